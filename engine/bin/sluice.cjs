@@ -1,0 +1,29 @@
+#!/usr/bin/env node
+'use strict'
+// Checks the runtime before anything modern is parsed, then hands over to the command line.
+const major = Number(process.versions.node.split('.')[0])
+if (major < 24) {
+  console.error(
+    `sluice needs Node.js 24 or newer; this is ${process.version}. In a checkout, start it with "npm start" or "npx sluice".`,
+  )
+  process.exit(1)
+}
+const { enableCompileCache } = require('node:module')
+const { existsSync } = require('node:fs')
+const { join } = require('node:path')
+const { pathToFileURL } = require('node:url')
+
+enableCompileCache()
+// Node strips types everywhere but below node_modules, so an installed package runs its built files.
+const root = join(__dirname, '..', '..')
+const source = join(root, 'engine', 'cli', 'main.ts')
+const built = join(root, 'dist', 'engine', 'cli', 'main.js')
+const installed = root.includes('node_modules')
+const entry = !installed && existsSync(source) ? source : built
+import(pathToFileURL(entry).href).then(
+  ({ main }) => main(process.argv),
+  (error) => {
+    console.error(error)
+    process.exit(1)
+  },
+)
