@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { sortDiagnostics } from '../config/diagnostics.ts'
+import type { Diagnostic } from '../config/diagnostics.ts'
+import { loadSettings } from '../config/load-settings.ts'
+import { display } from '../config/registry.ts'
+import { settingsFormat } from '../config/settings.ts'
+import { readSource } from '../config/source.ts'
+import type { Configuration } from '../live/configuration.ts'
+import { checkPipelines } from '../pipeline/load.ts'
+import type { PipelineText } from '../pipeline/load.ts'
+import { isObject } from '../spec/json.ts'
+import type { Json } from '../spec/json.ts'
+import { parseFixture } from './fixture/parse.ts'
+import { fencedBlocks } from './markdown-blocks.ts'
+import { WrongUse } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
+
+/**
+ * The findings in one file: a pipeline, checked among those of the configuration; a configuration, checked with the
+ * loaded plugins; a fixture; or the YAML blocks of a Markdown file that are pipelines or configurations.
+ */
+export async function checkFile(path: string, configuration: Configuration, terminal: Terminal): Promise<Diagnostic[]> {
+  const file = display(resolve(terminal.folder, path), terminal.folder)
+  const text = await readFile(resolve(terminal.folder, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new WrongUse(`${path} cannot be read: ${error.code ?? error.message}`)
+  })
+  if (/\.(md|markdown)$/.test(file)) return checkMarkdown({ file, text }, configuration, terminal)
+  if (/\.test\.ya?ml$/.test(file)) return sortDiagnostics(parseFixture(file, text).diagnostics)
+  return checkText({ file, text }, configuration, terminal)
+}
+
+async function checkMarkdown(
+  { file, text }: PipelineText,
+  configuration: Configuration,
+  terminal: Terminal,
+): Promise<Diagnostic[]> {
+  const findings: Diagnostic[] = []
+  for (const block of fencedBlocks(text, ['yaml', 'yml'])) {
+    const { source, diagnostics } = readSource(file, block.text, terminal.environment)
+    if (source.value === null && ours.test(block.text)) findings.push(...diagnostics)
+    if (kindOf(source.value) === undefined) continue
+    const found = await checkText({ file, text: block.text }, configuration, terminal)
+    // An example may well show a pipeline that is there already.
+    findings.push(...found.filter(({ code }) => code !== 'duplicate'))
+  }
+  return findings
+}
+
+async function checkText(given: PipelineText, configuration: Configuration, terminal: Terminal): Promise<Diagnostic[]> {
+  const { environment } = terminal
+  const { source, diagnostics } = readSource(given.file, given.text, environment)
+  const found =
+    kindOf(source.value) === 'configuration'
+      ? [...diagnostics, ...loadSettings(source, configuration.registry, environment).diagnostics]
+      : checkPipelines(
+          [...(await neighbours(given.file, configuration, terminal)), given],
+          configuration.registry,
+          environment,
+        ).diagnostics
+  return sortDiagnostics(found.filter(({ file }) => file === given.file))
+}
+
+/** The files of the configuration's pipelines, but for one. */
+async function neighbours(given: string, { pipelines }: Configuration, { folder }: Terminal): Promise<PipelineText[]> {
+  const files = new Set(pipelines.map(({ place }) => place.source.file).filter((file) => file !== given))
+  return Promise.all([...files].map(async (file) => ({ file, text: await readFile(resolve(folder, file), 'utf8') })))
+}
+
+/** Words that tell a block as ours when it cannot be read. */
+const ours = /^\s*(stages|endpoints|providers|models):/m
+
+/** What a YAML text is, by its fields; nothing of ours when it has none that we know. */
+function kindOf(value: Json): 'pipeline' | 'configuration' | undefined {
+  if (!isObject(value)) return undefined
+  if (Object.hasOwn(value, 'stages') || Object.hasOwn(value, 'endpoints')) return 'pipeline'
+  return Object.keys(value).some((key) => Object.hasOwn(settingsFormat.properties, key)) ? 'configuration' : undefined
+}

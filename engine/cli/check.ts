@@ -1,0 +1,65 @@
+import { printDiagnostic } from '../config/diagnostics.ts'
+import type { Diagnostic } from '../config/diagnostics.ts'
+import { loadConfiguration } from '../live/configuration.ts'
+import type { Configuration } from '../live/configuration.ts'
+import { Keep } from '../live/keep.ts'
+import { emptyHouse } from '../live/services.ts'
+import { openSnapshot } from '../live/snapshot.ts'
+import { productVersion } from '../version.ts'
+import { checkFile } from './check-file.ts'
+import type { CommonOptions, Terminal } from './terminal.ts'
+import { count, printJson } from './text.ts'
+
+export interface CheckOptions extends CommonOptions {
+  /** Files to check, the configuration around them taken as it is; none: check everything. */
+  readonly files: readonly string[]
+}
+
+/** Prints every finding as `file:line:column: message [code]`. Answers 1 when there are any. */
+export async function check({ config, json, files }: CheckOptions, terminal: Terminal): Promise<number> {
+  const { environment, folder } = terminal
+  const configuration = await loadConfiguration({ file: config, root: folder, environment })
+  const findings =
+    files.length === 0
+      ? await checkAll(configuration, config, terminal)
+      : await checkEach(files, configuration, terminal)
+  if (json) terminal.out(printJson(findings.map((finding) => ({ ...finding }))))
+  else if (findings.length > 0) for (const finding of findings) terminal.out(printDiagnostic(finding))
+  else terminal.out(files.length === 0 ? praise(configuration) : `${count(files.length, 'file')}: nothing wrong`)
+  return findings.length > 0 ? 1 : 0
+}
+
+/** What reading says and, when that is nothing, what building says. */
+async function checkAll(
+  configuration: Configuration,
+  file: string,
+  { environment, folder }: Terminal,
+): Promise<readonly Diagnostic[]> {
+  const keep = new Keep()
+  const house = emptyHouse(productVersion(), keep)
+  const opened = await openSnapshot(configuration, { file, root: folder, environment, house })
+  if ('snapshot' in opened) await opened.snapshot.close()
+  await keep.close()
+  return 'snapshot' in opened ? [] : opened.diagnostics
+}
+
+async function checkEach(
+  files: readonly string[],
+  configuration: Configuration,
+  terminal: Terminal,
+): Promise<readonly Diagnostic[]> {
+  const findings: Diagnostic[] = []
+  for (const file of files) findings.push(...(await checkFile(file, configuration, terminal)))
+  return findings
+}
+
+function praise({ registry, pipelines, off }: Configuration): string {
+  const { stages, codecs, providers } = registry
+  const counted = [
+    count(pipelines.length, 'pipeline'),
+    count(stages.size, 'stage'),
+    count(codecs.size, 'codec'),
+    count(providers.size, 'provider type'),
+  ]
+  return [...off, `${counted.join(', ')}: nothing wrong`].join('\n')
+}

@@ -1,0 +1,72 @@
+import { printDiagnostic } from '../config/diagnostics.ts'
+import { didYouMean } from '../config/suggest.ts'
+import { loadConfiguration } from '../live/configuration.ts'
+import { planPipeline } from '../pipeline/plan.ts'
+import { errors } from '../spec/error.ts'
+import type { ErrorCode, ErrorRow } from '../spec/error.ts'
+import { errorAdvice, findings, retryMeaning } from './codes.ts'
+import { WrongUse } from './terminal.ts'
+import type { CommonOptions, Terminal } from './terminal.ts'
+import { columns, printJson, wrap } from './text.ts'
+
+/** Prints the plan of a pipeline: every stage with what it needs and gives, includes opened, defaults filled in. */
+export async function explainPipeline(
+  options: CommonOptions & { readonly pipeline: string },
+  terminal: Terminal,
+): Promise<number> {
+  const { config, json, pipeline: name } = options
+  const { environment, folder } = terminal
+  const { pipelines, diagnostics } = await loadConfiguration({ file: config, root: folder, environment })
+  const pipeline = pipelines.find((other) => other.name === name)
+  if (pipeline === undefined) {
+    const names = pipelines.map((other) => other.name)
+    throw new WrongUse(
+      `there is no pipeline "${name}"${didYouMean(name, names)}\npipelines: ${names.sort().join(', ')}`,
+    )
+  }
+  if (diagnostics.length > 0) {
+    for (const diagnostic of diagnostics) terminal.error(printDiagnostic(diagnostic))
+    return 1
+  }
+  const plan = planPipeline(pipeline, pipelines).trimEnd()
+  const { summary, protocol, routes, inputs } = pipeline
+  const facts = {
+    name,
+    summary,
+    protocol,
+    routes: routes.map(({ method, path }) => `${method} ${path}`),
+    public: pipeline.public,
+    inputs,
+  }
+  terminal.out(json ? printJson({ ...facts, plan: plan.split('\n') }) : plan)
+  return 0
+}
+
+/** Prints what a code means: of an error that clients get, or of a finding of `check`. */
+export async function explainCode(
+  { json, code }: CommonOptions & { readonly code: string },
+  terminal: Terminal,
+): Promise<number> {
+  if (isErrorCode(code)) {
+    const { status, type, retry, message }: ErrorRow = errors[code]
+    const advice = errorAdvice[code]
+    const rows = [
+      ['status', String(status)],
+      ['type', type],
+      ['retry', `${retry}: ${retryMeaning[retry]}`],
+      ['message', message],
+      ['advice', advice],
+    ]
+    terminal.out(json ? printJson({ code, status, type, retry, message, advice }) : `${code}\n${columns(rows, '  ')}`)
+    return 0
+  }
+  const meaning = findings.get(code)
+  if (meaning === undefined)
+    throw new WrongUse(`there is no code "${code}"${didYouMean(code, [...Object.keys(errors), ...findings.keys()])}`)
+  terminal.out(json ? printJson({ code, meaning }) : `${code}\n  ${wrap(meaning, '  ')}`)
+  return 0
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errors, code)
+}

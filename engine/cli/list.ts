@@ -1,0 +1,108 @@
+import { resolve } from 'node:path'
+import { printDiagnostic } from '../config/diagnostics.ts'
+import type { Registry } from '../config/registry.ts'
+import { didYouMean } from '../config/suggest.ts'
+import { loadConfiguration } from '../live/configuration.ts'
+import type { Json } from '../spec/json.ts'
+import { makeProgram } from './program.ts'
+import { componentsOf, kinds } from './reference/components.ts'
+import type { Component, Kind } from './reference/components.ts'
+import { componentsPage, referencePages } from './reference/pages.ts'
+import { printWritten, writeFiles } from './schema.ts'
+import { WrongUse } from './terminal.ts'
+import type { CommonOptions, Terminal } from './terminal.ts'
+import { columns, printJson, wrap } from './text.ts'
+
+export interface ListOptions extends CommonOptions {
+  /** A word of `kinds`; absent: all of them. */
+  readonly kind: string | undefined
+  /** The component to describe. */
+  readonly name: string | undefined
+  readonly markdown: boolean
+  /** Folder for the pages of the reference; absent: standard output. */
+  readonly out?: string
+}
+
+/** Prints what is registered: one line each, or everything about one, or the reference. */
+export async function list(options: ListOptions, terminal: Terminal): Promise<number> {
+  const { environment, folder } = terminal
+  const { registry, diagnostics } = await loadConfiguration({ file: options.config, root: folder, environment })
+  if (registry.incomplete) for (const diagnostic of diagnostics) terminal.error(printDiagnostic(diagnostic))
+  const kind = kinds.find((word) => word === options.kind)
+  if (options.markdown || options.out !== undefined) await reference(kind, options.out, registry, terminal)
+  else if (kind !== undefined && options.name !== undefined)
+    describe(find(kind, options.name, registry), options.json, terminal)
+  else overview(kind === undefined ? kinds : [kind], registry, options.json, terminal)
+  return registry.incomplete ? 1 : 0
+}
+
+async function reference(
+  kind: Kind | undefined,
+  out: string | undefined,
+  registry: Registry,
+  terminal: Terminal,
+): Promise<void> {
+  const pages =
+    kind === undefined
+      ? referencePages(
+          registry,
+          makeProgram({ ...terminal, environment: {} }, () => undefined),
+        )
+      : new Map([[`${kind}.md`, componentsPage(kind, registry)]])
+  if (out === undefined) terminal.out([...pages.values()].join('\n').trimEnd())
+  else terminal.out(printWritten(await writeFiles(pages, resolve(terminal.folder, out)), out))
+}
+
+function find(kind: Kind, name: string, registry: Registry): Component {
+  const components = componentsOf(kind, registry)
+  const found = components.find((component) => component.name === name)
+  if (found) return found
+  throw new WrongUse(
+    `there is no "${name}" among the ${kind}${didYouMean(
+      name,
+      components.map((component) => component.name),
+    )}`,
+  )
+}
+
+function overview(shown: readonly Kind[], registry: Registry, json: boolean, terminal: Terminal): void {
+  const found = shown.map((kind) => ({ kind, components: componentsOf(kind, registry) }))
+  if (json) {
+    const lines = found.map(
+      ({ kind, components }) => [kind, components.map(({ name, summary }) => ({ name, summary }))] as const,
+    )
+    terminal.out(printJson(Object.fromEntries(lines)))
+    return
+  }
+  const blocks = found.map(({ kind, components }) => {
+    const rows = columns(
+      components.map(({ name, summary }) => [name, summary]),
+      '  ',
+    )
+    return `${terminal.style('bold', kind)}\n${rows}`
+  })
+  terminal.out(blocks.join('\n\n'))
+}
+
+function describe(component: Component, json: boolean, terminal: Terminal): void {
+  const { name, summary, facts, fields, example } = component
+  if (json) {
+    terminal.out(printJson({ ...component, facts: Object.fromEntries(facts) } as unknown as Json))
+    return
+  }
+  const told = facts.map(([word, text]) => [word, text])
+  const rows = fields.flatMap(({ path, type, required, default: value, description }) => {
+    const fallback = value === undefined ? '' : `; default ${typeof value === 'string' ? value : JSON.stringify(value)}`
+    return [
+      [path, `${type}${required ? '; required' : fallback}`],
+      ['', description],
+    ]
+  })
+  const parts = [
+    `${terminal.style('bold', name)}\n  ${wrap(summary, '  ')}`,
+    columns(told, '  '),
+    rows.length === 0 ? '' : `fields\n${columns(rows, '  ')}`,
+    example === '' ? '' : `example\n${example.trimEnd().replaceAll(/^/gm, '  ')}`,
+  ]
+  terminal.out(parts.filter((part) => part !== '').join('\n\n'))
+}

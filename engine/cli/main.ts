@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs'
+import { CommanderError } from 'commander'
+import { makeProgram } from './program.ts'
+import { processTerminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Runs the command line of this process and sets its exit code. A `.env` in the working directory is read first. */
+export async function main(argv: readonly string[]): Promise<void> {
+  if (existsSync('.env')) process.loadEnvFile()
+  process.exitCode = await run(argv.slice(2), processTerminal())
+}
+
+/**
+ * Runs one command. Answers the exit code: 0 fine, 1 findings or a failure, 2 wrong use.
+ * @param words what follows the program's name
+ */
+export async function run(words: readonly string[], terminal: Terminal): Promise<number> {
+  let status = 0
+  try {
+    await makeProgram(terminal, (code) => (status = code)).parseAsync(words, { from: 'user' })
+    return status
+  } catch (error) {
+    return failed(error, terminal)
+  }
+}
+
+/** Says what went wrong; what is no fault of ours is one line. */
+function failed(error: unknown, terminal: Terminal): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
+  // By name: the classes live in modules that most commands have no need to load.
+  const expected = name === 'WrongUse' || name === 'StartError'
+  terminal.error(expected ? `sluice: ${message}` : (stack ?? message))
+  return name === 'WrongUse' ? 2 : 1
+}

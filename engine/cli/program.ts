@@ -1,0 +1,115 @@
+import { Argument, Command } from 'commander'
+import { productVersion } from '../version.ts'
+import type { CommonOptions, Terminal } from './terminal.ts'
+
+/**
+ * The commands with their arguments and options. A command's code is loaded when it runs: `serve` must start fast.
+ * @param exit takes the exit code of the command that ran
+ */
+export function makeProgram(terminal: Terminal, exit: (code: number) => void): Command {
+  const program = new Command('sluice')
+    .description('A model gateway whose every endpoint is a YAML pipeline you can read, check and change.')
+    .version(productVersion(), '--version', 'Print the version.')
+    .helpOption('-h, --help', 'Explain the program or a command.')
+    .helpCommand('help [command]', 'Explain a command.')
+    .option('--config <file>', 'The configuration file.', terminal.environment['SLUICE_CONFIG'] || 'config/sluice.yaml')
+    .option('--json', 'Print JSON.', false)
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => terminal.out(text.trimEnd()),
+      writeErr: (text) => terminal.error(text.trimEnd()),
+    })
+    .exitOverride()
+
+  /** An action that is handed the arguments, then all options. */
+  const runs = <A extends unknown[], O extends CommonOptions>(action: (options: O, ...words: A) => Promise<number>) =>
+    async function (this: Command, ...given: unknown[]): Promise<void> {
+      exit(await action(this.optsWithGlobals<O>(), ...(given.slice(0, -2) as A)))
+    }
+
+  program
+    .command('serve')
+    .description('Serve the pipelines.')
+    .option('--watch', 'Reload when the configuration, a plugin or a pipeline changes.', false)
+    .action(runs(async (options: CommonOptions & { watch: boolean }) => (await import('./serve.ts')).serve(options)))
+
+  program
+    .command('check')
+    .description('Check the configuration, the plugins and the pipelines.')
+    .argument(
+      '[files...]',
+      'Pipelines, configurations, fixtures, or Markdown files with YAML blocks; absent: everything.',
+    )
+    .action(
+      runs(async (options, files: string[]) => (await import('./check.ts')).check({ ...options, files }, terminal)),
+    )
+
+  program
+    .command('explain')
+    .description('Show what a pipeline does, or what a code means.')
+    .usage('[options] <pipeline>\n       sluice explain [options] code <code>')
+    .argument('<pipeline>', 'Name of a pipeline, or the word code.')
+    .argument('[code]', 'Code of an error or of a finding.')
+    .action(
+      runs(async (options, pipeline: string, code?: string) => {
+        const commands = await import('./explain.ts')
+        if (pipeline === 'code' && code !== undefined) return commands.explainCode({ ...options, code }, terminal)
+        return commands.explainPipeline({ ...options, pipeline }, terminal)
+      }),
+    )
+
+  program
+    .command('list')
+    .description('List stages, codecs, providers and plugins, or describe one.')
+    .addArgument(new Argument('[kind]', 'What to list.').choices(['stages', 'codecs', 'providers', 'plugins']))
+    .argument('[name]', 'The one to describe.')
+    .option('--markdown', 'Print the reference.', false)
+    .option('--out <folder>', 'Write the reference into a folder, one page per kind.')
+    .action(
+      runs(async (options: CommonOptions & { markdown: boolean; out?: string }, kind?: string, name?: string) =>
+        (await import('./list.ts')).list({ ...options, kind, name }, terminal),
+      ),
+    )
+
+  program
+    .command('schema')
+    .description('Write the JSON Schemas for editors and the example configuration.')
+    .option('--out <folder>', 'The folder to write into.', 'config')
+    .action(
+      runs(async (options: CommonOptions & { out: string }) => (await import('./schema.ts')).schema(options, terminal)),
+    )
+
+  program
+    .command('test')
+    .description('Run pipeline fixtures against scripted upstreams.')
+    .argument('[files...]', 'Fixtures; absent: every *.test.yaml in the folder of the pipelines.')
+    .action(runs(async (options, files: string[]) => (await import('./test.ts')).test({ ...options, files }, terminal)))
+
+  program
+    .command('new')
+    .description('Write a provider or a stage to begin with.')
+    .addArgument(new Argument('<kind>', 'What to write.').choices(['provider', 'stage']))
+    .argument('<name>', 'Its name, the word in YAML.')
+    .option('--out <file>', 'The file to write; absent: ./plugins/<name>.ts.')
+    .action(
+      runs(async (options: CommonOptions & { out?: string }, kind: 'provider' | 'stage', name: string) =>
+        (await import('./new.ts')).create({ ...options, kind, name }, terminal),
+      ),
+    )
+
+  program
+    .command('key')
+    .description('Manage API keys.')
+    .command('create')
+    .description('Make an API key and print it, once.')
+    .requiredOption('--name <name>', 'Name of the key in logs.')
+    .option('--models <names...>', 'Models the key may use; absent: all.')
+    .option('--expires <date>', 'When it ends, such as 2027-01-31 or 2027-01-31T12:00:00Z.')
+    .action(
+      runs(async (options: CommonOptions & { name: string; models?: string[]; expires?: string }) =>
+        (await import('./key.ts')).createKey(options),
+      ),
+    )
+
+  return program
+}

@@ -1,0 +1,152 @@
+import { stringify } from 'yaml'
+import type { Registry } from '../../config/registry.ts'
+import type { AnyCodec } from '../../spec/codec.ts'
+import type { Json, JsonObject } from '../../spec/json.ts'
+import type { Plugin } from '../../spec/plugin.ts'
+import type { AnyProvider } from '../../spec/provider.ts'
+import type { AnyStage } from '../../spec/stage.ts'
+import { fieldsOf } from './fields.ts'
+import type { Field, Schema } from './fields.ts'
+
+/** What can be listed. */
+export const kinds = ['stages', 'codecs', 'providers', 'plugins'] as const
+
+export type Kind = (typeof kinds)[number]
+
+/** A component, as lists and the reference show it. */
+export interface Component {
+  readonly kind: Kind
+  readonly name: string
+  readonly summary: string
+  /** Further facts: a word, and what it says. */
+  readonly facts: readonly (readonly [string, string])[]
+  readonly fields: readonly Field[]
+  /** How it is written in YAML. */
+  readonly example: string
+}
+
+/** The components of a kind, by name. */
+export function componentsOf(kind: Kind, registry: Registry): Component[] {
+  const described: Record<Kind, () => Component[]> = {
+    stages: () => [...registry.stages.values()].map(describeStage),
+    codecs: () => [...registry.codecs.values()].map(describeCodec),
+    providers: () => [...registry.providers.values()].map(describeProvider),
+    plugins: () => [...registry.plugins.values()].map(describePlugin),
+  }
+  return described[kind]().sort((left, right) => left.name.localeCompare(right.name))
+}
+
+function describeStage({ name, summary, config, needs, maybe = [], provides }: AnyStage): Component {
+  const schema = config as Schema
+  const written = exampleOf(schema)
+  return {
+    kind: 'stages',
+    name,
+    summary,
+    facts: [slots('needs', needs), slots('reads', maybe), slots('gives', provides)].flat(),
+    fields: fieldsOf(schema),
+    example: stringify({ stages: [Object.keys(written).length === 0 ? name : { [name]: written }] }),
+  }
+}
+
+function slots(word: string, names: readonly string[]): [string, string][] {
+  return names.length === 0 ? [] : [[word, names.join(', ')]]
+}
+
+function describeCodec({
+  protocol,
+  operation,
+  summary,
+  content = 'json',
+  answers = 'json',
+  request,
+  events,
+}: AnyCodec): Component {
+  return {
+    kind: 'codecs',
+    name: protocol,
+    summary,
+    facts: [
+      ['operation', operation],
+      ['bodies', content === 'either' ? 'json or multipart' : content],
+      ['answers', events ? `${answers}, or a stream of events` : answers],
+      ['translates', request ? 'to and from every other protocol of the operation' : 'no: it only meets itself'],
+    ],
+    fields: [],
+    example: stringify({ protocol }),
+  }
+}
+
+function describeProvider(provider: AnyProvider): Component {
+  const { name, summary, config, secrets = [] } = provider
+  const schema = config as Schema
+  const written = exampleOf(schema)
+  const served = provider.offers(written).map(({ operation, protocol }) => protocol ?? `${operation} in every protocol`)
+  return {
+    kind: 'providers',
+    name,
+    summary,
+    facts: [['serves', [...new Set(served)].join(', ')], ...slots('secrets', secrets)],
+    fields: fieldsOf(schema),
+    example: stringify({
+      providers: [{ name: `my-${name.replaceAll('_', '-')}`, type: name, ...withSecrets(written, secrets) }],
+    }),
+  }
+}
+
+function withSecrets(config: JsonObject, secrets: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    Object.entries(config).map(([name, value]) => [name, secrets.includes(name) ? `\${${name.toUpperCase()}}` : value]),
+  )
+}
+
+function describePlugin({ name, summary, stages = [], codecs = [], providers = [] }: Plugin): Component {
+  return {
+    kind: 'plugins',
+    name,
+    summary,
+    facts: [
+      slots(
+        'stages',
+        stages.map((stage) => stage.name),
+      ),
+      slots(
+        'codecs',
+        codecs.map((codec) => codec.protocol),
+      ),
+      slots(
+        'providers',
+        providers.map((provider) => provider.name),
+      ),
+    ].flat(),
+    fields: [],
+    example: '',
+  }
+}
+
+/** A configuration that the schema accepts: its defaults, and stand-ins for what must be said. */
+function exampleOf({ properties = {}, required = [] }: Schema): JsonObject {
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, field]): [string, Json][] => {
+      if (field.default !== undefined) return [[name, field.default]]
+      return required.includes(name) ? [[name, standIn(name, field)]] : []
+    }),
+  )
+}
+
+function standIn(name: string, { type, enum: values, minimum, properties, required }: Schema): Json {
+  if (values) return values[0] ?? null
+  switch (type) {
+    case 'integer':
+    case 'number':
+      return minimum ?? 1
+    case 'boolean':
+      return true
+    case 'array':
+      return []
+    case 'object':
+      return exampleOf({ ...(properties ? { properties } : {}), ...(required ? { required } : {}) })
+    default:
+      return name.endsWith('url') ? 'https://api.example.com/v1' : `my-${name}`
+  }
+}

@@ -1,0 +1,81 @@
+import { durationSchema } from '../../spec/duration.ts'
+import type { Json } from '../../spec/json.ts'
+
+/** A field of a configuration, as the reference shows it. */
+export interface Field {
+  /** Dotted path; `[]` follows the name of a list whose items have fields. */
+  readonly path: string
+  /** What it may be, in words. */
+  readonly type: string
+  readonly required: boolean
+  /** Absent: none. A map whose fields have defaults shows those instead. */
+  readonly default?: Json
+  readonly description: string
+}
+
+/** The keywords of JSON Schema that configurations use. */
+export interface Schema {
+  readonly type?: string | readonly string[]
+  readonly description?: string
+  readonly default?: Json
+  readonly enum?: readonly Json[]
+  readonly const?: Json
+  readonly pattern?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly anyOf?: readonly Schema[]
+  readonly items?: Schema
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: boolean | Schema
+  readonly required?: readonly string[]
+}
+
+/** Every field of an object schema and of the objects in it, in the order they are declared. */
+export function fieldsOf(schema: Schema, prefix = ''): Field[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    const inner = field.properties ? field : field.items?.properties ? field.items : undefined
+    const path = `${prefix}${name}`
+    const shown: Field = {
+      path,
+      type: typeOf(field),
+      required: schema.required?.includes(name) ?? false,
+      ...(field.default === undefined || isEmpty(field.default) ? {} : { default: field.default }),
+      description: field.description ?? '',
+    }
+    return [shown, ...(inner ? fieldsOf(inner, inner === field ? `${path}.` : `${path}[].`) : [])]
+  })
+}
+
+function typeOf(schema: Schema): string {
+  const { type, enum: values, const: value, pattern, minimum, maximum, anyOf, items, additionalProperties } = schema
+  if (values)
+    return values
+      .map((word) => JSON.stringify(word))
+      .join(', ')
+      .replaceAll('"', '')
+  if (value !== undefined) return JSON.stringify(value).replaceAll('"', '')
+  if (anyOf) return anyOf.map(typeOf).join(' or ')
+  if (pattern === durationSchema.pattern) return 'duration'
+  if (type === 'array') return items?.properties ? 'list' : `list of ${items ? typeOf(items) : 'anything'}`
+  if (type === 'object')
+    return typeof additionalProperties === 'object' ? `map of ${typeOf(additionalProperties)}` : 'map'
+  const words = type === undefined ? ['anything'] : ([] as string[]).concat(type).map((word) => names.get(word) ?? word)
+  return `${words.join(' or ')}${range(minimum, maximum)}`
+}
+
+/** Words of JSON Schema in plainer ones. */
+const names = new Map([
+  ['string', 'text'],
+  ['integer', 'whole number'],
+  ['boolean', 'true or false'],
+])
+
+function range(minimum: number | undefined, maximum: number | undefined): string {
+  if (minimum !== undefined && maximum !== undefined) return `, ${minimum} to ${maximum}`
+  if (minimum !== undefined) return `, at least ${minimum}`
+  return maximum === undefined ? '' : `, at most ${maximum}`
+}
+
+function isEmpty(value: Json): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+}

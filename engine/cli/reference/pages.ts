@@ -1,0 +1,106 @@
+import type { Command } from 'commander'
+import type { Registry } from '../../config/registry.ts'
+import { settingsFormat } from '../../config/settings.ts'
+import { errors } from '../../spec/error.ts'
+import type { ErrorCode, ErrorRow } from '../../spec/error.ts'
+import { errorAdvice, findings, retryMeaning } from '../codes.ts'
+import { commandsPage } from './commands.ts'
+import { componentsOf } from './components.ts'
+import type { Component, Kind } from './components.ts'
+import { fieldsOf } from './fields.ts'
+import type { Field, Schema } from './fields.ts'
+import { code, page, table } from './markdown.ts'
+
+/** The reference: pages of Markdown by file name, made from what is registered and declared. */
+export function referencePages(registry: Registry, program: Command): ReadonlyMap<string, string> {
+  return new Map([
+    ['stages.md', componentsPage('stages', registry)],
+    ['codecs.md', componentsPage('codecs', registry)],
+    ['providers.md', componentsPage('providers', registry)],
+    ['plugins.md', componentsPage('plugins', registry)],
+    ['settings.md', settingsPage()],
+    ['errors.md', errorsPage()],
+    ['commands.md', commandsPage(program)],
+  ])
+}
+
+const introductions: Readonly<Record<Kind, readonly [string, string]>> = {
+  stages: [
+    'Stages',
+    'The steps of pipelines. A stage finds the slots it needs, or the pipeline is refused when it is loaded.',
+  ],
+  codecs: [
+    'Codecs',
+    "The protocols that clients and providers speak. A pipeline names its clients' protocol; a provider says which ones it serves.",
+  ],
+  providers: [
+    'Providers',
+    'The types of providers, for `providers:` in the configuration. Each also has `name` and `type`.',
+  ],
+  plugins: ['Plugins', 'What brings the stages, codecs and providers.'],
+}
+
+/** The page of one kind of component. */
+export function componentsPage(kind: Kind, registry: Registry): string {
+  const [title, introduction] = introductions[kind]
+  return page(title, introduction, componentsOf(kind, registry).map(section))
+}
+
+function section({ name, summary, facts, fields, example }: Component): string {
+  const told = facts.map(([word, text]) => `- ${word}: ${text}`).join('\n')
+  const parts = [`## ${name}`, summary, told, fieldTable(fields), example === '' ? '' : `\`\`\`yaml\n${example}\`\`\``]
+  return parts.filter((part) => part !== '').join('\n\n')
+}
+
+function fieldTable(fields: readonly Field[]): string {
+  const rows = fields.map(({ path, type, required, default: value, description }) => [
+    code(path),
+    type,
+    required ? 'required' : value === undefined ? '' : code(typeof value === 'string' ? value : JSON.stringify(value)),
+    description,
+  ])
+  return rows.length === 0 ? '' : table(['Field', 'Value', 'Default', 'What it is'], rows)
+}
+
+function settingsPage(): string {
+  const introduction =
+    'The configuration file, `config/sluice.yaml`; `--config` or `SLUICE_CONFIG` names another. Every text may hold `${NAME}` or `${NAME:-default}`, filled in from the environment. The fields of providers beside `name` and `type` are in [Providers](providers.md).'
+  const sections = Object.entries(settingsFormat.properties as Readonly<Record<string, Schema>>).map(
+    ([name, schema]) => {
+      const fields = fieldsOf({ properties: { [name]: schema } })
+      return `## ${name}\n\n${fieldTable(fields)}`
+    },
+  )
+  return page('Settings', introduction, sections)
+}
+
+function errorsPage(): string {
+  const codes = Object.entries(errors as Readonly<Record<string, ErrorRow>>).sort(([left], [right]) =>
+    left.localeCompare(right),
+  )
+  const answered = codes.map(([name, { status, type, retry, message }]) => [
+    code(name),
+    String(status),
+    code(type),
+    retry,
+    message,
+    errorAdvice[name as ErrorCode],
+  ])
+  const words = Object.entries(retryMeaning).map(([word, meaning]) => `- ${word}: ${meaning}.`)
+  const found = [...findings].map(([name, meaning]) => [code(name), meaning])
+  return page(
+    'Errors',
+    'What clients are answered, and what `sluice check` finds. `sluice explain code <code>` tells the same.',
+    [
+      [
+        '## Answers',
+        'Each protocol gives them its own shape. `Retry` says whether the same request may succeed:',
+        words.join('\n'),
+        table(['Code', 'Status', 'Type', 'Retry', 'Message', 'What to do'], answered),
+      ].join('\n\n'),
+      ['## Findings', 'Printed as `file:line:column: message [code]`.', table(['Code', 'What it means'], found)].join(
+        '\n\n',
+      ),
+    ],
+  )
+}

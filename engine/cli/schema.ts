@@ -1,0 +1,64 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { printDiagnostic } from '../config/diagnostics.ts'
+import { exampleSettings } from '../config/example.ts'
+import type { Registry } from '../config/registry.ts'
+import { pipelineSchema, settingsSchema } from '../config/schema.ts'
+import { loadConfiguration } from '../live/configuration.ts'
+import { fixtureSchema } from './fixture/format.ts'
+import type { CommonOptions, Terminal } from './terminal.ts'
+import { columns, printJson } from './text.ts'
+
+/** Writes the JSON Schemas for editors and the example configuration. */
+export async function schema(
+  { config, json, out }: CommonOptions & { readonly out: string },
+  terminal: Terminal,
+): Promise<number> {
+  const { environment, folder } = terminal
+  const { registry, diagnostics } = await loadConfiguration({ file: config, root: folder, environment })
+  if (registry.incomplete) {
+    for (const diagnostic of diagnostics) terminal.error(printDiagnostic(diagnostic))
+    return 1
+  }
+  const written = await writeFiles(schemaFiles(registry), resolve(folder, out))
+  if (json) terminal.out(printJson(written.map(({ name, changed }) => ({ file: join(out, name), changed }))))
+  else terminal.out(printWritten(written, out))
+  return 0
+}
+
+/** The generated files of the configuration's folder, by name. */
+export function schemaFiles(registry: Registry): ReadonlyMap<string, string> {
+  return new Map([
+    ['pipeline.schema.json', `${printJson(pipelineSchema(registry))}\n`],
+    ['sluice.schema.json', `${printJson(settingsSchema(registry))}\n`],
+    ['fixture.schema.json', `${printJson(fixtureSchema)}\n`],
+    ['sluice.example.yaml', exampleSettings(registry)],
+  ])
+}
+
+/** A generated file, and whether it had to be written. */
+interface Written {
+  readonly name: string
+  readonly changed: boolean
+}
+
+/** One line for each file of a folder. */
+export function printWritten(written: readonly Written[], folder: string): string {
+  return columns(written.map(({ name, changed }) => [join(folder, name), changed ? 'written' : 'unchanged']))
+}
+
+/** Writes those files of a folder that differ. */
+export async function writeFiles(files: ReadonlyMap<string, string>, folder: string): Promise<Written[]> {
+  await mkdir(folder, { recursive: true })
+  return Promise.all(
+    [...files].map(async ([name, text]) => {
+      const path = join(folder, name)
+      const before = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return undefined
+        throw error
+      })
+      if (before !== text) await writeFile(path, text)
+      return { name, changed: before !== text }
+    }),
+  )
+}

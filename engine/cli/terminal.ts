@@ -1,0 +1,40 @@
+import { styleText } from 'node:util'
+import type { Environment } from '../config/interpolate.ts'
+
+/** Where a command reads its surroundings and writes what it has to say. */
+export interface Terminal {
+  readonly environment: Environment
+  /** Folder that relative paths start from. */
+  readonly folder: string
+  /** Prints lines to standard output. */
+  out(text: string): void
+  /** Prints lines to standard error. */
+  error(text: string): void
+  /** The text in a style, where standard output is a terminal. */
+  style(format: Style, text: string): string
+}
+
+export type Style = 'bold' | 'dim' | 'green' | 'red'
+
+/** Options that every command has. */
+export interface CommonOptions {
+  /** Path of the configuration file. */
+  readonly config: string
+  readonly json: boolean
+}
+
+/** The user asked for something that is not there: one line, exit code 2. */
+export class WrongUse extends Error {
+  override readonly name = 'WrongUse'
+}
+
+/** The terminal of this process. */
+export function processTerminal(): Terminal {
+  return {
+    environment: process.env,
+    folder: process.cwd(),
+    out: (text) => void process.stdout.write(`${text}\n`),
+    error: (text) => void process.stderr.write(`${text}\n`),
+    style: (format, text) => styleText(format, text, { stream: process.stdout }),
+  }
+}

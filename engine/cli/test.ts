@@ -1,0 +1,129 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { printDiagnostic } from '../config/diagnostics.ts'
+import type { Diagnostic } from '../config/diagnostics.ts'
+import { filesOf, readFolder } from '../config/files.ts'
+import { display } from '../config/registry.ts'
+import { settingsFormat } from '../config/settings.ts'
+import { didYouMean } from '../config/suggest.ts'
+import { ConfigurationError } from '../house.ts'
+import { loadConfiguration } from '../live/configuration.ts'
+import type { Configuration } from '../live/configuration.ts'
+import type { Pipeline } from '../pipeline/nodes.ts'
+import type { Json } from '../spec/json.ts'
+import { isObject } from '../spec/json.ts'
+import type { Fixture } from './fixture/format.ts'
+import { openFixtureHouse } from './fixture/house.ts'
+import { parseFixture } from './fixture/parse.ts'
+import { runTest } from './fixture/run.ts'
+import type { TestResult } from './fixture/run.ts'
+import { openUpstream } from './fixture/upstream.ts'
+import { printTest } from './fixture/report.ts'
+import { WrongUse } from './terminal.ts'
+import type { CommonOptions, Terminal } from './terminal.ts'
+import { count, printJson } from './text.ts'
+
+export interface TestOptions extends CommonOptions {
+  /** Fixtures to run; none: all in the folder of the pipelines. */
+  readonly files: readonly string[]
+}
+
+/** What came of one fixture. */
+interface FixtureResult {
+  readonly file: string
+  /** What is wrong with the fixture itself. */
+  readonly findings: readonly Diagnostic[]
+  readonly tests: readonly TestResult[]
+}
+
+/** Runs fixtures and prints what holds and what does not. Answers 1 when anything does not. */
+export async function test({ config, json, files }: TestOptions, terminal: Terminal): Promise<number> {
+  const { environment, folder } = terminal
+  const configuration = await loadConfiguration({ file: config, root: folder, environment })
+  if (configuration.diagnostics.length > 0) {
+    for (const diagnostic of configuration.diagnostics) terminal.error(printDiagnostic(diagnostic))
+    return 1
+  }
+  const chosen = files.length > 0 ? files : await allFixtures(configuration, terminal)
+  const results: FixtureResult[] = []
+  for (const file of chosen) {
+    const result = await runFixture(file, configuration, config, terminal)
+    results.push(result)
+    if (!json) print(result, terminal)
+  }
+  const tests = results.flatMap((result) => result.tests)
+  const failing = tests.filter(({ differences }) => differences.length > 0).length
+  const broken = results.filter(({ findings }) => findings.length > 0).length
+  if (json) terminal.out(printJson(results as unknown as Json))
+  else terminal.out(summary(tests.length - failing, failing, broken, terminal))
+  return failing + broken > 0 ? 1 : 0
+}
+
+async function allFixtures({ source }: Configuration, { folder }: Terminal): Promise<string[]> {
+  const given = isObject(source.value) ? source.value['pipelines'] : undefined
+  const pipelines = resolve(folder, typeof given === 'string' ? given : settingsFormat.properties.pipelines.default)
+  const files = filesOf(await readFolder(pipelines)).filter((file) => /\.test\.ya?ml$/.test(file))
+  return files.map((file) => display(file, folder))
+}
+
+async function runFixture(
+  file: string,
+  configuration: Configuration,
+  config: string,
+  terminal: Terminal,
+): Promise<FixtureResult> {
+  const path = resolve(terminal.folder, file)
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new WrongUse(`${file} cannot be read: ${error.code ?? error.message}`)
+  })
+  const { fixture, source, diagnostics } = parseFixture(file, text)
+  if (fixture === undefined) return { file, findings: diagnostics, tests: [] }
+  const pipeline = served(fixture, configuration)
+  if (typeof pipeline === 'string')
+    return { file, findings: [source.report(['pipeline'], 'fixture', pipeline)], tests: [] }
+  const upstream = await openUpstream()
+  try {
+    const house = await openFixtureHouse({ fixture, pipeline, configuration, config, upstream }, terminal)
+    try {
+      const tests: TestResult[] = []
+      for (const written of fixture.tests) tests.push(await runTest(written, { file: path, pipeline, house, upstream }))
+      return { file, findings: [], tests }
+    } finally {
+      await house.close()
+    }
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error
+    // Places in the configuration made for the fixture would mean nothing to its author.
+    return { file, findings: error.diagnostics.map(({ code, message }) => source.report([], code, message)), tests: [] }
+  } finally {
+    await upstream.close()
+  }
+}
+
+/** The pipeline a fixture names, or why it cannot be tried. */
+function served({ pipeline: name }: Fixture, { pipelines }: Configuration): Pipeline | string {
+  const pipeline = pipelines.find((other) => other.name === name)
+  if (pipeline === undefined)
+    return `no pipeline named "${name}"${didYouMean(
+      name,
+      pipelines.map((other) => other.name),
+    )}`
+  const asked = pipeline.routes.some(({ method }) => method !== 'WS')
+  return asked ? pipeline : `"${name}" has no route that a request could ask; try a pipeline that includes it`
+}
+
+function print({ file, findings, tests }: FixtureResult, terminal: Terminal): void {
+  terminal.out(terminal.style('bold', file))
+  for (const finding of findings) terminal.out(`  ${terminal.style('red', printDiagnostic(finding))}`)
+  for (const result of tests) terminal.out(printTest(result, terminal))
+  terminal.out('')
+}
+
+function summary(passing: number, failing: number, broken: number, terminal: Terminal): string {
+  const parts = [
+    terminal.style('green', `${passing} passing`),
+    ...(failing > 0 ? [terminal.style('red', `${failing} failing`)] : []),
+    ...(broken > 0 ? [terminal.style('red', `${count(broken, 'fixture')} not run`)] : []),
+  ]
+  return parts.join(', ')
+}

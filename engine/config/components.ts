@@ -1,0 +1,91 @@
+import type { AnyCodec } from '../spec/codec.ts'
+import { isObject } from '../spec/json.ts'
+import type { Plugin } from '../spec/plugin.ts'
+import type { AnyProvider } from '../spec/provider.ts'
+import type { AnyStage } from '../spec/stage.ts'
+import { validator } from './validate.ts'
+
+/** Words that a pipeline uses for itself. */
+export const structuralWords = ['use', 'switch', 'attempt'] as const
+
+/** A component that passed its checks, by kind. */
+export type Component =
+  | { readonly kind: 'plugin'; readonly value: Plugin }
+  | { readonly kind: 'stage'; readonly value: AnyStage }
+  | { readonly kind: 'codec'; readonly value: AnyCodec }
+  | { readonly kind: 'provider'; readonly value: AnyProvider }
+
+/** What a default export is, or what is wrong with it. */
+export function recognise(value: unknown): Component | { readonly problem: string } {
+  const shape = value as Record<string, unknown>
+  if (!isObject(value)) return { problem: 'the default export is neither a plugin, a stage, a codec nor a provider' }
+  switch (shape['kind']) {
+    case 'plugin':
+      return isName(shape['name'])
+        ? { kind: 'plugin', value: value as unknown as Plugin }
+        : { problem: 'a plugin needs a name' }
+    case 'stage':
+      return problemOfStage(shape) ?? { kind: 'stage', value: value as unknown as AnyStage }
+    case 'provider':
+      return problemOfProvider(shape) ?? { kind: 'provider', value: value as unknown as AnyProvider }
+    case undefined:
+      return problemOfCodec(shape) ?? { kind: 'codec', value: value as unknown as AnyCodec }
+    default:
+      return { problem: `"${String(shape['kind'])}" is no kind of component` }
+  }
+}
+
+type Problem = { readonly problem: string } | undefined
+
+function problemOfStage(stage: Record<string, unknown>): Problem {
+  const name = stage['name']
+  if (!isName(name)) return { problem: 'a stage needs a name of lower-case letters, digits, "-", "_" and "."' }
+  if (structuralWords.some((word) => word === name))
+    return { problem: `a stage cannot be named "${name}": pipelines use that word themselves` }
+  for (const list of ['needs', 'provides'])
+    if (!isNames(stage[list])) return { problem: `stage "${name}": "${list}" must be a list of slots` }
+  if (stage['maybe'] !== undefined && !isNames(stage['maybe']))
+    return { problem: `stage "${name}": "maybe" must be a list of slots` }
+  if (typeof stage['build'] !== 'function') return { problem: `stage "${name}" has no build function` }
+  return problemOfSchema(`stage "${name}"`, stage['config'])
+}
+
+function problemOfProvider(provider: Record<string, unknown>): Problem {
+  const name = provider['name']
+  if (!isName(name)) return { problem: 'a provider needs a name of lower-case letters, digits, "-", "_" and "."' }
+  for (const part of ['offers', 'open'])
+    if (typeof provider[part] !== 'function') return { problem: `provider "${name}" has no ${part} function` }
+  const { properties } = (provider['config'] ?? {}) as { properties?: object }
+  for (const taken of ['name', 'type'])
+    if (Object.hasOwn(properties ?? {}, taken))
+      return { problem: `provider "${name}": the field "${taken}" belongs to every provider` }
+  return problemOfSchema(`provider "${name}"`, provider['config'])
+}
+
+function problemOfCodec(codec: Record<string, unknown>): Problem {
+  const protocol = codec['protocol']
+  if (!isName(protocol) || typeof codec['operation'] !== 'string')
+    return { problem: 'the default export is neither a plugin, a stage, a codec nor a provider' }
+  if (typeof codec['head'] !== 'function' || !isObject(codec['error']) || !isObject(codec['meter']))
+    return { problem: `codec "${protocol}" lacks "head", "error" or "meter"` }
+  return undefined
+}
+
+function problemOfSchema(owner: string, schema: unknown): Problem {
+  if (!isObject(schema) || schema['type'] !== 'object' || schema['additionalProperties'] !== false)
+    return { problem: `${owner}: its config must be an object schema with additionalProperties: false` }
+  try {
+    validator(schema)
+    return undefined
+  } catch (error) {
+    return { problem: `${owner}: its config schema is wrong: ${(error as Error).message}` }
+  }
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && /^[a-z][a-z0-9._-]*$/.test(value)
+}
+
+function isNames(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}

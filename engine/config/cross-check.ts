@@ -1,0 +1,72 @@
+import type { Diagnostic } from './diagnostics.ts'
+import type { Registry } from './registry.ts'
+import type { SettingsFile } from './settings.ts'
+import type { Path, Source } from './source.ts'
+import { didYouMean } from './suggest.ts'
+
+/** What a schema cannot say: names that are taken, and names that nothing bears. */
+export function crossCheck(source: Source, file: SettingsFile, registry: Registry): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  const report = (path: Path, code: string, message: string) => diagnostics.push(source.report(path, code, message))
+  const claim = (taken: Map<string, string>, name: unknown, owner: string, path: Path) => {
+    if (typeof name !== 'string' || name === '') return
+    const other = taken.get(name)
+    if (other === undefined) taken.set(name, owner)
+    else report(path, 'duplicate', `the name "${name}" is already taken by ${other}`)
+  }
+  const expect = (known: Iterable<string>, name: unknown, what: string, code: string, path: Path) => {
+    const words = [...known]
+    if (typeof name === 'string' && !words.includes(name))
+      report(path, code, `no ${what} "${name}"${didYouMean(name, words)}`)
+  }
+
+  const providers = new Map<string, string>()
+  each(file.providers, ({ name }, index) =>
+    claim(providers, name, `the provider number ${index + 1}`, ['providers', index, 'name']),
+  )
+
+  const models = new Map<string, string>()
+  each(file.models, ({ name }, index) =>
+    claim(models, name, `the model number ${index + 1}`, ['models', index, 'name']),
+  )
+  each(file.models, ({ name, aliases }, index) =>
+    each(aliases, (alias, at) => claim(models, alias, `the model "${name}"`, ['models', index, 'aliases', at])),
+  )
+  each(file.models, (model, index) => {
+    expect(providers.keys(), model.provider, 'provider named', 'unknown-provider', ['models', index, 'provider'])
+    each(model.fallbacks, (name, at) =>
+      expect(models.keys(), name, 'model named', 'unknown-model', ['models', index, 'fallbacks', at]),
+    )
+    if (registry.incomplete) return
+    each(model.protocols, (name, at) =>
+      expect(registry.codecs.keys(), name, 'protocol named', 'unknown-protocol', ['models', index, 'protocols', at]),
+    )
+  })
+
+  const keys = new Map<string, string>()
+  const texts = new Map<string, string>()
+  each(file.api_keys, ({ name, key, expires_at }, index) => {
+    claim(keys, name, `the API key number ${index + 1}`, ['api_keys', index, 'name'])
+    const other = typeof key === 'string' && key !== '' ? texts.get(key) : undefined
+    if (other !== undefined) report(['api_keys', index, 'key'], 'duplicate', `the API key "${other}" has the same text`)
+    else texts.set(key, name)
+    if (typeof expires_at === 'string' && expires_at !== '' && !isMoment(expires_at))
+      report(
+        ['api_keys', index, 'expires_at'],
+        'date',
+        'must be a date or a date and time, such as 2027-01-31T12:00:00Z',
+      )
+  })
+  return diagnostics
+}
+
+function each<T>(items: readonly T[] | undefined, visit: (item: T, index: number) => void): void {
+  if (Array.isArray(items)) items.forEach((item: T, index) => item !== null && item !== undefined && visit(item, index))
+}
+
+/** A calendar date, alone or with a time and its zone (RFC 3339). */
+function isMoment(text: string): boolean {
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.exec(text) ?? []
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
+  return date.getUTCDate() === Number(day) && !Number.isNaN(Date.parse(text))
+}

@@ -1,0 +1,85 @@
+import type { Registry } from './registry.ts'
+import { settingsFormat } from './settings.ts'
+
+/** What the example prints of a schema. */
+interface Field {
+  readonly type?: string | readonly string[]
+  readonly description?: string
+  readonly default?: unknown
+  readonly enum?: readonly unknown[]
+  readonly properties?: Readonly<Record<string, Field>>
+  readonly items?: Field
+  readonly required?: readonly string[]
+}
+
+/**
+ * Text of a configuration file that says every setting with its default and what it means. Settings without a default
+ * stand in comments, and so does one provider of each type: loaded as it is, the file changes nothing.
+ */
+export function exampleSettings(registry: Registry): string {
+  const { providers, ...properties } = settingsFormat.properties
+  const fields = Object.entries(properties as Readonly<Record<string, Field>>)
+  const types = [...registry.providers].sort(([left], [right]) => left.localeCompare(right))
+  const shown = types.flatMap(([type, { summary, config }]) => [
+    '  #',
+    ...comment(summary, '  # '),
+    `  # - name: my-${type.replaceAll('_', '-')}`,
+    `  #   type: ${type}`,
+    ...Object.entries((config as Field).properties ?? {}).flatMap(([name, field]) => aside(name, field, '  #   ')),
+  ])
+  return [
+    '# Every setting with its default.',
+    ...fields.flatMap(([name, field]) => ['', ...setting(name, field, '')]),
+    '',
+    ...comment(providers.description, '# '),
+    'providers: []',
+    ...shown,
+    '',
+  ].join('\n')
+}
+
+function setting(name: string, field: Field, indent: string): string[] {
+  const head = comment(field.description ?? '', `${indent}# `)
+  if (field.default === undefined) return aside(name, field, `${indent}# `)
+  if (field.properties)
+    return [
+      ...head,
+      `${indent}${name}:`,
+      ...Object.entries(field.properties).flatMap(([inner, entry]) => setting(inner, entry, `${indent}  `)),
+    ]
+  const entry = Object.entries(field.items?.properties ?? {}).flatMap(([inner, item], index) =>
+    aside(inner, item, `${indent}  # ${index === 0 ? '- ' : '  '}`),
+  )
+  return [...head, `${indent}${name}: ${JSON.stringify(field.default)}`, ...entry]
+}
+
+/** A field in comments: its description behind it when it fits, else above. */
+function aside(name: string, field: Field, prefix: string): string[] {
+  const deeper = prefix.replace('- ', '  ')
+  const value = field.properties
+    ? ''
+    : ` ${field.default === undefined ? placeholder(field) : JSON.stringify(field.default)}`
+  const inner = Object.entries(field.properties ?? {}).flatMap(([inside, entry]) => aside(inside, entry, `${deeper}  `))
+  return [`${prefix}${name}:${value}${field.description ? ` # ${field.description}` : ''}`, ...inner]
+}
+
+function placeholder({ type, enum: values }: Field): string {
+  if (values) return JSON.stringify(values[0])
+  switch (type) {
+    case 'integer':
+    case 'number':
+      return '0'
+    case 'boolean':
+      return 'false'
+    case 'array':
+      return '[]'
+    case 'object':
+      return '{}'
+    default:
+      return '"…"'
+  }
+}
+
+function comment(text: string, prefix: string): string[] {
+  return text === '' ? [] : [`${prefix}${text}`]
+}

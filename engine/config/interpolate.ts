@@ -1,0 +1,33 @@
+/** Environment variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** A text whose variables were filled in. */
+export interface Interpolated {
+  readonly text: string
+  /** Names without a value and without a default. */
+  readonly missing: readonly string[]
+  readonly problem?: string
+}
+
+/**
+ * Fills `${NAME}` and `${NAME:-default}` in; a variable set to nothing counts as unset. `$${` stands for `${`.
+ * The environment's text is inserted as it is: it is never searched for variables itself.
+ */
+export function interpolate(text: string, environment: Environment): Interpolated {
+  if (!text.includes('${')) return { text, missing: [] }
+  const missing: string[] = []
+  let problem: string | undefined
+  const filled = text.replace(/\$\$\{|\$\{([^}]*)\}?/g, (whole, inside: string | undefined) => {
+    if (inside === undefined) return '${'
+    const match = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inside)
+    const name = match?.[1]
+    if (name === undefined || !whole.endsWith('}')) {
+      problem = `"${whole}" is neither \${NAME} nor \${NAME:-default}; write $\${ for the text itself`
+      return whole
+    }
+    const value = (Object.hasOwn(environment, name) && environment[name]) || match?.[2]
+    if (value === undefined) missing.push(name)
+    return value ?? ''
+  })
+  return { text: filled, missing, ...(problem === undefined ? {} : { problem }) }
+}

@@ -1,0 +1,62 @@
+import { registerHooks } from 'node:module'
+import { pathToFileURL } from 'node:url'
+
+/**
+ * Files that are loaded, and loaded again, together: a plugin's folder. Node keeps every module it ever loaded, so a
+ * changed unit is imported under new addresses (`?v=<hash>`), its inner relative imports too. Modules outside the unit
+ * (the engine, packages) stay the same instances. Old versions stay in memory until the process ends.
+ */
+export interface Unit {
+  readonly files: readonly string[]
+  /** Hash of the files' contents. */
+  readonly hash: string
+}
+
+const packageScheme = 'plugin-package:'
+const members = new Map<string, ReadonlySet<string>>()
+const firstLoaded = new Map<string, string>()
+let hooked = false
+
+/** The default export of a file, as the unit's files are now. */
+export async function importFile(file: string, unit: Unit): Promise<unknown> {
+  const address = pathToFileURL(file).href
+  const first = firstLoaded.get(address) ?? unit.hash
+  firstLoaded.set(address, first)
+  return defaultExport(await import(first === unit.hash ? address : versioned(address, unit)))
+}
+
+/** The default export of an npm package, found from the folder of `from` (a file's path) as an import there would. */
+export async function importPackage(name: string, from: string): Promise<unknown> {
+  hook()
+  return defaultExport(
+    await import(`${packageScheme}${encodeURIComponent(name)}?from=${encodeURIComponent(pathToFileURL(from).href)}`),
+  )
+}
+
+function versioned(address: string, unit: Unit): string {
+  hook()
+  members.set(unit.hash, new Set(unit.files.map((file) => pathToFileURL(file).href)))
+  return `${address}?v=${unit.hash}`
+}
+
+function defaultExport(module: { readonly default?: unknown }): unknown {
+  return module.default
+}
+
+function hook(): void {
+  if (hooked) return
+  hooked = true
+  registerHooks({
+    resolve(specifier, context, next) {
+      if (specifier.startsWith(packageScheme)) {
+        const { pathname, searchParams } = new URL(specifier)
+        return next(decodeURIComponent(pathname), { ...context, parentURL: searchParams.get('from') ?? undefined })
+      }
+      const found = next(specifier, context)
+      const version =
+        context.parentURL === undefined ? null : (URL.parse(context.parentURL)?.searchParams.get('v') ?? null)
+      if (version === null || members.get(version)?.has(found.url) !== true) return found
+      return { ...found, url: `${found.url}?v=${version}` }
+    },
+  })
+}

@@ -1,0 +1,157 @@
+import { stat } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, relative, resolve } from 'node:path'
+import type { AnyCodec } from '../spec/codec.ts'
+import type { Plugin } from '../spec/plugin.ts'
+import type { AnyProvider } from '../spec/provider.ts'
+import type { AnyStage } from '../spec/stage.ts'
+import { recognise } from './components.ts'
+import type { Component } from './components.ts'
+import type { Diagnostic } from './diagnostics.ts'
+import { filesOf, foldersOf, hashFiles, readFolder } from './files.ts'
+import type { Folder } from './files.ts'
+import { importFile, importPackage } from './modules.ts'
+import type { Unit } from './modules.ts'
+
+/** Every component of a configuration, by the word an operator writes. */
+export interface Registry {
+  readonly plugins: ReadonlyMap<string, Plugin>
+  readonly stages: ReadonlyMap<string, AnyStage>
+  /** By protocol. */
+  readonly codecs: ReadonlyMap<string, AnyCodec>
+  /** By type. */
+  readonly providers: ReadonlyMap<string, AnyProvider>
+  /** A plugin could not be loaded: a word that nothing here knows may be one of its. */
+  readonly incomplete: boolean
+}
+
+/** A default export and the file or package it came from. */
+export interface Found {
+  readonly value: unknown
+  readonly from: string
+}
+
+/** Plugins as they were loaded. */
+export interface Loaded {
+  readonly registry: Registry
+  readonly diagnostics: readonly Diagnostic[]
+  /** Folders whose changes matter. Packages are not watched. */
+  readonly folders: readonly string[]
+  /** The loaded files, for telling whether anything changed. */
+  readonly files: readonly string[]
+}
+
+/** One entry of `plugins:`, and how to report what is wrong with it. */
+export interface PluginEntry {
+  readonly text: string
+  readonly report: (code: string, message: string) => Diagnostic
+}
+
+/**
+ * Loads the plugins that a configuration names: folders, files (starting with `.` or `/`, relative to `root`) and npm
+ * packages (found from the folder of `configFile`). A folder with an index file is one plugin; of any other folder
+ * every module is one component, those of its folders too. Tests, declarations and hidden files are left out.
+ */
+export async function loadPlugins(entries: readonly PluginEntry[], root: string, configFile: string): Promise<Loaded> {
+  const found: Found[] = []
+  const diagnostics: Diagnostic[] = []
+  const folders: string[] = []
+  const files: string[] = []
+  const load = async (from: string, bring: () => Promise<unknown>) => {
+    try {
+      found.push({ value: await bring(), from })
+    } catch (error) {
+      diagnostics.push(inFile(from, 'plugin', `cannot be loaded: ${(error as Error).message}`))
+    }
+  }
+  for (const { text, report } of entries) {
+    if (!/^[./]/.test(text) && !isAbsolute(text)) {
+      await load(text, () => importPackage(text, configFile))
+      continue
+    }
+    const path = resolve(root, text)
+    const kind = await stat(path).catch(() => undefined)
+    if (kind === undefined) {
+      diagnostics.push(report('plugin', `there is no file or folder "${text}"`))
+      continue
+    }
+    const folder = kind.isDirectory() ? await readFolder(path) : undefined
+    folders.push(...(folder ? foldersOf(folder) : [dirname(path)]))
+    for (const group of folder ? groupsOf(folder) : [{ files: [path], entries: [path] }]) {
+      const unit: Unit = { files: group.files, hash: await hashFiles(group.files) }
+      files.push(...group.files)
+      for (const file of group.entries) await load(display(file, root), () => importFile(file, unit))
+    }
+  }
+  const assembled = assemble(found)
+  const all = [...diagnostics, ...assembled.diagnostics]
+  return { registry: { ...assembled.registry, incomplete: all.length > 0 }, diagnostics: all, folders, files }
+}
+
+/** A registry of default exports; plugins are opened. Wrong components and names that are taken are diagnostics. */
+export function assemble(found: readonly Found[]): { registry: Registry; diagnostics: Diagnostic[] } {
+  const diagnostics: Diagnostic[] = []
+  const owners = new Map<string, string>()
+  const plugins = new Map<string, Plugin>()
+  const stages = new Map<string, AnyStage>()
+  const codecs = new Map<string, AnyCodec>()
+  const providers = new Map<string, AnyProvider>()
+  const put = <T>(map: Map<string, T>, kind: Component['kind'], name: string, value: T, from: string) => {
+    const owner = owners.get(`${kind} ${name}`)
+    if (owner !== undefined)
+      return diagnostics.push(inFile(from, 'duplicate', `the ${kind} "${name}" is already there: ${owner}`))
+    owners.set(`${kind} ${name}`, from)
+    return map.set(name, value)
+  }
+  const add = ({ value, from }: Found): unknown => {
+    const component = recognise(value)
+    if ('problem' in component) return diagnostics.push(inFile(from, 'component', component.problem))
+    switch (component.kind) {
+      case 'plugin': {
+        const { name, stages: inner = [], codecs: spoken = [], providers: types = [] } = component.value
+        put(plugins, 'plugin', name, component.value, from)
+        return [...inner, ...spoken, ...types].forEach((part) => add({ value: part, from }))
+      }
+      case 'stage':
+        return put(stages, 'stage', component.value.name, component.value, from)
+      case 'codec':
+        return put(codecs, 'codec', component.value.protocol, component.value, from)
+      case 'provider':
+        return put(providers, 'provider', component.value.name, component.value, from)
+    }
+  }
+  found.forEach(add)
+  return { registry: { plugins, stages, codecs, providers, incomplete: diagnostics.length > 0 }, diagnostics }
+}
+
+/** A file's name as diagnostics show it: relative to `root` when it lies below. */
+export function display(file: string, root: string): string {
+  const name = relative(root, file)
+  return name.startsWith('..') || isAbsolute(name) ? file : name
+}
+
+interface Group {
+  readonly files: readonly string[]
+  readonly entries: readonly string[]
+}
+
+function groupsOf(folder: Folder): Group[] {
+  const modules = folder.files.filter(isModule)
+  const index = modules.find((file) => /^index\.[jt]s$/.test(basename(file)))
+  if (index !== undefined) return [{ files: filesOf(folder).filter((file) => !isTest(file)), entries: [index] }]
+  return [
+    { files: folder.files.filter((file) => !isTest(file)), entries: modules },
+    ...folder.folders.flatMap(groupsOf),
+  ]
+}
+
+function isModule(file: string): boolean {
+  return /\.[jt]s$/.test(file) && !file.endsWith('.d.ts') && !isTest(file)
+}
+
+function isTest(file: string): boolean {
+  return basename(file).includes('.test.')
+}
+
+function inFile(file: string, code: string, message: string): Diagnostic {
+  return { file, line: 1, column: 1, code, message }
+}

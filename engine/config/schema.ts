@@ -1,0 +1,110 @@
+import type { JsonObject } from '../spec/json.ts'
+import { armFormat, attemptFormat, pipelineFormat, switchFormat } from '../pipeline/format.ts'
+import type { Registry } from './registry.ts'
+import { settingsFormat } from './settings.ts'
+
+const dialect = 'https://json-schema.org/draft/2020-12/schema'
+
+/** JSON Schema of a pipeline file, for editors: every registered stage with its fields. */
+export function pipelineSchema(registry: Registry): JsonObject {
+  const stages = sorted(registry.stages)
+  const steps = { type: 'array', items: { $ref: '#/$defs/step' } }
+  const words: Record<string, unknown> = {
+    use: { type: 'string', description: 'Runs the stages of another pipeline here.' },
+    switch: {
+      ...switchFormat,
+      items: { ...armFormat, properties: { ...armFormat.properties, do: { ...armFormat.properties.do, ...steps } } },
+    },
+    attempt: {
+      ...attemptFormat,
+      properties: { ...attemptFormat.properties, do: { ...attemptFormat.properties.do, ...steps } },
+    },
+  }
+  const withFields = stages.map(([name, stage]) => [
+    name,
+    { description: stage.summary, ...(stage.config as object), type: ['object', 'null'] },
+  ])
+  const { properties } = pipelineFormat
+  const pipeline = {
+    ...pipelineFormat,
+    properties: {
+      ...properties,
+      protocol: { ...properties.protocol, enum: sorted(registry.codecs).map(([protocol]) => protocol) },
+      stages: { ...properties.stages, ...steps },
+      finally: { ...properties.finally, ...steps },
+    },
+  }
+  const bare = stages.filter(
+    ([, { config }]) => ((config as { required?: readonly string[] }).required ?? []).length === 0,
+  )
+  return {
+    $schema: dialect,
+    title: 'Pipeline',
+    anyOf: [
+      { $ref: '#/$defs/pipeline' },
+      {
+        type: 'object',
+        additionalProperties: false,
+        required: ['endpoints'],
+        properties: { endpoints: { type: 'array', items: { $ref: '#/$defs/pipeline' } } },
+      },
+    ],
+    $defs: {
+      pipeline,
+      step: {
+        anyOf: [
+          { enum: bare.map(([name]) => name) },
+          {
+            type: 'object',
+            minProperties: 1,
+            maxProperties: 1,
+            additionalProperties: false,
+            properties: { ...words, ...Object.fromEntries(withFields) },
+          },
+        ],
+      },
+    },
+  }
+}
+
+/** JSON Schema of the configuration file, for editors: every registered provider type with its fields. */
+export function settingsSchema(registry: Registry): JsonObject {
+  const { providers, models } = settingsFormat.properties
+  const types = sorted(registry.providers)
+  const common = providers.items.properties
+  const typed = types.map(([name, { summary, config }]) => ({
+    if: { properties: { type: { const: name } }, required: ['type'] },
+    // oxlint-disable-next-line unicorn/no-thenable
+    then: {
+      ...(config as object),
+      description: summary,
+      required: ['name', 'type', ...((config as { required?: readonly string[] }).required ?? [])],
+      properties: { ...common, type: { const: name }, ...(config as { properties?: object }).properties },
+    },
+  }))
+  const protocols = {
+    ...models.items.properties.protocols,
+    items: { enum: sorted(registry.codecs).map(([protocol]) => protocol) },
+  }
+  return {
+    $schema: dialect,
+    title: 'Configuration',
+    ...settingsFormat,
+    properties: {
+      ...settingsFormat.properties,
+      providers: {
+        ...providers,
+        items: {
+          ...providers.items,
+          properties: { ...common, type: { ...common.type, enum: types.map(([name]) => name) } },
+          allOf: typed,
+        },
+      },
+      models: { ...models, items: { ...models.items, properties: { ...models.items.properties, protocols } } },
+    },
+  }
+}
+
+function sorted<T>(map: ReadonlyMap<string, T>): [string, T][] {
+  return [...map].sort(([left], [right]) => left.localeCompare(right))
+}

@@ -1,0 +1,149 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
+import type { Document, Node, Scalar } from 'yaml'
+import type { Json } from '../spec/json.ts'
+import type { Diagnostic } from './diagnostics.ts'
+import { interpolate } from './interpolate.ts'
+import type { Environment } from './interpolate.ts'
+
+/** Steps from the root of a document to a value in it. */
+export type Path = readonly (string | number)[]
+
+/** A string whose `${NAME}` has no value and no default. */
+export interface Missing {
+  readonly path: Path
+  readonly name: string
+}
+
+/** A YAML file as data that still knows where each value was written. */
+export interface Source {
+  /** The name shown in diagnostics. */
+  readonly file: string
+  /** The data, `${NAME}` filled in; null when the file could not be read as YAML. */
+  readonly value: Json
+  /** Unset variables; a string that needed one has nothing in their place. */
+  readonly missing: readonly Missing[]
+  /** Whether the string at this path came from the environment, so that it may stand for a number or a boolean. */
+  interpolated(path: Path): boolean
+  /** A finding at the value of this path, or at its key; the nearest written ancestor when the path itself is not written. */
+  report(path: Path, code: string, message: string, at?: 'key' | 'value'): Diagnostic
+}
+
+const unquoted = 'inside { } and [ ], text with ${...} must stand in quotes'
+
+/** Bytes a configuration file may have. */
+export const sizeLimit = 1024 * 1024
+/** Values a document may have after its aliases were opened. */
+const valueLimit = 50_000
+const depthLimit = 64
+
+/**
+ * Reads YAML 1.2. Wrong syntax, duplicate keys, unknown tags, exploding aliases and unreadable `${...}` are
+ * diagnostics; what can be read is still returned.
+ */
+export function readSource(
+  file: string,
+  text: string,
+  environment: Environment,
+): { source: Source; diagnostics: Diagnostic[] } {
+  const lines = new LineCounter()
+  const diagnostics: Diagnostic[] = []
+  const places = new Map<string, { key: number; value: number }>()
+  const fromEnvironment = new Set<string>()
+  const missing: Missing[] = []
+
+  const point = (offset: number, code: string, message: string): Diagnostic => {
+    const { line, col } = lines.linePos(offset)
+    return { file, line: Math.max(line, 1), column: Math.max(col, 1), code, message }
+  }
+  const report: Source['report'] = (path, code, message, at = 'value') => {
+    for (let length = path.length; length >= 0; length--) {
+      const place = places.get(printPath(path.slice(0, length)))
+      if (place) return point(length === path.length ? place[at] : place.value, code, message)
+    }
+    return point(0, code, message)
+  }
+  const done = (value: Json) => ({
+    source: { file, value, missing, report, interpolated: (path: Path) => fromEnvironment.has(printPath(path)) },
+    diagnostics,
+  })
+  if (Buffer.byteLength(text) > sizeLimit) {
+    diagnostics.push(point(0, 'too-large', `the file is larger than ${sizeLimit} bytes`))
+    return done(null)
+  }
+
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' })
+  // After the first wrong token the rest of the document is guesswork; duplicate keys are no guess.
+  const [wrong] = document.errors.filter(({ code }) => code !== 'DUPLICATE_KEY')
+  const duplicates = document.errors.filter(({ code }) => code === 'DUPLICATE_KEY')
+  for (const { pos, message } of [...(wrong ? [wrong] : []), ...duplicates, ...document.warnings])
+    diagnostics.push(point(pos[0], 'yaml', text.startsWith('${', pos[0] - 1) ? unquoted : firstLine(message)))
+  if (document.errors.length > 0) return done(null)
+
+  let values = 0
+  const read = (node: Node | null | undefined, path: Path, key: number): Json => {
+    const start = node?.range?.[0] ?? key
+    places.set(printPath(path), { key, value: start })
+    if (++values > valueLimit || path.length > depthLimit)
+      throw new Refused(start, 'the document is too deep or its aliases unfold to too many values')
+    if (isAlias(node)) return read(resolved(node, document, start), path, key)
+    if (isSeq(node)) return node.items.map((item, index) => read(item as Node, [...path, index], start))
+    if (isMap(node))
+      return Object.fromEntries(
+        node.items.map((pair) => {
+          const name = keyText(pair.key, start)
+          const at = (pair.key as Node).range?.[0] ?? start
+          return [name, read(pair.value as Node | null, [...path, name], at)]
+        }),
+      )
+    return isScalar(node) ? scalar(node, path, start) : null
+  }
+  const scalar = (node: Scalar, path: Path, start: number): Json => {
+    const { value } = node
+    if (typeof value === 'number' && !Number.isFinite(value)) throw new Refused(start, 'a number must be finite')
+    if (value === null || typeof value === 'number' || typeof value === 'boolean') return value
+    if (typeof value !== 'string') throw new Refused(start, 'a value must be a text, a number, true, false or null')
+    const filled = interpolate(value, environment)
+    if (filled.problem !== undefined) diagnostics.push(point(start, 'interpolation', filled.problem))
+    for (const name of filled.missing) missing.push({ path, name })
+    if (filled.text !== value) fromEnvironment.add(printPath(path))
+    return filled.text
+  }
+  try {
+    return done(read(document.contents, [], 0))
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    diagnostics.push(point(error.offset, 'yaml', error.message))
+    return done(null)
+  }
+}
+
+class Refused extends Error {
+  readonly offset: number
+  constructor(offset: number, message: string) {
+    super(message)
+    this.offset = offset
+  }
+}
+
+function resolved(
+  node: Node & { resolve(document: Document): Node | undefined },
+  document: Document,
+  start: number,
+): Node {
+  const target = node.resolve(document)
+  if (target === undefined) throw new Refused(start, 'the alias names no anchor before it')
+  return target
+}
+
+function keyText(key: unknown, start: number): string {
+  if (isScalar(key) && ['string', 'number', 'boolean'].includes(typeof key.value)) return String(key.value)
+  throw new Refused(start, 'a key must be plain text')
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? text
+}
+
+function printPath(path: Path): string {
+  return path.join('\u0000')
+}

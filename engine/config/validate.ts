@@ -1,0 +1,77 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import type { Json, JsonObject } from '../spec/json.ts'
+import { pointer, schemaDiagnostics } from './diagnostics.ts'
+import type { Diagnostic } from './diagnostics.ts'
+import type { Path, Source } from './source.ts'
+
+/** Fills defaults in and says what is wrong; the given value stays as it was. */
+export type Validator = (source: Source, path: Path, value: Json) => { value: Json; diagnostics: Diagnostic[] }
+
+const ajv = new Ajv2020({
+  allErrors: true,
+  useDefaults: true,
+  ownProperties: true,
+  strict: true,
+  strictRequired: false,
+  allowUnionTypes: true,
+  verbose: true,
+})
+formats.default(ajv)
+ajv.addKeyword({ keyword: 'x-pipeline', schemaType: 'boolean' })
+
+// A reload meets most schemas again, and compiling is the slow part of loading.
+const compiled = new WeakMap<object, Validator>()
+
+/**
+ * Compiles a JSON Schema (draft 2020-12) for configuration: strict, defaults filled in, every error reported.
+ * `x-pipeline: true` marks a text that names a pipeline. Throws when the schema itself is wrong.
+ * @param schema kept by identity: the same object is compiled once
+ */
+export function validator(schema: object): Validator {
+  const known = compiled.get(schema)
+  if (known) return known
+  const made = fromAjv(ajv.compile(schema))
+  // Ajv keeps what it compiled for ever; schemas of reloaded plugins must be able to go.
+  ajv.removeSchema(schema)
+  compiled.set(schema, made)
+  return made
+}
+
+function fromAjv(validate: ValidateFunction): Validator {
+  return (source, path, given) => {
+    const value = structuredClone(given)
+    if (validate(value)) return { value, diagnostics: [] }
+    const errors = retyped(source, path, value, validate.errors ?? []) && validate(value) ? [] : (validate.errors ?? [])
+    // What an unset variable left empty is reported, or switched off, as that.
+    const missing = new Set(source.missing.map((entry) => entry.path.join('/')))
+    const told = errors.filter((error) => !missing.has([...path, ...pointer(error.instancePath)].join('/')))
+    return { value, diagnostics: schemaDiagnostics(source, path, told) }
+  }
+}
+
+/** Turns texts from the environment into the number or boolean that the schema wants there; whether it did. */
+function retyped(source: Source, base: Path, value: Json, errors: readonly ErrorObject[]): boolean {
+  let changed = false
+  for (const { keyword, instancePath, params } of errors) {
+    const path = pointer(instancePath)
+    if (keyword !== 'type' || !source.interpolated([...base, ...path])) continue
+    const last = path.pop()
+    const parent = path.reduce<Json | undefined>((inside, step) => (inside as JsonObject | undefined)?.[step], value)
+    if (last === undefined || parent === undefined) continue
+    const holder = parent as Record<string, Json>
+    const wanted = typed(holder[last], ([] as string[]).concat(params['type'] as string | string[]))
+    if (wanted === undefined) continue
+    holder[last] = wanted
+    changed = true
+  }
+  return changed
+}
+
+function typed(text: Json | undefined, types: readonly string[]): number | boolean | undefined {
+  if (typeof text !== 'string') return undefined
+  if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true'
+  if (types.some((type) => type === 'number' || type === 'integer') && /^-?\d+(\.\d+)?$/.test(text)) return Number(text)
+  return undefined
+}

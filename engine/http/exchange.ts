@@ -1,0 +1,87 @@
+import type { AnyCodec } from '../spec/codec.ts'
+import type { GatewayError } from '../spec/error.ts'
+import { asGatewayError } from '../spec/error.ts'
+import type { Ingress, Outcome, Reply } from '../spec/slots.ts'
+import { execute, finish } from '../pipeline/run.ts'
+import type { Bag, CompiledPipeline } from '../pipeline/run.ts'
+import { printFailure } from './dialect.ts'
+import type { Sent } from './reply.ts'
+import type { ExchangeScope } from './scope.ts'
+
+/** How a reply leaves: over HTTP, or as frames of a socket. */
+export type Send = (reply: Reply, headers: Record<string, string>) => Promise<Sent>
+
+/**
+ * One request through one pipeline: runs its stages, sends the reply or the error, and runs `finally` exactly once
+ * when the last byte has left or the client has gone.
+ */
+export async function runExchange(
+  pipeline: CompiledPipeline,
+  codec: AnyCodec | undefined,
+  ingress: Ingress,
+  scope: ExchangeScope,
+  send: Send,
+): Promise<Outcome> {
+  const slots: Bag = { ingress }
+  let reply: Reply
+  let error: GatewayError | undefined
+  try {
+    await execute(pipeline, slots, scope)
+    reply = slots.reply as Reply
+  } catch (thrown) {
+    error = asGatewayError(thrown)
+    reply = errorReply(error, codec, scope.id)
+  }
+  const sent = await send(reply, commonHeaders(reply, codec, scope))
+  const outcome = outcomeOf(reply, sent, error, slots, scope)
+  slots.outcome = outcome
+  await finish(pipeline, slots, scope)
+  return outcome
+}
+
+/** The error as its client is to read it: in the protocol of the pipeline, or in the plain shape. */
+export function errorReply({ failure }: GatewayError, codec: AnyCodec | undefined, id: string): Reply {
+  const headers: Record<string, string> = {}
+  if (failure.retryAfter !== undefined) headers['retry-after'] = String(failure.retryAfter)
+  if (failure.shouldRetry !== undefined) headers['x-should-retry'] = String(failure.shouldRetry)
+  const value = codec ? codec.error.print(failure, id) : printFailure(failure)
+  return { status: failure.status, headers, body: { kind: 'json', value } }
+}
+
+function commonHeaders(reply: Reply, codec: AnyCodec | undefined, scope: ExchangeScope): Record<string, string> {
+  const headers: Record<string, string> = { ...reply.headers, 'x-request-id': scope.id }
+  if (codec?.idHeader !== undefined) headers[codec.idHeader] = scope.id
+  headers['server-timing'] = serverTiming(scope)
+  return headers
+}
+
+/** Stage times worth a look (Server Timing, W3C): those of at least a tenth of a millisecond. */
+function serverTiming(scope: ExchangeScope): string {
+  let text = ''
+  for (const [name, milliseconds] of scope.times)
+    if (milliseconds >= 0.1) text += `${name};dur=${milliseconds.toFixed(1)}, `
+  return `${text}total;dur=${scope.elapsed().toFixed(1)}`
+}
+
+function outcomeOf(
+  reply: Reply,
+  sent: Sent,
+  thrown: GatewayError | undefined,
+  slots: Bag,
+  scope: ExchangeScope,
+): Outcome {
+  const broken = sent.broken && asGatewayError(sent.broken)
+  const error = thrown ?? broken
+  const failure = error ? undefined : slots.meter?.read().failure
+  const told = error
+    ? { code: error.code, message: error.message, ...(error.at === undefined ? {} : { at: error.at }) }
+    : failure && { code: failure.code ?? 'upstream_error', message: failure.message }
+  return {
+    status: reply.status,
+    result: sent.left || error?.code === 'client_closed' ? 'client_closed' : told ? 'failed' : 'completed',
+    ...(told ? { error: told } : {}),
+    ...(sent.firstByte === undefined ? {} : { firstByte: sent.firstByte - scope.started }),
+    duration: scope.elapsed(),
+    bytes: sent.bytes,
+  }
+}

@@ -1,0 +1,125 @@
+import { Busboy } from '@fastify/busboy'
+import { GatewayError } from '../spec/error.ts'
+import type { Json, JsonObject } from '../spec/json.ts'
+import { boundaryOf, formParts, malformed } from './form-parts.ts'
+import type { FormPart } from './form-parts.ts'
+
+/** Most bytes of a text field. */
+const fieldLimit = 1024 * 1024
+/** Most bytes of all text fields: they are parsed in one go, which holds up everybody else. */
+const textLimit = 8 * fieldLimit
+
+/** A file of a form, without its content. */
+export interface FormFile {
+  readonly name: string
+  /** The last part of the path the client gave. Never used as a path. */
+  readonly filename: string
+  /** As the client says: lower case, without parameters. */
+  readonly mediaType: string
+  /** Length of its content. */
+  readonly bytes: number
+}
+
+/** A form, read. */
+export interface Form {
+  /**
+   * Everything in it by name, as a protocol's schema describes it: a text is a string, a file
+   * `{ filename, mediaType, bytes }`. A name that comes again, or ends in `[]`, holds a list. Has no prototype.
+   */
+  readonly fields: JsonObject
+  readonly files: readonly FormFile[]
+}
+
+/**
+ * Reads a `multipart/form-data` body that is in memory anyway; only its text fields are copied, nothing is written.
+ * Throws `invalid_request` where it is malformed, cut off, or beyond a limit (100 parts, names of 100 bytes,
+ * texts of 1 MiB and of 8 MiB in all).
+ */
+export async function readForm(bytes: Buffer, contentType: string): Promise<Form> {
+  const parts = formParts(bytes, contentType)
+  limitTexts(parts)
+  const found = await read(withoutFiles(bytes, parts, boundaryOf(contentType)), boundaryOf(contentType))
+  const fields = new Map<string, Json[]>()
+  const files: FormFile[] = []
+  for (const [index, { name, file, start, end }] of parts.entries()) {
+    const given = found[index]
+    if (!given || given.name !== name || file !== (given.file !== undefined))
+      throw malformed('it can be read in two ways')
+    const described = given.file && { ...given.file, bytes: end - start }
+    if (described) files.push({ name, ...described })
+    fields.set(name, [...(fields.get(name) ?? []), described ?? given.text])
+  }
+  return { fields: listed(fields), files }
+}
+
+/**
+ * The form with the content of its one text field `name` replaced by `value`; every other byte stays as it is.
+ * Throws `invalid_value` when the field is missing, stands there more than once, or is no UTF-8 text.
+ */
+export function spliceField(bytes: Buffer, contentType: string, name: string, value: string): Buffer {
+  const [part, ...others] = formParts(bytes, contentType).filter((candidate) => candidate.name === name)
+  const refuse = (reason: string) => new GatewayError('invalid_value', { param: name, reason })
+  if (!part) throw refuse('it is missing')
+  if (others.length > 0) throw refuse('it stands there more than once')
+  if (part.file || !/^(utf-?8|us-ascii)$/.test(part.charset ?? 'utf-8')) throw refuse('it is no UTF-8 text')
+  if (/[\r\n]/.test(value)) throw new TypeError('The new value of a form field must be one line.')
+  return Buffer.concat([bytes.subarray(0, part.start), Buffer.from(value), bytes.subarray(part.end)])
+}
+
+function limitTexts(parts: readonly FormPart[]): void {
+  let total = 0
+  for (const { name, file, start, end } of parts) {
+    const length = file ? 0 : end - start
+    if (length > fieldLimit)
+      throw new GatewayError('invalid_value', { param: name, reason: `it is longer than ${fieldLimit} bytes` })
+    total += length
+  }
+  if (total > textLimit) throw malformed(`its texts are longer than ${textLimit} bytes`)
+}
+
+/** What the parser says of a part. */
+interface Given {
+  readonly name: string
+  readonly text: string
+  readonly file?: { readonly filename: string; readonly mediaType: string }
+}
+
+/** The same form with empty files: their content would only cost the parser time. */
+function withoutFiles(bytes: Buffer, parts: readonly FormPart[], boundary: string): Buffer {
+  const line = Buffer.from(`--${boundary}\r\n`)
+  const newline = Buffer.from('\r\n')
+  const pieces = parts.flatMap(({ file, headers, start, end }) => [
+    line,
+    bytes.subarray(headers, file ? start : end),
+    newline,
+  ])
+  return Buffer.concat([...pieces, Buffer.from(`--${boundary}--`)])
+}
+
+function read(form: Buffer, boundary: string): Promise<readonly Given[]> {
+  return new Promise((resolve, reject) => {
+    const found: Given[] = []
+    const parser = new Busboy({
+      headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
+      isPartAFile: (_name, _type, filename) => filename !== undefined,
+      limits: { fieldSize: fieldLimit },
+    })
+    parser.on('field', (name, text) => found.push({ name, text }))
+    parser.on('file', (name, stream, filename, _encoding, mediaType) => {
+      stream.resume()
+      found.push({ name, text: '', file: { filename, mediaType } })
+    })
+    parser.on('error', () => reject(malformed('it cannot be parsed')))
+    parser.on('finish', () => resolve(found))
+    parser.end(form)
+  })
+}
+
+function listed(fields: ReadonlyMap<string, readonly Json[]>): JsonObject {
+  const body = Object.create(null) as Record<string, Json>
+  for (const [name, values] of fields) {
+    const [only, ...others] = values
+    body[name] = only === undefined || others.length > 0 || name.endsWith('[]') ? values : only
+  }
+  return body
+}

@@ -1,0 +1,26 @@
+import type { IncomingMessage } from 'node:http'
+
+/** Headers that may stand there once: of two, readers along the way would choose differently. */
+const single = new Set(['host', 'authorization', 'x-api-key', 'content-type'])
+
+/**
+ * Requests that Node's parser lets through although proxies read them differently (request smuggling): a header twice
+ * that may come once, chunked encoding in HTTP/1.0, an absolute-form target, a fragment in the target.
+ * Says what is wrong, or nothing.
+ */
+export function suspicious(request: IncomingMessage): string | undefined {
+  const { rawHeaders, httpVersionMinor, httpVersionMajor, headers, url = '' } = request
+  if (httpVersionMajor === 1 && httpVersionMinor === 0 && headers['transfer-encoding'] !== undefined)
+    return 'HTTP/1.0 knows no transfer encoding'
+  if (!url.startsWith('/')) return 'the target must begin with a slash'
+  if (url.includes('#')) return 'the target holds a fragment'
+  // A header that came twice shows in the raw list alone, which then is longer than the parsed one.
+  if (rawHeaders.length / 2 === Object.keys(headers).length) return undefined
+  const seen = new Set<string>()
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] as string).toLowerCase()
+    if (seen.has(name) && single.has(name)) return `it has two ${name} headers`
+    seen.add(name)
+  }
+  return undefined
+}

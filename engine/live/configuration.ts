@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto'
+import { readFile, realpath } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { sortDiagnostics } from '../config/diagnostics.ts'
+import type { Diagnostic } from '../config/diagnostics.ts'
+import { hashFiles } from '../config/files.ts'
+import type { Environment } from '../config/interpolate.ts'
+import { loadSettings, pluginEntries } from '../config/load-settings.ts'
+import { display, loadPlugins } from '../config/registry.ts'
+import type { Registry } from '../config/registry.ts'
+import { settingsFormat } from '../config/settings.ts'
+import type { Settings } from '../config/settings.ts'
+import { readSource } from '../config/source.ts'
+import type { Source } from '../config/source.ts'
+import { isObject } from '../spec/json.ts'
+import { loadPipelines } from '../pipeline/load.ts'
+import type { LoadedPipelines } from '../pipeline/load.ts'
+import type { Pipeline } from '../pipeline/nodes.ts'
+
+/** Where a configuration is read from. */
+export interface ConfigurationOptions {
+  /** Path of the configuration file. */
+  readonly file: string
+  /** Folder that relative paths in it start from; default: the working directory. */
+  readonly root?: string
+  readonly environment: Environment
+}
+
+/** Everything that was read and checked; nothing is opened or built. */
+export interface Configuration {
+  readonly source: Source
+  /** Absent when anything in the configuration file is wrong. */
+  readonly settings: Settings | undefined
+  readonly registry: Registry
+  readonly pipelines: readonly Pipeline[]
+  /** Sorted; empty: all is well. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** One line for each provider and key that is off. */
+  readonly off: readonly string[]
+  /** Hash of every file that was read. */
+  readonly version: string
+  /** Files it was read from, and the folders in which a change may change it. */
+  readonly files: readonly string[]
+  readonly folders: readonly string[]
+}
+
+/** Reads and checks a configuration with its plugins and pipelines. Never rejects for what is written in them. */
+export async function loadConfiguration(options: ConfigurationOptions): Promise<Configuration> {
+  const root = await realpath(options.root ?? process.cwd())
+  const file = resolve(root, options.file)
+  const diagnostics: Diagnostic[] = []
+  const { source, readable } = await readConfigurationFile(file, display(file, root), options.environment, diagnostics)
+
+  const entries = pluginEntries(source).map(({ text, path }) => ({
+    text,
+    report: (code: string, message: string) => source.report(path, code, message),
+  }))
+  const plugins = await loadPlugins(entries, root, file)
+  const registry = readable ? plugins.registry : { ...plugins.registry, incomplete: true }
+  const loaded = readable
+    ? loadSettings(source, registry, options.environment)
+    : { settings: undefined, diagnostics: [], off: [] }
+  const pipelines = await readPipelines(source, root, registry, options.environment)
+  diagnostics.push(...plugins.diagnostics, ...loaded.diagnostics, ...pipelines.diagnostics)
+
+  const files = [...new Set([file, ...plugins.files, ...pipelines.files])].sort()
+  return {
+    source,
+    settings: loaded.settings,
+    registry,
+    pipelines: pipelines.pipelines,
+    diagnostics: sortDiagnostics(diagnostics),
+    off: loaded.off,
+    version: await hashPresent(files),
+    files,
+    folders: [...new Set([dirname(file), ...plugins.folders, ...pipelines.folders])],
+  }
+}
+
+async function readConfigurationFile(
+  file: string,
+  name: string,
+  environment: Environment,
+  diagnostics: Diagnostic[],
+): Promise<{ source: Source; readable: boolean }> {
+  const read = await readFile(file, 'utf8').then(
+    (text) => readSource(name, text, environment),
+    (error: NodeJS.ErrnoException) => {
+      const { source } = readSource(name, '', environment)
+      return { source, diagnostics: [source.report([], 'file', `cannot be read: ${error.code ?? error.message}`)] }
+    },
+  )
+  diagnostics.push(...read.diagnostics)
+  return { source: read.source, readable: read.diagnostics.every(({ code }) => code === 'interpolation') }
+}
+
+async function readPipelines(
+  source: Source,
+  root: string,
+  registry: Registry,
+  environment: Environment,
+): Promise<LoadedPipelines> {
+  const given = isObject(source.value) ? source.value['pipelines'] : undefined
+  const folder = resolve(root, typeof given === 'string' ? given : settingsFormat.properties.pipelines.default)
+  return loadPipelines(folder, root, registry, environment).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
+    const missing = source.report(['pipelines'], 'pipelines', `there is no folder "${display(folder, root)}"`)
+    return { pipelines: [], diagnostics: [missing], files: [], folders: [dirname(folder)] }
+  })
+}
+
+/** Hash of files, of which some may be gone by now. */
+export async function hashPresent(files: readonly string[]): Promise<string> {
+  const parts = await Promise.all(
+    files.map((file) =>
+      hashFiles([file]).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT' || error.code === 'EISDIR') return ''
+        throw error
+      }),
+    ),
+  )
+  return createHash('sha256').update(parts.join()).digest('hex').slice(0, 12)
+}

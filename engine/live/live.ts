@@ -1,0 +1,147 @@
+import type { HostStatus } from '../spec/stage.ts'
+import { printDiagnostic } from '../config/diagnostics.ts'
+import type { Diagnostic } from '../config/diagnostics.ts'
+import { loadConfiguration } from './configuration.ts'
+import type { Configuration } from './configuration.ts'
+import { openSnapshot } from './snapshot.ts'
+import type { Snapshot, SnapshotOptions } from './snapshot.ts'
+
+/** How a configuration is kept live. */
+export interface LiveOptions extends Omit<SnapshotOptions, 'configStatus'> {
+  /** Hears of each configuration that goes live, the first one too, right before requests see it. */
+  readonly onSwap?: (snapshot: Snapshot) => void
+}
+
+/**
+ * The running configuration. A request lives in one snapshot from start to end; an old one is closed when its last user
+ * has left. A broken configuration is refused and the last good one stays.
+ */
+export class Live {
+  readonly #options: LiveOptions
+  readonly #users = new Map<Snapshot, number>()
+  readonly #retiring = new Set<Promise<void>>()
+  #current: Snapshot | undefined
+  #error: string | undefined
+  /** What was read last, whether it went live or was refused. */
+  #read: Configuration | undefined
+  #loading: Promise<unknown> = Promise.resolve()
+  #closing: Promise<void> | undefined
+  #idle: () => void = () => undefined
+
+  private constructor(options: LiveOptions) {
+    this.#options = options
+  }
+
+  /** Loads the first configuration; diagnostics when it is refused. */
+  static async start(
+    options: LiveOptions,
+  ): Promise<{ readonly live: Live } | { readonly diagnostics: readonly Diagnostic[] }> {
+    const live = new Live(options)
+    const diagnostics = await live.reload()
+    return diagnostics.length > 0 ? { diagnostics } : { live }
+  }
+
+  /** The running configuration. Throws after `close`. */
+  get current(): Snapshot {
+    if (this.#current === undefined || this.#closing) throw new Error('the configuration is closed')
+    return this.#current
+  }
+
+  /** Version of the running configuration, and the first finding in a newer one that was refused. */
+  get status(): HostStatus['config'] {
+    return { version: this.#current?.version ?? '', ...(this.#error === undefined ? {} : { error: this.#error }) }
+  }
+
+  /** Folders in which a change may change the configuration. */
+  get folders(): readonly string[] {
+    return this.#read?.folders ?? []
+  }
+
+  /** The running configuration, held until it is released. */
+  acquire(): Snapshot {
+    const snapshot = this.current
+    this.#users.set(snapshot, (this.#users.get(snapshot) ?? 0) + 1)
+    return snapshot
+  }
+
+  /** Gives back what `acquire` gave. */
+  release(snapshot: Snapshot): void {
+    const left = (this.#users.get(snapshot) ?? 0) - 1
+    if (left > 0) {
+      this.#users.set(snapshot, left)
+      return
+    }
+    this.#users.delete(snapshot)
+    if (snapshot !== this.#current) this.#retire(snapshot)
+    if (this.#users.size === 0) this.#idle()
+  }
+
+  /** Reads the configuration again and swaps it in, or answers why not. Reloads follow one another. */
+  reload(): Promise<readonly Diagnostic[]> {
+    return this.#next((configuration) => this.#swap(configuration))
+  }
+
+  /** Like `reload`, but leaves everything as it is when no file differs from what was read last. */
+  reloadIfChanged(): Promise<readonly Diagnostic[]> {
+    return this.#next((configuration, before) =>
+      configuration.version === before?.version ? [] : this.#swap(configuration),
+    )
+  }
+
+  /** Waits for the users of every configuration and closes them. From now on nothing can be acquired. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#end())
+  }
+
+  async #end(): Promise<void> {
+    await this.#loading
+    const last = this.#current
+    this.#current = undefined
+    if (last !== undefined && !this.#users.has(last)) this.#retire(last)
+    if (this.#users.size > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
+    await Promise.all(this.#retiring)
+  }
+
+  #next(
+    use: (
+      configuration: Configuration,
+      before: Configuration | undefined,
+    ) => readonly Diagnostic[] | Promise<readonly Diagnostic[]>,
+  ): Promise<readonly Diagnostic[]> {
+    const done = this.#loading.then(async () => {
+      if (this.#closing) return []
+      const before = this.#read
+      this.#read = await loadConfiguration(this.#options)
+      return use(this.#read, before)
+    })
+    // The next reload waits for this one, whatever becomes of it; its caller hears of a failure.
+    this.#loading = done.catch(() => undefined)
+    return done
+  }
+
+  async #swap(configuration: Configuration): Promise<readonly Diagnostic[]> {
+    const { log } = this.#options.house
+    const loading = await openSnapshot(configuration, { ...this.#options, configStatus: () => this.status })
+    if ('diagnostics' in loading) {
+      const lines = loading.diagnostics.map(printDiagnostic)
+      this.#error = lines[0] ?? 'refused'
+      for (const line of lines) log.error(line)
+      if (this.#current)
+        log.error({ version: this.#current.version }, 'the new configuration is refused; the last good one stays')
+      return loading.diagnostics
+    }
+    const old = this.#current
+    this.#options.onSwap?.(loading.snapshot)
+    this.#current = loading.snapshot
+    this.#error = undefined
+    for (const line of loading.snapshot.off) log.warn(line)
+    log.info({ version: loading.snapshot.version }, 'the configuration is live')
+    if (old !== undefined && !this.#users.has(old)) this.#retire(old)
+    return []
+  }
+
+  #retire(snapshot: Snapshot): void {
+    const closing = snapshot.close().finally(() => this.#retiring.delete(closing))
+    this.#retiring.add(closing)
+  }
+}

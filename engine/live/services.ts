@@ -1,0 +1,43 @@
+import { pino } from 'pino'
+import type { Logger } from 'pino'
+import type { Settings } from '../config/settings.ts'
+import type { Host, HostStatus } from '../spec/stage.ts'
+import type { Keys, LogRow } from '../spec/store.ts'
+import { Keep } from './keep.ts'
+
+/** What the rest of the house lends to a configuration: everything that is not made from the configuration itself. */
+export interface HouseServices {
+  readonly log: Logger
+  /**
+   * API keys under these settings, which may still be refused: nothing may change for requests under way.
+   * A rejection refuses the configuration.
+   */
+  keysFor(settings: Settings): Keys | Promise<Keys>
+  /** Hears of the secrets of a configuration before anything is opened with them. */
+  protect(secrets: readonly string[]): void
+  /** `text` without any secret the house knows of. */
+  scrub(text: string): string
+  /** Hands a row to the log writer; never waits. */
+  record(row: LogRow): void
+  work: Host['work']
+  keep: Host['keep']
+  /** State of the process; the state of the configuration is added to it. */
+  readonly status: Pick<HostStatus, 'draining' | 'degraded'>
+  /** Version of the product. */
+  readonly version: string
+}
+
+/** A house that serves nothing: enough to build and check a configuration, silently. */
+export function emptyHouse(version: string, keep: Keep = new Keep()): HouseServices {
+  return {
+    log: pino({ level: 'silent' }),
+    keysFor: () => ({ find: () => undefined }),
+    protect: () => undefined,
+    scrub: (text) => text,
+    record: () => undefined,
+    work: () => Promise.reject(new Error('there is no worker pool')),
+    keep: keep.get,
+    status: { draining: false, degraded: [] },
+    version,
+  }
+}

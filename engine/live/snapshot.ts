@@ -1,0 +1,196 @@
+import type { Catalog, OpenProvider } from '../spec/catalog.ts'
+import type { JsonObject } from '../spec/json.ts'
+import type { AnyProvider, Offer } from '../spec/provider.ts'
+import type { Host, HostStatus } from '../spec/stage.ts'
+import type { Keys } from '../spec/store.ts'
+import type { Diagnostic } from '../config/diagnostics.ts'
+import type { Registry } from '../config/registry.ts'
+import type { ProviderSettings, Settings } from '../config/settings.ts'
+import { didYouMean } from '../config/suggest.ts'
+import { compilePipelines } from '../pipeline/compile.ts'
+import type { Pipeline } from '../pipeline/nodes.ts'
+import type { CompiledPipeline } from '../pipeline/run.ts'
+import { makeCatalog } from './catalog.ts'
+import { loadConfiguration } from './configuration.ts'
+import type { Configuration, ConfigurationOptions } from './configuration.ts'
+import type { HouseServices } from './services.ts'
+
+/** One configuration, checked, built and opened. Never changed. */
+export interface Snapshot {
+  /** Hash of every file it was read from. */
+  readonly version: string
+  readonly settings: Settings
+  readonly registry: Registry
+  readonly catalog: Catalog
+  readonly keys: Keys
+  /** Pipelines that are served, or dispatched by a stage. */
+  readonly pipelines: ReadonlyMap<string, CompiledPipeline>
+  /** Every pipeline as it was written, for plans. */
+  readonly written: readonly Pipeline[]
+  /** One line for each provider and key that is off. */
+  readonly off: readonly string[]
+  readonly files: readonly string[]
+  readonly folders: readonly string[]
+  /** Closes its providers, each even when another fails; failures are logged. */
+  close(): Promise<void>
+}
+
+/** What a snapshot is made with. */
+export interface SnapshotOptions extends ConfigurationOptions {
+  readonly house: HouseServices
+  /** Refuse stages that give anything but what they provide; for tests. */
+  readonly strict?: boolean
+  /** State of the configuration for `host.status`; default: this one, without an error. */
+  readonly configStatus?: () => HostStatus['config']
+}
+
+/** A snapshot, or why there is none. */
+export type Loading = { readonly snapshot: Snapshot } | { readonly diagnostics: readonly Diagnostic[] }
+
+/** Loads, checks, builds and opens a configuration, or says everything that is wrong with it. */
+export async function loadSnapshot(options: SnapshotOptions): Promise<Loading> {
+  return openSnapshot(await loadConfiguration(options), options)
+}
+
+/** Builds and opens what was loaded, or says everything that is wrong with it. */
+export async function openSnapshot(configuration: Configuration, options: SnapshotOptions): Promise<Loading> {
+  const { settings, registry, diagnostics, source, pipelines: written } = configuration
+  if (settings === undefined || diagnostics.length > 0) return { diagnostics }
+
+  const problems: Diagnostic[] = []
+  const opened = new Map<string, OpenProvider>()
+  const catalog = makeCatalog(settings, opened)
+  const close = () => closeProviders(opened, options.house)
+  try {
+    options.house.protect(secretsOf(settings, registry))
+    const keys = await keysOf(options.house, settings, (message) =>
+      problems.push(source.report(['api_keys'], 'keys', message)),
+    )
+    const hostFor = hostMaker(options, configuration, catalog, keys)
+    settings.providers.forEach((entry, index) => {
+      try {
+        opened.set(entry.name, openProvider(entry, registry, hostFor({ name: `providers/${entry.name}` })))
+      } catch (error) {
+        problems.push(
+          source.report(
+            ['providers', index],
+            'open',
+            `the provider "${entry.name}" cannot be opened: ${(error as Error).message}`,
+          ),
+        )
+      }
+    })
+    const { compiled, diagnostics: unbuilt } = compilePipelines(written, { hostFor, strict: options.strict ?? false })
+    problems.push(...unbuilt)
+    if (problems.length > 0) {
+      await close()
+      return { diagnostics: problems }
+    }
+    const { version, off, files, folders } = configuration
+    return {
+      snapshot: {
+        version,
+        settings,
+        registry,
+        catalog,
+        keys,
+        pipelines: compiled,
+        written,
+        off,
+        files,
+        folders,
+        close,
+      },
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function hostMaker(
+  { house, configStatus }: SnapshotOptions,
+  { registry, version, pipelines }: Configuration,
+  catalog: Catalog,
+  keys: Keys,
+) {
+  const codecs = [...registry.codecs.values()]
+  const status: HostStatus = {
+    get draining() {
+      return house.status.draining
+    },
+    get degraded() {
+      return house.status.degraded
+    },
+    get config() {
+      return configStatus?.() ?? { version }
+    },
+  }
+  return (pipeline: Host['pipeline']): Host => ({
+    log: house.log.child({ pipeline: pipeline.name }),
+    pipeline,
+    catalog,
+    keys,
+    codecs,
+    scrub: (text) => house.scrub(text),
+    codec(protocol) {
+      const codec = registry.codecs.get(protocol)
+      if (codec === undefined)
+        throw new Error(`no codec speaks "${protocol}"${didYouMean(protocol, registry.codecs.keys())}`)
+      return codec
+    },
+    record: (row) => house.record(row),
+    work: (module, input, deadline) => house.work(module, input, deadline),
+    keep: (key, make, close) => house.keep(key, make, close),
+    status,
+    version: house.version,
+  })
+}
+
+function openProvider({ name, type, config, off }: ProviderSettings, registry: Registry, host: Host): OpenProvider {
+  const plugin = registry.providers.get(type)
+  if (plugin === undefined) throw new Error(`no provider type "${type}"`)
+  if (off === undefined) return { name, type, offers: plugin.offers(config), provider: plugin.open(config, host) }
+  return { name, type, offers: offersOf(plugin, config, host), provider: {}, off }
+}
+
+/** What a provider that is off would offer, so that a request for its models hears why they are not served. */
+function offersOf(plugin: AnyProvider, config: JsonObject, { log }: Host): readonly Offer[] {
+  try {
+    return plugin.offers(config)
+  } catch (error) {
+    log.debug({ err: error }, 'the offers of a provider that is off depend on what is unset')
+    return []
+  }
+}
+
+async function keysOf(house: HouseServices, settings: Settings, report: (message: string) => void): Promise<Keys> {
+  try {
+    return await house.keysFor(settings)
+  } catch (error) {
+    report((error as Error).message)
+    return { find: () => undefined }
+  }
+}
+
+/** The texts in a configuration that nobody may see: API keys and what provider types call secret. */
+function secretsOf({ providers, api_keys }: Settings, registry: Registry): string[] {
+  const ofProviders = providers.flatMap(({ type, config }) =>
+    (registry.providers.get(type)?.secrets ?? []).map((field) => config[field]),
+  )
+  return [...ofProviders, ...api_keys.map(({ key }) => key)].filter(
+    (text) => typeof text === 'string' && text !== '',
+  ) as string[]
+}
+
+async function closeProviders(opened: ReadonlyMap<string, OpenProvider>, { log }: HouseServices): Promise<void> {
+  await Promise.all(
+    [...opened.values()].map(async ({ name, provider }) => {
+      try {
+        await provider.close?.()
+      } catch (error) {
+        log.error({ err: error, provider: name }, 'a provider could not be closed')
+      }
+    }),
+  )
+}

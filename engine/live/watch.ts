@@ -1,0 +1,67 @@
+import { statSync, watch } from 'node:fs'
+import type { FSWatcher } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Logger } from 'pino'
+import type { Live } from './live.ts'
+
+/** Milliseconds without a further change before the configuration is read again: editors write in several steps. */
+const quiet = 100
+
+/** Files that change beside a configuration without being one. */
+const foreign = /\.(db|sqlite3?)(-\w+)?$|\.(log|sw[a-z]|tmp)$|~$/
+
+/**
+ * Reloads when a file of the configuration, its pipelines or its plugin folders changes. Folders are watched, never
+ * files: a file that was replaced would no longer be heard of. Answers a function that stops watching.
+ */
+export function watchConfiguration(live: Live, log: Logger): () => void {
+  const watchers = new Map<string, { readonly watcher: FSWatcher; readonly inode: number }>()
+  let timer: NodeJS.Timeout | undefined
+  let stopped = false
+
+  const changed = (name: string | null) => {
+    if (stopped || (name !== null && foreign.test(name))) return
+    clearTimeout(timer)
+    timer = setTimeout(() => void reload(), quiet)
+  }
+  const reload = async () => {
+    try {
+      await live.reloadIfChanged()
+    } catch (error) {
+      log.error({ err: error }, 'the configuration could not be read again')
+    }
+    if (!stopped) listen()
+  }
+  const forget = (folder: string) => {
+    watchers.get(folder)?.watcher.close()
+    watchers.delete(folder)
+  }
+  const listen = () => {
+    const wanted = new Map(live.folders.map(present))
+    for (const [folder, { inode }] of watchers) if (wanted.get(folder) !== inode) forget(folder)
+    for (const [folder, inode] of wanted) {
+      if (watchers.has(folder)) continue
+      const watcher = watch(folder, (_, name) => changed(name))
+      watcher.on('error', (error) => {
+        log.warn({ err: error, folder }, 'a folder of the configuration can no longer be watched')
+        forget(folder)
+        changed(null)
+      })
+      watchers.set(folder, { watcher, inode })
+      // What happened there before nobody was told.
+      changed(null)
+    }
+  }
+  listen()
+  return () => {
+    stopped = true
+    clearTimeout(timer)
+    for (const folder of watchers.keys()) forget(folder)
+  }
+}
+
+/** The folder, or the nearest above it that exists, with the number that tells it from another of the same name. */
+function present(folder: string): [string, number] {
+  const found = statSync(folder, { throwIfNoEntry: false })
+  return found === undefined ? present(dirname(folder)) : [folder, found.ino]
+}

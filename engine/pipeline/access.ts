@@ -1,0 +1,43 @@
+import type { Pipeline, StepNode } from './nodes.ts'
+
+/** What steps do first: find out who asks, something else, or on some path nothing at all. */
+type First = 'asks' | 'other' | 'nothing'
+
+/** Whether a stage that provides `principal` comes before anything else, on every path. A step that is not understood may be it. */
+export function asksFirst(steps: readonly StepNode[], byName: ReadonlyMap<string, Pipeline>): boolean {
+  return firstOf(steps, byName, []) === 'asks'
+}
+
+function firstOf(
+  steps: readonly StepNode[],
+  byName: ReadonlyMap<string, Pipeline>,
+  opened: readonly Pipeline[],
+): First {
+  for (const step of steps) {
+    const first = firstOfStep(step, byName, opened)
+    if (first !== 'nothing') return first
+  }
+  return 'nothing'
+}
+
+function firstOfStep(step: StepNode, byName: ReadonlyMap<string, Pipeline>, opened: readonly Pipeline[]): First {
+  switch (step.kind) {
+    case 'unknown':
+      return 'asks'
+    case 'stage':
+      return step.stage.provides.includes('principal') ? 'asks' : 'other'
+    case 'attempt':
+      return firstOf(step.steps, byName, opened)
+    case 'use': {
+      const target = byName.get(step.pipeline)
+      if (target === undefined || opened.includes(target)) return 'asks'
+      return firstOf(target.stages, byName, [...opened, target])
+    }
+    case 'switch': {
+      const firsts = new Set(step.arms.map(({ steps }) => firstOf(steps, byName, opened)))
+      if (step.arms.every((arm) => arm.when !== undefined)) firsts.add('nothing')
+      if (firsts.has('other')) return 'other'
+      return firsts.has('nothing') ? 'nothing' : 'asks'
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import type { Candidate } from '../spec/catalog.ts'
+import { GatewayError, asGatewayError } from '../spec/error.ts'
+import type { Json } from '../spec/json.ts'
+import type { SlotName } from '../spec/slots.ts'
+import type { Scope } from '../spec/stage.ts'
+import { put } from './run.ts'
+import type { Bag, RunScope, Step } from './run.ts'
+
+/** What an `attempt` does, ready to run. */
+export interface Attempt {
+  readonly over: string
+  readonly tries: number
+  /** Words of `error.tags`, upstream statuses, and the classes `4xx` and `5xx`. */
+  readonly on: readonly string[]
+  /** Milliseconds to wait at most before the same candidate is asked again. */
+  readonly wait: number
+  /** `file:line:column`. */
+  readonly at: string
+  /** Slots that its steps provide. */
+  readonly gives: readonly string[]
+  readonly run: Step
+}
+
+/**
+ * Tries candidates until one serves. Each try starts from the same slots with the next candidate as `model`.
+ * After the last candidate the first follows again. A candidate that asked to wait is not asked twice, and one whose
+ * error says `other` not right after itself. Rejects with the last error.
+ */
+export function attemptStep(attempt: Attempt): Step {
+  const gives = ['model', ...attempt.gives] as SlotName[]
+  const retries = retryWords(attempt.on)
+  return async (slots, scope) => {
+    const candidates = (slots[attempt.over as SlotName] ?? []) as readonly Candidate[]
+    const waiting = new Set<number>()
+    const asked = new Set<number>()
+    for (let index = 0, tries = 1; ; tries++) {
+      const candidate = candidates[index]
+      if (candidate === undefined)
+        throw atPlace(
+          new GatewayError('internal_error', {}, { cause: new Error('there is no candidate to try') }),
+          attempt.at,
+        )
+      scope.attempt = tries
+      asked.add(index)
+      const own: Bag = { ...slots, model: candidate }
+      try {
+        await attempt.run(own, scope)
+        for (const slot of gives) put(slots, slot, own)
+        return
+      } catch (thrown) {
+        const error = asGatewayError(thrown)
+        noteFailure(scope, candidate, error)
+        if (tries >= attempt.tries || !retries(error) || scope.signal.aborted) throw error
+        if (error.failure.retryAfter !== undefined) waiting.add(index)
+        const next = successor(
+          index,
+          candidates.length,
+          (at) => waiting.has(at) || (at === index && error.retry !== 'same'),
+        )
+        if (next === undefined) throw error
+        if (asked.has(next) && !(await pause(Math.random() * attempt.wait, scope))) throw error
+        index = next
+      }
+    }
+  }
+}
+
+/** Whether an error is one of those to try again after. */
+function retryWords(on: readonly string[]): (error: GatewayError) => boolean {
+  const words = new Set(on)
+  return ({ retry, tags }) =>
+    retry !== 'never' &&
+    tags.some((tag) => words.has(tag) || (/^\d{3}$/.test(tag) && words.has(`${tag.slice(0, 1)}xx`)))
+}
+
+/** The next index after `index`, round and round, that is not refused. */
+function successor(index: number, count: number, refused: (index: number) => boolean): number | undefined {
+  for (let step = 1; step <= count; step++) {
+    const next = (index + step) % count
+    if (!refused(next)) return next
+  }
+  return undefined
+}
+
+function noteFailure(scope: RunScope, { model, provider }: Candidate, { code }: GatewayError): void {
+  const before = (scope.notes.get('tries') ?? []) as readonly Json[]
+  scope.note('tries', [...before, { model: model.name, provider: provider.name, code }])
+}
+
+function atPlace(error: GatewayError, at: string): GatewayError {
+  error.at = `${at} (attempt)`
+  return error
+}
+
+/** Waits; false when the exchange was aborted meanwhile. */
+function pause(milliseconds: number, scope: Scope): Promise<boolean> {
+  return new Promise((resolve) => {
+    let forget: (() => void) | undefined
+    const end = (whole: boolean) => {
+      clearTimeout(timer)
+      forget?.()
+      resolve(whole)
+    }
+    const timer = setTimeout(end, milliseconds, true)
+    forget = scope.onAbort(() => end(false))
+  })
+}

@@ -1,0 +1,198 @@
+import type { Diagnostic } from '../config/diagnostics.ts'
+import { didYouMean } from '../config/suggest.ts'
+import { asksFirst } from './access.ts'
+import { proves } from './match.ts'
+import type { Condition } from './match.ts'
+import { reportAt, within } from './nodes.ts'
+import type { AttemptNode, Pipeline, Place, StageNode, StepNode, SwitchNode, UseNode } from './nodes.ts'
+
+/** Slots at one point of a pipeline. */
+interface Known {
+  /** There on every path to this point. */
+  sure: ReadonlySet<string>
+  /** There on some path; holds the sure ones too. */
+  maybe: ReadonlySet<string>
+  /** Every path passed a step that is not understood and may have given anything. */
+  sureOfAll: boolean
+  /** Some path did. */
+  maybeAll: boolean
+}
+
+/**
+ * Proves that each stage finds the slots it needs, that a served pipeline first asks who is there and always replies,
+ * and that included and named pipelines exist. Includes are checked where they are used and, once, inside.
+ * @param incomplete some pipeline could not be read, so that an unknown name may be its
+ */
+export function checkFlow(pipelines: readonly Pipeline[], incomplete = false): Diagnostic[] {
+  const checker = new FlowChecker(pipelines, incomplete)
+  for (const pipeline of pipelines) checker.check(pipeline)
+  return checker.diagnostics
+}
+
+class FlowChecker {
+  readonly diagnostics: Diagnostic[] = []
+  readonly #byName: ReadonlyMap<string, Pipeline>
+  readonly #incomplete: boolean
+  readonly #results = new Map<Pipeline, Known>()
+  readonly #open: Pipeline[] = []
+
+  constructor(pipelines: readonly Pipeline[], incomplete: boolean) {
+    this.#incomplete = incomplete
+    this.#byName = new Map(pipelines.map((pipeline) => [pipeline.name, pipeline]))
+  }
+
+  check(pipeline: Pipeline): Known {
+    const done = this.#results.get(pipeline)
+    if (done) return done
+    this.#open.push(pipeline)
+    const routed = pipeline.routes.length > 0
+    if (routed) this.#inputs(pipeline)
+    const start = new Set(routed ? ['ingress', ...pipeline.inputs] : pipeline.inputs)
+    const end = this.#walk(pipeline.stages, { sure: start, maybe: start, sureOfAll: false, maybeAll: false })
+    this.#open.pop()
+    this.#results.set(pipeline, end)
+    if (routed && !end.sure.has('reply') && !end.sureOfAll)
+      this.#report(
+        within(pipeline.place, 'routes'),
+        'no-reply',
+        'not every path through this pipeline ends with a reply',
+        'key',
+      )
+    if (routed && !pipeline.public && !asksFirst(pipeline.stages, this.#byName))
+      this.#report(
+        within(pipeline.place, 'routes'),
+        'no-access',
+        'the first stage must find out who asks (provide "principal"), or the pipeline must say "public: true"',
+        'key',
+      )
+    this.#walk(pipeline.finally, {
+      ...end,
+      sure: new Set([...start, 'outcome']),
+      maybe: new Set([...end.maybe, 'outcome']),
+      sureOfAll: false,
+    })
+    return end
+  }
+
+  #inputs({ place, inputs }: Pipeline): void {
+    inputs.forEach((slot, index) => {
+      if (slot !== 'ingress')
+        this.#report(
+          within(place, 'inputs', index),
+          'inputs',
+          `a request brings "ingress" alone; nothing gives "${slot}" to a pipeline with routes`,
+        )
+    })
+  }
+
+  #walk(steps: readonly StepNode[], start: Known): Known {
+    return steps.reduce((known, step) => this.#step(step, known), start)
+  }
+
+  #step(step: StepNode, known: Known): Known {
+    switch (step.kind) {
+      case 'unknown':
+        return { ...known, sureOfAll: true, maybeAll: true }
+      case 'stage':
+        return this.#stage(step, known)
+      case 'use':
+        return this.#use(step, known)
+      case 'switch':
+        return this.#switch(step, known)
+      case 'attempt':
+        return this.#attempt(step, known)
+    }
+  }
+
+  #stage({ stage, place, pipelines }: StageNode, known: Known): Known {
+    for (const named of pipelines) this.#exists(named.name, named.place)
+    return given(this.#need(stage.needs, stage.name, place, known), stage.provides)
+  }
+
+  #use({ pipeline: name, place }: UseNode, known: Known): Known {
+    const target = this.#exists(name, place)
+    if (target === undefined) return { ...known, sureOfAll: true, maybeAll: true }
+    if (this.#open.includes(target)) {
+      const circle = [...this.#open.slice(this.#open.indexOf(target)), target]
+      this.#report(
+        place,
+        'include-cycle',
+        `pipelines include each other: ${circle.map((pipeline) => pipeline.name).join(' -> ')}`,
+      )
+      return { ...known, sureOfAll: true, maybeAll: true }
+    }
+    if (target.finally.length > 0)
+      this.#report(place, 'use-finally', `"${name}" has a "finally", which an include would leave out`)
+    const inner = this.check(target)
+    const satisfied = this.#need(target.inputs, name, place, known)
+    return {
+      sure: new Set([...satisfied.sure, ...inner.sure]),
+      maybe: new Set([...satisfied.maybe, ...inner.maybe]),
+      sureOfAll: known.sureOfAll || inner.sureOfAll,
+      maybeAll: known.maybeAll || inner.maybeAll,
+    }
+  }
+
+  #switch({ arms }: SwitchNode, known: Known): Known {
+    const ends = arms.map(({ when = [], steps }) => {
+      for (const condition of when) this.#condition(condition, known)
+      const promoted = when.filter(proves).map(({ slot }) => slot)
+      return this.#walk(steps, given(known, promoted))
+    })
+    return merge(arms.every((arm) => arm.when !== undefined) ? [...ends, known] : ends)
+  }
+
+  #condition({ slot, place }: Condition, known: Known): void {
+    if (known.maybe.has(slot) || known.maybeAll) return
+    this.#report(
+      place,
+      'missing-slot',
+      `condition reads "${slot}", which nothing earlier provides${didYouMean(slot, known.maybe)}`,
+      'key',
+    )
+  }
+
+  #attempt({ over, steps, place }: AttemptNode, known: Known): Known {
+    return this.#walk(steps, given(this.#need([over], 'attempt', place, known), ['model']))
+  }
+
+  /** Reports each slot that is not surely there, and takes it as there from then on. */
+  #need(slots: readonly string[], who: string, place: Place, known: Known): Known {
+    const missing = known.sureOfAll ? [] : slots.filter((slot) => !known.sure.has(slot))
+    for (const slot of missing) {
+      const why =
+        known.maybe.has(slot) || known.maybeAll ? 'which only some paths provide' : 'which no earlier stage provides'
+      this.#report(place, 'missing-slot', `"${who}" needs "${slot}", ${why}`)
+    }
+    return missing.length > 0 ? given(known, missing) : known
+  }
+
+  #exists(name: string, place: Place): Pipeline | undefined {
+    const found = this.#byName.get(name)
+    if (found === undefined && !this.#incomplete)
+      this.#report(place, 'unknown-pipeline', `no pipeline named "${name}"${didYouMean(name, this.#byName.keys())}`)
+    return found
+  }
+
+  #report(place: Place, code: string, message: string, at: 'key' | 'value' = 'value'): void {
+    this.diagnostics.push(
+      at === 'key' ? place.source.report(place.path, code, message, 'key') : reportAt(place, code, message),
+    )
+  }
+}
+
+function given(known: Known, slots: readonly string[]): Known {
+  return { ...known, sure: new Set([...known.sure, ...slots]), maybe: new Set([...known.maybe, ...slots]) }
+}
+
+/** What holds after paths meet. */
+function merge(paths: readonly Known[]): Known {
+  const certain = paths.filter((path) => !path.sureOfAll).map((path) => path.sure)
+  const sure = certain.reduce((left, right) => left.intersection(right), certain[0] ?? new Set<string>())
+  return {
+    sure,
+    maybe: new Set(paths.flatMap((path) => [...path.maybe])),
+    sureOfAll: certain.length === 0,
+    maybeAll: paths.some((path) => path.maybeAll),
+  }
+}

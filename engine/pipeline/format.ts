@@ -1,0 +1,89 @@
+import { durationSchema } from '../spec/duration.ts'
+
+const steps = { type: 'array', minItems: 1, description: 'Steps, in order.' } as const
+
+/** One pipeline of a file. */
+export const pipelineFormat = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name', 'summary', 'stages'],
+  properties: {
+    name: { type: 'string', pattern: '^[a-z][a-z0-9-]*$', description: 'Name of the pipeline, for use: and for logs.' },
+    summary: { type: 'string', minLength: 1, description: 'What it does, in one sentence.' },
+    protocol: {
+      type: 'string',
+      description: 'Protocol that the clients of its routes speak; their errors are printed in it.',
+    },
+    routes: {
+      type: 'array',
+      default: [],
+      description: 'What it serves: "POST /v1/things/:id", or "WS /v1/things" for a WebSocket.',
+      items: {
+        type: 'string',
+        pattern: '^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|WS) (/|(/(:[a-z][a-z0-9_]*|[A-Za-z0-9._~-]+))+)$',
+      },
+    },
+    public: { type: 'boolean', default: false, description: 'Serves without asking who is there.' },
+    inputs: {
+      type: 'array',
+      default: [],
+      items: { type: 'string' },
+      description: 'Slots that must be there when it starts.',
+    },
+    stages: steps,
+    finally: {
+      ...steps,
+      default: [],
+      minItems: 0,
+      description: 'Steps after the last byte left or the client went away, once.',
+    },
+  },
+} as const
+
+/** An arm of a `switch`. */
+export const armFormat = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['do'],
+  properties: {
+    when: {
+      type: 'object',
+      minProperties: 1,
+      description: 'Dotted paths into slots and the value, or list of values, each must have. Absent: otherwise.',
+    },
+    do: { ...steps, minItems: 0 },
+  },
+} as const
+
+/** A `switch`: its first arm that matches is run. */
+export const switchFormat = { type: 'array', minItems: 1, description: 'Runs the first arm that matches.' } as const
+
+/** An `attempt`. */
+export const attemptFormat = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['do'],
+  description: 'Tries candidates in order until one serves; each try binds the next one to "model".',
+  properties: {
+    over: { type: 'string', default: 'candidates', description: 'Slot of the candidates.' },
+    tries: { type: 'integer', minimum: 1, maximum: 10, default: 3, description: 'Tries in all.' },
+    on: {
+      type: 'array',
+      default: ['connect', 'timeout', 429, '5xx'],
+      items: {
+        type: ['string', 'integer'],
+        pattern: '^(connect|timeout|invalid|[45]\\d\\d|[45]xx)$',
+        minimum: 400,
+        maximum: 599,
+      },
+      description:
+        'Failures to try again after: connect, timeout, invalid, an upstream status, or a class of them (4xx, 5xx).',
+    },
+    wait: {
+      ...durationSchema,
+      default: '200ms',
+      description: 'Longest wait before the same candidate is asked again; the real one is random.',
+    },
+    do: steps,
+  },
+} as const

@@ -1,0 +1,23 @@
+import type { Diagnostic } from '../config/diagnostics.ts'
+import { printPlace, reportAt, within } from './nodes.ts'
+import type { Pipeline, Place } from './nodes.ts'
+
+/** Routes and names that two pipelines claim. */
+export function checkNames(pipelines: readonly Pipeline[]): Diagnostic[] {
+  const taken = new Map<string, Place>()
+  const claim = (key: string, what: string, place: Place): Diagnostic[] => {
+    const other = taken.get(key)
+    if (other === undefined) taken.set(key, place)
+    return other === undefined ? [] : [reportAt(place, 'duplicate', `${what} is already there: ${printPlace(other)}`)]
+  }
+  return pipelines.flatMap(({ name, routes, place }) => [
+    ...(name === '' ? [] : claim(`pipeline ${name}`, `the pipeline "${name}"`, within(place, 'name'))),
+    ...routes.flatMap(({ method, path }, index) =>
+      claim(
+        `${method} ${path.replace(/:[^/]+/g, ':')}`,
+        `the route "${method} ${path}"`,
+        within(place, 'routes', index),
+      ),
+    ),
+  ])
+}

@@ -1,0 +1,93 @@
+import type { JsonObject } from '../spec/json.ts'
+import type { AnyStage } from '../spec/stage.ts'
+import type { Diagnostic } from '../config/diagnostics.ts'
+import type { Path, Source } from '../config/source.ts'
+import type { Condition } from './match.ts'
+
+/** Where something in a pipeline was written. */
+export interface Place {
+  readonly source: Source
+  readonly path: Path
+}
+
+/** One step of a pipeline as it was written: checked by itself, not yet against its neighbours. */
+export type StepNode = StageNode | UseNode | SwitchNode | AttemptNode | UnknownNode
+
+/** `- name` or `- name: { ... }`. */
+export interface StageNode {
+  readonly kind: 'stage'
+  readonly place: Place
+  readonly stage: AnyStage
+  /** Valid, defaults filled in. */
+  readonly config: JsonObject
+  /** Pipelines that its configuration names. */
+  readonly pipelines: readonly { readonly place: Place; readonly name: string }[]
+}
+
+/** `- use: pipeline`. */
+export interface UseNode {
+  readonly kind: 'use'
+  readonly place: Place
+  readonly pipeline: string
+}
+
+/** `- switch: [{ when, do }, { do }]`. */
+export interface SwitchNode {
+  readonly kind: 'switch'
+  readonly place: Place
+  readonly arms: readonly { readonly when?: readonly Condition[]; readonly steps: readonly StepNode[] }[]
+}
+
+/** `- attempt: { over, tries, on, wait, do }`. */
+export interface AttemptNode {
+  readonly kind: 'attempt'
+  readonly place: Place
+  /** Slot of the candidates. */
+  readonly over: string
+  readonly tries: number
+  readonly on: readonly string[]
+  /** Milliseconds. */
+  readonly wait: number
+  readonly steps: readonly StepNode[]
+}
+
+/** A step that could not be understood; it may give anything. */
+export interface UnknownNode {
+  readonly kind: 'unknown'
+  readonly place: Place
+}
+
+/** A served method and path; `WS` is a WebSocket. Segments that start with `:` are parameters. */
+export interface Route {
+  readonly method: string
+  readonly path: string
+}
+
+/** A pipeline as it was written. */
+export interface Pipeline {
+  readonly name: string
+  readonly summary: string
+  readonly protocol?: string
+  readonly routes: readonly Route[]
+  readonly public: boolean
+  readonly inputs: readonly string[]
+  readonly stages: readonly StepNode[]
+  readonly finally: readonly StepNode[]
+  readonly place: Place
+}
+
+/** A place further inside. */
+export function within({ source, path }: Place, ...steps: readonly (string | number)[]): Place {
+  return { source, path: [...path, ...steps] }
+}
+
+/** A finding at a place. */
+export function reportAt({ source, path }: Place, code: string, message: string): Diagnostic {
+  return source.report(path, code, message)
+}
+
+/** `file:line:column` of a place. */
+export function printPlace(place: Place): string {
+  const { file, line, column } = reportAt(place, '', '')
+  return `${file}:${line}:${column}`
+}

@@ -1,0 +1,221 @@
+import type { Json, JsonObject } from '../spec/json.ts'
+import { isObject } from '../spec/json.ts'
+import { duration } from '../spec/duration.ts'
+import type { Diagnostic } from '../config/diagnostics.ts'
+import { structuralWords } from '../config/components.ts'
+import type { Registry } from '../config/registry.ts'
+import type { Path, Source } from '../config/source.ts'
+import { didYouMean } from '../config/suggest.ts'
+import { validator } from '../config/validate.ts'
+import { armFormat, attemptFormat, pipelineFormat, switchFormat } from './format.ts'
+import { readCondition } from './match.ts'
+import { reportAt } from './nodes.ts'
+import type { Pipeline, Place, StageNode, StepNode, SwitchNode } from './nodes.ts'
+
+/** Reads the pipelines of a file: one, or those of its `endpoints`. What is wrong inside one is a diagnostic. */
+export function parsePipelines(
+  source: Source,
+  registry: Registry,
+): { pipelines: Pipeline[]; diagnostics: Diagnostic[] } {
+  const diagnostics = source.missing.map(({ path, name }) =>
+    source.report(path, 'unset-variable', `${name} is not set; set it or write \${${name}:-default}`),
+  )
+  const parser = new Parser(source, registry, diagnostics)
+  const several = isObject(source.value) && source.value['endpoints'] !== undefined ? source.value : undefined
+  if (several === undefined) return { pipelines: present([parser.pipeline([], source.value)]), diagnostics }
+  for (const key of Object.keys(several).filter((key) => key !== 'endpoints'))
+    diagnostics.push(source.report([key], 'additionalProperties', `unknown field "${key}" beside "endpoints"`, 'key'))
+  const endpoints = several['endpoints']
+  if (!Array.isArray(endpoints)) {
+    diagnostics.push(source.report(['endpoints'], 'type', 'must be array'))
+    return { pipelines: [], diagnostics }
+  }
+  return {
+    pipelines: present(endpoints.map((value: Json, index) => parser.pipeline(['endpoints', index], value))),
+    diagnostics,
+  }
+}
+
+/** Every slot that a component or the engine itself knows. */
+export function slotVocabulary(registry: Registry): Set<string> {
+  const slots = new Set(['ingress', 'model', 'outcome'])
+  for (const { needs, maybe = [], provides } of registry.stages.values())
+    for (const slot of [...needs, ...maybe, ...provides]) slots.add(slot)
+  return slots
+}
+
+class Parser {
+  readonly #source: Source
+  readonly #registry: Registry
+  readonly #diagnostics: Diagnostic[]
+  readonly #slots: ReadonlySet<string>
+
+  constructor(source: Source, registry: Registry, diagnostics: Diagnostic[]) {
+    this.#source = source
+    this.#registry = registry
+    this.#diagnostics = diagnostics
+    this.#slots = slotVocabulary(registry)
+  }
+
+  pipeline(path: Path, given: Json): Pipeline | undefined {
+    const value = this.#valid(pipelineFormat, path, given)
+    if (!isObject(value)) return undefined
+    const place = this.#place(path)
+    const { protocol } = value
+    const codecs = this.#registry.codecs
+    if (typeof protocol === 'string' && !codecs.has(protocol) && !this.#registry.incomplete)
+      this.#report(
+        [...path, 'protocol'],
+        'unknown-protocol',
+        `no codec speaks "${protocol}"${didYouMean(protocol, codecs.keys())}`,
+      )
+    return {
+      name: typeof value['name'] === 'string' ? value['name'] : '',
+      summary: typeof value['summary'] === 'string' ? value['summary'] : '',
+      ...(typeof protocol === 'string' ? { protocol } : {}),
+      routes: texts(value['routes']).map((line) => ({
+        method: line.split(' ', 1)[0] ?? '',
+        path: line.slice(line.indexOf(' ') + 1),
+      })),
+      public: value['public'] === true,
+      inputs: texts(value['inputs']),
+      stages: this.#steps([...path, 'stages'], value['stages']),
+      finally: this.#steps([...path, 'finally'], value['finally']),
+      place,
+    }
+  }
+
+  #steps(path: Path, value: Json | undefined): StepNode[] {
+    return Array.isArray(value) ? value.map((step: Json, index) => this.#step([...path, index], step)) : []
+  }
+
+  #step(path: Path, value: Json): StepNode {
+    if (typeof value === 'string') return this.#named(value, path, path, null)
+    const [word, second] = isObject(value) ? Object.keys(value) : []
+    if (!isObject(value) || word === undefined) {
+      this.#report(path, 'step', 'a step is a name, or a name with its fields')
+      return { kind: 'unknown', place: this.#place(path) }
+    }
+    if (second !== undefined)
+      this.#report(
+        [...path, second],
+        'step',
+        `a step has one name; indent "${second}" to make it a field of "${word}"`,
+        'key',
+      )
+    return this.#named(word, path, [...path, word], value[word] ?? null)
+  }
+
+  #named(word: string, path: Path, at: Path, value: Json): StepNode {
+    const place = this.#place(path)
+    switch (word) {
+      case 'use':
+        if (typeof value === 'string') return { kind: 'use', place: this.#place(at), pipeline: value }
+        this.#report(at, 'step', '"use" takes the name of a pipeline')
+        return { kind: 'unknown', place }
+      case 'switch':
+        return this.#switch(place, at, value)
+      case 'attempt':
+        return this.#attempt(place, at, value)
+      default:
+        return this.#stage(word, place, at, value)
+    }
+  }
+
+  #stage(name: string, place: Place, at: Path, given: Json): StepNode {
+    const { stages, incomplete } = this.#registry
+    const stage = stages.get(name)
+    if (stage === undefined) {
+      if (!incomplete)
+        this.#report(
+          place.path,
+          'unknown-stage',
+          `no stage named "${name}"${didYouMean(name, [...stages.keys(), ...structuralWords])}`,
+        )
+      return { kind: 'unknown', place }
+    }
+    const schema = stage.config as {
+      readonly properties?: Readonly<Record<string, { readonly 'x-pipeline'?: boolean }>>
+    }
+    const config = this.#valid(schema, at, given ?? {})
+    const pipelines = Object.entries(schema.properties ?? {}).flatMap(([field, property]): StageNode['pipelines'] => {
+      const named = isObject(config) ? config[field] : undefined
+      return property['x-pipeline'] === true && typeof named === 'string'
+        ? [{ place: this.#place([...at, field]), name: named }]
+        : []
+    })
+    return { kind: 'stage', place, stage, config: isObject(config) ? config : {}, pipelines }
+  }
+
+  #switch(place: Place, at: Path, given: Json): StepNode {
+    const value = this.#valid(switchFormat, at, given)
+    if (!Array.isArray(value)) return { kind: 'unknown', place }
+    const arms = value.map((arm: Json, index): SwitchNode['arms'][number] => {
+      const path = [...at, index]
+      const checked = this.#valid(armFormat, path, arm)
+      const { when, do: steps } = isObject(checked) ? checked : {}
+      if (when === undefined && index < value.length - 1)
+        this.#report(path, 'unreachable', 'an arm without "when" takes everything; those after it are never reached')
+      return {
+        ...(isObject(when) ? { when: this.#conditions([...path, 'when'], when) } : {}),
+        steps: this.#steps([...path, 'do'], steps),
+      }
+    })
+    return { kind: 'switch', place, arms }
+  }
+
+  #conditions(path: Path, when: JsonObject) {
+    return Object.entries(when).flatMap(([key, value]) => {
+      const condition = readCondition(key, value, this.#slots, this.#place([...path, key]))
+      if (typeof condition !== 'string') return [condition]
+      this.#report([...path, key], 'condition', condition)
+      return []
+    })
+  }
+
+  #attempt(place: Place, at: Path, given: Json): StepNode {
+    const before = this.#diagnostics.length
+    const value = this.#valid(attemptFormat, at, given)
+    const fields = isObject(value) ? value : {}
+    const steps = this.#steps([...at, 'do'], fields['do'])
+    if (this.#diagnostics.length > before && typeof fields['over'] !== 'string') return { kind: 'unknown', place }
+    return {
+      kind: 'attempt',
+      place,
+      over: typeof fields['over'] === 'string' ? fields['over'] : '',
+      tries: Number(fields['tries']),
+      on: Array.isArray(fields['on']) ? fields['on'].map(String) : [],
+      wait: milliseconds(fields['wait']),
+      steps,
+    }
+  }
+
+  #valid(schema: object, path: Path, given: Json): Json {
+    const { value, diagnostics } = validator(schema)(this.#source, path, given)
+    this.#diagnostics.push(...diagnostics)
+    return value
+  }
+
+  #place(path: Path): Place {
+    return { source: this.#source, path }
+  }
+
+  #report(path: Path, code: string, message: string, at: 'key' | 'value' = 'value'): void {
+    this.#diagnostics.push(
+      at === 'key' ? this.#source.report(path, code, message, 'key') : reportAt(this.#place(path), code, message),
+    )
+  }
+}
+
+// A wait that the schema refused is reported already; the pipeline will not run.
+function milliseconds(wait: Json | undefined): number {
+  return typeof wait === 'string' && /^\d+(ms|s|m|h|d)$/.test(wait) ? duration(wait) : 0
+}
+
+function texts(value: Json | undefined): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}
+
+function present<T>(items: readonly (T | undefined)[]): T[] {
+  return items.filter((item) => item !== undefined)
+}

@@ -1,0 +1,64 @@
+import type { JsonObject } from './json.ts'
+import type { Offer, Provider } from './provider.ts'
+
+/** USD per million tokens. A bucket without a price makes the cost unknown as soon as it is used. */
+export interface Pricing {
+  readonly input?: number
+  readonly output?: number
+  readonly cache_read?: number
+  readonly cache_write?: number
+}
+
+/** A configured model. Field names are those of the config file. */
+export interface ModelRecord {
+  readonly name: string
+  readonly provider: string
+  /** The provider's name for it. */
+  readonly upstream_model: string
+  readonly aliases: readonly string[]
+  /** Tokens. */
+  readonly context_length?: number
+  /** Tokens. */
+  readonly max_output_tokens?: number
+  readonly supports_images: boolean
+  readonly supports_tools: boolean
+  readonly supports_mapeval: boolean
+  readonly supports_realtime: boolean
+  readonly auto_eligible: boolean
+  readonly quality_tier?: string
+  readonly routing_assignments?: readonly string[]
+  readonly pricing?: Pricing
+  /** Names of models to try next. */
+  readonly fallbacks: readonly string[]
+  /** Protocols to speak to the provider, most wanted first; unset: what the provider offers. */
+  readonly protocols?: readonly string[]
+}
+
+/** A provider of the running configuration. */
+export interface OpenProvider {
+  readonly name: string
+  readonly type: string
+  readonly offers: readonly Offer[]
+  readonly provider: Provider
+  /** Set when a secret it needs is missing: why it is off. */
+  readonly off?: string
+}
+
+/** A way to serve a request: a model at its provider, by one of the protocols it offers. */
+export interface Candidate {
+  readonly model: ModelRecord
+  readonly provider: OpenProvider
+  readonly offer: Offer
+  /** Provider and model family: reasoning sealed by one origin is worthless to another. */
+  readonly origin: string
+}
+
+/** The models and providers of one configuration. */
+export interface Catalog {
+  readonly models: readonly ModelRecord[]
+  /** By name, by alias, or as `provider/upstream_model`. */
+  find(name: string): ModelRecord | undefined
+  provider(name: string): OpenProvider | undefined
+  /** The `server_config` sections. */
+  readonly settings: JsonObject
+}

@@ -1,0 +1,129 @@
+import type { Json, JsonObject } from './json.ts'
+import type { ErrorDialect, Failure } from './error.ts'
+import type { EventOf, Operation, ReplyOf, RequestOf } from './operation.ts'
+import type { Frame } from './source.ts'
+import type { Metered } from './usage.ts'
+import type { ModelRecord } from './catalog.ts'
+import type { Offer } from './provider.ts'
+
+/** A field of a request or an answer that could not be carried over, and why. */
+export interface Loss {
+  readonly field: string
+  readonly because: string
+}
+
+/** Something printed in a protocol, with what was lost on the way. */
+export interface Printed<T> {
+  readonly body: T
+  readonly losses: readonly Loss[]
+  /** What the same codec needs to read the answer to this request back in the client's names. */
+  readonly restore?: Restore
+}
+
+/** Names that were changed on the way to an upstream, by the name the upstream sees. */
+export interface Restore {
+  readonly tools: ReadonlyMap<
+    string,
+    { readonly name: string; readonly namespace?: string; readonly kind: 'function' | 'custom' }
+  >
+}
+
+/** What every body says, whatever its protocol. */
+export interface Head {
+  readonly model: string
+  readonly stream: boolean
+  readonly background: boolean
+}
+
+/** Whom a request is printed for. */
+export interface PrintTarget {
+  /** The provider's name for the model. */
+  readonly model: string
+  readonly record: ModelRecord
+  readonly offer: Offer
+  /** Provider and model family: seals of any other origin are dropped. */
+  readonly origin: string
+}
+
+/** What a client asked, as far as printing an answer needs it. */
+export interface Asked {
+  /** The gateway's id of the exchange; an answer's own id derives from it when a protocol must not show the upstream's. */
+  readonly id: string
+  /** The model to name in the answer. */
+  readonly model: string
+  readonly stream: boolean
+  /** The client's body, unchanged. */
+  readonly body: Json
+  /** Origin of the answer, for packing its seals. */
+  readonly origin: string
+}
+
+/** Turns the frames of an upstream into neutral events. Synchronous: one frame in, its events out. */
+export interface EventReader<E> {
+  read(frame: Frame): Iterable<E>
+  /** The upstream closed: what is still to say. A stream cut before its end yields a `failure`. */
+  end(): Iterable<E>
+}
+
+/** Turns neutral events into the frames of a client. */
+export interface EventWriter<E> {
+  write(event: E): Iterable<Frame>
+  /** Losses met while printing, complete once the last event was written. */
+  readonly losses: readonly Loss[]
+}
+
+/**
+ * One protocol of one operation: reads and writes its requests, answers, streams and errors.
+ * `request`, `reply` and `events` are absent where an operation has no neutral form; such a protocol only meets itself.
+ */
+export interface Codec<O extends Operation = Operation> {
+  /** The word in YAML (`parse: { protocol }`) and in a provider's offers. */
+  readonly protocol: string
+  readonly operation: O
+  readonly summary: string
+  /** `json` unless the body is a form with files. */
+  readonly content?: 'json' | 'multipart' | 'either'
+  /** What a good answer is: `json` (the default), `text` of any type (a transcript), or `bytes` to relay (audio). */
+  readonly answers?: 'json' | 'text' | 'bytes'
+  /** A header that carries the request id on every answer, beside `x-request-id`. */
+  readonly idHeader?: string
+  /** JSON Schema (draft 2020-12) of a request body; unknown fields are allowed unless the protocol forbids them. */
+  readonly schema: JsonObject
+  /** Reads what the gateway needs of any valid body. */
+  head(body: JsonObject): Head
+  readonly error: ErrorDialect
+  readonly meter: {
+    /** Of a whole answer. */
+    reply(body: Json): Metered
+    /**
+     * Of a streamed answer, given the whole frames at its start and at its end.
+     * `complete` is false when the protocol's terminal frame is missing.
+     */
+    stream(first: readonly Frame[], last: readonly Frame[]): Metered & { readonly complete: boolean }
+  }
+  /** The failure that a stream's frame announces, if it does: seen on the first frame, a retry is still possible. */
+  failed?(frame: Frame): Failure | undefined
+  /** Frames that end a stream which broke after its first byte; `last` is the latest frame that was passed on, where it is known. */
+  fail?(failure: Failure, requestId: string, last?: Frame): readonly Frame[]
+  readonly request?: {
+    parse(body: JsonObject): RequestOf<O>
+    print(request: RequestOf<O>, target: PrintTarget): Printed<JsonObject>
+  }
+  readonly reply?: {
+    parse(body: Json, restore?: Restore): ReplyOf<O>
+    print(reply: ReplyOf<O>, asked: Asked): Printed<JsonObject>
+  }
+  readonly events?: {
+    reader(restore?: Restore): EventReader<EventOf<O>>
+    writer(asked: Asked): EventWriter<EventOf<O>>
+  }
+}
+
+// A registry holds codecs of every operation; each is used only with its own operation's forms.
+// oxlint-disable-next-line typescript/no-explicit-any
+export type AnyCodec = Codec<any>
+
+/** Declares a codec; the type parameter follows from `operation`. */
+export function defineCodec<O extends Operation>(codec: Codec<O>): Codec<O> {
+  return codec
+}

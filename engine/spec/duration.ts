@@ -1,0 +1,19 @@
+/** JSON Schema of a duration in a configuration: a whole number and its unit (`ms`, `s`, `m`, `h`, `d`). */
+export const durationSchema = { type: 'string', pattern: '^\\d+(ms|s|m|h|d)$' } as const
+
+const units = new Map([
+  ['ms', 1],
+  ['s', 1_000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+])
+
+/** Milliseconds of a duration such as `250ms`, `60s` or `24h`. Throws a `RangeError` for any other text. */
+export function duration(text: string): number {
+  const [, count, unit] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? []
+  const size = units.get(unit ?? '')
+  if (count === undefined || size === undefined)
+    throw new RangeError(`"${text}" is not a duration such as 250ms, 60s or 24h`)
+  return Number(count) * size
+}

@@ -1,0 +1,142 @@
+import type { Json, JsonObject } from './json.ts'
+
+/** May the same request succeed later: `never`, at the `same` provider, or only at an `other` one. */
+export type Retry = 'never' | 'same' | 'other'
+
+/** One row of the error table: what a code means for every client. */
+export interface ErrorRow {
+  readonly status: number
+  /** The `type` word of the error body. */
+  readonly type: string
+  readonly retry: Retry
+  /** Sentence with `{fact}` places. */
+  readonly message: string
+}
+
+const row = (status: number, type: string, retry: Retry, message: string): ErrorRow => ({
+  status,
+  type,
+  retry,
+  message,
+})
+const request = 'invalid_request_error'
+const server = 'server_error'
+const hidden = 'Something failed inside the gateway. The request id helps to find it in the log.'
+
+/** Every code the gateway itself answers with. The reference lists exactly this table. */
+export const errors = {
+  invalid_json: row(400, request, 'never', 'The body is not valid JSON: {reason}.'),
+  invalid_request: row(400, request, 'never', '{reason}'),
+  invalid_value: row(400, request, 'never', 'Invalid value at {param}: {reason}.'),
+  unsupported: row(400, request, 'never', 'The model "{model}" is not served on this endpoint: {reason}.'),
+  unsupported_parameter: row(400, request, 'never', '{param} is not supported: {reason}.'),
+  upstream_rejected: row(400, request, 'never', '{reason}'),
+  invalid_api_key: row(401, request, 'never', 'Missing, unknown or expired API key.'),
+  model_not_allowed: row(403, request, 'never', 'This API key may not use the model "{model}".'),
+  model_not_found: row(404, request, 'never', 'The model "{model}" does not exist.'),
+  not_found: row(404, request, 'never', 'Nothing is served at {method} {path}.'),
+  method_not_allowed: row(405, request, 'never', '{method} is not served at {path}; use {allow}.'),
+  request_too_large: row(413, request, 'never', 'The body is larger than {limit} bytes.'),
+  unsupported_media_type: row(415, request, 'never', 'The type or encoding "{given}" is not accepted; use {expected}.'),
+  rate_limit_exceeded: row(429, 'rate_limit_error', 'same', 'The provider of "{model}" is busy: {reason}'),
+  client_closed: row(499, request, 'never', 'The client left before the answer was complete.'),
+  internal_error: row(500, server, 'never', hidden),
+  upstream_error: row(502, server, 'other', 'The provider of "{model}" failed: {reason}'),
+  upstream_unreachable: row(502, server, 'same', 'The provider of "{model}" could not be reached.'),
+  upstream_invalid_response: row(502, server, 'other', 'The provider of "{model}" answered unreadably: {reason}.'),
+  upstream_refused_key: row(502, server, 'other', 'The provider of "{model}" refused the credentials of the gateway.'),
+  provider_off: row(503, server, 'other', 'The provider of "{model}" is switched off: {reason}.'),
+  overloaded: row(503, server, 'same', 'The gateway has too much in hand; try again shortly.'),
+  upstream_timeout: row(504, server, 'other', 'The provider of "{model}" did not answer in time.'),
+} satisfies Record<string, ErrorRow>
+
+export type ErrorCode = keyof typeof errors
+
+/** Facts that fill a message; also kept for the log. Never a key, never prompt text. */
+export type Facts = Readonly<Record<string, string | number | undefined>>
+
+/** An error as a client sees it, before a protocol gives it its shape. */
+export interface Failure {
+  readonly status: number
+  readonly code: string | null
+  readonly type: string
+  readonly message: string
+  /** The place in the request, such as `messages[2].content`. */
+  readonly param: string | null
+  /** Value of the `retry-after` header: seconds. */
+  readonly retryAfter?: number
+  /** False: tell official clients not to retry (`x-should-retry`). */
+  readonly shouldRetry?: boolean
+  /** Further fields for the protocol that knows them. */
+  readonly details?: JsonObject
+}
+
+export interface ErrorOptions {
+  readonly cause?: unknown
+  /** Replaces the table's status: an upstream's 4xx keeps its own. */
+  readonly status?: number
+  /** Replaces the code the client sees: an upstream's own code. */
+  readonly code?: string | null
+  /** Replaces the table's type word. */
+  readonly type?: string
+  /** Replaces the table's sentence. */
+  readonly message?: string
+  readonly param?: string
+  /** Seconds. */
+  readonly retryAfter?: number
+  readonly shouldRetry?: boolean
+  readonly details?: JsonObject
+  /** Replaces the table's word. */
+  readonly retry?: Retry
+  /** Words that `attempt: { on: [...] }` matches: `connect`, `timeout`, an upstream status such as `429`. */
+  readonly tags?: readonly string[]
+}
+
+/** The one error class. Anything else that is thrown becomes `internal_error`. */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError'
+  readonly code: ErrorCode
+  readonly facts: Facts
+  readonly retry: Retry
+  readonly tags: readonly string[]
+  readonly failure: Failure
+  /** Where in which pipeline it happened, for the log alone: `pipelines/generate.yaml:15:11 (call)`. */
+  at?: string
+
+  constructor(code: ErrorCode, facts: Facts = {}, options: ErrorOptions = {}) {
+    const row = errors[code]
+    const message = options.message ?? fill(row.message, facts)
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.facts = facts
+    this.retry = options.retry ?? row.retry
+    this.tags = options.tags ?? []
+    this.failure = {
+      status: options.status ?? row.status,
+      code: options.code === undefined ? code : options.code,
+      type: options.type ?? row.type,
+      message,
+      param: options.param ?? (typeof facts['param'] === 'string' ? facts['param'] : null),
+      ...(options.retryAfter === undefined ? {} : { retryAfter: options.retryAfter }),
+      ...(options.shouldRetry === undefined ? {} : { shouldRetry: options.shouldRetry }),
+      ...(options.details === undefined ? {} : { details: options.details }),
+    }
+  }
+}
+
+function fill(sentence: string, facts: Facts): string {
+  return sentence.replace(/\{(\w+)\}/g, (_, name: string) => String(facts[name] ?? 'unknown'))
+}
+
+/** Whatever was thrown, as a `GatewayError`; the original stays as `cause`. */
+export function asGatewayError(thrown: unknown): GatewayError {
+  return thrown instanceof GatewayError ? thrown : new GatewayError('internal_error', {}, { cause: thrown })
+}
+
+/** How one protocol writes and reads errors. */
+export interface ErrorDialect {
+  /** An upstream's error body (parsed JSON, or undefined when it was none) as a failure. */
+  parse(status: number, body: Json | undefined): Failure
+  /** The body a client of this protocol expects. */
+  print(failure: Failure, requestId: string): Json
+}

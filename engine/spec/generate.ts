@@ -1,0 +1,306 @@
+import type { Json, JsonObject } from './json.ts'
+import type { Usage } from './usage.ts'
+import type { Failure } from './error.ts'
+
+/**
+ * The neutral form of the operation `generate`: a conversation as a flat list of items.
+ * A field stands here only when two protocols read it; everything else a client sent rides in `rest`
+ * (or in an `opaque` part, item or tool) and is printed by its own protocol alone.
+ */
+export interface GenerateRequest {
+  /** System text, messages, reasoning, calls and results in the order they were said. */
+  readonly items: readonly Item[]
+  readonly tools: readonly Tool[]
+  readonly toolChoice?: ToolChoice
+  /** False: at most one call per turn. */
+  readonly parallelTools?: boolean
+  readonly maxOutputTokens?: number
+  readonly temperature?: number
+  readonly topP?: number
+  readonly topK?: number
+  readonly stop?: readonly string[]
+  readonly seed?: number
+  readonly frequencyPenalty?: number
+  readonly presencePenalty?: number
+  /** Log probabilities are wanted; the number is how many alternatives (0 to 20) come with each token. */
+  readonly logprobs?: number
+  readonly reasoning?: ReasoningWish
+  readonly format?: Format
+  readonly verbosity?: string
+  /** Stands for the end user, for abuse tracing. */
+  readonly user?: string
+  /** Requests with the same key share a prompt cache. */
+  readonly cacheKey?: string
+  readonly serviceTier?: string
+  readonly metadata?: JsonObject
+  readonly store?: boolean
+  /** The client asked for a stream. */
+  readonly stream: boolean
+  /** The client asked that the stream reports usage at its end. */
+  readonly streamUsage?: boolean
+  /** Fields of the client's body that only its own protocol knows, and that protocol's name. */
+  readonly rest?: Rest
+}
+
+/** Fields that only one protocol understands; other protocols report them as losses. */
+export interface Rest {
+  readonly protocol: string
+  readonly fields: JsonObject
+}
+
+export interface ReasoningWish {
+  /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`. */
+  readonly effort?: string
+  /** Most tokens to reason with. */
+  readonly budget?: number
+  /** `auto`, `concise`, `detailed`; `none`: the client does not want to see a summary. */
+  readonly summary?: string
+}
+
+export type Format =
+  | { readonly type: 'text' }
+  | { readonly type: 'json' }
+  | {
+      readonly type: 'schema'
+      readonly name?: string
+      readonly description?: string
+      readonly schema: JsonObject
+      readonly strict?: boolean
+    }
+
+/** Everything up to and including what carries the mark may be cached. `ttl` is a duration such as `5m` or `1h`. */
+export interface CacheMark {
+  readonly ttl?: string
+}
+
+export type Item = Message | Reasoning | ToolCall | ToolResult | OpaqueItem
+
+export interface Message {
+  readonly type: 'message'
+  readonly role: 'system' | 'developer' | 'user' | 'assistant'
+  readonly content: readonly Part[]
+  readonly id?: string
+  /** The participant's name. */
+  readonly name?: string
+  /** `commentary` or `final_answer`, where a model tells them apart. */
+  readonly phase?: string
+}
+
+/** One block of a model's reasoning. Blocks keep their order among calls and messages. */
+export interface Reasoning {
+  readonly type: 'reasoning'
+  readonly id?: string
+  /** Readable text: `summary` is written for readers, `text` is the reasoning itself. May be empty. */
+  readonly parts: readonly { readonly kind: 'summary' | 'text'; readonly text: string }[]
+  /** The upstream's proof or ciphertext, to be returned unchanged to the same origin and to no other. */
+  readonly seal?: Seal
+}
+
+export interface Seal {
+  /** Which provider and model family made it (`Candidate.origin`); absent: the client's own protocol did, unpacked. */
+  readonly origin?: string
+  /** `signature` proves the readable text; `redacted` and `encrypted` stand instead of it. */
+  readonly kind: 'signature' | 'redacted' | 'encrypted'
+  readonly data: string
+}
+
+/** A call of a tool by the model. */
+export interface ToolCall {
+  readonly type: 'call'
+  /** `custom` tools take free text, `function` tools take JSON text. */
+  readonly kind: 'function' | 'custom'
+  /** Ties the result to the call. */
+  readonly callId: string
+  readonly name: string
+  /** Groups tools; a protocol without namespaces sees `namespace__name`. */
+  readonly namespace?: string
+  /** JSON text or free text, exactly as the model wrote it. */
+  readonly input: string
+  readonly id?: string
+  readonly cache?: CacheMark
+}
+
+export interface ToolResult {
+  readonly type: 'result'
+  readonly kind: 'function' | 'custom'
+  readonly callId: string
+  readonly content: readonly Part[]
+  /** The tool failed; the content says how. */
+  readonly error?: boolean
+  readonly id?: string
+  readonly cache?: CacheMark
+}
+
+/** An item of one protocol that has no neutral meaning; kept in its place for that protocol. */
+export interface OpaqueItem {
+  readonly type: 'opaque'
+  readonly protocol: string
+  readonly value: JsonObject
+  /** Who said it, where the protocol nests items in messages. */
+  readonly role?: 'user' | 'assistant'
+}
+
+export type Part = TextPart | RefusalPart | ImagePart | FilePart | AudioPart | OpaquePart
+
+export interface TextPart {
+  readonly type: 'text'
+  readonly text: string
+  readonly annotations?: readonly Annotation[]
+  readonly logprobs?: readonly Logprob[]
+  readonly cache?: CacheMark
+}
+
+export interface RefusalPart {
+  readonly type: 'refusal'
+  readonly text: string
+}
+
+export interface ImagePart {
+  readonly type: 'image'
+  readonly source: MediaSource
+  /** `auto`, `low`, `high`, `original`. */
+  readonly detail?: string
+  readonly cache?: CacheMark
+}
+
+export interface FilePart {
+  readonly type: 'file'
+  readonly source: MediaSource
+  readonly filename?: string
+  readonly title?: string
+  readonly context?: string
+  /** The model shall cite from it. */
+  readonly citations?: boolean
+  readonly cache?: CacheMark
+}
+
+export interface AudioPart {
+  readonly type: 'audio'
+  readonly source: MediaSource
+  /** `wav`, `mp3`, … */
+  readonly format?: string
+}
+
+export interface OpaquePart {
+  readonly type: 'opaque'
+  readonly protocol: string
+  readonly value: JsonObject
+}
+
+/** Where media is: base64 data with its media type, plain text, an address, or an id at the provider that holds it. */
+export type MediaSource =
+  | { readonly kind: 'data'; readonly mediaType: string; readonly data: string }
+  | { readonly kind: 'text'; readonly mediaType: string; readonly text: string }
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'id'; readonly id: string }
+
+/** A citation. `url` ones cross protocols; others are kept for the protocol that made them. */
+export type Annotation =
+  | { readonly type: 'url'; readonly url: string; readonly title: string; readonly start: number; readonly end: number }
+  | { readonly type: 'opaque'; readonly protocol: string; readonly value: JsonObject }
+
+export interface Logprob {
+  readonly token: string
+  readonly logprob: number
+  readonly bytes?: readonly number[] | null
+  readonly top?: readonly Omit<Logprob, 'top'>[]
+}
+
+export type Tool = FunctionTool | CustomTool | OpaqueTool
+
+export interface FunctionTool {
+  readonly type: 'function'
+  readonly name: string
+  readonly namespace?: string
+  readonly description?: string
+  /** JSON Schema of the arguments; never compiled or fetched, only passed on. */
+  readonly parameters?: JsonObject
+  readonly strict?: boolean
+  readonly cache?: CacheMark
+  readonly rest?: Rest
+}
+
+/** A tool that takes free text, perhaps held to a grammar. */
+export interface CustomTool {
+  readonly type: 'custom'
+  readonly name: string
+  readonly namespace?: string
+  readonly description?: string
+  /** `{ type: 'text' }` or `{ type: 'grammar', syntax, definition }`. */
+  readonly format?: JsonObject
+  readonly cache?: CacheMark
+}
+
+/** A tool that only one protocol's vendors run (search, code, …). */
+export interface OpaqueTool {
+  readonly type: 'opaque'
+  readonly protocol: string
+  readonly value: JsonObject
+}
+
+export type ToolChoice =
+  | { readonly type: 'auto' | 'none' | 'required' }
+  | { readonly type: 'tool'; readonly kind: 'function' | 'custom'; readonly name: string }
+  | {
+      readonly type: 'allowed'
+      readonly mode: 'auto' | 'required'
+      readonly tools: readonly { readonly kind: 'function' | 'custom'; readonly name: string }[]
+    }
+  | { readonly type: 'opaque'; readonly protocol: string; readonly value: Json }
+
+/**
+ * Why a model stopped. `end`: it was done; `stop`: a stop sequence; `length`: the output limit; `context`: the
+ * context window is full; `tool`: it waits for results; `refusal`: it declined; `filter`: a content filter cut in;
+ * `pause`: the provider wants the same request again to go on.
+ */
+export type StopReason = 'end' | 'stop' | 'length' | 'context' | 'tool' | 'refusal' | 'filter' | 'pause'
+
+/** A whole answer. */
+export interface GenerateReply {
+  readonly id?: string
+  readonly model?: string
+  /** Seconds since 1970. */
+  readonly created?: number
+  readonly items: readonly Item[]
+  readonly stop: StopReason
+  /** The sequence that stopped it, for `stop`. */
+  readonly stopSequence?: string
+  /** Absent: the upstream reported none. */
+  readonly usage?: Usage
+  readonly serviceTier?: string
+  /** Fields of the answer that only the upstream's protocol knows. */
+  readonly rest?: Rest
+}
+
+/**
+ * A streamed answer: `start`, then items, then `finish` or `failure`, which is last.
+ * Items are numbered from 0 in the order they open; several may be open at once (parallel calls).
+ * `item` opens one with empty text; text arrives as deltas to its open part; `item-end` closes it.
+ */
+export type GenerateEvent =
+  | {
+      readonly type: 'start'
+      readonly id?: string
+      readonly model?: string
+      readonly created?: number
+      readonly usage?: Usage
+      readonly serviceTier?: string
+    }
+  /** Opens an item. A message opens with `content: []`, reasoning with `parts: []`, a call with `input: ''`; opaque items and results come whole. */
+  | { readonly type: 'item'; readonly index: number; readonly item: Item }
+  /** Opens the next part of a message (`text`, `refusal`) or of reasoning (`summary`, `reasoning`); the part before it is closed. */
+  | { readonly type: 'part'; readonly index: number; readonly kind: 'text' | 'refusal' | 'summary' | 'reasoning' }
+  /** Text for the open part, or input for the call. */
+  | { readonly type: 'delta'; readonly index: number; readonly text: string; readonly logprobs?: readonly Logprob[] }
+  | { readonly type: 'annotation'; readonly index: number; readonly annotation: Annotation }
+  | { readonly type: 'seal'; readonly index: number; readonly seal: Seal }
+  | { readonly type: 'item-end'; readonly index: number }
+  | { readonly type: 'usage'; readonly usage: Usage }
+  | {
+      readonly type: 'finish'
+      readonly stop: StopReason
+      readonly stopSequence?: string
+      readonly usage?: Usage
+      readonly rest?: Rest
+    }
+  | { readonly type: 'failure'; readonly failure: Failure }

@@ -1,0 +1,22 @@
+import type { GenerateEvent, GenerateReply, GenerateRequest } from './generate.ts'
+
+/**
+ * What a gateway can be asked to do, and the neutral form of each: `request`, whole `reply`, streamed `event`.
+ * An operation whose forms are `never` has none yet: it travels only between equal protocols.
+ * Plugins add operations by declaration merging.
+ */
+export interface Operations {
+  generate: { request: GenerateRequest; reply: GenerateReply; event: GenerateEvent }
+  count: { request: never; reply: never; event: never }
+  embed: { request: never; reply: never; event: never }
+  image: { request: never; reply: never; event: never }
+  edit: { request: never; reply: never; event: never }
+  speak: { request: never; reply: never; event: never }
+  transcribe: { request: never; reply: never; event: never }
+  translate: { request: never; reply: never; event: never }
+}
+
+export type Operation = keyof Operations
+export type RequestOf<O extends Operation> = Operations[O]['request']
+export type ReplyOf<O extends Operation> = Operations[O]['reply']
+export type EventOf<O extends Operation> = Operations[O]['event']

@@ -1,0 +1,18 @@
+import type { AnyCodec } from './codec.ts'
+import type { AnyProvider } from './provider.ts'
+import type { AnyStage } from './stage.ts'
+
+/** A bundle of components under one name: the default export of a plugin file or package. */
+export interface Plugin {
+  readonly kind: 'plugin'
+  readonly name: string
+  readonly summary: string
+  readonly stages?: readonly AnyStage[]
+  readonly codecs?: readonly AnyCodec[]
+  readonly providers?: readonly AnyProvider[]
+}
+
+/** Declares a plugin. */
+export function definePlugin(plugin: Omit<Plugin, 'kind'>): Plugin {
+  return { kind: 'plugin', ...plugin }
+}

@@ -1,0 +1,91 @@
+import type { JSONSchema } from 'json-schema-to-ts'
+import type { ConfigOf } from './config.ts'
+import type { Json } from './json.ts'
+import type { EventOf, Operation, ReplyOf, RequestOf } from './operation.ts'
+import type { Source } from './source.ts'
+import type { Host, Scope } from './stage.ts'
+
+/** Traits of an offer that a codec heeds when it prints for it; each codec documents its own. */
+export type Traits = Readonly<Record<string, Json>>
+
+/** One thing a provider can be asked, and in which protocol. */
+export interface Offer {
+  readonly operation: Operation
+  /** A codec's name; absent: the provider answers the neutral form itself (`Provider.answer`). */
+  readonly protocol?: string
+  readonly traits?: Traits
+}
+
+/** A request to an upstream, printed and ready to send. */
+export interface Call {
+  readonly operation: Operation
+  readonly protocol: string
+  readonly body: Uint8Array
+  readonly contentType: string
+  readonly stream: boolean
+  /** The client's own headers when its protocol is spoken upstream too, for those a provider chooses to pass on. */
+  readonly clientHeaders?: Readonly<Record<string, string | string[] | undefined>>
+  /** The provider's name for the model; some addresses contain it. */
+  readonly model: string
+  /** Milliseconds. */
+  readonly timeouts: { readonly firstByte: number; readonly idle: number; readonly total: number }
+  readonly scope: Scope
+}
+
+/** An upstream's answer as it came: status, headers (lower case), and the bytes of its body over time. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Source
+}
+
+/** What a neutral provider answers: events, one by one or whole. */
+export type NeutralAnswer<O extends Operation> = AsyncIterable<EventOf<O>> | Promise<ReplyOf<O>>
+
+/** An open provider: a provider type with its configuration. One of `send` and `answer` serves each of its offers. */
+export interface Provider {
+  /**
+   * Sends a call and resolves when the answer's headers arrived.
+   * Rejects with `upstream_unreachable`, `upstream_timeout` or `upstream_error`; aborting `call.scope` closes the
+   * upstream socket at once. A body that stops arriving fails its source.
+   */
+  send?(call: Call): Promise<Answer>
+  /** Answers neutral requests, per operation, for offers without a protocol. */
+  readonly answer?: {
+    readonly [O in Operation]?: (request: RequestOf<O>, model: string, scope: Scope) => NeutralAnswer<O>
+  }
+  /** Names of the models the upstream has. */
+  models?(signal: AbortSignal): Promise<readonly string[]>
+  close?(): Promise<void>
+}
+
+/** A provider type: a file that adds one is all a new vendor takes. */
+export interface ProviderParts<S> {
+  /** The `type` in the config file. */
+  readonly name: string
+  readonly summary: string
+  /** JSON Schema of its own fields beside `name` and `type`; every property has a description. */
+  readonly config: S
+  /** Fields whose value is a secret: never shown, scrubbed from logs. */
+  readonly secrets?: readonly string[]
+  offers(config: ConfigOf<S>): readonly Offer[]
+  open(config: ConfigOf<S>, host: Host): Provider
+}
+
+/** A declared provider type, as a registry holds it: opened only with a configuration its own schema accepted. */
+export interface AnyProvider {
+  readonly kind: 'provider'
+  readonly name: string
+  readonly summary: string
+  readonly config: JSONSchema
+  readonly secrets?: readonly string[]
+  // oxlint-disable-next-line typescript/no-explicit-any
+  offers(config: any): readonly Offer[]
+  // oxlint-disable-next-line typescript/no-explicit-any
+  open(config: any, host: Host): Provider
+}
+
+/** Declares a provider type. */
+export function defineProvider<const S>(plugin: ProviderParts<S>): AnyProvider {
+  return { kind: 'provider', ...plugin } as AnyProvider
+}

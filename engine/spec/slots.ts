@@ -1,0 +1,132 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Json, JsonObject } from './json.ts'
+import type { Candidate, ModelRecord } from './catalog.ts'
+import type { Loss, Restore } from './codec.ts'
+import type { Failure } from './error.ts'
+import type { Operation, RequestOf } from './operation.ts'
+import type { GenerateEvent, GenerateReply } from './generate.ts'
+import type { Source } from './source.ts'
+import type { Metered } from './usage.ts'
+
+/**
+ * Everything that can stand between two stages, by name. A stage says which slots it needs and which it provides,
+ * and the check at load proves that each is there. Plugins add slots by declaration merging, under a prefix of theirs
+ * (`'acme.cache'`).
+ */
+export interface Slots {
+  ingress: Ingress
+  principal: Principal
+  request: Envelope
+  target: Target
+  candidates: readonly Candidate[]
+  model: Candidate
+  upstream: Upstream
+  answer: UpstreamAnswer
+  reply: Reply
+  meter: Meter
+  outcome: Outcome
+}
+
+export type SlotName = keyof Slots
+
+/** A request as it came in. */
+export interface Ingress {
+  readonly method: string
+  /** The canonical path: aliases and trailing slashes are folded. */
+  readonly path: string
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly headers: IncomingHttpHeaders
+  readonly transport: 'http' | 'ws'
+  /** Address of the peer. */
+  readonly remote: string
+  /** Reads the body once. Rejects with `request_too_large` beyond `limit` bytes, `unsupported_media_type` for encoded bodies. */
+  body(limit: number): Promise<Buffer>
+}
+
+/** Who asks. */
+export interface Principal {
+  /** Id of the API key's record. */
+  readonly keyId: string
+  readonly name: string
+  /** Models the key may use; undefined: all. */
+  readonly models?: ReadonlySet<string>
+}
+
+/** A parsed request of a known protocol. */
+export interface Envelope {
+  readonly operation: Operation
+  readonly protocol: string
+  readonly model: string
+  readonly stream: boolean
+  readonly background: boolean
+  /** The client's bytes. */
+  readonly raw: Buffer
+  readonly contentType: string
+  /** The client's headers. */
+  readonly headers: IncomingHttpHeaders
+  /** Where the model's name stands in `raw`, as the bytes of its token; absent when it cannot be spliced. */
+  readonly modelAt?: { readonly start: number; readonly end: number }
+  /** The body as parsed; of a form, its text fields. Never changed. */
+  readonly body: JsonObject
+  /** The neutral form, made on first use and kept. Throws `invalid_value` where the body has no meaning. */
+  neutral<O extends Operation>(operation: O): RequestOf<O>
+}
+
+/** What the requested model name stands for. */
+export interface Target {
+  readonly name: string
+  readonly model?: ModelRecord
+}
+
+/** A request ready for the provider of `model`. */
+export interface Upstream {
+  /** Same protocol on both sides: the client's bytes with the model's name replaced. */
+  readonly same: boolean
+  readonly body?: Buffer
+  readonly contentType?: string
+  readonly restore?: Restore
+  readonly losses: readonly Loss[]
+}
+
+/**
+ * The provider has begun to answer. `whole`: a JSON answer; `events`: a stream of server-sent events whose first one
+ * is no failure; `bytes`: anything else (audio), relayed as it comes; `neutral`: events or an answer in neutral form.
+ */
+export type UpstreamAnswer =
+  | { readonly kind: 'whole'; readonly bytes: Buffer; readonly body: Json; readonly type: string }
+  | { readonly kind: 'events'; readonly source: Source }
+  | { readonly kind: 'bytes'; readonly source: Source; readonly type: string }
+  | { readonly kind: 'neutral-events'; readonly events: AsyncIterable<GenerateEvent> }
+  | { readonly kind: 'neutral-reply'; readonly reply: GenerateReply }
+
+/** What the client gets. A `Source` is streamed; anything else is sent whole. */
+export interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: ReplyBody
+}
+
+export type ReplyBody =
+  | { readonly kind: 'json'; readonly value: Json }
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array; readonly type: string }
+  | { readonly kind: 'stream'; readonly source: Source; readonly type: string }
+  | { readonly kind: 'none' }
+
+/** Tells, once the answer has left, what it turned out to be. */
+export interface Meter {
+  read(): Metered & { readonly complete: boolean; readonly failure?: Failure; readonly losses: readonly Loss[] }
+}
+
+/** How an exchange ended. Made once, when the last byte left or the client went away. */
+export interface Outcome {
+  /** Status the client saw. */
+  readonly status: number
+  /** `client_closed`: the client left first; `failed`: an error was answered or the stream broke. */
+  readonly result: 'completed' | 'failed' | 'client_closed'
+  readonly error?: { readonly code: string; readonly message: string; readonly at?: string }
+  /** Milliseconds from the first byte of the request. */
+  readonly firstByte?: number
+  readonly duration: number
+  readonly bytes: number
+}

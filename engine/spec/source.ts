@@ -1,0 +1,29 @@
+/** Where the bytes of a source go. After `end` or `fail`, which come once, nothing more arrives. */
+export interface Sink {
+  data(chunk: Uint8Array): void
+  end(): void
+  fail(error: Error): void
+}
+
+/** The reader's hand on an open source. */
+export interface Flow {
+  /** Stop delivering until `resume`; a chunk already under way may still arrive. */
+  pause(): void
+  resume(): void
+  /** Close what feeds the source at once. The sink hears nothing more. */
+  cancel(reason: Error): void
+}
+
+/**
+ * Bytes that arrive over time, for exactly one reader.
+ * `open` returns before it delivers anything to the sink.
+ */
+export interface Source {
+  open(sink: Sink): Flow
+}
+
+/** One server-sent event (WHATWG HTML, section 9.2): the event name when there is one, and the joined data lines. */
+export interface Frame {
+  readonly event?: string
+  readonly data: string
+}

@@ -1,0 +1,116 @@
+import type { JSONSchema } from 'json-schema-to-ts'
+import type { ConfigOf } from './config.ts'
+import type { Logger } from 'pino'
+import type { AnyCodec } from './codec.ts'
+import type { Catalog } from './catalog.ts'
+import type { Json } from './json.ts'
+import type { SlotName, Slots } from './slots.ts'
+import type { Keys, LogRow } from './store.ts'
+
+/** The part of an exchange that belongs to no slot: its id, its end, and what stages want remembered. */
+export interface Scope {
+  /** Id of the exchange: the log row's id and the client's `x-request-id`. */
+  readonly id: string
+  /** Aborted when the client leaves or a deadline passes. Made on first use: prefer `onAbort` where a callback does. */
+  readonly signal: AbortSignal
+  /** Calls back once when the exchange is aborted, at once if it is already; the answer removes the callback. */
+  onAbort(listener: (reason: Error) => void): () => void
+  /** Number of the current try, from 1. */
+  readonly attempt: number
+  /** Milliseconds since the request arrived. */
+  elapsed(): number
+  /** Keeps a fact for the log row's metadata. Never a secret, never prompt text. */
+  note(key: string, value: Json): void
+  readonly notes: ReadonlyMap<string, Json>
+  /** Adds to the time reported under `name` in `server-timing` and in the log row. */
+  time(name: string, milliseconds: number): void
+  readonly times: ReadonlyMap<string, number>
+}
+
+/** What the house offers to stages and providers. */
+export interface Host {
+  readonly log: Logger
+  /** The pipeline being built: its name and the protocol its clients speak. */
+  readonly pipeline: { readonly name: string; readonly protocol?: string }
+  /** The models and providers of this configuration. */
+  readonly catalog: Catalog
+  readonly keys: Keys
+  /** Every registered codec. */
+  readonly codecs: readonly AnyCodec[]
+  /** A codec by its protocol. Throws at build time when there is none. */
+  codec(protocol: string): AnyCodec
+  /** Paths of the routes that speak a protocol, canonical, without aliases. Complete once requests are served. */
+  routes?(protocol: string): readonly string[]
+  /** `text` without any secret the house knows of. */
+  scrub(text: string): string
+  /** Hands a row to the log writer; never waits. */
+  record(row: LogRow): void
+  /** Runs a module's default export in the worker pool: structured-cloneable input and output, milliseconds. */
+  work<I, O>(module: URL, input: I, deadline: number): Promise<O>
+  /** State that outlives a reload, made once per key and closed with the process. */
+  keep<T>(key: string, make: () => T, close?: (value: T) => Promise<void> | void): T
+  /** State of the process for health reports. */
+  readonly status: HostStatus
+  /** Version of the product. */
+  readonly version: string
+}
+
+/** What health reports tell. */
+export interface HostStatus {
+  readonly draining: boolean
+  /** Hash of the running configuration, and the last error when a newer one was refused. */
+  readonly config: { readonly version: string; readonly error?: string }
+  /** Names of what is not working as it should. */
+  readonly degraded: readonly string[]
+}
+
+export type Given<N extends SlotName, M extends SlotName> = { readonly [K in N]: Slots[K] } & {
+  readonly [K in M]?: Slots[K]
+}
+export type Gives<P extends SlotName> = { readonly [K in P]: Slots[K] }
+
+/** A stage that was built from its configuration: slots in, slots out. It returns exactly what it provides. */
+export type Run<N extends SlotName, M extends SlotName, P extends SlotName> = (
+  slots: Given<N, M>,
+  scope: Scope,
+) => Gives<P> | Promise<Gives<P>>
+
+/** One step of a pipeline. The name is the word in YAML and the name of its file. */
+export interface StageParts<S, N extends SlotName, M extends SlotName, P extends SlotName> {
+  readonly name: string
+  readonly summary: string
+  /** JSON Schema of its fields; every property has a description, and a default or a place in `required`. */
+  readonly config: S
+  /** Slots that must surely be there: the check at load refuses a pipeline where they are not. */
+  readonly needs: readonly N[]
+  /** Slots it reads when they are there. */
+  readonly maybe?: readonly M[]
+  readonly provides: readonly P[]
+  build(config: ConfigOf<S>, host: Host): Run<N, M, P>
+}
+
+/** A declared stage, as a registry holds it: built only with a configuration its own schema accepted. */
+export interface AnyStage {
+  readonly kind: 'stage'
+  readonly name: string
+  readonly summary: string
+  readonly config: JSONSchema
+  readonly needs: readonly SlotName[]
+  readonly maybe?: readonly SlotName[]
+  readonly provides: readonly SlotName[]
+  // oxlint-disable-next-line typescript/no-explicit-any
+  build(config: any, host: Host): Run<any, any, any>
+}
+
+/** Declares a stage; what it may read and must return follows from `needs`, `maybe` and `provides`. */
+export function defineStage<
+  const S,
+  N extends SlotName = never,
+  M extends SlotName = never,
+  P extends SlotName = never,
+>(stage: StageParts<S, N, M, P>): AnyStage {
+  return { kind: 'stage', ...stage } as AnyStage
+}
+
+/** The configuration of a stage that has none. */
+export const noConfig = { type: 'object', additionalProperties: false, properties: {} } as const

@@ -1,0 +1,121 @@
+import { constants } from 'node:fs'
+import { access, mkdir, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import BetterSqlite from 'better-sqlite3'
+import { type Database, type Place, StartError, codeOf, fromFile, fromPool, openFile, placeOf } from './connect.ts'
+import { migrateToLatest, schemaState } from './migrate.ts'
+
+export { type Database, StartError } from './connect.ts'
+
+/** Milliseconds that a query on the main thread waits for another process's lock: the event loop stands still so long. */
+const BUSY = 50
+
+/** The same while starting, when nothing is served yet and another process may be migrating. */
+const BUSY_AT_START = 5_000
+
+/**
+ * Opens the database and brings its schema up to date: `sqlite:<path>` (folder and file are made) or `postgres://…`.
+ * Throws a `StartError` of one line when the file is damaged, its schema is newer than this version's, its folder
+ * cannot be written or the server cannot be reached; such a file stays as it was.
+ */
+export async function openDatabase(url: string): Promise<Database> {
+  const place = placeOf(url)
+  return place.dialect === 'sqlite' ? openSqlite(url, place) : openPostgres(url, place)
+}
+
+async function openSqlite(url: string, place: Extract<Place, { dialect: 'sqlite' }>): Promise<Database> {
+  const path = resolve(place.path)
+  await makeFolder(dirname(path))
+  try {
+    await inspect(path)
+    const file = openFile(path, BUSY_AT_START, place.maxPages)
+    const database = fromFile(url, file)
+    try {
+      await migrateFile(file, database)
+      file.pragma(`busy_timeout = ${BUSY}`)
+      return database
+    } catch (error) {
+      await database.close()
+      throw error
+    }
+  } catch (error) {
+    throw refusal(path, error)
+  }
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true })
+    await access(folder, constants.W_OK)
+  } catch (error) {
+    throw new StartError(`the folder ${folder} of the database cannot be written: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+/** Looks at an existing file without changing a byte of it: opening it for writing already would. */
+async function inspect(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined)
+  if (found === undefined || found.size === 0) return
+  const file = new BetterSqlite(path, { readonly: true, timeout: BUSY_AT_START })
+  const database = fromFile(path, file)
+  try {
+    const state = await schemaState(database.query)
+    if (state.kind === 'newer') throw newer(path, state.migration)
+    if (state.kind === 'current' && file.pragma('quick_check(api_keys)', { simple: true }) !== 'ok') {
+      throw damaged(path)
+    }
+  } finally {
+    await database.close()
+  }
+}
+
+/** One transaction around all: SQLite's tables are made whole or not at all, and two processes do not migrate at once. */
+async function migrateFile(file: BetterSqlite.Database, database: Database): Promise<void> {
+  if ((await schemaState(database.query)).kind === 'current') return
+  file.exec('begin immediate')
+  try {
+    await migrateToLatest(database.query)
+    file.exec('commit')
+  } catch (error) {
+    if (file.inTransaction) file.exec('rollback')
+    throw error
+  }
+}
+
+async function openPostgres(url: string, { where }: Extract<Place, { dialect: 'postgres' }>): Promise<Database> {
+  const database = await fromPool(url, 4)
+  try {
+    const state = await schemaState(database.query)
+    if (state.kind === 'newer') throw newer(where, state.migration)
+    if (state.kind === 'behind') await migrateToLatest(database.query)
+    return database
+  } catch (error) {
+    await database.close()
+    throw error instanceof StartError
+      ? error
+      : new StartError(`the database ${where} cannot be used: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+function refusal(path: string, error: unknown): StartError {
+  if (error instanceof StartError) return error
+  if (/^SQLITE_(NOTADB|CORRUPT)/.test(codeOf(error) ?? '')) return damaged(path, error)
+  return new StartError(`the database ${path} cannot be used: ${reasonOf(error)}`, { cause: error })
+}
+
+function damaged(path: string, cause?: unknown): StartError {
+  const text = `the database ${path} is damaged or not a SQLite file; restore a backup or move it away`
+  return new StartError(text, cause === undefined ? undefined : { cause })
+}
+
+function newer(where: string, migration: string): StartError {
+  return new StartError(
+    `the database ${where} was written by a newer version (migration ${migration}); start that version or restore a backup`,
+  )
+}
+
+function reasonOf(error: unknown): string {
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error
+  const text = first instanceof Error ? first.message : String(first)
+  return text.split('\n', 1)[0] ?? text
+}

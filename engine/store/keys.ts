@@ -1,0 +1,165 @@
+import { hash, randomBytes, randomUUIDv7 } from 'node:crypto'
+import type { Keys } from '../spec/store.ts'
+import type { Principal } from '../spec/slots.ts'
+import type { Database } from './connect.ts'
+
+/** An API key as the config file declares it. */
+export interface DeclaredKey {
+  readonly name: string
+  readonly key: string
+  /** Models the key may use; absent: all. */
+  readonly models?: readonly string[]
+  /** Milliseconds since 1970. */
+  readonly expiresAt?: number
+}
+
+/** What a new key is to be. */
+export interface NewKey {
+  readonly name: string
+  readonly models?: readonly string[]
+  /** Milliseconds since 1970. */
+  readonly expiresAt?: number
+}
+
+/** The name of a new key is in use, by the file or by the database, or was used by a key that is revoked. */
+export class NameTaken extends Error {
+  override readonly name = 'NameTaken'
+}
+
+interface KeyRecord {
+  readonly principal: Principal
+  readonly expiresAt: number
+}
+
+type Records = ReadonlyMap<string, KeyRecord>
+
+/** What any key may look like: printable ASCII without spaces, as a header carries it unharmed. */
+const SHAPE = /^[\x21-\x7e]{8,256}$/
+
+/** The prefix of keys made here; a scanner for leaked secrets knows them by it. */
+const PREFIX = 'sk-sluice-'
+
+/**
+ * The API keys of the config file and of the database, as one snapshot in memory: looking one up is a hash and a `Map`.
+ * Only the SHA-256 of a key's text is kept, so a lookup tells nothing by its time. `refresh` reads the database anew.
+ */
+export class ApiKeys implements Keys {
+  readonly #database: Database
+  #declared: readonly DeclaredKey[] = []
+  #fromFile: Records = new Map()
+  #fromDatabase: Records = new Map()
+  /** Names in the database by lower case, those of revoked keys among them. */
+  #names: ReadonlySet<string> = new Set()
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  find(text: string): Principal | undefined {
+    if (text.length > 256 || !SHAPE.test(text)) return undefined
+    const digest = hash('sha256', text)
+    const record = this.#fromFile.get(digest) ?? this.#fromDatabase.get(digest)
+    return record !== undefined && Date.now() < record.expiresAt ? record.principal : undefined
+  }
+
+  /** What is wrong with keys a config file declares, one sentence each; they name keys, never their text. */
+  problems(declared: readonly DeclaredKey[]): readonly string[] {
+    const problems: string[] = []
+    const names = new Set<string>()
+    const digests = new Map<string, string>()
+    for (const { name, key, expiresAt } of declared) {
+      const digest = hash('sha256', key)
+      const twin = digests.get(digest)
+      if (!SHAPE.test(key)) problems.push(`api key "${name}": use 8 to 256 printable ASCII characters without spaces`)
+      if (Number.isNaN(expiresAt)) problems.push(`api key "${name}": its expiry is no date`)
+      if (names.has(name.toLowerCase())) problems.push(`api key "${name}" is declared twice`)
+      if (this.#names.has(name.toLowerCase())) problems.push(`api key "${name}" exists in the database too; rename one`)
+      if (twin !== undefined) problems.push(`api key "${name}" has the same text as "${twin}"`)
+      else if (this.#fromDatabase.has(digest)) problems.push(`api key "${name}" has the text of a key in the database`)
+      names.add(name.toLowerCase())
+      digests.set(digest, name)
+    }
+    return problems
+  }
+
+  /** Takes the keys of a config file in place of those of the one before. */
+  declare(declared: readonly DeclaredKey[]): void {
+    this.#declared = declared
+    this.#fromFile = new Map(
+      declared.map(({ name, key, models, expiresAt }) => [
+        hash('sha256', key),
+        { principal: principalOf(`file:${name}`, name, models), expiresAt: expiresAt ?? Infinity },
+      ]),
+    )
+  }
+
+  /** Reads the keys of the database. */
+  async refresh(): Promise<void> {
+    const rows = await this.#database.query.selectFrom('api_keys').selectAll().execute()
+    const live = rows.filter((row) => row.revoked_at === null)
+    this.#names = new Set(rows.map((row) => row.name.toLowerCase()))
+    this.#fromDatabase = new Map(
+      live.map((row) => [
+        row.hash,
+        { principal: principalOf(row.id, row.name, modelsOf(row.models)), expiresAt: row.expires_at ?? Infinity },
+      ]),
+    )
+  }
+
+  /** Makes a key in the database. Its text is answered here and never again. Throws `NameTaken`. */
+  async createKey({ name, models, expiresAt }: NewKey): Promise<{ readonly id: string; readonly text: string }> {
+    const id = randomUUIDv7()
+    const text = PREFIX + randomBytes(32).toString('base64url')
+    if (this.#isDeclared(name)) throw new NameTaken(`an API key named "${name}" is declared in the config file`)
+    const { numInsertedOrUpdatedRows: made } = await this.#database.query
+      .insertInto('api_keys')
+      .values({
+        id,
+        name,
+        hash: hash('sha256', text),
+        hint: text.slice(-4),
+        models: models === undefined ? null : JSON.stringify(models),
+        created_at: Date.now(),
+        expires_at: expiresAt ?? null,
+        revoked_at: null,
+      })
+      .onConflict((conflict) => conflict.column('name').doNothing())
+      .executeTakeFirstOrThrow()
+    if (made !== 1n) throw new NameTaken(`an API key named "${name}" exists already`)
+    await this.refresh()
+    return { id, text }
+  }
+
+  /** Makes the key `first` when there is no key at all, and answers its text; once, even when many processes start. */
+  async ensureFirstKey(): Promise<string | undefined> {
+    await this.refresh()
+    if (this.#declared.length > 0 || this.#names.size > 0) return undefined
+    try {
+      return (await this.createKey({ name: 'first' })).text
+    } catch (error) {
+      if (!(error instanceof NameTaken)) throw error
+      await this.refresh()
+      return undefined
+    }
+  }
+
+  #isDeclared(name: string): boolean {
+    return this.#declared.some((declared) => declared.name.toLowerCase() === name.toLowerCase())
+  }
+}
+
+function principalOf(keyId: string, name: string, models: readonly string[] | undefined): Principal {
+  return Object.freeze({ keyId, name, ...(models === undefined ? {} : { models: new Set(models) }) })
+}
+
+/** A list that cannot be read allows nothing: a damaged row must not widen what a key may do. */
+function modelsOf(text: string | null): readonly string[] | undefined {
+  if (text === null) return undefined
+  try {
+    const models: unknown = JSON.parse(text)
+    return Array.isArray(models) ? models.filter((model) => typeof model === 'string') : []
+  } catch (error) {
+    if (error instanceof SyntaxError) return []
+    throw error
+  }
+}

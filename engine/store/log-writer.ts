@@ -1,0 +1,123 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { LogRow } from '../spec/store.ts'
+import { type Database, codeOf, connect } from './connect.ts'
+import type { RequestsTable } from './tables.ts'
+
+/** What became of a batch. */
+export interface Written {
+  readonly written: number
+  /** Rows that no database would take. */
+  readonly dropped: number
+}
+
+/** Writes rows of the request log with a database handle of its own. Runs on the log's worker thread. */
+export interface LogWriter {
+  /** Resolves once every row is in the database or was dropped for its own fault; tries for as long as that takes. */
+  write(rows: readonly LogRow[]): Promise<Written>
+  close(): Promise<void>
+}
+
+/** Milliseconds a statement waits for another process's lock; only this thread stands still. */
+const BUSY = 5_000
+
+const FIRST_PAUSE = 100
+const LONGEST_PAUSE = 2_000
+
+/** Opens the writer; the database itself at the first row. `report` hears why writing fails, and undefined when it works again. */
+export function openLogWriter(url: string, report: (failing: string | undefined) => void): LogWriter {
+  let database: Database | undefined
+  let failing = false
+
+  async function insert(rows: readonly LogRow[]): Promise<void> {
+    database ??= await connect(url, { busy: BUSY, connections: 1 })
+    await database.query.transaction().execute((transaction) =>
+      transaction
+        .insertInto('requests')
+        .values(rows.map(columnsOf))
+        // A batch that was interrupted comes again, and part of it may be there already.
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute(),
+    )
+  }
+
+  async function write(rows: readonly LogRow[]): Promise<Written> {
+    for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+      try {
+        await insert(rows)
+        if (failing) report(undefined)
+        failing = false
+        return { written: rows.length, dropped: 0 }
+      } catch (error) {
+        if (isFaultOfRow(error)) return rows.length === 1 ? { written: 0, dropped: 1 } : await writeEach(rows)
+        if (!failing) report(reasonOf(error))
+        failing = true
+        await wait(pause)
+      }
+    }
+  }
+
+  async function writeEach(rows: readonly LogRow[]): Promise<Written> {
+    const total = { written: 0, dropped: 0 }
+    for (const row of rows) {
+      const { written, dropped } = await write([row])
+      total.written += written
+      total.dropped += dropped
+    }
+    return total
+  }
+
+  return { write, close: async () => database?.close() }
+}
+
+/** A row of the log as its table holds it. */
+export function columnsOf(row: LogRow): RequestsTable {
+  return {
+    id: row.id,
+    at: Math.round(row.at),
+    type: row.type,
+    key_id: row.keyId,
+    requested: storable(row.requested),
+    model: row.model,
+    provider: row.provider,
+    protocol: row.protocol,
+    upstream_protocol: row.upstreamProtocol,
+    stream: row.stream ? 1 : 0,
+    status: row.status,
+    result: row.result,
+    error: storable(row.error),
+    attempts: row.attempts,
+    input_tokens: whole(row.inputTokens),
+    cache_read_tokens: whole(row.cacheReadTokens),
+    cache_write_tokens: whole(row.cacheWriteTokens),
+    output_tokens: whole(row.outputTokens),
+    reasoning_tokens: whole(row.reasoningTokens),
+    cost_micros: whole(row.costMicros),
+    first_byte: whole(row.firstByte),
+    duration: Math.round(row.duration),
+    reference: storable(row.reference),
+    metadata: JSON.stringify(row.metadata),
+  }
+}
+
+function whole(value: number | null): number | null {
+  return Number.isFinite(value) ? Math.round(Number(value)) : null
+}
+
+/** PostgreSQL's text holds neither NUL nor half a character; both come from clients. */
+function storable(text: string | null): string | null {
+  return text === null ? null : text.toWellFormed().replaceAll('\0', '\uFFFD')
+}
+
+/**
+ * Whether an error is about the row itself, so that trying again is useless: constraints, sizes and bad values of SQLite,
+ * classes 22, 23 and 54 of PostgreSQL, and values no driver can bind.
+ */
+function isFaultOfRow(error: unknown): boolean {
+  if (error instanceof TypeError || error instanceof RangeError) return true
+  return /^(SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)|(22|23|54)[0-9A-Z]{3}$)/.test(codeOf(error) ?? '')
+}
+
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  return [codeOf(error), text].filter((word) => word !== undefined && word !== '').join(': ')
+}

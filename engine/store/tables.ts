@@ -1,0 +1,50 @@
+/** An API key made in the database. Times in milliseconds since 1970. */
+export interface ApiKeysTable {
+  id: string
+  name: string
+  /** SHA-256 of the key's text, in hex. */
+  hash: string
+  /** The last four characters of the key's text. */
+  hint: string
+  /** JSON list of the models the key may use; null: all. */
+  models: string | null
+  created_at: number
+  expires_at: number | null
+  revoked_at: number | null
+}
+
+/** The request log: one column per field of `LogRow`. Milliseconds, tokens and micro-USD are whole numbers. */
+export interface RequestsTable {
+  id: string
+  at: number
+  type: string
+  key_id: string | null
+  requested: string | null
+  model: string | null
+  provider: string | null
+  protocol: string | null
+  upstream_protocol: string | null
+  /** 1 or 0: SQLite has no booleans. */
+  stream: number
+  status: number
+  result: string
+  error: string | null
+  attempts: number
+  input_tokens: number | null
+  cache_read_tokens: number | null
+  cache_write_tokens: number | null
+  output_tokens: number | null
+  reasoning_tokens: number | null
+  cost_micros: number | null
+  first_byte: number | null
+  duration: number
+  reference: string | null
+  /** JSON object. */
+  metadata: string
+}
+
+/** Every table of the database, in both dialects. */
+export interface Tables {
+  api_keys: ApiKeysTable
+  requests: RequestsTable
+}

@@ -1,0 +1,97 @@
+import { GatewayError } from '../spec/error.ts'
+import type { Frame } from '../spec/source.ts'
+
+/** Most characters one event may hold. */
+const eventLimit = 1024 * 1024
+
+/**
+ * Server-sent events out of bytes, however they were cut and whichever line ending they use
+ * (WHATWG HTML, section 9.2.6). Comments and fields other than `event` and `data` are passed over.
+ */
+export class FrameDecoder {
+  readonly #text = new TextDecoder('utf-8')
+  /** The line that has not ended yet. */
+  #rest = ''
+  #data: string | undefined
+  #event: string | undefined
+  #size = 0
+  /** The last chunk ended in CR: a LF at the start of the next belongs to it. */
+  #afterReturn = false
+
+  /** The events that `chunk` completes. Throws `upstream_invalid_response` on an event beyond 1 MiB. */
+  push(chunk: Uint8Array): Frame[] {
+    return this.#lines(this.#text.decode(chunk, { stream: true }))
+  }
+
+  /** The event that the end of the stream completes, if its lines are whole. */
+  end(): Frame[] {
+    const frames = this.#lines(this.#text.decode())
+    if (this.#rest !== '') this.#field(this.#rest)
+    this.#rest = ''
+    const last = this.#dispatch()
+    if (last) frames.push(last)
+    return frames
+  }
+
+  #lines(chunk: string): Frame[] {
+    const frames: Frame[] = []
+    let from = 0
+    if (this.#afterReturn && chunk !== '') {
+      if (chunk.charCodeAt(0) === 10) from = 1
+      this.#afterReturn = false
+    }
+    let carriage = chunk.indexOf('\r', from)
+    for (;;) {
+      if (carriage >= 0 && carriage < from) carriage = chunk.indexOf('\r', from)
+      const feed = chunk.indexOf('\n', from)
+      const end = carriage >= 0 && (feed < 0 || carriage < feed) ? carriage : feed
+      if (end < 0) break
+      const line = this.#rest === '' ? chunk.slice(from, end) : this.#rest + chunk.slice(from, end)
+      this.#rest = ''
+      from = end + 1
+      if (chunk.charCodeAt(end) === 13) {
+        if (from === chunk.length) this.#afterReturn = true
+        else if (chunk.charCodeAt(from) === 10) from++
+      }
+      if (line === '') {
+        const frame = this.#dispatch()
+        if (frame) frames.push(frame)
+      } else this.#field(line)
+    }
+    this.#rest += chunk.slice(from)
+    if (this.#rest.length + this.#size > eventLimit) throw tooLarge()
+    return frames
+  }
+
+  #field(line: string): void {
+    const colon = line.indexOf(':')
+    if (colon === 0) return
+    const name = colon < 0 ? line : line.slice(0, colon)
+    if (name !== 'data' && name !== 'event') return
+    const start = line.charCodeAt(colon + 1) === 32 ? colon + 2 : colon + 1
+    const value = colon < 0 ? '' : line.slice(start)
+    if (name === 'event') this.#event = value
+    else this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`
+    this.#size += line.length
+    if (this.#size > eventLimit) throw tooLarge()
+  }
+
+  #dispatch(): Frame | undefined {
+    const data = this.#data
+    const event = this.#event
+    this.#data = undefined
+    this.#event = undefined
+    this.#size = 0
+    if (data === undefined) return undefined
+    return event === undefined || event === '' ? { data } : { event, data }
+  }
+}
+
+function tooLarge(): GatewayError {
+  return new GatewayError('upstream_invalid_response', { reason: `an event is larger than ${eventLimit} characters` })
+}
+
+/** A frame as its lines, ended by LF. Its data must hold no line breaks, as printed JSON never does. */
+export function encodeFrame(frame: Frame): string {
+  return frame.event === undefined ? `data: ${frame.data}\n\n` : `event: ${frame.event}\ndata: ${frame.data}\n\n`
+}

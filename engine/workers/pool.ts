@@ -1,0 +1,155 @@
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { Piscina } from 'piscina'
+import type { Done, Task } from './entry.ts'
+
+/**
+ * Why a task has no result. `late`: the deadline passed, waiting or running; `full`: too many wait already;
+ * `threw`: the module failed; `died`: its thread ended or could not take the task; `closed`: the pool is closed.
+ */
+export type WorkFailure = 'late' | 'full' | 'threw' | 'died' | 'closed'
+
+/** A task of the worker pool that has no result. The cause is kept. */
+export class WorkError extends Error {
+  override readonly name = 'WorkError'
+  readonly failure: WorkFailure
+
+  constructor(failure: WorkFailure, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.failure = failure
+  }
+}
+
+export interface WorkerPoolOptions {
+  /** Most threads; default: one less than the machine has cores, and at least one. */
+  readonly threads?: number
+  /** Most tasks that wait for a thread; further ones are refused. */
+  readonly queue?: number
+  /** Milliseconds after which a thread with nothing to do ends. */
+  readonly idle?: number
+  /** MiB of heap a thread may use; with less than 32 a thread may fail to start, which ends the process. */
+  readonly memory?: number
+  /** Hears of a thread that failed while no task of ours could be told. */
+  readonly onError?: (error: Error) => void
+}
+
+const entry = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './entry.ts' : './entry.js', import.meta.url))
+
+/**
+ * Threads for work that would hold up the event loop. They start with the first task and never keep the process alive.
+ * Whatever a task does (throw, loop, exit, run out of memory) fails that task alone, by a `WorkError`.
+ */
+export class WorkerPool {
+  readonly #threads: number
+  readonly #queue: number
+  readonly #options: WorkerPoolOptions
+  readonly #waiting = new Set<() => void>()
+  #running = 0
+  #pool: Piscina<Task, Done> | undefined
+  #closed = false
+
+  constructor(options: WorkerPoolOptions = {}) {
+    this.#options = options
+    this.#threads = options.threads ?? Math.max(1, availableParallelism() - 1)
+    this.#queue = options.queue ?? 64
+  }
+
+  /**
+   * Runs the default export of `module` with `input` and gives what it returns; both must be structured-cloneable.
+   * After `deadline` milliseconds it rejects, and a thread that is still at it ends. Rejects with a `WorkError` only.
+   */
+  // The input's type stands there for callers to state, as in `Host.work`.
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
+  async run<I, O>(module: URL, input: I, deadline: number): Promise<O> {
+    if (this.#closed) throw closed()
+    if (this.#running >= this.#threads && this.#waiting.size >= this.#queue) throw full(this.#waiting.size)
+    const signal = AbortSignal.timeout(Math.max(0, Math.ceil(deadline)))
+    await this.#turn(signal, deadline)
+    try {
+      return output(await this.#open().run({ module: module.href, input }, { signal })) as O
+    } catch (cause) {
+      if (cause instanceof WorkError) throw cause
+      if (signal.aborted) throw late(deadline, cause)
+      throw this.#closed ? closed(cause) : new WorkError('died', 'The worker thread ended before its task did.', cause)
+    } finally {
+      this.#next()
+    }
+  }
+
+  /** Ends all threads; tasks that wait or run reject. */
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const start of this.#waiting) start()
+    await this.#pool?.destroy()
+  }
+
+  /**
+   * Waits until a thread is free. The library's own queue is left empty: it does not count tasks that carry a signal,
+   * and it does not replace a thread that was ended for one of them while others wait.
+   */
+  #turn(signal: AbortSignal, deadline: number): Promise<void> {
+    if (this.#running < this.#threads) {
+      this.#running++
+      return Promise.resolve()
+    }
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
+        this.#waiting.delete(start)
+        reject(late(deadline, signal.reason))
+      }
+      const start = () => {
+        this.#waiting.delete(start)
+        signal.removeEventListener('abort', onAbort)
+        if (this.#closed) return reject(closed())
+        this.#running++
+        resolve()
+      }
+      this.#waiting.add(start)
+      signal.addEventListener('abort', onAbort)
+    })
+  }
+
+  #next(): void {
+    this.#running--
+    const [start] = this.#waiting
+    start?.()
+  }
+
+  #open(): Piscina<Task, Done> {
+    if (this.#closed) throw closed()
+    if (this.#pool) return this.#pool
+    const { idle = 300_000, memory = 256, onError } = this.#options
+    this.#pool = new Piscina<Task, Done>({
+      filename: entry,
+      minThreads: 0,
+      maxThreads: this.#threads,
+      idleTimeout: idle,
+      recordTiming: false,
+      resourceLimits: { maxOldGenerationSizeMb: Math.max(32, memory), maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
+    })
+    // Without a listener, a thread that fails between two tasks would take the process down.
+    this.#pool.on('error', (error: Error) => onError?.(error))
+    return this.#pool
+  }
+}
+
+function output(done: Done): unknown {
+  if ('output' in done) return done.output
+  const { name, message, stack } = done.thrown
+  const cause = new Error(message)
+  cause.name = name
+  if (stack !== undefined) cause.stack = stack
+  throw new WorkError('threw', 'The task failed.', cause)
+}
+
+function late(deadline: number, cause: unknown): WorkError {
+  return new WorkError('late', `The task was not done within ${deadline} ms.`, cause)
+}
+
+function full(waiting: number): WorkError {
+  return new WorkError('full', `${waiting} tasks wait for a worker thread already.`)
+}
+
+function closed(cause?: unknown): WorkError {
+  return new WorkError('closed', 'The worker pool is closed.', cause)
+}
