@@ -1,0 +1,9 @@
+import { definePlugin } from '../../engine/index.ts'
+import allow from './allow.ts'
+import auth from './auth.ts'
+
+export default definePlugin({
+  name: 'access',
+  summary: 'Who may use the gateway, and which models.',
+  stages: [auth, allow],
+})

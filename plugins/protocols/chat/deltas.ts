@@ -1,0 +1,241 @@
+import { isObject } from '../../../engine/index.ts'
+import type {
+  Annotation,
+  Asked,
+  GenerateEvent,
+  Json,
+  JsonObject,
+  Logprob,
+  Message,
+  Reasoning,
+  StopReason,
+  ToolCall,
+} from '../../../engine/index.ts'
+import { printAnnotation, printLogprobs } from './annotations.ts'
+import { printDetails } from './details.ts'
+import type { Place } from './details.ts'
+import { Losses } from './losses.ts'
+import { separator } from './parse-messages.ts'
+import { wordOf } from './parts.ts'
+import { printStop } from './stop.ts'
+import { protocol } from './wire.ts'
+
+/** A piece of the assistant message, and the log probabilities of its tokens. */
+export interface Delta {
+  readonly delta: JsonObject
+  readonly logprobs?: JsonObject
+}
+
+type Delivery = Extract<GenerateEvent, { type: 'delta' }>
+
+interface OpenMessage {
+  readonly type: 'message'
+  refusal: boolean
+  /** Characters of the content before the open part: citations count from there. */
+  base: number
+  /** What must come before its first text. */
+  lead: string
+}
+
+interface OpenReasoning {
+  readonly type: 'reasoning'
+  readonly id: string | undefined
+  readonly place: Place
+  readonly parts: { kind: 'summary' | 'text'; text: string }[]
+  seal?: Reasoning['seal']
+  lead: string
+}
+
+interface OpenCall {
+  readonly type: 'call'
+  readonly kind: ToolCall['kind']
+  readonly number: number
+  empty: boolean
+}
+
+/**
+ * Turns neutral events into pieces of the one message a chat answer has. Content of several messages is joined,
+ * calls are numbered on their own, and what clients must hand back whole is given once, at the end.
+ */
+export class Deltas {
+  readonly losses = new Losses()
+  readonly #origin: string
+  /** The client asked in the `functions` era's words and understands one call in them. */
+  readonly #legacy: boolean
+  readonly #open = new Map<number, OpenMessage | OpenReasoning | OpenCall>()
+  readonly #annotations: JsonObject[] = []
+  readonly #details: JsonObject[] = []
+  #characters = 0
+  #reasoned = 0
+  #calls = 0
+  #refused = false
+
+  constructor({ origin, body }: Asked) {
+    this.#origin = origin
+    this.#legacy = isObject(body) && Array.isArray(body['functions']) && !body['tools']
+  }
+
+  /** The piece an event amounts to, if any. */
+  read(event: GenerateEvent): Delta | undefined {
+    switch (event.type) {
+      case 'delta':
+        return this.#deliver(event)
+      case 'item':
+        return this.#begin(event)
+      case 'part':
+        return this.#part(event.index, event.kind)
+      case 'annotation':
+        return this.#annotate(event.index, event.annotation)
+      case 'seal': {
+        const open = this.#open.get(event.index)
+        if (open?.type === 'reasoning') open.seal = event.seal
+        return undefined
+      }
+      case 'item-end':
+        return this.#close(event.index)
+      default:
+        return undefined
+    }
+  }
+
+  /** The last piece: citations, and the reasoning for replay. One list each: accumulating clients keep only the last. */
+  last(): Delta | undefined {
+    const annotations = this.#annotations.length > 0 ? { annotations: this.#annotations } : {}
+    const details = this.#details.length > 0 ? { reasoning_details: this.#details } : {}
+    const delta = { ...annotations, ...details }
+    return Object.keys(delta).length > 0 ? { delta } : undefined
+  }
+
+  reason(stop: StopReason): string {
+    if (stop === 'pause') this.losses.add('stop_reason', 'this protocol cannot ask to go on')
+    const reason = printStop(stop, { refused: this.#refused })
+    return reason === 'tool_calls' && this.#legacy ? 'function_call' : reason
+  }
+
+  #begin({ index, item }: Extract<GenerateEvent, { type: 'item' }>): Delta | undefined {
+    switch (item.type) {
+      case 'message':
+        return this.#message(index, item)
+      case 'reasoning':
+        this.#open.set(index, {
+          type: 'reasoning',
+          id: item.id,
+          place: [this.#characters, this.#calls],
+          parts: [],
+          lead: '',
+        })
+        return undefined
+      case 'call':
+        return this.#call(index, item)
+      case 'result':
+        this.losses.add('output', 'this protocol has no results in answers')
+        return undefined
+      case 'opaque':
+        if (item.protocol !== protocol) this.losses.add(wordOf(item.value), `only ${item.protocol} has it`)
+        return undefined
+    }
+  }
+
+  #message(index: number, { content, phase }: Message): undefined {
+    if (phase !== undefined) this.losses.add('phase', 'this protocol has no such field')
+    for (const part of content) this.losses.add(part.type, 'this protocol has none in answers')
+    const lead = this.#characters > 0 ? separator : ''
+    this.#open.set(index, { type: 'message', refusal: false, base: this.#characters + lead.length, lead })
+  }
+
+  #call(index: number, { kind, callId, name, namespace, input }: ToolCall): Delta | undefined {
+    const number = this.#calls++
+    const called = namespace === undefined ? name : `${namespace}__${name}`
+    if (this.#legacy) {
+      if (number > 0) {
+        this.losses.add('tool_calls', 'the client understands one call')
+        return undefined
+      }
+      this.#open.set(index, { type: 'call', kind, number, empty: input === '' })
+      return { delta: { function_call: { name: called, arguments: input } } }
+    }
+    this.#open.set(index, { type: 'call', kind, number, empty: input === '' })
+    const named =
+      kind === 'custom'
+        ? { type: 'custom', custom: { name: called, input } }
+        : { type: 'function', function: { name: called, arguments: input } }
+    return { delta: { tool_calls: [{ index: number, id: callId, ...named }] } }
+  }
+
+  #part(index: number, kind: 'text' | 'refusal' | 'summary' | 'reasoning'): undefined {
+    const open = this.#open.get(index)
+    if (open?.type === 'message') {
+      open.refusal = kind === 'refusal'
+      open.base = this.#characters + open.lead.length
+    } else if (open?.type === 'reasoning') {
+      open.parts.push({ kind: kind === 'summary' ? 'summary' : 'text', text: '' })
+      open.lead = this.#reasoned > 0 ? separator : ''
+    }
+  }
+
+  #deliver({ index, text, logprobs }: Delivery): Delta | undefined {
+    const open = this.#open.get(index)
+    if (!open || text === '') return undefined
+    if (open.type === 'call') {
+      open.empty = false
+      return this.#input(open, text)
+    }
+    if (open.type === 'reasoning') return this.#reason(open, text)
+    if (open.refusal) {
+      this.#refused = true
+      return withLogprobs({ refusal: text }, 'refusal', logprobs)
+    }
+    const said = open.lead === '' ? text : open.lead + text
+    open.lead = ''
+    this.#characters += said.length
+    return withLogprobs({ content: said }, 'content', logprobs)
+  }
+
+  #reason(open: OpenReasoning, text: string): Delta {
+    const part = open.parts.at(-1)
+    if (part) part.text += text
+    const said = open.lead + text
+    open.lead = ''
+    this.#reasoned += said.length
+    return { delta: { reasoning_content: said } }
+  }
+
+  #input({ kind, number }: OpenCall, text: string): Delta {
+    if (this.#legacy) return { delta: { function_call: { arguments: text } } }
+    const piece = kind === 'custom' ? { custom: { input: text } } : { function: { arguments: text } }
+    return { delta: { tool_calls: [{ index: number, ...piece }] } }
+  }
+
+  #annotate(index: number, annotation: Annotation): undefined {
+    const open = this.#open.get(index)
+    const printed = printAnnotation(annotation, open?.type === 'message' ? open.base : 0)
+    if (printed) this.#annotations.push(printed)
+    else this.losses.add('annotations', 'only another protocol has them')
+  }
+
+  #close(index: number): Delta | undefined {
+    const open = this.#open.get(index)
+    this.#open.delete(index)
+    if (open?.type === 'reasoning') {
+      const { id, parts, seal, place } = open
+      const block: Reasoning = {
+        type: 'reasoning',
+        ...(id === undefined ? {} : { id }),
+        parts,
+        ...(seal ? { seal } : {}),
+      }
+      this.#details.push(...printDetails(block, place, this.#details.length, this.#origin))
+    }
+    // Clients parse the arguments: a call without any has an empty object.
+    return open?.type === 'call' && open.kind === 'function' && open.empty ? this.#input(open, '{}') : undefined
+  }
+}
+
+function withLogprobs(delta: JsonObject, field: 'content' | 'refusal', list: readonly Logprob[] | undefined): Delta {
+  if (!list) return { delta }
+  const printed: Json = printLogprobs(list)
+  return {
+    delta,
+    logprobs: { content: field === 'content' ? printed : null, refusal: field === 'refusal' ? printed : null },
+  }
+}

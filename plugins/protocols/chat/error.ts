@@ -1,0 +1,67 @@
+import { isObject } from '../../../engine/index.ts'
+import type { ErrorDialect, Failure, Json, JsonObject } from '../../../engine/index.ts'
+
+/** Errors as `{ error: { message, type, param, code } }`, and as the other shapes compatible servers answer with. */
+export const error: ErrorDialect = { parse, print }
+
+/** The body of an error: four keys, always there. */
+export function print({ message, type, param, code }: Failure): JsonObject {
+  return { error: { message, type, param, code } }
+}
+
+/** A body of any of the known shapes; where none fits, a sentence with the status. */
+export function parse(status: number, body: Json | undefined): Failure {
+  const found = bare(body)
+  const code = found['code']
+  return {
+    status,
+    code: typeof code === 'string' && code !== '' ? code : null,
+    type: textOf(found['type']) ?? typeOf(status),
+    message: messageOf(found) ?? `The provider answered with status ${status}.`,
+    param: textOf(found['param']) ?? null,
+  }
+}
+
+/**
+ * The failure an event of a stream announces: `{ error: … }`, a bare `{ object: 'error', message }`, or whatever comes
+ * under the event name `error`. Its numeric code is the status when it is one of HTTP; else the provider failed.
+ */
+export function streamFailure(event: JsonObject, name?: string): Failure | undefined {
+  if (!event['error'] && event['object'] !== 'error' && name !== 'error') return undefined
+  const code = bare(event)['code']
+  const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : 502
+  return parse(status, event)
+}
+
+/** The object that holds the message: `error` itself, or what stands in its place. */
+function bare(body: Json | undefined): JsonObject {
+  if (Array.isArray(body)) return bare(body[0])
+  if (typeof body === 'string') return { message: body }
+  if (!isObject(body)) return {}
+  const inner = body['error']
+  if (isObject(inner)) return inner
+  return typeof inner === 'string' ? { message: inner, ...body } : body
+}
+
+function messageOf({ message, detail }: JsonObject): string | undefined {
+  const said = isObject(message) ? message['detail'] : message
+  return textOf(said) ?? listed(said) ?? textOf(detail) ?? listed(detail)
+}
+
+/** A validation report as a list of `{ loc, msg }`, joined into one sentence. */
+function listed(detail: Json | undefined): string | undefined {
+  if (!Array.isArray(detail)) return undefined
+  const lines = detail
+    .filter(isObject)
+    .map(({ loc, msg }) => `${Array.isArray(loc) ? loc.join('.') : 'body'}: ${textOf(msg) ?? 'invalid'}`)
+  return lines.length > 0 ? lines.join('; ') : undefined
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function typeOf(status: number): string {
+  if (status === 429) return 'rate_limit_error'
+  return status >= 500 ? 'server_error' : 'invalid_request_error'
+}

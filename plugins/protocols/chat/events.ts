@@ -1,0 +1,29 @@
+import type { GenerateEvent, Item } from '../../../engine/index.ts'
+
+/** Numbers the items of an answer and gathers the events of one frame. */
+export class Events {
+  #batch: GenerateEvent[] = []
+  #opened = 0
+
+  open(item: Item): number {
+    const index = this.#opened++
+    this.#batch.push({ type: 'item', index, item })
+    return index
+  }
+
+  push(event: GenerateEvent): void {
+    this.#batch.push(event)
+  }
+
+  /** What was gathered since the last time. */
+  take(): GenerateEvent[] {
+    const batch = this.#batch
+    this.#batch = []
+    return batch
+  }
+
+  /** Something of the answer has arrived. */
+  get any(): boolean {
+    return this.#opened > 0
+  }
+}

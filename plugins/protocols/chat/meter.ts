@@ -1,0 +1,87 @@
+import { isObject } from '../../../engine/index.ts'
+import type { Frame, Json, JsonObject, Metered } from '../../../engine/index.ts'
+import { parseStop } from './stop.ts'
+import { parseUsage } from './usage.ts'
+
+/** What a whole answer turned out to be. */
+export function meterReply(body: Json): Metered {
+  if (!isObject(body)) return {}
+  const [choice] = Array.isArray(body['choices']) ? body['choices'] : []
+  const message = isObject(choice) && isObject(choice['message']) ? choice['message'] : {}
+  const calls = Array.isArray(message['tool_calls']) && message['tool_calls'].length > 0
+  const held = { calls: calls || isObject(message['function_call']), refused: typeof message['refusal'] === 'string' }
+  return { ...named(body), ...stopOf(choice, held), ...usageOf(body) }
+}
+
+/** What a relayed stream turned out to be. Complete with its `[DONE]`, or at least a finish, and without an error. */
+export function meterStream(first: readonly Frame[], last: readonly Frame[]): Metered & { readonly complete: boolean } {
+  let usage: Pick<Metered, 'usage'> = {}
+  let stop: Pick<Metered, 'stop'> = {}
+  let finished = false
+  let failed = false
+  // From the end, where all of it stands; nothing before the finish says more.
+  for (let at = last.length - 1; at >= 0 && !finished; at--) {
+    const data = (last[at] as Frame).data
+    if (data === '[DONE]') continue
+    if (!telling(data)) continue
+    const chunk = parsed(data)
+    if (!chunk) continue
+    if (chunk['error']) failed = true
+    if (!usage.usage) usage = usageOf(chunk)
+    const [choice] = Array.isArray(chunk['choices']) ? chunk['choices'] : []
+    if (!isObject(choice) || typeof choice['finish_reason'] !== 'string' || choice['finish_reason'] === '') continue
+    finished = true
+    stop = stopOf(choice, { calls: choice['finish_reason'] === 'stop' && last.some(calling), refused: false })
+  }
+  const done = last.at(-1)?.data === '[DONE]'
+  return { ...headOf(first), ...stop, ...usage, complete: (done || finished) && !failed }
+}
+
+/** The id and the model, of the first chunk that has them. */
+function headOf(first: readonly Frame[]): Metered {
+  for (const { data } of first) {
+    const chunk = parsed(data)
+    if (chunk?.['id']) return named(chunk)
+  }
+  return {}
+}
+
+function named({ id, model }: JsonObject): Metered {
+  return {
+    ...(typeof id === 'string' && id !== '' ? { id } : {}),
+    ...(typeof model === 'string' && model !== '' ? { model } : {}),
+  }
+}
+
+function usageOf({ usage, choices }: JsonObject): Pick<Metered, 'usage'> {
+  const [choice] = Array.isArray(choices) ? choices : []
+  const read = parseUsage(usage ?? (isObject(choice) ? choice['usage'] : undefined))
+  return read ? { usage: read } : {}
+}
+
+function stopOf(choice: Json | undefined, held: { calls: boolean; refused: boolean }): Pick<Metered, 'stop'> {
+  const reason = isObject(choice) ? choice['finish_reason'] : undefined
+  if (typeof reason !== 'string') return {}
+  // Without every frame at hand the words of the upstream stand: a call may lie in those that are gone.
+  const stop = reason === 'tool_calls' || reason === 'function_call' ? 'tool' : (parseStop(reason, held) ?? reason)
+  return { stop }
+}
+
+/** Whether a frame can tell how the stream ended, without parsing it. */
+function telling(data: string): boolean {
+  return data.includes('"usage"') || data.includes('"error"') || !/"finish_reason":\s*null/.test(data)
+}
+
+function calling({ data }: Frame): boolean {
+  return data.includes('"tool_calls":[')
+}
+
+function parsed(data: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(data)
+    return isObject(value) ? value : undefined
+  } catch {
+    // A relayed stream is not judged here: what cannot be read tells nothing.
+    return undefined
+  }
+}

@@ -1,0 +1,53 @@
+import { isObject } from '../../../engine/index.ts'
+import type { JsonObject, Reasoning } from '../../../engine/index.ts'
+import { defined } from './defined.ts'
+
+/**
+ * An upstream's entry of `reasoning_details` as the data of a seal: its JSON without the readable text, which stands
+ * in the reasoning itself. Reasoning that came as bare text has the empty seal: it only says whose it is.
+ */
+export function sealData(entry: JsonObject | undefined): string {
+  return entry === undefined ? '' : JSON.stringify(entry)
+}
+
+/** The entries that hand a block back to the upstream that made it; none for bare text. */
+export function nativeDetails({ parts, seal }: Reasoning): JsonObject[] {
+  if (!seal || seal.data === '') return []
+  const entry = entryOf(seal.data)
+  const text = parts.map((part) => part.text).join('')
+  if (entry?.['type'] === 'reasoning.summary') return [{ ...entry, summary: text }]
+  if (entry?.['type'] === 'reasoning.text') return [{ ...entry, text }]
+  if (entry) return [entry]
+  // Sealed in another protocol that the same provider speaks.
+  if (seal.kind === 'signature') return [{ type: 'reasoning.text', text, signature: seal.data }]
+  const summary = text === '' ? undefined : { type: 'reasoning.summary', summary: text }
+  return [...(summary ? [summary] : []), { type: 'reasoning.encrypted', data: seal.data }]
+}
+
+/** An entry without its readable text, and that text. */
+export function split(entry: JsonObject): { kind: 'summary' | 'reasoning'; text: string; rest: JsonObject } {
+  const { text, summary, ...rest } = entry
+  const said = typeof summary === 'string' ? summary : text
+  return {
+    kind: typeof summary === 'string' ? 'summary' : 'reasoning',
+    text: typeof said === 'string' ? said : '',
+    rest,
+  }
+}
+
+/** A later piece of the same entry laid over what came before; null says nothing. */
+export function merged(before: JsonObject, piece: JsonObject): JsonObject {
+  const said = Object.entries(piece).filter(([name, value]) => value !== null || before[name] === undefined)
+  return defined({ ...before, ...Object.fromEntries(said) })
+}
+
+function entryOf(data: string): JsonObject | undefined {
+  if (!data.startsWith('{')) return undefined
+  try {
+    const value: unknown = JSON.parse(data)
+    return isObject(value) && typeof value['type'] === 'string' ? value : undefined
+  } catch {
+    // Another protocol's data may start like this; it is no entry then.
+    return undefined
+  }
+}

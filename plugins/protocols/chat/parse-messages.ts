@@ -1,0 +1,166 @@
+import type { Annotation, Item, Json, Message, Part, ToolCall, ToolResult } from '../../../engine/index.ts'
+import { parseAnnotation } from './annotations.ts'
+import { parseDetails } from './details.ts'
+import type { Placed } from './details.ts'
+import { cacheOf, parseContent } from './parts.ts'
+import { protocol } from './wire.ts'
+import type { Cached, WireCall, WireMessage } from './wire.ts'
+
+/** What stands between two messages of one turn that share the content of a chat message. */
+export const separator = '\n\n'
+
+/** The messages of a request as items, in the order they were said. */
+export function parseMessages(messages: readonly WireMessage[]): readonly Item[] {
+  const kinds = new Map<string, ToolCall['kind']>()
+  const legacy = new LegacyCalls()
+  return messages.flatMap((message, at): readonly Item[] => {
+    switch (message.role) {
+      case 'system':
+      case 'developer':
+      case 'user':
+        return [plain(message, message.role)]
+      case 'assistant': {
+        const items = parseTurn(message, legacy.call(message, at))
+        for (const item of items) if (item.type === 'call') kinds.set(item.callId, item.kind)
+        return items
+      }
+      case 'tool':
+        return [
+          result(message, message.tool_call_id as string, kinds.get(message.tool_call_id as string) ?? 'function'),
+        ]
+      case 'function':
+        return [result(message, legacy.answered(message.name as string, at), 'function')]
+      default:
+        return [{ type: 'opaque', protocol, value: message }]
+    }
+  })
+}
+
+/** The parts of an assistant message, led back into the order they were said. */
+function parseTurn(message: WireMessage, legacyCall: readonly ToolCall[]): readonly Item[] {
+  const calls = [...(message.tool_calls ?? []).map(parseCall), ...legacyCall]
+  const content = said(message)
+  const placed = parseReasoning(message)
+  if (content.length > 0 || calls.length > 0 || placed.length > 0) {
+    return [...interleaved(placed, content, calls, (parts) => plain({ ...message, content: null }, 'assistant', parts))]
+  }
+  return [plain(message, 'assistant')]
+}
+
+function plain(message: WireMessage, role: Message['role'], content = marked(message)): Message {
+  return { type: 'message', role, content, ...(typeof message.name === 'string' ? { name: message.name } : {}) }
+}
+
+/** The content; a cache mark on the message itself belongs to its last part. */
+function marked(message: WireMessage): readonly Part[] {
+  const content = parseContent(message.content)
+  const last = content.at(-1)
+  const { cache } = cacheOf(message)
+  if (!cache || (last?.type !== 'text' && last?.type !== 'image' && last?.type !== 'file')) return content
+  return [...content.slice(0, -1), { ...last, cache }]
+}
+
+function said(message: WireMessage): readonly Part[] {
+  const content = marked(message)
+  const annotations = (message.annotations ?? []).map(parseAnnotation)
+  const cited = annotations.length > 0 ? content.map((part) => citing(part, annotations)) : content
+  const refusal: Part[] = message.refusal ? [{ type: 'refusal', text: message.refusal }] : []
+  const audio: Part[] = message.audio ? [{ type: 'opaque', protocol, value: { audio: message.audio } }] : []
+  return [...cited, ...refusal, ...audio]
+}
+
+function citing(part: Part, annotations: readonly Annotation[]): Part {
+  return part.type === 'text' ? { ...part, annotations } : part
+}
+
+function parseReasoning({ reasoning_details: details, reasoning_content: content, reasoning }: WireMessage): Placed[] {
+  if (details && details.length > 0) return parseDetails(details)
+  const text = content || reasoning
+  return text ? [{ reasoning: { type: 'reasoning', parts: [{ kind: 'text', text }] }, place: [0, 0] }] : []
+}
+
+function* interleaved(
+  placed: readonly Placed[],
+  content: readonly Part[],
+  calls: readonly ToolCall[],
+  message: (parts: readonly Part[]) => Message,
+) {
+  let rest = content
+  let characters = 0
+  let called = 0
+  for (const { reasoning, place } of placed) {
+    const [before, after] = cut(rest, place[0] - characters)
+    if (before.length > 0) {
+      yield message(before)
+      rest = unseparated(after)
+      characters = place[0] + (rest === after ? 0 : separator.length)
+    }
+    while (called < place[1] && called < calls.length) yield calls[called++] as ToolCall
+    yield reasoning
+  }
+  if (rest.length > 0) yield message(rest)
+  yield* calls.slice(called)
+}
+
+/** The parts up to the given number of characters of text, and the parts after it. */
+function cut(parts: readonly Part[], characters: number): [readonly Part[], readonly Part[]] {
+  let left = characters
+  for (const [at, part] of parts.entries()) {
+    if (left <= 0) return [parts.slice(0, at), parts.slice(at)]
+    if (part.type !== 'text') continue
+    if (part.text.length > left) {
+      const { text, ...marks } = part
+      const [before, after] = [text.slice(0, left), text.slice(left)]
+      return [
+        [...parts.slice(0, at), { type: 'text', text: before }],
+        [{ ...marks, text: after }, ...parts.slice(at + 1)],
+      ]
+    }
+    left -= part.text.length
+  }
+  return [parts, []]
+}
+
+function unseparated(parts: readonly Part[]): readonly Part[] {
+  const [first, ...others] = parts
+  if (first?.type !== 'text' || !first.text.startsWith(separator)) return parts
+  return [{ ...first, text: first.text.slice(separator.length) }, ...others]
+}
+
+function parseCall(call: WireCall): ToolCall {
+  const cache = cacheOf(call)
+  if (call.custom) {
+    const { name, input } = call.custom
+    return { type: 'call', kind: 'custom', callId: call.id, name, input: input ?? '', ...cache }
+  }
+  const { name, arguments: input } = call.function as { name: string; arguments?: Json }
+  return { type: 'call', kind: 'function', callId: call.id, name, input: jsonText(input), ...cache }
+}
+
+/** Arguments as text. Some servers give them as the object itself. */
+export function jsonText(value: Json | undefined): string {
+  if (typeof value === 'string') return value
+  return value === undefined || value === null ? '' : JSON.stringify(value)
+}
+
+function result(message: WireMessage & Cached, callId: string, kind: ToolResult['kind']): ToolResult {
+  return { type: 'result', kind, callId, content: parseContent(message.content), ...cacheOf(message) }
+}
+
+/** Calls of the `functions` era have no ids: each gets one from the place of its message, and its answer finds it by name. */
+class LegacyCalls {
+  readonly #open = new Map<string, string>()
+
+  call({ function_call: call }: WireMessage, at: number): readonly ToolCall[] {
+    if (!call) return []
+    const callId = `function_call_${at}`
+    this.#open.set(call.name, callId)
+    return [{ type: 'call', kind: 'function', callId, name: call.name, input: jsonText(call.arguments) }]
+  }
+
+  answered(name: string, at: number): string {
+    const callId = this.#open.get(name) ?? `function_call_${at}`
+    this.#open.delete(name)
+    return callId
+  }
+}

@@ -1,0 +1,108 @@
+import { GatewayError, isObject } from '../../../engine/index.ts'
+import type { Format, GenerateRequest, JsonObject, Rest } from '../../../engine/index.ts'
+import { defined } from './defined.ts'
+import { parseMessages } from './parse-messages.ts'
+import { parseToolChoice, parseTools } from './tools.ts'
+import { protocol } from './wire.ts'
+import type { ChatBody } from './wire.ts'
+
+/** Fields that have a place of their own in the neutral form, or are the gateway's (`routing`). */
+const known = new Set([
+  'model',
+  'messages',
+  'tools',
+  'functions',
+  'tool_choice',
+  'function_call',
+  'parallel_tool_calls',
+  'max_completion_tokens',
+  'max_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop',
+  'seed',
+  'n',
+  'frequency_penalty',
+  'presence_penalty',
+  'logprobs',
+  'top_logprobs',
+  'reasoning_effort',
+  'verbosity',
+  'response_format',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'service_tier',
+  'metadata',
+  'store',
+  'stream',
+  'stream_options',
+  'routing',
+])
+
+/** A validated body as a neutral request. Throws `unsupported_parameter` for `n` above 1. */
+export function parse(given: JsonObject): GenerateRequest {
+  const body = given as ChatBody
+  if (typeof body.n === 'number' && body.n > 1) {
+    throw new GatewayError('unsupported_parameter', { param: 'n', reason: 'one choice is all that can be translated' })
+  }
+  const format = parseFormat(body)
+  return defined({
+    items: parseMessages(body.messages),
+    tools: parseTools(body),
+    toolChoice: parseToolChoice(body),
+    // The `functions` era knows one call per turn.
+    parallelTools: body.functions && !body.tools ? false : (body.parallel_tool_calls ?? undefined),
+    maxOutputTokens: body.max_completion_tokens ?? body.max_tokens ?? undefined,
+    temperature: body.temperature ?? undefined,
+    topP: body.top_p ?? undefined,
+    topK: body.top_k ?? undefined,
+    stop: typeof body.stop === 'string' ? [body.stop] : (body.stop ?? undefined),
+    seed: body.seed ?? undefined,
+    frequencyPenalty: body.frequency_penalty ?? undefined,
+    presencePenalty: body.presence_penalty ?? undefined,
+    logprobs: body.logprobs === true ? (body.top_logprobs ?? 0) : undefined,
+    reasoning: typeof body.reasoning_effort === 'string' ? { effort: body.reasoning_effort } : undefined,
+    format,
+    verbosity: body.verbosity ?? undefined,
+    user: body.safety_identifier ?? body.user ?? undefined,
+    cacheKey: body.prompt_cache_key ?? undefined,
+    serviceTier: body.service_tier ?? undefined,
+    metadata: body.metadata ?? undefined,
+    store: body.store ?? undefined,
+    stream: body.stream === true,
+    streamUsage: body.stream_options?.include_usage ?? undefined,
+    rest: restOf(body, format),
+  })
+}
+
+function parseFormat({ response_format: format }: ChatBody): Format | undefined {
+  switch (format?.type) {
+    case 'text':
+      return { type: 'text' }
+    case 'json_object':
+      return { type: 'json' }
+    case 'json_schema': {
+      const { name, description, schema, strict } = format['json_schema'] as JsonObject
+      return defined({
+        type: 'schema' as const,
+        name: typeof name === 'string' ? name : undefined,
+        description: typeof description === 'string' ? description : undefined,
+        schema: isObject(schema) ? schema : {},
+        strict: typeof strict === 'boolean' ? strict : undefined,
+      })
+    }
+    default:
+      return undefined
+  }
+}
+
+function restOf(body: ChatBody, format: Format | undefined): Rest | undefined {
+  const fields = new Map(Object.entries(body).filter(([name, value]) => !known.has(name) && value !== null))
+  if (body.response_format && !format) fields.set('response_format', body.response_format)
+  if (body.user && body.safety_identifier) fields.set('user', body.user)
+  const { include_usage: _usage, ...options } = body.stream_options ?? {}
+  if (Object.keys(options).length > 0) fields.set('stream_options', options)
+  return fields.size > 0 ? { protocol, fields: Object.fromEntries(fields) } : undefined
+}

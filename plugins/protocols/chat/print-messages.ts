@@ -1,0 +1,82 @@
+import { GatewayError } from '../../../engine/index.ts'
+import type { Item, JsonObject, Message, ToolCall, ToolResult } from '../../../engine/index.ts'
+import { defined } from './defined.ts'
+import { plainText, printPart, wordOf } from './parts.ts'
+import { Turn } from './turn.ts'
+import type { MessagePrinting } from './turn.ts'
+import { protocol } from './wire.ts'
+
+/**
+ * Items as messages. What the assistant says in one turn is one message; the results of its calls follow it directly,
+ * in the order of the calls, whatever stood between. Throws `invalid_value` for a result without its call.
+ */
+export function printMessages(items: readonly Item[], printing: MessagePrinting): JsonObject[] {
+  const results = paired(items)
+  const messages: JsonObject[] = []
+  let turn: Turn | undefined
+  const close = () => {
+    if (turn) messages.push(...turn.print(results))
+    turn = undefined
+  }
+  const open = () => (turn ??= new Turn(printing))
+  for (const item of items) {
+    switch (item.type) {
+      case 'message':
+        if (item.role !== 'assistant') {
+          close()
+          messages.push(printMessage(item, item.role, printing))
+          break
+        }
+        if (turn?.endsBeforeMessage) close()
+        open().say(item)
+        break
+      case 'reasoning':
+        open().think(item)
+        break
+      case 'call':
+        open().call(item)
+        break
+      case 'result':
+        // Its call's turn prints it; here that turn is over.
+        close()
+        break
+      case 'opaque':
+        if (item.protocol === protocol) {
+          close()
+          messages.push(item.value)
+        } else printing.losses.add(wordOf(item.value), `only ${item.protocol} has it`)
+    }
+  }
+  close()
+  return messages
+}
+
+/** The result of each call: the first one with its id that follows it. Ids may come again in later turns. */
+function paired(items: readonly Item[]): ReadonlyMap<ToolCall, ToolResult> {
+  const open = new Map<string, ToolCall>()
+  const results = new Map<ToolCall, ToolResult>()
+  for (const item of items) {
+    if (item.type === 'call') open.set(item.callId, item)
+    if (item.type !== 'result') continue
+    const call = open.get(item.callId)
+    if (!call)
+      throw new GatewayError('invalid_value', {
+        param: 'messages',
+        reason: `no tool call found for the result with call id ${item.callId}`,
+      })
+    results.set(call, item)
+    open.delete(item.callId)
+  }
+  return results
+}
+
+function printMessage(
+  { content, name }: Message,
+  role: 'system' | 'developer' | 'user',
+  printing: MessagePrinting,
+): JsonObject {
+  const parts = content.map((part) => printPart(part, printing)).filter((part) => part !== undefined)
+  if (role === 'user')
+    return defined({ role, name, content: parts.length > 1 ? parts : (plainText(parts, '') ?? parts) })
+  return defined({ role: printing.traits.system_role, name, content: plainText(parts, '\n\n') ?? parts })
+}

@@ -1,0 +1,51 @@
+import { defineStage, noConfig } from '../../../engine/index.ts'
+import type { Host } from '../../../engine/index.ts'
+import type { CountInput, CountOutput } from './count.ts'
+import { estimate } from './estimate.ts'
+import { gather } from './gather.ts'
+
+const counter = new URL(import.meta.url.endsWith('.ts') ? './count.ts' : './count.js', import.meta.url)
+
+/** Milliseconds a client waits for the exact count. */
+const patience = 250
+/** Milliseconds a worker may count, and after which it must be stuck. A count that comes late warms it for the next. */
+const budget = 150
+const stuck = 2_000
+/** Characters that are handed to a worker at most. */
+const characters = 4_000_000
+
+/** Counts the tokens of a messages body here, for providers that have no count of their own. */
+export default defineStage({
+  name: 'estimate-tokens',
+  summary: 'Count input tokens with o200k_base in a worker; images and documents by rule.',
+  config: noConfig,
+  needs: ['request'],
+  provides: ['reply', 'meter'],
+  build:
+    (_, host) =>
+    async ({ request }, scope) => {
+      const { texts, media } = gather(request.body)
+      const { tokens, exact } = await counted(texts, host)
+      scope.note('token_count', exact ? 'o200k_base' : 'estimate')
+      return {
+        reply: { status: 200, headers: {}, body: { kind: 'json', value: { input_tokens: tokens + media } } },
+        meter: { read: () => ({ complete: true, losses: [] }) },
+      }
+    },
+})
+
+/** Exact where a worker is there in time, else the upper estimate. */
+async function counted(texts: readonly string[], host: Host): Promise<CountOutput> {
+  const estimated = () => ({ tokens: texts.reduce((sum, text) => sum + estimate(text), 0), exact: false })
+  if (texts.reduce((sum, { length }) => sum + length, 0) > characters) return estimated()
+  const late = Promise.withResolvers<CountOutput>()
+  const timer = setTimeout(() => late.resolve(estimated()), patience)
+  try {
+    return await Promise.race([host.work<CountInput, CountOutput>(counter, { texts, budget }, stuck), late.promise])
+  } catch (error) {
+    host.log.warn({ err: error }, 'tokens are estimated: the worker pool has no count')
+    return estimated()
+  } finally {
+    clearTimeout(timer)
+  }
+}

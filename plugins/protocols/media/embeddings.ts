@@ -1,0 +1,25 @@
+import { defineCodec } from '../../../engine/index.ts'
+import { dialect } from './dialect.ts'
+import { model, textOrNull } from './fields.ts'
+import { meter } from './meter.ts'
+
+/** `POST /v1/embeddings`: vectors of texts or of token lists. */
+export default defineCodec({
+  protocol: 'embeddings',
+  operation: 'embed',
+  summary: 'Embeddings.',
+  schema: {
+    type: 'object',
+    required: ['model', 'input'],
+    properties: {
+      model,
+      input: { type: ['string', 'array'], minItems: 1, items: { type: ['string', 'integer', 'array', 'object'] } },
+      dimensions: { type: ['integer', 'null'], minimum: 1 },
+      encoding_format: { enum: ['float', 'base64', null] },
+      user: textOrNull,
+    },
+  },
+  head: ({ model }) => ({ model: model as string, stream: false, background: false }),
+  error: dialect,
+  meter: meter([]),
+})

@@ -1,0 +1,44 @@
+import { defineCodec } from '../../../engine/index.ts'
+import { dialect, fail, failed } from './dialect.ts'
+import { file, flagOrText, head, model, numberOrText, text, textOrNull } from './fields.ts'
+import { pictureMeter } from './meter.ts'
+
+/** A picture: a file of a form, or in JSON its address, its data URL, or an object that holds either or a file id. */
+const picture = { type: ['object', 'string'] } as const
+
+/** `POST /v1/images/edits`: pictures out of pictures and a text; a form with files, or JSON. */
+export default defineCodec({
+  protocol: 'image-edits',
+  operation: 'edit',
+  summary: 'Image edits.',
+  content: 'either',
+  schema: {
+    type: 'object',
+    required: ['model', 'prompt'],
+    properties: {
+      model,
+      prompt: text,
+      image: { type: ['object', 'string', 'array'], minItems: 1, items: picture },
+      'image[]': { type: 'array', items: file },
+      images: { type: 'array', minItems: 1, items: picture },
+      mask: { type: ['object', 'string', 'null'] },
+      n: numberOrText,
+      stream: flagOrText,
+      partial_images: numberOrText,
+      background: textOrNull,
+      input_fidelity: textOrNull,
+      output_compression: numberOrText,
+      output_format: textOrNull,
+      quality: textOrNull,
+      response_format: textOrNull,
+      size: textOrNull,
+      user: textOrNull,
+    },
+    anyOf: [{ required: ['image'] }, { required: ['image[]'] }, { required: ['images'] }],
+  },
+  head,
+  error: dialect,
+  meter: pictureMeter(['image_edit.completed']),
+  failed,
+  fail,
+})

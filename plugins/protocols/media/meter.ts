@@ -1,0 +1,59 @@
+import { isObject } from '../../../engine/index.ts'
+import type { Codec, Json, Metered, Usage } from '../../../engine/index.ts'
+import { parsed } from './dialect.ts'
+
+/**
+ * Reads `usage` and `model` of an answer. The last event of a streamed one is of one of the types `ends`, or, from
+ * servers that stream in a shape of their own, followed by `[DONE]`.
+ */
+export function meter(ends: readonly string[]): Codec['meter'] {
+  return {
+    reply: metered,
+    stream(_first, last) {
+      const event = last.findLast(({ data }) => data.startsWith('{'))
+      const body = event && parsed(event.data)
+      const ended = isObject(body) && ends.some((type) => type === body['type'])
+      const complete = ended || last.at(-1)?.data === '[DONE]'
+      return { ...(complete && body ? metered(body) : {}), complete }
+    },
+  }
+}
+
+/**
+ * Like `meter`, for streams whose last event holds a whole picture: it is larger than what a meter is shown, so the
+ * absence of any whole event at the end means that it came.
+ */
+export function pictureMeter(ends: readonly string[]): Codec['meter'] {
+  const plain = meter(ends)
+  return {
+    ...plain,
+    stream: (first, last) => (last.length === 0 ? { complete: true } : plain.stream(first, last)),
+  }
+}
+
+function metered(body: Json): Metered {
+  if (!isObject(body)) return {}
+  const usage = usageOf(body['usage'])
+  const { model } = body
+  return { ...(usage ? { usage } : {}), ...(typeof model === 'string' ? { model } : {}) }
+}
+
+/**
+ * The disjoint buckets of `{ input_tokens, output_tokens }` or of `{ prompt_tokens, completion_tokens? }`. Undefined
+ * when a count is missing or is no whole number from 0, and for usage in seconds.
+ */
+function usageOf(value: Json | undefined): Usage | undefined {
+  if (!isObject(value)) return undefined
+  const input = count(value['input_tokens'] ?? value['prompt_tokens'])
+  const output = count(
+    value['output_tokens'] ?? value['completion_tokens'] ?? (value['prompt_tokens'] === undefined ? undefined : 0),
+  )
+  const details = value['input_tokens_details']
+  const cacheRead = count((isObject(details) ? details['cached_tokens'] : undefined) ?? 0)
+  if (input === undefined || output === undefined || cacheRead === undefined || cacheRead > input) return undefined
+  return { input: input - cacheRead, cacheRead, cacheWrite: 0, output, reasoning: 0 }
+}
+
+function count(value: Json | undefined): number | undefined {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined
+}

@@ -1,0 +1,31 @@
+import { defineCodec } from '../../../engine/index.ts'
+import { dialect, fail, failed } from './dialect.ts'
+import { file, flagOrText, head, model, numberOrText, textOrNull } from './fields.ts'
+import { meter } from './meter.ts'
+
+/** `POST /v1/audio/transcriptions`: what is said in a recording, as JSON, plain text, subtitles or a stream. */
+export default defineCodec({
+  protocol: 'transcriptions',
+  operation: 'transcribe',
+  summary: 'Transcripts of audio.',
+  content: 'multipart',
+  answers: 'text',
+  schema: {
+    type: 'object',
+    required: ['model', 'file'],
+    properties: {
+      model,
+      file,
+      language: textOrNull,
+      prompt: textOrNull,
+      response_format: textOrNull,
+      temperature: numberOrText,
+      stream: flagOrText,
+    },
+  },
+  head,
+  error: dialect,
+  meter: meter(['transcript.text.done']),
+  failed,
+  fail,
+})

@@ -1,0 +1,21 @@
+import { defineCodec } from '../../../engine/index.ts'
+import { dialect } from './dialect.ts'
+import { file, model, numberOrText, textOrNull } from './fields.ts'
+import { meter } from './meter.ts'
+
+/** `POST /v1/audio/translations`: what is said in a recording, in English. Never streamed. */
+export default defineCodec({
+  protocol: 'translations',
+  operation: 'translate',
+  summary: 'English transcripts of audio in other languages.',
+  content: 'multipart',
+  answers: 'text',
+  schema: {
+    type: 'object',
+    required: ['model', 'file'],
+    properties: { model, file, prompt: textOrNull, response_format: textOrNull, temperature: numberOrText },
+  },
+  head: (body) => ({ model: body['model'] as string, stream: false, background: false }),
+  error: dialect,
+  meter: meter([]),
+})

@@ -1,0 +1,85 @@
+import type { Frame, JsonObject, Metered } from '../../../engine/index.ts'
+import { defineCodec, isObject } from '../../../engine/index.ts'
+import { dialect, errorFrame, streamFailure } from './errors.ts'
+import { parse } from './parse.ts'
+import { print } from './print.ts'
+import { MessagesReader } from './reader.ts'
+import { parseReply, printReply } from './reply.ts'
+import { schema } from './schema.ts'
+import { readStop } from './stop.ts'
+import { mergeUsage, readUsage } from './usage.ts'
+import { protocol } from './wire.ts'
+import { MessagesWriter } from './writer.ts'
+
+export { messagesTraits } from './traits.ts'
+
+/** The messages protocol, in the versions 2023-06-01 and 2026-10-21. */
+export default defineCodec<'generate'>({
+  protocol,
+  operation: 'generate',
+  summary: 'Conversations as messages of content blocks.',
+  content: 'json',
+  schema,
+  head: (body) => ({
+    model: typeof body.model === 'string' ? body.model : '',
+    stream: body.stream === true,
+    background: false,
+  }),
+  error: dialect,
+  meter: {
+    reply: (body) => (isObject(body) ? metered(body) : {}),
+    stream: (first, last) => {
+      const start = eventOf(first.find((frame) => isNamed(frame, 'message_start')))
+      const message = isObject(start?.message) ? start.message : {}
+      const updates = last.filter((frame) => isNamed(frame, 'message_delta')).map(eventOf)
+      const total = updates.reduce((known: JsonObject, update) => updated(known, update), message)
+      return { ...metered(total), complete: last.some((frame) => isNamed(frame, 'message_stop')) }
+    },
+  },
+  failed: (frame) => {
+    if (frame.event !== 'error' && !frame.data.includes('"error"')) return undefined
+    const event = eventOf(frame) ?? {}
+    const told = event.type === 'error' || (event.type === undefined && isObject(event.error))
+    return told || frame.event === 'error' ? streamFailure(event) : undefined
+  },
+  fail: (failure, requestId) => [errorFrame(failure, requestId)],
+  request: { parse, print },
+  reply: { parse: parseReply, print: printReply },
+  events: {
+    reader: (restore) => new MessagesReader(restore),
+    writer: (asked) => new MessagesWriter(asked),
+  },
+})
+
+function metered(message: JsonObject): Metered {
+  const usage = readUsage(message.usage)
+  const stop = readStop(message.stop_reason)
+  return {
+    ...(usage ? { usage } : {}),
+    ...(typeof message.model === 'string' ? { model: message.model } : {}),
+    ...(stop ? { stop } : {}),
+    ...(typeof message.id === 'string' ? { id: message.id } : {}),
+  }
+}
+
+function updated(message: JsonObject, update: JsonObject | undefined): JsonObject {
+  const delta = isObject(update?.delta) ? update.delta : {}
+  return { ...message, ...delta, usage: mergeUsage(message.usage, update?.usage) }
+}
+
+/** Frames carry the type as their name; where a server leaves the name out, the data tells. */
+function isNamed(frame: Frame, type: string): boolean {
+  if (frame.event !== undefined) return frame.event === type
+  return frame.data.includes(`"${type}"`) && eventOf(frame)?.type === type
+}
+
+function eventOf(frame: Frame | undefined): JsonObject | undefined {
+  if (!frame) return undefined
+  try {
+    const event: unknown = JSON.parse(frame.data)
+    return isObject(event) ? event : undefined
+  } catch {
+    // The bytes are relayed as they are; a frame that cannot be read tells nothing.
+    return undefined
+  }
+}

@@ -1,0 +1,122 @@
+import type { Annotation, FilePart, ImagePart, JsonObject, Message, Part, TextPart } from '../../../engine/index.ts'
+import { word } from './losses.ts'
+import type { Losses } from './losses.ts'
+import { cacheControl } from './printing.ts'
+import type { Printing } from './printing.ts'
+import type { MediaSource, TextBlock } from './wire.ts'
+import { protocol } from './wire.ts'
+
+/** Blocks of a message. Blank texts are left out: the wire refuses them. */
+export function messageBlocks(parts: readonly Part[], role: Message['role'], printing: Printing): JsonObject[] {
+  const blocks = parts.map((part) => (role === 'user' ? partBlock(part, printing) : spokenBlock(part, printing)))
+  return blocks.filter((block) => block !== undefined)
+}
+
+/** Content of a tool's result: a string where one plain text is all there is. */
+export function resultContent(parts: readonly Part[], printing: Printing): string | JsonObject[] | undefined {
+  const [first] = parts
+  if (parts.length === 1 && first?.type === 'text' && !first.cache && !first.annotations)
+    return blank(first) ? undefined : first.text
+  const blocks = messageBlocks(parts, 'user', printing)
+  return blocks.length === 0 ? undefined : blocks
+}
+
+/** Text for what the wire has no block for: the model shall know that something was there. */
+function placeholder(text: string): TextBlock {
+  return { type: 'text', text: `[${text}]` }
+}
+
+/** A block of the system or of the assistant, who only ever write. */
+function spokenBlock(part: Part, printing: Printing): JsonObject | undefined {
+  if (part.type !== 'image' && part.type !== 'file') return partBlock(part, printing)
+  printing.losses.add(`messages[].content.${part.type}`, 'only users and tools can show media')
+  return placeholder(`${part.type} omitted`)
+}
+
+function partBlock(part: Part, printing: Printing): JsonObject | undefined {
+  switch (part.type) {
+    case 'text':
+      return textBlock(part, printing)
+    case 'refusal':
+      return blank(part) ? undefined : { type: 'text', text: part.text }
+    case 'image':
+      return imageBlock(part, printing)
+    case 'file':
+      return fileBlock(part, printing)
+    case 'audio':
+      printing.losses.add('messages[].content.audio', 'the protocol has no sound')
+      return placeholder('audio omitted')
+    case 'opaque':
+      if (part.protocol === protocol) return part.value
+      printing.losses.add(`messages[].content.${word(part.value.type)}`, `only ${part.protocol} knows it`)
+      return undefined
+  }
+}
+
+function blank({ text }: { readonly text: string }): boolean {
+  return !/\S/.test(text)
+}
+
+function textBlock(part: TextPart, printing: Printing): TextBlock | undefined {
+  if (blank(part)) return undefined
+  const citations = nativeCitations(part.annotations, 'messages[].content.annotations', printing.losses)
+  return {
+    type: 'text',
+    text: part.text,
+    ...(citations.length > 0 ? { citations } : {}),
+    ...cacheControl(part.cache, printing),
+  }
+}
+
+/** Citations this protocol made. One of an address cannot be printed: it would need the vendor's own index of its search. */
+export function nativeCitations(annotations: readonly Annotation[] = [], field: string, losses: Losses): JsonObject[] {
+  const own = annotations.flatMap((one) => (one.type === 'opaque' && one.protocol === protocol ? [one.value] : []))
+  const addresses = new Set(own.map((citation) => citation.url))
+  const lost = annotations.some((one) => (one.type === 'url' ? !addresses.has(one.url) : one.protocol !== protocol))
+  if (lost) losses.add(field, 'citations of other protocols have no form here')
+  return own
+}
+
+function imageBlock({ source, detail, cache }: ImagePart, printing: Printing): JsonObject {
+  if (detail !== undefined && detail !== 'auto')
+    printing.losses.add('messages[].content.detail', 'images have no detail here')
+  return { type: 'image', source: mediaSource(source), ...cacheControl(cache, printing) }
+}
+
+function fileBlock(part: FilePart, printing: Printing): JsonObject {
+  const { source, title = part.filename, context, citations } = part
+  if (source.kind === 'data' && source.mediaType.startsWith('image/'))
+    return imageBlock({ type: 'image', source }, printing)
+  const readable = documentSource(source)
+  if (!readable) {
+    printing.losses.add('messages[].content.file', 'documents are PDF or text here')
+    return placeholder(`file omitted${title === undefined ? '' : `: ${title}`}`)
+  }
+  return {
+    type: 'document',
+    source: readable,
+    ...(title === undefined ? {} : { title }),
+    ...(context === undefined ? {} : { context }),
+    ...(citations === undefined ? {} : { citations: { enabled: citations } }),
+    ...cacheControl(part.cache, printing),
+  }
+}
+
+function documentSource(source: FilePart['source']): MediaSource | undefined {
+  if (source.kind !== 'data' || source.mediaType === 'application/pdf') return mediaSource(source)
+  if (!source.mediaType.startsWith('text/') && source.mediaType !== 'application/json') return undefined
+  return { type: 'text', media_type: 'text/plain', data: Buffer.from(source.data, 'base64').toString() }
+}
+
+function mediaSource(source: ImagePart['source']): MediaSource {
+  switch (source.kind) {
+    case 'data':
+      return { type: 'base64', media_type: source.mediaType, data: source.data }
+    case 'text':
+      return { type: 'text', media_type: 'text/plain', data: source.text }
+    case 'url':
+      return { type: 'url', url: source.url }
+    case 'id':
+      return { type: 'file', file_id: source.id }
+  }
+}

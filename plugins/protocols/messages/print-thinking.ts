@@ -1,0 +1,114 @@
+import type { GenerateRequest, JsonObject, ReasoningWish } from '../../../engine/index.ts'
+import type { PrintedTurn } from './print-turns.ts'
+import type { Printing } from './printing.ts'
+
+/** Tokens for each effort, for upstreams that take a budget. */
+const budgets: ReadonlyMap<string, number> = new Map([
+  ['minimal', 1024],
+  ['low', 2048],
+  ['medium', 8192],
+  ['high', 16384],
+  ['xhigh', 32000],
+  ['max', 64000],
+])
+
+/** Fewest tokens a budget may hold, and the output limit where neither the client nor the model's record has one. */
+const leastBudget = 1024
+const usualOutput = 4096
+
+/** The fields of a request that say how long to think and to answer. */
+export interface PrintedThinking {
+  readonly max_tokens: number
+  readonly thinking?: JsonObject
+  /** For `output_config`. */
+  readonly effort?: string
+}
+
+/**
+ * Prints the wish to reason. With a budget, `max_tokens` is raised above it unless the client chose that limit itself;
+ * then the budget gives way. What the wire refuses beside a budget (a forced tool, a last turn of calls without their
+ * thinking) switches thinking off.
+ */
+export function printThinking(
+  request: GenerateRequest,
+  turns: readonly PrintedTurn[],
+  forced: boolean,
+  printing: Printing,
+): PrintedThinking {
+  const { reasoning: wish } = request
+  const { traits, losses } = printing
+  const limit = request.maxOutputTokens ?? printing.target.record.max_output_tokens ?? usualOutput
+  const none = { max_tokens: limit }
+  if (!wish) return none
+  if (traits.thinking === false) {
+    if (wish.effort !== 'none') losses.add('reasoning', 'the upstream does not think')
+    return none
+  }
+  if (wish.effort === 'none') {
+    if (traits.thinking !== 'always') return { ...none, thinking: { type: 'disabled' } }
+    losses.add('reasoning.effort', 'the upstream always thinks')
+    return none
+  }
+  if (traits.effort) return { ...none, ...adaptive(wish, printing) }
+  const wanted = wish.budget ?? budgets.get(wish.effort ?? '')
+  if (wanted === undefined) {
+    losses.add('reasoning', 'the upstream wants to be told how long to think')
+    return none
+  }
+  const obstacle = forced
+    ? 'a tool is forced'
+    : unthought(turns)
+      ? 'the last calls come without their thinking'
+      : undefined
+  if (obstacle !== undefined) {
+    losses.add('reasoning', obstacle)
+    return { ...none, thinking: { type: 'disabled' } }
+  }
+  return budgeted(wish, wanted, request, printing)
+}
+
+function adaptive(wish: ReasoningWish, { losses }: Printing): Omit<PrintedThinking, 'max_tokens'> {
+  const thinking = { type: 'adaptive', ...display(wish) }
+  if (wish.budget !== undefined) losses.add('reasoning.budget', 'the upstream takes an effort')
+  const effort = wish.effort ?? effortOf(wish.budget)
+  if (effort === undefined) return { thinking }
+  if (!budgets.has(effort)) {
+    losses.add('reasoning.effort', 'the upstream does not know this effort')
+    return { thinking }
+  }
+  return { thinking, effort: effort === 'minimal' ? 'low' : effort }
+}
+
+/** The least effort that covers a budget. */
+function effortOf(budget: number | undefined): string | undefined {
+  if (budget === undefined) return undefined
+  return [...budgets].find(([, tokens]) => tokens >= budget)?.[0] ?? 'max'
+}
+
+function budgeted(wish: ReasoningWish, wanted: number, request: GenerateRequest, printing: Printing): PrintedThinking {
+  const { losses, target } = printing
+  const known = request.maxOutputTokens ?? target.record.max_output_tokens
+  const limit = known ?? Math.max(wanted, leastBudget) + usualOutput
+  const budget = Math.min(Math.max(wanted, leastBudget), limit - 1)
+  if (budget < leastBudget) {
+    losses.add('reasoning', `max_tokens leaves no room for the least budget of ${leastBudget}`)
+    return { max_tokens: limit, thinking: { type: 'disabled' } }
+  }
+  if (wish.budget !== undefined && budget !== wish.budget)
+    losses.add('reasoning.budget', `it must be at least ${leastBudget} and below max_tokens`)
+  return { max_tokens: limit, thinking: { type: 'enabled', budget_tokens: budget, ...display(wish) } }
+}
+
+/** Says what the client wants to see only if it said so itself: older upstreams do not know the field. */
+function display({ summary }: ReasoningWish): JsonObject {
+  if (summary === undefined) return {}
+  return { display: summary === 'none' ? 'omitted' : 'summarized' }
+}
+
+/** Whether the last turn of the assistant makes calls but does not begin with the thinking that led to them. */
+function unthought(turns: readonly PrintedTurn[]): boolean {
+  const last = turns.findLast((turn) => turn.role === 'assistant')
+  if (!last?.blocks.some((block) => block.type === 'tool_use')) return false
+  const first = last.blocks[0]?.type
+  return first !== 'thinking' && first !== 'redacted_thinking'
+}

@@ -1,0 +1,108 @@
+import type { CustomTool, FunctionTool, GenerateRequest, JsonObject, Tool } from '../../../engine/index.ts'
+import { word } from './losses.ts'
+import { cacheControl } from './printing.ts'
+import type { Printing } from './printing.ts'
+import { protocol } from './wire.ts'
+
+/** The fields `tools` and `tool_choice` of a request. */
+export interface PrintedTools {
+  readonly tools?: readonly JsonObject[]
+  readonly tool_choice?: JsonObject
+}
+
+export function printTools(request: GenerateRequest, printing: Printing): PrintedTools {
+  const tools = allowed(request).flatMap((tool): readonly JsonObject[] => {
+    if (tool.type === 'function') return [functionTool(tool, printing)]
+    if (tool.type === 'custom') return [customTool(tool, printing)]
+    if (tool.protocol === protocol) return [tool.value]
+    printing.losses.add(`tools[].${word(tool.value.type)}`, `only ${tool.protocol} knows it`)
+    return []
+  })
+  const choice = toolChoice(request, tools.length > 0, printing)
+  return { ...(tools.length > 0 ? { tools } : {}), ...(choice ? { tool_choice: choice } : {}) }
+}
+
+/** Tools the model may call: the wire has no list of allowed ones beside the tools themselves. */
+function allowed({ tools, toolChoice }: GenerateRequest): readonly Tool[] {
+  if (toolChoice?.type !== 'allowed') return tools
+  const names = new Set(toolChoice.tools.map((tool) => tool.name))
+  return tools.filter((tool) => tool.type !== 'opaque' && names.has(tool.name))
+}
+
+function functionTool(tool: FunctionTool, printing: Printing): JsonObject {
+  const { names, traits, losses } = printing
+  if (tool.strict === true && !traits.strict_tools) losses.add('tools[].strict', 'the upstream checks no arguments')
+  return {
+    name: names.printed(tool),
+    ...(tool.description === undefined ? {} : { description: tool.description }),
+    input_schema: objectSchema(tool.parameters),
+    ...(tool.strict !== undefined && traits.strict_tools ? { strict: tool.strict } : {}),
+    ...cacheControl(tool.cache, printing),
+    ...toolRest(tool, printing),
+  }
+}
+
+/** The wire takes schemas of objects alone, and insists that they say so. */
+function objectSchema(parameters: JsonObject | undefined): JsonObject {
+  if (!parameters) return { type: 'object', properties: {} }
+  return parameters.type === 'object' ? parameters : { ...parameters, type: 'object' }
+}
+
+function toolRest({ rest }: FunctionTool, { losses }: Printing): JsonObject {
+  if (!rest || rest.protocol === protocol) return rest?.fields ?? {}
+  for (const field of Object.keys(rest.fields)) losses.add(`tools[].${word(field)}`, `only ${rest.protocol} knows it`)
+  return {}
+}
+
+/** Free text becomes the one property of an object; a grammar can only be described. */
+function customTool(tool: CustomTool, printing: Printing): JsonObject {
+  const { syntax, definition } = tool.format ?? {}
+  const grammar =
+    typeof definition === 'string' ? `The input follows this ${word(syntax)} grammar:\n${definition}` : undefined
+  if (grammar !== undefined) printing.losses.add('tools[].format', 'a grammar can only be described')
+  const description = [tool.description, grammar].filter((text) => text !== undefined).join('\n\n')
+  return {
+    name: printing.names.printed(tool),
+    ...(description === '' ? {} : { description }),
+    input_schema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
+    ...cacheControl(tool.cache, printing),
+  }
+}
+
+function toolChoice(request: GenerateRequest, any: boolean, printing: Printing): JsonObject | undefined {
+  const { toolChoice: choice, parallelTools } = request
+  if (!any) {
+    if (choice && choice.type !== 'none' && choice.type !== 'auto')
+      printing.losses.add('tool_choice', 'there are no tools')
+    return undefined
+  }
+  const printed = choice ? choiceOf(choice, request, printing) : undefined
+  // `none` allows no calls, so no number of them either: the wire refuses the flag beside it.
+  if (parallelTools !== false || printed?.type === 'none') return printed
+  return { ...(printed ?? { type: 'auto' }), disable_parallel_tool_use: true }
+}
+
+function choiceOf(
+  choice: NonNullable<GenerateRequest['toolChoice']>,
+  { tools }: GenerateRequest,
+  { names, losses }: Printing,
+): JsonObject | undefined {
+  switch (choice.type) {
+    case 'auto':
+    case 'none':
+      return { type: choice.type }
+    case 'required':
+      return { type: 'any' }
+    case 'allowed':
+      return { type: choice.mode === 'required' ? 'any' : 'auto' }
+    case 'tool': {
+      const named = (tool: Tool) => tool.type !== 'opaque' && tool.name === choice.name
+      const tool = tools.filter((one) => one.type !== 'opaque').find(named)
+      return { type: 'tool', name: names.printed(tool ?? choice) }
+    }
+    case 'opaque':
+      if (choice.protocol === protocol) return choice.value as JsonObject
+      losses.add('tool_choice', `only ${choice.protocol} knows this choice`)
+      return undefined
+  }
+}

@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto'
+import type { GenerateRequest, JsonObject, Printed, PrintTarget } from '../../../engine/index.ts'
+import { toolNames } from '../../../engine/index.ts'
+import { Losses, word } from './losses.ts'
+import { printThinking } from './print-thinking.ts'
+import { printTools } from './print-tools.ts'
+import { systemBlocks, turns } from './print-turns.ts'
+import { cacheControl } from './printing.ts'
+import type { Printing } from './printing.ts'
+import { traitsOf } from './traits.ts'
+import { protocol } from './wire.ts'
+
+/** Most characters of a tool's name and of `metadata.user_id`. */
+const nameLimit = 128
+const userLimit = 256
+
+/** A request body for an upstream of this protocol; what its traits mean is told in `messagesTraits`. */
+export function print(request: GenerateRequest, target: PrintTarget): Printed<JsonObject> {
+  const names = toolNames(request.tools, nameLimit)
+  const losses = new Losses()
+  const printing: Printing = { target, traits: traitsOf(target.offer.traits), names, losses }
+  const said = turns(request, printing)
+  const tools = printTools(request, printing)
+  const forced = tools.tool_choice?.type === 'any' || tools.tool_choice?.type === 'tool'
+  const { effort, ...thinking } = printThinking(request, said, forced, printing)
+  const format = answerFormat(request, printing)
+  const system = systemText([...systemBlocks(request, printing), ...format.instruction])
+  const rest = ownRest(request, printing)
+  const output = {
+    ...(effort === undefined ? {} : { effort }),
+    ...format.field,
+    ...(rest.output_config as JsonObject | undefined),
+  }
+  const metadata = { ...user(request), ...(rest.metadata as JsonObject | undefined) }
+  unsaid(request, losses)
+  return {
+    body: {
+      ...rest,
+      model: target.model,
+      ...thinking,
+      ...(system === undefined ? {} : { system }),
+      messages: said.map(({ role, blocks }) => ({ role, content: blocks })),
+      ...tools,
+      ...sampling(request, thinking.thinking, printing),
+      ...stops(request, losses),
+      ...(Object.keys(output).length > 0 ? { output_config: output } : {}),
+      ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
+      ...serviceTier(request, losses),
+      ...(request.stream ? { stream: true } : {}),
+    },
+    losses: losses.list,
+    restore: names.restore('as-functions'),
+  }
+}
+
+/** A plain text as a string, anything more as blocks. */
+function systemText(blocks: readonly JsonObject[]): string | readonly JsonObject[] | undefined {
+  const [first] = blocks
+  if (!first) return undefined
+  const plain = blocks.length === 1 && first.type === 'text' && Object.keys(first).length === 2
+  return plain ? (first.text as string) : blocks
+}
+
+/** How the answer shall look: a field where the upstream has one, else words at the end of the system text. */
+function answerFormat(
+  { format }: GenerateRequest,
+  { traits, losses }: Printing,
+): { readonly field: JsonObject; readonly instruction: readonly JsonObject[] } {
+  if (!format || format.type === 'text') return { field: {}, instruction: [] }
+  if (format.type === 'schema' && traits.json_schema) {
+    if (format.description !== undefined) losses.add('response_format.description', 'formats have no description here')
+    return { field: { format: { type: 'json_schema', schema: format.schema } }, instruction: [] }
+  }
+  losses.add('response_format', 'the upstream can only be asked for JSON, not held to it')
+  const text =
+    format.type === 'json'
+      ? 'Answer with one JSON object and nothing else.'
+      : `Answer with JSON that matches this JSON Schema, and with nothing else:\n${JSON.stringify(format.schema)}`
+  return { field: {}, instruction: [{ type: 'text', text }] }
+}
+
+function sampling(
+  request: GenerateRequest,
+  thinking: JsonObject | undefined,
+  { traits, losses }: Printing,
+): JsonObject {
+  const { temperature, topP, topK } = request
+  const thinks = thinking?.type === 'enabled' || thinking?.type === 'adaptive'
+  const refused =
+    traits.sampling === false ? 'the upstream takes none' : thinks ? 'it is refused beside thinking' : undefined
+  if (refused !== undefined) {
+    if (temperature !== undefined && temperature !== 1) losses.add('temperature', refused)
+    if (topP !== undefined && topP !== 1) losses.add('top_p', refused)
+    if (topK !== undefined) losses.add('top_k', refused)
+    return {}
+  }
+  if (temperature !== undefined && temperature > 1) losses.add('temperature', 'it ends at 1')
+  const both = traits.sampling === 'one' && temperature !== undefined && topP !== undefined
+  if (both) losses.add('top_p', 'it is refused beside temperature')
+  return {
+    ...(temperature === undefined ? {} : { temperature: Math.min(Math.max(temperature, 0), 1) }),
+    ...(topP === undefined || both ? {} : { top_p: topP }),
+    ...(topK === undefined ? {} : { top_k: topK }),
+  }
+}
+
+function stops({ stop = [] }: GenerateRequest, losses: Losses): JsonObject {
+  const sequences = stop.filter((sequence) => /\S/.test(sequence))
+  if (sequences.length < stop.length) losses.add('stop', 'a sequence of white space is refused')
+  return sequences.length > 0 ? { stop_sequences: sequences } : {}
+}
+
+function user({ user: id }: GenerateRequest): JsonObject {
+  if (id === undefined) return {}
+  return { user_id: id.length <= userLimit ? id : createHash('sha256').update(id).digest('hex') }
+}
+
+function serviceTier({ serviceTier: tier }: GenerateRequest, losses: Losses): JsonObject {
+  if (tier === undefined) return {}
+  if (tier === 'auto') return { service_tier: 'auto' }
+  if (tier === 'default') return { service_tier: 'standard_only' }
+  losses.add('service_tier', 'the upstream has no such tier')
+  return {}
+}
+
+/** Fields of the client's own body, when it spoke this protocol; else each of them is lost. */
+function ownRest({ rest }: GenerateRequest, printing: Printing): JsonObject {
+  if (!rest) return {}
+  if (rest.protocol !== protocol) {
+    for (const field of Object.keys(rest.fields)) printing.losses.add(word(field), `only ${rest.protocol} knows it`)
+    return {}
+  }
+  const { cache_control: mark, ...fields } = rest.fields
+  if (!mark) return fields
+  const ttl = (mark as { ttl?: unknown }).ttl
+  return { ...fields, ...cacheControl(typeof ttl === 'string' ? { ttl } : {}, printing) }
+}
+
+/** What the wire has no words for, by the client's names. */
+function unsaid(request: GenerateRequest, losses: Losses): void {
+  const fields = {
+    seed: request.seed,
+    frequency_penalty: request.frequencyPenalty || undefined,
+    presence_penalty: request.presencePenalty || undefined,
+    logprobs: request.logprobs,
+    verbosity: request.verbosity,
+    prompt_cache_key: request.cacheKey,
+    metadata: request.metadata,
+    store: request.store || undefined,
+  }
+  for (const [field, value] of Object.entries(fields))
+    if (value !== undefined) losses.add(field, 'the protocol has no such field')
+}

@@ -1,0 +1,199 @@
+import type {
+  EventReader,
+  Failure,
+  Frame,
+  GenerateEvent,
+  JsonObject,
+  Restore,
+  StopReason,
+} from '../../../engine/index.ts'
+import { isObject } from '../../../engine/index.ts'
+import { streamFailure } from './errors.ts'
+import { CallReader, OpaqueReader, TextReader, ThinkingReader } from './reader-blocks.ts'
+import type { BlockReader } from './reader-blocks.ts'
+import { replyHead, replyRest } from './reply-fields.ts'
+import { readStop } from './stop.ts'
+import { mergeUsage, readUsage } from './usage.ts'
+
+/**
+ * Reads an answer event by event. Texts in a row are parts of one message item; every other block is an item of its
+ * own. A stream that ends without a stop reason, or breaks the protocol, ends in a `failure`.
+ */
+export class MessagesReader implements EventReader<GenerateEvent> {
+  readonly #restore: Restore | undefined
+  readonly #blocks = new Map<number, BlockReader>()
+  /** The answer's own fields: those of its start, overwritten by what came later. */
+  #fields: JsonObject | undefined
+  /** The open message item, and the open text in it. */
+  #message: number | undefined
+  #text: number | undefined
+  #items = 0
+  #called = false
+  #done = false
+
+  constructor(restore?: Restore) {
+    this.#restore = restore
+  }
+
+  read(frame: Frame): readonly GenerateEvent[] {
+    if (this.#done || frame.data === '[DONE]') return []
+    return this.#guarded(() => {
+      const event: unknown = JSON.parse(frame.data)
+      return isObject(event) ? this.take(event) : this.#fail(broken('an event is not an object'))
+    })
+  }
+
+  end(): readonly GenerateEvent[] {
+    if (this.#done) return []
+    if (readStop(this.#fields?.stop_reason)) return this.#guarded(() => this.#finish())
+    return this.#fail({ ...upstreamError, code: 'upstream_error', message: 'The answer ended before it was complete.' })
+  }
+
+  #guarded(read: () => readonly GenerateEvent[]): readonly GenerateEvent[] {
+    try {
+      return read()
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      return this.#fail(broken('an event is not valid JSON'))
+    }
+  }
+
+  /** The events that one event of the wire amounts to. Events of unknown types tell nothing. */
+  take(event: JsonObject): readonly GenerateEvent[] {
+    switch (event.type) {
+      case 'content_block_delta':
+        return this.#delta(event)
+      case 'content_block_start':
+        return [...this.#begin({}), ...this.#open(event)]
+      case 'content_block_stop':
+        return this.#close(Number(event.index))
+      case 'message_start':
+        return this.#begin(isObject(event.message) ? event.message : {})
+      case 'message_delta':
+        return this.#update(event)
+      case 'message_stop':
+        return [...this.#begin({}), ...this.#finish()]
+      case 'error':
+        return this.#fail(streamFailure(event))
+      default:
+        return isObject(event.error) ? this.#fail(streamFailure(event)) : []
+    }
+  }
+
+  #begin(message: JsonObject): readonly GenerateEvent[] {
+    if (this.#fields) return []
+    this.#fields = message
+    return [{ type: 'start', ...replyHead(message) }]
+  }
+
+  #update(event: JsonObject): readonly GenerateEvent[] {
+    const { type: _type, delta, usage, ...others } = event
+    const started = this.#begin({})
+    this.#fields = {
+      ...this.#fields,
+      ...others,
+      ...(isObject(delta) ? delta : {}),
+      usage: mergeUsage(this.#fields?.usage, usage),
+    }
+    return started
+  }
+
+  #delta({ index, delta }: JsonObject): readonly GenerateEvent[] {
+    const block = this.#blocks.get(Number(index))
+    if (!block || !isObject(delta)) return this.#fail(broken('a delta belongs to no open block'))
+    return block.delta(delta)
+  }
+
+  #open({ index: given, content_block: block }: JsonObject): readonly GenerateEvent[] {
+    if (!isObject(block)) return this.#fail(broken('a block starts without its content'))
+    const index = Number(given)
+    const events = [...this.#close(index)]
+    if (block.type === 'text') {
+      events.push(...this.#closeText())
+      if (this.#message === undefined) {
+        this.#message = this.#items++
+        events.push({ type: 'item', index: this.#message, item: { type: 'message', role: 'assistant', content: [] } })
+      }
+      this.#text = index
+    } else events.push(...this.#closeMessage())
+    const reader = this.#reader(block)
+    this.#blocks.set(index, reader)
+    events.push(...reader.open())
+    return events
+  }
+
+  #reader(block: JsonObject): BlockReader {
+    if (block.type === 'text' && this.#message !== undefined) return new TextReader(this.#message, block)
+    const item = this.#items++
+    switch (block.type) {
+      case 'thinking':
+      case 'redacted_thinking':
+        return new ThinkingReader(item, block)
+      case 'tool_use':
+        this.#called = true
+        return new CallReader(item, block, this.#restore)
+      default:
+        return new OpaqueReader(item, block)
+    }
+  }
+
+  #close(index: number): readonly GenerateEvent[] {
+    const block = this.#blocks.get(index)
+    if (!block) return []
+    this.#blocks.delete(index)
+    if (this.#text === index) this.#text = undefined
+    return block.close()
+  }
+
+  #closeText(): readonly GenerateEvent[] {
+    return this.#text === undefined ? [] : this.#close(this.#text)
+  }
+
+  #closeMessage(): readonly GenerateEvent[] {
+    const text = this.#closeText()
+    if (this.#message === undefined) return text
+    const end: GenerateEvent = { type: 'item-end', index: this.#message }
+    this.#message = undefined
+    return [...text, end]
+  }
+
+  #finish(): readonly GenerateEvent[] {
+    const closing = [...this.#closeMessage(), ...[...this.#blocks.keys()].flatMap((index) => this.#close(index))]
+    const fields = this.#fields ?? {}
+    const stop = this.#stop(fields.stop_reason)
+    if (!stop) return [...closing, ...this.#fail(broken('an empty answer without a stop reason'))]
+    this.#done = true
+    const usage = readUsage(fields.usage)
+    const rest = replyRest(fields)
+    const { stop_sequence: sequence } = fields
+    return [
+      ...closing,
+      {
+        type: 'finish',
+        stop,
+        ...(typeof sequence === 'string' ? { stopSequence: sequence } : {}),
+        ...(usage ? { usage } : {}),
+        ...(rest ? { rest } : {}),
+      },
+    ]
+  }
+
+  /** Some compatible servers end a turn of calls like any other, or give no known reason at all. */
+  #stop(reason: unknown): StopReason | undefined {
+    const known = readStop(reason)
+    if (this.#called && (known === undefined || known === 'end')) return 'tool'
+    return known ?? (this.#items > 0 ? 'end' : undefined)
+  }
+
+  #fail(failure: Failure): readonly GenerateEvent[] {
+    this.#done = true
+    return [{ type: 'failure', failure }]
+  }
+}
+
+const upstreamError = { status: 502, type: 'server_error', param: null } as const
+
+function broken(reason: string): Failure {
+  const message = `The provider answered in a form that cannot be read: ${reason}.`
+  return { ...upstreamError, code: 'upstream_invalid_response', message }
+}

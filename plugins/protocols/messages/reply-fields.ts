@@ -1,0 +1,53 @@
+import type { Asked, GenerateReply, JsonObject, Rest } from '../../../engine/index.ts'
+import { isObject } from '../../../engine/index.ts'
+import { word } from './losses.ts'
+import type { Losses } from './losses.ts'
+import { printUsage, readUsage } from './usage.ts'
+import { protocol } from './wire.ts'
+
+const neutral = ['id', 'type', 'role', 'content', 'model', 'stop_reason', 'stop_sequence', 'usage']
+const counted = ['cache_creation', 'output_tokens_details']
+
+/** What the start of an answer tells. */
+export function replyHead(message: JsonObject): Pick<GenerateReply, 'id' | 'model' | 'usage' | 'serviceTier'> {
+  const { id, model, usage: wire } = message
+  const usage = readUsage(wire)
+  const tier = isObject(wire) ? wire.service_tier : undefined
+  return {
+    ...(typeof id === 'string' ? { id } : {}),
+    ...(typeof model === 'string' ? { model } : {}),
+    ...(usage ? { usage } : {}),
+    ...(typeof tier === 'string' ? { serviceTier: tier === 'standard' ? 'default' : tier } : {}),
+  }
+}
+
+/** What has no neutral place: fields that are set, and counters of other things than tokens. */
+export function replyRest(message: JsonObject): Rest | undefined {
+  const fields = Object.entries(message).filter(
+    ([name, value]) => !neutral.includes(name) && value !== null && value !== undefined,
+  )
+  const usage = Object.entries(isObject(message.usage) ? message.usage : {}).filter(
+    ([name, value]) => !counted.includes(name) && isObject(value) && Object.values(value).some(Boolean),
+  )
+  if (usage.length > 0) fields.push(['usage', Object.fromEntries(usage)])
+  return fields.length === 0 ? undefined : { protocol, fields: Object.fromEntries(fields) }
+}
+
+/** The id of an answer: the gateway's own, in the form this protocol's ids have. */
+export function messageId(asked: Asked): string {
+  return `msg_${asked.id.replaceAll('-', '')}`
+}
+
+/** Usage for a client, with the tier that served. */
+export function replyUsage({ usage, serviceTier }: Pick<GenerateReply, 'usage' | 'serviceTier'>): JsonObject {
+  const tier = serviceTier === 'default' ? 'standard' : serviceTier
+  const known = tier === 'standard' || tier === 'priority' || tier === 'batch'
+  return { ...printUsage(usage), ...(known ? { service_tier: tier } : {}) }
+}
+
+/** Fields that only this protocol knows, for its own clients; those of others are lost. */
+export function ownRest(rest: Rest | undefined, losses: Losses): JsonObject {
+  if (!rest || rest.protocol === protocol) return rest?.fields ?? {}
+  for (const field of Object.keys(rest.fields)) losses.add(word(field), `only ${rest.protocol} knows it`)
+  return {}
+}

@@ -1,0 +1,43 @@
+import type { Asked, GenerateReply, Json, JsonObject, Printed, Restore } from '../../../engine/index.ts'
+import { fold, GatewayError, isObject } from '../../../engine/index.ts'
+import { Losses } from './losses.ts'
+import { MessagesReader } from './reader.ts'
+import { replyBlocks } from './reply-blocks.ts'
+import { messageId, ownRest, replyUsage } from './reply-fields.ts'
+import { printStop } from './stop.ts'
+import { mergeUsage } from './usage.ts'
+
+/** A whole answer, read as the stream it would have been. Throws `upstream_invalid_response` for what is no answer. */
+export function parseReply(body: Json, restore?: Restore): GenerateReply {
+  if (!isObject(body) || !Array.isArray(body.content))
+    throw new GatewayError('upstream_invalid_response', { reason: 'the answer has no list of content' })
+  const reader = new MessagesReader(restore)
+  const events = [...reader.take({ type: 'message_start', message: body })]
+  for (const [index, block] of body.content.entries()) {
+    events.push(...reader.take({ type: 'content_block_start', index, content_block: block as Json }))
+    events.push(...reader.take({ type: 'content_block_stop', index }))
+  }
+  return fold([...events, ...reader.take({ type: 'message_stop' })])
+}
+
+/** A whole answer for a client of this protocol. */
+export function printReply(reply: GenerateReply, asked: Asked): Printed<JsonObject> {
+  const losses = new Losses()
+  const { usage: counters, ...fields } = ownRest(reply.rest, losses)
+  const refused = reply.items.some(
+    (item) => item.type === 'message' && item.content.some(({ type }) => type === 'refusal'),
+  )
+  const stop = refused && reply.stop === 'end' ? 'refusal' : reply.stop
+  const body = {
+    ...fields,
+    id: messageId(asked),
+    type: 'message',
+    role: 'assistant',
+    model: asked.model,
+    content: reply.items.flatMap((item) => replyBlocks(item, asked, losses)),
+    stop_reason: printStop(stop),
+    stop_sequence: reply.stopSequence ?? null,
+    usage: mergeUsage(replyUsage(reply), counters),
+  }
+  return { body, losses: losses.list }
+}

@@ -1,0 +1,109 @@
+import type { JsonObject, Reasoning, Seal } from '../../../engine/index.ts'
+import { isObject, packSeal, unpackSeal } from '../../../engine/index.ts'
+import type { RedactedThinkingBlock, ThinkingBlock } from './wire.ts'
+
+/** Stands between the parts of a reasoning item where the wire has one text. */
+export const partBreak = '\n\n'
+
+/** What a packed seal tells of the item it came from: all that a thinking block has no field for. */
+interface Packed {
+  readonly seal: Seal
+  readonly id?: string
+  /** Kind and length of each part of the readable text; absent for a single summary. */
+  readonly shape?: readonly (readonly [kind: 'summary' | 'text', length: number])[]
+}
+
+/** A thinking block out of a client's history. A seal this gateway packed comes out with its origin, any other without. */
+export function readThinking(block: ThinkingBlock | RedactedThinkingBlock): Reasoning {
+  const redacted = block.type === 'redacted_thinking'
+  const text = redacted ? '' : block.thinking
+  const proof = redacted ? block.data : block.signature
+  if (proof === '') return { type: 'reasoning', parts: parts(text) }
+  const packed = unpack(proof)
+  if (!packed)
+    return { type: 'reasoning', parts: parts(text), seal: { kind: redacted ? 'redacted' : 'signature', data: proof } }
+  return {
+    type: 'reasoning',
+    parts: parts(text, packed.shape),
+    seal: packed.seal,
+    ...(packed.id === undefined ? {} : { id: packed.id }),
+  }
+}
+
+/** Reasoning as a client's block; undefined when there is neither text nor a seal to show. */
+export function clientThinking(item: Reasoning, origin: string): ThinkingBlock | RedactedThinkingBlock | undefined {
+  const thinking = joined(item)
+  const signature = pack(
+    item,
+    item.parts.map(({ kind, text }) => [kind, text.length] as const),
+    origin,
+  )
+  if (thinking === '' && !item.seal) return undefined
+  if (thinking === '' && item.seal?.kind !== 'signature') return { type: 'redacted_thinking', data: signature }
+  return { type: 'thinking', thinking, signature }
+}
+
+/** Reasoning as the block that `origin` itself made; undefined when another origin did or nobody vouches for it. */
+export function upstreamThinking(item: Reasoning, origin: string): ThinkingBlock | RedactedThinkingBlock | undefined {
+  const { seal } = item
+  if (!seal || seal.origin !== origin) return undefined
+  if (seal.kind === 'signature') return { type: 'thinking', thinking: joined(item), signature: seal.data }
+  return seal.kind === 'redacted' ? { type: 'redacted_thinking', data: seal.data } : undefined
+}
+
+/** The seal of an item as text that a client hands back; empty without a seal. */
+export function pack(
+  item: Pick<Reasoning, 'id' | 'seal'>,
+  shape: NonNullable<Packed['shape']>,
+  origin: string,
+): string {
+  const { id, seal } = item
+  if (!seal) return ''
+  const single = shape.length === 0 || (shape.length === 1 && shape[0]?.[0] === 'summary')
+  const value: JsonObject = {
+    kind: seal.kind,
+    data: seal.data,
+    ...(id === undefined ? {} : { id }),
+    ...(single ? {} : { shape }),
+  }
+  return packSeal(seal.origin ?? origin, value)
+}
+
+function unpack(text: string): Packed | undefined {
+  const packed = unpackSeal(text)
+  if (!packed || !isObject(packed.value)) return undefined
+  const { kind, data, id, shape } = packed.value
+  if ((kind !== 'signature' && kind !== 'redacted' && kind !== 'encrypted') || typeof data !== 'string')
+    return undefined
+  return {
+    seal: { origin: packed.origin, kind, data },
+    ...(typeof id === 'string' ? { id } : {}),
+    ...(isShape(shape) ? { shape } : {}),
+  }
+}
+
+/** Packed texts are not signed: a client may have written one itself. */
+function isShape(value: unknown): value is NonNullable<Packed['shape']> {
+  if (!Array.isArray(value)) return false
+  return value.every((part: unknown) => {
+    if (!Array.isArray(part)) return false
+    const [kind, length] = part as unknown[]
+    return (kind === 'summary' || kind === 'text') && Number.isSafeInteger(length) && Number(length) >= 0
+  })
+}
+
+function joined(item: Reasoning): string {
+  return item.parts.map((part) => part.text).join(partBreak)
+}
+
+/** Cuts a text into the parts it was joined from; one that a client has changed stays whole. */
+function parts(text: string, shape: Packed['shape'] = []): Reasoning['parts'] {
+  const cut: { kind: 'summary' | 'text'; text: string }[] = []
+  let at = 0
+  for (const [kind, length] of shape) {
+    cut.push({ kind, text: text.slice(at, at + length) })
+    at += length + partBreak.length
+  }
+  if (cut.length > 0 && at - partBreak.length === text.length) return cut
+  return text === '' ? [] : [{ kind: 'summary', text }]
+}

@@ -1,0 +1,49 @@
+import type { Json, Traits } from '../../../engine/index.ts'
+
+/** What an offer of this protocol may say of its upstream: the words in `traits`, what they mean, what holds without them. */
+export const messagesTraits = {
+  json_schema: {
+    default: true,
+    values: [true, false],
+    summary: 'Takes `output_config.format`; else the schema is written into the system text.',
+  },
+  effort: {
+    default: false,
+    values: [true, false],
+    summary: 'Takes `output_config.effort` and adaptive thinking in place of a thinking budget.',
+  },
+  thinking: {
+    default: true,
+    values: [true, false, 'always'],
+    summary: 'Can think; `always`: thinking cannot be switched off.',
+  },
+  system_messages: {
+    default: false,
+    values: [true, false],
+    summary: 'Takes messages of role `system` in mid-conversation.',
+  },
+  sampling: {
+    default: true,
+    values: [true, false, 'one'],
+    summary: 'Takes `temperature`, `top_p` and `top_k`; `one`: not both of the first two.',
+  },
+  cache_control: {
+    default: true,
+    values: [true, false, 'untimed'],
+    summary: 'Takes cache marks; `untimed`: without a `ttl`.',
+  },
+  strict_tools: { default: false, values: [true, false], summary: 'Takes `strict` on tools.' },
+} as const
+
+export type MessagesTraits = {
+  readonly [T in keyof typeof messagesTraits]: (typeof messagesTraits)[T]['values'][number]
+}
+
+/** The traits of an offer, with defaults for those it does not name or gives a value without meaning. */
+export function traitsOf(traits: Traits = {}): MessagesTraits {
+  const entries = Object.entries(messagesTraits).map(([word, { default: usual, values }]) => {
+    const given = traits[word]
+    return [word, (values as readonly Json[]).includes(given ?? null) ? given : usual]
+  })
+  return Object.fromEntries(entries) as MessagesTraits
+}

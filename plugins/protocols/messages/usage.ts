@@ -1,0 +1,55 @@
+import type { JsonObject, Usage } from '../../../engine/index.ts'
+import { isObject } from '../../../engine/index.ts'
+
+/**
+ * Wire usage in disjoint buckets. `input_tokens` is uncached input alone; `output_tokens` includes thinking. Counts of
+ * caches and thinking may be absent or null where they do not apply; any other count that is no token number makes
+ * the whole usage unknown.
+ */
+export function readUsage(wire: unknown): Usage | undefined {
+  if (!isObject(wire)) return undefined
+  const details = wire.output_tokens_details
+  const input = count(wire.input_tokens)
+  const output = count(wire.output_tokens)
+  const cacheRead = count(wire.cache_read_input_tokens ?? 0)
+  const cacheWrite = written(wire)
+  const reasoning = count(isObject(details) ? (details.thinking_tokens ?? 0) : 0)
+  if (input === undefined || output === undefined || cacheRead === undefined) return undefined
+  if (cacheWrite === undefined || reasoning === undefined || reasoning > output) return undefined
+  return { input, cacheRead, cacheWrite, output: output - reasoning, reasoning }
+}
+
+/** The total of cache writes, or the sum over their lifetimes where only that is told. */
+function written(wire: JsonObject): number | undefined {
+  if (wire.cache_creation_input_tokens !== undefined && wire.cache_creation_input_tokens !== null)
+    return count(wire.cache_creation_input_tokens)
+  const split = wire.cache_creation
+  if (!isObject(split)) return 0
+  const short = count(split.ephemeral_5m_input_tokens ?? 0)
+  const long = count(split.ephemeral_1h_input_tokens ?? 0)
+  return short === undefined || long === undefined ? undefined : short + long
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}
+
+/** Wire usage out of the buckets; zeros when they are unknown, because official clients read the counts unasked. */
+export function printUsage(usage: Usage | undefined): JsonObject {
+  if (!usage) return { input_tokens: 0, output_tokens: 0 }
+  return {
+    input_tokens: usage.input,
+    cache_creation_input_tokens: usage.cacheWrite,
+    cache_read_input_tokens: usage.cacheRead,
+    output_tokens: usage.output + usage.reasoning,
+    ...(usage.reasoning > 0 ? { output_tokens_details: { thinking_tokens: usage.reasoning } } : {}),
+  }
+}
+
+/** Counters of a stream are totals so far: those present replace what was known, those absent or null leave it. */
+export function mergeUsage(known: unknown, update: unknown): JsonObject {
+  const merged: Record<string, JsonObject[string]> = isObject(known) ? { ...known } : {}
+  if (!isObject(update)) return merged
+  for (const [name, value] of Object.entries(update)) if (value !== null && value !== undefined) merged[name] = value
+  return merged
+}

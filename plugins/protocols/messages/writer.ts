@@ -1,0 +1,155 @@
+import type { Asked, EventWriter, Frame, GenerateEvent, Item, Loss, StopReason, Usage } from '../../../engine/index.ts'
+import { errorFrame } from './errors.ts'
+import { BlockFrames, frame } from './frames.ts'
+import type { ItemEvent, ItemWriter } from './frames.ts'
+import { Losses, word } from './losses.ts'
+import { messageId, ownRest, replyUsage } from './reply-fields.ts'
+import { printStop } from './stop.ts'
+import { mergeUsage } from './usage.ts'
+import { protocol } from './wire.ts'
+import { CallWriter, OpaqueWriter } from './writer-call.ts'
+import { TextWriter, ThinkingWriter } from './writer-text.ts'
+
+type Finish = Extract<GenerateEvent, { type: 'finish' }>
+
+/**
+ * Writes an answer as a client of this protocol reads it: blocks one after the other, each with start, deltas and stop.
+ * What arrives for an item while another is open waits until its turn.
+ */
+export class MessagesWriter implements EventWriter<GenerateEvent> {
+  readonly #asked: Asked
+  readonly #losses = new Losses()
+  readonly #blocks = new BlockFrames()
+  /** The item whose blocks go out now. */
+  #current: { readonly index: number; readonly writer: ItemWriter | undefined } | undefined
+  /** Events of the items after it, in the order these opened. */
+  readonly #waiting = new Map<number, ItemEvent[]>()
+  #usage: Usage | undefined
+  #tier: string | undefined
+  #refused = false
+  #state: 'new' | 'open' | 'done' = 'new'
+
+  constructor(asked: Asked) {
+    this.#asked = asked
+  }
+
+  get losses(): readonly Loss[] {
+    return this.#losses.list
+  }
+
+  write(event: GenerateEvent): readonly Frame[] {
+    if (this.#state === 'done') return []
+    switch (event.type) {
+      case 'start':
+        this.#usage = event.usage
+        this.#tier = event.serviceTier
+        return this.#start()
+      case 'usage':
+        this.#usage = event.usage
+        return []
+      case 'finish':
+        return [...this.#start(), ...this.#flush(), ...this.#finish(event)]
+      case 'failure':
+        this.#state = 'done'
+        return [errorFrame(event.failure, this.#asked.id)]
+      case 'item':
+        return [...this.#start(), ...this.#item(event, event.item)]
+      default:
+        return this.#item(event)
+    }
+  }
+
+  #start(): readonly Frame[] {
+    if (this.#state !== 'new') return []
+    this.#state = 'open'
+    const message = {
+      id: messageId(this.#asked),
+      type: 'message',
+      role: 'assistant',
+      model: this.#asked.model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: replyUsage({
+        ...(this.#usage ? { usage: this.#usage } : {}),
+        ...(this.#tier ? { serviceTier: this.#tier } : {}),
+      }),
+    }
+    return [frame({ type: 'message_start', message })]
+  }
+
+  #item(event: ItemEvent, opened?: Item): readonly Frame[] {
+    if (event.type === 'part' && event.kind === 'refusal') this.#refused = true
+    if (this.#current?.index === event.index) {
+      const frames = this.#current.writer?.write(event) ?? []
+      if (event.type !== 'item-end') return frames
+      this.#current = undefined
+      return [...frames, ...this.#next()]
+    }
+    if (opened && !this.#current) return this.#enter(event.index, opened, event)
+    if (opened) this.#waiting.set(event.index, [event])
+    else this.#waiting.get(event.index)?.push(event)
+    return []
+  }
+
+  #enter(index: number, item: Item, event: ItemEvent): readonly Frame[] {
+    const writer = itemWriter(item, this.#blocks, this.#asked, this.#losses)
+    this.#current = { index, writer }
+    return writer?.write(event) ?? []
+  }
+
+  /** Lets the item that has waited longest go on, and those after it while they are whole. */
+  #next(): readonly Frame[] {
+    const frames: Frame[] = []
+    for (const [index, events] of this.#waiting) {
+      this.#waiting.delete(index)
+      for (const event of events) {
+        if (event.type === 'item') frames.push(...this.#enter(index, event.item, event))
+        else frames.push(...(this.#current?.writer?.write(event) ?? []))
+      }
+      if (events.at(-1)?.type !== 'item-end') return frames
+      this.#current = undefined
+    }
+    return frames
+  }
+
+  /** Ends every item that is still open. */
+  #flush(): readonly Frame[] {
+    const frames: Frame[] = []
+    while (this.#current) frames.push(...this.#item({ type: 'item-end', index: this.#current.index }))
+    return frames
+  }
+
+  #finish({ stop, stopSequence, usage = this.#usage, rest }: Finish): readonly Frame[] {
+    this.#state = 'done'
+    const { usage: counters, ...fields } = ownRest(rest, this.#losses)
+    const delta = { ...fields, stop_reason: printStop(this.#stop(stop)), stop_sequence: stopSequence ?? null }
+    const total = mergeUsage(replyUsage(usage ? { usage } : {}), counters)
+    return [frame({ type: 'message_delta', delta, usage: total }), frame({ type: 'message_stop' })]
+  }
+
+  /** A model that declined says so in a part of its own; here only the stop reason can. */
+  #stop(stop: StopReason): StopReason {
+    return this.#refused && stop === 'end' ? 'refusal' : stop
+  }
+}
+
+/** The writer for an item; undefined for one that has no blocks here. */
+function itemWriter(item: Item, blocks: BlockFrames, asked: Asked, losses: Losses): ItemWriter | undefined {
+  switch (item.type) {
+    case 'message':
+      for (const part of item.content) losses.add(`content[].${part.type}`, 'answers are written text here')
+      return new TextWriter(blocks, losses)
+    case 'reasoning':
+      return new ThinkingWriter(item, blocks, asked.origin)
+    case 'call':
+      return new CallWriter(item, blocks)
+    case 'result':
+      losses.add('content[].result', 'answers hold no results of tools here')
+      return undefined
+    case 'opaque':
+      if (item.protocol === protocol) return new OpaqueWriter(item, blocks)
+      losses.add(`content[].${word(item.value.type)}`, `only ${item.protocol} knows it`)
+      return undefined
+  }
+}

@@ -1,0 +1,70 @@
+import { restored } from '../../../engine/index.ts'
+import type { Item, JsonObject, Message, Restore } from '../../../engine/index.ts'
+import { readParts } from './parts.ts'
+import { readNative, readReplayed } from './reasoning.ts'
+import { known, parsedObject, protocol, text } from './values.ts'
+
+/** An item that a client sent: input, or an answer of an earlier turn. */
+export function readInputItem(item: JsonObject): Item {
+  return item['type'] === 'reasoning' ? readReplayed(item) : readItem(item, undefined)
+}
+
+/** An item that an upstream answered, in the client's tool names. Results of tools it ran itself stay its own. */
+export function readOutputItem(item: JsonObject, restore: Restore | undefined): Item {
+  if (item['type'] === 'reasoning') return readNative(item)
+  const read = readItem(item, restore)
+  return read.type === 'result' ? { type: 'opaque', protocol, value: item } : read
+}
+
+/** Never fails: what is unknown, or lacks what its type needs, is an opaque item. */
+function readItem(item: JsonObject, restore: Restore | undefined): Item {
+  const id = text(item['id'])
+  const callId = text(item['call_id']) || id
+  switch (item['type'] ?? (typeof item['role'] === 'string' ? 'message' : undefined)) {
+    case 'message':
+      return known({
+        type: 'message' as const,
+        role: readRole(item['role']),
+        content: readParts(item['content']),
+        id,
+        phase: text(item['phase']),
+      })
+    case 'function_call':
+    case 'custom_tool_call':
+      return readCall(item, callId, restore)
+    case 'function_call_output':
+    case 'custom_tool_call_output': {
+      const tied = text(item['call_id'])
+      const kind = item['type'] === 'custom_tool_call_output' ? ('custom' as const) : ('function' as const)
+      if (!tied) break
+      return known({ type: 'result' as const, kind, callId: tied, content: readParts(item['output']), id })
+    }
+  }
+  return { type: 'opaque', protocol, value: item }
+}
+
+function readRole(role: unknown): Message['role'] {
+  return role === 'system' || role === 'developer' || role === 'assistant' ? role : 'user'
+}
+
+function readCall(item: JsonObject, callId: string | undefined, restore: Restore | undefined): Item {
+  const printedName = text(item['name'])
+  if (!callId || !printedName) return { type: 'opaque', protocol, value: item }
+  const tool = restored(restore, printedName)
+  const custom = item['type'] === 'custom_tool_call'
+  const written = text(custom ? item['input'] : item['arguments']) ?? ''
+  return known({
+    type: 'call' as const,
+    kind: custom ? ('custom' as const) : tool.kind,
+    callId,
+    name: tool.name,
+    namespace: text(item['namespace']) ?? tool.namespace,
+    input: custom || tool.kind === 'function' ? written : unwrapped(written),
+    id: text(item['id']),
+  })
+}
+
+/** The free text of a custom tool's call that went as a function with one string `input`. */
+export function unwrapped(written: string): string {
+  return text(parsedObject(written)?.['input']) ?? written
+}

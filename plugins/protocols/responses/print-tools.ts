@@ -1,0 +1,167 @@
+import { toolNames } from '../../../engine/index.ts'
+import type {
+  CustomTool,
+  FunctionTool,
+  GenerateRequest,
+  JsonObject,
+  Restore,
+  Tool,
+  ToolChoice,
+} from '../../../engine/index.ts'
+import type { Printing } from './print-parts.ts'
+import { known, object, protocol, text } from './values.ts'
+import type { Losses } from './values.ts'
+
+/** Most characters of a tool's name. */
+const nameLimit = 64
+
+/** How tools are called toward one upstream. */
+export interface Naming {
+  printed(tool: { readonly name: string; readonly namespace?: string }): string
+  readonly restore: Restore
+}
+
+/** Names stay as they are where the upstream knows namespaces, but for those that are too long or not legal. */
+export function naming(tools: readonly Tool[], { traits }: Printing): Naming {
+  const seen = traits.namespaces ? tools.map(alone) : tools
+  const names = toolNames(seen, nameLimit)
+  return {
+    printed: traits.namespaces ? ({ name }) => names.printed({ name }) : (tool) => names.printed(tool),
+    restore: names.restore(traits.custom_tools ? 'native' : 'as-functions'),
+  }
+}
+
+function alone(tool: Tool): Tool {
+  if (tool.type === 'opaque' || tool.namespace === undefined) return tool
+  const { namespace: _, ...rest } = tool
+  return rest
+}
+
+/** The tools, those of a namespace together where its first one stands. */
+export function printTools(tools: readonly Tool[], naming: Naming, printing: Printing): JsonObject[] {
+  const printed: JsonObject[] = []
+  const groups = new Map<string, JsonObject[]>()
+  for (const tool of tools) {
+    const value = printTool(tool, naming, printing)
+    if (!value) continue
+    const namespace = tool.type === 'opaque' || !printing.traits.namespaces ? undefined : tool.namespace
+    if (namespace === undefined) {
+      printed.push(value)
+      continue
+    }
+    const group = groups.get(namespace)
+    if (group) {
+      group.push(value)
+      continue
+    }
+    const children = [value]
+    groups.set(namespace, children)
+    printed.push({ type: 'namespace', name: namespace, description: describedGroup(tools, namespace), tools: children })
+  }
+  return printed
+}
+
+function describedGroup(tools: readonly Tool[], namespace: string): string {
+  const [described] = tools.flatMap((tool) => {
+    if (tool.type !== 'function' || tool.namespace !== namespace || tool.rest?.protocol !== protocol) return []
+    return text(tool.rest.fields['namespace_description']) ?? []
+  })
+  return described ?? `Tools of ${namespace}.`
+}
+
+function printTool(tool: Tool, naming: Naming, printing: Printing): JsonObject | undefined {
+  const { losses, traits } = printing
+  if (tool.type === 'opaque') {
+    if (tool.protocol === protocol) return tool.value
+    losses.add(`tools[].${text(tool.value['type']) ?? 'type'}`, 'only another protocol has this tool')
+    return undefined
+  }
+  if (tool.cache) losses.add('cache_control', 'the responses protocol caches by prompt_cache_key')
+  const name = naming.printed(tool)
+  if (tool.type === 'function') return printFunction(tool, name, printing)
+  if (!traits.custom_tools) return asFunction(tool, name)
+  return known({ type: 'custom', name, description: tool.description, format: tool.format })
+}
+
+function printFunction(tool: FunctionTool, name: string, { losses }: Printing): JsonObject {
+  const { namespace_description: _, ...own } = losses.own(tool.rest, 'tools[].')
+  return known({
+    ...own,
+    type: 'function',
+    name,
+    description: tool.description,
+    parameters: tool.parameters ?? { type: 'object', properties: {} },
+    // The protocol's default is strict; whoever did not ask for it must not get it.
+    strict: tool.strict ?? false,
+  })
+}
+
+/** A free-text tool as a function with one string `input`; its grammar becomes words. */
+function asFunction(tool: CustomTool, name: string): JsonObject {
+  const { syntax, definition } = tool.format ?? {}
+  const grammar =
+    typeof definition === 'string'
+      ? `The input must follow this ${text(syntax) ?? ''} grammar:\n${definition}`
+      : undefined
+  const description = [tool.description, grammar].filter((line) => line !== undefined).join('\n\n')
+  return {
+    type: 'function',
+    name,
+    description,
+    parameters: {
+      type: 'object',
+      properties: { input: { type: 'string' } },
+      required: ['input'],
+      additionalProperties: false,
+    },
+    strict: false,
+  }
+}
+
+interface Chosen {
+  /** The tools that may be sent along. */
+  readonly tools: readonly Tool[]
+  readonly choice?: JsonObject | string
+}
+
+/** The tool choice, and the tools left when a subset had to take its place. */
+export function printChoice({ tools, toolChoice }: GenerateRequest, naming: Naming, printing: Printing): Chosen {
+  const { losses, traits } = printing
+  const printed = (ref: ToolRef) => {
+    const tool = tools.find((tool) => isRef(tool, ref))
+    const name = naming.printed(tool && tool.type !== 'opaque' ? tool : ref)
+    return { type: ref.kind === 'custom' && traits.custom_tools ? 'custom' : 'function', name }
+  }
+  switch (toolChoice?.type) {
+    case undefined:
+      return { tools }
+    case 'auto':
+    case 'none':
+    case 'required':
+      return { tools, choice: toolChoice.type }
+    case 'tool':
+      return { tools, choice: printed(toolChoice) }
+    case 'allowed': {
+      const { mode, tools: allowed } = toolChoice
+      if (traits.allowed_tools) {
+        return { tools, choice: { type: 'allowed_tools', mode, tools: allowed.map(printed) } }
+      }
+      return { tools: tools.filter((tool) => allowed.some((ref) => isRef(tool, ref))), choice: mode }
+    }
+    case 'opaque':
+      return { tools, ...known({ choice: ownChoice(toolChoice, losses) }) }
+  }
+}
+
+type ToolRef = Extract<ToolChoice, { type: 'allowed' }>['tools'][number]
+
+function isRef(tool: Tool, ref: ToolRef): boolean {
+  return tool.type === ref.kind && tool.name === ref.name
+}
+
+function ownChoice(choice: Extract<ToolChoice, { type: 'opaque' }>, losses: Losses) {
+  const value = choice.protocol === protocol ? object(choice.value) : undefined
+  if (value) return value
+  losses.add('tool_choice', 'only another protocol has this choice')
+  return undefined
+}

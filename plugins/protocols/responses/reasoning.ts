@@ -1,0 +1,87 @@
+import { isObject, packSeal, unpackSeal } from '../../../engine/index.ts'
+import type { Asked, Json, JsonObject, Reasoning, Seal } from '../../../engine/index.ts'
+import { known, object, objects, parsedObject, text } from './values.ts'
+
+type Parts = Reasoning['parts']
+
+/** Fields of a `reasoning` item that its origin wants back exactly as it gave them. */
+const native = ['id', 'summary', 'content', 'encrypted_content'] as const
+
+/** A `reasoning` item of an upstream. Its seal is the item itself, so that a later turn returns it unchanged. */
+export function readNative(item: JsonObject): Reasoning {
+  return known({ type: 'reasoning' as const, id: text(item['id']), parts: shown(item), seal: nativeSeal(item) })
+}
+
+/**
+ * A `reasoning` item that a client sends back: `encrypted_content` that this gateway packed gives the original
+ * reasoning and its origin; any other text makes a seal of no known origin.
+ */
+export function readReplayed(item: JsonObject): Reasoning {
+  const packed = unpackSeal(text(item['encrypted_content']) ?? '')
+  const value = object(packed?.value)
+  const data = text(value?.['data'])
+  const kind = sealKind(value?.['kind'])
+  if (!packed || data === undefined || kind === undefined) return readNative(item)
+  return known({
+    type: 'reasoning' as const,
+    id: text(item['id']),
+    parts: packedParts(value?.['parts']) ?? shown(item),
+    seal: { origin: packed.origin, kind, data },
+  })
+}
+
+/** The seal of an item that can be replayed: one with ciphertext, or with the reasoning in clear. */
+export function nativeSeal(item: JsonObject): Seal | undefined {
+  if (!text(item['encrypted_content']) && objects(item['content']).length === 0) return undefined
+  return { kind: 'encrypted', data: JSON.stringify(picked(item)) }
+}
+
+/** The item that a seal of `nativeSeal` stands for; ids only mean something to an upstream that stores. */
+export function printNative(seal: Seal, stored: boolean): JsonObject | undefined {
+  const item = seal.kind === 'encrypted' ? parsedObject(seal.data) : undefined
+  if (!item) return undefined
+  const { id, ...fields } = picked(item)
+  return known({ type: 'reasoning', id: stored ? id : undefined, ...fields, summary: fields['summary'] ?? [] })
+}
+
+/**
+ * `encrypted_content` for a client. Proofs of readable text always travel; ciphertext only when the client
+ * includes it or keeps no state at the gateway (`store: false`).
+ */
+export function packReasoning(seal: Seal | undefined, parts: Parts, asked: Asked): string | undefined {
+  if (!seal || (seal.kind === 'encrypted' && !wantsCiphertext(asked.body))) return undefined
+  const { kind, data } = seal
+  return packSeal(
+    seal.origin ?? asked.origin,
+    kind === 'signature' ? { kind, data, parts: parts.map((part) => ({ ...part })) } : { kind, data },
+  )
+}
+
+function wantsCiphertext(body: Json): boolean {
+  if (!isObject(body)) return false
+  const include = body['include']
+  return body['store'] === false || (Array.isArray(include) && include.includes('reasoning.encrypted_content'))
+}
+
+function picked(item: JsonObject): JsonObject {
+  const entries = native.map((key) => [key, item[key]] as const)
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined && value !== null))
+}
+
+function shown(item: JsonObject): Parts {
+  const read = (list: Json | undefined, kind: 'summary' | 'text') =>
+    objects(list).map((part) => ({ kind, text: text(part['text']) ?? '' }))
+  return [...read(item['summary'], 'summary'), ...read(item['content'], 'text')]
+}
+
+function packedParts(value: Json | undefined): Parts | undefined {
+  if (!Array.isArray(value)) return undefined
+  return objects(value).map((part) => ({
+    kind: part['kind'] === 'summary' ? ('summary' as const) : ('text' as const),
+    text: text(part['text']) ?? '',
+  }))
+}
+
+function sealKind(value: Json | undefined): Seal['kind'] | undefined {
+  return value === 'signature' || value === 'redacted' || value === 'encrypted' ? value : undefined
+}

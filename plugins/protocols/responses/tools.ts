@@ -1,0 +1,100 @@
+import { GatewayError } from '../../../engine/index.ts'
+import type { Json, JsonObject, Tool, ToolChoice } from '../../../engine/index.ts'
+import { boolean, isList, known, object, objects, protocol, text, without } from './values.ts'
+
+const functionFields = new Set(['type', 'name', 'description', 'parameters', 'strict'])
+
+/** The tools of a request; those of a `namespace` carry its name. `at` is where the list stands, for errors. */
+export function readTools(tools: Json | undefined, at: string): readonly Tool[] {
+  return objects(tools).flatMap((tool, index): readonly Tool[] => {
+    const place = `${at}[${index}]`
+    if (tool['type'] !== 'namespace') return [readTool(tool, place)]
+    const namespace = named(tool, place)
+    return objects(tool['tools']).map((child, position) =>
+      readTool(child, `${place}.tools[${position}]`, { namespace, description: text(tool['description']) }),
+    )
+  })
+}
+
+function readTool(tool: JsonObject, at: string, group?: { namespace: string; description: string | undefined }): Tool {
+  switch (tool['type']) {
+    case 'function': {
+      const parameters = object(tool['parameters'])
+      const fields = { ...without(tool, functionFields), ...known({ namespace_description: group?.description }) }
+      return known({
+        type: 'function' as const,
+        name: named(tool, at),
+        namespace: group?.namespace,
+        description: text(tool['description']),
+        parameters,
+        strict: boolean(tool['strict']) ?? isStrict(parameters),
+        rest: Object.keys(fields).length > 0 ? { protocol, fields } : undefined,
+      })
+    }
+    case 'custom':
+      return known({
+        type: 'custom' as const,
+        name: named(tool, at),
+        namespace: group?.namespace,
+        description: text(tool['description']),
+        format: object(tool['format']),
+      })
+    default:
+      return { type: 'opaque', protocol, value: tool }
+  }
+}
+
+function named(tool: JsonObject, at: string): string {
+  const name = text(tool['name'])
+  if (!name) throw new GatewayError('invalid_value', { param: `${at}.name`, reason: 'a tool needs a name' })
+  return name
+}
+
+/**
+ * Whether a schema is fit for strict mode, which this protocol applies unless told otherwise and others do not:
+ * every object in it is closed and requires all of its properties.
+ */
+function isStrict(schema: Json | undefined): boolean {
+  const value = object(schema)
+  if (!value) return false
+  return closed(value)
+}
+
+function closed(schema: Json | undefined): boolean {
+  if (isList(schema)) return schema.every(closed)
+  const value = object(schema)
+  if (!value) return true
+  const properties = object(value['properties'])
+  if (properties || value['type'] === 'object') {
+    const required: readonly Json[] = isList(value['required']) ? value['required'] : []
+    const all = Object.keys(properties ?? {}).every((name) => required.includes(name))
+    if (value['additionalProperties'] !== false || !all) return false
+  }
+  const inner = [properties, object(value['$defs']), object(value['definitions'])]
+  return (
+    inner.every((schemas) => Object.values(schemas ?? {}).every(closed)) &&
+    closed(value['items']) &&
+    closed(value['anyOf'])
+  )
+}
+
+/** Who may be called. Throws `invalid_value` for a word that is none of the protocol's. */
+export function readToolChoice(choice: Json | undefined): ToolChoice | undefined {
+  if (choice === undefined || choice === null) return undefined
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice }
+  const value = object(choice)
+  if (!value) throw new GatewayError('invalid_value', { param: 'tool_choice', reason: 'it names no way to choose' })
+  const one = toolRef(value)
+  if (one) return { type: 'tool', ...one }
+  const tools = objects(value['tools']).map(toolRef)
+  if (value['type'] === 'allowed_tools' && tools.every((tool) => tool !== undefined)) {
+    return { type: 'allowed', mode: value['mode'] === 'required' ? 'required' : 'auto', tools }
+  }
+  return { type: 'opaque', protocol, value }
+}
+
+function toolRef(value: JsonObject): { kind: 'function' | 'custom'; name: string } | undefined {
+  const { type } = value
+  const name = text(value['name'])
+  return name !== undefined && (type === 'function' || type === 'custom') ? { kind: type, name } : undefined
+}

@@ -1,0 +1,77 @@
+import { isObject } from '../../../engine/index.ts'
+import type { Json, JsonObject, Loss, Rest } from '../../../engine/index.ts'
+
+/** The protocol's name, by which what only it understands is tagged. */
+export const protocol = 'responses'
+
+type Known<T> = { readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  readonly [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
+}
+
+/** `fields` without those that hold `undefined`. */
+export function known<T extends object>(fields: T): Known<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Known<T>
+}
+
+/** A JSON object without some of its keys. */
+export function without(value: JsonObject, keys: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.has(key)))
+}
+
+export function text(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+export function number(value: Json | undefined): number | undefined {
+  return typeof value === 'number' ? value : undefined
+}
+
+export function boolean(value: Json | undefined): boolean | undefined {
+  return typeof value === 'boolean' ? value : undefined
+}
+
+export function object(value: Json | undefined): JsonObject | undefined {
+  return isObject(value) ? value : undefined
+}
+
+/** The objects of a list; anything else is an empty list. */
+export function objects(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}
+
+/** A text that should hold a JSON object, such as a frame or a seal; undefined when it does not. */
+export function parsedObject(data: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(data)
+    return isObject(value) ? value : undefined
+  } catch {
+    // The callers decide what unreadable text means to them.
+    return undefined
+  }
+}
+
+/** Losses met while one thing is printed, each once. */
+export class Losses {
+  readonly #met = new Map<string, Loss>()
+
+  add(field: string, because: string): void {
+    this.#met.set(`${field} ${because}`, { field, because })
+  }
+
+  /** The fields of this protocol's own `rest`; those of another's are lost. */
+  own(rest: Rest | undefined, prefix = ''): JsonObject {
+    if (rest?.protocol === protocol) return rest.fields
+    for (const field of Object.keys(rest?.fields ?? {}))
+      this.add(`${prefix}${field}`, 'the responses protocol has no such field')
+    return {}
+  }
+
+  list(): readonly Loss[] {
+    return [...this.#met.values()]
+  }
+}
+
+/** A JSON list. (`Array.isArray` does not narrow read-only lists.) */
+export function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value)
+}

@@ -1,0 +1,239 @@
+import type {
+  Asked,
+  EventWriter,
+  Failure,
+  Frame,
+  GenerateEvent,
+  Item,
+  JsonObject,
+  Loss,
+} from '../../../engine/index.ts'
+import { inputEvent, partEvent, textDelta, textDone } from './events.ts'
+import type { StreamEvent } from './events.ts'
+import { errorEvent, responseError } from './failure.ts'
+import { responseObject } from './response.ts'
+import type { State } from './response.ts'
+import { printStop } from './stop.ts'
+import { printUsage } from './usage.ts'
+import { Losses, parsedObject, protocol, text } from './values.ts'
+import { WritingItem } from './writing.ts'
+import type { Status } from './writing.ts'
+
+type Of<T extends GenerateEvent['type']> = Extract<GenerateEvent, { type: T }>
+
+/** The frame after the last event. */
+export const done: Frame = { data: '[DONE]' }
+
+/**
+ * Writes a stream of this protocol: events named by their type and numbered from 0, `[DONE]` last.
+ * `whole` writes no frames: only `response` is wanted.
+ */
+export class Writer implements EventWriter<GenerateEvent> {
+  readonly #asked: Asked
+  readonly #whole: boolean
+  readonly #losses = new Losses()
+  /** By the neutral index. */
+  readonly #items = new Map<number, WritingItem>()
+  /** Items that are done, by output index. */
+  readonly #output: JsonObject[] = []
+  /** The item that ended last: whether it is complete follows from what comes next. */
+  #held: WritingItem | undefined
+  #frames: Frame[] = []
+  #sequence = 0
+  #count = 0
+  #usage: JsonObject | null = null
+  #tier: string | undefined
+  #started = false
+  #ended = false
+  #refused = false
+  /** The response as the terminal event shows it. */
+  response: JsonObject = {}
+
+  constructor(asked: Asked, form: 'stream' | 'whole') {
+    this.#asked = asked
+    this.#whole = form === 'whole'
+  }
+
+  get losses(): readonly Loss[] {
+    return this.#losses.list()
+  }
+
+  write(event: GenerateEvent): readonly Frame[] {
+    if (this.#ended) return []
+    const frames: Frame[] = []
+    this.#frames = frames
+    if (event.type === 'delta') this.#delta(event)
+    else if (event.type === 'failure') this.#fail(event.failure)
+    else this.#take(event)
+    return frames
+  }
+
+  #take(event: Exclude<GenerateEvent, Of<'delta'> | Of<'failure'>>): void {
+    if (!this.#started) this.#start(event.type === 'start' ? event.serviceTier : undefined)
+    if (event.type === 'start' || event.type === 'usage' || event.type === 'finish') {
+      if (event.usage) this.#usage = printUsage(event.usage)
+      if (event.type === 'finish') this.#finish(event)
+      return
+    }
+    this.#release('completed')
+    if (event.type === 'item') return this.#item(event.index, event.item)
+    const open = this.#items.get(event.index)
+    if (!open || open.ended) return
+    switch (event.type) {
+      case 'part':
+        return this.#part(open, event.kind)
+      case 'annotation':
+        return this.#annotation(open, event)
+      case 'seal':
+        return open.seal(event.seal)
+      case 'item-end':
+        return this.#end(open)
+    }
+  }
+
+  #emit(event: StreamEvent): void {
+    if (!this.#whole) this.#frames.push({ event: event.type, data: JSON.stringify(event) })
+  }
+
+  #snapshot(state: State): JsonObject {
+    return responseObject(this.#asked, { ...state, serviceTier: this.#tier, usage: this.#usage })
+  }
+
+  #start(tier: string | undefined): void {
+    this.#started = true
+    this.#tier = tier
+    if (this.#whole) return
+    const response = responseObject(this.#asked, { status: 'in_progress', output: [], serviceTier: tier })
+    this.#emit({ type: 'response.created', sequence_number: this.#sequence++, response })
+    this.#emit({ type: 'response.in_progress', sequence_number: this.#sequence++, response })
+  }
+
+  #item(index: number, item: Item): void {
+    if (item.type !== 'opaque' && item.type !== 'result') {
+      const open = new WritingItem(item, this.#count++, this.#asked, this.#losses)
+      this.#items.set(index, open)
+      this.#itemEvent('response.output_item.added', open.outputIndex, open.print('in_progress'))
+      return
+    }
+    if (item.type === 'opaque' && item.protocol === protocol) {
+      const index = this.#count++
+      this.#output[index] = item.value
+      this.#itemEvent('response.output_item.added', index, item.value)
+      this.#itemEvent('response.output_item.done', index, item.value)
+      return
+    }
+    const type = item.type === 'opaque' ? text(item.value['type']) : undefined
+    this.#losses.add(`output[].${type ?? item.type}`, 'only another protocol has this item')
+  }
+
+  #itemEvent(type: string, output_index: number, item: JsonObject): void {
+    this.#emit({ type, sequence_number: this.#sequence++, output_index, item })
+  }
+
+  #part(open: WritingItem, kind: Of<'part'>['kind']): void {
+    if (open.call) return
+    this.#closePart(open)
+    if (kind === 'refusal') this.#refused = true
+    const part = open.open(kind)
+    this.#emit(partEvent(this.#sequence++, open, part, 'added'))
+  }
+
+  #closePart(open: WritingItem): void {
+    const { part } = open
+    if (!part) return
+    this.#emit(textDone(this.#sequence++, open, part))
+    this.#emit(partEvent(this.#sequence++, open, part, 'done'))
+    open.close(part)
+  }
+
+  #delta({ index, text, logprobs }: Of<'delta'>): void {
+    if (this.#held) this.#release('completed')
+    const open = this.#items.get(index)
+    if (!open || open.ended) return
+    if (open.call) return this.#input(open, text)
+    if (!open.part) this.#part(open, open.type === 'reasoning' ? 'summary' : 'text')
+    const { part } = open
+    if (!part) return
+    const printed = part.add(text, logprobs)
+    if (!this.#whole) this.#emit(textDelta(this.#sequence++, open, part, text, printed))
+  }
+
+  #input(open: WritingItem, text: string): void {
+    open.input += text
+    if (!this.#whole) this.#emit(inputEvent(this.#sequence++, open, 'delta', text))
+  }
+
+  #annotation(open: WritingItem, { annotation }: Of<'annotation'>): void {
+    const { part } = open
+    if (part?.kind !== 'text') return
+    const printed = part.annotate(annotation, this.#losses)
+    if (!printed) return
+    this.#emit({
+      type: 'response.output_text.annotation.added',
+      sequence_number: this.#sequence++,
+      item_id: open.id,
+      output_index: open.outputIndex,
+      content_index: part.index,
+      annotation_index: part.annotations.length - 1,
+      annotation: printed,
+    })
+  }
+
+  #end(open: WritingItem): void {
+    if (open.empty) this.#part(open, 'text')
+    this.#closePart(open)
+    if (open.call) this.#endInput(open)
+    open.ended = true
+    this.#release('completed')
+    this.#held = open
+  }
+
+  #endInput(open: WritingItem): void {
+    if (open.type === 'function_call' && open.input === '') this.#input(open, '{}')
+    this.#emit(inputEvent(this.#sequence++, open, 'done', open.input))
+  }
+
+  #release(status: Status): void {
+    const held = this.#held
+    if (!held) return
+    this.#held = undefined
+    const item = held.print(status)
+    this.#output[held.outputIndex] = item
+    this.#itemEvent('response.output_item.done', held.outputIndex, item)
+  }
+
+  #finish({ stop, rest }: Of<'finish'>): void {
+    for (const open of this.#items.values()) if (!open.ended) this.#end(open)
+    if (this.#count === 0) {
+      this.#item(0, { type: 'message', role: 'assistant', content: [] })
+      const [message] = this.#items.values()
+      if (message) this.#end(message)
+    }
+    this.#losses.own(rest)
+    const { status, ...reason } = printStop(stop, this.#refused)
+    this.#release(status)
+    this.#ended = true
+    this.response = this.#snapshot({ status, ...reason, output: this.#output })
+    this.#emit({ type: `response.${status}`, sequence_number: this.#sequence++, response: this.response })
+    this.#frames.push(done)
+  }
+
+  #fail(failure: Failure): void {
+    this.#ended = true
+    for (const open of this.#items.values()) this.#output[open.outputIndex] ??= open.print('incomplete')
+    this.response = this.#snapshot({ status: 'failed', error: responseError(failure), output: this.#output })
+    this.#emit(errorEvent(failure, this.#sequence++))
+    this.#emit({ type: 'response.failed', sequence_number: this.#sequence++, response: this.response })
+    this.#frames.push(done)
+  }
+}
+
+/** The end of a stream that broke where its events were not read, only passed on: `last` is the latest of them. */
+export function fail(failure: Failure, requestId: string, last?: Frame): readonly Frame[] {
+  const before = last && parsedObject(last.data)?.['sequence_number']
+  const next = typeof before === 'number' ? before + 1 : 0
+  const asked = { id: requestId, model: '', stream: true, body: {}, origin: '' }
+  const response = responseObject(asked, { status: 'failed', error: responseError(failure), output: [] })
+  const events = [errorEvent(failure, next), { type: 'response.failed', sequence_number: next + 1, response }]
+  return [...events.map((event) => ({ event: event.type, data: JSON.stringify(event) })), done]
+}

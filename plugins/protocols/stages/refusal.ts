@@ -1,0 +1,83 @@
+import { GatewayError, collect } from '../../../engine/index.ts'
+import type { Answer, AnyCodec, Candidate, ErrorCode, Failure, Frame, Host, Json } from '../../../engine/index.ts'
+
+/** Most bytes of an error body that are read. */
+const errorLimit = 1024 * 1024
+/** Longest wait a provider may ask for, in seconds. */
+const waitLimit = 3600
+
+/** An upstream's error answer as the error the client gets (its 4xx stays what it is, everything else becomes 502). */
+export async function refusal(
+  answer: Answer,
+  codec: AnyCodec,
+  { model }: Candidate,
+  host: Host,
+): Promise<GatewayError> {
+  const bytes = await collect(answer.body, errorLimit)
+  const failure = codec.error.parse(answer.status, parsed(bytes))
+  const retryAfter = seconds(answer.headers['retry-after'])
+  return refused(
+    { ...failure, status: answer.status, ...(retryAfter === undefined ? {} : { retryAfter }) },
+    model.name,
+    host,
+  )
+}
+
+/** The error that the first frame of a stream announces, if it does. */
+export function refusedFrame(frame: Frame, codec: AnyCodec, model: string, host: Host): GatewayError | undefined {
+  const failure = codec.failed?.(frame)
+  return failure && refused(failure, model, host)
+}
+
+function refused(failure: Failure, model: string, host: Host): GatewayError {
+  const message = host.scrub(failure.message)
+  const { status, retryAfter } = failure
+  const tags = [String(status)]
+  const wait = retryAfter === undefined ? {} : { retryAfter }
+  const code = codeOf(status)
+  // What a provider says about our credentials, or of its own trouble, is not the client's to read.
+  if (code === 'upstream_refused_key' || code === 'upstream_timeout')
+    return new GatewayError(code, { model }, { cause: failure, tags, ...wait })
+  if (code === 'upstream_error') {
+    // Who says that it has no room has not begun: asking it again can neither answer nor cost twice.
+    const again = status === 503 || status === 529 ? { retry: 'same' as const } : {}
+    return new GatewayError(code, { model, reason: message }, { cause: failure, tags, ...wait, ...again })
+  }
+  return new GatewayError(
+    code,
+    { model, reason: message },
+    {
+      status,
+      code: failure.code,
+      type: failure.type,
+      message,
+      ...(failure.param === null ? {} : { param: failure.param }),
+      ...(failure.details ? { details: failure.details } : {}),
+      ...wait,
+      tags,
+    },
+  )
+}
+
+function codeOf(status: number): ErrorCode {
+  if (status === 401 || status === 403) return 'upstream_refused_key'
+  if (status === 408 || status === 504) return 'upstream_timeout'
+  if (status === 429) return 'rate_limit_exceeded'
+  return status >= 500 ? 'upstream_error' : 'upstream_rejected'
+}
+
+function parsed(bytes: Buffer): Json | undefined {
+  try {
+    return JSON.parse(bytes.toString()) as Json
+  } catch {
+    // Error pages of proxies are no JSON; the status says enough.
+    return undefined
+  }
+}
+
+/** Seconds of a `retry-after` header, given as a number or a date (RFC 9110, section 10.2.3), at most an hour. */
+function seconds(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined
+  const value = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
+  return Number.isNaN(value) ? undefined : Math.min(Math.max(Math.ceil(value), 0), waitLimit)
+}

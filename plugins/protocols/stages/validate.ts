@@ -1,0 +1,83 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
+
+const ajv = new Ajv2020({
+  strict: false,
+  allErrors: false,
+  ownProperties: true,
+  validateFormats: false,
+  verbose: false,
+})
+const compiled = new WeakMap<object, ValidateFunction>()
+
+/** Refuses a body that its protocol's schema refuses, naming the place. */
+export default defineStage({
+  name: 'validate',
+  summary: "Check the body against its protocol's schema.",
+  config: noConfig,
+  needs: ['request'],
+  provides: [],
+  build: (_, host) => {
+    const { protocol } = host.pipeline
+    if (protocol === undefined) throw new Error(`pipeline "${host.pipeline.name}" uses "validate" and says no protocol`)
+    const { schema } = host.codec(protocol)
+    // Compiled at the first request: most processes serve few of the protocols, and starting is to be quick.
+    return ({ request }) => {
+      const valid = compiled.get(schema) ?? compile(schema)
+      if (!valid(request.body)) throw refusal(valid.errors ?? [])
+      return {}
+    }
+  },
+})
+
+function compile(schema: object): ValidateFunction {
+  const valid = ajv.compile(schema)
+  compiled.set(schema, valid)
+  return valid
+}
+
+/** The most telling of ajv's errors: of several alternatives, the one that got deepest into the body. */
+function refusal(errors: readonly ErrorObject[]): GatewayError {
+  const depth = ({ instancePath }: ErrorObject) => instancePath.split('/').length
+  const [first, ...others] = errors.filter(({ keyword }) => keyword !== 'if')
+  if (!first) return new GatewayError('invalid_request', { reason: 'The body is not valid.' })
+  const error = others.reduce((best, next) => (depth(next) > depth(best) ? next : best), first)
+  if (error.keyword === 'required') {
+    const param = place(error.instancePath, String(error.params['missingProperty']))
+    return new GatewayError(
+      'invalid_value',
+      { param },
+      { code: 'missing_required_parameter', message: `Missing required parameter: ${param}.` },
+    )
+  }
+  const param = place(error.instancePath, error.params['additionalProperty'] as string | undefined)
+  if (error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties')
+    return new GatewayError(
+      'invalid_value',
+      { param },
+      { code: 'unknown_parameter', message: `Unknown parameter: ${param}.` },
+    )
+  return new GatewayError('invalid_value', { param, reason: reason(error) })
+}
+
+function reason({ keyword, message, params }: ErrorObject): string {
+  if (keyword === 'enum')
+    return `it must be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`
+  if (keyword === 'const') return `it must be ${JSON.stringify(params['allowedValue'])}`
+  return `it ${message ?? 'is not valid'}`
+}
+
+/** `/messages/2/content` as `messages[2].content`. */
+function place(pointer: string, last?: string): string {
+  const parts = pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (last !== undefined) parts.push(last)
+  return (
+    parts.reduce(
+      (path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path === '' ? part : `${path}.${part}`),
+      '',
+    ) || 'body'
+  )
+}

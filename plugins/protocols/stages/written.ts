@@ -1,0 +1,128 @@
+import { FrameDecoder, GatewayError, collect, encodeFrame, fold, pull, through } from '../../../engine/index.ts'
+import type { EventReader, EventWriter, Failure, GenerateEvent, Metered, Source, Usage } from '../../../engine/index.ts'
+import type { Back, Exchange } from './translate-back.ts'
+import { asked, failureOf } from './translate-back.ts'
+
+/** Most bytes of a stream that is gathered into one answer. */
+const gatherLimit = 64 * 1024 * 1024
+
+/** Writes events for the client and remembers what they say of the exchange. */
+class Writing {
+  readonly #writer: EventWriter<GenerateEvent>
+  #usage: Usage | undefined
+  #model: string | undefined
+  #stop: string | undefined
+  #failure: Failure | undefined
+  /** The last word was written; what comes after it is not for the client. */
+  ended = false
+
+  constructor(writer: EventWriter<GenerateEvent>) {
+    this.#writer = writer
+  }
+
+  write(event: GenerateEvent): string {
+    if (this.ended) return ''
+    this.#note(event)
+    let text = ''
+    for (const frame of this.#writer.write(event)) text += encodeFrame(frame)
+    return text
+  }
+
+  read(): Metered & { complete: boolean; failure?: Failure } {
+    return {
+      ...(this.#usage ? { usage: this.#usage } : {}),
+      ...(this.#model === undefined ? {} : { model: this.#model }),
+      ...(this.#stop === undefined ? {} : { stop: this.#stop }),
+      complete: this.ended && this.#failure === undefined,
+      ...(this.#failure ? { failure: this.#failure } : {}),
+    }
+  }
+
+  get losses() {
+    return this.#writer.losses
+  }
+
+  #note(event: GenerateEvent): void {
+    switch (event.type) {
+      case 'start':
+        this.#model = event.model
+        this.#usage = event.usage
+        return
+      case 'usage':
+        this.#usage = event.usage
+        return
+      case 'finish':
+        this.ended = true
+        this.#stop = event.stop
+        if (event.usage) this.#usage = event.usage
+        return
+      case 'failure':
+        this.ended = true
+        this.#failure = event.failure
+    }
+  }
+}
+
+/** A stream of another protocol, translated event by event while it arrives. */
+export function written(exchange: Exchange, source: Source, reader: EventReader<GenerateEvent>): Back {
+  const writing = new Writing(writerOf(exchange))
+  const decoder = new FrameDecoder()
+  const writeAll = (frames: Iterable<{ data: string }>): string => {
+    let text = ''
+    for (const frame of frames) for (const event of reader.read(frame)) text += writing.write(event)
+    return text
+  }
+  const translated = through(source, {
+    data: (chunk) => bytes(writeAll(decoder.push(chunk))),
+    end() {
+      let text = writeAll(decoder.end())
+      for (const event of reader.end()) text += writing.write(event)
+      return bytes(text)
+    },
+    fail: (error) => bytes(writing.write({ type: 'failure', failure: failureOf(error) })),
+  })
+  return streamBack(exchange, translated, writing)
+}
+
+/** A stream of neutral events, written for the client while it arrives. */
+export function fromNeutral(exchange: Exchange, events: AsyncIterable<GenerateEvent>): Back {
+  const writing = new Writing(writerOf(exchange))
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const event of events) {
+        const text = writing.write(event)
+        if (text !== '') yield Buffer.from(text)
+      }
+    } catch (error) {
+      yield Buffer.from(writing.write({ type: 'failure', failure: failureOf(error) }))
+    }
+  }
+  return streamBack(exchange, pull(chunks()), writing)
+}
+
+/** A stream gathered into the whole answer it amounts to. */
+export async function folded(source: Source, reader: EventReader<GenerateEvent>) {
+  const decoder = new FrameDecoder()
+  const gathered = await collect(source, gatherLimit)
+  const frames = [...decoder.push(gathered), ...decoder.end()]
+  return fold([...frames.flatMap((frame) => [...reader.read(frame)]), ...reader.end()])
+}
+
+function streamBack({ upstream }: Exchange, source: Source, writing: Writing): Back {
+  return {
+    body: { kind: 'stream', source, type: 'text/event-stream; charset=utf-8' },
+    meter: { read: () => ({ ...writing.read(), losses: [...upstream.losses, ...writing.losses] }) },
+    losses: upstream.losses,
+  }
+}
+
+function writerOf(exchange: Exchange): EventWriter<GenerateEvent> {
+  const { codec, request } = exchange
+  if (!codec.events)
+    throw new GatewayError('unsupported', { model: request.model, reason: `${codec.protocol} has no streams` })
+  return codec.events.writer(asked(exchange))
+}
+
+function bytes(text: string): Uint8Array | undefined {
+  return text === '' ? undefined : Buffer.from(text)
+}

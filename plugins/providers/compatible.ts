@@ -1,0 +1,79 @@
+import { defineProvider } from '../../engine/index.ts'
+import type { Offer } from '../../engine/index.ts'
+import { baseUrl, httpProperties, traitsProperty } from './config.ts'
+import { presets } from './presets.ts'
+import { offerOf, openUpstream } from './upstream.ts'
+import type { UpstreamSettings } from './upstream.ts'
+
+/** Chat completions as many vendors and local servers speak them, with whatever else of the same kind they serve. */
+export default defineProvider({
+  name: 'compatible',
+  summary: 'Chat completions as many vendors and local servers speak them; presets know the well-known ones.',
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      preset: {
+        enum: [...presets.keys()],
+        description: 'A known vendor or local server: its address and what it can do.',
+      },
+      base_url: { ...baseUrl, description: `${baseUrl.description} Needed without a preset.` },
+      ...httpProperties,
+      offers: {
+        type: 'array',
+        minItems: 1,
+        uniqueItems: true,
+        items: {
+          enum: [
+            'chat',
+            'responses',
+            'embeddings',
+            'images',
+            'image-edits',
+            'speech',
+            'transcriptions',
+            'translations',
+          ],
+        },
+        description: 'Protocols it serves, most wanted first. Unset: chat, and what the preset adds.',
+      },
+      traits: traitsProperty,
+    },
+  },
+  secrets: ['api_key'],
+  offers: offersOf,
+  open(config, host) {
+    const auth: Record<string, string> =
+      config.api_key === undefined ? {} : { authorization: `Bearer ${config.api_key}` }
+    return openUpstream(settingsOf(config), protocolsOf(config), auth, host)
+  },
+})
+
+interface Config extends Omit<UpstreamSettings, 'base_url'> {
+  readonly preset?: string | undefined
+  readonly base_url?: string | undefined
+  readonly offers?: readonly string[] | undefined
+  readonly traits?: NonNullable<Offer['traits']> | undefined
+}
+
+function protocolsOf(config: Config): readonly string[] {
+  return config.offers ?? ['chat', ...(presetOf(config)?.offers ?? [])]
+}
+
+function offersOf(config: Config): readonly Offer[] {
+  const traits = { ...presetOf(config)?.traits, ...config.traits }
+  return protocolsOf(config).map((protocol) => (protocol === 'chat' ? offerOf(protocol, traits) : offerOf(protocol)))
+}
+
+/** The settings with the preset's addresses, which count only as long as the base address is the preset's too. */
+function settingsOf(config: Config): UpstreamSettings {
+  if (config.base_url !== undefined) return { ...config, base_url: config.base_url }
+  const preset = presetOf(config)
+  if (!preset) throw new Error('base_url is needed where no preset is named')
+  const moved = { ...preset.endpoint_base_urls, ...config.endpoint_base_urls }
+  return { ...config, base_url: preset.base_url, endpoint_base_urls: moved }
+}
+
+function presetOf({ preset }: Config) {
+  return preset === undefined ? undefined : presets.get(preset)
+}

@@ -1,0 +1,50 @@
+import type { CustomTool, FunctionTool, GenerateRequest, Item, Part } from '../../engine/index.ts'
+import { sample } from './sample.ts'
+
+/** What the echo has to say: the text of the last user message, or the input of the tool it must call. */
+export function wordsOf(request: GenerateRequest, tool: FunctionTool | CustomTool | undefined): string {
+  if (tool?.type === 'function') return JSON.stringify(sample({ type: 'object', ...tool.parameters }))
+  const last = request.items.findLast((item) => item.type === 'message' && item.role === 'user')
+  return last ? textOf(last) : ''
+}
+
+/** The tool that the client insists on. */
+export function forcedTool({ tools, toolChoice }: GenerateRequest): FunctionTool | CustomTool | undefined {
+  const callable = tools.filter((tool) => tool.type !== 'opaque')
+  if (toolChoice?.type === 'required') return callable[0]
+  if (toolChoice?.type === 'tool') return callable.find((tool) => tool.name === toolChoice.name)
+  if (toolChoice?.type !== 'allowed' || toolChoice.mode !== 'required') return undefined
+  return callable.find((tool) => toolChoice.tools.some(({ name }) => name === tool.name))
+}
+
+/** Pieces of `size` words with the space after them; joined they are the text. */
+export function pieces(text: string, size: number): readonly string[] {
+  const words = text.match(/\s*\S+\s*|\s+/g) ?? []
+  return Array.from({ length: Math.ceil(words.length / size) }, (_, at) =>
+    words.slice(at * size, (at + 1) * size).join(''),
+  )
+}
+
+/** Tokens as a rule of thumb: four characters each. */
+export function tokensOf(...texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + Math.ceil(text.length / 4), 0)
+}
+
+/** All readable text of an item. */
+export function textOf(item: Item): string {
+  switch (item.type) {
+    case 'message':
+    case 'result':
+      return item.content.map(textOfPart).join('')
+    case 'call':
+      return item.input
+    case 'reasoning':
+      return item.parts.map(({ text }) => text).join('')
+    case 'opaque':
+      return ''
+  }
+}
+
+function textOfPart(part: Part): string {
+  return part.type === 'text' || part.type === 'refusal' ? part.text : ''
+}

@@ -1,0 +1,51 @@
+/** Headers that belong to the connection or to the request being sent; a provider's settings cannot set them. */
+const reserved: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/**
+ * Header lines as a flat list of names and values. A later group replaces lines of earlier ones.
+ * Throws an `Error` on names and values that HTTP forbids (RFC 9110, section 5.5), line breaks above all, and never
+ * quotes a value.
+ */
+export function headerLines(
+  own: Readonly<Record<string, string>>,
+  extra: { readonly [name: string]: unknown } = {},
+): readonly string[] {
+  const lines = new Map(Object.entries(own))
+  for (const [name, value] of Object.entries(extra)) {
+    const lower = name.toLowerCase()
+    if (reserved.has(lower)) throw new Error(`headers.${lower} cannot be set: the gateway writes it itself`)
+    lines.set(lower, String(value))
+  }
+  for (const [name, value] of lines) {
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name))
+      throw new Error('headers holds a name that is not a valid header name')
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+      throw new Error(`the value of the header ${name} holds a character that headers forbid`)
+  }
+  return [...lines].flat()
+}
+
+/** Those of a client's headers that `names` lists, as lines of a flat list. */
+export function passedOn(given: ClientHeaders | undefined, names: readonly string[]): string[] {
+  return names.flatMap((name) => {
+    const value = given?.[name]
+    return value === undefined ? [] : [name, String(value)]
+  })
+}
+
+/** A client's headers, lower case, as `Call.clientHeaders` brings them. */
+export type ClientHeaders = Readonly<Record<string, string | string[] | undefined>>

@@ -1,0 +1,119 @@
+import { Pool } from 'undici'
+import { duration } from '../../engine/index.ts'
+import type { Answer, Call, Host, Scope } from '../../engine/index.ts'
+import { Exchange } from './exchange.ts'
+import type { Timeouts } from './limits.ts'
+
+/** What the settings of a provider say about its connections. Durations as text. */
+export interface HttpSettings {
+  readonly timeouts?:
+    | {
+        readonly connect?: string | undefined
+        readonly first_byte?: string | undefined
+        readonly idle?: string | undefined
+        readonly total?: string | undefined
+      }
+    | undefined
+  /** Most connections to one origin at a time; unset: as many as there are requests. */
+  readonly max_connections?: number | undefined
+}
+
+/** An address with the headers that all requests to it carry. */
+export interface Target {
+  readonly pool: Pool
+  /** Path and query. */
+  readonly path: string
+  readonly headers: readonly string[]
+}
+
+/** What of a call matters to the transport. */
+export type Sending = Pick<Call, 'body' | 'contentType' | 'model' | 'timeouts'> & {
+  readonly scope: Pick<Scope, 'onAbort'>
+}
+
+/**
+ * The HTTP client of all providers. Both requests resolve when the answer's headers are there, whatever its status, and
+ * reject with the failures that `transportFailure` tells apart. Redirects are never followed and encoded answers never
+ * decoded: both are `upstream_invalid_response`.
+ */
+export interface Http {
+  /** An address to ask; made once, when a provider is opened. `headers`: names and values in turn. */
+  target(url: URL, headers: readonly string[]): Target
+  /** `headers`: further lines for this one request. */
+  post(target: Target, sending: Sending, headers?: readonly string[]): Promise<Answer>
+  get(target: Target, signal: AbortSignal): Promise<Answer>
+}
+
+const connectDefault = '10s'
+/** Limits of requests that no client waits for, in milliseconds. */
+const background = { firstByte: 30_000, idle: 10_000, total: 60_000 }
+
+/**
+ * Opens the client with the limits of one provider. Connections live in one pool per origin and settings, and outlive
+ * a reload of the configuration. A limit that the provider sets takes the place of the pipeline's.
+ */
+export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep'>): Http {
+  const limits = settings.timeouts ?? {}
+  const connect = duration(limits.connect ?? connectDefault)
+  const own: Partial<Timeouts> = {
+    ...(limits.first_byte === undefined ? {} : { firstByte: duration(limits.first_byte) }),
+    ...(limits.idle === undefined ? {} : { idle: duration(limits.idle) }),
+    ...(limits.total === undefined ? {} : { total: duration(limits.total) }),
+  }
+  const connections = settings.max_connections ?? null
+  const dispatch = (target: Target, method: 'GET' | 'POST', sending: Omit<Sending, 'contentType'>, headers: string[]) =>
+    new Promise<Answer>((resolve, reject) => {
+      const timeouts = { connect, ...sending.timeouts, ...own }
+      const exchange = new Exchange(sending.model, timeouts, sending.scope, { resolve, reject })
+      if (exchange.over) return
+      const body = method === 'POST' ? sending.body : null
+      target.pool.dispatch({ method, path: target.path, body, headers }, exchange)
+    })
+  return {
+    target: (url, headers) => ({
+      pool: host.keep(
+        `http ${url.origin} connections=${connections} connect=${connect}`,
+        () => openPool(url.origin, connections, connect),
+        (pool) => pool.destroy(),
+      ),
+      path: url.pathname + url.search,
+      headers: [...headers, 'accept-encoding', 'identity'],
+    }),
+    post: (target, sending, headers = []) =>
+      dispatch(target, 'POST', sending, [...target.headers, 'content-type', sending.contentType, ...headers]),
+    get: (target, signal) =>
+      dispatch(
+        target,
+        'GET',
+        { body: nothing, model: 'the model list', timeouts: background, scope: scopeOf(signal) },
+        [...target.headers],
+      ),
+  }
+}
+
+const nothing = new Uint8Array()
+
+function openPool(origin: string, connections: number | null, connect: number): Pool {
+  return new Pool(origin, {
+    connections,
+    connectTimeout: connect,
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: 60_000,
+    maxHeaderSize: 16 * 1024,
+    // Its own timers are accurate to half a second; `Limits` watches instead.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+}
+
+function scopeOf(signal: AbortSignal): Pick<Scope, 'onAbort'> {
+  return {
+    onAbort(listener) {
+      const tell = () => listener(signal.reason as Error)
+      if (signal.aborted) tell()
+      else signal.addEventListener('abort', tell, { once: true })
+      return () => signal.removeEventListener('abort', tell)
+    },
+  }
+}

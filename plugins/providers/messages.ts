@@ -1,0 +1,62 @@
+import { defineProvider } from '../../engine/index.ts'
+import { baseUrl, httpProperties } from './config.ts'
+import { passedOn } from './headers.ts'
+import type { ClientHeaders } from './headers.ts'
+import { offerOf, openUpstream } from './upstream.ts'
+
+const protocols = ['messages', 'count-tokens']
+/** The version that requests are printed for; a client that speaks the protocol itself names its own. */
+const version = '2023-06-01'
+
+/** An upstream of the messages protocol (platform.claude.com/docs/en/api/messages). */
+export default defineProvider({
+  name: 'messages',
+  summary: 'The messages protocol, with its own counting of tokens.',
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['base_url', 'api_key'],
+    properties: {
+      base_url: baseUrl,
+      ...httpProperties,
+      auth: {
+        enum: ['x-api-key', 'bearer'],
+        default: 'x-api-key',
+        description: 'How the key is shown: in the header x-api-key, or as a bearer token.',
+      },
+      betas: {
+        type: 'array',
+        items: { type: 'string', pattern: '^[\\x21-\\x2b\\x2d-\\x7e]+$' },
+        description: 'Features of anthropic-beta that may be passed on. Unset: whatever a messages client asks for.',
+      },
+    },
+  },
+  secrets: ['api_key'],
+  offers: () => protocols.map((protocol) => offerOf(protocol)),
+  open(config, host) {
+    const auth: Record<string, string> =
+      config.auth === 'bearer' ? { authorization: `Bearer ${config.api_key}` } : { 'x-api-key': config.api_key }
+    const allowed = config.betas && new Set(config.betas)
+    const pinned = Object.keys(config.headers ?? {}).some((name) => name.toLowerCase() === 'anthropic-version')
+    return openUpstream(config, protocols, auth, host, ({ clientHeaders }) => [
+      ...(pinned ? [] : versionOf(clientHeaders)),
+      ...betasOf(clientHeaders, allowed),
+    ])
+  },
+})
+
+function versionOf(given: ClientHeaders | undefined): string[] {
+  const own = passedOn(given, ['anthropic-version'])
+  return own.length > 0 ? own : ['anthropic-version', version]
+}
+
+/** The features a client asks for, without those that the provider would refuse. */
+function betasOf(given: ClientHeaders | undefined, allowed: ReadonlySet<string> | undefined): string[] {
+  const asked = passedOn(given, ['anthropic-beta'])
+  if (!allowed || asked.length === 0) return asked
+  const kept = String(asked[1])
+    .split(',')
+    .map((beta) => beta.trim())
+    .filter((beta) => allowed.has(beta))
+  return kept.length > 0 ? ['anthropic-beta', kept.join(',')] : []
+}

@@ -1,0 +1,35 @@
+import { defineProvider } from '../../engine/index.ts'
+import { baseUrl, httpProperties } from './config.ts'
+import { offerOf, openUpstream } from './upstream.ts'
+
+const media = ['embeddings', 'images', 'image-edits', 'speech', 'transcriptions', 'translations']
+const protocols = ['responses', 'chat', ...media]
+
+/** What the vendor's own chat completions do beyond what every server of that protocol does. */
+const chatTraits = {
+  system_role: 'developer',
+  custom_tools: true,
+  allowed_tools: true,
+  files: true,
+  audio: true,
+  user_field: 'safety_identifier',
+  prompt_cache_key: true,
+  service_tier: true,
+  verbosity: true,
+  metadata: true,
+}
+
+/** The vendor's own responses, chat completions, embeddings, images and audio, with a bearer key. */
+export default defineProvider({
+  name: 'native',
+  summary: "The vendor's own responses, chat completions, embeddings, images and audio.",
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['base_url', 'api_key'],
+    properties: { base_url: baseUrl, ...httpProperties },
+  },
+  secrets: ['api_key'],
+  offers: () => protocols.map((protocol) => (protocol === 'chat' ? offerOf(protocol, chatTraits) : offerOf(protocol))),
+  open: (config, host) => openUpstream(config, protocols, { authorization: `Bearer ${config.api_key}` }, host),
+})

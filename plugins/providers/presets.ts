@@ -1,0 +1,152 @@
+import type { Traits } from '../../engine/index.ts'
+
+/** What is known of a vendor or a local server that speaks chat completions. */
+export interface Preset {
+  readonly base_url: string
+  readonly endpoint_base_urls?: Readonly<Record<string, string>>
+  /** The environment variable that usually holds the key; for the reference only. Absent: none is needed. */
+  readonly variable?: string
+  /** Protocols beside chat completions. */
+  readonly offers?: readonly string[]
+  /** What differs from the chat codec's defaults. */
+  readonly traits?: Traits
+}
+
+const maxTokens = { max_tokens_field: 'max_tokens' } as const
+
+/** Presets by the word in `preset:`. */
+export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
+  ['cerebras', { base_url: 'https://api.cerebras.ai/v1', variable: 'CEREBRAS_API_KEY' }],
+  [
+    'deepinfra',
+    {
+      base_url: 'https://api.deepinfra.com/v1/openai',
+      variable: 'DEEPINFRA_API_KEY',
+      offers: ['embeddings'],
+      traits: maxTokens,
+    },
+  ],
+  [
+    'deepseek',
+    {
+      base_url: 'https://api.deepseek.com/v1',
+      variable: 'DEEPSEEK_API_KEY',
+      traits: {
+        ...maxTokens,
+        json_schema: false,
+        strict: false,
+        images: false,
+        reasoning_content: true,
+        user_field: false,
+      },
+    },
+  ],
+  [
+    'fireworks',
+    {
+      base_url: 'https://api.fireworks.ai/inference/v1',
+      variable: 'FIREWORKS_API_KEY',
+      offers: ['embeddings'],
+      traits: { ...maxTokens, top_k: true, reasoning_content: true },
+    },
+  ],
+  [
+    'groq',
+    {
+      base_url: 'https://api.groq.com/openai/v1',
+      variable: 'GROQ_API_KEY',
+      offers: ['speech', 'transcriptions', 'translations'],
+      traits: { logprobs: false, service_tier: true },
+    },
+  ],
+  ['huggingface', { base_url: 'https://router.huggingface.co/v1', variable: 'HF_TOKEN', traits: maxTokens }],
+  ['llamacpp', { base_url: 'http://127.0.0.1:8080/v1', offers: ['embeddings'], traits: { ...maxTokens, top_k: true } }],
+  [
+    'lmstudio',
+    {
+      base_url: 'http://127.0.0.1:1234/v1',
+      offers: ['responses', 'embeddings'],
+      traits: { ...maxTokens, top_k: true },
+    },
+  ],
+  [
+    'mistral',
+    {
+      base_url: 'https://api.mistral.ai/v1',
+      variable: 'MISTRAL_API_KEY',
+      offers: ['embeddings', 'transcriptions'],
+      traits: { ...maxTokens, stream_usage: false, user_field: false, logprobs: false, reasoning_effort: false },
+    },
+  ],
+  [
+    'moonshot',
+    {
+      base_url: 'https://api.moonshot.ai/v1',
+      variable: 'MOONSHOT_API_KEY',
+      traits: { ...maxTokens, reasoning_content: true },
+    },
+  ],
+  [
+    'nvidia',
+    {
+      base_url: 'https://integrate.api.nvidia.com/v1',
+      variable: 'NVIDIA_API_KEY',
+      offers: ['embeddings'],
+      traits: maxTokens,
+    },
+  ],
+  [
+    'openrouter',
+    {
+      base_url: 'https://openrouter.ai/api/v1',
+      variable: 'OPENROUTER_API_KEY',
+      offers: ['responses', 'embeddings'],
+      traits: { ...maxTokens, cache_control: true, files: true, audio: true, top_k: true, verbosity: true },
+    },
+  ],
+  [
+    'perplexity',
+    {
+      base_url: 'https://api.perplexity.ai',
+      endpoint_base_urls: { chat: 'https://api.perplexity.ai/chat/completions' },
+      variable: 'PERPLEXITY_API_KEY',
+      traits: { ...maxTokens, parallel_tool_calls: false, stream_usage: false, user_field: false, logprobs: false },
+    },
+  ],
+  [
+    'sambanova',
+    {
+      base_url: 'https://api.sambanova.ai/v1',
+      variable: 'SAMBANOVA_API_KEY',
+      offers: ['embeddings'],
+      traits: maxTokens,
+    },
+  ],
+  ['sglang', { base_url: 'http://127.0.0.1:30000/v1', offers: ['embeddings'], traits: { ...maxTokens, top_k: true } }],
+  [
+    'together',
+    {
+      base_url: 'https://api.together.xyz/v1',
+      variable: 'TOGETHER_API_KEY',
+      offers: ['embeddings', 'images', 'speech', 'transcriptions'],
+      traits: { ...maxTokens, top_k: true, user_field: false },
+    },
+  ],
+  [
+    'vllm',
+    {
+      base_url: 'http://127.0.0.1:8000/v1',
+      offers: ['responses', 'embeddings', 'transcriptions', 'translations'],
+      traits: { ...maxTokens, top_k: true },
+    },
+  ],
+  ['xai', { base_url: 'https://api.x.ai/v1', variable: 'XAI_API_KEY', offers: ['responses', 'images'] }],
+  [
+    'zai',
+    {
+      base_url: 'https://api.z.ai/api/paas/v4',
+      variable: 'ZAI_API_KEY',
+      traits: { ...maxTokens, reasoning_content: true },
+    },
+  ],
+])

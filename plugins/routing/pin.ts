@@ -1,0 +1,85 @@
+import { GatewayError, defineStage } from '../../engine/index.ts'
+import type { Candidate, Catalog, Envelope, ModelRecord, Offer, OpenProvider, Operation } from '../../engine/index.ts'
+
+/** Makes the named model, then its fallbacks, the candidates of the request. */
+export default defineStage({
+  name: 'pin',
+  summary: 'Make the named model and its fallbacks the candidates.',
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      instead: {
+        type: 'string',
+        description:
+          'Operation to pin a provider for when it does not offer the one that was asked for; a later stage then answers.',
+      },
+    },
+  } as const,
+  needs: ['request', 'target'],
+  provides: ['candidates'],
+  build: ({ instead }, { catalog, codecs }) => {
+    const translated = new Set(codecs.filter(({ request }) => request).map(({ protocol }) => protocol))
+    const known = new Map<string, readonly Candidate[]>()
+    return ({ request, target }) => {
+      const { model } = target
+      if (!model) throw new GatewayError('model_not_found', { model: target.name }, { param: 'model' })
+      const key = `${request.protocol}\n${model.name}`
+      const found =
+        known.get(key) ??
+        candidates(
+          { catalog, translated, request, ...(instead === undefined ? {} : { instead: instead as Operation }) },
+          model,
+        )
+      // A configuration has few models, and a name that is none of them never gets here.
+      known.set(key, found)
+      return { candidates: found }
+    }
+  },
+})
+
+interface Pinning {
+  readonly catalog: Catalog
+  /** Protocols that can be translated. */
+  readonly translated: ReadonlySet<string>
+  readonly request: Envelope
+  readonly instead?: Operation
+}
+
+function candidates(pinning: Pinning, model: ModelRecord): readonly Candidate[] {
+  const { catalog, request } = pinning
+  const records = [model, ...model.fallbacks.flatMap((name) => catalog.find(name) ?? [])]
+  const all = records.flatMap((record) => {
+    const provider = catalog.provider(record.provider)
+    const offer = provider && bestOffer(record, provider, pinning)
+    return provider && offer ? [{ model: record, provider, offer, origin: origin(record, provider) }] : []
+  })
+  if (all[0]?.model !== model) {
+    const reason = `its provider serves no ${request.protocol}`
+    throw new GatewayError('unsupported', { model: model.name, reason }, { code: null })
+  }
+  const on = all.filter(({ provider }) => provider.off === undefined)
+  if (on.length === 0) throw new GatewayError('provider_off', { model: model.name, reason: all[0].provider.off })
+  return on
+}
+
+/** The offer to use: the client's own protocol where the provider speaks it, else what the model or the provider prefers. */
+function bestOffer(model: ModelRecord, provider: OpenProvider, pinning: Pinning): Offer | undefined {
+  const { request, translated, instead } = pinning
+  const { protocols } = model
+  const reaches = ({ protocol }: Offer) =>
+    protocol === request.protocol ||
+    (translated.has(request.protocol) && (protocol === undefined || translated.has(protocol)))
+  const wanted = ({ protocol }: Offer) =>
+    protocols === undefined || protocol === undefined || protocols.includes(protocol)
+  const rank = ({ protocol }: Offer) => (protocol === request.protocol ? -1 : (protocols?.indexOf(protocol ?? '') ?? 0))
+  const [best] = provider.offers
+    .filter((offer) => offer.operation === request.operation && reaches(offer) && wanted(offer))
+    .sort((one, other) => rank(one) - rank(other))
+  return best ?? provider.offers.find(({ operation }) => operation === instead)
+}
+
+/** Provider and model family, such as `openai/gpt`: who can read its own sealed reasoning again. */
+function origin({ upstream_model }: ModelRecord, { name }: OpenProvider): string {
+  return `${name}/${/^[a-z]*/i.exec(upstream_model)?.[0].toLowerCase() ?? ''}`
+}
