@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Shape } from './scenarios.ts'
+
+export interface Target {
+  readonly name: string
+  readonly port: number
+  readonly command: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly shape: Shape
+}
+
+const here = import.meta.dirname
+const root = join(here, '..', '..')
+export const benchKey = 'sk-sluice-bench-0000000000000000000000000000'
+
+/** What is measured, each on a port of its own above `mockPort`. */
+export function targetsFor(names: readonly string[], mockPort: number, work: string): Target[] {
+  return names.map((name, index) => make(name, mockPort + 1 + index, mockPort, work))
+}
+
+function make(name: string, port: number, mockPort: number, work: string): Target {
+  const common = {
+    name,
+    port,
+    env: {},
+    path: '/v1/chat/completions',
+    headers: { authorization: `Bearer ${benchKey}` },
+    shape: 'chat' as Shape,
+  }
+  switch (name) {
+    case 'bare':
+      return { ...common, command: [process.execPath, join(here, 'bare.ts'), String(port), String(mockPort)] }
+    case 'sluice':
+      return { ...common, ...gateway(name, port, mockPort, work) }
+    case 'sluice-translating':
+      return { ...common, ...gateway(name, port, mockPort, work), path: '/v1/messages', shape: 'messages' }
+    case 'portkey':
+      return { ...common, ...peer(port, mockPort) }
+    default:
+      throw new Error(`no target named "${name}"`)
+  }
+}
+
+function gateway(name: string, port: number, mockPort: number, work: string) {
+  const config = join(work, `${name}.yaml`)
+  const streams = ['mock', 'mock-c200-d0', 'mock-c5-d4', 'mock-c100-d40']
+  writeFileSync(
+    config,
+    JSON.stringify({
+      listen: { host: '127.0.0.1', port },
+      database: { url: `sqlite:${join(work, `${name}.db`)}` },
+      plugins: [join(root, 'plugins')],
+      pipelines: join(root, 'pipelines'),
+      providers: [
+        { name: 'mock', type: 'compatible', base_url: `http://127.0.0.1:${mockPort}/v1`, api_key: 'sk-upstream' },
+      ],
+      models: streams.map((model) => ({ name: model, provider: 'mock', pricing: { input: 1, output: 2 } })),
+      api_keys: [{ name: 'bench', key: benchKey }],
+    }),
+  )
+  return {
+    command: [process.execPath, join(root, 'engine', 'bin', 'sluice.cjs'), 'serve'],
+    env: { SLUICE_CONFIG: config, PORT: String(port) },
+  }
+}
+
+function peer(port: number, mockPort: number) {
+  const entry = join(here, 'node_modules', '@portkey-ai', 'gateway', 'build', 'start-server.js')
+  if (!existsSync(entry))
+    execFileSync('npm', ['install', '--no-save', '--no-package-lock', '--ignore-scripts', '--loglevel=error'], {
+      cwd: here,
+      stdio: 'inherit',
+    })
+  return {
+    command: [process.execPath, entry, `--port=${port}`, '--headless'],
+    env: { NODE_ENV: 'production', TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost' },
+    headers: {
+      authorization: `Bearer ${benchKey}`,
+      'x-portkey-provider': 'openai',
+      'x-portkey-custom-host': `http://127.0.0.1:${mockPort}/v1`,
+    },
+  }
+}

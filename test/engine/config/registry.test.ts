@@ -1,0 +1,148 @@
+import { expect } from 'chai'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
+import { assemble, loadPlugins } from '../../../engine/config/registry.ts'
+import { stub } from '../pipeline/stubs.ts'
+import type { TestFolder } from './folder.ts'
+import { testFolder } from './folder.ts'
+
+const component = (fields: string) => `export default { summary: 'A test.', ${fields} }\n`
+const none = "config: { type: 'object', additionalProperties: false, properties: {} }"
+const stage = (name: string, gives = '{}') =>
+  component(`kind: 'stage', name: '${name}', ${none}, needs: [], provides: [], build: () => () => (${gives})`)
+const provider = (name: string) =>
+  component(`kind: 'provider', name: '${name}', ${none}, offers: () => [], open: () => ({})`)
+const codec = (protocol: string) =>
+  component(`protocol: '${protocol}', operation: 'embed', head: () => ({}), error: {}, meter: {}`)
+
+async function load(folder: TestFolder, ...entries: string[]) {
+  const loaded = await loadPlugins(
+    entries.map((text) => ({
+      text,
+      report: (code: string, message: string) => ({ file: 's.yaml', line: 1, column: 1, code, message }),
+    })),
+    folder.path,
+    join(folder.path, 'config', 's.yaml'),
+  )
+  return { ...loaded, problems: loaded.diagnostics.map(printDiagnostic) }
+}
+
+describe('registry', () => {
+  let folder: TestFolder
+  beforeEach(async () => {
+    folder = await testFolder()
+  })
+  afterEach(() => folder.remove())
+
+  it('finds components in folders, files and packages', async () => {
+    const lines = "import inner from './inner.ts'\n"
+    await folder.write({
+      'plugins/limit.ts': stage('limit'),
+      'plugins/limit.test.ts': 'throw new Error("a test was loaded")',
+      'plugins/types.d.ts': 'not even TypeScript',
+      'plugins/.hidden.ts': 'throw new Error("a hidden file was loaded")',
+      'plugins/node_modules/x.ts': 'throw new Error("a package was loaded")',
+      'plugins/notes.md': 'Nothing.',
+      'plugins/deep/plain.js': codec('plain'),
+      'plugins/deep/er/far.ts': provider('far'),
+      'plugins/whole/index.ts': `${lines}export default { kind: 'plugin', name: 'whole', summary: 's', stages: [inner] }`,
+      'plugins/whole/inner.ts': stage('inner'),
+      'one.ts': stage('one'),
+      'node_modules/acme/package.json': '{ "name": "acme", "type": "module", "exports": { "import": "./main.js" } }',
+      'node_modules/acme/main.js': `const stages = []\nexport default { kind: 'plugin', name: 'acme', summary: 's', stages }`,
+      'config/s.yaml': '',
+    })
+    const { registry, problems, folders, files } = await load(folder, './plugins', './one.ts', 'acme')
+    expect(problems).to.deep.equal([])
+    expect([...registry.stages.keys()]).to.deep.equal(['limit', 'inner', 'one'])
+    expect([...registry.codecs.keys()]).to.deep.equal(['plain'])
+    expect([...registry.providers.keys()]).to.deep.equal(['far'])
+    expect([...registry.plugins.keys()]).to.deep.equal(['whole', 'acme'])
+    expect(registry.incomplete).to.equal(false)
+    const names = (paths: readonly string[]) => paths.map((path) => path.slice(folder.path.length + 1))
+    expect(names(folders)).to.deep.equal(['plugins', 'plugins/deep', 'plugins/deep/er', 'plugins/whole', ''])
+    expect(names(files)).to.include.members(['plugins/limit.ts', 'plugins/whole/inner.ts', 'one.ts'])
+  })
+
+  it('reports what cannot be loaded or is no component, and goes on', async () => {
+    await folder.write({
+      'plugins/a.ts': stage('a'),
+      'plugins/broken.ts': 'export default {',
+      'plugins/empty.ts': 'export const x = 1\n',
+      'plugins/odd.ts': component("kind: 'gadget', name: 'odd'"),
+      'plugins/open.ts': component(
+        "kind: 'stage', name: 'open', config: { type: 'object' }, needs: [], provides: [], build() {}",
+      ),
+      'plugins/twin.ts': stage('a'),
+      'plugins/use.ts': stage('use'),
+      'plugins/wrong.ts': component(
+        "kind: 'stage', name: 'wrong', config: { type: 'object', additionalProperties: false, properties: { a: { type: 'text' } } }, needs: [], provides: [], build() {}",
+      ),
+    })
+    const { registry, problems } = await load(folder, './plugins', './gone', 'no-such-package')
+    expect([...registry.stages.keys()]).to.deep.equal(['a'])
+    expect(registry.incomplete).to.equal(true)
+    expect(problems.filter((line) => !/broken|no-such-package/.test(line))).to.deep.equal([
+      's.yaml:1:1: there is no file or folder "./gone" [plugin]',
+      'plugins/empty.ts:1:1: the default export is neither a plugin, a stage, a codec nor a provider [component]',
+      'plugins/odd.ts:1:1: "gadget" is no kind of component [component]',
+      'plugins/open.ts:1:1: stage "open": its config must be an object schema with additionalProperties: false [component]',
+      'plugins/twin.ts:1:1: the stage "a" is already there: plugins/a.ts [duplicate]',
+      'plugins/use.ts:1:1: a stage cannot be named "use": pipelines use that word themselves [component]',
+      'plugins/wrong.ts:1:1: stage "wrong": its config schema is wrong: schema is invalid: data/properties/a/type must be equal to one of the allowed values, data/properties/a/type must be array, data/properties/a/type must match a schema in anyOf [component]',
+    ])
+    expect(
+      problems.filter((line) => /^plugins\/broken\.ts:1:1: cannot be loaded: .+ \[plugin\]$/.test(line)),
+    ).to.have.length(1)
+    expect(
+      problems.filter((line) => /^no-such-package:1:1: cannot be loaded: .*no-such-package.* \[plugin\]$/.test(line)),
+    ).to.have.length(1)
+  })
+
+  it('loads what changed anew, inner files of a plugin too, and shares what did not', async () => {
+    const index =
+      "import inner from './inner.ts'\nexport default { kind: 'plugin', name: 'whole', summary: 's', stages: [inner] }\n"
+    await folder.write({
+      'plugins/flat/a.ts': stage('a', "{ v: 'a1' }"),
+      'plugins/whole/index.ts': index,
+      'plugins/whole/inner.ts': stage('inner', "{ v: 'i1' }"),
+    })
+    const built = async () => {
+      const { registry, problems } = await load(folder, './plugins')
+      expect(problems).to.deep.equal([])
+      return registry.stages
+    }
+    const value = (stages: Awaited<ReturnType<typeof built>>, name: string) =>
+      (stages.get(name)!.build({}, {} as never) as () => { v: string })().v
+    const first = await built()
+    const again = await built()
+    expect(again.get('a')).to.equal(first.get('a'))
+    await folder.write({ 'plugins/whole/inner.ts': stage('inner', "{ v: 'i2' }") })
+    const second = await built()
+    expect([value(second, 'a'), value(second, 'inner')]).to.deep.equal(['a1', 'i2'])
+    expect(second.get('a')).to.equal(first.get('a'))
+    await folder.write({
+      'plugins/flat/a.ts': stage('a', "{ v: 'a2' }"),
+      'plugins/whole/inner.ts': stage('inner', "{ v: 'i1' }"),
+    })
+    const third = await built()
+    expect([value(third, 'a'), value(third, 'inner')]).to.deep.equal(['a2', 'i1'])
+    expect(third.get('inner')).to.equal(first.get('inner'))
+    await rm(join(folder.path, 'plugins/flat/a.ts'))
+    expect([...(await built()).keys()]).to.deep.equal(['inner'])
+  })
+
+  it('assembles components that are already there', () => {
+    const { registry, diagnostics } = assemble(
+      [
+        stub('x', [], []),
+        { kind: 'plugin', name: 'p', summary: 's', stages: [stub('y', [], []), stub('x', [], [])] },
+      ].map((value) => ({ value, from: 'here' })),
+    )
+    expect([...registry.stages.keys()]).to.deep.equal(['x', 'y'])
+    expect(diagnostics.map(printDiagnostic)).to.deep.equal([
+      'here:1:1: the stage "x" is already there: here [duplicate]',
+    ])
+  })
+})

@@ -1,0 +1,216 @@
+import { expect } from 'chai'
+import { defineProvider } from '../../../engine/index.ts'
+import { printDiagnostic, sortDiagnostics } from '../../../engine/config/diagnostics.ts'
+import { exampleSettings } from '../../../engine/config/example.ts'
+import type { Environment } from '../../../engine/config/interpolate.ts'
+import { loadSettings } from '../../../engine/config/load-settings.ts'
+import { assemble } from '../../../engine/config/registry.ts'
+import { pipelineSchema, settingsSchema } from '../../../engine/config/schema.ts'
+import { readSource } from '../../../engine/config/source.ts'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { stubs, codec } from '../pipeline/stubs.ts'
+
+const remote = defineProvider({
+  name: 'remote',
+  summary: 'Asks another server.',
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['api_key'],
+    properties: {
+      api_key: { type: 'string', minLength: 4, description: 'The key.' },
+      base_url: { type: 'string', default: 'http://localhost', description: 'Where it is.' },
+      retries: { type: 'integer', default: 0, description: 'How often.' },
+    },
+  },
+  secrets: ['api_key'],
+  offers: () => [],
+  open: () => ({}),
+})
+const { registry } = assemble([remote, codec, ...stubs].map((value) => ({ value, from: 'stubs.ts' })))
+
+function load(text: string, environment: Environment = {}) {
+  const { source, diagnostics } = readSource('s.yaml', text, environment)
+  const loaded = loadSettings(source, registry, environment)
+  return {
+    settings: loaded.settings,
+    off: loaded.off,
+    problems: sortDiagnostics([...diagnostics, ...loaded.diagnostics]).map(printDiagnostic),
+  }
+}
+
+describe('settings', () => {
+  it('needs nothing', () => {
+    const { settings, problems } = load('')
+    expect(problems).to.deep.equal([])
+    expect(settings).to.deep.equal({
+      listen: { host: '127.0.0.1', port: 8080, workers: 1 },
+      database: { url: 'sqlite:data/sluice.db' },
+      plugins: ['./plugins'],
+      pipelines: './pipelines',
+      providers: [],
+      models: [],
+      api_keys: [],
+      server_config: { logging: { level: 'info' } },
+    })
+  })
+
+  it('fills in what models, providers and keys leave out', () => {
+    const { settings, problems } = load(
+      `providers: [{ name: far, type: remote, api_key: "\${KEY}", retries: "\${RETRIES:-3}" }]
+models: [{ name: m, provider: far, pricing: { input: 0.5 }, protocols: [plain] }]
+api_keys: [{ name: dev, key: dev-key-1, models: [m, auto], expires_at: 2030-01-31T12:00:00Z }]
+`,
+      { KEY: 'secret' },
+    )
+    expect(problems).to.deep.equal([])
+    expect(settings?.providers).to.deep.equal([
+      { name: 'far', type: 'remote', config: { api_key: 'secret', base_url: 'http://localhost', retries: 3 } },
+    ])
+    expect(settings?.models).to.deep.equal([
+      {
+        name: 'm',
+        provider: 'far',
+        upstream_model: 'm',
+        aliases: [],
+        supports_images: false,
+        supports_tools: true,
+        supports_mapeval: false,
+        supports_realtime: false,
+        auto_eligible: false,
+        pricing: { input: 0.5 },
+        fallbacks: [],
+        protocols: ['plain'],
+      },
+    ])
+    expect(settings?.api_keys).to.deep.equal([
+      { name: 'dev', key: 'dev-key-1', models: ['m', 'auto'], expires_at: '2030-01-31T12:00:00Z' },
+    ])
+  })
+
+  it('reports every problem with its place', () => {
+    const text = `listen: { prot: 1, workers: none }
+database: { url: mysql://x }
+mcp_servers: []
+providers:
+  - { name: a, type: remot }
+  - { name: b, type: remote, api_key: key1, base_ulr: x }
+  - { name: b, type: remote, api_key: k }
+models:
+  - { name: m, provider: bb, aliases: [n], fallbacks: [mm, n], protocols: [plan] }
+  - { name: n, provider: b, pricing: { input: -1 } }
+api_keys:
+  - { name: dev, key: same-text, budget: 1 }
+  - { name: dev, key: same-text, expires_at: 2030-02-31 }
+`
+    expect(load(text).problems).to.deep.equal([
+      's.yaml:1:11: unknown field "prot"; did you mean "port"? [additionalProperties]',
+      's.yaml:1:29: must be integer or must be "auto" [anyOf]',
+      's.yaml:2:18: must match pattern "^(sqlite:.+|postgres(ql)?://.+)$" [pattern]',
+      's.yaml:3:1: unknown field "mcp_servers" [additionalProperties]',
+      's.yaml:5:22: no provider type "remot"; did you mean "remote"? [unknown-provider-type]',
+      's.yaml:6:45: unknown field "base_ulr"; did you mean "base_url"? [additionalProperties]',
+      's.yaml:7:13: the name "b" is already taken by the provider number 2 [duplicate]',
+      's.yaml:7:39: must NOT have fewer than 4 characters [minLength]',
+      's.yaml:9:26: no provider named "bb"; did you mean "b"? [unknown-provider]',
+      's.yaml:9:40: the name "n" is already taken by the model number 2 [duplicate]',
+      's.yaml:9:56: no model named "mm"; did you mean "m"? [unknown-model]',
+      's.yaml:9:76: no protocol named "plan"; did you mean "plain"? [unknown-protocol]',
+      's.yaml:10:47: must be >= 0 [minimum]',
+      's.yaml:12:34: unknown field "budget" [additionalProperties]',
+      's.yaml:13:13: the name "dev" is already taken by the API key number 1 [duplicate]',
+      's.yaml:13:23: the API key "dev" has the same text [duplicate]',
+      's.yaml:13:46: must be a date or a date and time, such as 2027-01-31T12:00:00Z [date]',
+    ])
+  })
+
+  it('switches providers and keys off whose variables are unset, and refuses other unset ones', () => {
+    const text = `providers: [{ name: far, type: remote, api_key: "\${KEY}" }]
+models: [{ name: m, provider: far }]
+api_keys: [{ name: dev, key: "\${DEV_KEY}" }]
+`
+    const { settings, off, problems } = load(text)
+    expect(problems).to.deep.equal([])
+    expect(off).to.deep.equal(['provider "far" is off: KEY is not set', 'API key "dev" is off: DEV_KEY is not set'])
+    expect(settings?.providers[0]).to.include({ name: 'far', off: 'KEY is not set' })
+    expect(settings?.api_keys).to.deep.equal([])
+    expect(load('database: { url: "${DB}" }\nlisten: { port: "${P}" }\n').problems).to.deep.equal([
+      's.yaml:1:18: DB is not set; set it or write ${DB:-default} [unset-variable]',
+      's.yaml:2:17: P is not set; set it or write ${P:-default} [unset-variable]',
+    ])
+  })
+
+  it('lets the environment override', () => {
+    const environment = {
+      PORT: '9090',
+      HOST: '0.0.0.0',
+      DATABASE_URL: 'postgres://u@h/d',
+      REDIS_URL: 'redis://h',
+      LOG_LEVEL: 'debug',
+    }
+    const { settings } = load('listen: { port: 1 }\n', environment)
+    expect(settings?.listen).to.include({ host: '0.0.0.0', port: 9090 })
+    expect(settings?.database.url).to.equal('postgres://u@h/d')
+    expect(settings?.key_value).to.deep.equal({ url: 'redis://h' })
+    expect(settings?.server_config.logging.level).to.equal('debug')
+    expect(load('', { PORT: 'eighty', LOG_LEVEL: 'loud' }).problems).to.deep.equal([
+      'LOG_LEVEL:1:1: must be one of "trace", "debug", "info", "warn", "error", "fatal", "silent" [enum]',
+      'PORT:1:1: must be integer [type]',
+    ])
+  })
+
+  it('survives shapes of every kind', () => {
+    for (const text of [
+      '5',
+      '[]',
+      'listen: 5',
+      'providers: 1',
+      'providers: [1, null]',
+      'models: [null, 3]',
+      'api_keys: [x]',
+      'server_config: []',
+      'models: [{ aliases: 5, fallbacks: x }]',
+    ])
+      expect(load(text).problems.join('\n'), text).to.match(/^s\.yaml:1:\d+: .*\[\w+\]/)
+  })
+
+  it('prints an example that is right and changes nothing', () => {
+    const example = exampleSettings(registry)
+    const { settings, problems } = load(example)
+    expect(problems).to.deep.equal([])
+    expect(settings).to.deep.equal(load('').settings)
+    expect(example.split('\n')).to.include.members([
+      '  # Port to listen on, 0 for any free one; PORT overrides it.',
+      '  port: 8080',
+      '# key_value: # The key-value store that processes share; absent: none.',
+      '  # - name: my-remote',
+      '  #   base_url: "http://localhost" # Where it is.',
+      '  # - name: "…" # The name that clients use.',
+    ])
+  })
+})
+
+describe('editor schemas', () => {
+  const compile = (schema: object) => new Ajv2020({ strict: false, formats: { uri: true } }).compile(schema)
+
+  it('know the fields of each provider type', () => {
+    const valid = compile(settingsSchema(registry))
+    expect(valid({ providers: [{ name: 'a', type: 'remote', api_key: 'abcd' }] })).to.equal(true)
+    expect(valid({ providers: [{ name: 'a', type: 'remote', api_key: 'abcd', other: 1 }] })).to.equal(false)
+    expect(valid({ providers: [{ name: 'a', type: 'other' }] })).to.equal(false)
+    expect(valid({ models: [{ name: 'm', provider: 'a', protocols: ['plan'] }] })).to.equal(false)
+  })
+
+  it('know the fields of each stage', () => {
+    const valid = compile(pipelineSchema(registry))
+    const steps = (...stages: unknown[]) => valid({ name: 'p', summary: 's.', stages })
+    expect(steps('auth', { parse: { protocol: 'plain' } }, { parse: null }, { use: 'x' })).to.equal(true)
+    expect(
+      steps({ switch: [{ when: { a: 1 }, do: ['auth'] }] }, { attempt: { do: [{ call: { timeout: '1s' } }] } }),
+    ).to.equal(true)
+    expect(steps('judge')).to.equal(false)
+    expect(steps({ parse: { other: 1 } })).to.equal(false)
+    expect(steps({ attempt: { do: ['nothing'] } })).to.equal(false)
+    expect(valid({ endpoints: [{ name: 'p', summary: 's.', stages: ['auth'] }] })).to.equal(true)
+  })
+})

@@ -1,0 +1,161 @@
+import { expect } from 'chai'
+import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
+import { Live } from '../../../engine/live/live.ts'
+import type { Snapshot } from '../../../engine/live/snapshot.ts'
+import { watchConfiguration } from '../../../engine/live/watch.ts'
+import { execute } from '../../../engine/pipeline/run.ts'
+import type { Bag } from '../../../engine/pipeline/run.ts'
+import { TestScope } from '../pipeline/stubs.ts'
+import { pipeline, pluginText, settings, testHouse } from './house.ts'
+import type { TestHouse } from './house.ts'
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+async function replyOf({
+  pipelines,
+}: Snapshot): Promise<{ version: string; status: { config: { version: string; error?: string } } }> {
+  const slots = { ingress: { path: 'text-of-dev' } } as unknown as Bag
+  await execute(pipelines.get('p')!, slots, new TestScope())
+  return slots.reply as never
+}
+
+describe('live configuration', () => {
+  let house: TestHouse
+  let live: Live
+  let swaps: Snapshot[]
+  let swapped: () => void = () => undefined
+  const next = () => new Promise<void>((resolve) => (swapped = resolve))
+
+  beforeEach(async () => {
+    house = await testHouse()
+    swaps = []
+    const onSwap = (snapshot: Snapshot) => {
+      swaps.push(snapshot)
+      // Those who wait see the new configuration only once it is in place.
+      setImmediate(() => swapped())
+    }
+    const started = await Live.start({ ...house.options, onSwap })
+    if ('diagnostics' in started) throw new Error(started.diagnostics.map(printDiagnostic).join('\n'))
+    live = started.live
+  })
+  afterEach(async () => {
+    await live.close()
+    await house.folder.remove()
+  })
+
+  it('closes an old configuration when its last user left, never before', async () => {
+    const first = live.acquire()
+    expect(live.acquire()).to.equal(first)
+    await house.folder.write({ 'config/sluice.yaml': settings('http://two.test') })
+    expect(await live.reload()).to.deep.equal([])
+    const second = live.acquire()
+    expect(second).to.not.equal(first)
+    expect(swaps).to.deep.equal([first, second])
+    live.release(first)
+    expect(house.events).to.deep.equal(['open http://one.test', 'open http://two.test'])
+    live.release(first)
+    expect(house.events).to.deep.equal(['open http://one.test', 'open http://two.test', 'close http://one.test'])
+    live.release(second)
+    expect(house.events).to.have.length(3)
+  })
+
+  it('keeps the last good one when the new one is broken, and says so', async () => {
+    const { version } = live.current
+    await house.folder.write({ 'pipelines/p.yaml': pipeline.replace('reply]', 'replyy, other]') })
+    const lines = (await live.reload()).map(printDiagnostic)
+    expect(lines).to.deep.equal([
+      'pipelines/p.yaml:4:16: no stage named "replyy"; did you mean "reply"? [unknown-stage]',
+      'pipelines/p.yaml:4:24: no stage named "other" [unknown-stage]',
+    ])
+    expect(live.current.version).to.equal(version)
+    expect((await replyOf(live.current)).status.config).to.deep.equal({ version, error: lines[0] })
+    expect(house.lines.filter(({ level }) => level === 50).map(({ msg }) => msg)).to.deep.equal([
+      ...lines,
+      'the new configuration is refused; the last good one stays',
+    ])
+    await house.folder.write({ 'pipelines/p.yaml': pipeline })
+    expect(await live.reload()).to.deep.equal([])
+    expect(live.status).to.deep.equal({ version })
+  })
+
+  it('says once which providers are off', () => {
+    expect(house.lines.map(({ msg }) => msg)).to.deep.equal([
+      'provider "off" is off: OFF_URL is not set',
+      'the configuration is live',
+    ])
+  })
+
+  it('reads again only what changed', async () => {
+    const before = live.current
+    expect(await live.reloadIfChanged()).to.deep.equal([])
+    expect(live.current).to.equal(before)
+    await house.folder.write({ 'plugins/test/index.ts': pluginText('two') })
+    await live.reloadIfChanged()
+    expect([(await replyOf(before)).version, (await replyOf(live.current)).version]).to.deep.equal(['one', 'two'])
+  })
+
+  it('refuses to start from a broken configuration', async () => {
+    await house.folder.write({ 'config/sluice.yaml': 'listn: {}' })
+    const started = await Live.start(house.options)
+    expect('diagnostics' in started && started.diagnostics.map(printDiagnostic)).to.deep.equal([
+      'config/sluice.yaml:1:1: unknown field "listn"; did you mean "listen"? [additionalProperties]',
+    ])
+  })
+
+  it('waits for its users before it closes', async () => {
+    const held = live.acquire()
+    const closing = live.close()
+    expect(() => live.acquire()).to.throw('the configuration is closed')
+    expect(house.events).to.deep.equal(['open http://one.test'])
+    live.release(held)
+    await closing
+    expect(house.events).to.deep.equal(['open http://one.test', 'close http://one.test'])
+  })
+
+  describe('watched', () => {
+    let stop: () => void
+    beforeEach(() => {
+      stop = watchConfiguration(live, house.log)
+    })
+    afterEach(() => stop())
+
+    it('reloads when the file, a pipeline or a plugin changes, also by replacement', async () => {
+      await Promise.all([next(), house.folder.write({ 'config/sluice.yaml': settings('http://two.test') })])
+      expect(live.current.settings.providers[0]?.config['url']).to.equal('http://two.test')
+      await house.folder.write({ 'config/new.yaml': settings('http://three.test') })
+      await Promise.all([
+        next(),
+        rename(join(house.folder.path, 'config/new.yaml'), join(house.folder.path, 'config/sluice.yaml')),
+      ])
+      expect(live.current.settings.providers[0]?.config['url']).to.equal('http://three.test')
+      await Promise.all([next(), house.folder.write({ 'plugins/test/index.ts': pluginText('two') })])
+      expect((await replyOf(live.current)).version).to.equal('two')
+      await Promise.all([
+        next(),
+        house.folder.write({ 'pipelines/deep/q.yaml': pipeline.replace('name: p', 'name: q').replace('/p', '/q') }),
+      ])
+      expect([...live.current.pipelines.keys()]).to.deep.equal(['p', 'q'])
+      await Promise.all([
+        next(),
+        house.folder.write({ 'pipelines/deep/q.yaml': pipeline.replace('name: p', 'name: r').replace('/p', '/r') }),
+      ])
+      expect([...live.current.pipelines.keys()]).to.deep.equal(['p', 'r'])
+    })
+
+    it('comes back after its folder was gone', async () => {
+      const pipelines = join(house.folder.path, 'pipelines')
+      const refused = new Promise<void>((resolve) => {
+        const { lines } = house
+        const push = lines.push.bind(lines)
+        lines.push = (...items) => {
+          if (items.some(({ msg }) => msg.includes('there is no folder'))) resolve()
+          return push(...items)
+        }
+      })
+      await Promise.all([refused, rm(pipelines, { recursive: true })])
+      expect(live.status.error).to.equal('config/sluice.yaml:1:1: there is no folder "pipelines" [pipelines]')
+      await Promise.all([next(), house.folder.write({ 'pipelines/p.yaml': pipeline.replace('s.', 'again.') })])
+      expect(live.current.pipelines.get('p')?.summary).to.equal('again.')
+    })
+  })
+})

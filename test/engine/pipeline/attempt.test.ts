@@ -1,0 +1,111 @@
+import { expect } from 'chai'
+import type { Candidate, ErrorCode, ErrorOptions } from '../../../engine/index.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import { attemptStep } from '../../../engine/pipeline/attempt.ts'
+import type { Attempt } from '../../../engine/pipeline/attempt.ts'
+import type { Bag, Step } from '../../../engine/pipeline/run.ts'
+import { TestScope } from './stubs.ts'
+
+const busy = (options: ErrorOptions = {}, code: ErrorCode = 'upstream_error') =>
+  new GatewayError(code, {}, { tags: ['503'], ...options })
+const same = (options: ErrorOptions = {}) => busy(options, 'overloaded')
+
+/** Tries candidates named by letters; each letter answers with its errors in turn, then serves. */
+async function ask(script: Record<string, GatewayError[]>, options: Partial<Attempt> = {}, scope = new TestScope()) {
+  const asked: string[] = []
+  const left = new Map(Object.entries(script).map(([name, errors]) => [name, [...errors]]))
+  const run: Step = async (slots, { attempt }) => {
+    const name = String(slots.model?.model.name)
+    asked.push(`${name}${attempt}`)
+    if (slots.answer !== undefined) asked.push('saw a former try')
+    slots.answer = `answer of ${name}` as never
+    const error = left.get(name)?.shift()
+    if (error) throw error
+    await Promise.resolve()
+  }
+  const candidates = Object.keys(script).map(
+    (name) => ({ model: { name }, provider: { name: `at-${name}` } }) as unknown as Candidate,
+  )
+  const slots: Bag = { candidates }
+  const step = attemptStep({
+    over: 'candidates',
+    tries: 3,
+    on: ['connect', 'timeout', '429', '5xx'],
+    wait: 0,
+    at: 'p.yaml:1:1',
+    gives: ['answer'],
+    run,
+    ...options,
+  })
+  const outcome = await (step(slots, scope) ?? Promise.resolve()).then(
+    () => 'served',
+    (error: GatewayError) => error,
+  )
+  return { asked: asked.join(' '), outcome, slots, scope }
+}
+
+describe('attempt', () => {
+  it('goes on to the next candidate, from the same slots, and binds the one that served', async () => {
+    const { asked, outcome, slots, scope } = await ask({
+      a: [busy()],
+      b: [busy({ tags: ['connect'] }, 'upstream_unreachable')],
+      c: [],
+    })
+    expect(asked).to.equal('a1 b2 c3')
+    expect(outcome).to.equal('served')
+    expect(slots.model?.model.name).to.equal('c')
+    expect(slots.answer).to.equal('answer of c')
+    expect(scope.attempt).to.equal(3)
+    expect(scope.notes.get('tries')).to.deep.equal([
+      { model: 'a', provider: 'at-a', code: 'upstream_error' },
+      { model: 'b', provider: 'at-b', code: 'upstream_unreachable' },
+    ])
+  })
+
+  it('begins again with the first one and throws the last error', async () => {
+    const last = busy()
+    const { asked, outcome, slots } = await ask({ a: [busy(), last], b: [busy()] })
+    expect(asked).to.equal('a1 b2 a3')
+    expect(outcome).to.equal(last)
+    expect(slots).to.have.all.keys('candidates')
+  })
+
+  it('asks the same candidate again only when its error says so', async () => {
+    expect((await ask({ a: [same(), same()] })).asked).to.equal('a1 a2 a3')
+    expect((await ask({ a: [busy(), busy()] })).asked).to.equal('a1')
+  })
+
+  it('leaves out a candidate that asked to wait', async () => {
+    const { asked } = await ask({ a: [busy({ retryAfter: 20 })], b: [same(), same(), same()] }, { tries: 4 })
+    expect(asked).to.equal('a1 b2 b3 b4')
+    expect((await ask({ a: [same({ retryAfter: 1 })] })).asked).to.equal('a1')
+  })
+
+  it('stops at errors that are final or not listed', async () => {
+    const listed = (tags: string[], on: string[]) => ask({ a: [busy({ tags })], b: [] }, { on })
+    expect((await listed(['404'], ['429', '5xx'])).asked).to.equal('a1')
+    expect((await listed(['404'], ['4xx'])).asked).to.equal('a1 b2')
+    expect((await listed(['429'], ['429'])).asked).to.equal('a1 b2')
+    expect((await listed(['invalid'], ['connect', 'invalid'])).asked).to.equal('a1 b2')
+    expect((await listed([], ['connect', '5xx'])).asked).to.equal('a1')
+    expect((await ask({ a: [new GatewayError('invalid_request', {}, { tags: ['503'] })], b: [] })).asked).to.equal('a1')
+  })
+
+  it('stops when the exchange is aborted, also while it waits', async () => {
+    const gone = new TestScope()
+    gone.abort()
+    expect((await ask({ a: [busy()], b: [] }, {}, gone)).asked).to.equal('a1')
+    const leaving = new TestScope()
+    const error = same()
+    const asking = ask({ a: [error] }, { wait: 3_600_000 }, leaving)
+    setImmediate(() => leaving.abort())
+    const { asked, outcome } = await asking
+    expect(asked).to.equal('a1')
+    expect(outcome).to.equal(error)
+  })
+
+  it('says where there was nothing to try', async () => {
+    const { outcome } = await ask({})
+    expect(outcome).to.include({ code: 'internal_error', at: 'p.yaml:1:1 (attempt)' })
+  })
+})

@@ -1,0 +1,149 @@
+import { expect } from 'chai'
+import { findings } from './stubs.ts'
+
+const served = (stages: string, more = '') => `name: p\nsummary: s.\nroutes: [POST /p]\n${more}stages:\n${stages}`
+
+describe('pipeline flow', () => {
+  it('reports everything that is wrong, where it is', () => {
+    const bad = [
+      'name: bad',
+      'routes: [POST /bad]',
+      'stages:',
+      '  - resolve',
+      '  - switch:',
+      '      - when: { target.virtual: true }',
+      '        do:',
+      '          - alow:',
+      '      - when: { rout.tier: SIMPLE }',
+      '        do: [ auth, parse: { timeout: soon } ]',
+      '  - attempt:',
+      '      over: request',
+      '      do: [call: { timeot: 1s }]',
+      'summary: Wrong in many ways.',
+      'public: true',
+    ].join('\n')
+    const route = `${'\n'.repeat(13)}${[
+      'name: route',
+      'summary: Misses an arm.',
+      'inputs: [request]',
+      'stages:',
+      '  - resolve',
+      '  - switch:',
+      '      - when: { target.virtual: true }',
+      '        do:',
+      '          - select',
+      '  # nothing otherwise',
+      '  - allow',
+    ].join('\n')}`
+    expect(findings({ 'pipelines/bad.yaml': bad, 'broken/route.yaml': route })).to.deep.equal([
+      'broken/route.yaml:24:5: "allow" needs "candidates", which only some paths provide [missing-slot]',
+      'pipelines/bad.yaml:2:1: not every path through this pipeline ends with a reply [no-reply]',
+      'pipelines/bad.yaml:4:5: "resolve" needs "request", which no earlier stage provides [missing-slot]',
+      'pipelines/bad.yaml:8:13: no stage named "alow"; did you mean "allow"? [unknown-stage]',
+      'pipelines/bad.yaml:9:17: condition reads "rout", which nothing earlier provides [missing-slot]',
+      'pipelines/bad.yaml:10:39: must match pattern "^\\d+(ms|s|m|h|d)$" [pattern]',
+      'pipelines/bad.yaml:13:20: unknown field "timeot"; did you mean "timeout"? [additionalProperties]',
+    ])
+  })
+
+  it('lets a right pipeline pass', () => {
+    const main = served('  - auth\n  - parse\n  - use: ask\n', 'protocol: plain\n')
+    const ask = `name: ask
+summary: s.
+inputs: [request]
+stages:
+  - resolve
+  - select
+  - attempt: { do: [call] }
+  - answer
+`
+    expect(findings({ 'main.yaml': `${main}finally: [log]\n`, 'ask.yaml': ask })).to.deep.equal([])
+  })
+
+  it('takes a slot as there in the arm that asked for it, and nowhere else', () => {
+    const stages = `  - auth
+  - parse
+  - switch:
+      - when: { request.stream: true }
+        do: [resolve]
+  - switch:
+      - when: { target: true }
+        do: [select]
+      - do: [allow]
+  - select
+  - reply
+`
+    expect(findings({ 'p.yaml': served(stages) })).to.deep.equal([
+      'p.yaml:13:14: "allow" needs "candidates", which no earlier stage provides [missing-slot]',
+      'p.yaml:14:5: "select" needs "target", which only some paths provide [missing-slot]',
+    ])
+  })
+
+  it('intersects the arms when one of them always runs', () => {
+    const stages = `  - auth
+  - switch:
+      - when: { ingress.method: [GET, HEAD] }
+        do: [reply]
+      - do: [parse, reply]
+`
+    expect(findings({ 'p.yaml': served(stages) })).to.deep.equal([])
+  })
+
+  it('checks inputs at the include and refuses circles, unknown pipelines and an include with a finally', () => {
+    const ring = (name: string, other: string) => `name: ${name}\nsummary: s.\nstages: [reply, use: ${other}]\n`
+    const files = {
+      'a.yaml': ring('ring-a', 'ring-b'),
+      'b.yaml': ring('ring-b', 'ring-a'),
+      'i.yaml': 'name: inner\nsummary: s.\ninputs: [request]\nstages: [resolve]\nfinally: [log]\n',
+      'p.yaml': served('  - auth\n  - use: inner\n  - use: iner\n  - judge: { pipeline: ring }\n  - reply\n'),
+    }
+    expect(findings(files)).to.deep.equal([
+      'b.yaml:3:22: pipelines include each other: ring-a -> ring-b -> ring-a [include-cycle]',
+      'p.yaml:6:10: "inner" has a "finally", which an include would leave out [use-finally]',
+      'p.yaml:6:10: "inner" needs "request", which no earlier stage provides [missing-slot]',
+      'p.yaml:7:10: no pipeline named "iner"; did you mean "inner"? [unknown-pipeline]',
+      'p.yaml:8:24: no pipeline named "ring" [unknown-pipeline]',
+    ])
+  })
+
+  it('demands that a served pipeline first asks who is there, unless it is public', () => {
+    const late = '  - judge: { pipeline: p }\n  - auth\n  - reply\n'
+    const half = '  - switch:\n      - when: { ingress.method: GET }\n        do: [auth]\n  - reply\n'
+    const message =
+      'p.yaml:3:1: the first stage must find out who asks (provide "principal"), or the pipeline must say "public: true" [no-access]'
+    expect(findings({ 'p.yaml': served(late) })).to.deep.equal([message])
+    expect(findings({ 'p.yaml': served(half) })).to.deep.equal([message])
+    expect(findings({ 'p.yaml': served(late, 'public: true\n') })).to.deep.equal([])
+    const through = 'name: door\nsummary: s.\ninputs: [ingress]\nstages: [auth]\n'
+    expect(findings({ 'p.yaml': served('  - use: door\n  - reply\n'), 'door.yaml': through })).to.deep.equal([])
+  })
+
+  it('knows in finally only what came in and how it ended', () => {
+    const text = `${served('  - auth\n  - parse\n  - reply\n')}finally:
+  - log
+  - allow
+  - resolve
+  - switch: [{ when: { request: true }, do: [resolve] }]
+`
+    expect(findings({ 'p.yaml': text })).to.deep.equal([
+      'p.yaml:10:5: "allow" needs "candidates", which no earlier stage provides [missing-slot]',
+      'p.yaml:11:5: "resolve" needs "request", which only some paths provide [missing-slot]',
+    ])
+  })
+
+  it('refuses a route or a name twice, whatever its parameters are called', () => {
+    const one = 'name: one\nsummary: s.\npublic: true\nroutes: [GET /v1/things/:id]\nstages: [reply]\n'
+    const two = one.replace(':id', ':thing_id')
+    expect(findings({ 'a.yaml': one, 'b.yaml': two })).to.deep.equal([
+      'b.yaml:1:7: the pipeline "one" is already there: a.yaml:1:7 [duplicate]',
+      'b.yaml:4:10: the route "GET /v1/things/:thing_id" is already there: a.yaml:4:10 [duplicate]',
+    ])
+  })
+
+  it('does not report what only follows from a step that was not understood', () => {
+    expect(findings({ 'p.yaml': served('  - logn\n  - allow\n  - 5\n') })).to.deep.equal([
+      'p.yaml:5:5: no stage named "logn"; did you mean "log"? [unknown-stage]',
+      'p.yaml:7:5: a step is a name, or a name with its fields [step]',
+    ])
+  })
+})

@@ -1,0 +1,57 @@
+import { expect } from 'chai'
+import { findings } from './stubs.ts'
+
+const plain = 'name: p\nsummary: s.\nstages:\n'
+
+describe('pipeline files', () => {
+  it('holds several endpoints', () => {
+    const text = `endpoints:
+  - { name: one, summary: s., public: true, routes: [GET /one], stages: [reply] }
+  - { name: two, summary: s., public: true, routes: [GET two], stages: [allow], sumary: t }
+name: three
+`
+    expect(findings({ 'e.yaml': text })).to.deep.equal([
+      'e.yaml:3:45: not every path through this pipeline ends with a reply [no-reply]',
+      'e.yaml:3:54: must match pattern "^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|WS) (/|(/(:[a-z][a-z0-9_]*|[A-Za-z0-9._~-]+))+)$" [pattern]',
+      'e.yaml:3:73: "allow" needs "candidates", which no earlier stage provides [missing-slot]',
+      'e.yaml:3:81: unknown field "sumary"; did you mean "summary"? [additionalProperties]',
+      'e.yaml:4:1: unknown field "name" beside "endpoints" [additionalProperties]',
+    ])
+  })
+
+  it('says what is wrong with structural words', () => {
+    const stages = `  - use: { pipeline: x }
+  - switch:
+      - do: [reply]
+      - when: { ingress: 3 }
+        do: [reply]
+      - wen: { ingress: true }
+  - attempt: { on: [teapot], wait: long, tries: 0, do: [] }
+  - reply: 1
+    allow:
+`
+    expect(findings({ 'p.yaml': plain + stages })).to.deep.equal([
+      'p.yaml:4:10: "use" takes the name of a pipeline [step]',
+      'p.yaml:6:9: an arm without "when" takes everything; those after it are never reached [unreachable]',
+      'p.yaml:7:26: a whole slot is matched by true (it is there) or false [condition]',
+      'p.yaml:9:9: "do" is missing [required]',
+      'p.yaml:9:9: unknown field "wen"; did you mean "when"? [additionalProperties]',
+      'p.yaml:10:21: must match pattern "^(connect|timeout|invalid|[45]\\d\\d|[45]xx)$" [pattern]',
+      'p.yaml:10:36: must match pattern "^\\d+(ms|s|m|h|d)$" [pattern]',
+      'p.yaml:10:49: must be >= 1 [minimum]',
+      'p.yaml:10:56: must NOT have fewer than 1 items [minItems]',
+      'p.yaml:11:12: must be object [type]',
+      'p.yaml:12:5: a step has one name; indent "allow" to make it a field of "reply" [step]',
+    ])
+  })
+
+  it('names variables without a value, empty files and protocols nobody speaks', () => {
+    const text =
+      'name: p\nsummary: s.\nprotocol: plan\nstages: [parse: { protocol: "${NOBODY_SET_THIS}" }]\ninputs: [principal, ingress]\n'
+    expect(findings({ 'empty.yaml': '', 'p.yaml': text })).to.deep.equal([
+      'empty.yaml:1:1: must be object [type]',
+      'p.yaml:3:11: no codec speaks "plan"; did you mean "plain"? [unknown-protocol]',
+      'p.yaml:4:29: NOBODY_SET_THIS is not set; set it or write ${NOBODY_SET_THIS:-default} [unset-variable]',
+    ])
+  })
+})

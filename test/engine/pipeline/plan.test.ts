@@ -1,0 +1,76 @@
+import { expect } from 'chai'
+import { checkPipelines } from '../../../engine/pipeline/load.ts'
+import { planPipeline } from '../../../engine/pipeline/plan.ts'
+import { registryOf } from './stubs.ts'
+
+describe('plan', () => {
+  it('shows a pipeline as it will run', () => {
+    const text = `name: main
+summary: Serves.
+protocol: plain
+routes: [POST /p, WS /p]
+stages:
+  - auth
+  - parse: { timeout: "\${WAIT:-5s}" }
+  - use: ask
+finally: [log]
+`
+    const ask = `name: ask
+summary: Asks.
+inputs: [request]
+stages:
+  - resolve
+  - select
+  - switch: [{ when: { request.stream: [true, 1], target: true }, do: [allow] }, { do: [] }]
+  - attempt: { tries: 2, wait: 1s, do: [call] }
+  - answer
+`
+    const texts = [
+      { file: 'main.yaml', text },
+      { file: 'ask.yaml', text: ask },
+    ]
+    const { pipelines, diagnostics } = checkPipelines(texts, registryOf(), {})
+    expect(diagnostics).to.deep.equal([])
+    expect(planPipeline(pipelines[0]!, pipelines).split('\n')).to.deep.equal([
+      'main                             main.yaml:1:1',
+      '  Serves.',
+      '  POST /p',
+      '  WS /p',
+      '  clients speak plain',
+      'stages',
+      '  auth                           main.yaml:6:5',
+      '    needs ingress',
+      '    gives principal',
+      '  parse                          main.yaml:7:5',
+      '    needs principal, ingress',
+      '    gives request',
+      '    timeout: (from the environment)',
+      '    protocol: plain',
+      '  use ask                        main.yaml:8:10',
+      '    resolve                      ask.yaml:5:5',
+      '      needs request',
+      '      gives target',
+      '    select                       ask.yaml:6:5',
+      '      needs target',
+      '      gives candidates',
+      '    switch                       ask.yaml:7:5',
+      '      when request.stream is true or 1 and target',
+      '        allow                    ask.yaml:7:72',
+      '          needs candidates',
+      '      otherwise',
+      '    attempt                      ask.yaml:8:5',
+      '      over candidates, 2 tries, on connect, timeout, 429, 5xx, wait up to 1000ms',
+      '      call                       ask.yaml:8:41',
+      '        needs model, request',
+      '        gives answer',
+      '        timeout: 5s',
+      '    answer                       ask.yaml:9:5',
+      '      needs answer',
+      '      gives reply',
+      'finally',
+      '  log                            main.yaml:9:11',
+      '    needs outcome',
+      '',
+    ])
+  })
+})

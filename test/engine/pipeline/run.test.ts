@@ -1,0 +1,149 @@
+import { expect } from 'chai'
+import { pino } from 'pino'
+import { GatewayError } from '../../../engine/index.ts'
+import type { Bag } from '../../../engine/pipeline/run.ts'
+import { execute, finish } from '../../../engine/pipeline/run.ts'
+import { TestScope, compiled, stub } from './stubs.ts'
+
+const file = (stages: string) => `name: p\nsummary: s.\nroutes: [GET /p]\npublic: true\nstages: ${stages}\n`
+const ingress = { ingress: { method: 'GET' } } as unknown as Bag
+
+function pipeline(stages: string, extra: Parameters<typeof compiled>[1] = [], strict = true) {
+  const made = compiled({ 'p.yaml': file(stages) }, [stub('reply', [], ['reply']), ...extra], strict).get('p')
+  if (!made) throw new Error('not compiled')
+  return made
+}
+
+async function failure(promise: Promise<unknown>): Promise<GatewayError> {
+  return promise.then(
+    () => {
+      throw new Error('did not fail')
+    },
+    (error: GatewayError) => error,
+  )
+}
+
+describe('running a pipeline', () => {
+  it('runs synchronous and asynchronous stages in order and keeps what they provide', async () => {
+    const seen: string[] = []
+    const sync = stub('one', ['ingress'], ['principal'], () => () => {
+      seen.push('one')
+      return { principal: 'me' }
+    })
+    const later = stub('two', ['principal'], ['request'], () => async ({ principal }) => {
+      await Promise.resolve()
+      seen.push(`two for ${String(principal)}`)
+      return { request: 'asked' }
+    })
+    const scope = new TestScope()
+    const slots: Bag = { ...ingress }
+    await execute(pipeline('[one, two, reply]', [sync, later]), slots, scope)
+    expect(seen).to.deep.equal(['one', 'two for me'])
+    expect(slots).to.deep.equal({ ...ingress, principal: 'me', request: 'asked', reply: "reply's reply" })
+    expect([...scope.times.keys()]).to.deep.equal(['one', 'two', 'reply'])
+    expect([...scope.times.values()].every((time) => time >= 0)).to.equal(true)
+  })
+
+  it('does not leave the tick while every stage is synchronous', () => {
+    const slots: Bag = { ...ingress }
+    expect(pipeline('[reply, reply]').run(slots, new TestScope())).to.equal(undefined)
+    expect(slots.reply).to.equal("reply's reply")
+  })
+
+  it('takes the first arm that matches', async () => {
+    const arms = `[switch: [{ when: { ingress.method: [PUT, GET], ingress: true }, do: [reply] }, { do: [other] }]]`
+    const run = pipeline(arms, [stub('other', [], ['reply'])])
+    const matched: Bag = { ...ingress }
+    await execute(run, matched, new TestScope())
+    expect(matched.reply).to.equal("reply's reply")
+    const otherwise = { ingress: { method: 'POST' } } as unknown as Bag
+    await execute(run, otherwise, new TestScope())
+    expect(otherwise.reply).to.equal("other's reply")
+  })
+
+  it('says where a stage failed, and keeps what was provided before', async () => {
+    const refused = new GatewayError('model_not_found', { model: 'x' })
+    const fails = stub('fails', [], ['reply'], () => () => {
+      throw refused
+    })
+    const breaks = stub('breaks', [], ['reply'], () => () => Promise.reject(new Error('boom')))
+    const slots: Bag = { ...ingress }
+    expect(await failure(execute(pipeline('[reply, fails]', [fails]), slots, new TestScope()))).to.equal(refused)
+    expect(refused.at).to.equal('p.yaml:5:17 (fails)')
+    expect(slots.reply).to.equal("reply's reply")
+    const error = await failure(execute(pipeline('[breaks]', [breaks]), { ...ingress }, new TestScope()))
+    expect(error).to.include({ code: 'internal_error', at: 'p.yaml:5:10 (breaks)' })
+    expect(error.cause).to.have.property('message', 'boom')
+  })
+
+  it('refuses slots that a stage does not provide, under test only', async () => {
+    const talkative = stub('reply', [], ['reply'], () => () => ({ reply: 'r', target: 't' }))
+    const made = (strict: boolean) => compiled({ 'p.yaml': file('[reply]') }, [talkative], strict).get('p')!
+    const error = await failure(execute(made(true), { ...ingress }, new TestScope()))
+    expect(error.cause).to.have.property('message', 'stage "reply" gave [reply, target] but provides [reply]')
+    const slots: Bag = { ...ingress }
+    await execute(made(false), slots, new TestScope())
+    expect(slots).to.deep.equal({ ...ingress, reply: 'r' })
+  })
+
+  it('finishes every step even when one fails, and logs the failure', async () => {
+    const lines: Record<string, unknown>[] = []
+    const log = pino({ base: null }, { write: (line) => void lines.push(JSON.parse(line)) })
+    const done: string[] = []
+    const breaks = stub('breaks', ['outcome'], [], () => () => {
+      throw new Error('boom')
+    })
+    const notes = stub('notes', ['outcome'], [], () => async ({ outcome }) => {
+      await Promise.resolve()
+      done.push(outcome)
+      return {}
+    })
+    const made = compiled({ 'p.yaml': `${file('[reply]')}finally: [breaks, notes]\n` }, [
+      stub('reply', [], ['reply']),
+      breaks,
+      notes,
+    ]).get('p')!
+    await finish({ ...made, log }, { ...ingress, outcome: 'done' } as unknown as Bag, new TestScope())
+    expect(done).to.deep.equal(['done'])
+    expect(lines).to.have.length(1)
+    expect(lines[0]).to.deep.include({
+      id: 'exchange',
+      at: 'p.yaml:6:11 (breaks)',
+      msg: 'a stage failed after the exchange',
+    })
+    expect(lines[0]?.['err']).to.include({ message: 'boom' })
+  })
+
+  it('builds an include into each pipeline, with the host of that pipeline', () => {
+    const hosts: string[] = []
+    const reply = stub('reply', [], ['reply'], (_, host) => {
+      hosts.push(`${host.pipeline.name} ${host.pipeline.protocol ?? 'none'}`)
+      return () => ({ reply: 'r' })
+    })
+    const made = compiled(
+      {
+        'a.yaml':
+          'name: a\nsummary: s.\nprotocol: plain\npublic: true\nroutes: [GET /a, WS /a]\nstages: [use: inner]\n',
+        'b.yaml': 'name: b\nsummary: s.\npublic: true\nroutes: [GET /b/:id]\nstages: [use: inner]\n',
+        'i.yaml': 'name: inner\nsummary: s.\nstages: [reply]\n',
+      },
+      [reply],
+    )
+    expect(hosts).to.deep.equal(['a plain', 'b none'])
+    expect([...made.keys()]).to.deep.equal(['a', 'b'])
+    expect(made.get('a')?.routes).to.deep.equal([
+      { method: 'GET', path: '/a' },
+      { method: 'WS', path: '/a' },
+    ])
+  })
+
+  it('reports a stage that cannot be built', () => {
+    const reply = stub('reply', [], ['reply'], (_, host) => {
+      host.codec('nobody')
+      return () => ({ reply: 'r' })
+    })
+    expect(() => compiled({ 'p.yaml': file('[reply]') }, [reply])).to.throw(
+      'p.yaml:5:10: "reply" cannot be built: no codec speaks "nobody" [build]',
+    )
+  })
+})

@@ -1,0 +1,152 @@
+import { emptyHouse } from '../../../engine/live/services.ts'
+import { defineCodec, defineStage, durationSchema, noConfig } from '../../../engine/index.ts'
+import type { AnyStage, Host, Json, SlotName } from '../../../engine/index.ts'
+import { assemble } from '../../../engine/config/registry.ts'
+import type { Registry } from '../../../engine/config/registry.ts'
+import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
+import { sortDiagnostics } from '../../../engine/config/diagnostics.ts'
+import { compilePipelines } from '../../../engine/pipeline/compile.ts'
+import { checkPipelines } from '../../../engine/pipeline/load.ts'
+import type { CompiledPipeline, RunScope } from '../../../engine/pipeline/run.ts'
+
+/** A stage that gives a text for each slot it provides. */
+export function stub(
+  name: string,
+  needs: SlotName[],
+  provides: SlotName[],
+  build?: AnyStage['build'],
+  config: object = noConfig,
+): AnyStage {
+  const run = () => Object.fromEntries(provides.map((slot) => [slot, `${name}'s ${slot}`]))
+  return {
+    kind: 'stage',
+    name,
+    summary: `Stub of ${name}.`,
+    config,
+    needs,
+    provides,
+    build: build ?? (() => run),
+  }
+}
+
+export const codec = defineCodec({
+  protocol: 'plain',
+  operation: 'embed',
+  summary: 'A codec for tests.',
+  schema: {},
+  head: () => ({ model: 'm', stream: false, background: false }),
+  error: { parse: (status) => ({ status, code: null, type: 't', message: 'm', param: null }), print: () => ({}) },
+  meter: { reply: () => ({}), stream: () => ({ complete: true }) },
+})
+
+export const parse = defineStage({
+  name: 'parse',
+  summary: 'Reads the body.',
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      protocol: { type: 'string', default: 'plain', description: 'What the client speaks.' },
+      timeout: { ...durationSchema, default: '60s', description: 'How long to wait.' },
+    },
+  },
+  needs: ['principal', 'ingress'],
+  provides: ['request'],
+  build: ({ protocol }, host) => {
+    host.codec(protocol)
+    return () => ({ request: { protocol } as never })
+  },
+})
+
+export const stubs: AnyStage[] = [
+  stub('auth', ['ingress'], ['principal']),
+  parse,
+  stub('resolve', ['request'], ['target']),
+  stub('select', ['target'], ['candidates']),
+  stub('allow', ['candidates'], []),
+  stub('call', ['model', 'request'], ['answer'], undefined, {
+    type: 'object',
+    additionalProperties: false,
+    properties: { timeout: { type: 'string', pattern: '^\\d+(ms|s|m)$', default: '5s', description: 'How long.' } },
+  }),
+  stub('answer', ['answer'], ['reply']),
+  stub('reply', [], ['reply']),
+  stub('log', ['outcome'], []),
+  stub('judge', [], [], undefined, {
+    type: 'object',
+    additionalProperties: false,
+    required: ['pipeline'],
+    properties: { pipeline: { type: 'string', 'x-pipeline': true, description: 'Whom to ask.' } },
+  }),
+]
+
+export function registryOf(stages: readonly AnyStage[] = stubs): Registry {
+  const { registry, diagnostics } = assemble([...stages, codec].map((value) => ({ value, from: 'stubs.ts' })))
+  if (diagnostics.length > 0) throw new Error(diagnostics.map(printDiagnostic).join('\n'))
+  return registry
+}
+
+/** Printed findings of pipeline texts by file name. */
+export function findings(files: Record<string, string>, registry = registryOf()): string[] {
+  const texts = Object.entries(files).map(([file, text]) => ({ file, text }))
+  return sortDiagnostics(checkPipelines(texts, registry, {}).diagnostics).map(printDiagnostic)
+}
+
+/** Compiles pipeline texts that must be right. */
+export function compiled(
+  files: Record<string, string>,
+  stages: readonly AnyStage[],
+  strict = true,
+): Map<string, CompiledPipeline> {
+  const registry = registryOf(stages)
+  const texts = Object.entries(files).map(([file, text]) => ({ file, text }))
+  const { pipelines, diagnostics } = checkPipelines(texts, registry, {})
+  const built = compilePipelines(pipelines, { hostFor: hostOf(registry), strict })
+  const all = [...diagnostics, ...built.diagnostics]
+  if (all.length > 0) throw new Error(all.map(printDiagnostic).join('\n'))
+  return built.compiled
+}
+
+export function hostOf(registry: Registry): (pipeline: Host['pipeline']) => Host {
+  const { log } = emptyHouse('test')
+  const codecOf = (protocol: string) => {
+    const found = registry.codecs.get(protocol)
+    if (!found) throw new Error(`no codec speaks "${protocol}"`)
+    return found
+  }
+  return (pipeline) => ({ pipeline, log, codec: codecOf }) as unknown as Host
+}
+
+export class TestScope implements RunScope {
+  readonly id = 'exchange'
+  readonly notes = new Map<string, Json>()
+  readonly times = new Map<string, number>()
+  attempt = 1
+  readonly #controller = new AbortController()
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  onAbort(listener: (reason: Error) => void): () => void {
+    const told = () => listener(this.signal.reason as Error)
+    this.signal.addEventListener('abort', told)
+    return () => this.signal.removeEventListener('abort', told)
+  }
+
+  abort(): void {
+    this.#controller.abort(new Error('left'))
+  }
+
+  elapsed(): number {
+    return 0
+  }
+
+  note(key: string, value: Json): void {
+    this.notes.set(key, value)
+  }
+
+  time(name: string, milliseconds: number): void {
+    this.times.set(name, (this.times.get(name) ?? 0) + milliseconds)
+  }
+}

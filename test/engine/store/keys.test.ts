@@ -1,0 +1,175 @@
+import { hash } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { type Database, openDatabase } from '../../../engine/store/database.ts'
+import { ApiKeys, NameTaken } from '../../../engine/store/keys.ts'
+import { postgres } from '../../support/services.ts'
+
+const DECLARED = { name: 'dev', key: 'dev-key-of-the-file' }
+
+function contract(open: () => Promise<Database>): void {
+  let database: Database
+  let keys: ApiKeys
+  beforeEach(async () => {
+    database = await open()
+    await database.query.deleteFrom('api_keys').execute()
+    keys = new ApiKeys(database)
+  })
+  afterEach(() => database.close())
+
+  it('makes keys of which only the hash is kept', async () => {
+    const { id, text } = await keys.createKey({ name: 'app', models: ['small'], expiresAt: Date.now() + 60_000 })
+    expect(text).to.match(/^sk-sluice-[\w-]{43}$/)
+    const [row] = await database.query.selectFrom('api_keys').selectAll().execute()
+    expect(row).to.include({ id, name: 'app', hash: hash('sha256', text), hint: text.slice(-4), models: '["small"]' })
+    expect(JSON.stringify(row)).not.to.include(text)
+    expect(keys.find(text)).to.deep.equal({ keyId: id, name: 'app', models: new Set(['small']) })
+  })
+
+  it('answers the same frozen principal every time', async () => {
+    const { id, text } = await keys.createKey({ name: 'app' })
+    const principal = keys.find(text)
+    expect(principal).to.deep.equal({ keyId: id, name: 'app' })
+    expect(principal).to.be.frozen.and.to.equal(keys.find(text))
+  })
+
+  it('does not find a key that expired, was revoked or was deleted', async () => {
+    const expired = await keys.createKey({ name: 'expired', expiresAt: Date.now() })
+    const revoked = await keys.createKey({ name: 'revoked' })
+    const deleted = await keys.createKey({ name: 'deleted' })
+    expect(keys.find(expired.text)).to.equal(undefined)
+    await database.query.updateTable('api_keys').set({ revoked_at: 1 }).where('id', '=', revoked.id).execute()
+    await database.query.deleteFrom('api_keys').where('id', '=', deleted.id).execute()
+    expect(keys.find(revoked.text)).to.include({ name: 'revoked' })
+    await keys.refresh()
+    expect(keys.find(revoked.text)).to.equal(undefined)
+    expect(keys.find(deleted.text)).to.equal(undefined)
+  })
+
+  it('reads keys that another process made', async () => {
+    const { id, text } = await new ApiKeys(database).createKey({ name: 'elsewhere' })
+    expect(keys.find(text)).to.equal(undefined)
+    await keys.refresh()
+    expect(keys.find(text)).to.include({ keyId: id })
+  })
+
+  it('refuses a name in use, by the database or the file, in any case', async () => {
+    await keys.createKey({ name: 'app' })
+    keys.declare([DECLARED])
+    for (const name of ['app', 'dev', 'Dev']) {
+      const refusal = await keys.createKey({ name }).catch((error: unknown) => error)
+      expect(refusal, name).to.be.instanceOf(NameTaken)
+    }
+    expect(await database.query.selectFrom('api_keys').select('name').execute()).to.deep.equal([{ name: 'app' }])
+  })
+
+  it('finds keys of the file, and forgets those of the file before', () => {
+    keys.declare([{ ...DECLARED, models: [] }])
+    expect(keys.find(DECLARED.key)).to.deep.equal({ keyId: 'file:dev', name: 'dev', models: new Set() })
+    keys.declare([{ name: 'other', key: 'another-key-of-the-file' }])
+    expect(keys.find(DECLARED.key)).to.equal(undefined)
+    keys.declare([
+      { ...DECLARED, expiresAt: Date.now() },
+      { name: 'other', key: 'another-key-of-the-file' },
+    ])
+    expect(keys.find(DECLARED.key)).to.equal(undefined)
+    expect(keys.find('another-key-of-the-file')).to.deep.equal({ keyId: 'file:other', name: 'other' })
+  })
+
+  it('does not find what is not exactly a key', async () => {
+    keys.declare([DECLARED])
+    const { text } = await keys.createKey({ name: 'app' })
+    const wrong = [
+      '',
+      text.slice(0, -1),
+      `${text}x`,
+      ` ${text}`,
+      text.toUpperCase(),
+      `${text}\0`,
+      'x'.repeat(1_000_000),
+    ]
+    const hostile = [
+      "' OR 1=1 --",
+      '__proto__',
+      'constructor',
+      hash('sha256', text),
+      text.replace('s', 'ѕ'),
+      '\u{1f511}'.repeat(5),
+    ]
+    for (const guess of [...wrong, ...hostile]) expect(keys.find(guess), guess.slice(0, 60)).to.equal(undefined)
+    expect(keys.find(text)).to.include({ name: 'app' })
+  })
+
+  it('allows nothing to a key whose list of models is damaged', async () => {
+    const { id, text } = await keys.createKey({ name: 'app', models: ['small'] })
+    for (const [models, allowed] of [
+      ['["small"', []],
+      ['"small"', []],
+      ['[1,"small"]', ['small']],
+    ] as const) {
+      await database.query.updateTable('api_keys').set({ models }).where('id', '=', id).execute()
+      await keys.refresh()
+      expect(keys.find(text)?.models, models).to.deep.equal(new Set(allowed))
+    }
+  })
+
+  it('tells what is wrong with the keys of a file, all at once and without their text', async () => {
+    const { text } = await keys.createKey({ name: 'app' })
+    const problems = keys.problems([
+      { name: 'App', key: 'long-enough-1' },
+      { name: 'short', key: 'short' },
+      { name: 'blank', key: 'with a space' },
+      { name: 'one', key: 'long-enough-2' },
+      { name: 'one', key: 'long-enough-3' },
+      { name: 'twin', key: 'long-enough-2' },
+      { name: 'copy', key: text },
+      { name: 'never', key: 'long-enough-4', expiresAt: Number.NaN },
+    ])
+    expect(problems).to.deep.equal([
+      'api key "App" exists in the database too; rename one',
+      'api key "short": use 8 to 256 printable ASCII characters without spaces',
+      'api key "blank": use 8 to 256 printable ASCII characters without spaces',
+      'api key "one" is declared twice',
+      'api key "twin" has the same text as "one"',
+      'api key "copy" has the text of a key in the database',
+      'api key "never": its expiry is no date',
+    ])
+    expect(keys.problems([DECLARED])).to.deep.equal([])
+  })
+
+  it('makes the first key once, whoever starts', async () => {
+    const texts = await Promise.all([keys, new ApiKeys(database)].map((each) => each.ensureFirstKey()))
+    const made = texts.filter((text) => text !== undefined)
+    expect(made).to.have.length(1)
+    expect(keys.find(made[0] ?? '')).to.include({ name: 'first' })
+    expect(await keys.ensureFirstKey()).to.equal(undefined)
+  })
+
+  it('makes no first key beside one of the file, nor after the last was revoked', async () => {
+    keys.declare([DECLARED])
+    expect(await keys.ensureFirstKey()).to.equal(undefined)
+    keys.declare([])
+    const text = (await keys.ensureFirstKey()) ?? ''
+    await database.query.updateTable('api_keys').set({ revoked_at: 1 }).execute()
+    expect(await keys.ensureFirstKey()).to.equal(undefined)
+    expect(keys.find(text)).to.equal(undefined)
+  })
+}
+
+describe('engine/store/keys', () => {
+  describe('on SQLite', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-keys-'))
+    after(() => rmSync(folder, { recursive: true }))
+    contract(() => openDatabase(`sqlite:${folder}/sluice.db`))
+  })
+
+  describe('on PostgreSQL', () => {
+    let url = ''
+    before(async function () {
+      url = (await postgres(this)).url
+    })
+    contract(() => openDatabase(url))
+  })
+})

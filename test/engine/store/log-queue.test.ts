@@ -1,0 +1,340 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { createInterface } from 'node:readline'
+import { Readable, Writable } from 'node:stream'
+import { promisify } from 'node:util'
+import { Worker } from 'node:worker_threads'
+import BetterSqlite from 'better-sqlite3'
+import { expect } from 'chai'
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import type { LogRow } from '../../../engine/spec/store.ts'
+import { type Database, openDatabase } from '../../../engine/store/database.ts'
+import { LogQueue, type LogQueueOptions } from '../../../engine/store/log-queue.ts'
+import { postgres } from '../../support/services.ts'
+
+function row(id: string, changes: Partial<LogRow> = {}): LogRow {
+  return {
+    id,
+    at: 1_700_000_000_000,
+    type: 'chat',
+    keyId: 'k',
+    requested: 'small',
+    model: 'small-1',
+    provider: 'p',
+    protocol: 'chat',
+    upstreamProtocol: 'messages',
+    stream: true,
+    status: 200,
+    result: 'completed',
+    error: null,
+    attempts: 1,
+    inputTokens: 10,
+    cacheReadTokens: 1,
+    cacheWriteTokens: 2,
+    outputTokens: 3,
+    reasoningTokens: 4,
+    costMicros: 42,
+    firstByte: 12.4,
+    duration: 99.6,
+    reference: 'r-1',
+    metadata: { times: { call: 90.5 } },
+    ...changes,
+  }
+}
+
+const COLUMNS = {
+  id: 'a',
+  at: 1_700_000_000_000,
+  type: 'chat',
+  key_id: 'k',
+  requested: 'small',
+  model: 'small-1',
+  provider: 'p',
+  protocol: 'chat',
+  upstream_protocol: 'messages',
+  stream: 1,
+  status: 200,
+  result: 'completed',
+  error: null,
+  attempts: 1,
+  input_tokens: 10,
+  cache_read_tokens: 1,
+  cache_write_tokens: 2,
+  output_tokens: 3,
+  reasoning_tokens: 4,
+  cost_micros: 42,
+  first_byte: 12,
+  duration: 100,
+  reference: 'r-1',
+  metadata: '{"times":{"call":90.5}}',
+}
+
+function lines(): { readonly messages: string[]; readonly log: pino.Logger } {
+  const messages: string[] = []
+  const sink = new Writable({
+    write(chunk: Buffer, _, done) {
+      messages.push((JSON.parse(chunk.toString()) as { msg: string }).msg)
+      done()
+    },
+  })
+  return { messages, log: pino(sink) }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+async function ids(database: Database): Promise<readonly string[]> {
+  const rows = await database.query.selectFrom('requests').select('id').orderBy('id').execute()
+  return rows.map(({ id }) => id)
+}
+
+/** A program with a `queue` and a function `row`, then the given lines. */
+function script(url: string, lines: string): string {
+  const module = new URL('../../../engine/store/log-queue.ts', import.meta.url).href
+  return `const { LogQueue } = await import(${JSON.stringify(module)})
+    const log = { info() {}, error() {} }
+    const queue = new LogQueue({ url: ${JSON.stringify(url)}, log })
+    const row = (id) => ({ ...${JSON.stringify(row(''))}, id })
+    ${lines}`
+}
+
+const numbered = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => String(index).padStart(6, '0'))
+
+describe('engine/store/log-queue', () => {
+  const open: LogQueue[] = []
+  let database: Database
+
+  function queueOn(options: Partial<LogQueueOptions> = {}): LogQueue {
+    const queue = new LogQueue({ url: database.url, log: pino({ level: 'silent' }), ...options })
+    open.push(queue)
+    return queue
+  }
+
+  afterEach(async () => {
+    for (const queue of open.splice(0)) await queue.close(0)
+    await database.close()
+  })
+
+  function contract(): void {
+    beforeEach(() => database.query.deleteFrom('requests').execute())
+
+    it('writes every field of a row', async () => {
+      const queue = queueOn()
+      queue.write(row('a'))
+      expect(queue.counters).to.deep.equal({ written: 0, dropped: 0, pending: 1, failing: undefined })
+      await queue.flush()
+      expect(await database.query.selectFrom('requests').selectAll().execute()).to.deep.equal([COLUMNS])
+      expect(queue.counters).to.deep.equal({ written: 1, dropped: 0, pending: 0, failing: undefined })
+    })
+
+    it('writes by itself, a full batch or after a while', async () => {
+      const queue = queueOn()
+      for (const id of numbered(450)) queue.write(row(id))
+      await until(() => queue.counters.written === 450)
+      expect(await ids(database)).to.deep.equal(numbered(450))
+    })
+
+    it('writes a row once, however often it comes', async () => {
+      const queue = queueOn()
+      for (const id of ['a', 'b', 'a']) queue.write(row(id))
+      await queue.flush()
+      expect(await ids(database)).to.deep.equal(['a', 'b'])
+    })
+
+    it('drops a row that no database takes, and only that', async () => {
+      const queue = queueOn()
+      const broken = row('b', { duration: Number.NaN })
+      for (const each of [row('a'), broken, row('c', { inputTokens: Number.NaN })]) queue.write(each)
+      await queue.flush()
+      expect(await ids(database)).to.deep.equal(['a', 'c'])
+      expect(queue.counters).to.include({ written: 2, dropped: 1 })
+    })
+
+    it('keeps a row whose texts hold what columns cannot', async () => {
+      const queue = queueOn()
+      queue.write(row('a', { requested: 'x\0y\ud800', metadata: { odd: '\0\ud800' } }))
+      await queue.flush()
+      const stored = await database.query.selectFrom('requests').select(['requested', 'metadata']).execute()
+      expect(stored).to.deep.equal([{ requested: 'x\ufffdy\ufffd', metadata: '{"odd":"\\u0000\\ud800"}' }])
+    })
+
+    it('counts what comes after the end as dropped', async () => {
+      const queue = queueOn()
+      queue.write(row('a'))
+      await queue.close()
+      queue.write(row('b'))
+      expect(await ids(database)).to.deep.equal(['a'])
+      expect(queue.counters).to.deep.equal({ written: 1, dropped: 1, pending: 0, failing: undefined })
+    })
+  }
+
+  describe('on SQLite', () => {
+    let folder: string
+    let url: string
+    before(() => (folder = mkdtempSync(join(tmpdir(), 'sluice-log-'))))
+    after(() => rmSync(folder, { recursive: true }))
+    beforeEach(async () => {
+      url = `sqlite:${folder}/sluice.db`
+      database = await openDatabase(url)
+    })
+    contract()
+
+    it('drops the oldest rows when the queue is full, says so once and does not slow down', async () => {
+      const { messages, log } = lines()
+      const locker = new BetterSqlite(join(folder, 'sluice.db'))
+      locker.exec('begin immediate')
+      const queue = queueOn({ log, limit: 1_000 })
+      queue.write(row('first'))
+      const flushed = queue.flush()
+      const delay = monitorEventLoopDelay({ resolution: 5 })
+      delay.enable()
+      for (const id of numbered(1_500)) {
+        queue.write(row(id))
+        if (Number(id) % 100 === 0) await new Promise(setImmediate)
+      }
+      delay.disable()
+      expect(delay.max / 1e6).to.be.below(100)
+      expect(queue.counters).to.include({ written: 0, dropped: 500, pending: 1_001 })
+      expect(messages).to.deep.equal(['the queue of the request log is full; its oldest rows are dropped'])
+      locker.exec('rollback')
+      locker.close()
+      await flushed
+      await queue.flush()
+      expect(await ids(database)).to.deep.equal([...numbered(1_500).slice(500), 'first'])
+      expect(queue.counters).to.include({ written: 1_001, dropped: 500, pending: 0 })
+    })
+
+    it('says why it fails on a full disk, and goes on when there is room', async () => {
+      const { messages, log } = lines()
+      await sql`create table filler (text text)`.execute(database.query)
+      await sql`insert into filler values (${'x'.repeat(400_000)})`.execute(database.query)
+      const pages = await sql<{ page_count: number }>`pragma page_count`.execute(database.query)
+      const queue = queueOn({ url: `${url}?max_page_count=${pages.rows[0]?.page_count}`, log })
+      for (const id of numbered(200)) queue.write(row(id, { metadata: { text: 'y'.repeat(500) } }))
+      await until(() => queue.counters.failing !== undefined)
+      expect(queue.counters.failing).to.equal('SQLITE_FULL: database or disk is full')
+      expect(queue.counters).to.include({ written: 0, dropped: 0, pending: 200 })
+      await sql`drop table filler`.execute(database.query)
+      await queue.flush()
+      expect(await ids(database)).to.deep.equal(numbered(200))
+      expect(queue.counters.failing).to.equal(undefined)
+      expect(messages).to.deep.equal(['the request log cannot be written', 'the request log is written again'])
+    })
+
+    it('writes the batch again that a dying worker had in hand', async () => {
+      const { messages, log } = lines()
+      let born = 0
+      const spawn = (given: string): Worker => {
+        born += 1
+        if (born === 1) return new Worker('process.exit(1)', { eval: true })
+        return new Worker(new URL('../../../engine/store/worker.ts', import.meta.url), { workerData: { url: given } })
+      }
+      const queue = queueOn({ log, spawn })
+      queue.write(row('a'))
+      await queue.flush()
+      expect(born).to.equal(2)
+      expect(await ids(database)).to.include('a')
+      expect(messages).to.deep.equal(['the request log cannot be written', 'the request log is written again'])
+    })
+
+    it('keeps rows whose metadata cannot leave the thread', async () => {
+      const { messages, log } = lines()
+      const queue = queueOn({ log })
+      const metadata = { wrong: (() => 1) as unknown as null }
+      queue.write(row('uncloneable', { metadata }))
+      await queue.flush()
+      const stored = database.query.selectFrom('requests').select('metadata').where('id', '=', 'uncloneable')
+      expect(await stored.execute()).to.deep.equal([{ metadata: '{}' }])
+      expect(messages).to.deep.equal(['metadata of log rows cannot be copied and is left out'])
+    })
+
+    it('gives up at its deadline and counts what it lost', async () => {
+      const { messages, log } = lines()
+      const locker = new BetterSqlite(join(folder, 'sluice.db'))
+      locker.exec('begin immediate')
+      const queue = queueOn({ log })
+      queue.write(row('lost'))
+      await queue.close(100).finally(() => locker.close())
+      expect(queue.counters).to.include({ written: 0, dropped: 1, pending: 0 })
+      expect(messages).to.deep.equal(['the request log closes without its last rows'])
+    })
+
+    it('starts no worker before the first row', async () => {
+      let born = 0
+      const queue = queueOn({
+        spawn: () => {
+          born += 1
+          return new Worker('', { eval: true })
+        },
+      })
+      await queue.flush()
+      await queue.close()
+      expect(born).to.equal(0)
+    })
+
+    it('lets the process end, but not before a flush it waits for', async () => {
+      const run = promisify(execFile)
+      const lines = `queue.write(row('held')); await queue.flush(); queue.write(row('loose'))`
+      await run(process.execPath, ['--input-type=module', '-e', script(url, lines)], { timeout: 8_000 })
+      expect(await ids(database))
+        .to.include('held')
+        .and.not.to.include('loose')
+    })
+
+    it('loses no row that was reported as written when the process is killed', async () => {
+      await database.query.deleteFrom('requests').execute()
+      for (let round = 0; round < 3; round += 1) {
+        const lines = `for (let id = 10000; id < 15000; id += 1) queue.write(row('${round}-' + id))
+          setInterval(() => console.log(queue.counters.written), 1)`
+        const child = execFile(process.execPath, ['--input-type=module', '-e', script(url, lines)], { timeout: 8_000 })
+        const exit = once(child, 'exit')
+        let written = 0
+        for await (const line of createInterface(child.stdout ?? Readable.from([]))) {
+          written = Number(line)
+          if (written >= 400) break
+        }
+        child.kill('SIGKILL')
+        await exit
+        const found = (await ids(database)).filter((id) => id.startsWith(`${round}-`))
+        const expected = Array.from({ length: written }, (_, index) => `${round}-${10_000 + index}`)
+        expect(written).to.be.within(400, 4_999)
+        expect(found.slice(0, written)).to.deep.equal(expected)
+        expect((await sql`pragma integrity_check`.execute(database.query)).rows).to.deep.equal([
+          { integrity_check: 'ok' },
+        ])
+      }
+    })
+  })
+
+  describe('on PostgreSQL', () => {
+    let url = ''
+    before(async function () {
+      url = (await postgres(this)).url
+    })
+    beforeEach(async () => {
+      database = await openDatabase(url)
+    })
+    contract()
+
+    it('goes on after its connection was cut', async () => {
+      const { messages, log } = lines()
+      const queue = queueOn({ log })
+      queue.write(row('a'))
+      await queue.flush()
+      const cut = sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+      await cut.execute(database.query)
+      queue.write(row('b'))
+      await queue.flush()
+      expect(await ids(database)).to.deep.equal(['a', 'b'])
+      expect(queue.counters).to.include({ written: 2, dropped: 0 })
+      expect(messages.length % 2).to.equal(0)
+    })
+  })
+})

@@ -1,0 +1,49 @@
+import { expect } from 'chai'
+import { ExchangeScope } from '../../../engine/http/scope.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import type { Host } from '../../../engine/index.ts'
+import allow from '../../../plugins/access/allow.ts'
+
+const small = { model: { name: 'small', aliases: ['tiny'], upstream_model: 'vendor-small' } }
+const large = { model: { name: 'large', aliases: [], upstream_model: 'vendor-large' } }
+
+function ask(models: readonly string[] | undefined, asked = 'tiny'): { readonly candidates?: unknown } {
+  const principal = { keyId: '1', name: 'one', ...(models === undefined ? {} : { models: new Set(models) }) }
+  const slots = { principal, request: { model: asked }, candidates: [small, large] }
+  return allow.build({}, {} as Host)(slots, new ExchangeScope()) as { readonly candidates?: unknown }
+}
+
+describe('plugins/access/allow', () => {
+  it('needs and provides what it uses', () => {
+    expect(allow).to.deep.include({
+      name: 'allow',
+      needs: ['principal', 'request', 'candidates'],
+      provides: ['candidates'],
+    })
+  })
+
+  it('leaves all to a key without a list', () => {
+    expect(ask(undefined)).to.deep.equal({ candidates: [small, large] })
+  })
+
+  it('leaves those whose own name is on the list, in their order', () => {
+    expect(ask(['large', 'small', 'other'])).to.deep.equal({ candidates: [small, large] })
+    expect(ask(['large'])).to.deep.equal({ candidates: [large] })
+  })
+
+  it('goes by the name of the record: no alias, upstream name or other spelling opens it', () => {
+    for (const name of ['tiny', 'vendor-small', 'Small', 'small ', '*', 'auto', '__proto__']) {
+      expect(() => ask([name]), name)
+        .to.throw(GatewayError)
+        .that.includes({ code: 'model_not_allowed' })
+    }
+  })
+
+  it('names the model asked for when none is left', () => {
+    expect(() => ask([]))
+      .to.throw(GatewayError, 'This API key may not use the model "tiny".')
+      .that.has.property('failure')
+      .that.includes({ status: 403, code: 'model_not_allowed', param: 'model' })
+    expect(() => ask([], 'x'.repeat(1000))).to.throw(GatewayError, `"${'x'.repeat(128)}"`)
+  })
+})

@@ -1,0 +1,61 @@
+import { expect } from 'chai'
+import * as fc from 'fast-check'
+import { parseUsage, printUsage } from '../../../../plugins/protocols/chat/usage.ts'
+
+const whole = {
+  prompt_tokens: 100,
+  completion_tokens: 30,
+  total_tokens: 130,
+  prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 10 },
+  completion_tokens_details: { reasoning_tokens: 12 },
+}
+
+describe('chat usage', () => {
+  it('is split into buckets that sum to the total', () => {
+    expect(parseUsage(whole)).to.deep.equal({ input: 30, cacheRead: 60, cacheWrite: 10, output: 18, reasoning: 12 })
+  })
+
+  it('takes missing details for none', () => {
+    const bare = { input: 3, cacheRead: 0, cacheWrite: 0, output: 4, reasoning: 0 }
+    expect(parseUsage({ prompt_tokens: 3, completion_tokens: 4 })).to.deep.equal(bare)
+    expect(parseUsage({ prompt_tokens: 3, completion_tokens: 4, prompt_tokens_details: null })).to.deep.equal(bare)
+  })
+
+  it('sees by the total that reasoning is counted apart', () => {
+    const apart = {
+      prompt_tokens: 10,
+      completion_tokens: 5,
+      total_tokens: 35,
+      completion_tokens_details: { reasoning_tokens: 20 },
+    }
+    expect(parseUsage(apart)).to.deep.equal({ input: 10, cacheRead: 0, cacheWrite: 0, output: 5, reasoning: 20 })
+  })
+
+  it('never goes below zero', () => {
+    const odd = { prompt_tokens: 5, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 9 } }
+    expect(parseUsage(odd)).to.deep.equal({ input: 0, cacheRead: 9, cacheWrite: 0, output: 1, reasoning: 0 })
+  })
+
+  for (const bad of [undefined, null, -1, 1.5, '3', Number.POSITIVE_INFINITY]) {
+    it(`is unknown with a count of ${String(bad)}`, () => {
+      expect(parseUsage({ ...whole, prompt_tokens: bad })).to.equal(undefined)
+      expect(parseUsage({ ...whole, completion_tokens: bad })).to.equal(undefined)
+    })
+  }
+
+  it('is unknown with a broken detail', () => {
+    expect(parseUsage({ ...whole, prompt_tokens_details: { cached_tokens: -3 } })).to.equal(undefined)
+    expect(parseUsage({ ...whole, completion_tokens_details: { reasoning_tokens: '3' } })).to.equal(undefined)
+  })
+
+  it('comes back as it was printed', () => {
+    const count = fc.nat(1_000_000)
+    const usage = fc.record({ input: count, cacheRead: count, cacheWrite: count, output: count, reasoning: count })
+    fc.assert(
+      fc.property(usage, (given) => {
+        expect(parseUsage(printUsage(given))).to.deep.equal(given)
+      }),
+    )
+    expect(printUsage({ input: 30, cacheRead: 60, cacheWrite: 10, output: 18, reasoning: 12 })).to.deep.equal(whole)
+  })
+})

@@ -1,0 +1,96 @@
+import { expect } from 'chai'
+import type { AnyCodec, Frame, Json } from '../../../../engine/index.ts'
+import embeddings from '../../../../plugins/protocols/media/embeddings.ts'
+import imageEdits from '../../../../plugins/protocols/media/image-edits.ts'
+import images from '../../../../plugins/protocols/media/images.ts'
+import speech from '../../../../plugins/protocols/media/speech.ts'
+import transcriptions from '../../../../plugins/protocols/media/transcriptions.ts'
+
+const usage = (input: number, output: number, cacheRead = 0) => ({
+  input,
+  cacheRead,
+  cacheWrite: 0,
+  output,
+  reasoning: 0,
+})
+const frames = (...events: readonly Json[]): Frame[] =>
+  events.map((event) => ({ data: typeof event === 'string' ? event : JSON.stringify(event) }))
+
+describe('meters of media', () => {
+  it('read embeddings', () => {
+    const body = { object: 'list', data: [], model: 'e-large', usage: { prompt_tokens: 8, total_tokens: 8 } }
+    expect(embeddings.meter.reply(body)).to.deep.equal({ usage: usage(8, 0), model: 'e-large' })
+  })
+
+  it('read pictures and transcripts', () => {
+    const body = {
+      created: 1,
+      data: [],
+      usage: {
+        input_tokens: 50,
+        output_tokens: 4160,
+        total_tokens: 4210,
+        input_tokens_details: { text_tokens: 50, image_tokens: 0 },
+      },
+    }
+    expect(images.meter.reply(body)).to.deep.equal({ usage: usage(50, 4160) })
+    const cached = { usage: { input_tokens: 50, output_tokens: 1, input_tokens_details: { cached_tokens: 20 } } }
+    expect(images.meter.reply(cached)).to.deep.equal({ usage: usage(30, 1, 20) })
+    const told = { text: 'Hi', usage: { type: 'tokens', input_tokens: 14, output_tokens: 45, total_tokens: 59 } }
+    expect(transcriptions.meter.reply(told)).to.deep.equal({ usage: usage(14, 45) })
+    expect(transcriptions.meter.reply({ text: 'Hi', usage: { type: 'duration', seconds: 9 } })).to.deep.equal({})
+  })
+
+  const unknown: readonly Json[] = [
+    null,
+    5,
+    {},
+    { prompt_tokens: -1 },
+    { prompt_tokens: 1.5 },
+    { prompt_tokens: '8' },
+    { prompt_tokens: 2 ** 53 },
+    { prompt_tokens: 1, completion_tokens: -1 },
+    { input_tokens: 1 },
+    { input_tokens: 1, output_tokens: 'x' },
+    { input_tokens: 1, output_tokens: 1, input_tokens_details: { cached_tokens: 2 } },
+  ]
+  for (const given of unknown) {
+    it(`know no usage in ${JSON.stringify(given)}`, () => {
+      expect(embeddings.meter.reply({ usage: given })).to.deep.equal({})
+    })
+  }
+
+  it('know nothing of answers that are no object', () => {
+    for (const body of [null, 'text', [], 5]) expect(images.meter.reply(body)).to.deep.equal({})
+  })
+
+  const streams: readonly (readonly [codec: AnyCodec, last: string])[] = [
+    [images, 'image_generation.completed'],
+    [imageEdits, 'image_edit.completed'],
+    [speech, 'speech.audio.done'],
+    [transcriptions, 'transcript.text.done'],
+  ]
+  for (const [codec, type] of streams) {
+    it(`read a stream of ${codec.protocol}`, () => {
+      const end = { type, usage: { input_tokens: 3, output_tokens: 4, total_tokens: 7 } }
+      const complete = { usage: usage(3, 4), complete: true }
+      expect(codec.meter.stream([], frames({ type: 'other' }, end))).to.deep.equal(complete)
+      expect(codec.meter.stream([], frames(end, '[DONE]'))).to.deep.equal(complete)
+      expect(codec.meter.stream([], frames({ type }))).to.deep.equal({ complete: true })
+      expect(codec.meter.stream([], frames({ type: 'other', text: type }))).to.deep.equal({ complete: false })
+      expect(codec.meter.stream([], frames(`{"type":"${type}"`))).to.deep.equal({ complete: false })
+    })
+  }
+
+  it('read the streams of servers with events of their own', () => {
+    const last = frames({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 4 } }, '[DONE]')
+    expect(transcriptions.meter.stream([], last)).to.deep.equal({ usage: usage(3, 4), complete: true })
+  })
+
+  it('take a picture that was too large to be kept for complete, and an empty transcript for broken', () => {
+    expect(images.meter.stream([], [])).to.deep.equal({ complete: true })
+    expect(imageEdits.meter.stream(frames({ type: 'image_edit.partial_image' }), [])).to.deep.equal({ complete: true })
+    expect(transcriptions.meter.stream([], [])).to.deep.equal({ complete: false })
+    expect(speech.meter.stream([], [])).to.deep.equal({ complete: false })
+  })
+})

@@ -1,0 +1,14 @@
+import compatible from '../../../plugins/providers/compatible.ts'
+import messages from '../../../plugins/providers/messages.ts'
+import native from '../../../plugins/providers/native.ts'
+import { conformProvider } from '../../conformance/provider.ts'
+
+const config = (base_url: string, api_key: string) => ({ base_url, api_key })
+
+conformProvider('native', { plugin: native, config })
+conformProvider('compatible', { plugin: compatible, config })
+conformProvider('messages', { plugin: messages, config })
+conformProvider('messages with a bearer key', {
+  plugin: messages,
+  config: (base_url, api_key) => ({ base_url, api_key, auth: 'bearer' }),
+})

