@@ -139,6 +139,8 @@ function hostMaker(
         throw new Error(`no codec speaks "${protocol}"${didYouMean(protocol, registry.codecs.keys())}`)
       return codec
     },
+    routes: (protocol) =>
+      pipelines.filter((one) => one.protocol === protocol).flatMap(({ routes }) => routes.map(({ path }) => path)),
     record: (row) => house.record(row),
     work: (module, input, deadline) => house.work(module, input, deadline),
     keep: (key, make, close) => house.keep(key, make, close),

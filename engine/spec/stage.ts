@@ -46,7 +46,7 @@ export interface Host {
   /** Hands a row to the log writer; never waits. */
   record(row: LogRow): void
   /** Runs a module's default export in the worker pool: structured-cloneable input and output, milliseconds. */
-  work<I, O>(module: URL, input: I, deadline: number): Promise<O>
+  work<O>(module: URL, input: unknown, deadline: number): Promise<O>
   /** State that outlives a reload, made once per key and closed with the process. */
   keep<T>(key: string, make: () => T, close?: (value: T) => Promise<void> | void): T
   /** State of the process for health reports. */

@@ -41,7 +41,7 @@ async function counted(texts: readonly string[], host: Host): Promise<CountOutpu
   const late = Promise.withResolvers<CountOutput>()
   const timer = setTimeout(() => late.resolve(estimated()), patience)
   try {
-    return await Promise.race([host.work<CountInput, CountOutput>(counter, { texts, budget }, stuck), late.promise])
+    return await Promise.race([host.work<CountOutput>(counter, { texts, budget }, stuck), late.promise])
   } catch (error) {
     host.log.warn({ err: error }, 'tokens are estimated: the worker pool has no count')
     return estimated()

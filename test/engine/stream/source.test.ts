@@ -45,7 +45,7 @@ describe('sources', () => {
     const feed = scripted()
     const { heard, flow } = reading(
       through(feed.source, {
-        data: (chunk) => (chunk[0] === 45 ? undefined : Buffer.from(`(${Buffer.from(chunk)})`)),
+        data: (chunk) => (chunk[0] === 45 ? undefined : Buffer.from(`(${Buffer.from(chunk).toString()})`)),
         end: () => Buffer.from('.'),
       }),
     )

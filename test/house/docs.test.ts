@@ -1,0 +1,96 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { checkFile } from '../../engine/cli/check-file.ts'
+import { findings } from '../../engine/cli/codes.ts'
+import { makeProgram } from '../../engine/cli/program.ts'
+import { referencePages } from '../../engine/cli/reference/pages.ts'
+import { schemaFiles } from '../../engine/cli/schema.ts'
+import type { Terminal } from '../../engine/cli/terminal.ts'
+import { filesOf, readFolder } from '../../engine/config/files.ts'
+import { errors } from '../../engine/spec/error.ts'
+import { configuration, registry } from './registry.ts'
+import { root, sourcesOf } from './sources.ts'
+
+const silent: Terminal = {
+  environment: {},
+  folder: root,
+  out: () => undefined,
+  error: () => undefined,
+  style: (_, text) => text,
+}
+
+/** Generated files that differ from what is in the folder. */
+function outdated(files: ReadonlyMap<string, string>, folder: string): string[] {
+  return [...files].flatMap(([name, text]) => {
+    const path = join(root, folder, name)
+    return existsSync(path) && readFileSync(path, 'utf8') === text ? [] : [`${folder}/${name}`]
+  })
+}
+
+describe('the documentation', () => {
+  it('has a current reference (npm run docs)', async () => {
+    const pages = referencePages(
+      await registry(),
+      makeProgram(silent, () => undefined),
+    )
+    expect(outdated(pages, 'docs/reference')).to.deep.equal([])
+  })
+
+  it('has no page of the reference that nothing generates', async () => {
+    const pages = referencePages(
+      await registry(),
+      makeProgram(silent, () => undefined),
+    )
+    const names = (await readFolder(join(root, 'docs/reference'))).files.map((path) =>
+      path.slice(join(root, 'docs/reference/').length),
+    )
+    expect(names.filter((name) => !pages.has(name))).to.deep.equal([])
+  })
+
+  it('has current schemas and a current example (npm run docs)', async () => {
+    expect(outdated(schemaFiles(await registry()), 'config')).to.deep.equal([])
+  })
+
+  it('lists exactly the codes that the gateway answers with', () => {
+    const page = readFileSync(join(root, 'docs/reference/errors.md'), 'utf8')
+    const answers = page.slice(page.indexOf('## Answers'), page.indexOf('## Findings'))
+    const listed = [...answers.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, code]) => code)
+    expect(listed).to.deep.equal(Object.keys(errors).sort())
+  })
+
+  it('lists every code of a finding', async () => {
+    const sources = [
+      ...(await sourcesOf('engine/config')),
+      ...(await sourcesOf('engine/pipeline')),
+      ...(await sourcesOf('engine/live')),
+    ]
+    const used = sources.flatMap(({ text }) =>
+      [
+        ...text.matchAll(
+          /\b(?:report|reportAt|inFile|point)\((?:[^()']|\([^()]*\)|'[^']*'(?=\]|, '))*?'([a-zA-Z-]+)',\s/g,
+        ),
+      ].map(([, code]) => code ?? ''),
+    )
+    expect(new Set(used).size).to.be.greaterThan(15)
+    expect([...new Set(used)].filter((code) => !findings.has(code)).sort()).to.deep.equal([])
+  })
+
+  it('shows only YAML that is accepted', async () => {
+    const loaded = await configuration()
+    const files = [
+      'README.md',
+      'engine/README.md',
+      'plugins/README.md',
+      ...filesOf(await readFolder(join(root, 'docs'))).filter((file) => file.endsWith('.md')),
+    ]
+    const wrong = (
+      await Promise.all(
+        files
+          .filter((file) => existsSync(join(root, file)) || existsSync(file))
+          .map((file) => checkFile(file, loaded, silent)),
+      )
+    ).flat()
+    expect(wrong).to.deep.equal([])
+  })
+})

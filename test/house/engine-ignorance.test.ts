@@ -1,0 +1,57 @@
+import { expect } from 'chai'
+import { registry } from './registry.ts'
+import { literalsOf, sourcesOf } from './sources.ts'
+
+/** Words of vendors, their products and their models, wherever in a text they stand. */
+const vendors = [
+  ...['anthropic', 'azure', 'bedrock', 'cohere', 'deepseek', 'fireworks', 'gemini', 'google', 'groq', 'huggingface'],
+  ...[
+    'mistral',
+    'nvidia',
+    'ollama',
+    'openai',
+    'openrouter',
+    'perplexity',
+    'qwen',
+    'sambanova',
+    'together\\.',
+    'vertex',
+  ],
+  ...['vllm', 'xai', 'claude', 'gpt', 'grok', 'haiku', 'llama', 'opus', 'sonnet', 'chatcmpl', 'o200k', 'cl100k'],
+]
+const vendorWord = new RegExp(`(?<![a-z])(${vendors.join('|')})(?![a-z])`, 'i')
+
+/** Presets of provider types: the words of their `preset` fields. */
+function presetsOf(config: unknown): readonly string[] {
+  const { properties } = config as { properties?: { preset?: { enum?: readonly string[] } } }
+  return properties?.preset?.enum ?? []
+}
+
+describe('the engine', () => {
+  it('knows no provider, protocol, stage or preset by name', async () => {
+    const { stages, codecs, providers } = await registry()
+    const presets = [...providers.values()].flatMap(({ config }) => presetsOf(config))
+    const names = new Set([...stages.keys(), ...codecs.keys(), ...providers.keys(), ...presets])
+    expect(names.size).to.be.greaterThan(30)
+    // Fields of our own, which happen to be called as a component is.
+    for (const word of ['log', 'health', 'models']) names.delete(word)
+    expect(found(await sourcesOf('engine'), (text) => names.has(text))).to.deep.equal([])
+  })
+
+  it('names no vendor and no model', async () => {
+    expect(found(await sourcesOf('engine'), (text) => vendorWord.test(text))).to.deep.equal([])
+  })
+
+  it('would be caught if it did', () => {
+    const file = { path: 'x.ts', text: '// openai\nconst a = \'openai\'\nconst b = `gpt-${c}`\nconst d = "vertexes"' }
+    expect(found([file], (text) => vendorWord.test(text))).to.deep.equal(['x.ts: openai', 'x.ts: gpt-${c}'])
+  })
+})
+
+function found(files: Awaited<ReturnType<typeof sourcesOf>>, forbids: (text: string) => boolean): string[] {
+  return files.flatMap((file) =>
+    literalsOf(file)
+      .filter(forbids)
+      .map((text) => `${file.path}: ${text}`),
+  )
+}

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { join, posix } from 'node:path'
+import { expect } from 'chai'
+import { importsOf, root, sourcesOf } from './sources.ts'
+import type { Import, SourceFile } from './sources.ts'
+
+/** Every import of a folder's files that a rule refuses, as `file -> what it imports`. */
+async function refused(
+  folder: string,
+  allows: (target: string, from: SourceFile, how: Import) => boolean,
+): Promise<string[]> {
+  const files = await sourcesOf(folder)
+  expect(files.length, `files in ${folder}`).to.be.greaterThan(0)
+  return files.flatMap((file) =>
+    importsOf(file)
+      .filter((how) => !allows(targetOf(file, how), file, how))
+      .map(({ specifier }) => `${file.path} -> ${specifier}`),
+  )
+}
+
+/** A path below the root for a relative import, else the specifier as it stands. */
+function targetOf({ path }: SourceFile, { specifier }: Import): string {
+  return specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : specifier
+}
+
+function isPackage(target: string): boolean {
+  return !/^(engine|plugins|test|pipelines|config|console|docs)\//.test(target)
+}
+
+describe('imports', () => {
+  it('finds the imports of a file, types apart', () => {
+    const text = [
+      "import { a,\n  b } from './a.ts'",
+      "import type { c } from 'c'",
+      "export * from './d.ts'",
+      "import 'e'",
+      "const f = await import('./f.ts')",
+    ].join('\n')
+    expect(importsOf({ path: '', text })).to.have.deep.members([
+      { specifier: './a.ts', typeOnly: false },
+      { specifier: 'c', typeOnly: true },
+      { specifier: './d.ts', typeOnly: false },
+      { specifier: 'e', typeOnly: false },
+      { specifier: './f.ts', typeOnly: false },
+    ])
+  })
+
+  it('lets engine/spec import itself, and types', async () => {
+    const wrong = await refused(
+      'engine/spec',
+      (target, _, { typeOnly }) => target.startsWith('engine/spec/') || (typeOnly && isPackage(target)),
+    )
+    expect(wrong).to.deep.equal([])
+  })
+
+  it('keeps the engine from plugins, pipelines and tests', async () => {
+    expect(await refused('engine', (target) => target.startsWith('engine/') || isPackage(target))).to.deep.equal([])
+  })
+
+  it('lets a plugin import the door of the engine and its own folder', async () => {
+    const wrong = await refused('plugins', (target, { path }) => {
+      const own = path.split('/').slice(0, 2).join('/')
+      return target === 'engine/index.ts' || target.startsWith(`${own}/`) || isPackage(target)
+    })
+    expect(wrong).to.deep.equal([])
+  })
+
+  it('imports only packages that an installation brings', async () => {
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: object }
+    const brings = (target: string) =>
+      isBuiltin(target) || Object.keys(dependencies).some((name) => target === name || target.startsWith(`${name}/`))
+    for (const folder of ['engine', 'plugins'])
+      expect(
+        await refused(folder, (target, _, { typeOnly }) => typeOnly || !isPackage(target) || brings(target)),
+      ).to.deep.equal([])
+  })
+
+  it('keeps the specifiers of what Node runs as they are: relative ones end in .ts', async () => {
+    for (const folder of ['engine', 'plugins'])
+      expect(
+        await refused(folder, (_, __, { specifier }) => !specifier.startsWith('.') || specifier.endsWith('.ts')),
+      ).to.deep.equal([])
+  })
+})

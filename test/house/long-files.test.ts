@@ -1,0 +1,15 @@
+import { expect } from 'chai'
+import { sourcesOf } from './sources.ts'
+
+const most = 260
+
+describe('source files', () => {
+  for (const folder of ['engine', 'plugins'])
+    it(`of ${folder} have at most ${most} lines`, async () => {
+      const lines = (text: string) => text.trimEnd().split('\n').length
+      const long = (await sourcesOf(folder))
+        .map(({ path, text }) => ({ path, lines: lines(text) }))
+        .filter((file) => file.lines > most)
+      expect(long).to.deep.equal([])
+    })
+})

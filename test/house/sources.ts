@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { filesOf, readFolder } from '../../engine/config/files.ts'
+
+/** The root of the checkout. */
+export const root = join(import.meta.dirname, '..', '..')
+
+/** A source file: its path below the root, with slashes, and its text. */
+export interface SourceFile {
+  readonly path: string
+  readonly text: string
+}
+
+/** The TypeScript files of a folder and those below it. */
+export async function sourcesOf(folder: string): Promise<SourceFile[]> {
+  const files = filesOf(await readFolder(join(root, folder)))
+  return files
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => ({ path: file.slice(root.length + 1).replaceAll('\\', '/'), text: readFileSync(file, 'utf8') }))
+}
+
+/** A module that a file imports or re-exports. */
+export interface Import {
+  readonly specifier: string
+  /** Only types come from it: nothing is loaded at run time. */
+  readonly typeOnly: boolean
+}
+
+/** What a file imports, statically or by a literal `import()`. */
+export function importsOf({ text }: SourceFile): Import[] {
+  const fixed = [
+    ...text.matchAll(
+      /^(?:import|export)(?<type> type)?\b(?:[^'"\n]|\n(?!import|export))*?\bfrom '(?<specifier>[^']+)'/gm,
+    ),
+  ]
+  const bare = [
+    ...text.matchAll(/^import '(?<specifier>[^']+)'/gm),
+    ...text.matchAll(/\bimport\('(?<specifier>[^']+)'\)/g),
+  ]
+  return [...fixed, ...bare].map(({ groups }) => ({
+    specifier: groups?.['specifier'] ?? '',
+    typeOnly: groups?.['type'] !== undefined,
+  }))
+}
+
+/** The texts of a source: string literals and the fixed parts of templates; comments are left out. */
+export function literalsOf({ text }: SourceFile): string[] {
+  const tokens = text.matchAll(/\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g)
+  return [...tokens].flatMap(([token]) => (token.startsWith('/') ? [] : [token.slice(1, -1)]))
+}
