@@ -1,20 +1,24 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { printDiagnostic } from './config/diagnostics.ts'
 import type { Diagnostic } from './config/diagnostics.ts'
 import type { Environment } from './config/interpolate.ts'
 import type { Settings } from './config/settings.ts'
-import { drain } from './http/drain.ts'
+import type { Path } from './config/source.ts'
+import { httpLimits } from './http/limits.ts'
+import type { HttpLimits } from './http/limits.ts'
 import { createHttpServer } from './http/server.ts'
+import { declaredKeys } from './live/declared-keys.ts'
 import { Keep } from './live/keep.ts'
 import { Live } from './live/live.ts'
 import type { HouseServices } from './live/services.ts'
 import type { Snapshot } from './live/snapshot.ts'
 import { watchConfiguration } from './live/watch.ts'
-import { openDatabase } from './store/database.ts'
+import { StartError, openDatabase } from './store/database.ts'
 import type { Database } from './store/database.ts'
-import { ApiKeys } from './store/keys.ts'
+import { ApiKeys, keyPoll } from './store/keys.ts'
 import { LogQueue } from './store/log-queue.ts'
 import type { Secrets } from './store/redaction.ts'
 import { productVersion } from './version.ts'
@@ -32,6 +36,8 @@ export interface HouseOptions {
   readonly watch?: boolean
   /** Refuse stages that give anything but what they provide; for tests. */
   readonly strict?: boolean
+  /** What clients may take up; default: `httpLimits`. */
+  readonly limits?: HttpLimits
 }
 
 /** A gateway that serves. */
@@ -42,8 +48,11 @@ export interface House {
   readonly database: Database
   /** Resolves once every row of the request log so far is in the database. */
   flush(): Promise<void>
-  /** Lets what is under way finish, for at most `deadline` milliseconds, then closes everything. */
-  close(deadline?: number): Promise<void>
+  /**
+   * Lets what is under way finish, for at most `deadline` milliseconds, then closes everything. For `notice`
+   * milliseconds before, requests are still taken while health reports say that it is about to stop.
+   */
+  close(deadline?: number, notice?: number): Promise<void>
 }
 
 /** The configuration was refused; the findings are all of them. */
@@ -57,12 +66,10 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Milliseconds after which keys that other processes made, changed or revoked are known here. */
-const keyPoll = 5_000
-
 /** What is opened with the first configuration and lives as long as the process. */
 interface Stores {
-  readonly url: string
+  /** The settings that it was opened with. */
+  readonly settings: Settings
   readonly database: Database
   readonly keys: ApiKeys
   readonly rows: LogQueue
@@ -79,11 +86,11 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     log,
     async keysFor(settings) {
       stores ??= await openStores(settings, options)
-      if (stores.url !== settings.database.url) throw new Error('another database takes a restart')
-      const problems = stores.keys.problems(declared(settings))
+      const problems = stores.keys.problems(declaredKeys(settings))
       if (problems.length > 0) throw new Error(problems.join('; '))
       return stores.keys
     },
+    fixed: (settings) => (stores === undefined ? [] : changed(stores.settings, settings)),
     protect: (values) => values.forEach((value) => secrets.protect(value)),
     scrub: (text) => secrets.scrub(text),
     record: (row) => stores?.rows.write(row),
@@ -100,10 +107,10 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     version: productVersion(),
   }
   const closeStores = async () => {
-    await stores?.rows.close()
-    await stores?.database.close()
-    await keep.close()
-    await pool.close()
+    const rows = stores?.rows.close().finally(() => stores?.database.close())
+    const closed = await Promise.allSettled([rows, keep.close(), pool.close()])
+    const failures = closed.flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []))
+    if (failures.length > 0) throw new AggregateError(failures, 'not everything could be closed')
   }
   try {
     const started = await Live.start({
@@ -117,27 +124,34 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     if ('diagnostics' in started) throw new ConfigurationError(started.diagnostics)
     const { live } = started
     if (!stores) throw new Error('the configuration went live without its stores')
-    const server = createHttpServer({ live, log, draining: () => draining })
-    const address = await listen(server, live.current.settings)
+    const limits = options.limits ?? httpLimits
+    const http = createHttpServer({ live, log, limits, draining: () => draining })
+    const address = await listen(http.server, live.current.settings).catch(async (error: unknown) => {
+      await live.close()
+      throw error
+    })
     const unwatch = options.watch ? watchConfiguration(live, log) : () => undefined
     const { keys, database, rows } = stores
-    const polling = setInterval(
-      () => keys.refresh().catch((error: unknown) => log.warn({ err: error }, 'the API keys cannot be read again')),
-      keyPoll,
-    ).unref()
+    const polling = setInterval(() => refresh(keys, log), keyPoll).unref()
     return {
       address,
       live,
       keys,
       database,
       flush: () => rows.flush(),
-      async close(deadline = 30_000) {
+      async close(deadline = 30_000, notice = 0) {
         draining = true
         unwatch()
         clearInterval(polling)
-        await drain(server, deadline)
-        await live.close()
-        await closeStores()
+        try {
+          if (notice > 0) await setTimeout(notice)
+          const end = performance.now() + deadline + limits.lastWords
+          await http.drain(deadline)
+          // Requests that were cut at the very end still have their rows to hand in.
+          await live.close(Math.max(limits.lastWords, end - performance.now()))
+        } finally {
+          await closeStores()
+        }
       },
     }
   } catch (error) {
@@ -146,34 +160,53 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   }
 }
 
-async function openStores({ database: { url } }: Settings, { log, secrets }: HouseOptions): Promise<Stores> {
+async function openStores(settings: Settings, { log, secrets }: HouseOptions): Promise<Stores> {
+  const { url } = settings.database
   secrets.protectUrl(url)
   const database = await openDatabase(url)
-  const keys = new ApiKeys(database)
+  const keys: ApiKeys = new ApiKeys(database, { onStranger: () => refresh(keys, log) })
   await keys.refresh()
-  return { url, database, keys, rows: new LogQueue({ url, log }) }
+  return { settings, database, keys, rows: new LogQueue({ url, log }) }
+}
+
+function refresh(keys: ApiKeys, log: Logger): void {
+  keys.refresh().catch((error: unknown) => log.warn({ err: error }, 'the API keys cannot be read again'))
+}
+
+/** Settings that a running process cannot take over. */
+function changed(before: Settings, after: Settings): Path[] {
+  const listening = (['host', 'port', 'workers'] as const).filter(
+    (field) => before.listen[field] !== after.listen[field],
+  )
+  return [
+    ...listening.map((field) => ['listen', field]),
+    ...(before.database.url === after.database.url ? [] : [['database', 'url']]),
+  ]
 }
 
 /** What a configuration changes in the house when it goes live. */
 function adopt({ settings }: Snapshot, stores: Stores | undefined, log: Logger): void {
-  stores?.keys.declare(declared(settings))
+  stores?.keys.declare(declaredKeys(settings))
   log.level = settings.server_config.logging.level
 }
 
-function declared({ api_keys: keys }: Settings) {
-  return keys.map(({ name, key, models, expires_at: expires }) => ({
-    name,
-    key,
-    ...(models === undefined ? {} : { models }),
-    ...(expires === undefined ? {} : { expiresAt: Date.parse(expires) }),
-  }))
-}
+/** What is wrong with an address that cannot be listened on, by the error's code. */
+const unusable: ReadonlyMap<string | undefined, string> = new Map([
+  ['EADDRINUSE', 'the port is in use'],
+  ['EADDRNOTAVAIL', 'this machine has no such address'],
+  ['EACCES', 'this user may not use the port'],
+  ['ENOTFOUND', 'the name of the host is not known'],
+])
 
 function listen(server: Server, { listen: { host, port } }: Settings): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject)
+    const onError = (cause: NodeJS.ErrnoException) => {
+      const reason = unusable.get(cause.code) ?? cause.message
+      reject(new StartError(`${host}:${port} cannot be listened on: ${reason}`, { cause }))
+    }
+    server.once('error', onError)
     server.listen({ host, port, backlog: 4096 }, () => {
-      server.off('error', reject)
+      server.off('error', onError)
       resolve(server.address() as AddressInfo)
     })
   })

@@ -10,13 +10,13 @@ import { Secrets } from './store/redaction.ts'
 
 export interface LogOptions {
   readonly level: Level | 'silent'
-  /** Where lines go; default: standard output, through a bounded buffer. */
+  /** Where lines go; default: standard error, through a bounded buffer. Standard output is for results. */
   readonly destination?: DestinationStream
   /** What no line may show; the registry grows while the log is in use. */
   readonly secrets?: Secrets
 }
 
-/** Bytes that wait for a slow reader of standard output; beyond, lines are lost rather than requests delayed. */
+/** Bytes that wait for a slow reader of standard error; beyond, lines are lost rather than requests delayed. */
 const BUFFER = 4 * 1024 * 1024
 
 /** The log of the process: one JSON object per line, with every secret hidden in names, fields and texts. */
@@ -30,6 +30,6 @@ export function makeLog({ level, destination, secrets = new Secrets() }: LogOpti
       // The finished line is the one place that everything passes: bindings, errors and their causes, messages.
       hooks: { streamWrite: (line) => `${JSON.stringify(secrets.redact(JSON.parse(line)))}\n` },
     },
-    destination ?? openDestination({ dest: 1, sync: false, maxLength: BUFFER }),
+    destination ?? openDestination({ dest: 2, sync: false, maxLength: BUFFER }),
   )
 }

@@ -2,9 +2,9 @@
 'use strict'
 // Checks the runtime before anything modern is parsed, then hands over to the command line.
 const major = Number(process.versions.node.split('.')[0])
-if (major < 24) {
+if (major < 26) {
   console.error(
-    `sluice needs Node.js 24 or newer; this is ${process.version}. In a checkout, start it with "npm start" or "npx sluice".`,
+    `sluice needs Node.js 26 or newer; this is ${process.version}. In a checkout, start it with "npm start" or "npx sluice".`,
   )
   process.exit(1)
 }

@@ -1,6 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { findPackageJSON } from 'node:module'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { providerTemplate } from './template/provider.ts'
 import { stageTemplate } from './template/stage.ts'
 import { WrongUse } from './terminal.ts'
@@ -26,8 +27,20 @@ export async function create({ kind, name, out, json }: NewOptions, terminal: Te
   await writeFile(path, template.text, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EEXIST' ? new WrongUse(`${file} is there already; nothing was written`) : error
   })
-  terminal.out(json ? printJson({ file }) : `${file} is written.\n\n${template.next(entryOf(path, terminal.folder))}`)
+  const told = [`${file} is written.`, template.next(entryOf(path, terminal.folder)), ...(await moduleNote(path))]
+  terminal.out(json ? printJson({ file }) : told.join('\n\n'))
   return 0
+}
+
+/** Node takes a file for an ES module by the nearest package.json. */
+async function moduleNote(path: string): Promise<string[]> {
+  const nearest = findPackageJSON(pathToFileURL(path))
+  // Where there is none, Node 26 answers the file itself.
+  const found = nearest !== undefined && basename(nearest) === 'package.json'
+  const { type }: { type?: unknown } = found ? JSON.parse(await readFile(nearest, 'utf8')) : {}
+  return type === 'module'
+    ? []
+    : ['Node must take it for an ES module: put "type": "module" into the package.json of its folder or above.']
 }
 
 /** What to add to `plugins:`; nothing where the folder that is there by default holds the file already. */
@@ -38,7 +51,7 @@ function entryOf(path: string, folder: string): string | undefined {
 }
 
 /** How a file imports the engine: by its path within a checkout, else by the name of the package. */
-function engineFrom(path: string): string {
+export function engineFrom(path: string): string {
   const engine = fileURLToPath(new URL('../index.ts', import.meta.url))
   const checkout = dirname(dirname(engine))
   const inside = path.startsWith(checkout + sep) && !checkout.split(sep).includes('node_modules')

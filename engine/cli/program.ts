@@ -31,7 +31,11 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
     .command('serve')
     .description('Serve the pipelines.')
     .option('--watch', 'Reload when the configuration, a plugin or a pipeline changes.', false)
-    .action(runs(async (options: CommonOptions & { watch: boolean }) => (await import('./serve.ts')).serve(options)))
+    .action(
+      runs(async (options: CommonOptions & { watch: boolean }) =>
+        (await import('./serve.ts')).serve(options, terminal),
+      ),
+    )
 
   program
     .command('check')
@@ -60,8 +64,10 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
 
   program
     .command('list')
-    .description('List stages, codecs, providers and plugins, or describe one.')
-    .addArgument(new Argument('[kind]', 'What to list.').choices(['stages', 'codecs', 'providers', 'plugins']))
+    .description('List stages, codecs, providers, signals and plugins, or describe one.')
+    .addArgument(
+      new Argument('[kind]', 'What to list.').choices(['stages', 'codecs', 'providers', 'signals', 'plugins']),
+    )
     .argument('[name]', 'The one to describe.')
     .option('--markdown', 'Print the reference.', false)
     .option('--out <folder>', 'Write the reference into a folder, one page per kind.')
@@ -103,11 +109,11 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
     .command('create')
     .description('Make an API key and print it, once.')
     .requiredOption('--name <name>', 'Name of the key in logs.')
-    .option('--models <names...>', 'Models the key may use; absent: all.')
+    .option('--models <names...>', 'Models the key may use, with spaces or commas between them; absent: all.')
     .option('--expires <date>', 'When it ends, such as 2027-01-31 or 2027-01-31T12:00:00Z.')
     .action(
       runs(async (options: CommonOptions & { name: string; models?: string[]; expires?: string }) =>
-        (await import('./key.ts')).createKey(options),
+        (await import('./key.ts')).createKey(options, terminal),
       ),
     )
 

@@ -1,85 +1,111 @@
 import cluster from 'node:cluster'
+import type { Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
-import { emptyHouse } from '../live/services.ts'
-import { loadSnapshot } from '../live/snapshot.ts'
+import type { Settings } from '../config/settings.ts'
 import { printDiagnostic } from '../config/diagnostics.ts'
+import type { Configuration } from '../live/configuration.ts'
+import { declaredKeys } from '../live/declared-keys.ts'
+import { emptyHouse } from '../live/services.ts'
+import { openSnapshot } from '../live/snapshot.ts'
 import { openDatabase } from '../store/database.ts'
 import { ApiKeys } from '../store/keys.ts'
 import type { Secrets } from '../store/redaction.ts'
 import { productVersion } from '../version.ts'
-import { introduce, stopOnSignal, urlOf } from './serve.ts'
+import { endInOrder } from './ending.ts'
+import { introduce, showFirstKey } from './introduce.ts'
 import type { ServeOptions } from './serve.ts'
+import type { Terminal } from './terminal.ts'
 
 /** Milliseconds before a process that ended by itself is replaced. */
 const pause = 1_000
 
-/** Serves with `count` processes on one port. This one serves nothing: it starts the others and replaces those that end. */
-export async function serveShared(
-  options: ServeOptions,
-  count: number,
-  log: Logger,
-  secrets: Secrets,
-): Promise<number> {
-  const loaded = await loadSnapshot({
-    file: options.config,
-    environment: process.env,
-    house: emptyHouse(productVersion()),
-  })
-  if ('diagnostics' in loaded) {
-    for (const diagnostic of loaded.diagnostics) log.error(printDiagnostic(diagnostic))
+export interface Shared {
+  readonly options: ServeOptions
+  readonly configuration: Configuration
+  /** How many processes serve. */
+  readonly count: number
+  readonly log: Logger
+  readonly secrets: Secrets
+  readonly terminal: Terminal
+}
+
+/**
+ * Serves with several processes on one port. This one serves nothing: it starts the others, the first of them alone,
+ * and replaces those that end after they served. Answers 1 when the first cannot serve.
+ */
+export async function serveShared({ options, configuration, count, log, secrets, terminal }: Shared): Promise<number> {
+  const { config: file, json } = options
+  const { environment, folder: root } = terminal
+  const house = emptyHouse(productVersion())
+  const opened = await openSnapshot(configuration, { file, root, environment, house })
+  if ('diagnostics' in opened) {
+    for (const diagnostic of opened.diagnostics) log.error(printDiagnostic(diagnostic))
     return 1
   }
-  const { settings, catalog } = loaded.snapshot
+  const { settings, catalog } = opened.snapshot
+  await opened.snapshot.close()
   secrets.protectUrl(settings.database.url)
+  // Made before any process serves, so that all of them know it; shown before anything else can go wrong.
   const key = await firstKey(settings)
-  await loaded.snapshot.close()
+  if (key !== undefined) showFirstKey(key, json, terminal)
 
   let stopping = false
-  const start = async (): Promise<AddressInfo> => {
-    const worker = cluster.fork()
-    worker.once('exit', (code) => {
-      if (stopping) return
-      log.error({ code }, 'a serving process ended and is replaced')
-      setTimeout(() => void start(), pause)
-    })
-    const [address] = (await once(worker, 'listening')) as [AddressInfo]
-    return address
-  }
-  stopOnSignal(async () => {
+  endInOrder(async () => {
     stopping = true
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
-    await Promise.all(
-      workers.map((worker) => {
-        worker.process.kill('SIGTERM')
-        return once(worker, 'exit')
-      }),
-    )
+    await Promise.all(workers.map(end))
   }, log)
-  const [first] = await Promise.all(Array.from({ length: count }, start))
-  if (first)
-    introduce(
-      urlOf({ ...first, address: first.address ?? settings.listen.host }),
-      key,
-      catalog.models[0]?.name,
-      options.json,
-    )
+  /** Where a new process listens; nothing when it ended before. */
+  const start = (): Promise<AddressInfo | undefined> =>
+    new Promise((resolve) => {
+      const worker = cluster.fork()
+      let serves = false
+      worker.once('listening', (address: AddressInfo) => {
+        serves = true
+        resolve(address)
+      })
+      worker.once('exit', (code, signal) => {
+        resolve(undefined)
+        if (stopping) return
+        if (serves) {
+          log.error({ code, signal }, 'a serving process ended and is replaced')
+          setTimeout(() => void add(), pause)
+          // Whoever ends with 1 has said why.
+        } else if (code !== 1) log.error({ code, signal }, 'a process ended before it served')
+      })
+    })
+  const add = async () => {
+    if (stopping) return
+    // It would end the same way again. When no other is left, this process ends too, and not well.
+    if ((await start()) === undefined) process.exitCode = 1
+  }
+  const address = await start()
+  if (address === undefined) return 1
+  introduce(
+    { ...address, address: address.address ?? settings.listen.host },
+    key,
+    catalog.models[0]?.name,
+    json,
+    terminal,
+  )
+  for (let started = 1; started < count; started++) void add()
   return 0
 }
 
-/** Made before any process serves, so that all of them know it from the start. */
-async function firstKey({
-  database: { url },
-  api_keys: declared,
-}: {
-  readonly database: { readonly url: string }
-  readonly api_keys: readonly { name: string; key: string }[]
-}) {
-  const database = await openDatabase(url)
+/** Lets a process end in order, and waits for it. */
+async function end(worker: Worker): Promise<void> {
+  if (worker.isDead()) return
+  worker.process.kill('SIGTERM')
+  await once(worker, 'exit')
+}
+
+async function firstKey(settings: Settings): Promise<string | undefined> {
+  const database = await openDatabase(settings.database.url)
   try {
     const keys = new ApiKeys(database)
-    keys.declare(declared)
+    keys.declare(declaredKeys(settings))
     return await keys.ensureFirstKey()
   } finally {
     await database.close()

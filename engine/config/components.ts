@@ -2,6 +2,7 @@ import type { AnyCodec } from '../spec/codec.ts'
 import { isObject } from '../spec/json.ts'
 import type { Plugin } from '../spec/plugin.ts'
 import type { AnyProvider } from '../spec/provider.ts'
+import type { AnySignal } from '../spec/signal.ts'
 import type { AnyStage } from '../spec/stage.ts'
 import { validator } from './validate.ts'
 
@@ -14,11 +15,12 @@ export type Component =
   | { readonly kind: 'stage'; readonly value: AnyStage }
   | { readonly kind: 'codec'; readonly value: AnyCodec }
   | { readonly kind: 'provider'; readonly value: AnyProvider }
+  | { readonly kind: 'signal'; readonly value: AnySignal }
 
 /** What a default export is, or what is wrong with it. */
 export function recognise(value: unknown): Component | { readonly problem: string } {
   const shape = value as Record<string, unknown>
-  if (!isObject(value)) return { problem: 'the default export is neither a plugin, a stage, a codec nor a provider' }
+  if (!isObject(value)) return { problem: nothingKnown }
   switch (shape['kind']) {
     case 'plugin':
       return isName(shape['name'])
@@ -28,12 +30,16 @@ export function recognise(value: unknown): Component | { readonly problem: strin
       return problemOfStage(shape) ?? { kind: 'stage', value: value as unknown as AnyStage }
     case 'provider':
       return problemOfProvider(shape) ?? { kind: 'provider', value: value as unknown as AnyProvider }
+    case 'signal':
+      return problemOfSignal(shape) ?? { kind: 'signal', value: value as unknown as AnySignal }
     case undefined:
       return problemOfCodec(shape) ?? { kind: 'codec', value: value as unknown as AnyCodec }
     default:
       return { problem: `"${String(shape['kind'])}" is no kind of component` }
   }
 }
+
+const nothingKnown = 'the default export is neither a plugin, a stage, a codec, a provider nor a signal'
 
 type Problem = { readonly problem: string } | undefined
 
@@ -62,10 +68,15 @@ function problemOfProvider(provider: Record<string, unknown>): Problem {
   return problemOfSchema(`provider "${name}"`, provider['config'])
 }
 
+function problemOfSignal({ name, module }: Record<string, unknown>): Problem {
+  if (!isName(name)) return { problem: 'a signal needs a name of lower-case letters, digits, "-", "_" and "."' }
+  if (!(module instanceof URL)) return { problem: `signal "${name}": "module" must be the URL of its module` }
+  return undefined
+}
+
 function problemOfCodec(codec: Record<string, unknown>): Problem {
   const protocol = codec['protocol']
-  if (!isName(protocol) || typeof codec['operation'] !== 'string')
-    return { problem: 'the default export is neither a plugin, a stage, a codec nor a provider' }
+  if (!isName(protocol) || typeof codec['operation'] !== 'string') return { problem: nothingKnown }
   if (typeof codec['head'] !== 'function' || !isObject(codec['error']) || !isObject(codec['meter']))
     return { problem: `codec "${protocol}" lacks "head", "error" or "meter"` }
   return undefined

@@ -45,11 +45,14 @@ export function crossCheck(source: Source, file: SettingsFile, registry: Registr
 
   const keys = new Map<string, string>()
   const texts = new Map<string, string>()
-  each(file.api_keys, ({ name, key, expires_at }, index) => {
+  each(file.api_keys, ({ name, key, models: allowed, expires_at }, index) => {
     claim(keys, name, `the API key number ${index + 1}`, ['api_keys', index, 'name'])
     const other = typeof key === 'string' && key !== '' ? texts.get(key) : undefined
     if (other !== undefined) report(['api_keys', index, 'key'], 'duplicate', `the API key "${other}" has the same text`)
     else texts.set(key, name)
+    each(allowed, (model, at) =>
+      expect(models.keys(), model, 'model named', 'unknown-model', ['api_keys', index, 'models', at]),
+    )
     if (typeof expires_at === 'string' && expires_at !== '' && !isMoment(expires_at))
       report(
         ['api_keys', index, 'expires_at'],
@@ -65,7 +68,7 @@ function each<T>(items: readonly T[] | undefined, visit: (item: T, index: number
 }
 
 /** A calendar date, alone or with a time and its zone (RFC 3339). */
-function isMoment(text: string): boolean {
+export function isMoment(text: string): boolean {
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.exec(text) ?? []
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
   return date.getUTCDate() === Number(day) && !Number.isNaN(Date.parse(text))

@@ -41,10 +41,12 @@ export function foldersOf(folder: Folder): string[] {
 
 /** Hash of the names and contents of files, as 16 hexadecimal digits. */
 export async function hashFiles(files: readonly string[]): Promise<string> {
+  return hashContents(await Promise.all(files.map(async (file) => ({ file, content: await readFile(file) }))))
+}
+
+/** The same hash of files that were read already. */
+export function hashContents(files: readonly { readonly file: string; readonly content: string | Buffer }[]): string {
   const hash = createHash('sha256')
-  for (const file of files) {
-    const bytes = await readFile(file)
-    hash.update(`${file}\0${bytes.length}\0`).update(bytes)
-  }
+  for (const { file, content } of files) hash.update(`${file}\0${Buffer.byteLength(content)}\0`).update(content)
   return hash.digest('hex').slice(0, 16)
 }

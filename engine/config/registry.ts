@@ -3,6 +3,7 @@ import { basename, dirname, isAbsolute, relative, resolve } from 'node:path'
 import type { AnyCodec } from '../spec/codec.ts'
 import type { Plugin } from '../spec/plugin.ts'
 import type { AnyProvider } from '../spec/provider.ts'
+import type { AnySignal } from '../spec/signal.ts'
 import type { AnyStage } from '../spec/stage.ts'
 import { recognise } from './components.ts'
 import type { Component } from './components.ts'
@@ -20,6 +21,7 @@ export interface Registry {
   readonly codecs: ReadonlyMap<string, AnyCodec>
   /** By type. */
   readonly providers: ReadonlyMap<string, AnyProvider>
+  readonly signals: ReadonlyMap<string, AnySignal>
   /** A plugin could not be loaded: a word that nothing here knows may be one of its. */
   readonly incomplete: boolean
 }
@@ -36,8 +38,9 @@ export interface Loaded {
   readonly diagnostics: readonly Diagnostic[]
   /** Folders whose changes matter. Packages are not watched. */
   readonly folders: readonly string[]
-  /** The loaded files, for telling whether anything changed. */
   readonly files: readonly string[]
+  /** Hashes of the loaded files, as they were right before they were loaded. */
+  readonly hashes: readonly string[]
 }
 
 /** One entry of `plugins:`, and how to report what is wrong with it. */
@@ -56,16 +59,24 @@ export async function loadPlugins(entries: readonly PluginEntry[], root: string,
   const diagnostics: Diagnostic[] = []
   const folders: string[] = []
   const files: string[] = []
-  const load = async (from: string, bring: () => Promise<unknown>) => {
+  const hashes: string[] = []
+  const load = async (from: string, bring: () => Promise<unknown>, refuse: (why: string) => Diagnostic) => {
     try {
       found.push({ value: await bring(), from })
     } catch (error) {
-      diagnostics.push(inFile(from, 'plugin', `cannot be loaded: ${(error as Error).message}`))
+      diagnostics.push(refuse(`cannot be loaded: ${(error as Error).message}`))
     }
   }
+  const loadFile = (name: string, file: string, unit: Unit) =>
+    load(
+      name,
+      () => importFile(file, unit),
+      (why) => inFile(name, 'plugin', why),
+    )
   for (const { text, report } of entries) {
     if (!/^[./]/.test(text) && !isAbsolute(text)) {
-      await load(text, () => importPackage(text, configFile))
+      const bring = () => importPackage(text, configFile)
+      await load(text, bring, (why) => report('plugin', `the package "${text}" ${why}`))
       continue
     }
     const path = resolve(root, text)
@@ -79,12 +90,13 @@ export async function loadPlugins(entries: readonly PluginEntry[], root: string,
     for (const group of folder ? groupsOf(folder) : [{ files: [path], entries: [path] }]) {
       const unit: Unit = { files: group.files, hash: await hashFiles(group.files) }
       files.push(...group.files)
-      for (const file of group.entries) await load(display(file, root), () => importFile(file, unit))
+      hashes.push(unit.hash)
+      for (const file of group.entries) await loadFile(display(file, root), file, unit)
     }
   }
   const assembled = assemble(found)
   const all = [...diagnostics, ...assembled.diagnostics]
-  return { registry: { ...assembled.registry, incomplete: all.length > 0 }, diagnostics: all, folders, files }
+  return { registry: { ...assembled.registry, incomplete: all.length > 0 }, diagnostics: all, folders, files, hashes }
 }
 
 /** A registry of default exports; plugins are opened. Wrong components and names that are taken are diagnostics. */
@@ -95,6 +107,7 @@ export function assemble(found: readonly Found[]): { registry: Registry; diagnos
   const stages = new Map<string, AnyStage>()
   const codecs = new Map<string, AnyCodec>()
   const providers = new Map<string, AnyProvider>()
+  const signals = new Map<string, AnySignal>()
   const put = <T>(map: Map<string, T>, kind: Component['kind'], name: string, value: T, from: string) => {
     const owner = owners.get(`${kind} ${name}`)
     if (owner !== undefined)
@@ -107,9 +120,15 @@ export function assemble(found: readonly Found[]): { registry: Registry; diagnos
     if ('problem' in component) return diagnostics.push(inFile(from, 'component', component.problem))
     switch (component.kind) {
       case 'plugin': {
-        const { name, stages: inner = [], codecs: spoken = [], providers: types = [] } = component.value
+        const {
+          name,
+          stages: inner = [],
+          codecs: spoken = [],
+          providers: types = [],
+          signals: votes = [],
+        } = component.value
         put(plugins, 'plugin', name, component.value, from)
-        return [...inner, ...spoken, ...types].forEach((part) => add({ value: part, from }))
+        return [...inner, ...spoken, ...types, ...votes].forEach((part) => add({ value: part, from }))
       }
       case 'stage':
         return put(stages, 'stage', component.value.name, component.value, from)
@@ -117,10 +136,12 @@ export function assemble(found: readonly Found[]): { registry: Registry; diagnos
         return put(codecs, 'codec', component.value.protocol, component.value, from)
       case 'provider':
         return put(providers, 'provider', component.value.name, component.value, from)
+      case 'signal':
+        return put(signals, 'signal', component.value.name, component.value, from)
     }
   }
   found.forEach(add)
-  return { registry: { plugins, stages, codecs, providers, incomplete: diagnostics.length > 0 }, diagnostics }
+  return { registry: { plugins, stages, codecs, providers, signals, incomplete: diagnostics.length > 0 }, diagnostics }
 }
 
 /** A file's name as diagnostics show it: relative to `root` when it lies below. */

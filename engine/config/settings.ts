@@ -85,7 +85,7 @@ const apiKey = {
       minLength: 8,
       description: 'The text of the key, best from the environment; while its variable is unset, the key is off.',
     },
-    models: { ...names, description: 'Models the key may use; unset: all.' },
+    models: { ...names, description: 'Models the key may use, by name or alias; unset: all.' },
     expires_at: { type: 'string', description: 'Date or date and time (RFC 3339) after which the key is refused.' },
   },
 } as const

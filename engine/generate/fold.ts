@@ -1,16 +1,7 @@
 import { GatewayError } from '../spec/error.ts'
-import type {
-  Annotation,
-  GenerateEvent,
-  GenerateReply,
-  Item,
-  Logprob,
-  Part,
-  Reasoning,
-  StopReason,
-  ToolCall,
-} from '../spec/generate.ts'
-import type { Rest } from '../spec/generate.ts'
+import type { GenerateEvent, GenerateReply, Item, Reasoning, StopReason, ToolCall } from '../spec/generate.ts'
+import type { Annotation, Logprob, Part } from '../spec/part.ts'
+import type { Rest } from '../spec/tool.ts'
 import type { Usage } from '../spec/usage.ts'
 
 interface OpenPart {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Restore } from '../spec/codec.ts'
-import type { Tool } from '../spec/generate.ts'
+import type { Tool } from '../spec/tool.ts'
 
 interface Named {
   readonly name: string

@@ -1,20 +1,21 @@
 import type { Json } from '../spec/json.ts'
 import { isObject } from '../spec/json.ts'
 
-const prefix = 'gw1.'
+/** How every seal packed here begins. */
+export const sealPrefix = 'gw1.'
 
 /**
  * Packs what one origin sealed (a signature, a ciphertext, whole blocks) into a text that any client can hand back.
  * `origin` says which provider and model family alone can read it again.
  */
 export function packSeal(origin: string, value: Json): string {
-  return prefix + Buffer.from(JSON.stringify({ origin, value })).toString('base64url')
+  return sealPrefix + Buffer.from(JSON.stringify({ origin, value })).toString('base64url')
 }
 
 /** The reverse of `packSeal`; undefined for a text that this gateway did not pack. */
 export function unpackSeal(text: string): { origin: string; value: Json } | undefined {
-  if (!text.startsWith(prefix)) return undefined
-  const packed = parsed(Buffer.from(text.slice(prefix.length), 'base64url').toString())
+  if (!text.startsWith(sealPrefix)) return undefined
+  const packed = parsed(Buffer.from(text.slice(sealPrefix.length), 'base64url').toString())
   if (!isObject(packed) || typeof packed['origin'] !== 'string' || packed['value'] === undefined) return undefined
   return { origin: packed['origin'], value: packed['value'] }
 }

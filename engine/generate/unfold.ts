@@ -1,4 +1,5 @@
-import type { GenerateEvent, GenerateReply, Item, Message, Part, Reasoning } from '../spec/generate.ts'
+import type { GenerateEvent, GenerateReply, Item, Message, Reasoning } from '../spec/generate.ts'
+import type { Part } from '../spec/part.ts'
 
 /** A whole answer as the events of a stream: what a client gets that asked to stream what came whole. */
 export function* unfold(reply: GenerateReply): Iterable<GenerateEvent> {

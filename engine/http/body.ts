@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../spec/error.ts'
+import type { HttpLimits } from './limits.ts'
 
 /** Bytes of bodies that all requests of this process may hold at once. */
 export interface ByteBudget {
@@ -23,17 +24,34 @@ export function byteBudget(limit: number): ByteBudget {
   }
 }
 
+/** What one request has taken from a budget. */
+export class Hold {
+  readonly #budget: ByteBudget
+  #taken = 0
+
+  constructor(budget: ByteBudget) {
+    this.#budget = budget
+  }
+
+  take(bytes: number): boolean {
+    if (!this.#budget.take(bytes)) return false
+    this.#taken += bytes
+    return true
+  }
+
+  release(): void {
+    this.#budget.give(this.#taken)
+    this.#taken = 0
+  }
+}
+
 /**
- * Reads the whole body of a request. What it takes from `budget` goes back when the response has closed.
+ * Reads the whole body of a request. What it takes from the budget stays taken until `hold` is released, which a
+ * refused body is at once.
  * Rejects with `request_too_large`, `unsupported_media_type` (a compressed body), `overloaded`, or `client_closed`.
  */
-export function readBody(
-  request: IncomingMessage,
-  limit: number,
-  budget: ByteBudget,
-  onTaken: (bytes: number) => void,
-): Promise<Buffer> {
-  const encoding = request.headers['content-encoding']
+export function readBody(request: IncomingMessage, limit: number, hold: Hold): Promise<Buffer> {
+  const encoding = request.headers['content-encoding']?.toLowerCase()
   if (encoding !== undefined && encoding !== 'identity')
     return Promise.reject(
       new GatewayError('unsupported_media_type', { given: encoding, expected: 'an uncompressed body' }),
@@ -41,18 +59,21 @@ export function readBody(
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > limit) return Promise.reject(new GatewayError('request_too_large', { limit }))
   return new Promise((resolve, reject) => {
+    // It would say so to nobody again.
+    if (request.destroyed) return reject(new GatewayError('client_closed'))
     const parts: Buffer[] = []
     let size = 0
     const stop = (error: Error) => {
       request.removeAllListeners('data')
       request.pause()
+      parts.length = 0
+      hold.release()
       reject(error)
     }
     request.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size > limit) return stop(new GatewayError('request_too_large', { limit }))
-      if (!budget.take(chunk.length)) return stop(new GatewayError('overloaded', {}, { retryAfter: 1 }))
-      onTaken(chunk.length)
+      if (!hold.take(chunk.length)) return stop(new GatewayError('overloaded', {}, { retryAfter: 1 }))
       parts.push(chunk)
     })
     request.on('end', () => resolve(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, size)))
@@ -60,5 +81,36 @@ export function readBody(
     request.on('close', () => {
       if (!request.complete) reject(new GatewayError('client_closed'))
     })
+  })
+}
+
+/** Whether a request says that it has a body. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+}
+
+/**
+ * Reads the rest of a body and forgets it, within limits: a connection that is closed while its client still sends is
+ * reset, and the client loses the answer.
+ */
+export function discardBody(
+  request: IncomingMessage,
+  limits: Pick<HttpLimits, 'linger' | 'lingerBytes'>,
+): Promise<void> {
+  return new Promise((resolve) => {
+    let left = limits.lingerBytes
+    const done = () => {
+      clearTimeout(late)
+      request.off('data', count).off('end', done).off('close', done)
+      resolve()
+    }
+    const late = setTimeout(done, limits.linger)
+    const count = (chunk: Buffer) => {
+      left -= chunk.length
+      if (left < 0) done()
+    }
+    if (request.destroyed) return done()
+    request.on('data', count).on('end', done).on('close', done)
+    request.resume()
   })
 }

@@ -2,7 +2,7 @@ import type { AnyCodec } from '../spec/codec.ts'
 import type { GatewayError } from '../spec/error.ts'
 import { asGatewayError } from '../spec/error.ts'
 import type { Ingress, Outcome, Reply } from '../spec/slots.ts'
-import { execute, finish } from '../pipeline/run.ts'
+import { finish } from '../pipeline/run.ts'
 import type { Bag, CompiledPipeline } from '../pipeline/run.ts'
 import { printFailure } from './dialect.ts'
 import type { Sent } from './reply.ts'
@@ -24,15 +24,19 @@ export async function runExchange(
 ): Promise<Outcome> {
   const slots: Bag = { ingress }
   let reply: Reply
+  let sent: Sent
   let error: GatewayError | undefined
   try {
-    await execute(pipeline, slots, scope)
+    await pipeline.run(slots, scope)
     reply = slots.reply as Reply
+    sent = await send(reply, commonHeaders(reply, codec, scope))
   } catch (thrown) {
     error = asGatewayError(thrown)
+    if (error.code === 'internal_error')
+      pipeline.log.error({ err: error.cause ?? error, id: scope.id, at: error.at }, 'an exchange failed')
     reply = errorReply(error, codec, scope.id)
+    sent = await send(reply, commonHeaders(reply, codec, scope))
   }
-  const sent = await send(reply, commonHeaders(reply, codec, scope))
   const outcome = outcomeOf(reply, sent, error, slots, scope)
   slots.outcome = outcome
   await finish(pipeline, slots, scope)
@@ -40,20 +44,31 @@ export async function runExchange(
 }
 
 /** The error as its client is to read it: in the protocol of the pipeline, or in the plain shape. */
-export function errorReply({ failure }: GatewayError, codec: AnyCodec | undefined, id: string): Reply {
+export function errorReply({ failure, facts }: GatewayError, codec: AnyCodec | undefined, id: string): Reply {
   const headers: Record<string, string> = {}
   if (failure.retryAfter !== undefined) headers['retry-after'] = String(failure.retryAfter)
   if (failure.shouldRetry !== undefined) headers['x-should-retry'] = String(failure.shouldRetry)
+  const { allow, upgrade } = facts
+  if (typeof allow === 'string') headers.allow = allow
+  if (typeof upgrade === 'string') headers.upgrade = upgrade
   const value = codec ? codec.error.print(failure, id) : printFailure(failure)
   return { status: failure.status, headers, body: { kind: 'json', value } }
 }
 
 function commonHeaders(reply: Reply, codec: AnyCodec | undefined, scope: ExchangeScope): Record<string, string> {
   const headers: Record<string, string> = { ...reply.headers, 'x-request-id': scope.id }
+  for (const name in headers) {
+    const value = headers[name] as string
+    if (unprintable.test(value)) headers[name] = value.replace(unprintables, '?')
+  }
   if (codec?.idHeader !== undefined) headers[codec.idHeader] = scope.id
   headers['server-timing'] = serverTiming(scope)
   return headers
 }
+
+/** What no header may hold: it would end the header, or Node would refuse it. */
+const unprintable = /[^\t\x20-\x7e\x80-\xff]/
+const unprintables = new RegExp(unprintable, 'g')
 
 /** Stage times worth a look (Server Timing, W3C): those of at least a tenth of a millisecond. */
 function serverTiming(scope: ExchangeScope): string {

@@ -5,13 +5,14 @@ const single = new Set(['host', 'authorization', 'x-api-key', 'content-type'])
 
 /**
  * Requests that Node's parser lets through although proxies read them differently (request smuggling): a header twice
- * that may come once, chunked encoding in HTTP/1.0, an absolute-form target, a fragment in the target.
+ * that may come once, no host, chunked encoding in HTTP/1.0, an absolute-form target, a fragment in the target.
  * Says what is wrong, or nothing.
  */
 export function suspicious(request: IncomingMessage): string | undefined {
   const { rawHeaders, httpVersionMinor, httpVersionMajor, headers, url = '' } = request
-  if (httpVersionMajor === 1 && httpVersionMinor === 0 && headers['transfer-encoding'] !== undefined)
-    return 'HTTP/1.0 knows no transfer encoding'
+  if (httpVersionMajor !== 1) return 'it is no HTTP/1'
+  if (httpVersionMinor === 0 && headers['transfer-encoding'] !== undefined) return 'HTTP/1.0 knows no transfer encoding'
+  if (headers.host === undefined && httpVersionMinor !== 0) return 'it has no host header'
   if (!url.startsWith('/')) return 'the target must begin with a slash'
   if (url.includes('#')) return 'the target holds a fragment'
   // A header that came twice shows in the raw list alone, which then is longer than the parsed one.

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Flow } from '../spec/source.ts'
 import type { Reply } from '../spec/slots.ts'
+import type { HttpLimits } from './limits.ts'
 
 /** How sending a reply ended. Milliseconds since the process started (`performance.now`). */
 export interface Sent {
@@ -12,26 +13,34 @@ export interface Sent {
   readonly left: boolean
 }
 
-/** How long a client may leave bytes unread before its connection is closed, in milliseconds. */
-const writeIdle = 30_000
-
-/** Sends a reply and resolves once its last byte was handed over or the client left. Never rejects. */
-export function sendReply(response: ServerResponse, reply: Reply, headers: Record<string, string>): Promise<Sent> {
+/**
+ * Sends a reply and resolves once its last byte was handed over or the client left. Never rejects.
+ * @param linger what must be over before the connection of a whole reply is closed
+ */
+export function sendReply(
+  response: ServerResponse,
+  reply: Reply,
+  headers: Record<string, string>,
+  limits: Pick<HttpLimits, 'unread'>,
+  linger?: () => Promise<void>,
+): Promise<Sent> {
   const body = reply.body
   switch (body.kind) {
     case 'json':
-      return sendBytes(response, reply.status, headers, Buffer.from(JSON.stringify(body.value)), 'application/json')
+      headers['content-type'] = 'application/json'
+      return sendBytes(response, reply.status, headers, Buffer.from(JSON.stringify(body.value)), limits, linger)
     case 'bytes':
-      return sendBytes(response, reply.status, headers, body.bytes, body.type)
+      headers['content-type'] = body.type
+      return sendBytes(response, reply.status, headers, body.bytes, limits, linger)
     case 'none':
-      return sendBytes(response, reply.status, headers, undefined, undefined)
+      return sendBytes(response, reply.status, headers, undefined, limits, linger)
     case 'stream':
       return new Promise((resolve) => {
         headers['content-type'] = body.type
         headers['cache-control'] ??= 'no-cache'
         headers['x-accel-buffering'] = 'no'
         response.writeHead(reply.status, headers)
-        relay(response, (sink) => body.source.open(sink), resolve)
+        relay(response, (sink) => body.source.open(sink), limits.unread, resolve)
       })
   }
 }
@@ -41,23 +50,33 @@ function sendBytes(
   status: number,
   headers: Record<string, string>,
   bytes: Uint8Array | undefined,
-  type: string | undefined,
+  { unread }: Pick<HttpLimits, 'unread'>,
+  linger: (() => Promise<void>) | undefined,
 ): Promise<Sent> {
   return new Promise((resolve) => {
     if (response.destroyed) return resolve({ bytes: 0, firstByte: undefined, left: true })
-    if (type !== undefined) headers['content-type'] = type
     headers['content-length'] = String(bytes?.length ?? 0)
     response.writeHead(status, headers)
     const firstByte = performance.now()
     const size = bytes?.length ?? 0
     response.on('close', () => resolve({ bytes: size, firstByte, left: !response.writableFinished }))
-    response.end(bytes)
+    if (!linger) return end(response, unread, bytes)
+    // The client has it all before it is over.
+    if (bytes && response.req.method !== 'HEAD') response.write(bytes)
+    else response.flushHeaders()
+    void linger().then(() => end(response, unread))
   })
+}
+
+/** Hands over the last bytes. A client that takes none of what it was sent for `unread` milliseconds is given up. */
+function end(response: ServerResponse, unread: number, bytes?: Uint8Array): void {
+  response.end(bytes)
+  if (response.socket && response.socket.writableLength > 0) response.setTimeout(unread, () => response.destroy())
 }
 
 type Opening = (sink: { data(chunk: Uint8Array): void; end(): void; fail(error: Error): void }) => Flow
 
-function relay(response: ServerResponse, open: Opening, done: (sent: Sent) => void): void {
+function relay(response: ServerResponse, open: Opening, unread: number, done: (sent: Sent) => void): void {
   let bytes = 0
   let firstByte: number | undefined
   let ended = false
@@ -69,11 +88,11 @@ function relay(response: ServerResponse, open: Opening, done: (sent: Sent) => vo
       bytes += chunk.length
       if (response.write(chunk) || ended) return
       flow.pause()
-      stalled ??= setTimeout(() => response.destroy(), writeIdle).unref()
+      stalled ??= setTimeout(() => response.destroy(), unread).unref()
     },
     end() {
       ended = true
-      response.end()
+      end(response, unread)
     },
     fail(error) {
       ended = true
@@ -82,15 +101,19 @@ function relay(response: ServerResponse, open: Opening, done: (sent: Sent) => vo
       response.destroy()
     },
   })
+  const over = () => {
+    clearTimeout(stalled)
+    const left = !response.writableFinished && broken === undefined
+    if (!ended) flow.cancel(new Error('the client left'))
+    ended = true
+    done({ bytes, firstByte, left, ...(broken ? { broken } : {}) })
+  }
+  // A client that left before says so no more.
+  if (response.closed) return over()
+  response.on('close', over)
   response.on('drain', () => {
     clearTimeout(stalled)
     stalled = undefined
     flow.resume()
-  })
-  response.on('close', () => {
-    clearTimeout(stalled)
-    const left = !response.writableFinished && broken === undefined
-    if (!ended) flow.cancel(new Error('the client left'))
-    done({ bytes, firstByte, left, ...(broken ? { broken } : {}) })
   })
 }

@@ -1,52 +1,67 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { Router } from 'koa-router'
-import type { Context } from 'koa'
 import type { AnyCodec } from '../spec/codec.ts'
 import { GatewayError } from '../spec/error.ts'
 import type { Snapshot } from '../live/snapshot.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
 
 /** Where a request goes: to a pipeline, or back with an error in the dialect of the routes nearest to its path. */
-export type Matched =
-  | {
-      readonly pipeline: CompiledPipeline
-      readonly codec: AnyCodec | undefined
-      readonly path: string
-      readonly params: Readonly<Record<string, string>>
-    }
-  | { readonly error: GatewayError; readonly codec: AnyCodec | undefined }
+export type Matched = Endpoint | { readonly error: GatewayError; readonly codec: AnyCodec | undefined }
 
-export interface Routes {
-  match(context: Context): Matched
-}
-
-interface Endpoint {
+export interface Endpoint {
   readonly pipeline: CompiledPipeline
   readonly codec: AnyCodec | undefined
   readonly path: string
+  readonly params: Readonly<Record<string, string>>
+}
+
+/** What of a request says where it goes. */
+export interface Asked {
+  readonly method: string
+  readonly path: string
+  readonly headers?: IncomingHttpHeaders
+}
+
+export interface Routes {
+  /** A WebSocket asks with the method `WS`. */
+  match(asked: Asked): Matched
+}
+
+const known = new WeakMap<Snapshot, Routes>()
+
+/** The routes of a snapshot, made once. */
+export function routesOf(snapshot: Snapshot): Routes {
+  let routes = known.get(snapshot)
+  if (!routes) known.set(snapshot, (routes = createRoutes(snapshot)))
+  return routes
 }
 
 /** The routes of a snapshot. Paths are case-sensitive; one trailing slash is let pass. */
-export function createRoutes(snapshot: Snapshot): Routes {
+function createRoutes(snapshot: Snapshot): Routes {
   const router = new Router({ sensitive: true, strict: false })
   // Most requests go to a path without parameters: they are found without trying every pattern.
   const fixed = new Map<string, Matched>()
   const endpoints = new Map<string, Endpoint>()
+  const marked = [...snapshot.registry.codecs.values()].flatMap((codec) =>
+    codec.clientHeader === undefined ? [] : [{ header: codec.clientHeader, codec }],
+  )
   for (const pipeline of snapshot.pipelines.values()) {
     const codec = pipeline.protocol === undefined ? undefined : snapshot.registry.codecs.get(pipeline.protocol)
     for (const { method, path } of pipeline.routes) {
-      if (method === 'WS') continue
-      const endpoint = { pipeline, codec, path }
+      const endpoint = { pipeline, codec, path, params: {} }
       endpoints.set(`${method} ${path}`, endpoint)
       router.register(path, [method], () => undefined, { name: `${method} ${path}` })
-      if (!path.includes(':')) fixed.set(`${method} ${path}`, { ...endpoint, params: {} })
+      if (!path.includes(':')) fixed.set(`${method} ${path}`, endpoint)
     }
   }
   return {
-    match(context) {
-      const { method, path } = context
+    match({ method, path, headers }) {
       const exact =
         fixed.get(`${method} ${path}`) ?? (path.endsWith('/') ? fixed.get(`${method} ${path.slice(0, -1)}`) : undefined)
-      return exact ?? search(router, endpoints, method, path)
+      const found = exact ?? search(router, endpoints, method, path)
+      return found.codec
+        ? found
+        : { ...found, codec: marked.find(({ header }) => headers?.[header] !== undefined)?.codec }
     },
   }
 }
@@ -59,7 +74,10 @@ function search(router: Router, endpoints: ReadonlyMap<string, Endpoint>, method
   const codec = nearest(endpoints, path)?.codec
   if (samePath.length === 0)
     return { error: new GatewayError('not_found', { method, path: path.slice(0, 256) }), codec }
-  const allow = [...new Set(samePath.flatMap(({ methods }) => methods))].join(', ')
+  const methods = new Set(samePath.flatMap(({ methods }) => methods))
+  if (methods.delete('WS') && (method === 'GET' || methods.size === 0))
+    return { error: new GatewayError('upgrade_required', { path: path.slice(0, 256), upgrade: 'websocket' }), codec }
+  const allow = [...methods].join(', ')
   return { error: new GatewayError('method_not_allowed', { method, path: path.slice(0, 256), allow }), codec }
 }
 

@@ -55,7 +55,7 @@ const closeBracket = 0x5d
  */
 function scan(bytes: Buffer, field: string): Token | undefined {
   let depth = 0
-  let key: string | undefined
+  let inField = false
   let wantsKey = false
   let found: Token | undefined
   let times = 0
@@ -63,8 +63,8 @@ function scan(bytes: Buffer, field: string): Token | undefined {
     const byte = bytes[at]
     if (byte === quote) {
       const end = stringEnd(bytes, at)
-      if (depth === 1 && wantsKey) key = keyText(bytes, at, end)
-      else if (depth === 1 && key === field) found = { start: at, end }
+      if (depth === 1 && wantsKey) inField = isKey(bytes, at, end, field)
+      else if (depth === 1 && inField) found = { start: at, end }
       at = end - 1
     } else if (byte === openBrace || byte === openBracket) {
       if (++depth > depthLimit)
@@ -74,15 +74,21 @@ function scan(bytes: Buffer, field: string): Token | undefined {
     else if (depth === 1 && byte === comma) wantsKey = true
     else if (depth === 1 && byte === colon) {
       wantsKey = false
-      if (key === field) times++
+      if (inField) times++
     }
   }
   return times === 1 ? found : undefined
 }
 
+/** Bytes of a string that are looked at one by one: calling the native search costs as much as some thirty of them. */
+const shortString = 32
+
 /** Index after the closing quote of the string that opens at `start`. */
 function stringEnd(bytes: Buffer, start: number): number {
+  const near = Math.min(start + shortString, bytes.length)
   let end = start
+  while (++end < near && bytes[end] !== backslash) if (bytes[end] === quote) return end + 1
+  end--
   for (;;) {
     end = bytes.indexOf(quote, end + 1)
     if (end < 0) return bytes.length
@@ -92,9 +98,16 @@ function stringEnd(bytes: Buffer, start: number): number {
   }
 }
 
-function keyText(bytes: Buffer, start: number, end: number): string {
-  const raw = bytes.toString('latin1', start + 1, end - 1)
-  return raw.includes('\\') ? String(parse(bytes.toString('utf8', start, end))) : raw
+/** Whether the string token from `start` to `end` says `field`, a word in ASCII, in whatever spelling. */
+function isKey(bytes: Buffer, start: number, end: number, field: string): boolean {
+  const length = end - start - 2
+  if (length === field.length) return bytes.toString('latin1', start + 1, end - 1) === field
+  // An escaped spelling is longer.
+  return (
+    length > field.length &&
+    bytes.subarray(start, end).includes(backslash) &&
+    parse(bytes.toString('utf8', start, end)) === field
+  )
 }
 
 /** `bytes` with the string token at `token` replaced by `value`; everything else stays as it is. */

@@ -1,47 +1,68 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
+import type { Socket } from 'node:net'
 import Koa from 'koa'
 import type { Logger } from 'pino'
 import { GatewayError } from '../spec/error.ts'
-import type { Ingress } from '../spec/slots.ts'
 import type { Live } from '../live/live.ts'
-import type { Snapshot } from '../live/snapshot.ts'
-import { byteBudget, readBody } from './body.ts'
+import { byteBudget, discardBody, hasBody } from './body.ts'
 import type { ByteBudget } from './body.ts'
+import { drain } from './drain.ts'
 import { errorReply, runExchange } from './exchange.ts'
+import type { Send } from './exchange.ts'
 import { suspicious } from './guard.ts'
+import { onHalfClose } from './half-close.ts'
+import { HttpIngress } from './ingress.ts'
+import type { HttpLimits } from './limits.ts'
+import { refuseRaw, refuseUnreadable } from './raw.ts'
 import { sendReply } from './reply.ts'
-import { createRoutes } from './routes.ts'
-import type { Matched, Routes } from './routes.ts'
+import { routesOf } from './routes.ts'
+import type { Asked, Matched } from './routes.ts'
 import { ExchangeScope } from './scope.ts'
-
-/** Bytes of request bodies one process holds at once. */
-const bodyBudget = 1024 * 1024 * 1024
+import { Sockets, wantsSocket } from './socket.ts'
 
 export interface HttpOptions {
   readonly live: Live
   readonly log: Logger
+  readonly limits: HttpLimits
   /** Requests under way are told apart from idle connections by it. */
   readonly draining: () => boolean
 }
 
+/** A server for HTTP and WebSockets. */
+export interface HttpServer {
+  readonly server: Server
+  /** Takes nothing new and lets what is under way finish; after `deadline` milliseconds it is cut. */
+  drain(deadline: number): Promise<void>
+}
+
+/** What is under way on one server. */
+interface Running {
+  readonly limits: HttpLimits
+  readonly budget: ByteBudget
+  readonly scopes: Set<ExchangeScope>
+  /** The latest response of each connection. */
+  readonly responses: WeakMap<Socket, ServerResponse>
+  /** Connections that brought something unsafe: what else they bring is not looked at. */
+  readonly unsafe: WeakSet<Socket>
+}
+
 /** The HTTP server: Koa as the shell, the running snapshot's pipelines behind its router. */
-export function createHttpServer({ live, log, draining }: HttpOptions): Server {
-  const budget = byteBudget(bodyBudget)
-  const routesOf = new WeakMap<Snapshot, Routes>()
+export function createHttpServer({ live, log, limits, draining }: HttpOptions): HttpServer {
+  const budget = byteBudget(limits.bodies)
+  const running: Running = { limits, budget, scopes: new Set(), responses: new WeakMap(), unsafe: new WeakSet() }
+  const sockets = new Sockets({ live, log, limits: limits.sockets, budget, draining })
   const app = new Koa()
   app.silent = true
   app.use(async (context) => {
     // The exchange writes to the response itself: a stream outlives Koa's idea of a body.
     context.respond = false
     const { req, res } = context
+    if (running.unsafe.has(req.socket)) return
     const snapshot = live.acquire()
     try {
       if (draining()) res.setHeader('connection', 'close')
-      let routes = routesOf.get(snapshot)
-      if (!routes) routesOf.set(snapshot, (routes = createRoutes(snapshot)))
-      await serve(req, res, routes.match(context), budget)
+      await serve(req, res, routesOf(snapshot).match(asked(req)), running)
     } catch (error) {
       log.error({ err: error }, 'an exchange ended without a reply')
       res.destroy()
@@ -51,29 +72,49 @@ export function createHttpServer({ live, log, draining }: HttpOptions): Server {
   })
   const server = createServer(
     {
-      keepAliveTimeout: 65_000,
-      requestTimeout: 300_000,
-      headersTimeout: 30_000,
-      connectionsCheckingInterval: 2_000,
+      keepAliveTimeout: limits.idle,
+      requestTimeout: limits.request,
+      headersTimeout: limits.headers,
+      connectionsCheckingInterval: limits.look,
       noDelay: true,
+      shouldUpgradeCallback: wantsSocket,
+      // Answered like everything else that cannot be read safely.
+      requireHostHeader: false,
     },
     app.callback(),
   )
-  server.on('clientError', refuseUnreadable)
-  return server
+  // Whether a client has left or only said its last word is decided below, not by Node.
+  Object.assign(server, { httpAllowHalfOpen: true })
+  server.on('connection', (socket) => socket.once('end', () => onHalfClose(socket, running.responses.get(socket))))
+  server.on('upgrade', (request, stream, head) => sockets.upgrade(request, stream, head))
+  server.on('connect', ({ method = '', url = '' }, stream) => {
+    const error = new GatewayError('method_not_allowed', { method, path: url.slice(0, 256), allow: 'GET, POST' })
+    refuseRaw(stream, error)
+  })
+  server.on('clientError', (error, stream) => refuseUnreadable(error, stream, running.responses.get(stream as Socket)))
+  return {
+    server,
+    async drain(deadline) {
+      const cut = () => running.scopes.forEach((scope) => scope.abort(new GatewayError('draining')))
+      const busy = () => running.scopes.size > 0
+      await Promise.all([drain(server, { busy, deadline, cut, lastWords: limits.lastWords }), sockets.close(deadline)])
+    },
+  }
 }
 
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
   matched: Matched,
-  budget: ByteBudget,
+  { limits, budget, scopes, responses, unsafe }: Running,
 ): Promise<void> {
   const scope = new ExchangeScope()
-  const send = (reply: Parameters<typeof sendReply>[1], headers: Record<string, string>) => {
+  responses.set(request.socket, response)
+  const send: Send = (reply, headers) => {
+    if (request.complete || !hasBody(request)) return sendReply(response, reply, headers, limits)
     // Bytes of a body that nobody read would be taken for the next request.
-    if (!request.complete) headers['connection'] = 'close'
-    return sendReply(response, reply, headers)
+    headers['connection'] = 'close'
+    return sendReply(response, reply, headers, limits, () => discardBody(request, limits))
   }
   const wrong = suspicious(request)
   if (wrong !== undefined || 'error' in matched) {
@@ -81,58 +122,28 @@ async function serve(
       wrong === undefined && 'error' in matched
         ? matched.error
         : new GatewayError('invalid_request', { reason: `The request cannot be read safely: ${wrong}.` })
-    const reply = errorReply(error, 'error' in matched ? matched.codec : undefined, scope.id)
-    await send(reply, { ...reply.headers, 'x-request-id': scope.id })
+    const reply = errorReply(error, matched.codec, scope.id)
+    const headers: Record<string, string> = { ...reply.headers, 'x-request-id': scope.id }
+    if (matched.codec?.idHeader !== undefined) headers[matched.codec.idHeader] = scope.id
+    if (wrong !== undefined) {
+      unsafe.add(request.socket)
+      headers['connection'] = 'close'
+    }
+    await send(reply, headers)
     return
   }
-  let taken = 0
+  const ingress = new HttpIngress(request, matched, budget)
+  scopes.add(scope)
   response.on('close', () => {
-    budget.give(taken)
+    scopes.delete(scope)
+    ingress.hold.release()
     if (!response.writableFinished) scope.abort(new GatewayError('client_closed'))
   })
-  const ingress = ingressOf(request, matched, (limit) => readBody(request, limit, budget, (bytes) => (taken += bytes)))
   await runExchange(matched.pipeline, matched.codec, ingress, scope, send)
 }
 
-function ingressOf(
-  request: IncomingMessage,
-  { path, params }: Extract<Matched, { pipeline: unknown }>,
-  body: Ingress['body'],
-): Ingress {
-  const { url = '/', method = 'GET', headers, socket } = request
-  let query: URLSearchParams | undefined
-  return {
-    method,
-    path,
-    params,
-    get query() {
-      const mark = url.indexOf('?')
-      return (query ??= new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)))
-    },
-    headers,
-    transport: 'http',
-    remote: socket.remoteAddress ?? '',
-    body,
-  }
+/** What a request asks for, as routes know it. */
+function asked({ method = 'GET', url = '/', headers }: IncomingMessage): Asked {
+  const mark = url.indexOf('?')
+  return { method, path: mark < 0 ? url : url.slice(0, mark), headers }
 }
-
-/** What is no HTTP gets the plain status that its error calls for, and its connection closed. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy()
-    return
-  }
-  const [status, text] = unreadable.get(error.code ?? '') ?? [400, 'Bad Request']
-  const body = JSON.stringify({
-    error: { message: text, type: 'invalid_request_error', param: null, code: 'invalid_request' },
-  })
-  socket.end(
-    `HTTP/1.1 ${status} ${text}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
-  )
-}
-
-const unreadable = new Map<string, readonly [number, string]>([
-  ['HPE_HEADER_OVERFLOW', [431, 'Request Header Fields Too Large']],
-  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', [413, 'Payload Too Large']],
-  ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'Request Timeout']],
-])

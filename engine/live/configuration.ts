@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto'
 import { readFile, realpath } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { sortDiagnostics } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
-import { hashFiles } from '../config/files.ts'
+import { hashContents } from '../config/files.ts'
 import type { Environment } from '../config/interpolate.ts'
 import { loadSettings, pluginEntries } from '../config/load-settings.ts'
 import { display, loadPlugins } from '../config/registry.ts'
@@ -37,7 +36,7 @@ export interface Configuration {
   readonly diagnostics: readonly Diagnostic[]
   /** One line for each provider and key that is off. */
   readonly off: readonly string[]
-  /** Hash of every file that was read. */
+  /** Hash of every file as it was read: one that is changed while it is being read differs the next time. */
   readonly version: string
   /** Files it was read from, and the folders in which a change may change it. */
   readonly files: readonly string[]
@@ -49,7 +48,12 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
   const root = await realpath(options.root ?? process.cwd())
   const file = resolve(root, options.file)
   const diagnostics: Diagnostic[] = []
-  const { source, readable } = await readConfigurationFile(file, display(file, root), options.environment, diagnostics)
+  const { source, text, readable } = await readConfigurationFile(
+    file,
+    display(file, root),
+    options.environment,
+    diagnostics,
+  )
 
   const entries = pluginEntries(source).map(({ text, path }) => ({
     text,
@@ -63,6 +67,9 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
   const pipelines = await readPipelines(source, root, registry, options.environment)
   diagnostics.push(...plugins.diagnostics, ...loaded.diagnostics, ...pipelines.diagnostics)
 
+  // A hash for each part: hashing the files again would miss what happened to them in between.
+  const parts = [hashContents([{ file, content: text }]), ...plugins.hashes, pipelines.hash]
+  const version = hashContents([{ file: '', content: parts.join() }]).slice(0, 12)
   const files = [...new Set([file, ...plugins.files, ...pipelines.files])].sort()
   return {
     source,
@@ -71,7 +78,7 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
     pipelines: pipelines.pipelines,
     diagnostics: sortDiagnostics(diagnostics),
     off: loaded.off,
-    version: await hashPresent(files),
+    version,
     files,
     folders: [...new Set([dirname(file), ...plugins.folders, ...pipelines.folders])],
   }
@@ -82,16 +89,18 @@ async function readConfigurationFile(
   name: string,
   environment: Environment,
   diagnostics: Diagnostic[],
-): Promise<{ source: Source; readable: boolean }> {
+): Promise<{ source: Source; text: string; readable: boolean }> {
   const read = await readFile(file, 'utf8').then(
-    (text) => readSource(name, text, environment),
+    (text) => ({ text, ...readSource(name, text, environment) }),
     (error: NodeJS.ErrnoException) => {
       const { source } = readSource(name, '', environment)
-      return { source, diagnostics: [source.report([], 'file', `cannot be read: ${error.code ?? error.message}`)] }
+      const finding = source.report([], 'file', `cannot be read: ${error.code ?? error.message}`)
+      return { text: '', source, diagnostics: [finding] }
     },
   )
   diagnostics.push(...read.diagnostics)
-  return { source: read.source, readable: read.diagnostics.every(({ code }) => code === 'interpolation') }
+  const readable = read.diagnostics.every(({ code }) => code === 'interpolation')
+  return { source: read.source, text: read.text, readable }
 }
 
 async function readPipelines(
@@ -105,19 +114,6 @@ async function readPipelines(
   return loadPipelines(folder, root, registry, environment).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
     const missing = source.report(['pipelines'], 'pipelines', `there is no folder "${display(folder, root)}"`)
-    return { pipelines: [], diagnostics: [missing], files: [], folders: [dirname(folder)] }
+    return { pipelines: [], diagnostics: [missing], files: [], hash: '', folders: [dirname(folder)] }
   })
-}
-
-/** Hash of files, of which some may be gone by now. */
-export async function hashPresent(files: readonly string[]): Promise<string> {
-  const parts = await Promise.all(
-    files.map((file) =>
-      hashFiles([file]).catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT' || error.code === 'EISDIR') return ''
-        throw error
-      }),
-    ),
-  )
-  return createHash('sha256').update(parts.join()).digest('hex').slice(0, 12)
 }

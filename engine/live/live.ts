@@ -66,9 +66,11 @@ export class Live {
 
   /** Gives back what `acquire` gave. */
   release(snapshot: Snapshot): void {
-    const left = (this.#users.get(snapshot) ?? 0) - 1
-    if (left > 0) {
-      this.#users.set(snapshot, left)
+    const held = this.#users.get(snapshot)
+    // After the deadline of `close` nothing is held any more.
+    if (held === undefined) return
+    if (held > 1) {
+      this.#users.set(snapshot, held - 1)
       return
     }
     this.#users.delete(snapshot)
@@ -88,18 +90,28 @@ export class Live {
     )
   }
 
-  /** Waits for the users of every configuration and closes them. From now on nothing can be acquired. */
-  close(): Promise<void> {
-    return (this.#closing ??= this.#end())
+  /**
+   * Waits for the users of every configuration, for at most `deadline` milliseconds, and closes them. From now on
+   * nothing can be acquired.
+   */
+  close(deadline = 30_000): Promise<void> {
+    return (this.#closing ??= this.#end(deadline))
   }
 
-  async #end(): Promise<void> {
-    await this.#loading
+  async #end(deadline: number): Promise<void> {
+    const { promise: over, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, deadline)
+    await Promise.race([this.#loading, over])
     const last = this.#current
     this.#current = undefined
     if (last !== undefined && !this.#users.has(last)) this.#retire(last)
-    if (this.#users.size > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
-    await Promise.all(this.#retiring)
+    if (this.#users.size > 0) await Promise.race([new Promise<void>((idle) => (this.#idle = idle)), over])
+    if (this.#users.size > 0)
+      this.#options.house.log.error('requests still hold a configuration; it closes all the same')
+    for (const snapshot of this.#users.keys()) this.#retire(snapshot)
+    this.#users.clear()
+    await Promise.race([Promise.all(this.#retiring), over])
+    clearTimeout(timer)
   }
 
   #next(
@@ -129,6 +141,10 @@ export class Live {
       if (this.#current)
         log.error({ version: this.#current.version }, 'the new configuration is refused; the last good one stays')
       return loading.diagnostics
+    }
+    if (this.#closing) {
+      await loading.snapshot.close()
+      return []
     }
     const old = this.#current
     this.#options.onSwap?.(loading.snapshot)

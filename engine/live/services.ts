@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import type { Logger } from 'pino'
 import type { Settings } from '../config/settings.ts'
+import type { Path } from '../config/source.ts'
 import type { Host, HostStatus } from '../spec/stage.ts'
 import type { Keys, LogRow } from '../spec/store.ts'
 import { Keep } from './keep.ts'
@@ -13,6 +14,8 @@ export interface HouseServices {
    * A rejection refuses the configuration.
    */
   keysFor(settings: Settings): Keys | Promise<Keys>
+  /** Settings that differ from those the process started with and take a restart. */
+  fixed?(settings: Settings): readonly Path[]
   /** Hears of the secrets of a configuration before anything is opened with them. */
   protect(secrets: readonly string[]): void
   /** `text` without any secret the house knows of. */

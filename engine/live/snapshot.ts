@@ -11,6 +11,7 @@ import { compilePipelines } from '../pipeline/compile.ts'
 import type { Pipeline } from '../pipeline/nodes.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
 import { makeCatalog } from './catalog.ts'
+import { collectVotes } from './votes.ts'
 import { loadConfiguration } from './configuration.ts'
 import type { Configuration, ConfigurationOptions } from './configuration.ts'
 import type { HouseServices } from './services.ts'
@@ -63,6 +64,8 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
   const close = () => closeProviders(opened, options.house)
   try {
     options.house.protect(secretsOf(settings, registry))
+    for (const path of options.house.fixed?.(settings) ?? [])
+      problems.push(source.report(path, 'restart', `another ${path.join('.')} takes a restart`))
     const keys = await keysOf(options.house, settings, (message) =>
       problems.push(source.report(['api_keys'], 'keys', message)),
     )
@@ -140,9 +143,12 @@ function hostMaker(
       return codec
     },
     routes: (protocol) =>
-      pipelines.filter((one) => one.protocol === protocol).flatMap(({ routes }) => routes.map(({ path }) => path)),
+      pipelines
+        .filter((one) => one.protocol === protocol)
+        .flatMap(({ routes }) => routes.slice(0, 1).map(({ path }) => path)),
     record: (row) => house.record(row),
     work: (module, input, deadline) => house.work(module, input, deadline),
+    votes: (signals, ask, deadline) => collectVotes(house, registry, signals, ask, deadline),
     keep: (key, make, close) => house.keep(key, make, close),
     status,
     version: house.version,

@@ -1,6 +1,7 @@
 import { GatewayError } from '../spec/error.ts'
 import type { Host } from '../spec/stage.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
+import { asksFirst } from './access.ts'
 import { attemptStep } from './attempt.ts'
 import { matcher } from './match.ts'
 import { printPlace, reportAt } from './nodes.ts'
@@ -55,6 +56,9 @@ class Builder {
 
   build(): CompiledPipeline {
     const { name, summary, protocol, routes, inputs, place } = this.#root
+    const nodes = this.#opened(this.#root.stages)
+    const steps = nodes.map((node) => this.#step(node))
+    const asking = asksFirst(nodes, this.#byName) ? nodes.findIndex((node) => asksFirst([node], this.#byName)) : -1
     return {
       name,
       summary,
@@ -63,7 +67,8 @@ class Builder {
       public: this.#root.public,
       routes,
       inputs,
-      run: this.#sequence(this.#root.stages),
+      run: sequence(steps),
+      access: sequence(steps.slice(0, asking + 1)),
       finally: this.#root.finally.map((node) => this.#step(node)),
       log: this.#host.log,
     }

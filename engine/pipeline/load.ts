@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Diagnostic } from '../config/diagnostics.ts'
-import { filesOf, foldersOf, readFolder } from '../config/files.ts'
+import { filesOf, foldersOf, hashContents, readFolder } from '../config/files.ts'
 import type { Environment } from '../config/interpolate.ts'
 import { display } from '../config/registry.ts'
 import type { Registry } from '../config/registry.ts'
@@ -15,6 +15,8 @@ export interface LoadedPipelines {
   readonly pipelines: readonly Pipeline[]
   readonly diagnostics: readonly Diagnostic[]
   readonly files: readonly string[]
+  /** Hash of the files as they were read. */
+  readonly hash: string
   readonly folders: readonly string[]
 }
 
@@ -36,7 +38,8 @@ export async function loadPipelines(
   const texts = await Promise.all(
     files.map(async (file) => ({ file: display(file, root), text: await readFile(file, 'utf8') })),
   )
-  return { ...checkPipelines(texts, registry, environment), files, folders: foldersOf(tree) }
+  const hash = hashContents(texts.map(({ file, text }) => ({ file, content: text })))
+  return { ...checkPipelines(texts, registry, environment), files, hash, folders: foldersOf(tree) }
 }
 
 /** Parses and checks pipelines together. */

@@ -26,6 +26,8 @@ export interface CompiledPipeline {
   readonly routes: readonly Route[]
   readonly inputs: readonly string[]
   readonly run: Step
+  /** Its leading steps alone, up to the one that finds out who asks; of a pipeline that asks nobody, none. */
+  readonly access: Step
   readonly finally: readonly Step[]
   readonly log: Logger
 }
@@ -42,7 +44,8 @@ export async function execute(pipeline: CompiledPipeline, slots: Bag, scope: Run
 export async function finish(pipeline: CompiledPipeline, slots: Bag, scope: RunScope): Promise<void> {
   for (const step of pipeline.finally) {
     try {
-      await step(slots, scope)
+      const pending = step(slots, scope)
+      if (pending !== undefined) await pending
     } catch (thrown) {
       const error = asGatewayError(thrown)
       pipeline.log.error({ err: error.cause ?? error, id: scope.id, at: error.at }, 'a stage failed after the exchange')

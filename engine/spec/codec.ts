@@ -1,3 +1,4 @@
+import type { DecideQuestion } from './decide.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { ErrorDialect, Failure } from './error.ts'
 import type { EventOf, Operation, ReplyOf, RequestOf } from './operation.ts'
@@ -22,10 +23,19 @@ export interface Printed<T> {
 
 /** Names that were changed on the way to an upstream, by the name the upstream sees. */
 export interface Restore {
+  /** The questions whose answer it is. */
+  readonly questions?: readonly DecideQuestion[]
   readonly tools: ReadonlyMap<
     string,
     { readonly name: string; readonly namespace?: string; readonly kind: 'function' | 'custom' }
   >
+}
+
+/** What is wrong with a body: the place, such as `questions[2].name`, and what is the matter there. */
+export interface Flaw {
+  readonly param: string
+  /** Goes on after "Invalid value at …: "; no full stop. */
+  readonly reason: string
 }
 
 /** What every body says, whatever its protocol. */
@@ -87,8 +97,14 @@ export interface Codec<O extends Operation = Operation> {
   readonly answers?: 'json' | 'text' | 'bytes'
   /** A header that carries the request id on every answer, beside `x-request-id`. */
   readonly idHeader?: string
+  /** A header that its clients send with every request: on routes of no protocol they get errors in its dialect. */
+  readonly clientHeader?: string
   /** JSON Schema (draft 2020-12) of a request body; unknown fields are allowed unless the protocol forbids them. */
   readonly schema: JsonObject
+  /** What no schema can say of a body: the first thing wrong with one that the schema accepts. */
+  check?(body: JsonObject): Flaw | undefined
+  /** What else a body that is refused seems to be, as a sentence that says where it belongs. */
+  mistaken?(body: JsonObject): string | undefined
   /** Reads what the gateway needs of any valid body. */
   head(body: JsonObject): Head
   readonly error: ErrorDialect

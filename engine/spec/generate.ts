@@ -1,4 +1,6 @@
-import type { Json, JsonObject } from './json.ts'
+import type { JsonObject } from './json.ts'
+import type { Annotation, CacheMark, Logprob, Part } from './part.ts'
+import type { Rest, Tool, ToolChoice } from './tool.ts'
 import type { Usage } from './usage.ts'
 import type { Failure } from './error.ts'
 
@@ -42,12 +44,6 @@ export interface GenerateRequest {
   readonly rest?: Rest
 }
 
-/** Fields that only one protocol understands; other protocols report them as losses. */
-export interface Rest {
-  readonly protocol: string
-  readonly fields: JsonObject
-}
-
 export interface ReasoningWish {
   /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`. */
   readonly effort?: string
@@ -67,11 +63,6 @@ export type Format =
       readonly schema: JsonObject
       readonly strict?: boolean
     }
-
-/** Everything up to and including what carries the mark may be cached. `ttl` is a duration such as `5m` or `1h`. */
-export interface CacheMark {
-  readonly ttl?: string
-}
 
 export type Item = Message | Reasoning | ToolCall | ToolResult | OpaqueItem
 
@@ -139,114 +130,6 @@ export interface OpaqueItem {
   /** Who said it, where the protocol nests items in messages. */
   readonly role?: 'user' | 'assistant'
 }
-
-export type Part = TextPart | RefusalPart | ImagePart | FilePart | AudioPart | OpaquePart
-
-export interface TextPart {
-  readonly type: 'text'
-  readonly text: string
-  readonly annotations?: readonly Annotation[]
-  readonly logprobs?: readonly Logprob[]
-  readonly cache?: CacheMark
-}
-
-export interface RefusalPart {
-  readonly type: 'refusal'
-  readonly text: string
-}
-
-export interface ImagePart {
-  readonly type: 'image'
-  readonly source: MediaSource
-  /** `auto`, `low`, `high`, `original`. */
-  readonly detail?: string
-  readonly cache?: CacheMark
-}
-
-export interface FilePart {
-  readonly type: 'file'
-  readonly source: MediaSource
-  readonly filename?: string
-  readonly title?: string
-  readonly context?: string
-  /** The model shall cite from it. */
-  readonly citations?: boolean
-  readonly cache?: CacheMark
-}
-
-export interface AudioPart {
-  readonly type: 'audio'
-  readonly source: MediaSource
-  /** `wav`, `mp3`, … */
-  readonly format?: string
-}
-
-export interface OpaquePart {
-  readonly type: 'opaque'
-  readonly protocol: string
-  readonly value: JsonObject
-}
-
-/** Where media is: base64 data with its media type, plain text, an address, or an id at the provider that holds it. */
-export type MediaSource =
-  | { readonly kind: 'data'; readonly mediaType: string; readonly data: string }
-  | { readonly kind: 'text'; readonly mediaType: string; readonly text: string }
-  | { readonly kind: 'url'; readonly url: string }
-  | { readonly kind: 'id'; readonly id: string }
-
-/** A citation. `url` ones cross protocols; others are kept for the protocol that made them. */
-export type Annotation =
-  | { readonly type: 'url'; readonly url: string; readonly title: string; readonly start: number; readonly end: number }
-  | { readonly type: 'opaque'; readonly protocol: string; readonly value: JsonObject }
-
-export interface Logprob {
-  readonly token: string
-  readonly logprob: number
-  readonly bytes?: readonly number[] | null
-  readonly top?: readonly Omit<Logprob, 'top'>[]
-}
-
-export type Tool = FunctionTool | CustomTool | OpaqueTool
-
-export interface FunctionTool {
-  readonly type: 'function'
-  readonly name: string
-  readonly namespace?: string
-  readonly description?: string
-  /** JSON Schema of the arguments; never compiled or fetched, only passed on. */
-  readonly parameters?: JsonObject
-  readonly strict?: boolean
-  readonly cache?: CacheMark
-  readonly rest?: Rest
-}
-
-/** A tool that takes free text, perhaps held to a grammar. */
-export interface CustomTool {
-  readonly type: 'custom'
-  readonly name: string
-  readonly namespace?: string
-  readonly description?: string
-  /** `{ type: 'text' }` or `{ type: 'grammar', syntax, definition }`. */
-  readonly format?: JsonObject
-  readonly cache?: CacheMark
-}
-
-/** A tool that only one protocol's vendors run (search, code, …). */
-export interface OpaqueTool {
-  readonly type: 'opaque'
-  readonly protocol: string
-  readonly value: JsonObject
-}
-
-export type ToolChoice =
-  | { readonly type: 'auto' | 'none' | 'required' }
-  | { readonly type: 'tool'; readonly kind: 'function' | 'custom'; readonly name: string }
-  | {
-      readonly type: 'allowed'
-      readonly mode: 'auto' | 'required'
-      readonly tools: readonly { readonly kind: 'function' | 'custom'; readonly name: string }[]
-    }
-  | { readonly type: 'opaque'; readonly protocol: string; readonly value: Json }
 
 /**
  * Why a model stopped. `end`: it was done; `stop`: a stop sequence; `length`: the output limit; `context`: the

@@ -1,3 +1,4 @@
+import type { DecideReply, DecideRequest } from './decide.ts'
 import type { GenerateEvent, GenerateReply, GenerateRequest } from './generate.ts'
 
 /**
@@ -7,6 +8,7 @@ import type { GenerateEvent, GenerateReply, GenerateRequest } from './generate.t
  */
 export interface Operations {
   generate: { request: GenerateRequest; reply: GenerateReply; event: GenerateEvent }
+  decide: { request: DecideRequest; reply: DecideReply; event: never }
   count: { request: never; reply: never; event: never }
   embed: { request: never; reply: never; event: never }
   image: { request: never; reply: never; event: never }

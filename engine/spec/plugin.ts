@@ -1,5 +1,6 @@
 import type { AnyCodec } from './codec.ts'
 import type { AnyProvider } from './provider.ts'
+import type { AnySignal } from './signal.ts'
 import type { AnyStage } from './stage.ts'
 
 /** A bundle of components under one name: the default export of a plugin file or package. */
@@ -10,6 +11,7 @@ export interface Plugin {
   readonly stages?: readonly AnyStage[]
   readonly codecs?: readonly AnyCodec[]
   readonly providers?: readonly AnyProvider[]
+  readonly signals?: readonly AnySignal[]
 }
 
 /** Declares a plugin. */

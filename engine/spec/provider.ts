@@ -20,6 +20,8 @@ export interface Offer {
 export interface Call {
   readonly operation: Operation
   readonly protocol: string
+  /** The protocol the client speaks; some upstreams have an address for each. */
+  readonly clientProtocol?: string
   readonly body: Uint8Array
   readonly contentType: string
   readonly stream: boolean

@@ -3,8 +3,8 @@ import type { Json, JsonObject } from './json.ts'
 import type { Candidate, ModelRecord } from './catalog.ts'
 import type { Loss, Restore } from './codec.ts'
 import type { Failure } from './error.ts'
-import type { Operation, RequestOf } from './operation.ts'
-import type { GenerateEvent, GenerateReply } from './generate.ts'
+import type { Operation, ReplyOf, RequestOf } from './operation.ts'
+import type { GenerateEvent } from './generate.ts'
 import type { Source } from './source.ts'
 import type { Metered } from './usage.ts'
 
@@ -40,6 +40,8 @@ export interface Ingress {
   readonly transport: 'http' | 'ws'
   /** Address of the peer. */
   readonly remote: string
+  /** What stages keep from one message of a WebSocket to the next; forgotten when it closes. */
+  readonly session?: Map<string, unknown>
   /** Reads the body once. Rejects with `request_too_large` beyond `limit` bytes, `unsupported_media_type` for encoded bodies. */
   body(limit: number): Promise<Buffer>
 }
@@ -98,7 +100,7 @@ export type UpstreamAnswer =
   | { readonly kind: 'events'; readonly source: Source }
   | { readonly kind: 'bytes'; readonly source: Source; readonly type: string }
   | { readonly kind: 'neutral-events'; readonly events: AsyncIterable<GenerateEvent> }
-  | { readonly kind: 'neutral-reply'; readonly reply: GenerateReply }
+  | { readonly kind: 'neutral-reply'; readonly reply: ReplyOf<Operation> }
 
 /** What the client gets. A `Source` is streamed; anything else is sent whole. */
 export interface Reply {
@@ -113,7 +115,7 @@ export type ReplyBody =
   | { readonly kind: 'stream'; readonly source: Source; readonly type: string }
   | { readonly kind: 'none' }
 
-/** Tells, once the answer has left, what it turned out to be. */
+/** Tells, once the answer has left, what it turned out to be. Its losses are those of the answer alone. */
 export interface Meter {
   read(): Metered & { readonly complete: boolean; readonly failure?: Failure; readonly losses: readonly Loss[] }
 }

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { AnyCodec } from './codec.ts'
 import type { Catalog } from './catalog.ts'
 import type { Json } from './json.ts'
+import type { Ask, Vote } from './signal.ts'
 import type { SlotName, Slots } from './slots.ts'
 import type { Keys, LogRow } from './store.ts'
 
@@ -39,7 +40,7 @@ export interface Host {
   readonly codecs: readonly AnyCodec[]
   /** A codec by its protocol. Throws at build time when there is none. */
   codec(protocol: string): AnyCodec
-  /** Paths of the routes that speak a protocol, canonical, without aliases. Complete once requests are served. */
+  /** The path of the first route of each pipeline that speaks a protocol; the others are aliases of it. */
   routes?(protocol: string): readonly string[]
   /** `text` without any secret the house knows of. */
   scrub(text: string): string
@@ -47,6 +48,11 @@ export interface Host {
   record(row: LogRow): void
   /** Runs a module's default export in the worker pool: structured-cloneable input and output, milliseconds. */
   work<O>(module: URL, input: unknown, deadline: number): Promise<O>
+  /**
+   * Asks signals for their votes, each in the worker pool. One that is not there within `deadline` milliseconds, or
+   * fails, is missing from the answer; that is logged, and never an error.
+   */
+  votes(signals: readonly string[], ask: Ask, deadline: number): Promise<ReadonlyMap<string, Vote>>
   /** State that outlives a reload, made once per key and closed with the process. */
   keep<T>(key: string, make: () => T, close?: (value: T) => Promise<void> | void): T
   /** State of the process for health reports. */

@@ -39,6 +39,20 @@ const SHAPE = /^[\x21-\x7e]{8,256}$/
 /** The prefix of keys made here; a scanner for leaked secrets knows them by it. */
 const PREFIX = 'sk-sluice-'
 
+/** Length of the keys made here. */
+const LENGTH = PREFIX.length + 43
+
+/** Milliseconds after which keys that other processes made, changed or revoked are known here. */
+export const keyPoll = 5_000
+
+/** Milliseconds between two looks for a key that is not known. */
+const SECOND_LOOK = 1_000
+
+export interface ApiKeysOptions {
+  /** Hears, at most once a second, that a key was asked for that may have been made elsewhere since the last `refresh`. */
+  readonly onStranger?: () => void
+}
+
 /**
  * The API keys of the config file and of the database, as one snapshot in memory: looking one up is a hash and a `Map`.
  * Only the SHA-256 of a key's text is kept, so a lookup tells nothing by its time. `refresh` reads the database anew.
@@ -51,14 +65,19 @@ export class ApiKeys implements Keys {
   /** Names in the database by lower case, those of revoked keys among them. */
   #names: ReadonlySet<string> = new Set()
 
-  constructor(database: Database) {
+  readonly #onStranger: () => void
+  #lookedAt = -Infinity
+
+  constructor(database: Database, { onStranger = () => undefined }: ApiKeysOptions = {}) {
     this.#database = database
+    this.#onStranger = onStranger
   }
 
   find(text: string): Principal | undefined {
     if (text.length > 256 || !SHAPE.test(text)) return undefined
     const digest = hash('sha256', text)
     const record = this.#fromFile.get(digest) ?? this.#fromDatabase.get(digest)
+    if (record === undefined && text.length === LENGTH && text.startsWith(PREFIX)) this.#miss()
     return record !== undefined && Date.now() < record.expiresAt ? record.principal : undefined
   }
 
@@ -141,6 +160,13 @@ export class ApiKeys implements Keys {
       await this.refresh()
       return undefined
     }
+  }
+
+  #miss(): void {
+    const now = performance.now()
+    if (now - this.#lookedAt < SECOND_LOOK) return
+    this.#lookedAt = now
+    this.#onStranger()
   }
 
   #isDeclared(name: string): boolean {

@@ -3,67 +3,89 @@ import { FrameDecoder } from './sse.ts'
 
 const headLimit = 2 * 1024
 const tailLimit = 256 * 1024
+const firstRoom = 4 * 1024
+const pieceLimit = 64 * 1024
 
 /**
  * Remembers the first and the last bytes of a relayed stream of events, so that what it was can be read once it is
- * over. Costs nothing per chunk: chunks are kept, not copied.
+ * over. Bytes are copied: a chunk kept as it came would hold on to everything that was read from the socket with it.
  */
 export class StreamEnds {
-  readonly #head: Uint8Array[] = []
-  readonly #tail: Uint8Array[] = []
-  #headSize = 0
-  #tailSize = 0
+  /** Bytes at the end that are surely kept. */
+  readonly #wanted: number
+  #bytes = Buffer.allocUnsafeSlow(firstRoom)
   #size = 0
+  /** The beginning of the stream, once its bytes have gone. */
+  #head: Buffer | undefined
+  /** The kept bytes begin inside an event. */
+  #torn = false
+
+  /** @param wanted bytes at the end to keep, at most 256 KiB; an event that is longer is kept whole up to that size */
+  constructor(wanted: number = tailLimit) {
+    this.#wanted = Math.min(wanted, tailLimit)
+  }
 
   add(chunk: Uint8Array): void {
-    if (this.#headSize < headLimit) {
-      this.#head.push(chunk)
-      this.#headSize += chunk.length
+    for (let at = 0; at < chunk.length; at += pieceLimit) {
+      const piece = chunk.length <= pieceLimit ? chunk : chunk.subarray(at, at + pieceLimit)
+      if (this.#size + piece.length > this.#bytes.length) this.#makeRoom(piece.length)
+      this.#bytes.set(piece, this.#size)
+      this.#size += piece.length
     }
-    this.#tail.push(chunk)
-    this.#tailSize += chunk.length
-    this.#size += chunk.length
-    while (this.#tail.length > 1 && this.#tailSize - (this.#tail[0] as Uint8Array).length >= tailLimit)
-      this.#tailSize -= (this.#tail.shift() as Uint8Array).length
   }
 
   /** Whole frames of the first 2 KiB. */
   first(): Frame[] {
-    const decoder = new FrameDecoder()
-    let left = headLimit
-    return this.#head.flatMap((chunk) => {
-      const piece = chunk.subarray(0, left)
-      left -= piece.length
-      return decoder.push(piece)
-    })
+    return new FrameDecoder().push(this.#head ?? this.#bytes.subarray(0, Math.min(headLimit, this.#size)))
   }
 
-  /** Whole frames of the last `bytes` bytes, of which 256 KiB are kept; the one whose beginning is gone is left out. */
+  /** Whole frames of the last `bytes` bytes, as far as they are kept; the one whose beginning is gone is left out. */
   last(bytes: number): Frame[] {
+    const start = Math.max(0, this.#size - bytes)
+    const end = this.#bytes.subarray(start, this.#size)
+    const from = start > 0 || this.#torn ? afterEmptyLine(end) : 0
     const decoder = new FrameDecoder()
-    const end = Buffer.concat(this.#lastPieces(Math.min(bytes, this.#tailSize)))
-    const from = end.length === this.#size ? 0 : afterEmptyLine(end)
     return [...decoder.push(end.subarray(from)), ...decoder.end()]
   }
 
-  #lastPieces(bytes: number): Uint8Array[] {
-    const pieces: Uint8Array[] = []
-    let left = bytes
-    for (let index = this.#tail.length - 1; index >= 0 && left > 0; index--) {
-      const chunk = this.#tail[index] as Uint8Array
-      const piece = chunk.length > left ? chunk.subarray(chunk.length - left) : chunk
-      pieces.unshift(piece)
-      left -= piece.length
-    }
-    return pieces
+  #makeRoom(more: number): void {
+    const old = Math.max(0, this.#size - this.#wanted)
+    this.#drop(afterLastEmptyLine(this.#bytes.subarray(0, old)), false)
+    const room = this.#bytes.length
+    if (this.#size + more <= room) return
+    // Twice as much room as is wanted: letting go of half of it at a time keeps the copying rare.
+    const grown = Buffer.allocUnsafeSlow(Math.min(Math.max(2 * room, this.#size + more), 2 * tailLimit))
+    this.#bytes.copy(grown, 0, 0, this.#size)
+    this.#bytes = grown
+    this.#drop(this.#size + more - grown.length, true)
+  }
+
+  #drop(count: number, torn: boolean): void {
+    if (count <= 0) return
+    this.#head ??= Buffer.from(this.#bytes.subarray(0, headLimit))
+    this.#bytes.copyWithin(0, count, this.#size)
+    this.#size -= count
+    this.#torn = torn
   }
 }
 
+const emptyLines = ['\n\n', '\r\n\r\n', '\r\r']
+
 /** Where the first whole event begins in bytes that were cut from the middle of a stream. */
 function afterEmptyLine(bytes: Buffer): number {
-  const starts = ['\n\n', '\r\n\r\n', '\r\r'].flatMap((gap) => {
+  const starts = emptyLines.flatMap((gap) => {
     const at = bytes.indexOf(gap)
     return at < 0 ? [] : [at + gap.length]
   })
   return starts.length === 0 ? bytes.length : Math.min(...starts)
+}
+
+/** Where the last event begins that follows an empty line in these bytes; 0: there is none. */
+function afterLastEmptyLine(bytes: Buffer): number {
+  return Math.max(
+    ...emptyLines.map((gap) => {
+      const at = bytes.lastIndexOf(gap)
+      return at < 0 ? 0 : at + gap.length
+    }),
+  )
 }

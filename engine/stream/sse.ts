@@ -3,13 +3,18 @@ import type { Frame } from '../spec/source.ts'
 
 /** Most characters one event may hold. */
 const eventLimit = 1024 * 1024
+const byteOrderMark = 0xfeff
 
 /**
  * Server-sent events out of bytes, however they were cut and whichever line ending they use
  * (WHATWG HTML, section 9.2.6). Comments and fields other than `event` and `data` are passed over.
  */
 export class FrameDecoder {
-  readonly #text = new TextDecoder('utf-8')
+  /** For characters that were cut; most streams need none, and it is dear to make. */
+  #text: TextDecoder | undefined
+  /** A character was cut at the end of the last chunk. */
+  #cut = false
+  #began = false
   /** The line that has not ended yet. */
   #rest = ''
   #data: string | undefined
@@ -20,17 +25,34 @@ export class FrameDecoder {
 
   /** The events that `chunk` completes. Throws `upstream_invalid_response` on an event beyond 1 MiB. */
   push(chunk: Uint8Array): Frame[] {
-    return this.#lines(this.#text.decode(chunk, { stream: true }))
+    return this.#lines(this.#decode(chunk))
   }
 
   /** The event that the end of the stream completes, if its lines are whole. */
   end(): Frame[] {
-    const frames = this.#lines(this.#text.decode())
+    const frames = this.#lines(this.#text?.decode() ?? '')
     if (this.#rest !== '') this.#field(this.#rest)
     this.#rest = ''
     const last = this.#dispatch()
     if (last) frames.push(last)
     return frames
+  }
+
+  #decode(chunk: Uint8Array): string {
+    const last = chunk.at(-1)
+    if (last === undefined) return ''
+    // What ends in ASCII ends with a whole character.
+    const whole = last < 0x80
+    let text: string
+    if (whole && !this.#cut) text = textOf(chunk)
+    else {
+      this.#text ??= new TextDecoder('utf-8', { ignoreBOM: true })
+      text = this.#text.decode(chunk, { stream: true })
+      this.#cut = !whole
+    }
+    if (this.#began || text === '') return text
+    this.#began = true
+    return text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text
   }
 
   #lines(chunk: string): Frame[] {
@@ -85,6 +107,10 @@ export class FrameDecoder {
     if (data === undefined) return undefined
     return event === undefined || event === '' ? { data } : { event, data }
   }
+}
+
+function textOf(chunk: Uint8Array): string {
+  return (Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)).toString()
 }
 
 function tooLarge(): GatewayError {

@@ -1,22 +1,20 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
 import { replyOf } from './entry.ts'
 
-/** Lists the registered protocols and the paths that speak them. */
+/** Lists the protocols that a pipeline serves, with their paths. */
 export default defineStage({
   name: 'list-protocols',
-  summary: 'List the registered protocols and their paths.',
+  summary: 'List the protocols that are served, with their paths.',
   config: noConfig,
   needs: [],
   provides: ['reply'],
   build: (_, host) => () => ({
     reply: replyOf({
       object: 'list',
-      data: host.codecs.map(({ protocol, operation, summary }) => ({
-        protocol,
-        operation,
-        summary,
-        paths: [...(host.routes?.(protocol) ?? [])],
-      })),
+      data: host.codecs.flatMap(({ protocol, operation, summary }) => {
+        const paths = [...(host.routes?.(protocol) ?? [])]
+        return paths.length === 0 ? [] : [{ protocol, operation, summary, paths }]
+      }),
     }),
   }),
 })

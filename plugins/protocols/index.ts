@@ -2,6 +2,8 @@ import { definePlugin } from '../../engine/index.ts'
 import chat from './chat/codec.ts'
 import countTokens from './count/count-tokens.ts'
 import estimateTokens from './count/estimate-tokens.ts'
+import decisions from './decisions/codec.ts'
+import mapeval from './mapeval/codec.ts'
 import embeddings from './media/embeddings.ts'
 import imageEdits from './media/image-edits.ts'
 import images from './media/images.ts'
@@ -24,6 +26,8 @@ export default definePlugin({
     chat,
     messages,
     responses,
+    decisions,
+    mapeval,
     countTokens,
     embeddings,
     images,

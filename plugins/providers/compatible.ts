@@ -49,6 +49,9 @@ export default defineProvider({
   },
 })
 
+/** What holds for the family where neither a preset nor the configuration says otherwise. */
+const usual = { max_tokens_field: 'max_tokens' } as const
+
 interface Config extends Omit<UpstreamSettings, 'base_url'> {
   readonly preset?: string | undefined
   readonly base_url?: string | undefined
@@ -61,7 +64,7 @@ function protocolsOf(config: Config): readonly string[] {
 }
 
 function offersOf(config: Config): readonly Offer[] {
-  const traits = { ...presetOf(config)?.traits, ...config.traits }
+  const traits = { ...usual, ...presetOf(config)?.traits, ...config.traits }
   return protocolsOf(config).map((protocol) => (protocol === 'chat' ? offerOf(protocol, traits) : offerOf(protocol)))
 }
 

@@ -1,9 +1,10 @@
 import type { CustomTool, FunctionTool, GenerateRequest, Item, Part } from '../../engine/index.ts'
 import { sample } from './sample.ts'
 
-/** What the echo has to say: the text of the last user message, or the input of the tool it must call. */
+/** What the echo has to say: the text of the last user message, or what a tool or a format that it must use accepts. */
 export function wordsOf(request: GenerateRequest, tool: FunctionTool | CustomTool | undefined): string {
   if (tool?.type === 'function') return JSON.stringify(sample({ type: 'object', ...tool.parameters }))
+  if (request.format?.type === 'schema') return JSON.stringify(sample(request.format.schema))
   const last = request.items.findLast((item) => item.type === 'message' && item.role === 'user')
   return last ? textOf(last) : ''
 }

@@ -1,6 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { GatewayError, defineProvider, duration, durationSchema } from '../../engine/index.ts'
 import type { CustomTool, FunctionTool, GenerateEvent, GenerateRequest, Item, Scope } from '../../engine/index.ts'
+import { decided } from './echo-decisions.ts'
 import { embedded } from './echo-vectors.ts'
 import { forcedTool, pieces, textOf, tokensOf, wordsOf } from './echo-words.ts'
 
@@ -35,9 +36,16 @@ export default defineProvider({
   name: 'echo',
   summary: 'Repeats what the user said: for trying out, and for tests.',
   config,
-  offers: () => [{ operation: 'generate' }, { operation: 'embed', protocol: 'embeddings' }],
+  offers: () => [{ operation: 'generate' }, { operation: 'decide' }, { operation: 'embed', protocol: 'embeddings' }],
   open: (config) => ({
-    answer: { generate: (request, model, scope) => echo(config, request, model, scope) },
+    answer: {
+      generate: (request, model, scope) => echo(config, request, model, scope),
+      async decide(request, model, scope) {
+        if (config.fail) throw scripted(config.fail.status, model)
+        await pause(duration(config.delay), scope)
+        return decided(request, model)
+      },
+    },
     send: async (call) => embedded(call.body),
   }),
 })

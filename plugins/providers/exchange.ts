@@ -32,6 +32,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Source, Flow {
   #held: Uint8Array[] = []
   #heldSize = 0
   #paused = false
+  /** What is held is about to be handed on. */
+  #flowing = false
   /** How it ended, once it has. */
   #last: { readonly error?: Error } | undefined
   /** The sink knows how it ended. */
@@ -66,11 +68,12 @@ export class Exchange implements Dispatcher.DispatchHandler, Source, Flow {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#last) return
-    this.#limits.heard()
-    if (this.#sink && this.#held.length === 0) return this.#sink.data(chunk)
     this.#held.push(chunk)
     this.#heldSize += chunk.length
     if (this.#heldSize >= heldLimit) controller.pause()
+    if (this.#flowing) return
+    this.#limits.heard()
+    if (this.#sink && !this.#paused) this.#soon()
   }
 
   onResponseEnd(): void {
@@ -87,7 +90,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Source, Flow {
   open(sink: Sink): Flow {
     if (this.#sink) throw new Error('A body has exactly one reader.')
     this.#sink = sink
-    queueMicrotask(() => this.#flow())
+    this.#soon()
     return this
   }
 
@@ -103,8 +106,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Source, Flow {
     this.#paused = false
     this.#limits.paused = false
     this.#limits.heard()
-    // Later, because the HTTP parser must not be entered while it calls back for another connection.
-    queueMicrotask(() => this.#flow())
+    this.#soon()
   }
 
   cancel(reason: Error): void {
@@ -112,15 +114,34 @@ export class Exchange implements Dispatcher.DispatchHandler, Source, Flow {
     this.#break(reason)
   }
 
+  /**
+   * Hands on what is held when the HTTP parser has returned: it must not be entered while it calls back, and all chunks
+   * of one read travel as one, which costs the whole way to the client a fraction of what each by itself would.
+   */
+  #soon(): void {
+    if (this.#flowing) return
+    this.#flowing = true
+    queueMicrotask(() => this.#flow())
+  }
+
   /** Hands on what was held, then lets the socket flow. */
   #flow(): void {
+    this.#flowing = false
     try {
-      while (this.#held.length > 0 && !this.#paused && !this.#told) this.#sink?.data(this.#held.shift() as Uint8Array)
+      if (this.#held.length > 0 && !this.#paused && !this.#told) this.#sink?.data(this.#release())
       if (this.#last) this.#tell()
       else if (!this.#paused) this.#controller?.resume()
     } catch (error) {
       this.#break(asGatewayError(error))
     }
+  }
+
+  #release(): Uint8Array {
+    const held = this.#held
+    const [first] = held
+    this.#held = []
+    this.#heldSize = 0
+    return held.length === 1 && first ? first : Buffer.concat(held)
   }
 
   #break(error: Error): void {
@@ -158,9 +179,16 @@ function refusal(status: number, headers: IncomingHeaders, raw: unknown): string
 }
 
 function joined(headers: IncomingHeaders): Readonly<Record<string, string>> {
+  if (single(headers)) return headers
   const lines: Record<string, string> = {}
   for (const [name, value = ''] of Object.entries(headers)) {
     lines[name] = typeof value === 'string' ? value : value.join(', ')
   }
   return lines
+}
+
+/** Whether every header came once, as it nearly always is. */
+function single(headers: IncomingHeaders): headers is Readonly<Record<string, string>> {
+  for (const name in headers) if (typeof headers[name] !== 'string') return false
+  return true
 }

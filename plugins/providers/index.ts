@@ -1,4 +1,5 @@
 import { definePlugin } from '../../engine/index.ts'
+import { bridgeA, bridgeB, bridgeC } from './bridges.ts'
 import compatible from './compatible.ts'
 import echo from './echo.ts'
 import messages from './messages.ts'
@@ -8,5 +9,5 @@ import native from './native.ts'
 export default definePlugin({
   name: 'providers',
   summary: 'Vendors and servers that answer requests, and an echo to try things out.',
-  providers: [native, compatible, messages, echo],
+  providers: [native, compatible, messages, bridgeA, bridgeB, bridgeC, echo],
 })

@@ -3,7 +3,7 @@ import { baseUrl, httpProperties } from './config.ts'
 import { offerOf, openUpstream } from './upstream.ts'
 
 const media = ['embeddings', 'images', 'image-edits', 'speech', 'transcriptions', 'translations']
-const protocols = ['responses', 'chat', ...media]
+const protocols = ['responses', 'chat', 'decisions', ...media]
 
 /** What the vendor's own chat completions do beyond what every server of that protocol does. */
 const chatTraits = {
@@ -19,10 +19,10 @@ const chatTraits = {
   metadata: true,
 }
 
-/** The vendor's own responses, chat completions, embeddings, images and audio, with a bearer key. */
+/** The vendor's own responses, chat completions, decisions, embeddings, images and audio, with a bearer key. */
 export default defineProvider({
   name: 'native',
-  summary: "The vendor's own responses, chat completions, embeddings, images and audio.",
+  summary: "The vendor's own responses, chat completions, decisions, embeddings, images and audio.",
   config: {
     type: 'object',
     additionalProperties: false,

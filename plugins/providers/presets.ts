@@ -10,9 +10,18 @@ export interface Preset {
   readonly offers?: readonly string[]
   /** What differs from the chat codec's defaults. */
   readonly traits?: Traits
+  /** Path of mapeval below the base address, where it has another name. */
+  readonly mapeval?: string
 }
 
 const maxTokens = { max_tokens_field: 'max_tokens' } as const
+
+const openrouter: Preset = {
+  base_url: 'https://openrouter.ai/api/v1',
+  variable: 'OPENROUTER_API_KEY',
+  offers: ['responses', 'embeddings'],
+  traits: { ...maxTokens, cache_control: true, files: true, audio: true, top_k: true, verbosity: true },
+}
 
 /** Presets by the word in `preset:`. */
 export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
@@ -95,15 +104,7 @@ export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
       traits: maxTokens,
     },
   ],
-  [
-    'openrouter',
-    {
-      base_url: 'https://openrouter.ai/api/v1',
-      variable: 'OPENROUTER_API_KEY',
-      offers: ['responses', 'embeddings'],
-      traits: { ...maxTokens, cache_control: true, files: true, audio: true, top_k: true, verbosity: true },
-    },
-  ],
+  ['openrouter', openrouter],
   [
     'perplexity',
     {
@@ -148,5 +149,25 @@ export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
       variable: 'ZAI_API_KEY',
       traits: { ...maxTokens, reasoning_content: true },
     },
+  ],
+])
+
+/**
+ * Presets of the bridges, by their type. The second, alpha route of `openrouter` is a matter of the configuration:
+ * `endpoint_base_urls: { decisions: https://openrouter.ai/api/alpha/decisions }`.
+ */
+export const bridgePresets: ReadonlyMap<string, ReadonlyMap<string, Preset>> = new Map([
+  [
+    'bridge_a',
+    new Map<string, Preset>([
+      ['typesafe', { base_url: 'https://api.typesafe.ai/v1', variable: 'TYPESAFE_API_KEY', mapeval: '/systemone' }],
+    ]),
+  ],
+  ['bridge_b', new Map<string, Preset>([['openrouter', { ...openrouter, mapeval: '/systemone' }]])],
+  [
+    'bridge_c',
+    new Map<string, Preset>([
+      ['ollama', { base_url: 'http://127.0.0.1:11434/v1', traits: maxTokens, mapeval: '/systemone' }],
+    ]),
   ],
 ])

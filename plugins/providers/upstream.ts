@@ -22,6 +22,8 @@ const routes: ReadonlyMap<string, Route> = new Map([
   ['responses', { operation: 'generate', key: 'responses', path: '/responses' }],
   ['messages', { operation: 'generate', key: 'messages', path: '/messages' }],
   ['count-tokens', { operation: 'count', key: 'messages', path: '/messages', below: '/count_tokens' }],
+  ['decisions', { operation: 'decide', key: 'decisions', path: '/decisions' }],
+  ['mapeval', { operation: 'decide', key: 'mapeval', path: '/mapeval' }],
   ['embeddings', { operation: 'embed', key: 'embeddings', path: '/embeddings' }],
   ['images', { operation: 'image', key: 'images', path: '/images/generations' }],
   ['image-edits', { operation: 'edit', key: 'images', path: '/images/edits' }],
@@ -50,7 +52,7 @@ export function openUpstream(
   headers: Readonly<Record<string, string>>,
   host: Host,
   perCall?: (call: Call) => readonly string[],
-): Provider {
+): Provider & Required<Pick<Provider, 'send'>> {
   const http = openHttp(settings, host)
   const lines = headerLines({ 'user-agent': `sluice/${host.version}`, accept: '*/*', ...headers }, settings.headers)
   const targets = new Map(
@@ -58,14 +60,11 @@ export function openUpstream(
   )
   const list = http.target(addressOf({ base_url: settings.base_url }, 'models', '/models'), lines)
   return {
-    async send(call) {
+    send(call) {
       const target = targets.get(call.protocol)
-      if (!target)
-        throw new GatewayError('unsupported', {
-          model: call.model,
-          reason: `its provider does not serve ${call.protocol}`,
-        })
-      return http.post(target, call, perCall?.(call))
+      if (target) return http.post(target, call, perCall?.(call))
+      const reason = `its provider does not serve ${call.protocol}`
+      return Promise.reject(new GatewayError('unsupported', { model: call.model, reason }))
     },
     models: (signal) => models(http, list, signal),
   }

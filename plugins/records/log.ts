@@ -3,6 +3,10 @@ import type { Given, Host, Json, LogRow, Loss, Metered, Scope, Usage } from '../
 import { costOf, isPlausible } from './cost.ts'
 
 type Slots = Given<'outcome', 'ingress' | 'principal' | 'request' | 'model' | 'upstream' | 'meter'>
+interface Config {
+  readonly type: string
+  readonly bill: 'all' | 'input'
+}
 type Counts = Pick<
   LogRow,
   'inputTokens' | 'cacheReadTokens' | 'cacheWriteTokens' | 'outputTokens' | 'reasoningTokens' | 'costMicros'
@@ -18,25 +22,27 @@ export default defineStage({
     required: ['type'],
     properties: {
       type: { type: 'string', minLength: 1, description: 'What kind of exchange it was, to tell rows apart.' },
+      bill: {
+        enum: ['all', 'input'],
+        default: 'all',
+        description: 'Which tokens cost something: all, or the input alone.',
+      },
     },
   } as const,
   needs: ['outcome'],
   maybe: ['ingress', 'principal', 'request', 'model', 'upstream', 'meter'],
   provides: [],
-  build:
-    ({ type }, host) =>
-    (slots, scope) => {
-      host.record(rowOf(type, slots, scope, host))
-      return {}
-    },
+  build: (config, host) => (slots, scope) => {
+    host.record(rowOf(config, slots, scope, host))
+    return {}
+  },
 })
 
-function rowOf(type: string, slots: Slots, scope: Scope, host: Host): LogRow {
-  const { outcome, principal, request, model, upstream } = slots
+function rowOf({ type, bill }: Config, slots: Slots, scope: Scope, host: Host): LogRow {
+  const { outcome, principal, request, model } = slots
   const metered = read(slots, host)
   const usage = usageOf(metered, slots, scope)
-  const counts = countsOf(usage, slots)
-  const losses = [...(upstream?.losses ?? []), ...metered.losses]
+  const counts = countsOf(usage, bill, slots)
   return {
     id: scope.id,
     at: Math.round(Date.now() - scope.elapsed()),
@@ -55,18 +61,38 @@ function rowOf(type: string, slots: Slots, scope: Scope, host: Host): LogRow {
     firstByte: outcome.firstByte === undefined ? null : Math.round(outcome.firstByte),
     duration: Math.round(outcome.duration),
     reference: referenceOf(slots.ingress?.headers['x-request-id']),
-    metadata: {
-      ...Object.fromEntries(scope.notes),
-      times: timesOf(scope.times),
-      ...(losses.length === 0 ? {} : { losses: losses.map(({ field, because }) => ({ field, because })) }),
-      ...(metered.stop === undefined ? {} : { stop: metered.stop }),
-      ...(metered.id === undefined ? {} : { upstream_id: metered.id }),
-      ...(metered.model === undefined ? {} : { upstream_model: metered.model }),
-      ...(usage === undefined ? { usage: 'unknown' } : {}),
-      ...(counts.costMicros === null ? { cost: 'unknown' } : {}),
-      ...(outcome.error?.at === undefined ? {} : { error_at: outcome.error.at }),
-    },
+    metadata: metadataOf(slots, scope, metered, usage, counts),
   }
+}
+
+/** Built field by field: most rows have few of them, and this is done for every request. */
+function metadataOf(
+  { outcome, upstream }: Slots,
+  scope: Scope,
+  metered: ReturnType<typeof read>,
+  usage: Usage | undefined,
+  { costMicros }: Counts,
+): LogRow['metadata'] {
+  const metadata: Record<string, Json> = scope.notes.size === 0 ? {} : Object.fromEntries(scope.notes)
+  metadata['times'] = timesOf(scope.times)
+  const losses = [...(upstream?.losses ?? []), ...metered.losses]
+  if (losses.length > 0) metadata['losses'] = lossesOf(losses)
+  if (metered.stop !== undefined) metadata['stop'] = metered.stop
+  if (metered.id !== undefined) metadata['upstream_id'] = metered.id
+  if (metered.model !== undefined) metadata['upstream_model'] = metered.model
+  if (usage === undefined) metadata['usage'] = 'unknown'
+  if (costMicros === null) metadata['cost'] = 'unknown'
+  if (outcome.error?.at !== undefined) metadata['error_at'] = outcome.error.at
+  return metadata
+}
+
+/** Losses that a row keeps: a client can make up as many fields as it likes. */
+const keptLosses = 100
+
+function lossesOf(losses: readonly Loss[]): Json {
+  return losses
+    .slice(0, keptLosses)
+    .map(({ field, because }) => ({ field: field.slice(0, 128), because: because.slice(0, 256) }))
 }
 
 const NOTHING: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
@@ -100,14 +126,15 @@ function read({ meter }: Slots, { log }: Host): Metered & { readonly losses: rea
   }
 }
 
-function countsOf(usage: Usage | undefined, { model }: Slots): Counts {
+function countsOf(usage: Usage | undefined, bill: Config['bill'], { model }: Slots): Counts {
+  const billed = usage && bill === 'input' ? { ...usage, output: 0, reasoning: 0 } : usage
   return {
     inputTokens: usage?.input ?? null,
     cacheReadTokens: usage?.cacheRead ?? null,
     cacheWriteTokens: usage?.cacheWrite ?? null,
     outputTokens: usage?.output ?? null,
     reasoningTokens: usage?.reasoning ?? null,
-    costMicros: (usage && costOf(usage, model?.model.pricing)) ?? null,
+    costMicros: (billed && costOf(billed, model?.model.pricing)) ?? null,
   }
 }
 
@@ -118,5 +145,7 @@ function referenceOf(header: string | string[] | undefined): string | null {
 
 /** Milliseconds per stage, to the microsecond. */
 function timesOf(times: ReadonlyMap<string, number>): Json {
-  return Object.fromEntries([...times].map(([name, time]) => [name, Math.round(time * 1000) / 1000]))
+  const rounded: Record<string, number> = {}
+  for (const [name, time] of times) rounded[name] = Math.round(time * 1000) / 1000
+  return rounded
 }

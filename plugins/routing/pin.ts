@@ -25,14 +25,18 @@ export default defineStage({
       const { model } = target
       if (!model) throw new GatewayError('model_not_found', { model: target.name }, { param: 'model' })
       const key = `${request.protocol}\n${model.name}`
-      const found =
-        known.get(key) ??
-        candidates(
-          { catalog, translated, request, ...(instead === undefined ? {} : { instead: instead as Operation }) },
-          model,
-        )
-      // A configuration has few models, and a name that is none of them never gets here.
-      known.set(key, found)
+      let found = known.get(key)
+      if (!found) {
+        const wanted = {
+          catalog,
+          translated,
+          request,
+          ...(instead === undefined ? {} : { instead: instead as Operation }),
+        }
+        found = candidates(wanted, model)
+        // A configuration has few models, and a name that is none of them never gets here.
+        known.set(key, found)
+      }
       return { candidates: found }
     }
   },

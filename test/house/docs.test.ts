@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { checkFile } from '../../engine/cli/check-file.ts'
 import { findings } from '../../engine/cli/codes.ts'
@@ -7,6 +7,7 @@ import { makeProgram } from '../../engine/cli/program.ts'
 import { referencePages } from '../../engine/cli/reference/pages.ts'
 import { schemaFiles } from '../../engine/cli/schema.ts'
 import type { Terminal } from '../../engine/cli/terminal.ts'
+import { printDiagnostic } from '../../engine/config/diagnostics.ts'
 import { filesOf, readFolder } from '../../engine/config/files.ts'
 import { errors } from '../../engine/spec/error.ts'
 import { configuration, registry } from './registry.ts'
@@ -26,6 +27,12 @@ function outdated(files: ReadonlyMap<string, string>, folder: string): string[] 
     const path = join(root, folder, name)
     return existsSync(path) && readFileSync(path, 'utf8') === text ? [] : [`${folder}/${name}`]
   })
+}
+
+/** The Markdown files of a folder and below, by their paths from the root. */
+function pagesOf(folder: string): string[] {
+  const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+  return names.filter((name) => name.endsWith('.md')).map((name) => join(folder, name))
 }
 
 describe('the documentation', () => {
@@ -65,32 +72,42 @@ describe('the documentation', () => {
       ...(await sourcesOf('engine/pipeline')),
       ...(await sourcesOf('engine/live')),
     ]
-    const used = sources.flatMap(({ text }) =>
-      [
-        ...text.matchAll(
-          /\b(?:report|reportAt|inFile|point)\((?:[^()']|\([^()]*\)|'[^']*'(?=\]|, '))*?'([a-zA-Z-]+)',\s/g,
-        ),
-      ].map(([, code]) => code ?? ''),
-    )
+    const used = sources.flatMap(({ text }) => {
+      const calls = text.replace(/\[[^[\]]*\]|within\([^()]*\)/g, '')
+      return [...calls.matchAll(/\b(?:report|reportAt|inFile|point)\([^'"`;]*?'([a-zA-Z-]+)',/g)].map(
+        ([, code]) => code ?? '',
+      )
+    })
     expect(new Set(used).size).to.be.greaterThan(15)
     expect([...new Set(used)].filter((code) => !findings.has(code)).sort()).to.deep.equal([])
   })
 
+  it('links only to what is there', () => {
+    const pages = ['README.md', 'engine/README.md', 'plugins/README.md', ...pagesOf('docs')]
+    const dead = pages.flatMap((page) => {
+      const links = [...readFileSync(join(root, page), 'utf8').matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)]
+      return links
+        .filter(([, link = '']) => !existsSync(join(root, dirname(page), link)))
+        .map(([, link]) => `${page}: ${link}`)
+    })
+    expect(dead).to.deep.equal([])
+  })
+
   it('shows only YAML that is accepted', async () => {
     const loaded = await configuration()
+    const pages = [root, join(root, 'engine'), join(root, 'plugins'), join(root, 'docs')].map((folder) =>
+      readFolder(folder),
+    )
+    const [top, engine, plugins, docs] = await Promise.all(pages)
     const files = [
-      'README.md',
-      'engine/README.md',
-      'plugins/README.md',
-      ...filesOf(await readFolder(join(root, 'docs'))).filter((file) => file.endsWith('.md')),
+      ...(top?.files ?? []),
+      ...(engine?.files ?? []),
+      ...(plugins?.files ?? []),
+      ...(docs ? filesOf(docs) : []),
     ]
-    const wrong = (
-      await Promise.all(
-        files
-          .filter((file) => existsSync(join(root, file)) || existsSync(file))
-          .map((file) => checkFile(file, loaded, silent)),
-      )
-    ).flat()
-    expect(wrong).to.deep.equal([])
+    const wrong = await Promise.all(
+      files.filter((file) => file.endsWith('.md')).map((file) => checkFile(file, loaded, silent)),
+    )
+    expect(wrong.flat().map(printDiagnostic)).to.deep.equal([])
   })
 })

@@ -28,11 +28,7 @@ export interface Import {
 
 /** What a file imports, statically or by a literal `import()`. */
 export function importsOf({ text }: SourceFile): Import[] {
-  const fixed = [
-    ...text.matchAll(
-      /^(?:import|export)(?<type> type)?\b(?:[^'"\n]|\n(?!import|export))*?\bfrom '(?<specifier>[^']+)'/gm,
-    ),
-  ]
+  const fixed = [...text.matchAll(/^(?:import|export)(?<type> type)?\b[^'"`(=]*?\bfrom '(?<specifier>[^']+)'/gm)]
   const bare = [
     ...text.matchAll(/^import '(?<specifier>[^']+)'/gm),
     ...text.matchAll(/\bimport\('(?<specifier>[^']+)'\)/g),
@@ -44,7 +40,13 @@ export function importsOf({ text }: SourceFile): Import[] {
 }
 
 /** The texts of a source: string literals and the fixed parts of templates; comments are left out. */
-export function literalsOf({ text }: SourceFile): string[] {
+export function literalsOf({ text }: Pick<SourceFile, 'text'>): string[] {
   const tokens = text.matchAll(/\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g)
-  return [...tokens].flatMap(([token]) => (token.startsWith('/') ? [] : [token.slice(1, -1)]))
+  return [...tokens].flatMap(([token]) => {
+    if (token.startsWith('/')) return []
+    const inside = token.slice(1, -1)
+    if (!token.startsWith('`')) return [inside]
+    const expressions = [...inside.matchAll(/\$\{([^}]*)\}/g)].flatMap(([, code]) => literalsOf({ text: code ?? '' }))
+    return [...inside.split(/\$\{[^}]*\}/), ...expressions]
+  })
 }

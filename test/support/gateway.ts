@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { openHouse } from '../../engine/house.ts'
 import type { House } from '../../engine/house.ts'
+import { httpLimits } from '../../engine/http/limits.ts'
+import type { HttpLimits, SocketLimits } from '../../engine/http/limits.ts'
 import { makeLog } from '../../engine/log.ts'
 import { Secrets } from '../../engine/store/redaction.ts'
 import type { RequestsTable } from '../../engine/store/tables.ts'
@@ -34,6 +36,8 @@ export interface GatewaySettings {
   readonly plugins?: readonly string[]
   /** Folder of pipelines in place of the shipped ones. */
   readonly pipelines?: string
+  /** Limits that differ from the usual ones. */
+  readonly limits?: Partial<Omit<HttpLimits, 'sockets'>> & { readonly sockets?: Partial<SocketLimits> }
 }
 
 /** Starts a gateway. Close it when done. */
@@ -62,7 +66,8 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Gate
   const lines: string[] = []
   const secrets = new Secrets()
   const log = makeLog({ level: 'info', secrets, destination: { write: (line) => lines.push(line) } })
-  const house = await openHouse({ file, environment: {}, log, secrets, strict: true })
+  const limits = { ...httpLimits, ...settings.limits, sockets: { ...httpLimits.sockets, ...settings.limits?.sockets } }
+  const house = await openHouse({ file, environment: {}, log, secrets, strict: true, limits })
   const url = `http://127.0.0.1:${house.address.port}`
   return {
     url,

@@ -4,12 +4,13 @@ import type { AnyCodec } from '../../spec/codec.ts'
 import type { Json, JsonObject } from '../../spec/json.ts'
 import type { Plugin } from '../../spec/plugin.ts'
 import type { AnyProvider } from '../../spec/provider.ts'
+import type { AnySignal } from '../../spec/signal.ts'
 import type { AnyStage } from '../../spec/stage.ts'
 import { fieldsOf } from './fields.ts'
 import type { Field, Schema } from './fields.ts'
 
 /** What can be listed. */
-export const kinds = ['stages', 'codecs', 'providers', 'plugins'] as const
+export const kinds = ['stages', 'codecs', 'providers', 'signals', 'plugins'] as const
 
 export type Kind = (typeof kinds)[number]
 
@@ -31,6 +32,7 @@ export function componentsOf(kind: Kind, registry: Registry): Component[] {
     stages: () => [...registry.stages.values()].map(describeStage),
     codecs: () => [...registry.codecs.values()].map(describeCodec),
     providers: () => [...registry.providers.values()].map(describeProvider),
+    signals: () => [...registry.signals.values()].map(describeSignal),
     plugins: () => [...registry.plugins.values()].map(describePlugin),
   }
   return described[kind]().sort((left, right) => left.name.localeCompare(right.name))
@@ -45,7 +47,7 @@ function describeStage({ name, summary, config, needs, maybe = [], provides }: A
     summary,
     facts: [slots('needs', needs), slots('reads', maybe), slots('gives', provides)].flat(),
     fields: fieldsOf(schema),
-    example: stringify({ stages: [Object.keys(written).length === 0 ? name : { [name]: written }] }),
+    example: stringify([Object.keys(written).length === 0 ? name : { [name]: written }]),
   }
 }
 
@@ -100,7 +102,11 @@ function withSecrets(config: JsonObject, secrets: readonly string[]): JsonObject
   )
 }
 
-function describePlugin({ name, summary, stages = [], codecs = [], providers = [] }: Plugin): Component {
+function describeSignal({ name, summary }: AnySignal): Component {
+  return { kind: 'signals', name, summary, facts: [], fields: [], example: '' }
+}
+
+function describePlugin({ name, summary, stages = [], codecs = [], providers = [], signals = [] }: Plugin): Component {
   return {
     kind: 'plugins',
     name,
@@ -117,6 +123,10 @@ function describePlugin({ name, summary, stages = [], codecs = [], providers = [
       slots(
         'providers',
         providers.map((provider) => provider.name),
+      ),
+      slots(
+        'signals',
+        signals.map((signal) => signal.name),
       ),
     ].flat(),
     fields: [],

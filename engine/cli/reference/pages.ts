@@ -37,7 +37,8 @@ const introductions: Readonly<Record<Kind, readonly [string, string]>> = {
     'Providers',
     'The types of providers, for `providers:` in the configuration. Each also has `name` and `type`.',
   ],
-  plugins: ['Plugins', 'What brings the stages, codecs and providers.'],
+  signals: ['Signals', 'The classifiers of requests. They run in the worker pool.'],
+  plugins: ['Plugins', 'What brings the stages, codecs, providers and signals.'],
 }
 
 /** The page of one kind of component. */

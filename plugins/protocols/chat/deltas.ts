@@ -3,12 +3,12 @@ import type {
   Annotation,
   Asked,
   GenerateEvent,
+  GenerateReply,
   Json,
   JsonObject,
   Logprob,
   Message,
   Reasoning,
-  StopReason,
   ToolCall,
 } from '../../../engine/index.ts'
 import { printAnnotation, printLogprobs } from './annotations.ts'
@@ -106,7 +106,9 @@ export class Deltas {
     return Object.keys(delta).length > 0 ? { delta } : undefined
   }
 
-  reason(stop: StopReason): string {
+  /** The `finish_reason`. What only the upstream's protocol says of the answer is lost. */
+  finish({ stop, rest }: Pick<GenerateReply, 'stop' | 'rest'>): string {
+    for (const name of Object.keys(rest?.fields ?? {})) this.losses.add(name, `only ${rest?.protocol} has it`)
     if (stop === 'pause') this.losses.add('stop_reason', 'this protocol cannot ask to go on')
     const reason = printStop(stop, { refused: this.#refused })
     return reason === 'tool_calls' && this.#legacy ? 'function_call' : reason

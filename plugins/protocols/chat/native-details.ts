@@ -10,7 +10,7 @@ export function sealData(entry: JsonObject | undefined): string {
   return entry === undefined ? '' : JSON.stringify(entry)
 }
 
-/** The entries that hand a block back to the upstream that made it; none for bare text. */
+/** The entries that hand a block back to the upstream that made it; none for bare text, and for what has no such form. */
 export function nativeDetails({ parts, seal }: Reasoning): JsonObject[] {
   if (!seal || seal.data === '') return []
   const entry = entryOf(seal.data)
@@ -18,7 +18,8 @@ export function nativeDetails({ parts, seal }: Reasoning): JsonObject[] {
   if (entry?.['type'] === 'reasoning.summary') return [{ ...entry, summary: text }]
   if (entry?.['type'] === 'reasoning.text') return [{ ...entry, text }]
   if (entry) return [entry]
-  // Sealed in another protocol that the same provider speaks.
+  // Sealed in another protocol that the same provider speaks: as a whole item of its own, or in words that fit.
+  if (seal.data.startsWith('{')) return []
   if (seal.kind === 'signature') return [{ type: 'reasoning.text', text, signature: seal.data }]
   const summary = text === '' ? undefined : { type: 'reasoning.summary', summary: text }
   return [...(summary ? [summary] : []), { type: 'reasoning.encrypted', data: seal.data }]

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { isObject, legalCallId, restored } from '../../../engine/index.ts'
+import { CustomInput, isObject, legalCallId, restored } from '../../../engine/index.ts'
 import type { Json, JsonObject, Restore, ToolCall } from '../../../engine/index.ts'
 import type { Events } from './events.ts'
-import { InputDecoder } from './input-decoder.ts'
 import { jsonText } from './parse-messages.ts'
 
 interface OpenCall {
@@ -12,7 +11,7 @@ interface OpenCall {
   item: number | undefined
   /** Input that came before the name. */
   held: string
-  decoder: InputDecoder | undefined
+  custom: CustomInput | undefined
 }
 
 /** One piece of a call, whatever its shape on the wire. */
@@ -47,9 +46,9 @@ export class CallReader {
 
   /** Ends every call. False when one never got a name. */
   close(): boolean {
-    for (const { item, decoder } of this.#calls) {
+    for (const { item, custom } of this.#calls) {
       if (item === undefined) return false
-      const rest = decoder?.end() ?? ''
+      const rest = custom?.end() ?? ''
       if (rest !== '') this.#events.push({ type: 'delta', index: item, text: rest })
       this.#events.push({ type: 'item-end', index: item })
     }
@@ -83,7 +82,7 @@ export class CallReader {
   }
 
   #begin(key: number): OpenCall {
-    const call: OpenCall = { id: '', item: undefined, held: '', decoder: undefined }
+    const call: OpenCall = { id: '', item: undefined, held: '', custom: undefined }
     this.#calls.push(call)
     this.#current.set(key, call)
     return call
@@ -94,7 +93,7 @@ export class CallReader {
     const callId = call.id === '' ? legalCallId(`${replyId ?? randomUUID()}:${this.#calls.indexOf(call)}`) : call.id
     const kind: ToolCall['kind'] = custom ? 'custom' : tool.kind
     const { name: called, namespace } = tool
-    if (!custom && kind === 'custom') call.decoder = new InputDecoder()
+    if (!custom && kind === 'custom') call.custom = new CustomInput()
     const space = namespace === undefined ? {} : { namespace }
     call.item = this.#events.open({ type: 'call', kind, callId, name: called, ...space, input: '' })
   }
@@ -106,7 +105,7 @@ export class CallReader {
     }
     const whole = call.held + input
     call.held = ''
-    const text = call.decoder && whole !== '' ? call.decoder.push(whole) : whole
+    const text = call.custom ? call.custom.push(whole) : whole
     if (text !== '') this.#events.push({ type: 'delta', index: call.item, text })
   }
 }

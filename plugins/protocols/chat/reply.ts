@@ -29,7 +29,7 @@ export function printReply(reply: GenerateReply, asked: Asked): Printed<JsonObje
   const last = deltas.last()
   const answer = new Answer()
   for (const piece of last ? [...pieces, last] : pieces) answer.add(piece)
-  const choice = { index: 0, ...answer.print(), finish_reason: deltas.reason(reply.stop) }
+  const choice = { index: 0, ...answer.print(), finish_reason: deltas.finish(reply) }
   const body = {
     ...headOf('chat.completion', asked, reply),
     choices: [choice],

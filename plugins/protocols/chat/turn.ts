@@ -25,6 +25,8 @@ export class Turn {
   #name: string | undefined
   #extra: JsonObject = {}
   #last: 'message' | 'reasoning' | 'call' | undefined
+  /** There is more than reasoning, of which nothing may be left. */
+  #spoken = false
 
   constructor(printing: MessagePrinting) {
     this.#printing = printing
@@ -38,6 +40,7 @@ export class Turn {
   say({ content, name, phase }: Message): void {
     if (phase !== undefined) this.#printing.losses.add('phase', 'this protocol has no such field')
     this.#last = 'message'
+    this.#spoken = true
     this.#name ??= name
     const said = content.map((part) => this.#part(part)).filter((part) => part !== undefined)
     if (said.length > 0) this.#said.push(said)
@@ -47,7 +50,9 @@ export class Turn {
     const { origin, traits, losses } = this.#printing
     if (item.seal?.origin !== origin) return losses.add('reasoning', 'another provider or model made it')
     this.#last = 'reasoning'
-    this.#details.push(...nativeDetails(item))
+    const details = nativeDetails(item)
+    this.#details.push(...details)
+    if (details.length === 0 && item.seal.data !== '') losses.add('reasoning', 'it is in the form of another protocol')
     const text = item.parts.map((part) => part.text).join('')
     if (traits.reasoning_content) this.#reasoning += text
     else if (item.seal.data === '' && text !== '') losses.add('reasoning', 'the provider does not take it back')
@@ -55,6 +60,7 @@ export class Turn {
 
   call(item: ToolCall): void {
     this.#last = 'call'
+    this.#spoken = true
     this.#calls.push(item)
   }
 
@@ -72,7 +78,7 @@ export class Turn {
   #message(): JsonObject[] {
     const extra = Object.keys(this.#extra).length > 0
     const replayed = this.#details.length > 0 || this.#reasoning !== ''
-    if (this.#last === undefined || (this.#last === 'reasoning' && !replayed)) return []
+    if (!this.#spoken && !replayed) return []
     const bare = this.#calls.length > 0 || this.#refusal !== '' || extra
     return [
       defined({

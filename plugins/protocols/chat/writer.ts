@@ -96,9 +96,9 @@ export class ChatWriter implements EventWriter<GenerateEvent> {
     return frames
   }
 
-  #finish({ stop, usage = this.#usage }: Finish): Frame[] {
+  #finish({ usage = this.#usage, ...finish }: Finish): Frame[] {
     const frames = [...this.#started(), ...this.#piece(this.#deltas.last())]
-    const choice = { index: 0, delta: {}, logprobs: null, finish_reason: this.#deltas.reason(stop) }
+    const choice = { index: 0, delta: {}, logprobs: null, finish_reason: this.#deltas.finish(finish) }
     frames.push({ data: `${this.#before}${JSON.stringify([choice])}${this.#unused()}}` })
     if (this.#wantsUsage && usage) {
       frames.push({ data: `${this.#before}[],"usage":${JSON.stringify(printUsage(usage))}}` })

@@ -1,6 +1,6 @@
 import { defineStage, noConfig } from '../../../engine/index.ts'
 import type { Host } from '../../../engine/index.ts'
-import type { CountInput, CountOutput } from './count.ts'
+import type { CountOutput } from './count.ts'
 import { estimate } from './estimate.ts'
 import { gather } from './gather.ts'
 

@@ -18,6 +18,8 @@ export default defineCodec<'generate'>({
   protocol,
   operation: 'generate',
   summary: 'Conversations as messages of content blocks.',
+  idHeader: 'request-id',
+  clientHeader: 'anthropic-version',
   content: 'json',
   schema,
   head: (body) => ({

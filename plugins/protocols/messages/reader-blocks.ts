@@ -1,6 +1,5 @@
 import type { Annotation, GenerateEvent, JsonObject, Restore, Seal } from '../../../engine/index.ts'
-import { isObject, restored } from '../../../engine/index.ts'
-import { CustomInput } from './custom-input.ts'
+import { CustomInput, isObject, restored } from '../../../engine/index.ts'
 import { protocol } from './wire.ts'
 
 /** A content block of a streamed answer while it is open. */

@@ -46,7 +46,7 @@ export function clientThinking(item: Reasoning, origin: string): ThinkingBlock |
 /** Reasoning as the block that `origin` itself made; undefined when another origin did or nobody vouches for it. */
 export function upstreamThinking(item: Reasoning, origin: string): ThinkingBlock | RedactedThinkingBlock | undefined {
   const { seal } = item
-  if (!seal || seal.origin !== origin) return undefined
+  if (!seal || seal.origin !== origin || seal.data === '') return undefined
   if (seal.kind === 'signature') return { type: 'thinking', thinking: joined(item), signature: seal.data }
   return seal.kind === 'redacted' ? { type: 'redacted_thinking', data: seal.data } : undefined
 }

@@ -1,8 +1,8 @@
-import { restored } from '../../../engine/index.ts'
+import { customInput, restored } from '../../../engine/index.ts'
 import type { Item, JsonObject, Message, Restore } from '../../../engine/index.ts'
 import { readParts } from './parts.ts'
 import { readNative, readReplayed } from './reasoning.ts'
-import { known, parsedObject, protocol, text } from './values.ts'
+import { known, protocol, text } from './values.ts'
 
 /** An item that a client sent: input, or an answer of an earlier turn. */
 export function readInputItem(item: JsonObject): Item {
@@ -59,12 +59,7 @@ function readCall(item: JsonObject, callId: string | undefined, restore: Restore
     callId,
     name: tool.name,
     namespace: text(item['namespace']) ?? tool.namespace,
-    input: custom || tool.kind === 'function' ? written : unwrapped(written),
+    input: custom || tool.kind === 'function' ? written : customInput(written),
     id: text(item['id']),
   })
-}
-
-/** The free text of a custom tool's call that went as a function with one string `input`. */
-export function unwrapped(written: string): string {
-  return text(parsedObject(written)?.['input']) ?? written
 }

@@ -1,5 +1,6 @@
+import { CustomInput } from '../../../engine/index.ts'
 import type { Annotation, GenerateEvent, Item, JsonObject, Logprob, Restore } from '../../../engine/index.ts'
-import { readOutputItem, unwrapped } from './items.ts'
+import { readOutputItem } from './items.ts'
 import { readAnnotation, readLogprobs } from './parts.ts'
 import { nativeSeal } from './reasoning.ts'
 import { objects, text } from './values.ts'
@@ -20,8 +21,8 @@ interface Told {
 /** One item of a stream that is being read: what of it was passed on, so that its end can add what is missing. */
 export class OpenItem {
   readonly #item: Item
-  /** A custom tool that went as a function: its input is known only when the JSON around it is whole. */
-  readonly #wrapped: boolean
+  /** Unwraps the text of a custom tool that went as a function. */
+  readonly #custom: CustomInput | undefined
   readonly #told: Told[] = []
   #current: Told | undefined
   #index = -1
@@ -30,7 +31,8 @@ export class OpenItem {
 
   constructor(item: JsonObject, restore: Restore | undefined) {
     this.#item = readOutputItem(item, restore)
-    this.#wrapped = item['type'] === 'function_call' && this.#item.type === 'call' && this.#item.kind === 'custom'
+    const wrapped = item['type'] === 'function_call' && this.#item.type === 'call' && this.#item.kind === 'custom'
+    this.#custom = wrapped ? new CustomInput() : undefined
   }
 
   /** False for what is passed on whole, at its end. */
@@ -82,7 +84,11 @@ export class OpenItem {
 
   write(delta: string, out: GenerateEvent[]): void {
     this.#input += delta
-    if (!this.#wrapped && delta !== '') out.push({ type: 'delta', index: this.#index, text: delta })
+    this.#pass(this.#custom ? this.#custom.push(delta) : delta, out)
+  }
+
+  #pass(text: string, out: GenerateEvent[]): void {
+    if (text !== '') out.push({ type: 'delta', index: this.#index, text })
   }
 
   /** The item is done: `item` is all of it. */
@@ -118,7 +124,7 @@ export class OpenItem {
     if (this.ended || this.#index < 0) return
     this.ended = true
     const index = this.#index
-    if (this.#wrapped && this.#input !== '') out.push({ type: 'delta', index, text: unwrapped(this.#input) })
+    if (this.#custom) this.#pass(this.#custom.end(), out)
     out.push({ type: 'item-end', index })
   }
 

@@ -32,14 +32,18 @@ export function readReplayed(item: JsonObject): Reasoning {
 
 /** The seal of an item that can be replayed: one with ciphertext, or with the reasoning in clear. */
 export function nativeSeal(item: JsonObject): Seal | undefined {
-  if (!text(item['encrypted_content']) && objects(item['content']).length === 0) return undefined
-  return { kind: 'encrypted', data: JSON.stringify(picked(item)) }
+  return isReplayable(item) ? { kind: 'encrypted', data: JSON.stringify(picked(item)) } : undefined
+}
+
+function isReplayable(item: JsonObject): boolean {
+  return Boolean(text(item['encrypted_content'])) || objects(item['content']).length > 0
 }
 
 /** The item that a seal of `nativeSeal` stands for; ids only mean something to an upstream that stores. */
 export function printNative(seal: Seal, stored: boolean): JsonObject | undefined {
   const item = seal.kind === 'encrypted' ? parsedObject(seal.data) : undefined
-  if (!item) return undefined
+  // The same provider may have sealed it in another protocol that it speaks.
+  if (!item || !isReplayable(item)) return undefined
   const { id, ...fields } = picked(item)
   return known({ type: 'reasoning', id: stored ? id : undefined, ...fields, summary: fields['summary'] ?? [] })
 }

@@ -5,7 +5,6 @@ import {
   defineStage,
   duration,
   durationSchema,
-  failed,
   isObject,
   peek,
 } from '../../../engine/index.ts'
@@ -14,14 +13,14 @@ import type {
   AnyCodec,
   Candidate,
   Envelope,
-  GenerateEvent,
   Host,
-  Json,
+  JsonObject,
   Scope,
   Upstream,
   UpstreamAnswer,
 } from '../../../engine/index.ts'
-import { refusal, refusedFrame } from './refusal.ts'
+import { askNeutral } from './neutral.ts'
+import { refusal, refusedAnswer, refusedFrame } from './refusal.ts'
 
 /** Asks the provider. Gives its answer once the first event has arrived: until then another provider may still be tried. */
 export default defineStage({
@@ -49,11 +48,14 @@ export default defineStage({
       idle: duration(config.idle),
       total: duration(config.total),
     }
+    const { limit } = config
     return async ({ request, model, upstream }, scope) => {
       const started = performance.now()
       try {
-        if (model.offer.protocol === undefined) return { answer: await askNeutral(request, model, scope) }
-        return { answer: await ask(request, model, upstream, { scope, timeouts, limit: config.limit, host }) }
+        if (model.offer.protocol === undefined) return { answer: await askNeutral(request, model, scope, timeouts) }
+        const codec = host.codec(model.offer.protocol)
+        const answer = await ask(request, model, upstream, { codec, scope, timeouts })
+        return { answer: await begun(answer, model, { codec, limit, host }) }
       } finally {
         scope.time('upstream', performance.now() - started)
       }
@@ -62,55 +64,57 @@ export default defineStage({
 })
 
 interface Asking {
+  /** The provider's protocol. */
+  readonly codec: AnyCodec
   readonly scope: Scope
   readonly timeouts: { readonly firstByte: number; readonly idle: number; readonly total: number }
+}
+
+function ask(request: Envelope, { provider, model }: Candidate, upstream: Upstream, asking: Asking): Promise<Answer> {
+  const { codec, timeouts, scope } = asking
+  if (!provider.provider.send || !upstream.body)
+    throw new Error(`provider "${provider.name}" offers ${codec.protocol} and cannot send`)
+  return provider.provider.send({
+    operation: request.operation,
+    protocol: codec.protocol,
+    clientProtocol: request.protocol,
+    body: upstream.body,
+    contentType: upstream.contentType ?? 'application/json',
+    stream: request.stream,
+    ...(codec.protocol === request.protocol ? { clientHeaders: request.headers } : {}),
+    model: model.upstream_model,
+    timeouts,
+    scope,
+  })
+}
+
+interface Reading {
+  readonly codec: AnyCodec
   readonly limit: number
   readonly host: Host
 }
 
-async function ask(
-  request: Envelope,
-  candidate: Candidate,
-  upstream: Upstream,
-  asking: Asking,
-): Promise<UpstreamAnswer> {
-  const { provider, model, offer } = candidate
-  const codec = asking.host.codec(offer.protocol ?? request.protocol)
-  if (!provider.provider.send || !upstream.body)
-    throw new Error(`provider "${provider.name}" offers ${codec.protocol} and cannot send`)
-  const answer = await provider.provider.send({
-    operation: request.operation,
-    protocol: codec.protocol,
-    body: upstream.body,
-    contentType: upstream.contentType ?? 'application/json',
-    stream: request.stream,
-    ...(upstream.same ? { clientHeaders: request.headers } : {}),
-    model: model.upstream_model,
-    timeouts: asking.timeouts,
-    scope: asking.scope,
-  })
-  if (answer.status >= 400) throw await refusal(answer, codec, candidate, asking.host)
-  return begun(answer, codec, candidate, asking)
-}
-
 /** The kind of answer it is, by its media type, once enough of it is there to be sure that it is one. */
-async function begun(
-  answer: Answer,
-  codec: AnyCodec,
-  { model }: Candidate,
-  { limit, host }: Asking,
-): Promise<UpstreamAnswer> {
+async function begun(answer: Answer, candidate: Candidate, { codec, limit, host }: Reading): Promise<UpstreamAnswer> {
+  const { model } = candidate
+  if (answer.status >= 400) throw await refusal(answer, codec, candidate, host)
   const type = answer.headers['content-type'] ?? ''
-  if (type.startsWith('text/event-stream')) return events(answer, codec, model.name, host)
-  if (codec.answers === 'bytes' && !type.startsWith('application/json')) {
+  const media = type.toLowerCase()
+  const json = media.startsWith('application/json')
+  // A protocol that knows no failing frame has no streams: one that comes all the same is read as what it is not.
+  if (media.startsWith('text/event-stream') && codec.failed) return events(answer, codec, model.name, host)
+  if (codec.answers === 'bytes' && !json) {
     const { source } = await peek(answer.body, () => true)
     return { kind: 'bytes', source, type: type === '' ? 'application/octet-stream' : type }
   }
   const bytes = await collect(answer.body, limit)
   // A transcript may be plain text or subtitles; nobody but the client can tell whether that is right.
-  if (codec.answers === 'text' && !type.startsWith('application/json'))
-    return { kind: 'whole', bytes, body: null, type }
-  return { kind: 'whole', bytes, body: wholeBody(bytes, model.name), type }
+  if (codec.answers === 'text' && !json) return { kind: 'whole', bytes, body: null, type: type || 'text/plain' }
+  const body = wholeBody(bytes, model.name)
+  const failing = refusedAnswer(bytes, body, codec, model.name, host)
+  if (failing) throw failing
+  // JSON under another name is not read as JSON by official clients.
+  return { kind: 'whole', bytes, body, type: json ? type : 'application/json' }
 }
 
 async function events(answer: Answer, codec: AnyCodec, model: string, host: Host): Promise<UpstreamAnswer> {
@@ -131,7 +135,7 @@ async function events(answer: Answer, codec: AnyCodec, model: string, host: Host
   return { kind: 'events', source }
 }
 
-function wholeBody(bytes: Buffer, model: string): Json {
+function wholeBody(bytes: Buffer, model: string): JsonObject {
   let body: unknown
   try {
     body = JSON.parse(bytes.toString())
@@ -144,31 +148,4 @@ function wholeBody(bytes: Buffer, model: string): Json {
   }
   if (isObject(body)) return body
   throw new GatewayError('upstream_invalid_response', { model, reason: 'it is no JSON object' }, { tags: ['invalid'] })
-}
-
-async function askNeutral(request: Envelope, { provider, model }: Candidate, scope: Scope): Promise<UpstreamAnswer> {
-  const respond = provider.provider.answer?.generate
-  if (request.operation !== 'generate' || !respond)
-    throw new GatewayError('unsupported', { model: model.name, reason: `its provider does not ${request.operation}` })
-  const answer = respond(request.neutral('generate'), model.upstream_model, scope)
-  if (!(Symbol.asyncIterator in answer)) return { kind: 'neutral-reply', reply: await answer }
-  const iterator = answer[Symbol.asyncIterator]()
-  const first = await iterator.next()
-  if (first.done === true)
-    throw new GatewayError(
-      'upstream_invalid_response',
-      { model: model.name, reason: 'the answer is empty' },
-      { tags: ['invalid'] },
-    )
-  if (first.value.type === 'failure') throw failed(first.value)
-  return { kind: 'neutral-events', events: resumed(first.value, iterator) }
-}
-
-async function* resumed(first: GenerateEvent, iterator: AsyncIterator<GenerateEvent>): AsyncGenerator<GenerateEvent> {
-  try {
-    yield first
-    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value
-  } finally {
-    await iterator.return?.()
-  }
 }

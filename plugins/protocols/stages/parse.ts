@@ -18,11 +18,11 @@ export default defineStage({
     const { name, protocol } = host.pipeline
     if (protocol === undefined) throw new Error(`pipeline "${name}" uses "parse" and says no protocol`)
     const codec = host.codec(protocol)
-    return async ({ ingress }) => ({ request: await read(codec, ingress, limit) })
+    return ({ ingress }) => read(codec, ingress, limit)
   },
 })
 
-async function read(codec: AnyCodec, ingress: Ingress, limit: number): Promise<Envelope> {
+async function read(codec: AnyCodec, ingress: Ingress, limit: number): Promise<{ request: Envelope }> {
   const contentType = ingress.headers['content-type'] ?? 'application/json'
   const form = contentType.toLowerCase().startsWith('multipart/form-data')
   const content = codec.content ?? 'json'
@@ -32,24 +32,21 @@ async function read(codec: AnyCodec, ingress: Ingress, limit: number): Promise<E
       expected: content === 'json' ? 'application/json' : 'multipart/form-data',
     })
   const raw = await ingress.body(limit)
-  if (form)
-    return new ClientRequest(codec, {
-      raw,
-      headers: ingress.headers,
-      contentType,
-      body: (await readForm(raw, contentType)).fields,
-    })
-  const { body, token } = scanJson(raw, 'model')
-  return new ClientRequest(codec, {
-    raw,
-    headers: ingress.headers,
-    contentType: 'application/json',
-    body,
-    ...(token ? { modelAt: token } : {}),
-  })
+  const { headers } = ingress
+  if (form) {
+    const { fields } = await readForm(raw, contentType)
+    return { request: new ClientRequest(codec, { raw, headers, contentType, body: fields }) }
+  }
+  const { body, token: modelAt } = scanJson(raw, 'model')
+  // Who reads it here and who reads it at the provider might each take another one.
+  if (!modelAt && typeof body['model'] === 'string')
+    throw new GatewayError('invalid_value', { param: 'model', reason: 'it stands there more than once' })
+  return { request: new ClientRequest(codec, { raw, headers, contentType: 'application/json', body, modelAt }) }
 }
 
-type Read = Pick<Envelope, 'raw' | 'headers' | 'contentType' | 'body' | 'modelAt'>
+type Read = Pick<Envelope, 'raw' | 'headers' | 'contentType' | 'body'> & {
+  readonly modelAt?: Envelope['modelAt'] | undefined
+}
 
 class ClientRequest implements Envelope {
   readonly operation: Operation

@@ -1,5 +1,15 @@
-import { GatewayError, collect } from '../../../engine/index.ts'
-import type { Answer, AnyCodec, Candidate, ErrorCode, Failure, Frame, Host, Json } from '../../../engine/index.ts'
+import { GatewayError, collect, isObject } from '../../../engine/index.ts'
+import type {
+  Answer,
+  AnyCodec,
+  Candidate,
+  ErrorCode,
+  Failure,
+  Frame,
+  Host,
+  Json,
+  JsonObject,
+} from '../../../engine/index.ts'
 
 /** Most bytes of an error body that are read. */
 const errorLimit = 1024 * 1024
@@ -29,7 +39,24 @@ export function refusedFrame(frame: Frame, codec: AnyCodec, model: string, host:
   return failure && refused(failure, model, host)
 }
 
-function refused(failure: Failure, model: string, host: Host): GatewayError {
+/** The error that a whole answer is although its status says otherwise, as some vendors do. */
+export function refusedAnswer(
+  bytes: Buffer,
+  body: JsonObject,
+  codec: AnyCodec,
+  model: string,
+  host: Host,
+): GatewayError | undefined {
+  const { error } = body
+  if (!isObject(error)) return undefined
+  if (codec.failed) return refusedFrame({ data: bytes.toString() }, codec, model, host)
+  const { code } = error
+  const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : 502
+  return refused(codec.error.parse(status, body), model, host)
+}
+
+/** A provider's failure as the error the client gets: scrubbed, and 502 where it is the provider's own trouble. */
+export function refused(failure: Failure, model: string, host: Host): GatewayError {
   const message = host.scrub(failure.message)
   const { status, retryAfter } = failure
   const tags = [String(status)]

@@ -1,11 +1,11 @@
 import { GatewayError, StreamEnds, encodeFrame, through } from '../../../engine/index.ts'
-import type { AnyCodec, Failure, Metered, Source } from '../../../engine/index.ts'
+import type { AnyCodec, Failure, Frame, Metered, Source } from '../../../engine/index.ts'
 import type { Back, Exchange } from './translate-back.ts'
 import { failureOf } from './translate-back.ts'
 
-/** Bytes at the end of a stream in which its last frames nearly always are, and in which they surely are. */
+/** Bytes at the end of a stream in which its last frames nearly always are, and in which they are else. */
 const nearEnd = 4 * 1024
-const wholeEnd = 256 * 1024
+const farEnd = 16 * 1024
 
 /**
  * A stream of the client's own protocol, passed on byte for byte. Its usage is read from its ends once it is over.
@@ -13,10 +13,10 @@ const wholeEnd = 256 * 1024
  */
 export function relayed(exchange: Exchange, source: Source): Back {
   const { codec, scope, candidate } = exchange
-  const ends = new StreamEnds()
-  let read: ReturnType<typeof metered> | undefined
+  const ends = new StreamEnds(farEnd)
+  let read: Measured | undefined
   let failure: Failure | undefined
-  const measured = () => (read ??= metered(codec, ends))
+  const measured = () => (read ??= metered(codec, ends, ends.last(nearEnd)))
   const ending = (error: unknown): Uint8Array | undefined => {
     failure = failureOf(error)
     const frames = codec.fail?.(failure, scope.id, ends.last(nearEnd).at(-1))
@@ -28,8 +28,11 @@ export function relayed(exchange: Exchange, source: Source): Back {
       return chunk
     },
     end() {
-      failure = failedAtEnd(codec, ends)
-      return failure || measured().complete ? undefined : ending(cutShort(candidate.model.name))
+      const near = ends.last(nearEnd)
+      failure = announced(codec, near)
+      if (failure) return undefined
+      read = metered(codec, ends, near)
+      return read.complete ? undefined : ending(cutShort(candidate.model.name))
     },
     fail: ending,
   })
@@ -40,15 +43,17 @@ export function relayed(exchange: Exchange, source: Source): Back {
   }
 }
 
-function metered(codec: AnyCodec, ends: StreamEnds): Metered & { readonly complete: boolean } {
+type Measured = Metered & { readonly complete: boolean }
+
+function metered(codec: AnyCodec, ends: StreamEnds, near: readonly Frame[]): Measured {
   const first = ends.first()
-  const near = codec.meter.stream(first, ends.last(nearEnd))
-  return near.complete && near.usage ? near : codec.meter.stream(first, ends.last(wholeEnd))
+  const read = codec.meter.stream(first, near)
+  return read.complete && read.usage ? read : codec.meter.stream(first, ends.last(Infinity))
 }
 
 /** The failure that the upstream itself ended its stream with. */
-function failedAtEnd(codec: AnyCodec, ends: StreamEnds): Failure | undefined {
-  for (const frame of ends.last(nearEnd)) {
+function announced(codec: AnyCodec, frames: readonly Frame[]): Failure | undefined {
+  for (const frame of frames) {
     const failure = codec.failed?.(frame)
     if (failure) return failure
   }

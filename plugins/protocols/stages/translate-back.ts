@@ -11,14 +11,19 @@ import type {
   Loss,
   Metered,
   Meter,
+  Operation,
   Reply,
+  ReplyOf,
   Scope,
   Source,
   Upstream,
   UpstreamAnswer,
 } from '../../../engine/index.ts'
+import { refused } from './refusal.ts'
 import { relayed } from './relayed.ts'
 import { folded, fromNeutral, written } from './written.ts'
+
+const shownLosses = 20
 
 /** Gives the client its answer: relayed as it comes between equal protocols, else translated while it arrives. */
 export default defineStage({
@@ -29,19 +34,24 @@ export default defineStage({
   provides: ['reply', 'meter'],
   build:
     (_, host) =>
-    async ({ request, model, upstream, answer }, scope) => {
-      const exchange: Exchange = {
-        request,
-        candidate: model,
-        upstream,
-        scope,
-        host,
-        codec: host.codec(request.protocol),
+    ({ request, model, upstream, answer }, scope) => {
+      const codec = host.codec(request.protocol)
+      const exchange: Exchange = { request, candidate: model, upstream, scope, host, codec }
+      const fail = (error: unknown): never => {
+        throw told(error, exchange)
       }
-      const { body, meter, losses } = await back(exchange, answer)
-      return { reply: { status: 200, headers: headers(exchange, losses), body }, meter }
+      try {
+        const given = back(exchange, answer)
+        return given instanceof Promise ? given.then((one) => replied(exchange, one), fail) : replied(exchange, given)
+      } catch (error) {
+        return fail(error)
+      }
     },
 })
+
+function replied(exchange: Exchange, { body, meter, losses }: Back): { reply: Reply; meter: Meter } {
+  return { reply: { status: 200, headers: headers(exchange, losses), body }, meter }
+}
 
 /** What giving an answer back takes. */
 export interface Exchange {
@@ -61,11 +71,20 @@ export interface Back {
   readonly losses: readonly Loss[]
 }
 
-async function back(exchange: Exchange, answer: UpstreamAnswer): Promise<Back> {
+/** A failure that a good status carried, as if the provider had answered with its status. */
+function told(error: unknown, { candidate, host }: Exchange): unknown {
+  return error instanceof GatewayError && error.code === 'upstream_error'
+    ? refused(error.failure, candidate.model.name, host)
+    : error
+}
+
+function back(exchange: Exchange, answer: UpstreamAnswer): Back | Promise<Back> {
   switch (answer.kind) {
     case 'whole':
-      if (exchange.upstream.same) return whole(exchange.codec, answer)
-      return printed(exchange, upstreamCodec(exchange).reply.parse(answer.body, exchange.upstream.restore))
+      // A client that asked to stream reads events, whatever the provider made of that.
+      if (exchange.upstream.same && !(exchange.request.stream && exchange.codec.events))
+        return whole(exchange.codec, answer)
+      return printed(exchange, upstreamCodec(exchange, 'reply').parse(answer.body, exchange.upstream.restore))
     case 'bytes':
       return { body: { kind: 'stream', source: answer.source, type: answer.type }, meter: meterOf({}), losses: [] }
     case 'events':
@@ -73,38 +92,40 @@ async function back(exchange: Exchange, answer: UpstreamAnswer): Promise<Back> {
       return events(exchange, answer.source)
     case 'neutral-events':
       if (exchange.request.stream) return fromNeutral(exchange, answer.events)
-      return printed(exchange, fold(await Array.fromAsync(answer.events)))
+      return Array.fromAsync(answer.events).then((all) => printed(exchange, fold(all)))
     case 'neutral-reply':
       return printed(exchange, answer.reply)
   }
 }
 
-async function events(exchange: Exchange, source: Source): Promise<Back> {
-  const reader = upstreamCodec(exchange).events.reader(exchange.upstream.restore)
+function events(exchange: Exchange, source: Source): Back | Promise<Back> {
+  const reader = upstreamCodec(exchange, 'events').reader(exchange.upstream.restore)
   if (exchange.request.stream) return written(exchange, source, reader)
-  return printed(exchange, await folded(source, reader))
+  return folded(source, reader).then((reply) => printed(exchange, reply))
 }
 
+const wholly = { complete: true, losses: [] } as const
+
 function whole(codec: AnyCodec, { bytes, body, type }: Extract<UpstreamAnswer, { kind: 'whole' }>): Back {
-  const read = () => ({ ...(body === null ? {} : codec.meter.reply(body)), complete: true, losses: [] })
-  return { body: { kind: 'bytes', bytes, type }, meter: { read }, losses: [] }
+  let read: ReturnType<Meter['read']> | undefined
+  const meter = { read: () => (read ??= { ...(body === null ? {} : codec.meter.reply(body)), ...wholly }) }
+  return { body: { kind: 'bytes', bytes, type }, meter, losses: [] }
 }
 
 /** A whole answer in the client's protocol, as one body or, when it asked to stream, as the events it amounts to. */
-function printed(exchange: Exchange, reply: GenerateReply): Back {
+function printed(exchange: Exchange, reply: ReplyOf<Operation>): Back {
   const { codec, request, upstream } = exchange
   const metered = {
     ...(reply.usage ? { usage: reply.usage } : {}),
     ...(reply.model === undefined ? {} : { model: reply.model }),
-    stop: reply.stop,
-    ...(reply.id === undefined ? {} : { id: reply.id }),
+    ...('stop' in reply ? { stop: reply.stop, ...(reply.id === undefined ? {} : { id: reply.id }) } : {}),
   }
-  if (request.stream) return fromNeutral(exchange, streamed(reply))
+  if (request.stream && 'items' in reply) return fromNeutral(exchange, streamed(reply))
   if (!codec.reply)
     throw new GatewayError('unsupported', { model: request.model, reason: `${codec.protocol} prints no answers` })
   const { body, losses } = codec.reply.print(reply, asked(exchange))
   const all = [...upstream.losses, ...losses]
-  return { body: { kind: 'json', value: body }, meter: meterOf(metered, all), losses: all }
+  return { body: { kind: 'json', value: body }, meter: meterOf(metered, losses), losses: all }
 }
 
 async function* streamed(reply: GenerateReply): AsyncGenerator<GenerateEvent> {
@@ -122,9 +143,11 @@ export function asked({ request, candidate, scope }: Exchange): Asked {
   }
 }
 
-function upstreamCodec({ candidate, host }: Exchange): AnyCodec & Required<Pick<AnyCodec, 'reply' | 'events'>> {
+/** What reads the answers, or the streams, of the provider's protocol. */
+function upstreamCodec<P extends 'reply' | 'events'>({ candidate, host }: Exchange, part: P): NonNullable<AnyCodec[P]> {
   const codec = host.codec(candidate.offer.protocol ?? '')
-  if (codec.reply && codec.events) return codec as AnyCodec & Required<Pick<AnyCodec, 'reply' | 'events'>>
+  const reading = codec[part]
+  if (reading) return reading
   throw new GatewayError('unsupported', {
     model: candidate.model.name,
     reason: `nothing translates from ${codec.protocol}`,
@@ -132,7 +155,8 @@ function upstreamCodec({ candidate, host }: Exchange): AnyCodec & Required<Pick<
 }
 
 function meterOf(metered: Metered, losses: readonly Loss[] = []): Meter {
-  return { read: () => ({ ...metered, complete: true, losses }) }
+  const read = { ...metered, complete: true, losses }
+  return { read: () => read }
 }
 
 function headers({ candidate }: Exchange, losses: readonly Loss[]): Record<string, string> {
@@ -140,11 +164,23 @@ function headers({ candidate }: Exchange, losses: readonly Loss[]): Record<strin
     'x-gateway-model': candidate.model.name,
     'x-gateway-provider': candidate.provider.name,
   }
-  if (losses.length > 0) named['x-gateway-losses'] = [...new Set(losses.map(({ field }) => field))].join(', ')
+  if (losses.length > 0) named['x-gateway-losses'] = lossNames(losses)
   return named
+}
+
+/** The first names of what was lost, and how many more there are: a client can make up as many fields as it likes. */
+function lossNames(losses: readonly Loss[]): string {
+  const names = [...new Set(losses.map(({ field }) => field.slice(0, 64)))]
+  const shown = names.slice(0, shownLosses).join(', ')
+  return names.length > shownLosses ? `${shown}, +${names.length - shownLosses}` : shown
 }
 
 /** Whatever broke a stream, as the client is to read it. */
 export function failureOf(error: unknown): Failure {
   return asGatewayError(error).failure
+}
+
+/** A failure that the provider announced in its stream: its own trouble and our credentials are not the client's to read. */
+export function announced(failure: Failure, { candidate, host }: Exchange): Failure {
+  return refused(failure, candidate.model.name, host).failure
 }

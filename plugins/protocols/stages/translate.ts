@@ -1,4 +1,4 @@
-import { GatewayError, defineStage, noConfig, spliceField, spliceString } from '../../../engine/index.ts'
+import { GatewayError, defineStage, noConfig, sealPrefix, spliceField, spliceString } from '../../../engine/index.ts'
 import type { Candidate, Envelope, Host, Upstream } from '../../../engine/index.ts'
 
 /** Prints the request for the provider: the client's own bytes where both speak one protocol, else a translation. */
@@ -10,17 +10,15 @@ export default defineStage({
   provides: ['upstream'],
   build:
     (_, host) =>
-    ({ request, model }, scope) => {
-      const upstream =
-        model.offer.protocol === request.protocol ? same(request, model) : translated(request, model, host)
-      if (upstream.losses.length > 0)
-        scope.note(
-          'losses',
-          upstream.losses.map(({ field, because }) => `${field}: ${because}`),
-        )
-      return { upstream }
-    },
+    ({ request, model }) => ({
+      upstream: relays(request, model, host) ? same(request, model) : translated(request, model, host),
+    }),
 })
+
+/** Whether the client's bytes can go as they are. A seal packed here is readable here alone: it takes a translation. */
+function relays({ protocol, raw }: Envelope, { offer }: Candidate, host: Host): boolean {
+  return offer.protocol === protocol && !(raw.includes(sealPrefix) && host.codec(protocol).request)
+}
 
 function same(request: Envelope, { model }: Candidate): Upstream {
   return { same: true, body: renamed(request, model.upstream_model), contentType: request.contentType, losses: [] }
@@ -33,7 +31,7 @@ function renamed({ model, modelAt, raw, contentType }: Envelope, name: string): 
 }
 
 function translated(request: Envelope, { model, offer, origin }: Candidate, host: Host): Upstream {
-  const neutral = request.neutral('generate')
+  const neutral = request.neutral(request.operation)
   if (offer.protocol === undefined) return { same: false, losses: [] }
   const codec = host.codec(offer.protocol)
   if (!codec.request)

@@ -1,8 +1,10 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
+import { GatewayError, defineStage } from '../../../engine/index.ts'
 
 const ajv = new Ajv2020({
   strict: false,
+  // A number too large for JavaScript is read as infinite, and infinite is no number of anything.
+  strictNumbers: true,
   allErrors: false,
   ownProperties: true,
   validateFormats: false,
@@ -10,21 +12,29 @@ const ajv = new Ajv2020({
 })
 const compiled = new WeakMap<object, ValidateFunction>()
 
-/** Refuses a body that its protocol's schema refuses, naming the place. */
+/** Refuses a body that its protocol's schema or codec refuses, naming the place. */
 export default defineStage({
   name: 'validate',
   summary: "Check the body against its protocol's schema.",
-  config: noConfig,
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { status: { enum: [400, 422], default: 400, description: 'The status of a refusal.' } },
+  } as const,
   needs: ['request'],
   provides: [],
-  build: (_, host) => {
+  build: ({ status }, host) => {
     const { protocol } = host.pipeline
     if (protocol === undefined) throw new Error(`pipeline "${host.pipeline.name}" uses "validate" and says no protocol`)
-    const { schema } = host.codec(protocol)
+    const codec = host.codec(protocol)
+    const { schema } = codec
     // Compiled at the first request: most processes serve few of the protocols, and starting is to be quick.
+    let valid: ValidateFunction | undefined
     return ({ request }) => {
-      const valid = compiled.get(schema) ?? compile(schema)
-      if (!valid(request.body)) throw refusal(valid.errors ?? [])
+      valid ??= compiled.get(schema) ?? compile(schema)
+      if (!valid(request.body)) throw told(refusal(valid.errors ?? []), status, codec.mistaken?.(request.body))
+      const flaw = codec.check?.(request.body)
+      if (flaw) throw new GatewayError('invalid_value', { ...flaw }, { status })
       return {}
     }
   },
@@ -34,6 +44,12 @@ function compile(schema: object): ValidateFunction {
   const valid = ajv.compile(schema)
   compiled.set(schema, valid)
   return valid
+}
+
+/** A refusal with its status, and with what the body seems to be instead. */
+function told({ code, facts, failure }: GatewayError, status: number, mistaken: string | undefined): GatewayError {
+  const message = mistaken === undefined ? failure.message : `${failure.message} ${mistaken}`
+  return new GatewayError(code, facts, { status, code: failure.code, message })
 }
 
 /** The most telling of ajv's errors: of several alternatives, the one that got deepest into the body. */
@@ -72,12 +88,17 @@ function place(pointer: string, last?: string): string {
   const parts = pointer
     .split('/')
     .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-  if (last !== undefined) parts.push(last)
+    .map((part) => shown(part.replaceAll('~1', '/').replaceAll('~0', '~')))
+  if (last !== undefined) parts.push(shown(last))
   return (
     parts.reduce(
       (path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path === '' ? part : `${path}.${part}`),
       '',
     ) || 'body'
   )
+}
+
+/** A name from outside, short enough to be repeated. */
+function shown(name: string): string {
+  return name.length > 64 ? `${name.slice(0, 64)}…` : name
 }

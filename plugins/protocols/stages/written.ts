@@ -1,7 +1,7 @@
 import { FrameDecoder, GatewayError, collect, encodeFrame, fold, pull, through } from '../../../engine/index.ts'
 import type { EventReader, EventWriter, Failure, GenerateEvent, Metered, Source, Usage } from '../../../engine/index.ts'
 import type { Back, Exchange } from './translate-back.ts'
-import { asked, failureOf } from './translate-back.ts'
+import { announced, asked, failureOf } from './translate-back.ts'
 
 /** Most bytes of a stream that is gathered into one answer. */
 const gatherLimit = 64 * 1024 * 1024
@@ -11,6 +11,7 @@ class Writing {
   readonly #writer: EventWriter<GenerateEvent>
   #usage: Usage | undefined
   #model: string | undefined
+  #id: string | undefined
   #stop: string | undefined
   #failure: Failure | undefined
   /** The last word was written; what comes after it is not for the client. */
@@ -33,6 +34,7 @@ class Writing {
       ...(this.#usage ? { usage: this.#usage } : {}),
       ...(this.#model === undefined ? {} : { model: this.#model }),
       ...(this.#stop === undefined ? {} : { stop: this.#stop }),
+      ...(this.#id === undefined ? {} : { id: this.#id }),
       complete: this.ended && this.#failure === undefined,
       ...(this.#failure ? { failure: this.#failure } : {}),
     }
@@ -46,6 +48,7 @@ class Writing {
     switch (event.type) {
       case 'start':
         this.#model = event.model
+        this.#id = event.id
         this.#usage = event.usage
         return
       case 'usage':
@@ -67,16 +70,18 @@ class Writing {
 export function written(exchange: Exchange, source: Source, reader: EventReader<GenerateEvent>): Back {
   const writing = new Writing(writerOf(exchange))
   const decoder = new FrameDecoder()
+  const scrubbed = (event: GenerateEvent): GenerateEvent =>
+    event.type === 'failure' ? { type: 'failure', failure: announced(event.failure, exchange) } : event
   const writeAll = (frames: Iterable<{ data: string }>): string => {
     let text = ''
-    for (const frame of frames) for (const event of reader.read(frame)) text += writing.write(event)
+    for (const frame of frames) for (const event of reader.read(frame)) text += writing.write(scrubbed(event))
     return text
   }
   const translated = through(source, {
     data: (chunk) => bytes(writeAll(decoder.push(chunk))),
     end() {
       let text = writeAll(decoder.end())
-      for (const event of reader.end()) text += writing.write(event)
+      for (const event of reader.end()) text += writing.write(scrubbed(event))
       return bytes(text)
     },
     fail: (error) => bytes(writing.write({ type: 'failure', failure: failureOf(error) })),
@@ -111,7 +116,7 @@ export async function folded(source: Source, reader: EventReader<GenerateEvent>)
 function streamBack({ upstream }: Exchange, source: Source, writing: Writing): Back {
   return {
     body: { kind: 'stream', source, type: 'text/event-stream; charset=utf-8' },
-    meter: { read: () => ({ ...writing.read(), losses: [...upstream.losses, ...writing.losses] }) },
+    meter: { read: () => ({ ...writing.read(), losses: writing.losses }) },
     losses: upstream.losses,
   }
 }

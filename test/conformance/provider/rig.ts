@@ -48,6 +48,14 @@ export class Rig {
     return openProvider(plugin, { ...config(url, key), ...more }, this.host)
   }
 
+  /** The words of `endpoint_base_urls`. */
+  get movable(): readonly string[] {
+    const { properties } = this.#provider.plugin.config as {
+      properties: { endpoint_base_urls: { properties: object } }
+    }
+    return Object.keys(properties.endpoint_base_urls.properties)
+  }
+
   /** A call in the first protocol that the provider offers. */
   call(more: Partial<Call> = {}): Call {
     const { plugin, config } = this.#provider

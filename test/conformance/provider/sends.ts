@@ -94,9 +94,7 @@ export function sends(rig: Rig): void {
     it('nothing to an address that a moved operation left', async () => {
       const other = await scriptedUpstream()
       other.answer({ body: {} })
-      const moved = Object.fromEntries(
-        ['chat', 'responses', 'messages'].map((word) => [word, `${other.url}/else/where?a=b`]),
-      )
+      const moved = Object.fromEntries(rig.movable.map((word) => [word, `${other.url}/else/where?a=b`]))
       await rig.send(rig.open({ endpoint_base_urls: moved }))
       expect(rig.upstream.requests).to.have.length(0)
       expect(other.requests[0]?.path).to.equal('/else/where?a=b')

@@ -59,7 +59,7 @@ describe('settings', () => {
     const { settings, problems } = load(
       `providers: [{ name: far, type: remote, api_key: "\${KEY}", retries: "\${RETRIES:-3}" }]
 models: [{ name: m, provider: far, pricing: { input: 0.5 }, protocols: [plain] }]
-api_keys: [{ name: dev, key: dev-key-1, models: [m, auto], expires_at: 2030-01-31T12:00:00Z }]
+api_keys: [{ name: dev, key: dev-key-1, models: [m], expires_at: 2030-01-31T12:00:00Z }]
 `,
       { KEY: 'secret' },
     )
@@ -84,7 +84,7 @@ api_keys: [{ name: dev, key: dev-key-1, models: [m, auto], expires_at: 2030-01-3
       },
     ])
     expect(settings?.api_keys).to.deep.equal([
-      { name: 'dev', key: 'dev-key-1', models: ['m', 'auto'], expires_at: '2030-01-31T12:00:00Z' },
+      { name: 'dev', key: 'dev-key-1', models: ['m'], expires_at: '2030-01-31T12:00:00Z' },
     ])
   })
 
@@ -100,7 +100,7 @@ models:
   - { name: m, provider: bb, aliases: [n], fallbacks: [mm, n], protocols: [plan] }
   - { name: n, provider: b, pricing: { input: -1 } }
 api_keys:
-  - { name: dev, key: same-text, budget: 1 }
+  - { name: dev, key: same-text, budget: 1, models: [m, mn] }
   - { name: dev, key: same-text, expires_at: 2030-02-31 }
 `
     expect(load(text).problems).to.deep.equal([
@@ -118,6 +118,7 @@ api_keys:
       's.yaml:9:76: no protocol named "plan"; did you mean "plain"? [unknown-protocol]',
       's.yaml:10:47: must be >= 0 [minimum]',
       's.yaml:12:34: unknown field "budget" [additionalProperties]',
+      's.yaml:12:57: no model named "mn"; did you mean "m"? [unknown-model]',
       's.yaml:13:13: the name "dev" is already taken by the API key number 1 [duplicate]',
       's.yaml:13:23: the API key "dev" has the same text [duplicate]',
       's.yaml:13:46: must be a date or a date and time, such as 2027-01-31T12:00:00Z [date]',

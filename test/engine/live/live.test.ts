@@ -112,6 +112,41 @@ describe('live configuration', () => {
     expect(house.events).to.deep.equal(['open http://one.test', 'close http://one.test'])
   })
 
+  it('does not wait for ever for who never leaves, and closes what they hold once', async () => {
+    const held = live.acquire()
+    await live.close(1)
+    expect(house.events).to.deep.equal(['open http://one.test', 'close http://one.test'])
+    expect(house.lines.at(-1)).to.include({
+      level: 50,
+      msg: 'requests still hold a configuration; it closes all the same',
+    })
+    live.release(held)
+    expect(house.events).to.have.length(2)
+  })
+
+  it('notices what is changed while it is being read', async () => {
+    const file = join(house.folder.path, 'config/sluice.yaml')
+    // The plugin is loaded after the configuration file was read.
+    const edits = `import { writeFileSync } from 'node:fs'\nwriteFileSync(${JSON.stringify(file)}, ${JSON.stringify(settings('http://two.test'))})\n`
+    await house.folder.write({ 'plugins/test/index.ts': edits + pluginText('two') })
+    await live.reloadIfChanged()
+    expect(live.current.settings.providers[0]?.config['url']).to.equal('http://one.test')
+    await live.reloadIfChanged()
+    expect(live.current.settings.providers[0]?.config['url']).to.equal('http://two.test')
+    const { current } = live
+    await live.reloadIfChanged()
+    expect(live.current).to.equal(current)
+  })
+
+  it('refuses settings that take a restart', async () => {
+    house.options.house = { ...house.options.house, fixed: () => [['listen', 'port']] }
+    await house.folder.write({ 'config/sluice.yaml': `${settings()}listen: { port: 1 }\n` })
+    const started = await Live.start(house.options)
+    expect('diagnostics' in started && started.diagnostics.map(printDiagnostic)).to.deep.equal([
+      'config/sluice.yaml:10:17: another listen.port takes a restart [restart]',
+    ])
+  })
+
   describe('watched', () => {
     let stop: () => void
     beforeEach(() => {

@@ -55,6 +55,18 @@ function contract(open: () => Promise<Database>): void {
     expect(keys.find(text)).to.include({ keyId: id })
   })
 
+  it('says, at most once a second, that an unknown key may have been made elsewhere', async () => {
+    let heard = 0
+    const listening = new ApiKeys(database, { onStranger: () => (heard += 1) })
+    for (const text of ['dev-key-of-a-file', 'sk-sluice-short', `sk-other--${'x'.repeat(43)}`]) listening.find(text)
+    expect(heard).to.equal(0)
+    const { text } = await new ApiKeys(database).createKey({ name: 'elsewhere' })
+    for (let times = 0; times < 3; times++) expect(listening.find(text)).to.equal(undefined)
+    expect(heard).to.equal(1)
+    await listening.refresh()
+    expect(listening.find(text)).to.include({ name: 'elsewhere' })
+  })
+
   it('refuses a name in use, by the database or the file, in any case', async () => {
     await keys.createKey({ name: 'app' })
     keys.declare([DECLARED])

@@ -7,9 +7,13 @@ import allow from '../../../plugins/access/allow.ts'
 const small = { model: { name: 'small', aliases: ['tiny'], upstream_model: 'vendor-small' } }
 const large = { model: { name: 'large', aliases: [], upstream_model: 'vendor-large' } }
 
-function ask(models: readonly string[] | undefined, asked = 'tiny'): { readonly candidates?: unknown } {
+function ask(
+  models: readonly string[] | undefined,
+  asked = 'tiny',
+  target?: object,
+): { readonly candidates?: unknown } {
   const principal = { keyId: '1', name: 'one', ...(models === undefined ? {} : { models: new Set(models) }) }
-  const slots = { principal, request: { model: asked }, candidates: [small, large] }
+  const slots = { principal, request: { model: asked }, target, candidates: [small, large] }
   return allow.build({}, {} as Host)(slots, new ExchangeScope()) as { readonly candidates?: unknown }
 }
 
@@ -28,7 +32,17 @@ describe('plugins/access/allow', () => {
 
   it('leaves those whose own name is on the list, in their order', () => {
     expect(ask(['large', 'small', 'other'])).to.deep.equal({ candidates: [small, large] })
-    expect(ask(['large'])).to.deep.equal({ candidates: [large] })
+    expect(ask(['large'], 'tiny', { name: 'auto' })).to.deep.equal({ candidates: [large] })
+  })
+
+  it('lets no fallback answer for a model that the key may not use', () => {
+    expect(() => ask(['large']))
+      .to.throw(GatewayError)
+      .that.includes({ code: 'model_not_allowed' })
+    expect(ask(['small'], 'tiny', { name: 'tiny', ...small })).to.deep.equal({ candidates: [small] })
+    expect(() => ask(['large'], 'tiny', { name: 'tiny', ...small }))
+      .to.throw(GatewayError)
+      .that.includes({ code: 'model_not_allowed' })
   })
 
   it('goes by the name of the record: no alias, upstream name or other spelling opens it', () => {

@@ -1,3 +1,4 @@
+import { bridgeA, bridgeB, bridgeC } from '../../../plugins/providers/bridges.ts'
 import compatible from '../../../plugins/providers/compatible.ts'
 import messages from '../../../plugins/providers/messages.ts'
 import native from '../../../plugins/providers/native.ts'
@@ -12,3 +13,6 @@ conformProvider('messages with a bearer key', {
   plugin: messages,
   config: (base_url, api_key) => ({ base_url, api_key, auth: 'bearer' }),
 })
+conformProvider('bridge_a', { plugin: bridgeA, config })
+conformProvider('bridge_b', { plugin: bridgeB, config })
+conformProvider('bridge_c', { plugin: bridgeC, config })

@@ -55,6 +55,7 @@ describe('providers over HTTP', () => {
       expect(await pathsOf(native)).to.deep.equal({
         responses: '/v1/responses',
         chat: '/v1/chat/completions',
+        decisions: '/v1/decisions',
         embeddings: '/v1/embeddings',
         images: '/v1/images/generations',
         'image-edits': '/v1/images/edits',
@@ -75,6 +76,7 @@ describe('providers over HTTP', () => {
       expect(offers.map(({ operation }) => operation)).to.deep.equal([
         'generate',
         'generate',
+        'decide',
         'embed',
         'image',
         'edit',

@@ -292,6 +292,14 @@ describe('chat reasoning for an upstream', () => {
     ])
   })
 
+  it('stays away when it is an item of another protocol', () => {
+    const item = '{"id":"rs_1","summary":[],"encrypted_content":"c1"}'
+    expect(print([block(item, origin, 'encrypted', ''), assistant(text('a'))])).to.deep.equal({
+      messages: [{ role: 'assistant', content: 'a' }],
+      losses: ['reasoning'],
+    })
+  })
+
   it('of bare text goes back where the upstream wants it', () => {
     const items = [block(''), call('1'), result('1')]
     const turn = { role: 'assistant', content: null, tool_calls: [wireCall('1')] }
@@ -310,6 +318,12 @@ describe('chat reasoning for an upstream', () => {
     })
     expect(messages).to.deep.equal([{ role: 'user', content: 'q' }])
     expect(losses).to.deep.equal(['reasoning'])
+  })
+
+  it('of which nothing may be left takes nothing else of its turn with it', () => {
+    const turn = { role: 'assistant', content: 'a', tool_calls: [wireCall('1')] }
+    const items = [assistant(text('a')), call('1'), block(''), result('1')]
+    expect(print(items)).to.deep.equal({ messages: [turn, tool('1', '')], losses: ['reasoning'] })
   })
 
   it('joins a turn that it interrupts', () => {

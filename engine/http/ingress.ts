@@ -1,0 +1,41 @@
+import type { IncomingMessage } from 'node:http'
+import type { Ingress } from '../spec/slots.ts'
+import { Hold, readBody } from './body.ts'
+import type { ByteBudget } from './body.ts'
+import type { Endpoint } from './routes.ts'
+
+/** A request over HTTP. */
+export class HttpIngress implements Ingress {
+  readonly path: string
+  readonly params: Ingress['params']
+  readonly headers: Ingress['headers']
+  readonly transport = 'http'
+  readonly remote: string
+  /** What the body takes from the budget. */
+  readonly hold: Hold
+  readonly #request: IncomingMessage
+  #query: URLSearchParams | undefined
+
+  constructor(request: IncomingMessage, { path, params }: Endpoint, budget: ByteBudget) {
+    this.path = path
+    this.params = params
+    this.headers = request.headers
+    this.remote = request.socket.remoteAddress ?? ''
+    this.#request = request
+    this.hold = new Hold(budget)
+  }
+
+  get method(): string {
+    return this.#request.method ?? 'GET'
+  }
+
+  get query(): URLSearchParams {
+    const { url = '/' } = this.#request
+    const mark = url.indexOf('?')
+    return (this.#query ??= new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)))
+  }
+
+  body(limit: number): Promise<Buffer> {
+    return readBody(this.#request, limit, this.hold)
+  }
+}

@@ -1,0 +1,77 @@
+/** What WebSockets may take up. Times in milliseconds. */
+export interface SocketLimits {
+  /** Bytes of a message. */
+  readonly message: number
+  /** Messages that wait on one socket while another is being answered. */
+  readonly waiting: number
+  /** Bytes that are written and not sent yet, beyond which the answer is paused. */
+  readonly unsent: number
+  /** How long they may stay unsent. */
+  readonly stalled: number
+  /** Between two pings; who answers neither of two is gone. */
+  readonly beat: number
+  /** Between two looks at whether a client may still be here. */
+  readonly recheck: number
+  /** How long a socket may be open. */
+  readonly age: number
+  /** How long a client may take to close in its turn. */
+  readonly farewell: number
+  /** Messages in a row that cannot be read. */
+  readonly strikes: number
+  /** Open sockets per address, and per API key. */
+  readonly perAddress: number
+  readonly perKey: number
+  /** Sockets per address whose client is not known, or not yet. */
+  readonly strangers: number
+  /** Sites (`https://console.example`) whose pages may connect, beside the one that the gateway itself is. */
+  readonly origins: readonly string[]
+}
+
+/** What clients may take up in one process. Times in milliseconds. */
+export interface HttpLimits {
+  /** For the headers of a request to arrive. */
+  readonly headers: number
+  /** For a whole request to arrive. */
+  readonly request: number
+  /** Between two looks at these times. */
+  readonly look: number
+  /** How long a connection may be idle. */
+  readonly idle: number
+  /** How long an answer may stay unread. */
+  readonly unread: number
+  /** How long the rest of a refused body is read, so that its sender hears why, and most bytes of it. */
+  readonly linger: number
+  readonly lingerBytes: number
+  /** How long answers that are cut at the end of draining may take for their last words. */
+  readonly lastWords: number
+  /** Bytes of bodies and messages in hand, of all clients together. */
+  readonly bodies: number
+  readonly sockets: SocketLimits
+}
+
+export const httpLimits: HttpLimits = {
+  headers: 30_000,
+  request: 300_000,
+  look: 2_000,
+  idle: 65_000,
+  unread: 30_000,
+  linger: 1_000,
+  lingerBytes: 64 * 1024 * 1024,
+  lastWords: 500,
+  bodies: 256 * 1024 * 1024,
+  sockets: {
+    message: 64 * 1024 * 1024,
+    waiting: 8,
+    unsent: 1024 * 1024,
+    stalled: 30_000,
+    beat: 30_000,
+    recheck: 4_000,
+    age: 3_600_000,
+    farewell: 750,
+    strikes: 10,
+    perAddress: 4_096,
+    perKey: 2_048,
+    strangers: 64,
+    origins: [],
+  },
+}

@@ -1,0 +1,61 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { AnyCodec } from '../spec/codec.ts'
+import { GatewayError } from '../spec/error.ts'
+import { errorReply } from './exchange.ts'
+
+/** Answers on a connection that has no response object, and closes it. What its client still sends is not read. */
+export function refuseRaw(stream: Duplex, error: GatewayError, codec?: AnyCodec): void {
+  if (!stream.writable) {
+    stream.destroy()
+    return
+  }
+  const id = randomUUIDv7()
+  const { status, headers, body } = errorReply(error, codec, id)
+  const text = body.kind === 'json' ? JSON.stringify(body.value) : ''
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    `x-request-id: ${id}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(text)}`,
+    'connection: close',
+  ]
+  stream.end(`${lines.join('\r\n')}\r\n\r\n${text}`, () => stream.destroy())
+}
+
+/**
+ * Answers a request that Node's parser refused; `rawPacket` holds the bytes in which it gave up.
+ * @param response the latest response on the connection: what is said now would be taken for it, unless it is done
+ */
+export function refuseUnreadable(
+  error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer },
+  stream: Duplex,
+  response: ServerResponse | undefined,
+): void {
+  const pending = response !== undefined && !response.writableFinished
+  if (error.code === 'ECONNRESET' || (pending && (response.headersSent || response.req.complete))) {
+    stream.destroy()
+    return
+  }
+  const reason = 'The request cannot be read.'
+  const status = statusOf(error.code ?? '', error.rawPacket)
+  refuseRaw(stream, new GatewayError('invalid_request', { reason }, { status }))
+}
+
+function statusOf(code: string, packet: Buffer | undefined): number {
+  if (code === 'HPE_HEADER_OVERFLOW') return packet && endsInTarget(packet) ? 414 : 431
+  return unreadable.get(code) ?? 400
+}
+
+const unreadable = new Map([
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+])
+
+/** The bytes begin with a request line that does not end in them. */
+function endsInTarget(packet: Buffer): boolean {
+  return /^[A-Z]{3,10} \/[^\s]*$/.test(packet.toString('latin1'))
+}

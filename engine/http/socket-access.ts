@@ -1,0 +1,91 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { GatewayError } from '../spec/error.ts'
+import type { Ingress, Principal } from '../spec/slots.ts'
+import type { Live } from '../live/live.ts'
+import type { Snapshot } from '../live/snapshot.ts'
+import type { Bag } from '../pipeline/run.ts'
+import { routesOf } from './routes.ts'
+import type { Endpoint, Matched } from './routes.ts'
+import type { ExchangeScope } from './scope.ts'
+
+/** What the request said that became a socket, or asks to. */
+export interface Upgrade {
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: IncomingHttpHeaders
+  readonly remote: string
+}
+
+export function upgradeOf({ url = '/', headers, socket }: IncomingMessage): Upgrade {
+  const mark = url.indexOf('?')
+  return {
+    path: mark < 0 ? url : url.slice(0, mark),
+    query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)),
+    headers,
+    remote: socket.remoteAddress ?? '',
+  }
+}
+
+/** Where a path's sockets go; `not_found` where it has none. */
+export function socketRoute(snapshot: Snapshot, path: string): Matched {
+  const matched = routesOf(snapshot).match({ method: 'WS', path })
+  if (!('error' in matched)) return matched
+  return { ...matched, error: new GatewayError('not_found', { method: 'WS', path: path.slice(0, 256) }) }
+}
+
+/** Like `socketRoute`. Throws `not_found`. */
+export function socketEndpoint(snapshot: Snapshot, path: string): Endpoint {
+  const matched = socketRoute(snapshot, path)
+  if ('error' in matched) throw matched.error
+  return matched
+}
+
+/** The request of one message: the upgrade's, with the message as its body. */
+export function messageIngress(
+  upgrade: Upgrade,
+  endpoint: Endpoint,
+  session: Map<string, unknown>,
+  message: Buffer,
+): Ingress {
+  return { ...asked(upgrade, endpoint), session, body: (limit) => limited(message, limit) }
+}
+
+/**
+ * Runs the stages that find out who asks, on what the upgrade says alone.
+ * Rejects as they do, and with `not_found` when nothing serves sockets at the path.
+ */
+export async function admit(live: Live, upgrade: Upgrade, scope: ExchangeScope): Promise<Principal | undefined> {
+  const snapshot = live.acquire()
+  try {
+    const endpoint = socketEndpoint(snapshot, upgrade.path)
+    const body = () => Promise.reject(new GatewayError('invalid_request', { reason: 'An upgrade has no body.' }))
+    const slots: Bag = { ingress: { ...asked(upgrade, endpoint), body } }
+    await endpoint.pipeline.access(slots, scope)
+    return slots.principal
+  } finally {
+    live.release(snapshot)
+  }
+}
+
+function asked({ query, headers, remote }: Upgrade, { path, params }: Endpoint): Omit<Ingress, 'body'> {
+  return { method: 'WS', path, params, query, headers, transport: 'ws', remote }
+}
+
+async function limited(message: Buffer, limit: number): Promise<Buffer> {
+  if (message.length > limit) throw new GatewayError('request_too_large', { limit })
+  return message
+}
+
+/**
+ * Whether a browser asks on behalf of a page of another site (RFC 6455, section 10.2): its `origin` is neither the
+ * host that was asked nor one of `allowed`.
+ */
+export function isCrossSite({ headers }: Upgrade, allowed: readonly string[]): boolean {
+  const origin = headers.origin ?? headers['sec-websocket-origin']
+  if (origin === undefined) return false
+  if (typeof origin !== 'string' || !URL.canParse(origin)) return true
+  const site = new URL(origin)
+  if (allowed.includes(site.origin)) return false
+  const own = `${site.protocol}//${headers.host}`
+  return !/^https?:$/.test(site.protocol) || !URL.canParse(own) || new URL(own).host !== site.host
+}

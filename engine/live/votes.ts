@@ -1,0 +1,41 @@
+import type { Registry } from '../config/registry.ts'
+import type { Ask, Vote } from '../spec/signal.ts'
+import type { HouseServices } from './services.ts'
+
+/** The votes of signals. Whichever is late, fails or says what is no vote abstains. */
+export async function collectVotes(
+  { log, work }: Pick<HouseServices, 'log' | 'work'>,
+  registry: Registry,
+  names: readonly string[],
+  ask: Ask,
+  deadline: number,
+): Promise<ReadonlyMap<string, Vote>> {
+  const votes = new Map<string, Vote>()
+  const cast = async (name: string) => {
+    const signal = registry.signals.get(name)
+    if (!signal) throw new Error(`no signal named "${name}"`)
+    const vote = await work<unknown>(signal.module, ask, deadline)
+    if (!isVote(vote)) throw new Error('it gave no vote')
+    votes.set(name, vote)
+  }
+  await Promise.all(
+    names.map((name) =>
+      cast(name).catch((error: unknown) => log.warn({ err: error, signal: name }, 'a signal abstains')),
+    ),
+  )
+  return votes
+}
+
+function isVote(value: unknown): value is Vote {
+  const { complexity, confidence, reasons } = (value ?? {}) as Partial<Vote>
+  return (
+    isShare(complexity) &&
+    isShare(confidence) &&
+    Array.isArray(reasons) &&
+    reasons.every((reason) => typeof reason === 'string')
+  )
+}
+
+function isShare(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0 && value <= 1
+}

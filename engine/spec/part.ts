@@ -1,0 +1,73 @@
+import type { JsonObject } from './json.ts'
+
+/** Everything up to and including what carries the mark may be cached. `ttl` is a duration such as `5m` or `1h`. */
+export interface CacheMark {
+  readonly ttl?: string
+}
+
+/** A piece of what a message or a result says. */
+export type Part = TextPart | RefusalPart | ImagePart | FilePart | AudioPart | OpaquePart
+
+export interface TextPart {
+  readonly type: 'text'
+  readonly text: string
+  readonly annotations?: readonly Annotation[]
+  readonly logprobs?: readonly Logprob[]
+  readonly cache?: CacheMark
+}
+
+export interface RefusalPart {
+  readonly type: 'refusal'
+  readonly text: string
+}
+
+export interface ImagePart {
+  readonly type: 'image'
+  readonly source: MediaSource
+  /** `auto`, `low`, `high`, `original`. */
+  readonly detail?: string
+  readonly cache?: CacheMark
+}
+
+export interface FilePart {
+  readonly type: 'file'
+  readonly source: MediaSource
+  readonly filename?: string
+  readonly title?: string
+  readonly context?: string
+  /** The model shall cite from it. */
+  readonly citations?: boolean
+  readonly cache?: CacheMark
+}
+
+export interface AudioPart {
+  readonly type: 'audio'
+  readonly source: MediaSource
+  /** `wav`, `mp3`, … */
+  readonly format?: string
+}
+
+export interface OpaquePart {
+  readonly type: 'opaque'
+  readonly protocol: string
+  readonly value: JsonObject
+}
+
+/** Where media is: base64 data with its media type, plain text, an address, or an id at the provider that holds it. */
+export type MediaSource =
+  | { readonly kind: 'data'; readonly mediaType: string; readonly data: string }
+  | { readonly kind: 'text'; readonly mediaType: string; readonly text: string }
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'id'; readonly id: string }
+
+/** A citation. `url` ones cross protocols; others are kept for the protocol that made them. */
+export type Annotation =
+  | { readonly type: 'url'; readonly url: string; readonly title: string; readonly start: number; readonly end: number }
+  | { readonly type: 'opaque'; readonly protocol: string; readonly value: JsonObject }
+
+export interface Logprob {
+  readonly token: string
+  readonly logprob: number
+  readonly bytes?: readonly number[] | null
+  readonly top?: readonly Omit<Logprob, 'top'>[]
+}

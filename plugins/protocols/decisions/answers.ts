@@ -1,0 +1,92 @@
+import type { DecideAnswer, DecideQuestion, Json } from '../../../engine/index.ts'
+import { unreadable } from './restore.ts'
+
+/** What an upstream says of one question, whatever its envelope. Any of it may be missing or wrong. */
+export interface Told {
+  /** The option, as it was sent. */
+  readonly choice?: Json | undefined
+  readonly score?: Json | undefined
+  readonly confidence?: Json | undefined
+  /** By the word of the option, or by the index of the level. */
+  readonly probabilities?: ReadonlyMap<string | undefined, Json | undefined> | undefined
+}
+
+/**
+ * The answer to a choice. Without a choice it is the likeliest option; without probabilities the choice carries 1.
+ * Throws `upstream_invalid_response` when it tells neither, or an option that was not there.
+ */
+export function choiceAnswer(
+  { choices }: Extract<DecideQuestion, { type: 'choice' }>,
+  told: Told,
+  place: string,
+): DecideAnswer {
+  const words = choices.map(({ value }) => String(value))
+  const known = told.probabilities && spread(words, told.probabilities)
+  const { choice } = told
+  const chosen =
+    choice === undefined || choice === null
+      ? (known?.indexOf(Math.max(...known)) ?? -1)
+      : words.findIndex((word) => word === wordOf(choice))
+  if (chosen < 0) throw unreadable(`it chose no option of ${place}`)
+  return { type: 'choice', choice: chosen, probabilities: known ?? certain(words.length, chosen), ...confidence(told) }
+}
+
+/** An option as it is written: a boolean as its word. */
+export function wordOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' || typeof value === 'boolean' ? String(value) : undefined
+}
+
+/**
+ * The answer to a score. Without a score it is the average of the levels; without probabilities the nearest level
+ * carries 1. Throws `upstream_invalid_response` when it tells neither, or a score beyond the levels.
+ */
+export function scoreAnswer(
+  { levels }: Extract<DecideQuestion, { type: 'score' }>,
+  told: Told,
+  place: string,
+): DecideAnswer {
+  const last = levels.length - 1
+  const known = told.probabilities && spread([...levels.keys()].map(String), told.probabilities)
+  const average = known?.reduce((sum, probability, index) => sum + probability * index, 0)
+  const score = within(told.score ?? average, last)
+  if (score === undefined) throw unreadable(`it has no score within the levels of ${place}`)
+  return {
+    type: 'score',
+    score,
+    probabilities: known ?? certain(levels.length, Math.round(score)),
+    ...confidence(told),
+  }
+}
+
+/** The answer to a predicate. Throws `upstream_invalid_response` when it is no probability. */
+export function predicateAnswer(told: Json | undefined, place: string): DecideAnswer {
+  const probability = within(told, 1)
+  if (probability === undefined) throw unreadable(`it has no probability for ${place}`)
+  return { type: 'predicate', probability }
+}
+
+function confidence(told: Told): { readonly confidence?: number } {
+  const value = within(told.confidence, 1)
+  return value === undefined ? {} : { confidence: value }
+}
+
+/** One probability per option; undefined when none of them is told. */
+function spread(
+  options: readonly string[],
+  told: ReadonlyMap<string | undefined, Json | undefined>,
+): readonly number[] | undefined {
+  const found = options.map((option) => within(told.get(option), 1))
+  return found.some((probability) => probability !== undefined) ? found.map((value) => value ?? 0) : undefined
+}
+
+function certain(count: number, chosen: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => (index === chosen ? 1 : 0))
+}
+
+/** A number from 0 to `most`. What rounding has carried beyond an end is put back there. */
+function within(value: Json | undefined, most: number): number | undefined {
+  if (typeof value !== 'number' || !(value > -slack && value < most + slack)) return undefined
+  return Math.min(Math.max(value, 0), most)
+}
+
+const slack = 1e-6

@@ -1,0 +1,76 @@
+import { isObject } from '../../../engine/index.ts'
+import type { Flaw, JsonObject } from '../../../engine/index.ts'
+import { inlineImage } from './wire.ts'
+import type { Body, Choice, Question } from './wire.ts'
+
+/** How names begin that stand for questions without one. */
+export const unnamed = '__unnamed_question_'
+/** Most images of a request. */
+const mostImages = 128
+
+/** What the schema cannot say: images inline and not too many, names and values distinct. */
+export function check(body: JsonObject): Flaw | undefined {
+  const { input, questions } = body as unknown as Body
+  return flawOfImages(input) ?? flawOfNames(questions) ?? flawOfValues(questions)
+}
+
+/** A body of the other envelope is told so. */
+export function mistaken(body: JsonObject): string | undefined {
+  if (body['state'] === undefined && !isObject(body['questions'])) return undefined
+  return 'This is the mapeval envelope; send it to /v1/mapeval.'
+}
+
+function flawOfImages(input: Body['input']): Flaw | undefined {
+  if (typeof input === 'string') return undefined
+  let images = 0
+  for (const [at, { content }] of input.entries()) {
+    if (typeof content === 'string') continue
+    for (const [index, part] of content.entries()) {
+      if (part.type !== 'input_image') continue
+      const param = `input[${at}].content[${index}]`
+      if (++images > mostImages) return { param, reason: `a request may have at most ${mostImages} images` }
+      if (typeof part.file_id === 'string')
+        return { param: `${param}.file_id`, reason: 'images must be inline base64 data URLs, not ids of files' }
+      if (typeof part.image_url !== 'string' || !inlineImage(part.image_url))
+        return { param: `${param}.image_url`, reason: 'images must be inline base64 data URLs' }
+    }
+  }
+  return undefined
+}
+
+function flawOfNames(questions: readonly Question[]): Flaw | undefined {
+  const known = new Map<string, number>()
+  for (const [index, { name }] of questions.entries()) {
+    if (name === undefined) continue
+    const param = `questions[${index}].name`
+    if (name.startsWith(unnamed)) return { param, reason: `names that begin with ${unnamed} are reserved` }
+    const before = known.get(name)
+    if (before !== undefined) return { param, reason: `questions[${before}] has this name already` }
+    known.set(name, index)
+  }
+  return undefined
+}
+
+function flawOfValues(questions: readonly Question[]): Flaw | undefined {
+  for (const [index, question] of questions.entries()) {
+    if (question.type !== 'choice') continue
+    const twice = repeated(question.choices)
+    if (twice) return { param: `questions[${index}].choices[${twice.at}].value`, reason: twice.reason }
+  }
+  return undefined
+}
+
+/** The first value that an earlier choice has, once a boolean is written as its word. */
+function repeated(choices: readonly Choice[]): { readonly at: number; readonly reason: string } | undefined {
+  const known = new Map<string, number>()
+  for (const [at, { value }] of choices.entries()) {
+    const before = known.get(String(value))
+    if (before !== undefined) {
+      const same = choices[before]?.value === value
+      const reason = same ? 'has this value already' : 'has this value when a boolean is written as its word'
+      return { at, reason: `choices[${before}] ${reason}` }
+    }
+    known.set(String(value), at)
+  }
+  return undefined
+}

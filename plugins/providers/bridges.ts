@@ -1,0 +1,105 @@
+import type { JSONSchema } from 'json-schema-to-ts'
+import { defineProvider } from '../../engine/index.ts'
+import type { AnyProvider, Offer, Provider } from '../../engine/index.ts'
+import { addressOf } from './address.ts'
+import { baseUrl, httpProperties, traitsProperty } from './config.ts'
+import { routeOrRefusal } from './missing-route.ts'
+import { bridgePresets } from './presets.ts'
+import { offerOf, openUpstream } from './upstream.ts'
+import type { UpstreamSettings } from './upstream.ts'
+
+/** A kind of server that answers decisions in the alternate envelope. */
+interface Bridge {
+  readonly name: string
+  readonly summary: string
+  /** Whether it serves chat completions too. */
+  readonly chat: boolean
+  /** The field of a request that takes images; without it they are dropped. */
+  readonly images?: string
+  /** Keys of `endpoint_base_urls`. With `decisions` the two endpoints have an address each. */
+  readonly moves: readonly ('chat' | 'decisions' | 'mapeval')[]
+  /** The version of the server from which on it has the route. */
+  readonly since?: string
+}
+
+export const bridgeA = bridge({
+  name: 'bridge_a',
+  summary: 'Decisions through the alternate envelope, and nothing else.',
+  chat: false,
+  moves: ['mapeval'],
+})
+
+export const bridgeB = bridge({
+  name: 'bridge_b',
+  summary: 'Chat completions, and decisions through the alternate envelope; each endpoint of decisions can be moved.',
+  chat: true,
+  moves: ['chat', 'decisions', 'mapeval'],
+})
+
+export const bridgeC = bridge({
+  name: 'bridge_c',
+  summary: 'A local server: chat completions, and decisions with images through the alternate envelope.',
+  chat: true,
+  images: 'images',
+  moves: ['chat', 'mapeval'],
+  since: '0.35',
+})
+
+function bridge({ name, summary, chat, images, moves, since }: Bridge): AnyProvider {
+  const presets = bridgePresets.get(name) ?? new Map<string, never>()
+  const protocols = chat ? ['chat', 'mapeval'] : ['mapeval']
+  const presetOf = ({ preset }: Config) => (preset === undefined ? undefined : presets.get(preset))
+  const addresses = httpProperties.endpoint_base_urls
+  const moved = moves.map((key) => [key, addresses.properties[key]] as const)
+  const schema: JSONSchema = {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      preset: { enum: [...presets.keys()], description: 'A known server: its address and what it can do.' },
+      base_url: { ...baseUrl, description: `${baseUrl.description} Needed without a preset.` },
+      ...httpProperties,
+      endpoint_base_urls: { ...addresses, properties: Object.fromEntries(moved) },
+      ...(chat ? { traits: traitsProperty } : {}),
+    },
+  }
+  return defineProvider({
+    name,
+    summary,
+    config: schema,
+    secrets: ['api_key'],
+    offers: (config: Config) =>
+      protocols.map((protocol) => {
+        if (protocol === 'chat') return offerOf(protocol, { ...presetOf(config)?.traits, ...config.traits })
+        return images === undefined ? offerOf(protocol) : offerOf(protocol, { images })
+      }),
+    open(config: Config, host): Provider {
+      const preset = presetOf(config)
+      const base_url = config.base_url ?? preset?.base_url
+      if (base_url === undefined) throw new Error('base_url is needed where no preset is named')
+      const settings = { ...config, base_url }
+      const auth: Record<string, string> =
+        config.api_key === undefined ? {} : { authorization: `Bearer ${config.api_key}` }
+      const openAt = (key: 'mapeval' | 'decisions', served: readonly string[]) => {
+        const mapeval = addressOf(settings, key, preset?.mapeval ?? '/mapeval').href
+        const endpoints = { ...config.endpoint_base_urls, mapeval }
+        return openUpstream({ ...settings, endpoint_base_urls: endpoints }, served, auth, host)
+      }
+      const main = openAt('mapeval', protocols)
+      const apart = moves.includes('decisions') ? openAt('decisions', ['mapeval']) : main
+      return {
+        ...main,
+        async send(call) {
+          const answer = await (call.clientProtocol === 'decisions' ? apart : main).send(call)
+          return since !== undefined && call.operation === 'decide' ? routeOrRefusal(answer, call.model, since) : answer
+        },
+      }
+    },
+  })
+}
+
+interface Config extends Omit<UpstreamSettings, 'base_url'> {
+  readonly preset?: string | undefined
+  readonly base_url?: string | undefined
+  readonly api_key?: string | undefined
+  readonly traits?: NonNullable<Offer['traits']> | undefined
+}

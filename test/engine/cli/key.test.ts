@@ -1,0 +1,100 @@
+import { expect } from 'chai'
+import { openDatabase } from '../../../engine/store/database.ts'
+import { configuration, sandbox } from './sandbox.ts'
+import type { Sandbox } from './sandbox.ts'
+
+const models = `[{ name: large, provider: echo, aliases: [big] }, { name: small, provider: echo }]`
+
+describe('cli/key', () => {
+  let here: Sandbox
+  let url: string
+  beforeEach(async () => {
+    here = await sandbox()
+    url = `sqlite:${here.folder}/sluice.db`
+    const settings = configuration.replace(/^models: .*$/m, `models: ${models}`)
+    await here.write(
+      'config/sluice.yaml',
+      `${settings}database: { url: '${url}' }\napi_keys: [{ name: dev, key: dev-key-1 }]\n`,
+    )
+  })
+  afterEach(() => here.remove())
+
+  const made = async () => {
+    const database = await openDatabase(url)
+    try {
+      return await database.query.selectFrom('api_keys').select(['name', 'models', 'expires_at']).execute()
+    } finally {
+      await database.close()
+    }
+  }
+  const refusal = async (...words: string[]) => {
+    const { status, out, error } = await here.run('key', 'create', ...words)
+    expect(out).to.deep.equal([])
+    expect(await made()).to.deep.equal([])
+    return [status, ...error]
+  }
+
+  it('prints the key alone, and says beside it when it is known', async () => {
+    const { status, out, error } = await here.run('key', 'create', '--name', 'alice')
+    expect(status).to.equal(0)
+    expect(out).to.have.length(1)
+    expect(out[0]).to.match(/^sk-sluice-[\w-]{43}$/)
+    expect(error).to.deep.equal(['Gateways that are running know it within 5 seconds.'])
+    expect(await made()).to.deep.equal([{ name: 'alice', models: null, expires_at: null }])
+  })
+
+  it('prints JSON', async () => {
+    const { out } = await here.run('key', 'create', '--name', 'alice', '--json')
+    expect(JSON.parse(out.join('\n')))
+      .to.have.keys('id', 'name', 'key')
+      .and.to.include({ name: 'alice' })
+  })
+
+  for (const words of [['small,big'], ['small', 'big']])
+    it(`restricts it to models, by name or alias: --models ${words.join(' ')}`, async () => {
+      await here.run('key', 'create', '--name', 'alice', '--models', ...words)
+      expect(await made()).to.deep.equal([{ name: 'alice', models: '["small","large"]', expires_at: null }])
+    })
+
+  it('lets it end', async () => {
+    await here.run('key', 'create', '--name', 'alice', '--expires', '2999-01-31T12:00:00Z')
+    expect(await made()).to.deep.equal([{ name: 'alice', models: null, expires_at: Date.UTC(2999, 0, 31, 12) }])
+  })
+
+  it('refuses models that do not exist', async () => {
+    expect(await refusal('--name', 'alice', '--models', 'small,lagre')).to.deep.equal([
+      2,
+      'sluice: there is no model "lagre"; did you mean "large"?',
+    ])
+  })
+
+  for (const name of ['', ' ', 'two words', 'x'.repeat(257)])
+    it(`refuses the name "${name.slice(0, 20)}"`, async () => {
+      expect(await refusal('--name', name)).to.deep.equal([
+        2,
+        'sluice: the name of a key is 1 to 256 characters without spaces',
+      ])
+    })
+
+  for (const date of ['tomorrow', '2999-02-30', '2999', 'Jan 1 2999'])
+    it(`refuses the date "${date}"`, async () => {
+      expect(await refusal('--name', 'alice', '--expires', date)).to.deep.equal([
+        2,
+        `sluice: "${date}" is no date; write it like 2027-01-31 or 2027-01-31T12:00:00Z`,
+      ])
+    })
+
+  it('refuses a date that has passed', async () => {
+    expect(await refusal('--name', 'alice', '--expires', '2020-01-31')).to.deep.equal([
+      2,
+      'sluice: "2020-01-31" has passed already',
+    ])
+  })
+
+  it('refuses a name that the configuration uses', async () => {
+    expect(await refusal('--name', 'dev')).to.deep.equal([
+      1,
+      'sluice: an API key named "dev" is declared in the config file',
+    ])
+  })
+})

@@ -1,0 +1,117 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { sandbox } from './sandbox.ts'
+import type { Sandbox } from './sandbox.ts'
+
+const stage = `export default {
+  kind: 'stage',
+  name: 'greet',
+  summary: 'Say hello.',
+  config: {
+    type: 'object', additionalProperties: false, required: ['whom'],
+    properties: {
+      whom: { type: 'string', description: 'Who is greeted | thanked.' },
+      times: { type: 'integer', minimum: 1, maximum: 9, default: 2, description: 'How often.' },
+      pauses: { type: 'object', additionalProperties: false, description: 'Pauses.', properties: {
+        between: { type: 'string', pattern: '^\\\\d+(ms|s|m|h|d)$', default: '1s', description: 'Between greetings.' },
+      } },
+    },
+  },
+  needs: ['ingress'], maybe: ['principal'], provides: ['reply'],
+  build: () => () => ({}),
+}
+`
+
+describe('cli/list', () => {
+  let here: Sandbox
+  before(async () => {
+    here = await sandbox({ 'config/sluice.yaml': 'plugins: [./greetings]\n', 'greetings/greet.ts': stage })
+  })
+  after(() => here.remove())
+
+  it('prints one line each', async () => {
+    expect(await here.run('list', 'stages')).to.deep.equal({
+      status: 0,
+      out: ['stages', '  greet  Say hello.'],
+      error: [],
+    })
+  })
+
+  it('prints every kind', async () => {
+    const { out } = await here.run('list')
+    expect(out.filter((line) => /^\w/.test(line))).to.deep.equal([
+      'stages',
+      'codecs',
+      'providers',
+      'signals',
+      'plugins',
+    ])
+    expect(JSON.parse((await here.run('list', '--json')).out.join('\n'))).to.deep.equal({
+      stages: [{ name: 'greet', summary: 'Say hello.' }],
+      codecs: [],
+      providers: [],
+      signals: [],
+      plugins: [],
+    })
+  })
+
+  it('describes one', async () => {
+    const { status, out } = await here.run('list', 'stages', 'greet')
+    expect(status).to.equal(0)
+    expect(out).to.deep.equal([
+      'greet',
+      '  Say hello.',
+      '',
+      '  needs  ingress',
+      '  reads  principal',
+      '  gives  reply',
+      '',
+      'fields',
+      '  whom            text; required',
+      '                  Who is greeted | thanked.',
+      '  times           whole number, 1 to 9; default 2',
+      '                  How often.',
+      '  pauses          map',
+      '                  Pauses.',
+      '  pauses.between  duration; default 1s',
+      '                  Between greetings.',
+      '',
+      'example',
+      '  - greet:',
+      '      whom: my-whom',
+      '      times: 2',
+    ])
+  })
+
+  it('suggests the one that was meant', async () => {
+    const { status, error } = await here.run('list', 'stages', 'gret')
+    expect(status).to.equal(2)
+    expect(error).to.deep.equal(['sluice: there is no "gret" among the stages; did you mean "greet"?'])
+  })
+
+  it('prints the reference', async () => {
+    const { out } = await here.run('list', 'stages', '--markdown')
+    expect(out).to.include('## greet')
+    expect(out).to.include('| `whom` | text | required | Who is greeted \\| thanked. |')
+    expect(out).to.include('| `pauses.between` | duration | `1s` | Between greetings. |')
+  })
+
+  it('writes the reference, and only what changed', async () => {
+    const first = await here.run('list', '--markdown', '--out', 'reference')
+    expect(first.status).to.equal(0)
+    const pages = ['codecs.md', 'commands.md', 'errors.md', 'plugins.md', 'providers.md', 'settings.md', 'stages.md']
+    expect((await readdir(join(here.folder, 'reference'))).sort()).to.deep.equal(pages)
+    expect(first.out.every((line) => line.endsWith('written'))).to.equal(true)
+    const again = await here.run('list', '--markdown', '--out', 'reference')
+    expect(again.out.every((line) => line.endsWith('unchanged'))).to.equal(true)
+    expect(await readFile(join(here.folder, 'reference/commands.md'), 'utf8')).to.contain('## sluice key create')
+  })
+
+  it('answers 1 when a plugin cannot be loaded', async () => {
+    await here.write('broken.yaml', 'plugins: [./nowhere]\n')
+    const { status, error } = await here.run('list', '--config', 'broken.yaml')
+    expect(status).to.equal(1)
+    expect(error[0]).to.equal('broken.yaml:1:11: there is no file or folder "./nowhere" [plugin]')
+  })
+})

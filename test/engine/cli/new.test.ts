@@ -1,0 +1,128 @@
+import { spawnSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { root, sandbox } from './sandbox.ts'
+import type { Sandbox } from './sandbox.ts'
+
+const config = `
+plugins: ['${root}/plugins', ./plugins]
+providers: [{ name: my-acme, type: acme, sentence: "Hello you." }]
+models: [{ name: my-model, provider: my-acme }]
+`
+const pipeline = `
+name: guarded
+summary: Chat behind a rule.
+protocol: chat
+routes: [POST /chat]
+stages:
+  - auth
+  - parse
+  - my-rule: { prefix: internal- }
+  - resolve
+  - pin
+  - attempt: { do: [translate, call, translate-back] }
+`
+const fixture = `
+pipeline: guarded
+tests:
+  - name: answers
+    request: { model: my-model, messages: [{ role: user, content: hi }] }
+    expect: { reply: { body: { choices: [{ message: { content: Hello you. }, finish_reason: stop }] } } }
+  - name: refuses
+    request: { model: internal-model, messages: [{ role: user, content: hi }] }
+    expect: { reply: { status: 404, body: { error: { code: model_not_found } } } }
+`
+
+describe('cli/new', () => {
+  let here: Sandbox
+  beforeEach(async () => {
+    // An installation: the package is found by its name.
+    here = await sandbox({
+      'package.json': '{ "type": "module" }',
+      'node_modules/sluice/package.json': '{ "name": "sluice", "type": "module", "exports": "./index.js" }',
+      'node_modules/sluice/index.js': `export * from '${root}/engine/index.ts'\n`,
+    })
+  })
+  afterEach(() => here.remove())
+
+  it('writes a provider and a stage that work as they are', async () => {
+    expect((await here.run('new', 'provider', 'acme')).status).to.equal(0)
+    expect((await here.run('new', 'stage', 'my-rule')).status).to.equal(0)
+    await here.write('config/sluice.yaml', config)
+    await here.write('pipelines/guarded.yaml', pipeline)
+    await here.write('guarded.test.yaml', fixture)
+    expect((await here.run('check')).status).to.equal(0)
+    const { status, out } = await here.run('test', 'guarded.test.yaml')
+    expect(out.at(-1)).to.equal('2 passing')
+    expect(status).to.equal(0)
+  })
+
+  it('writes what the compiler accepts', async function () {
+    this.timeout(60_000)
+    await here.run('new', 'provider', 'acme')
+    await here.run('new', 'stage', 'my-rule')
+    const options = {
+      noEmit: true,
+      typeRoots: [join(root, 'node_modules/@types')],
+      paths: { sluice: [join(root, 'engine/index.ts')] },
+    }
+    const project = {
+      extends: join(root, 'tsconfig.json'),
+      compilerOptions: options,
+      include: [],
+      files: ['plugins/acme.ts', 'plugins/my-rule.ts'],
+    }
+    await here.write('tsconfig.json', JSON.stringify(project))
+    const { stdout, status } = spawnSync(
+      process.execPath,
+      [join(root, 'node_modules/typescript/bin/tsc'), '-p', here.folder],
+      { encoding: 'utf8' },
+    )
+    expect(stdout).to.equal('')
+    expect(status).to.equal(0)
+  })
+
+  it('says what to do next', async () => {
+    const { out } = await here.run('new', 'provider', 'acme', '--out', 'mine/acme.ts')
+    expect(out[0]).to.equal('mine/acme.ts is written.')
+    expect(out).to.include('  plugins: [./plugins, ./mine/acme.ts]')
+    expect((await here.run('new', 'stage', 'rule')).out.join('\n')).to.not.contain('plugins: [')
+    expect(out.at(-1)).to.equal('  sluice list providers acme')
+    await here.write('package.json', '{ "type": "commonjs" }')
+    expect((await here.run('new', 'stage', 'other')).out.at(-1)).to.contain(
+      'put "type": "module" into the package.json',
+    )
+  })
+
+  it('works where there is no package.json at all', async () => {
+    const bare = await sandbox()
+    try {
+      const { status, out } = await bare.run('new', 'stage', 'rule')
+      expect(out.at(-1)).to.contain('put "type": "module" into the package.json')
+      expect(status).to.equal(0)
+    } finally {
+      await bare.remove()
+    }
+  })
+
+  it('imports the engine by its path within a checkout', async () => {
+    const { engineFrom } = await import('../../../engine/cli/new.ts')
+    expect(engineFrom(join(root, 'plugins/acme.ts'))).to.equal('../engine/index.ts')
+    expect(engineFrom(join(root, 'plugins/deep/er/acme.ts'))).to.equal('../../../engine/index.ts')
+    expect(engineFrom(join(here.folder, 'plugins/acme.ts'))).to.equal('sluice')
+  })
+
+  it('overwrites nothing', async () => {
+    await here.write('plugins/acme.ts', 'mine')
+    const { status, error } = await here.run('new', 'provider', 'acme')
+    expect(status).to.equal(2)
+    expect(error).to.deep.equal(['sluice: plugins/acme.ts is there already; nothing was written'])
+    expect(await readFile(join(here.folder, 'plugins/acme.ts'), 'utf8')).to.equal('mine')
+  })
+
+  it('refuses names that YAML would not take', async () => {
+    for (const name of ['Acme', 'a b', '../x', '-x', '9'])
+      expect((await here.run('new', 'stage', '--', name)).status, name).to.equal(2)
+  })
+})

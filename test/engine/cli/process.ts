@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { root } from './sandbox.ts'
+
+/** `sluice serve` as a process group of its own, as a terminal starts it. */
+export interface Serving {
+  /** Lines of standard output and of standard error so far. */
+  readonly out: readonly string[]
+  readonly error: readonly string[]
+  /** Sends a signal to all processes, as Ctrl-C does. */
+  interrupt(signal: NodeJS.Signals): void
+  /** Resolves once `condition` holds; rejects when the process ends before. */
+  until(condition: () => boolean): Promise<void>
+  /** The exit code, once it has ended and said everything. */
+  readonly ended: Promise<number | null>
+  /** Ends it, if it is still there. */
+  remove(): Promise<void>
+}
+
+/** Starts it in a folder. */
+export function startServe(folder: string, environment: Record<string, string> = {}, ...words: string[]): Serving {
+  const child = spawn(process.execPath, [join(root, 'engine/bin/sluice.cjs'), 'serve', ...words], {
+    cwd: folder,
+    detached: true,
+    env: { PATH: process.env['PATH'], ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const watchers = new Set<() => void>()
+  const collect = (stream: NodeJS.ReadableStream): string[] => {
+    const lines: string[] = []
+    let rest = ''
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      const parts = (rest + text).split('\n')
+      rest = parts.pop() ?? ''
+      lines.push(...parts)
+      for (const look of watchers) look()
+    })
+    return lines
+  }
+  const out = collect(child.stdout)
+  const error = collect(child.stderr)
+  const ended = once(child, 'close').then(([code]) => code as number | null)
+  return {
+    out,
+    error,
+    ended,
+    async remove() {
+      if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), 'SIGKILL')
+      await ended
+    },
+    interrupt: (signal) => void process.kill(-(child.pid ?? 0), signal),
+    until: (condition) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (!condition()) return
+          watchers.delete(look)
+          resolve()
+        }
+        watchers.add(look)
+        look()
+        void ended.then(() => reject(new Error(`it ended before:\n${error.join('\n')}`)))
+      }),
+  }
+}

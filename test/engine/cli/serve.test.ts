@@ -1,0 +1,185 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
+import { expect } from 'chai'
+import { openDatabase } from '../../../engine/store/database.ts'
+import { scriptedUpstream } from '../../support/upstream.ts'
+import type { ScriptedUpstream } from '../../support/upstream.ts'
+import { startServe } from './process.ts'
+import type { Serving } from './process.ts'
+import { root, sandbox } from './sandbox.ts'
+import type { Sandbox } from './sandbox.ts'
+
+/** A step that leaves a rejection that nobody handles. */
+const crash = `export default {
+  kind: 'stage', name: 'crash', summary: 'Fails behind the back of its request.',
+  config: { type: 'object', additionalProperties: false, properties: {} }, needs: [], provides: ['reply'],
+  build: () => () => {
+    void Promise.reject(new Error('nobody caught this'))
+    return { reply: { status: 200, headers: {}, body: { kind: 'json', value: {} } } }
+  },
+}
+`
+const pipelines = {
+  'pipelines/chat.yaml':
+    'name: chat\nsummary: Chat.\nprotocol: chat\nroutes: [POST /chat]\nstages: [auth, parse, resolve, pin, { attempt: { do: [translate, call, translate-back] } }]\nfinally: [{ log: { type: chat } }]\n',
+  'pipelines/crash.yaml': 'name: crash\nsummary: Fails.\npublic: true\nroutes: [GET /crash]\nstages: [crash]\n',
+}
+const chunk = (content: string) =>
+  `data: ${JSON.stringify({ id: 'a', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`
+
+describe('cli/serve', function () {
+  this.timeout(60_000)
+  let here: Sandbox
+  let upstream: ScriptedUpstream
+  let serving: Serving | undefined
+  beforeEach(async () => {
+    upstream = await scriptedUpstream()
+    here = await sandbox({ ...pipelines, 'plugins/crash.ts': crash })
+    serving = undefined
+  })
+  afterEach(async () => {
+    await serving?.remove()
+    await upstream.close()
+    await here.remove()
+  })
+
+  /** Writes the configuration and starts it. */
+  const start = async (listen: string, environment: Record<string, string> = {}, ...words: string[]) => {
+    const providers = `[{ name: far, type: compatible, base_url: '${upstream.url}' }]`
+    await here.write(
+      'config/sluice.yaml',
+      `listen: ${listen}\ndatabase: { url: 'sqlite:${here.folder}/sluice.db' }\nplugins: ['${root}/plugins', ./plugins]\nproviders: ${providers}\nmodels: [{ name: m, provider: far }]\n`,
+    )
+    return (serving = startServe(here.folder, environment, ...words))
+  }
+  /** The log, which is JSON, and what else stands in standard error. */
+  const logOf = ({ error }: Serving) =>
+    error
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as { pid: number; level: string; msg: string; err?: { message: string } })
+  const said = ({ error }: Serving) => error.filter((line) => !line.startsWith('{'))
+  const livePids = (process: Serving) =>
+    new Set(logOf(process).flatMap(({ msg, pid }) => (msg === 'the configuration is live' ? [pid] : [])))
+  /** What was said in JSON on standard output, once it serves. */
+  const introduced = async (process: Serving) => {
+    await process.until(() => process.out.some((line) => line.includes('"url"')))
+    return Object.assign({}, ...process.out.map((line) => JSON.parse(line) as object)) as { url: string; key: string }
+  }
+  /** A stream that is under way until `finish`; the answer is its whole text. */
+  const streaming = async ({ url, key }: { url: string; key: string }) => {
+    const gate = Promise.withResolvers<void>()
+    async function* slow() {
+      yield chunk('one')
+      await gate.promise
+      yield `${chunk('two')}data: [DONE]\n\n`
+    }
+    upstream.answer({ headers: { 'content-type': 'text/event-stream' }, chunks: slow() })
+    const body = JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'hi' }] })
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const response = await fetch(`${url}/chat`, { method: 'POST', headers, body })
+    expect(response.status).to.equal(200)
+    return { text: response.text(), finish: () => gate.resolve() }
+  }
+  const rows = async () => {
+    const database = await openDatabase(`sqlite:${here.folder}/sluice.db`)
+    try {
+      return await database.query.selectFrom('requests').select(['type', 'result']).execute()
+    } finally {
+      await database.close()
+    }
+  }
+
+  it('writes results to standard output and the log to standard error', async () => {
+    const process = await start('{ port: 0 }')
+    await process.until(() => process.out.some((line) => line.includes('-d ')))
+    process.interrupt('SIGTERM')
+    expect(await process.ended).to.equal(0)
+    expect(process.out[0]).to.equal('An API key was made for you. It is shown this once:')
+    expect(process.out[2]).to.match(/^ {2}sk-sluice-[\w-]{43}$/)
+    expect(process.out.filter((line) => line.startsWith('{'))).to.deep.equal([])
+    expect(said(process)).to.deep.equal([])
+    expect(logOf(process).map(({ msg }) => msg)).to.include('the configuration is live')
+  })
+
+  it('writes JSON alone to standard output', async () => {
+    const process = await start('{ port: 0 }', {}, '--json')
+    const { url, key } = await introduced(process)
+    const response = await fetch(`${url}/chat`, { method: 'POST', headers: { authorization: `Bearer ${key}` } })
+    expect(response.status).to.equal(400)
+    process.interrupt('SIGTERM')
+    expect(await process.ended).to.equal(0)
+    expect(process.out.map((line) => Object.keys(JSON.parse(line) as object))).to.deep.equal([['key'], ['url']])
+  })
+
+  it('ends in order, with exit code 1, after a rejection that nobody handled', async () => {
+    const process = await start('{ port: 0 }', {}, '--json')
+    const served = await introduced(process)
+    const { text, finish } = await streaming(served)
+    await fetch(`${served.url}/crash`)
+    await process.until(() => logOf(process).some(({ level }) => level === 'fatal'))
+    finish()
+    expect(await text)
+      .to.contain('"two"')
+      .and.to.contain('[DONE]')
+    expect(await process.ended).to.equal(1)
+    const fatal = logOf(process).filter(({ level }) => level === 'fatal')
+    expect(fatal.map(({ err }) => err?.message)).to.deep.equal(['nobody caught this'])
+    expect(await rows()).to.deep.equal([{ type: 'chat', result: 'completed' }])
+  })
+
+  describe('where it cannot listen', () => {
+    let taken: Server
+    let port: number
+    beforeEach(async () => {
+      taken = createServer().listen(0, '127.0.0.1')
+      await once(taken, 'listening')
+      port = (taken.address() as AddressInfo).port
+    })
+    afterEach(() => taken.close())
+
+    for (const [reason, host] of [
+      ['the port is in use', '127.0.0.1'],
+      ['this machine has no such address', '192.0.2.1'],
+    ] as const)
+      it(`says in one line that ${reason}`, async () => {
+        const process = await start(`{ port: ${port} }`, { HOST: host })
+        expect(await process.ended).to.equal(1)
+        expect(said(process)).to.deep.equal([`sluice cannot start: ${host}:${port} cannot be listened on: ${reason}`])
+        expect(process.out).to.deep.equal([])
+      })
+
+    it('ends with several processes too, and has shown the key it made', async () => {
+      const process = await start(`{ port: ${port}, workers: 3 }`, {}, '--json')
+      expect(await process.ended).to.equal(1)
+      expect(said(process)).to.deep.equal([
+        `sluice cannot start: 127.0.0.1:${port} cannot be listened on: the port is in use`,
+      ])
+      expect(livePids(process)).to.have.property('size', 1)
+      expect(process.out.map((line) => Object.keys(JSON.parse(line) as object))).to.deep.equal([['key']])
+    })
+  })
+
+  describe('with several processes', () => {
+    it('takes their number from the environment, finishes what is under way on Ctrl-C, and replaces what dies', async () => {
+      const process = await start('{ port: 0, workers: "${WORKERS:-1}" }', { WORKERS: '2' }, '--json')
+      const served = await introduced(process)
+      await process.until(() => livePids(process).size === 2)
+
+      const [victim = 0] = livePids(process)
+      globalThis.process.kill(victim, 'SIGKILL')
+      await process.until(() => livePids(process).size === 3)
+
+      const { text, finish } = await streaming(served)
+      process.interrupt('SIGINT')
+      await process.until(() => logOf(process).filter(({ msg }) => msg.startsWith('stopping')).length === 3)
+      finish()
+      expect(await text)
+        .to.contain('"two"')
+        .and.to.contain('[DONE]')
+      expect(await process.ended).to.equal(0)
+      expect(await rows()).to.deep.equal([{ type: 'chat', result: 'completed' }])
+      expect(said(process)).to.deep.equal([])
+    })
+  })
+})

@@ -1,0 +1,57 @@
+import type { GenerateRequest } from '../../engine/index.ts'
+
+/** The fields of a request that each field of a body may come from; those of `always` need none. */
+export const always: Readonly<Record<string, readonly string[]>> = {
+  chat: ['model', 'messages'],
+  messages: ['model', 'messages', 'max_tokens'],
+  responses: ['model', 'input', 'store'],
+}
+export const sources: Readonly<Record<string, readonly (keyof GenerateRequest)[]>> = {
+  system: ['items', 'format'],
+  instructions: ['items'],
+  tools: ['tools'],
+  tool_choice: ['toolChoice', 'parallelTools'],
+  parallel_tool_calls: ['parallelTools'],
+  max_tokens: ['maxOutputTokens'],
+  max_completion_tokens: ['maxOutputTokens'],
+  max_output_tokens: ['maxOutputTokens'],
+  temperature: ['temperature'],
+  top_p: ['topP'],
+  top_k: ['topK'],
+  stop: ['stop'],
+  stop_sequences: ['stop'],
+  seed: ['seed'],
+  frequency_penalty: ['frequencyPenalty'],
+  presence_penalty: ['presencePenalty'],
+  logprobs: ['logprobs'],
+  top_logprobs: ['logprobs'],
+  reasoning: ['reasoning'],
+  reasoning_effort: ['reasoning'],
+  thinking: ['reasoning'],
+  output_config: ['reasoning', 'format'],
+  response_format: ['format'],
+  text: ['format', 'verbosity'],
+  verbosity: ['verbosity'],
+  user: ['user'],
+  safety_identifier: ['user'],
+  prompt_cache_key: ['cacheKey', 'user'],
+  service_tier: ['serviceTier'],
+  metadata: ['metadata', 'user'],
+  store: ['store'],
+  include: ['logprobs', 'reasoning', 'items'],
+  stream: ['stream'],
+  stream_options: ['stream'],
+  own_field: ['rest'],
+}
+/** Wishes that are said or reported as lost, by the word of the loss; what a request asks for is never just dropped. */
+export const wishes: readonly (readonly [keyof GenerateRequest, readonly string[]])[] = [
+  ['temperature', ['temperature']],
+  ['topP', ['top_p']],
+  ['topK', ['top_k']],
+  ['seed', ['seed']],
+  ['logprobs', ['logprobs', 'top_logprobs', 'include']],
+  ['verbosity', ['verbosity', 'text']],
+  ['user', ['user', 'safety_identifier', 'metadata']],
+  ['serviceTier', ['service_tier']],
+  ['rest', ['own_field']],
+]

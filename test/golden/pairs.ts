@@ -1,0 +1,68 @@
+export const clients = ['chat', 'messages'] as const
+
+/** A protocol that clients speak. */
+export type Client = (typeof clients)[number]
+
+/** A protocol that upstreams speak. */
+export type Spoken = 'chat' | 'messages' | 'responses'
+
+/** A way through the gateway: to the model of this name, which is spoken to in this protocol. */
+export interface Pair {
+  readonly name: string
+  readonly protocol: Spoken
+  /** The answers are the same as on another way; only the requests differ. */
+  readonly requestsOnly?: boolean
+}
+
+export const pairs: Readonly<Record<Client, readonly Pair[]>> = {
+  chat: [
+    { name: 'compatible', protocol: 'chat' },
+    { name: 'native-chat', protocol: 'chat' },
+    { name: 'responses', protocol: 'responses' },
+    { name: 'messages', protocol: 'messages' },
+  ],
+  messages: [
+    { name: 'messages', protocol: 'messages' },
+    { name: 'compatible', protocol: 'chat' },
+    { name: 'native-chat', protocol: 'chat', requestsOnly: true },
+    { name: 'responses', protocol: 'responses' },
+  ],
+}
+
+export const cases: Readonly<Record<Client, readonly string[]>> = {
+  chat: ['full', 'tools', 'custom', 'reasoning', 'refusal', 'length'],
+  messages: ['full', 'tools', 'reasoning', 'refusal', 'length'],
+}
+
+/** Where a client sends its requests. */
+export const paths: Readonly<Record<Client, string>> = { chat: '/v1/chat/completions', messages: '/v1/messages' }
+
+/** What a streamed request says beside everything a whole one says. */
+export const streaming: Readonly<Record<Spoken, object>> = {
+  chat: { stream: true, stream_options: { include_usage: true } },
+  messages: { stream: true },
+  responses: { stream: true },
+}
+
+/**
+ * Providers and models: each pair has a model of its name, and another model of the same provider, `other-<name>`,
+ * of a family that cannot read what the first one sealed.
+ */
+export function settings(base: string) {
+  const providers = [
+    { name: 'compatible', type: 'compatible', base_url: base, api_key: 'key' },
+    { name: 'native', type: 'native', base_url: base, api_key: 'key' },
+    { name: 'vendor', type: 'messages', base_url: base, api_key: 'key' },
+  ]
+  const ways = [
+    { name: 'compatible', provider: 'compatible' },
+    { name: 'native-chat', provider: 'native', protocols: ['chat'] },
+    { name: 'responses', provider: 'native', protocols: ['responses'] },
+    { name: 'messages', provider: 'vendor' },
+  ]
+  const models = ways.flatMap((way) => [
+    { ...way, upstream_model: 'upstream-1' },
+    { ...way, name: `other-${way.name}`, upstream_model: 'another-1' },
+  ])
+  return { providers, models }
+}

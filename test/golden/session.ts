@@ -1,0 +1,53 @@
+import { startGateway } from '../support/gateway.ts'
+import type { Gateway } from '../support/gateway.ts'
+import { scriptedUpstream } from '../support/upstream.ts'
+import type { ScriptedUpstream } from '../support/upstream.ts'
+import type { JsonObject } from '../../engine/index.ts'
+import { paths, settings } from './pairs.ts'
+import type { Client } from './pairs.ts'
+
+/** What a client was answered. */
+export interface Answered {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+/** A gateway and its upstream, for the tests of one `describe`. */
+export class Session {
+  upstream!: ScriptedUpstream
+  gateway!: Gateway
+
+  /** Opens both before the tests of the calling `describe`, and closes them after. */
+  constructor() {
+    before(async () => {
+      this.upstream = await scriptedUpstream()
+      this.gateway = await startGateway(settings(this.upstream.url))
+    })
+    after(async () => {
+      await this.gateway.close()
+      await this.upstream.close()
+    })
+  }
+
+  /** What the upstream answers from now on: this text, as a stream or as a whole. */
+  answer(chunk: string, stream = false): void {
+    this.upstream.answer({
+      headers: { 'content-type': stream ? 'text/event-stream' : 'application/json' },
+      chunks: [chunk],
+    })
+  }
+
+  /** A client's request to `model`: the least there can be, and what is given. */
+  async ask(client: Client, model: string, given: object, headers: Record<string, string> = {}): Promise<Answered> {
+    const least = client === 'messages' ? { max_tokens: 100 } : {}
+    const body = { ...least, messages: [{ role: 'user', content: 'Hello' }], ...given, model }
+    const response = await this.gateway.post(paths[client], body, headers)
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+
+  /** The body that the upstream got last. */
+  asked(): JsonObject {
+    return JSON.parse(this.upstream.requests.at(-1)?.body.toString() ?? '') as JsonObject
+  }
+}

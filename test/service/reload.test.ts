@@ -1,0 +1,191 @@
+import { readFile, readdir } from 'node:fs/promises'
+import { expect } from 'chai'
+import { openai } from '../support/clients.ts'
+import { engine, startFolder } from '../support/folder.ts'
+import type { FolderGateway } from '../support/folder.ts'
+import { copyPipelines } from '../support/pipelines.ts'
+
+const plugin = (word: string) => `import { defineProvider } from '${engine}'
+import { word } from './word.ts'
+export default defineProvider({
+  name: 'word',
+  summary: 'Says a word.',
+  config: { type: 'object', additionalProperties: false, properties: {} } as const,
+  offers: () => [{ operation: 'generate' }],
+  open: () => ({
+    answer: {
+      async generate(_request, model) {
+        return { model, items: [{ type: 'message', role: 'assistant', content: [{ type: 'text', text: word + '${word}' }] }], stop: 'end' }
+      },
+    },
+  }),
+})
+`
+const messages = [{ role: 'user' as const, content: 'hello' }]
+
+describe('a gateway whose files change', () => {
+  let gateway: FolderGateway
+  let asking: Promise<readonly number[]>
+  const stop = new AbortController()
+
+  const settings = {
+    plugins: [new URL('../../plugins', import.meta.url).pathname, './mine'],
+    pipelines: './pipelines',
+    providers: [
+      { name: 'echo', type: 'echo' },
+      { name: 'slow', type: 'echo', delay: '50ms' },
+      { name: 'word', type: 'word' },
+    ],
+    models: [
+      { name: 'echo', provider: 'echo' },
+      { name: 'slow', provider: 'slow' },
+      { name: 'word', provider: 'word' },
+    ],
+  }
+
+  before(async () => {
+    const pipelines = await copyPipelines()
+    const files: Record<string, string> = {
+      'mine/index.ts': plugin('!'),
+      'mine/word.ts': "export const word: string = 'One'\n",
+    }
+    for (const name of await readdir(pipelines.folder))
+      files[`pipelines/${name}`] = await readFile(`${pipelines.folder}/${name}`, 'utf8')
+    await pipelines.remove()
+    gateway = await startFolder(settings, files)
+    // Somebody asks all the time; no change may drop one of these requests.
+    asking = (async () => {
+      const statuses: number[] = []
+      while (!stop.signal.aborted) {
+        const response = await gateway.ask('/v1/chat/completions', { model: 'echo', messages })
+        await response.bytes()
+        statuses.push(response.status)
+      }
+      return statuses
+    })()
+  })
+
+  after(async () => {
+    stop.abort()
+    const statuses = await asking
+    await gateway.close()
+    expect(statuses.length).to.be.above(20)
+    expect(new Set(statuses)).to.deep.equal(new Set([200]))
+  })
+
+  const until = async (condition: () => Promise<boolean>) => {
+    while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  const version = async () => (await gateway.ready()).body.config.version
+  /** Makes a change and waits until it is live. */
+  const changed = async (change: () => Promise<void>) => {
+    const before = await version()
+    await change()
+    await until(async () => (await version()) !== before)
+    expect((await gateway.ready()).body).to.include({ status: 'ok' })
+  }
+  /** Makes a change that must be refused, and answers what is said of it. */
+  const refused = async (change: () => Promise<void>) => {
+    const { version: before, error } = (await gateway.ready()).body.config
+    await change()
+    await until(async () => (await gateway.ready()).body.config.error !== error)
+    const { status, body } = await gateway.ready()
+    expect(status).to.equal(200)
+    expect(body.status).to.equal('degraded')
+    expect(body.config.version).to.equal(before)
+    expect((await gateway.ask('/v1/chat/completions', { model: 'echo', messages })).status).to.equal(200)
+    return body.config.error
+  }
+  /** Takes a refused change back. */
+  const mended = async (change: () => Promise<void>) => {
+    await change()
+    await until(async () => (await gateway.ready()).body.config.error === undefined)
+    expect((await gateway.ready()).body.status).to.equal('ok')
+  }
+  const says = async (model: string) => {
+    const { choices } = await openai(gateway).chat.completions.create({ model, messages })
+    return choices[0]?.message.content
+  }
+  const status = async (path: string, body: object) => {
+    const response = await gateway.ask(path, body)
+    await response.bytes()
+    return response.status
+  }
+
+  it('serves a new model, and lets a stream of the old configuration end', async () => {
+    const content = 'one two three four five six seven eight nine ten'
+    const stream = openai(gateway).chat.completions.stream({ model: 'slow', messages: [{ role: 'user', content }] })
+    const text = stream.finalContent()
+    await stream.emitted('connect')
+    await changed(() =>
+      gateway.configure({
+        models: [...settings.models.filter(({ name }) => name !== 'slow'), { name: 'new', provider: 'echo' }],
+      }),
+    )
+    expect(await says('new')).to.equal('hello')
+    expect(await status('/v1/chat/completions', { model: 'slow', messages })).to.equal(404)
+    expect(await text).to.equal(content)
+    await changed(() => gateway.configure({}))
+    expect(await status('/v1/chat/completions', { model: 'new', messages })).to.equal(404)
+  })
+
+  it('takes a new key, and refuses one that is gone', async () => {
+    const key = 'sk-another-0123456789abcdef0123456789abcdef'
+    const ask = () =>
+      gateway.ask('/v1/chat/completions', { model: 'echo', messages }, { authorization: `Bearer ${key}` })
+    expect((await ask()).status).to.equal(401)
+    await changed(() =>
+      gateway.configure({
+        api_keys: [
+          { name: 'test', key: gateway.key },
+          { name: 'another', key },
+        ],
+      }),
+    )
+    expect((await ask()).status).to.equal(200)
+    await changed(() => gateway.configure({}))
+    expect((await ask()).status).to.equal(401)
+  })
+
+  it('follows a pipeline', async () => {
+    const file = 'pipelines/embeddings.yaml'
+    const text = await readFile(`${gateway.folder}/${file}`, 'utf8')
+    const embed = () => status('/v1/embed', { model: 'echo', input: 'hello' })
+    expect(await embed()).to.equal(404)
+    await changed(() =>
+      gateway.write(file, text.replace('- POST /v1/embeddings', '- POST /v1/embeddings\n  - POST /v1/embed')),
+    )
+    expect(await embed()).to.equal(200)
+    await changed(() => gateway.write(file, text.replace('- parse', '- parse: { limit: 20 }')))
+    expect(await embed()).to.equal(404)
+    expect(await status('/v1/embeddings', { model: 'echo', input: 'hello' })).to.equal(413)
+    expect(await refused(() => gateway.write(file, text.replace('- validate', '- valdiate')))).to.match(
+      /^pipelines\/embeddings\.yaml:\d+:\d+: .*"valdiate".*did you mean "validate"/,
+    )
+    await mended(() => gateway.write(file, text))
+    expect(await status('/v1/embeddings', { model: 'echo', input: 'hello' })).to.equal(200)
+  })
+
+  it('follows a plugin, in each of its files', async () => {
+    expect(await says('word')).to.equal('One!')
+    await changed(() => gateway.write('mine/word.ts', "export const word: string = 'Two'\n"))
+    expect(await says('word')).to.equal('Two!')
+    await changed(() => gateway.write('mine/index.ts', plugin('?')))
+    expect(await says('word')).to.equal('Two?')
+    expect(await refused(() => gateway.write('mine/word.ts', 'export const word: string = ('))).to.match(/^mine\//)
+    expect(await says('word')).to.equal('Two?')
+    await mended(() => gateway.write('mine/word.ts', "export const word: string = 'Three'\n"))
+    expect(await says('word')).to.equal('Three?')
+  })
+
+  it('keeps the last good configuration, and says why in its log too', async () => {
+    const lines = gateway.lines.length
+    expect(await refused(() => gateway.configure({ models: [{ name: 'echo', provider: 'ecoh' }] }))).to.match(
+      /^sluice\.yaml:\d+:\d+: .*"ecoh".*did you mean "echo"/,
+    )
+    expect(gateway.lines.slice(lines).join('\n')).to.include('ecoh').and.include('the last good one stays')
+    expect(await refused(() => gateway.write('sluice.yaml', 'models: ['))).to.match(/^sluice\.yaml:1:/)
+    await mended(() => gateway.configure({}))
+    expect(await says('echo')).to.equal('hello')
+  })
+})

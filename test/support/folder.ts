@@ -1,0 +1,98 @@
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { stringify } from 'yaml'
+import { openHouse } from '../../engine/house.ts'
+import type { House } from '../../engine/house.ts'
+import { makeLog } from '../../engine/log.ts'
+import { Secrets } from '../../engine/store/redaction.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+
+/** What a plugin outside the checkout imports the engine from. */
+export const engine = pathToFileURL(join(root, 'engine', 'index.ts')).href
+
+/** A gateway over a folder of an operator, which watches it. */
+export interface FolderGateway {
+  readonly url: string
+  readonly key: string
+  readonly folder: string
+  readonly house: House
+  /** What was logged by the process so far. */
+  readonly lines: readonly string[]
+  /** Puts a file in the place of another in one step, as editors do. */
+  write(path: string, text: string): Promise<void>
+  /** Writes the configuration anew: the one it was started with and `more`. */
+  configure(more: object): Promise<void>
+  /** `GET /api/health/ready`. */
+  ready(): Promise<{ status: number; body: { status: string; config: { version: string; error?: string } } }>
+  ask(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>
+  close(): Promise<void>
+}
+
+/** Writes `files` to a new folder and starts a gateway there; `settings` are those of its configuration file. */
+export async function startFolder(settings: object, files: Readonly<Record<string, string>>): Promise<FolderGateway> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-folder-'))
+  const key = 'sk-folder-0123456789abcdef0123456789abcdef'
+  const write = async (path: string, text: string) => {
+    const target = join(folder, path)
+    await mkdir(dirname(target), { recursive: true })
+    await writeFile(`${target}.tmp`, text)
+    await rename(`${target}.tmp`, target)
+  }
+  const configure = (more: object) =>
+    write(
+      'sluice.yaml',
+      stringify({
+        listen: { port: 0 },
+        database: { url: `sqlite:${join(folder, 'data', 'sluice.db')}` },
+        plugins: [join(root, 'plugins')],
+        pipelines: join(root, 'pipelines'),
+        api_keys: [{ name: 'test', key }],
+        ...settings,
+        ...more,
+      }),
+    )
+  for (const [path, text] of Object.entries(files)) await write(path, text)
+  await configure({})
+  const lines: string[] = []
+  const secrets = new Secrets()
+  const log = makeLog({ level: 'info', secrets, destination: { write: (line) => lines.push(line) } })
+  const house = await openHouse({
+    file: 'sluice.yaml',
+    root: folder,
+    environment: {},
+    log,
+    secrets,
+    watch: true,
+    strict: true,
+  }).catch(async (error: unknown) => {
+    await rm(folder, { recursive: true, force: true })
+    throw error
+  })
+  const url = `http://127.0.0.1:${house.address.port}`
+  return {
+    url,
+    key,
+    folder,
+    house,
+    lines,
+    write,
+    configure,
+    async ready() {
+      const response = await fetch(`${url}/api/health/ready`)
+      return { status: response.status, body: (await response.json()) as never }
+    },
+    ask: (path, body, headers = {}) =>
+      fetch(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
+        body: JSON.stringify(body),
+      }),
+    async close() {
+      await house.close(1000)
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

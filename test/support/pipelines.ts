@@ -1,0 +1,30 @@
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const shipped = join(import.meta.dirname, '..', '..', 'pipelines')
+
+/** The shipped pipelines in a folder of their own, where tests may change them. */
+export interface Pipelines {
+  readonly folder: string
+  /** Replaces a text that stands in a file; throws when it does not. */
+  edit(file: string, from: string, to: string): Promise<void>
+  remove(): Promise<void>
+}
+
+export async function copyPipelines(): Promise<Pipelines> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-pipelines-'))
+  for (const name of await readdir(shipped))
+    if (name.endsWith('.yaml') && !name.endsWith('.test.yaml'))
+      await writeFile(join(folder, name), await readFile(join(shipped, name)))
+  return {
+    folder,
+    async edit(file, from, to) {
+      const path = join(folder, file)
+      const text = await readFile(path, 'utf8')
+      if (!text.includes(from)) throw new Error(`${file} does not say "${from}"`)
+      await writeFile(path, text.replace(from, to))
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  }
+}
