@@ -32,8 +32,7 @@ export async function runExchange(
     sent = await send(reply, commonHeaders(reply, codec, scope))
   } catch (thrown) {
     error = asGatewayError(thrown)
-    if (error.code === 'internal_error')
-      pipeline.log.error({ err: error.cause ?? error, id: scope.id, at: error.at }, 'an exchange failed')
+    tell(pipeline, error, scope.id)
     reply = errorReply(error, codec, scope.id)
     sent = await send(reply, commonHeaders(reply, codec, scope))
   }
@@ -41,6 +40,14 @@ export async function runExchange(
   slots.outcome = outcome
   await finish(pipeline, slots, scope)
   return outcome
+}
+
+/** What a client must not read, an operator has to: why something broke inside, or what a provider gave as its reason. */
+function tell({ log }: CompiledPipeline, error: GatewayError, id: string): void {
+  const { code, at, cause } = error
+  if (code === 'internal_error') log.error({ err: cause ?? error, id, at }, 'an exchange failed')
+  else if (code.startsWith('upstream_') && cause !== undefined)
+    log.warn({ code, id, at, reason: (cause as { readonly message?: unknown }).message }, 'a provider failed')
 }
 
 /** The error as its client is to read it: in the protocol of the pipeline, or in the plain shape. */
