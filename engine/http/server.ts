@@ -1,4 +1,3 @@
-import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import Koa from 'koa'
@@ -20,6 +19,9 @@ import { routesOf } from './routes.ts'
 import type { Asked, Matched } from './routes.ts'
 import { ExchangeScope } from './scope.ts'
 import { Sockets, wantsSocket } from './socket.ts'
+
+// An import of this module would evaluate its every export, `fetch` with all its parts among them.
+const { createServer } = process.getBuiltinModule('node:http')
 
 export interface HttpOptions {
   readonly live: Live

@@ -31,8 +31,8 @@ export function attemptStep(attempt: Attempt): Step {
   const retries = retryWords(attempt.on)
   return async (slots, scope) => {
     const candidates = (slots[attempt.over as SlotName] ?? []) as readonly Candidate[]
-    const waiting = new Set<number>()
-    const asked = new Set<number>()
+    // Most exchanges are served by the first they ask: what only further tries need is made for them.
+    let failed: { readonly asked: Set<number>; readonly waiting: Set<number> } | undefined
     for (let index = 0, tries = 1; ; tries++) {
       const candidate = candidates[index]
       if (candidate === undefined)
@@ -41,7 +41,6 @@ export function attemptStep(attempt: Attempt): Step {
           attempt.at,
         )
       scope.attempt = tries
-      asked.add(index)
       const own: Bag = { ...slots, model: candidate }
       try {
         await attempt.run(own, scope)
@@ -51,6 +50,8 @@ export function attemptStep(attempt: Attempt): Step {
         const error = asGatewayError(thrown)
         noteFailure(scope, candidate, error)
         if (tries >= attempt.tries || !retries(error) || scope.signal.aborted) throw error
+        const { asked, waiting } = (failed ??= { asked: new Set(), waiting: new Set() })
+        asked.add(index)
         if (error.failure.retryAfter !== undefined) waiting.add(index)
         const next = successor(
           index,

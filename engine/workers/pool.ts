@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { Piscina } from 'piscina'
+import type { Piscina } from 'piscina'
 import type { Done, Task } from './entry.ts'
 
 /**
@@ -45,7 +45,7 @@ export class WorkerPool {
   readonly #options: WorkerPoolOptions
   readonly #waiting = new Set<() => void>()
   #running = 0
-  #pool: Piscina<Task, Done> | undefined
+  #pool: Promise<Piscina<Task, Done>> | undefined
   #closed = false
 
   constructor(options: WorkerPoolOptions = {}) {
@@ -66,7 +66,8 @@ export class WorkerPool {
     const signal = AbortSignal.timeout(Math.max(0, Math.ceil(deadline)))
     await this.#turn(signal, deadline)
     try {
-      return output(await this.#open().run({ module: module.href, input }, { signal })) as O
+      const pool = await this.#open()
+      return output(await pool.run({ module: module.href, input }, { signal })) as O
     } catch (cause) {
       if (cause instanceof WorkError) throw cause
       if (signal.aborted) throw late(deadline, cause)
@@ -80,7 +81,8 @@ export class WorkerPool {
   async close(): Promise<void> {
     this.#closed = true
     for (const start of this.#waiting) start()
-    await this.#pool?.destroy()
+    const pool = await this.#pool
+    await pool?.destroy()
   }
 
   /**
@@ -115,11 +117,16 @@ export class WorkerPool {
     start?.()
   }
 
-  #open(): Piscina<Task, Done> {
+  #open(): Promise<Piscina<Task, Done>> {
     if (this.#closed) throw closed()
-    if (this.#pool) return this.#pool
+    return (this.#pool ??= this.#make())
+  }
+
+  /** The library is loaded with the first task: most processes start without one. */
+  async #make(): Promise<Piscina<Task, Done>> {
+    const { Piscina } = await import('piscina')
     const { idle = 300_000, memory = 256, onError } = this.#options
-    this.#pool = new Piscina<Task, Done>({
+    const pool = new Piscina<Task, Done>({
       filename: entry,
       minThreads: 0,
       maxThreads: this.#threads,
@@ -128,8 +135,8 @@ export class WorkerPool {
       resourceLimits: { maxOldGenerationSizeMb: Math.max(32, memory), maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
     })
     // Without a listener, a thread that fails between two tasks would take the process down.
-    this.#pool.on('error', (error: Error) => onError?.(error))
-    return this.#pool
+    pool.on('error', (error: Error) => onError?.(error))
+    return pool
   }
 }
 

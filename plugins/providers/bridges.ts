@@ -5,6 +5,7 @@ import { addressOf } from './address.ts'
 import { baseUrl, httpProperties, traitsProperty } from './config.ts'
 import { routeOrRefusal } from './missing-route.ts'
 import { bridgePresets } from './presets.ts'
+import type { Preset } from './presets.ts'
 import { offerOf, openUpstream } from './upstream.ts'
 import type { UpstreamSettings } from './upstream.ts'
 
@@ -45,27 +46,16 @@ export const bridgeC = bridge({
   since: '0.35',
 })
 
+type Presets = ReadonlyMap<string, Preset>
+
 function bridge({ name, summary, chat, images, moves, since }: Bridge): AnyProvider {
-  const presets = bridgePresets.get(name) ?? new Map<string, never>()
+  const presets: Presets = bridgePresets.get(name) ?? new Map()
   const protocols = chat ? ['chat', 'mapeval'] : ['mapeval']
   const presetOf = ({ preset }: Config) => (preset === undefined ? undefined : presets.get(preset))
-  const addresses = httpProperties.endpoint_base_urls
-  const moved = moves.map((key) => [key, addresses.properties[key]] as const)
-  const schema: JSONSchema = {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      preset: { enum: [...presets.keys()], description: 'A known server: its address and what it can do.' },
-      base_url: { ...baseUrl, description: `${baseUrl.description} Needed without a preset.` },
-      ...httpProperties,
-      endpoint_base_urls: { ...addresses, properties: Object.fromEntries(moved) },
-      ...(chat ? { traits: traitsProperty } : {}),
-    },
-  }
   return defineProvider({
     name,
     summary,
-    config: schema,
+    config: schemaOf(presets, chat, moves),
     secrets: ['api_key'],
     offers: (config: Config) =>
       protocols.map((protocol) => {
@@ -95,6 +85,22 @@ function bridge({ name, summary, chat, images, moves, since }: Bridge): AnyProvi
       }
     },
   })
+}
+
+function schemaOf(presets: Presets, chat: boolean, moves: Bridge['moves']): JSONSchema {
+  const addresses = httpProperties.endpoint_base_urls
+  const moved = moves.map((key) => [key, addresses.properties[key]] as const)
+  return {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      preset: { enum: [...presets.keys()], description: 'A known server: its address and what it can do.' },
+      base_url: { ...baseUrl, description: `${baseUrl.description} Needed without a preset.` },
+      ...httpProperties,
+      endpoint_base_urls: { ...addresses, properties: Object.fromEntries(moved) },
+      ...(chat ? { traits: traitsProperty } : {}),
+    },
+  }
 }
 
 interface Config extends Omit<UpstreamSettings, 'base_url'> {

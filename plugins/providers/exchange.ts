@@ -71,8 +71,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Source, Flow {
     this.#held.push(chunk)
     this.#heldSize += chunk.length
     if (this.#heldSize >= heldLimit) controller.pause()
-    if (this.#flowing) return
-    this.#limits.heard()
+    // Of what arrives together the first chunk is enough to know that the upstream is there.
+    if (this.#held.length === 1) this.#limits.heard()
     if (this.#sink && !this.#paused) this.#soon()
   }
 

@@ -4,7 +4,7 @@ import type { Back, Exchange } from './translate-back.ts'
 import { failureOf } from './translate-back.ts'
 
 /** Bytes at the end of a stream in which its last frames nearly always are, and in which they are else. */
-const nearEnd = 4 * 1024
+const nearEnd = 2 * 1024
 const farEnd = 16 * 1024
 
 /**

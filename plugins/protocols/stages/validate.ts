@@ -9,6 +9,9 @@ const ajv = new Ajv2020({
   ownProperties: true,
   validateFormats: false,
   verbose: false,
+  // Both take far longer than what they are for: the schemas are our own, and V8 optimizes the code itself.
+  validateSchema: false,
+  code: { optimize: false },
 })
 const compiled = new WeakMap<object, ValidateFunction>()
 
