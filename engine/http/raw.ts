@@ -1,10 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
 import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { AnyCodec } from '../spec/codec.ts'
 import { GatewayError } from '../spec/error.ts'
 import { errorReply } from './exchange.ts'
+
+// An import of this module would evaluate its every export, `fetch` with all its parts among them.
+const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** Answers on a connection that has no response object, and closes it. What its client still sends is not read. */
 export function refuseRaw(stream: Duplex, error: GatewayError, codec?: AnyCodec): void {

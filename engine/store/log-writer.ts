@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { LogRow } from '../spec/store.ts'
-import { type Database, codeOf, connect } from './connect.ts'
+import { codeOf, openFile, placeOf } from './place.ts'
 import type { RequestsTable } from './tables.ts'
 
 /** What became of a batch. */
@@ -25,19 +25,12 @@ const LONGEST_PAUSE = 2_000
 
 /** Opens the writer; the database itself at the first row. `report` hears why writing fails, and undefined when it works again. */
 export function openLogWriter(url: string, report: (failing: string | undefined) => void): LogWriter {
-  let database: Database | undefined
+  let target: Target | undefined
   let failing = false
 
   async function insert(rows: readonly LogRow[]): Promise<void> {
-    database ??= await connect(url, { busy: BUSY, connections: 1 })
-    await database.query.transaction().execute((transaction) =>
-      transaction
-        .insertInto('requests')
-        .values(rows.map(columnsOf))
-        // A batch that was interrupted comes again, and part of it may be there already.
-        .onConflict((conflict) => conflict.column('id').doNothing())
-        .execute(),
-    )
+    target ??= await openTarget(url)
+    await target.insert(rows)
   }
 
   async function write(rows: readonly LogRow[]): Promise<Written> {
@@ -66,8 +59,80 @@ export function openLogWriter(url: string, report: (failing: string | undefined)
     return total
   }
 
-  return { write, close: async () => database?.close() }
+  return { write, close: async () => target?.close() }
 }
+
+/** Where rows go. A batch that was interrupted comes again: rows that are there already are passed over. */
+interface Target {
+  insert(rows: readonly LogRow[]): Promise<void>
+  close(): Promise<void>
+}
+
+function openTarget(url: string): Target | Promise<Target> {
+  const place = placeOf(url)
+  return place.dialect === 'sqlite' ? openSqlite(place.path, place.maxPages) : openPostgres(url)
+}
+
+/** One prepared statement: building the same one for every batch takes longer than SQLite takes to run it. */
+function openSqlite(path: string, maxPages: number | undefined): Target {
+  const file = openFile(path, BUSY, maxPages)
+  const places = COLUMNS.map((column) => `@${column}`)
+  const statement = file.prepare(
+    `insert into requests (${COLUMNS.join()}) values (${places.join()}) on conflict (id) do nothing`,
+  )
+  const all = file.transaction((rows: readonly LogRow[]) => {
+    for (const row of rows) statement.run(columnsOf(row))
+  })
+  return {
+    insert: async (rows) => all.immediate(rows),
+    close: async () => void file.close(),
+  }
+}
+
+/** The query builder is loaded for this alone: it is large, and SQLite needs none of it here. */
+async function openPostgres(url: string): Promise<Target> {
+  const { fromPool } = await import('./connect.ts')
+  const { query, close } = await fromPool(url, 1)
+  return {
+    insert: (rows) =>
+      query.transaction().execute(async (transaction) => {
+        const values = rows.map(columnsOf)
+        await transaction
+          .insertInto('requests')
+          .values(values)
+          .onConflict((conflict) => conflict.column('id').doNothing())
+          .execute()
+      }),
+    close,
+  }
+}
+
+const COLUMNS: readonly (keyof RequestsTable)[] = [
+  'id',
+  'at',
+  'type',
+  'key_id',
+  'requested',
+  'model',
+  'provider',
+  'protocol',
+  'upstream_protocol',
+  'stream',
+  'status',
+  'result',
+  'error',
+  'attempts',
+  'input_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'output_tokens',
+  'reasoning_tokens',
+  'cost_micros',
+  'first_byte',
+  'duration',
+  'reference',
+  'metadata',
+]
 
 /** A row of the log as its table holds it. */
 export function columnsOf(row: LogRow): RequestsTable {
