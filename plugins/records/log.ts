@@ -48,7 +48,7 @@ function rowOf({ type, bill }: Config, slots: Slots, scope: Scope, host: Host): 
     at: Math.round(Date.now() - scope.elapsed()),
     type,
     keyId: principal?.keyId ?? null,
-    requested: request?.model.slice(0, 256) ?? null,
+    requested: request?.model.slice(0, 256) || null,
     ...servedBy(slots, scope),
     protocol: request?.protocol ?? host.pipeline.protocol ?? null,
     upstreamProtocol: model?.offer.protocol ?? null,

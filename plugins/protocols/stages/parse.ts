@@ -72,7 +72,9 @@ class ClientRequest implements Envelope {
   }
 
   get model(): string {
-    return this.#read().model
+    // Asked for the log, too, of bodies that no schema has seen.
+    const model: unknown = this.#read().model
+    return typeof model === 'string' ? model : ''
   }
 
   get stream(): boolean {
