@@ -2,6 +2,7 @@
 export type Shape = 'chat' | 'messages'
 
 export interface Scenario {
+  readonly operation: 'chat' | 'decisions'
   readonly connections: number
   /** Seconds measured, after `ramp` seconds. */
   readonly seconds: number
@@ -37,14 +38,40 @@ function body(shape: Shape, model: string, stream: boolean): object {
   return { ...common, messages, tools: [{ type: 'function', function: { ...tool, parameters } }] }
 }
 
-const whole = (connections: number): Scenario => ({
-  connections,
-  seconds: 1.5,
-  ramp: 0.25,
-  unit: 'request',
-  body: (shape) => body(shape, 'mock', false),
-})
+/** Questions of about 2 KB with their evidence; the mock upstream knows the answers. */
+function decisions(): object {
+  return {
+    model: 'judge',
+    input: words.repeat(12).slice(0, 1200),
+    questions: [
+      { type: 'predicate', name: 'defect', instructions: 'Does the text report a defect of the product?' },
+      {
+        type: 'choice',
+        name: 'team',
+        instructions: 'Which team has to look into it first?',
+        choices: [
+          { value: 'web', description: 'Whatever runs in a browser.' },
+          { value: 'data', description: 'Imports, exports and reports.' },
+          { value: 'billing', description: 'Invoices, prices and payments.' },
+        ],
+      },
+      {
+        type: 'score',
+        name: 'severity',
+        instructions: 'How badly does it hurt the people who use the product?',
+        levels: [{ label: 'low' }, { label: 'medium' }, { label: 'high' }],
+      },
+    ],
+  }
+}
+
+const whole = (
+  connections: number,
+  operation: Scenario['operation'] = 'chat',
+  make = (shape: Shape) => body(shape, 'mock', false),
+): Scenario => ({ operation, connections, seconds: 1.5, ramp: 0.25, unit: 'request', body: make })
 const stream = (connections: number, chunks: number, delay: number, seconds: number, ramp: number): Scenario => ({
+  operation: 'chat',
   connections,
   seconds,
   ramp,
@@ -55,6 +82,8 @@ const stream = (connections: number, chunks: number, delay: number, seconds: num
 export const scenarios = {
   json1: whole(1),
   json32: whole(32),
+  /** Decisions: to an upstream of their own protocol, or translated for a bridge. */
+  decisions: whole(32, 'decisions', decisions),
   /** As many chunks as go through. */
   'stream-burst': stream(16, 200, 0, 1.5, 0.4),
   /** Short streams: the delay added to the first byte. */

@@ -1,14 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Shape } from './scenarios.ts'
+import type { Scenario, Shape } from './scenarios.ts'
 
 export interface Target {
   readonly name: string
   readonly port: number
   readonly command: readonly string[]
   readonly env: NodeJS.ProcessEnv
-  readonly path: string
+  /** Where it serves what; a scenario of anything else leaves it out. */
+  readonly paths: Readonly<Partial<Record<Scenario['operation'], string>>>
   readonly headers: Readonly<Record<string, string>>
   readonly shape: Shape
 }
@@ -27,7 +28,7 @@ function make(name: string, port: number, mockPort: number, work: string): Targe
     name,
     port,
     env: {},
-    path: '/v1/chat/completions',
+    paths: { chat: '/v1/chat/completions', decisions: '/v1/decisions' },
     headers: { authorization: `Bearer ${benchKey}` },
     shape: 'chat' as Shape,
   }
@@ -35,18 +36,25 @@ function make(name: string, port: number, mockPort: number, work: string): Targe
     case 'bare':
       return { ...common, command: [process.execPath, join(here, 'bare.ts'), String(port), String(mockPort)] }
     case 'sluice':
-      return { ...common, ...gateway(name, port, mockPort, work) }
+      return { ...common, ...gateway(common, mockPort, work, 'native') }
     case 'sluice-translating':
-      return { ...common, ...gateway(name, port, mockPort, work), path: '/v1/messages', shape: 'messages' }
+      return {
+        ...common,
+        ...gateway(common, mockPort, work, 'bridge_a'),
+        paths: { ...common.paths, chat: '/v1/messages' },
+        shape: 'messages',
+      }
     case 'portkey':
-      return { ...common, ...peer(port, mockPort) }
+      return { ...common, ...peer(port, mockPort), paths: { chat: common.paths.chat } }
     default:
       throw new Error(`no target named "${name}"`)
   }
 }
 
-function gateway(name: string, port: number, mockPort: number, work: string) {
+/** @param judge type of the provider that decides: of the client's own protocol, or a bridge to the other one */
+function gateway({ name, port }: Pick<Target, 'name' | 'port'>, mockPort: number, work: string, judge: string) {
   const config = join(work, `${name}.yaml`)
+  const upstream = { base_url: `http://127.0.0.1:${mockPort}/v1`, api_key: 'sk-upstream' }
   const streams = ['mock', 'mock-c200-d0', 'mock-c5-d4', 'mock-c100-d40']
   writeFileSync(
     config,
@@ -56,9 +64,13 @@ function gateway(name: string, port: number, mockPort: number, work: string) {
       plugins: [join(root, 'plugins')],
       pipelines: join(root, 'pipelines'),
       providers: [
-        { name: 'mock', type: 'compatible', base_url: `http://127.0.0.1:${mockPort}/v1`, api_key: 'sk-upstream' },
+        { name: 'mock', type: 'compatible', ...upstream },
+        { name: 'judge', type: judge, ...upstream },
       ],
-      models: streams.map((model) => ({ name: model, provider: 'mock', pricing: { input: 1, output: 2 } })),
+      models: [
+        ...streams.map((model) => ({ name: model, provider: 'mock', pricing: { input: 1, output: 2 } })),
+        { name: 'judge', provider: 'judge', supports_mapeval: true, pricing: { input: 1, output: 2 } },
+      ],
       api_keys: [{ name: 'bench', key: benchKey }],
     }),
   )
