@@ -6,21 +6,23 @@ import { printDiagnostic } from './config/diagnostics.ts'
 import type { Diagnostic } from './config/diagnostics.ts'
 import type { Environment } from './config/interpolate.ts'
 import type { Settings } from './config/settings.ts'
-import type { Path } from './config/source.ts'
 import { httpLimits } from './http/limits.ts'
 import type { HttpLimits } from './http/limits.ts'
 import { createHttpServer } from './http/server.ts'
 import { declaredKeys } from './live/declared-keys.ts'
+import { dispatchJobs } from './live/dispatch.ts'
 import { Keep } from './live/keep.ts'
 import { Live } from './live/live.ts'
 import type { HouseServices } from './live/services.ts'
 import type { Snapshot } from './live/snapshot.ts'
 import { watchConfiguration } from './live/watch.ts'
-import { StartError, openDatabase } from './store/database.ts'
+import { StartError } from './store/database.ts'
 import type { Database } from './store/database.ts'
-import { ApiKeys, keyPoll } from './store/keys.ts'
-import { LogQueue } from './store/log-queue.ts'
+import { keyPoll } from './store/keys.ts'
+import type { ApiKeys } from './store/keys.ts'
 import type { Secrets } from './store/redaction.ts'
+import { changedForGood, openStores, refreshKeys } from './store/stores.ts'
+import type { Stores } from './store/stores.ts'
 import { productVersion } from './version.ts'
 import { WorkerPool } from './workers/pool.ts'
 
@@ -66,15 +68,6 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** What is opened with the first configuration and lives as long as the process. */
-interface Stores {
-  /** The settings that it was opened with. */
-  readonly settings: Settings
-  readonly database: Database
-  readonly keys: ApiKeys
-  readonly rows: LogQueue
-}
-
 /** Opens the stores, loads the configuration and serves it. Rejects with `ConfigurationError` or `StartError`. */
 export async function openHouse(options: HouseOptions): Promise<House> {
   const { log, secrets } = options
@@ -90,10 +83,23 @@ export async function openHouse(options: HouseOptions): Promise<House> {
       if (problems.length > 0) throw new Error(problems.join('; '))
       return stores.keys
     },
-    fixed: (settings) => (stores === undefined ? [] : changed(stores.settings, settings)),
+    fixed: (settings) => (stores === undefined ? [] : changedForGood(stores.settings, settings)),
     protect: (values) => values.forEach((value) => secrets.protect(value)),
     scrub: (text) => secrets.scrub(text),
     record: (row) => stores?.rows.write(row),
+    keyValue: {
+      get shared() {
+        return stores?.keyValue.shared ?? false
+      },
+      get: (key) => opened(stores).keyValue.get(key),
+      set: (key, value, how) => opened(stores).keyValue.set(key, value, how),
+      delete: (key) => opened(stores).keyValue.delete(key),
+    },
+    get jobs() {
+      return stores?.jobs
+    },
+    seal: (bytes, context) => opened(stores).sealing.seal(bytes, context),
+    unseal: (sealed, context) => opened(stores).sealing.unseal(sealed, context),
     work: (module, input, deadline) => pool.run(module, input, deadline),
     keep: keep.get,
     status: {
@@ -101,14 +107,18 @@ export async function openHouse(options: HouseOptions): Promise<House> {
         return draining
       },
       get degraded() {
-        return stores?.rows.counters.failing === undefined ? [] : ['request_log']
+        if (stores === undefined) return []
+        const { rows, keyValue } = stores
+        return [
+          ...(rows.counters.failing === undefined ? [] : ['request_log']),
+          ...(keyValue.failing ? ['key_value'] : []),
+        ]
       },
     },
     version: productVersion(),
   }
   const closeStores = async () => {
-    const rows = stores?.rows.close().finally(() => stores?.database.close())
-    const closed = await Promise.allSettled([rows, keep.close(), pool.close()])
+    const closed = await Promise.allSettled([stores?.close(), keep.close(), pool.close()])
     const failures = closed.flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []))
     if (failures.length > 0) throw new AggregateError(failures, 'not everything could be closed')
   }
@@ -131,8 +141,9 @@ export async function openHouse(options: HouseOptions): Promise<House> {
       throw error
     })
     const unwatch = options.watch ? watchConfiguration(live, log) : () => undefined
-    const { keys, database, rows } = stores
-    const polling = setInterval(() => refresh(keys, log), keyPoll).unref()
+    const { keys, database, rows, jobs } = stores
+    jobs?.start(dispatchJobs(live))
+    const polling = setInterval(() => refreshKeys(keys, log), keyPoll).unref()
     return {
       address,
       live,
@@ -146,7 +157,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
         try {
           if (notice > 0) await setTimeout(notice)
           const end = performance.now() + deadline + limits.lastWords
-          await http.drain(deadline)
+          await Promise.all([http.drain(deadline), jobs?.drain(deadline, limits.lastWords)])
           // Requests that were cut at the very end still have their rows to hand in.
           await live.close(Math.max(limits.lastWords, end - performance.now()))
         } finally {
@@ -160,28 +171,9 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   }
 }
 
-async function openStores(settings: Settings, { log, secrets }: HouseOptions): Promise<Stores> {
-  const { url } = settings.database
-  secrets.protectUrl(url)
-  const database = await openDatabase(url)
-  const keys: ApiKeys = new ApiKeys(database, { onStranger: () => refresh(keys, log) })
-  await keys.refresh()
-  return { settings, database, keys, rows: new LogQueue({ url, log }) }
-}
-
-function refresh(keys: ApiKeys, log: Logger): void {
-  keys.refresh().catch((error: unknown) => log.warn({ err: error }, 'the API keys cannot be read again'))
-}
-
-/** Settings that a running process cannot take over. */
-function changed(before: Settings, after: Settings): Path[] {
-  const listening = (['host', 'port', 'workers'] as const).filter(
-    (field) => before.listen[field] !== after.listen[field],
-  )
-  return [
-    ...listening.map((field) => ['listen', field]),
-    ...(before.database.url === after.database.url ? [] : [['database', 'url']]),
-  ]
+function opened(stores: Stores | undefined): Stores {
+  if (stores === undefined) throw new Error('the stores are opened with the first configuration')
+  return stores
 }
 
 /** What a configuration changes in the house when it goes live. */

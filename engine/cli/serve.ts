@@ -56,6 +56,8 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
 async function saysWorkers(file: string, { environment, folder }: Terminal): Promise<boolean> {
   // What is wrong with the file is told by those who load it.
   const text = await readFile(resolve(folder, file), 'utf8').catch(() => '')
+  // Reading YAML takes its time, and most say nothing of them.
+  if (!text.includes('workers')) return false
   const { value } = readSource(file, text, environment).source
   const listen = isObject(value) ? value['listen'] : undefined
   return isObject(listen) && (listen['workers'] ?? 1) !== 1

@@ -114,7 +114,7 @@ export const settingsFormat = {
       type: 'object',
       additionalProperties: false,
       required: ['url'],
-      description: 'The key-value store that processes share; absent: none.',
+      description: 'The key-value store that machines share; absent: what outlives a request is kept in the database.',
       properties: {
         url: {
           type: 'string',

@@ -1,10 +1,27 @@
 import { createHash } from 'node:crypto'
 import type { Restore } from '../spec/codec.ts'
-import type { Tool } from '../spec/tool.ts'
+import { GatewayError } from '../spec/error.ts'
+import type { CustomTool, FunctionTool, Tool } from '../spec/tool.ts'
 
 interface Named {
   readonly name: string
   readonly namespace?: string
+}
+
+/** The namespace whose tools are called by their bare names, as those of no namespace are. */
+const bareNamespace = 'functions'
+
+/** What a tool is called where there are no namespaces. */
+export function flatName({ name, namespace }: Named): string {
+  return namespace === undefined || namespace === bareNamespace ? name : `${namespace}__${name}`
+}
+
+/** The tool that is meant by a name with its namespace, by a flattened name, or by a name alone. */
+export function toolNamed(tools: readonly Tool[], meant: Named): FunctionTool | CustomTool | undefined {
+  const callable = tools.filter((tool) => tool.type !== 'opaque')
+  const exact = callable.find(({ name, namespace }) => name === meant.name && namespace === meant.namespace)
+  if (exact || meant.namespace !== undefined) return exact
+  return callable.find((tool) => flatName(tool) === meant.name) ?? callable.find(({ name }) => name === meant.name)
 }
 
 /** How the tools of one request are called at an upstream that has no namespaces and shorter names. */
@@ -18,9 +35,11 @@ export interface ToolNames {
 /**
  * Names for `tools` of at most `limit` characters out of letters, digits, `_` and `-`.
  * Namespaces flatten to `namespace__name`; what is too long or has other characters ends in a hash of itself.
+ * Throws `invalid_value` where a tool of a namespace flattens to the name of another tool.
  */
 export function toolNames(tools: readonly Tool[], limit: number): ToolNames {
-  const printed = ({ name, namespace }: Named) => legal(namespace === undefined ? name : `${namespace}__${name}`, limit)
+  refuseCollisions(tools)
+  const printed = (tool: Named) => legal(flatName(tool), limit)
   return {
     printed,
     restore: (customs) => {
@@ -49,6 +68,26 @@ export function restored(restore: Restore | undefined, name: string): Named & { 
 /** A call id every protocol accepts: unchanged where it can be, else a hash of it. */
 export function legalCallId(id: string): string {
   return /^[\w-]{1,64}$/.test(id) ? id : `call_${hash(id, 24)}`
+}
+
+function refuseCollisions(tools: readonly Tool[]): void {
+  const callable = tools.filter((tool) => tool.type !== 'opaque')
+  if (callable.every(({ namespace }) => namespace === undefined)) return
+  const taken = new Set<string>()
+  for (const tool of callable.toSorted((one, other) => rank(one) - rank(other))) {
+    const name = flatName(tool)
+    if (tool.namespace !== undefined && taken.has(name))
+      throw new GatewayError('invalid_value', {
+        param: 'tools',
+        reason: `a tool of the namespace ${tool.namespace.slice(0, 64)} has the name of another tool, ${name.slice(0, 64)}`,
+      })
+    taken.add(name)
+  }
+}
+
+/** Tools of no namespace come first: theirs are the names that are taken. */
+function rank({ namespace }: Named): number {
+  return namespace === undefined ? 0 : 1
 }
 
 function legal(name: string, limit: number): string {

@@ -1,28 +1,28 @@
 import type { AnyCodec } from '../spec/codec.ts'
 import type { GatewayError } from '../spec/error.ts'
 import { asGatewayError } from '../spec/error.ts'
-import type { Ingress, Outcome, Reply } from '../spec/slots.ts'
+import type { Outcome, Reply } from '../spec/slots.ts'
 import { finish } from '../pipeline/run.ts'
 import type { Bag, CompiledPipeline } from '../pipeline/run.ts'
 import { printFailure } from './dialect.ts'
 import type { Sent } from './reply.ts'
 import type { ExchangeScope } from './scope.ts'
 
-/** How a reply leaves: over HTTP, or as frames of a socket. */
+/** How a reply leaves: over HTTP, as frames of a socket, or not at all. */
 export type Send = (reply: Reply, headers: Record<string, string>) => Promise<Sent>
 
 /**
- * One request through one pipeline: runs its stages, sends the reply or the error, and runs `finally` exactly once
+ * One exchange through one pipeline: runs its stages, sends the reply or the error, and runs `finally` exactly once
  * when the last byte has left or the client has gone.
+ * @param slots what the exchange begins with: a request's `ingress`, or whatever else the pipeline takes
  */
 export async function runExchange(
   pipeline: CompiledPipeline,
   codec: AnyCodec | undefined,
-  ingress: Ingress,
+  slots: Bag,
   scope: ExchangeScope,
   send: Send,
 ): Promise<Outcome> {
-  const slots: Bag = { ingress }
   let reply: Reply
   let sent: Sent
   let error: GatewayError | undefined
@@ -63,11 +63,12 @@ export function errorReply({ failure, facts }: GatewayError, codec: AnyCodec | u
 }
 
 function commonHeaders(reply: Reply, codec: AnyCodec | undefined, scope: ExchangeScope): Record<string, string> {
-  const headers: Record<string, string> = { ...reply.headers, 'x-request-id': scope.id }
-  for (const name in headers) {
-    const value = headers[name] as string
-    if (unprintable.test(value)) headers[name] = value.replace(unprintables, '?')
+  const headers: Record<string, string> = {}
+  for (const name in reply.headers) {
+    const value = reply.headers[name] as string
+    headers[name] = unprintable.test(value) ? value.replace(unprintables, '?') : value
   }
+  headers['x-request-id'] = scope.id
   if (codec?.idHeader !== undefined) headers[codec.idHeader] = scope.id
   headers['server-timing'] = serverTiming(scope)
   return headers

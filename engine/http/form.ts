@@ -1,4 +1,3 @@
-import { Busboy } from '@fastify/busboy'
 import { GatewayError } from '../spec/error.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { boundaryOf, formParts, malformed } from './form-parts.ts'
@@ -96,7 +95,9 @@ function withoutFiles(bytes: Buffer, parts: readonly FormPart[], boundary: strin
   return Buffer.concat([...pieces, Buffer.from(`--${boundary}--`)])
 }
 
-function read(form: Buffer, boundary: string): Promise<readonly Given[]> {
+async function read(form: Buffer, boundary: string): Promise<readonly Given[]> {
+  // Loaded with the first form: most requests are JSON.
+  const { Busboy } = await import('@fastify/busboy')
   return new Promise((resolve, reject) => {
     const found: Given[] = []
     const parser = new Busboy({

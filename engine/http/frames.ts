@@ -1,33 +1,17 @@
 import { WebSocket } from 'ws'
-import { isObject } from '../spec/json.ts'
-import type { Json } from '../spec/json.ts'
+import type { SocketWriter } from '../spec/codec.ts'
 import type { Reply } from '../spec/slots.ts'
 import type { Flow, Frame } from '../spec/source.ts'
 import { FrameDecoder } from '../stream/sse.ts'
-import { part } from './goodbye.ts'
+import { part, tooSlow } from './goodbye.ts'
 import type { SocketLimits } from './limits.ts'
 import type { Sent } from './reply.ts'
 
-/** What is to be said on a socket: an event of a stream, or an answer or an error as a whole. */
-export type Said =
-  | { readonly kind: 'event'; readonly frame: Frame }
-  | { readonly kind: 'whole'; readonly status: number; readonly value: Json }
-
-/**
- * The text message for what is to be said; undefined: none. Events are their data, without the mark that ends a stream
- * over HTTP. An error is the error body of its protocol, with its status and the type `error`.
- */
-export function messageOf(said: Said): string | undefined {
-  if (said.kind === 'event') return said.frame.data === '[DONE]' ? undefined : said.frame.data
-  const { status, value } = said
-  if (status < 400) return JSON.stringify(value)
-  return JSON.stringify({ ...(isObject(value) ? value : { error: value }), type: 'error', status })
-}
-
-/** A socket an answer goes to. */
+/** A socket an answer goes to, and what writes it. */
 export interface Outlet {
   readonly socket: WebSocket
-  readonly limits: Pick<SocketLimits, 'unsent' | 'stalled' | 'farewell'>
+  readonly limits: Pick<SocketLimits, 'unsent' | 'stalled' | 'farewell' | 'trailing'>
+  readonly writer: SocketWriter
   /** The error reply for a stream that broke without an end of its own. */
   readonly broken: (error: Error) => Reply
 }
@@ -36,9 +20,9 @@ export interface Outlet {
 export function sendFrames(outlet: Outlet, reply: Reply): Promise<Sent> {
   return new Promise((resolve) => {
     const telling = new Telling(outlet, resolve)
-    const { status, body } = reply
+    const { status, headers, body } = reply
     if (body.kind === 'stream') return telling.follow((sink) => body.source.open(sink))
-    if (body.kind === 'json') telling.say(messageOf({ kind: 'whole', status, value: body.value }))
+    if (body.kind === 'json') telling.say(outlet.writer.whole(status, body.value, headers))
     if (body.kind === 'bytes') telling.say(isText(body.type) ? Buffer.from(body.bytes).toString() : body.bytes)
     telling.end()
   })
@@ -57,6 +41,7 @@ class Telling {
   #ended = false
   #over = false
   #stalled: NodeJS.Timeout | undefined
+  #trailing: NodeJS.Timeout | undefined
 
   constructor(outlet: Outlet, done: (sent: Sent) => void) {
     this.#outlet = outlet
@@ -101,20 +86,33 @@ class Telling {
   }
 
   end(): void {
+    if (this.#ended) return
+    this.say(this.#outlet.writer.end())
     this.#ended = true
     if (this.#unsent > 0) this.#hurry()
     else this.#finish()
   }
 
   #events(frames: readonly Frame[]): void {
-    for (const frame of frames) this.say(messageOf({ kind: 'event', frame }))
+    const { writer, limits } = this.#outlet
+    for (const frame of frames) this.say(writer.event(frame))
+    if (writer.ended && !this.#ended) this.#trailing ??= setTimeout(this.#cutTrail, limits.trailing)
+  }
+
+  /** Nobody waits for a stream that goes on after its last word: the next request may be waiting for its end. */
+  #cutTrail = (): void => {
+    this.#flow?.cancel(new Error('the stream went on after its end'))
+    this.end()
   }
 
   #break(error: Error): void {
+    const { writer } = this.#outlet
     if (this.#ended) return
+    // What breaks after the last word breaks nothing for the client.
+    if (writer.ended) return this.end()
     this.#broken = error
-    const { status, body } = this.#outlet.broken(error)
-    if (body.kind === 'json') this.say(messageOf({ kind: 'whole', status, value: body.value }))
+    const { status, headers, body } = this.#outlet.broken(error)
+    if (body.kind === 'json') this.say(writer.whole(status, body.value, headers))
     this.end()
   }
 
@@ -132,10 +130,7 @@ class Telling {
   /** Gives the client its time to read what is written. */
   #hurry(): void {
     const { socket, limits } = this.#outlet
-    this.#stalled ??= setTimeout(
-      () => part(socket, { code: 1013, reason: 'too slow to read' }, limits.farewell),
-      limits.stalled,
-    )
+    this.#stalled ??= setTimeout(() => part(socket, tooSlow, limits.farewell), limits.stalled)
   }
 
   #calm(): void {
@@ -152,12 +147,14 @@ class Telling {
     if (this.#over) return
     this.#over = true
     this.#calm()
-    const { socket } = this.#outlet
+    clearTimeout(this.#trailing)
+    const { socket, writer } = this.#outlet
     socket.off('close', this.#left)
+    const told = writer.ended && this.#unsent === 0
     this.#done({
       bytes: this.#bytes,
       firstByte: this.#firstByte,
-      left: socket.readyState !== WebSocket.OPEN,
+      left: socket.readyState !== WebSocket.OPEN && !told,
       ...(this.#broken ? { broken: this.#broken } : {}),
     })
   }

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws'
-import type { GatewayError } from '../spec/error.ts'
+import { GatewayError } from '../spec/error.ts'
 
 /** How a socket ends: the close code, and the error that is said before it. */
 export interface Goodbye {
@@ -16,6 +16,14 @@ export function refusedBy({ failure }: GatewayError): Goodbye {
 }
 
 export const stopping: Goodbye = { code: 1001, reason: 'the gateway is about to stop' }
+
+export const tooSlow: Goodbye = { code: 1013, reason: 'too slow to read' }
+
+export const tooOld: Goodbye = {
+  code: 1001,
+  reason: 'open for too long',
+  error: new GatewayError('websocket_connection_limit_reached'),
+}
 
 /** Closes a socket; who does not close in turn is cut off after `farewell` milliseconds. */
 export function part(socket: WebSocket, { code, reason }: Goodbye, farewell: number): void {

@@ -2,12 +2,12 @@
 export interface SocketLimits {
   /** Bytes of a message. */
   readonly message: number
-  /** Messages that wait on one socket while another is being answered. */
-  readonly waiting: number
   /** Bytes that are written and not sent yet, beyond which the answer is paused. */
   readonly unsent: number
   /** How long they may stay unsent. */
   readonly stalled: number
+  /** How long a stream may go on after its last word before the next message is answered. */
+  readonly trailing: number
   /** Between two pings; who answers neither of two is gone. */
   readonly beat: number
   /** Between two looks at whether a client may still be here. */
@@ -61,9 +61,9 @@ export const httpLimits: HttpLimits = {
   bodies: 256 * 1024 * 1024,
   sockets: {
     message: 64 * 1024 * 1024,
-    waiting: 8,
     unsent: 1024 * 1024,
     stalled: 30_000,
+    trailing: 1_000,
     beat: 30_000,
     recheck: 4_000,
     age: 3_600_000,

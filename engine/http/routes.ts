@@ -1,9 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { Router } from 'koa-router'
+import { createRequire } from 'node:module'
+import type * as koaRouter from 'koa-router'
 import type { AnyCodec } from '../spec/codec.ts'
 import { GatewayError } from '../spec/error.ts'
 import type { Snapshot } from '../live/snapshot.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
+
+// Imported as a module it would evaluate every export of `node:http`, `fetch` with all its parts among them.
+const { Router } = createRequire(import.meta.url)('koa-router') as typeof koaRouter
 
 /** Where a request goes: to a pipeline, or back with an error in the dialect of the routes nearest to its path. */
 export type Matched = Endpoint | { readonly error: GatewayError; readonly codec: AnyCodec | undefined }
@@ -66,7 +70,12 @@ function createRoutes(snapshot: Snapshot): Routes {
   }
 }
 
-function search(router: Router, endpoints: ReadonlyMap<string, Endpoint>, method: string, path: string): Matched {
+function search(
+  router: koaRouter.Router,
+  endpoints: ReadonlyMap<string, Endpoint>,
+  method: string,
+  path: string,
+): Matched {
   const { pathAndMethod, path: samePath } = router.match(path, method)
   const layer = pathAndMethod[0]
   const endpoint = layer && endpoints.get(`${method === 'HEAD' ? 'GET' : method} ${String(layer.path)}`)

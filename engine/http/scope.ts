@@ -4,7 +4,7 @@ import type { Scope } from '../spec/stage.ts'
 
 /** The scope of one exchange; the server and `attempt` move it on, stages only see `Scope`. */
 export class ExchangeScope implements Scope {
-  readonly id = randomUUIDv7()
+  readonly id: string
   readonly started = performance.now()
   attempt = 1
   #notes: Map<string, Json> | undefined
@@ -12,6 +12,10 @@ export class ExchangeScope implements Scope {
   #listeners: Set<(reason: Error) => void> | undefined
   #controller: AbortController | undefined
   #reason: Error | undefined
+
+  constructor(id: string = randomUUIDv7()) {
+    this.id = id
+  }
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()

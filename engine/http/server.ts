@@ -141,7 +141,7 @@ async function serve(
     ingress.hold.release()
     if (!response.writableFinished) scope.abort(new GatewayError('client_closed'))
   })
-  await runExchange(matched.pipeline, matched.codec, ingress, scope, send)
+  await runExchange(matched.pipeline, matched.codec, { ingress }, scope, send)
 }
 
 /** What a request asks for, as routes know it. */

@@ -7,6 +7,7 @@ import type { Bag } from '../pipeline/run.ts'
 import { routesOf } from './routes.ts'
 import type { Endpoint, Matched } from './routes.ts'
 import type { ExchangeScope } from './scope.ts'
+import type { SocketMessage } from './socket-message.ts'
 
 /** What the request said that became a socket, or asks to. */
 export interface Upgrade {
@@ -26,28 +27,36 @@ export function upgradeOf({ url = '/', headers, socket }: IncomingMessage): Upgr
   }
 }
 
-/** Where a path's sockets go; `not_found` where it has none. */
-export function socketRoute(snapshot: Snapshot, path: string): Matched {
+/** Where the sockets of a path go by now; `not_found` where it has none. */
+export function routeAt(live: Live, path: string): Matched {
+  const snapshot = live.acquire()
+  const route = socketRoute(snapshot, path)
+  live.release(snapshot)
+  return route
+}
+
+function socketRoute(snapshot: Snapshot, path: string): Matched {
   const matched = routesOf(snapshot).match({ method: 'WS', path })
   if (!('error' in matched)) return matched
   return { ...matched, error: new GatewayError('not_found', { method: 'WS', path: path.slice(0, 256) }) }
 }
 
-/** Like `socketRoute`. Throws `not_found`. */
+/** Where the sockets of a path go. Throws `not_found` where it has none. */
 export function socketEndpoint(snapshot: Snapshot, path: string): Endpoint {
   const matched = socketRoute(snapshot, path)
   if ('error' in matched) throw matched.error
   return matched
 }
 
-/** The request of one message: the upgrade's, with the message as its body. */
+/** The request of one message: the upgrade's, with the message as its body. A message that is none has no body. */
 export function messageIngress(
   upgrade: Upgrade,
   endpoint: Endpoint,
   session: Map<string, unknown>,
-  message: Buffer,
+  { fields, body, error }: SocketMessage,
 ): Ingress {
-  return { ...asked(upgrade, endpoint), session, body: (limit) => limited(message, limit) }
+  const read = (limit: number) => (error ? Promise.reject(error) : limited(body, limit))
+  return { ...asked(upgrade, endpoint), session, message: fields, body: read }
 }
 
 /**

@@ -2,19 +2,22 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { WebSocket } from 'ws'
-import type { AnyCodec } from '../spec/codec.ts'
+import type { AnyCodec, SocketWriter } from '../spec/codec.ts'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
+import type { JsonObject } from '../spec/json.ts'
 import type { Outcome } from '../spec/slots.ts'
 import type { Live } from '../live/live.ts'
+import { Arrivals } from './arrivals.ts'
 import type { ByteBudget } from './body.ts'
 import { errorReply, runExchange } from './exchange.ts'
 import { sendFrames } from './frames.ts'
-import { part, refusedBy } from './goodbye.ts'
+import { part, refusedBy, tooOld, tooSlow } from './goodbye.ts'
 import type { Goodbye } from './goodbye.ts'
 import type { SocketLimits } from './limits.ts'
 import { ExchangeScope } from './scope.ts'
-import { admit, messageIngress, socketEndpoint } from './socket-access.ts'
+import { admit, messageIngress, routeAt, socketEndpoint } from './socket-access.ts'
 import type { Upgrade } from './socket-access.ts'
+import { answerWriter, errorMessage, readMessage } from './socket-message.ts'
 
 /** What all sockets share. */
 export interface SocketOptions {
@@ -24,11 +27,22 @@ export interface SocketOptions {
   readonly budget: ByteBudget
 }
 
-/** A message, and the bytes of it that the budget knows of. */
+/** A message, until it is read, and the bytes of it that the budget knows of. */
 interface Message {
-  readonly bytes: Buffer
+  bytes: Buffer
   readonly held: number
 }
+
+const read = Buffer.alloc(0)
+
+/** A message that is being answered. */
+interface Turn {
+  readonly scope: ExchangeScope
+  readonly writer: SocketWriter
+}
+
+/** Refusals that may be on their way to a client at once: who sends more and reads none would fill the memory. */
+const refusalLimit = 1024
 
 /** Codes of errors that say that a message could not be read. */
 const unreadable = new Set(['invalid_json', 'invalid_request'])
@@ -37,38 +51,42 @@ const unreadable = new Set(['invalid_json', 'invalid_request'])
 const controlHead = 6
 
 /**
- * One open socket. Each message it brings runs through the pipeline of its path, one after the other, and the answers
- * go back as messages. Every message is authenticated anew: a key that was revoked has no turn left.
+ * One open socket. Each message it brings runs through the pipeline of its path, and the answer goes back as messages;
+ * one that comes before the last of these was written is refused. Every message is authenticated anew: a key that was
+ * revoked has no turn left.
  */
 export class Peer {
   readonly #socket: WebSocket
   readonly #upgrade: Upgrade
   readonly #options: SocketOptions
   readonly #session = new Map<string, unknown>()
-  readonly #waiting: Message[] = []
+  /** Comes after the one that is being answered, whose client has its answer already. */
+  #next: Message | undefined
   /** Of the protocol its clients speak. */
   #codec: AnyCodec | undefined
-  /** Bytes of the message that is arriving. */
-  #arriving = 0
+  readonly #arrivals: Arrivals
   #busy = false
-  #turn: ExchangeScope | undefined
+  #turn: Turn | undefined
   #goodbye: Goodbye | undefined
   #strikes = 0
   #unanswered = 0
+  #refusals = 0
   #rechecking = false
 
   constructor(socket: WebSocket, stream: Duplex, upgrade: Upgrade, options: SocketOptions) {
     this.#socket = socket
     this.#upgrade = upgrade
     this.#options = options
+    this.#arrivals = new Arrivals(options.budget)
+    this.#codec = routeAt(options.live, upgrade.path).codec
     const { age, farewell } = options.limits
     // Before the socket itself reads them, or a message would be counted after it was received.
     stream.prependListener('data', (chunk: Buffer) => this.#arrived(chunk.length))
     socket.on('message', (data, binary) => this.#receive(data as Buffer, binary))
-    socket.on('ping', (data) => this.#passed(data.length + controlHead))
+    socket.on('ping', (data) => this.#arrivals.passed(data.length + controlHead))
     socket.on('pong', (data) => {
       this.#unanswered = 0
-      this.#passed(data.length + controlHead)
+      this.#arrivals.passed(data.length + controlHead)
     })
     socket.on('error', (error) => {
       options.log.debug({ err: error }, 'a socket broke the protocol')
@@ -81,7 +99,7 @@ export class Peer {
     })
   }
 
-  /** Says goodbye once the answer under way is complete; messages that wait get none. */
+  /** Says goodbye once the answer under way is complete; a message that waits gets none. */
   leave(goodbye: Goodbye): void {
     this.#goodbye ??= goodbye
     if (!this.#busy) this.#part(this.#goodbye)
@@ -89,7 +107,7 @@ export class Peer {
 
   /** Ends the answer under way early. */
   cut(error: GatewayError): void {
-    this.#turn?.abort(error)
+    this.#turn?.scope.abort(error)
     setTimeout(() => this.#socket.terminate(), this.#options.limits.farewell).unref()
   }
 
@@ -117,54 +135,46 @@ export class Peer {
   }
 
   #arrived(bytes: number): void {
-    if (this.#socket.readyState !== WebSocket.OPEN) return
-    if (this.#options.budget.take(bytes)) {
-      this.#arriving += bytes
-      return
-    }
+    if (this.#socket.readyState !== WebSocket.OPEN || this.#arrivals.take(bytes)) return
     this.#part({ code: 1013, reason: 'the gateway has too much in hand' })
     this.#socket.pause()
     // At once, or the others who are sending would have to go, too.
-    this.#passed(this.#arriving)
-  }
-
-  /** Bytes that arrived belong to no message any more. */
-  #passed(bytes: number): void {
-    const passed = Math.min(bytes, this.#arriving)
-    this.#arriving -= passed
-    this.#options.budget.give(passed)
+    this.#arrivals.passed()
   }
 
   #receive(bytes: Buffer, binary: boolean): void {
-    const held = Math.min(bytes.length, this.#arriving)
-    this.#arriving -= held
-    this.#passed(this.#arriving)
-    const refusal = this.#goodbye ? undefined : this.#refusal(binary)
-    if (this.#goodbye || refusal) {
-      this.#options.budget.give(held)
-      if (refusal) void this.#say(refusal)
-      if (binary) this.#strike()
-      return
-    }
-    this.#waiting.push({ bytes, held })
+    const held = this.#arrivals.complete(bytes.length)
+    if (this.#goodbye || !this.#takes(bytes, binary)) return this.#options.budget.give(held)
+    this.#next = { bytes, held }
     if (!this.#busy) void this.#work()
   }
 
-  #refusal(binary: boolean): GatewayError | undefined {
-    if (binary) return new GatewayError('invalid_request', { reason: 'Messages must be text.' })
-    const { waiting: limit } = this.#options.limits
-    return this.#busy && this.#waiting.length >= limit ? new GatewayError('response_already_in_flight') : undefined
+  /** Whether a message is to be answered; one that is not is refused. */
+  #takes(bytes: Buffer, binary: boolean): boolean {
+    if (binary) {
+      this.#refuse(new GatewayError('invalid_request', { reason: 'Messages must be text.' }))
+      this.#strike()
+      return false
+    }
+    // Who has read the last word may send the next message, although the turn is not put away yet.
+    if (!this.#busy || (this.#turn?.writer.ended && !this.#next)) return true
+    const { fields, error } = readMessage(bytes, this.#codec?.socket)
+    this.#refuse(error ?? new GatewayError('response_already_in_flight'), fields)
+    if (error) this.#strike()
+    return false
   }
 
-  /** Answers the messages that wait, until there are none or the socket is to close. */
+  /** Answers the message that came, and the one that comes after it, until there is none or the socket is to close. */
   async #work(): Promise<void> {
     this.#busy = true
     try {
-      for (let next = this.#waiting.shift(); next && !this.#goodbye; next = this.#waiting.shift()) {
+      while (this.#next && !this.#goodbye) {
+        const message = this.#next
+        this.#next = undefined
         try {
-          this.#judge(await this.#answer(next.bytes))
+          this.#judge(await this.#answer(message))
         } finally {
-          this.#options.budget.give(next.held)
+          this.#options.budget.give(message.held)
         }
       }
     } catch (thrown) {
@@ -178,19 +188,23 @@ export class Peer {
     }
   }
 
-  async #answer(message: Buffer): Promise<Outcome> {
+  async #answer(message: Message): Promise<Outcome> {
     const { live, limits } = this.#options
     const snapshot = live.acquire()
-    const scope = new ExchangeScope()
-    this.#turn = scope
     try {
       const endpoint = socketEndpoint(snapshot, this.#upgrade.path)
       const { pipeline, codec } = endpoint
+      const asked = readMessage(message.bytes, codec?.socket)
+      // Its text has been copied, and may be large.
+      message.bytes = read
+      const scope = new ExchangeScope()
+      const writer = answerWriter(codec, asked.fields)
       this.#codec = codec
-      const ingress = messageIngress(this.#upgrade, endpoint, this.#session, message)
+      this.#turn = { scope, writer }
+      const ingress = messageIngress(this.#upgrade, endpoint, this.#session, asked)
       const broken = (error: Error) => errorReply(asGatewayError(error), codec, scope.id)
-      const outlet = { socket: this.#socket, limits, broken }
-      return await runExchange(pipeline, codec, ingress, scope, (reply) => sendFrames(outlet, reply))
+      const outlet = { socket: this.#socket, limits, writer, broken }
+      return await runExchange(pipeline, codec, { ingress }, scope, (reply) => sendFrames(outlet, reply))
     } finally {
       this.#turn = undefined
       live.release(snapshot)
@@ -210,27 +224,25 @@ export class Peer {
       this.leave({ code: 1008, reason: 'too many unreadable messages' })
   }
 
-  async #say(error: GatewayError): Promise<void> {
-    const broken = () => errorReply(error, this.#codec, randomUUIDv7())
-    await sendFrames({ socket: this.#socket, limits: this.#options.limits, broken }, broken())
+  #refuse(error: GatewayError, fields: JsonObject = {}): void {
+    const message = errorMessage(error, this.#codec, fields, randomUUIDv7())
+    if (message === undefined) return
+    this.#refusals++
+    this.#socket.send(message, () => this.#refusals--)
+    if (this.#refusals > refusalLimit) this.#part(tooSlow)
   }
 
   #part(goodbye: Goodbye): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return
-    if (goodbye.error) void this.#say(goodbye.error)
+    if (goodbye.error) this.#refuse(goodbye.error)
     part(this.#socket, goodbye, this.#options.limits.farewell)
   }
 
   #closed(): void {
-    this.#turn?.abort(new GatewayError('client_closed'))
+    this.#turn?.scope.abort(new GatewayError('client_closed'))
     this.#goodbye ??= { code: 1005, reason: '' }
-    this.#passed(this.#arriving)
-    for (const { held } of this.#waiting.splice(0)) this.#options.budget.give(held)
+    this.#arrivals.passed()
+    this.#options.budget.give(this.#next?.held ?? 0)
+    this.#next = undefined
   }
-}
-
-const tooOld: Goodbye = {
-  code: 1001,
-  reason: 'open for too long',
-  error: new GatewayError('websocket_connection_limit_reached'),
 }

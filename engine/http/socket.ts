@@ -11,7 +11,7 @@ import type { Goodbye } from './goodbye.ts'
 import { suspicious } from './guard.ts'
 import { refuseRaw } from './raw.ts'
 import { ExchangeScope } from './scope.ts'
-import { admit, isCrossSite, socketRoute, upgradeOf } from './socket-access.ts'
+import { admit, isCrossSite, routeAt, upgradeOf } from './socket-access.ts'
 import type { Upgrade } from './socket-access.ts'
 import { Peer } from './socket-peer.ts'
 import type { SocketOptions } from './socket-peer.ts'
@@ -111,9 +111,7 @@ export class Sockets {
     if (wrong !== undefined)
       return { error: new GatewayError('invalid_request', { reason: `The request cannot be read safely: ${wrong}.` }) }
     if (draining()) return { error: new GatewayError('draining', {}, { retryAfter: 1 }) }
-    const snapshot = live.acquire()
-    const route = socketRoute(snapshot, upgrade.path)
-    live.release(snapshot)
+    const route = routeAt(live, upgrade.path)
     const spoken = route.codec ? { codec: route.codec } : {}
     if ('error' in route) return { error: route.error, ...spoken }
     return isCrossSite(upgrade, limits.origins) ? { error: new GatewayError('origin_not_allowed'), ...spoken } : spoken

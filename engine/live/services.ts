@@ -20,6 +20,10 @@ export interface HouseServices {
   protect(secrets: readonly string[]): void
   /** `text` without any secret the house knows of. */
   scrub(text: string): string
+  readonly keyValue: Host['keyValue']
+  readonly jobs?: Host['jobs']
+  seal: Host['seal']
+  unseal: Host['unseal']
   /** Hands a row to the log writer; never waits. */
   record(row: LogRow): void
   work: Host['work']
@@ -30,6 +34,11 @@ export interface HouseServices {
   readonly version: string
 }
 
+const nothingKept = () => Promise.reject(new Error('there is no key-value store'))
+const nothingSealed = () => {
+  throw new Error('there is no master secret')
+}
+
 /** A house that serves nothing: enough to build and check a configuration, silently. */
 export function emptyHouse(version: string, keep: Keep = new Keep()): HouseServices {
   return {
@@ -37,6 +46,14 @@ export function emptyHouse(version: string, keep: Keep = new Keep()): HouseServi
     keysFor: () => ({ find: () => undefined }),
     protect: () => undefined,
     scrub: (text) => text,
+    keyValue: {
+      shared: false,
+      get: nothingKept,
+      set: nothingKept,
+      delete: nothingKept,
+    },
+    seal: nothingSealed,
+    unseal: nothingSealed,
     record: () => undefined,
     work: () => Promise.reject(new Error('there is no worker pool')),
     keep: keep.get,

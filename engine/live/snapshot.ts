@@ -146,6 +146,10 @@ function hostMaker(
       pipelines
         .filter((one) => one.protocol === protocol)
         .flatMap(({ routes }) => routes.slice(0, 1).map(({ path }) => path)),
+    keyValue: house.keyValue,
+    ...(house.jobs ? { jobs: house.jobs } : {}),
+    seal: (bytes, context) => house.seal(bytes, context),
+    unseal: (sealed, context) => house.unseal(sealed, context),
     record: (row) => house.record(row),
     work: (module, input, deadline) => house.work(module, input, deadline),
     votes: (signals, ask, deadline) => collectVotes(house, registry, signals, ask, deadline),

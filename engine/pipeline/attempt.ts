@@ -19,6 +19,8 @@ export interface Attempt {
   /** Slots that its steps provide. */
   readonly gives: readonly string[]
   readonly run: Step
+  /** Runs when the last try failed with an error of one of the words, whether or not trying again could have helped. */
+  readonly otherwise?: Step
 }
 
 /**
@@ -27,8 +29,24 @@ export interface Attempt {
  * error says `other` not right after itself. Rejects with the last error.
  */
 export function attemptStep(attempt: Attempt): Step {
+  const tries = triesStep(attempt)
+  const { otherwise } = attempt
+  if (otherwise === undefined) return tries
+  const matches = matcher(attempt.on)
+  return async (slots, scope) => {
+    try {
+      await tries(slots, scope)
+    } catch (thrown) {
+      if (!matches(asGatewayError(thrown)) || scope.signal.aborted) throw thrown
+      // A try works on a copy: the slots are those from before.
+      await otherwise(slots, scope)
+    }
+  }
+}
+
+function triesStep(attempt: Attempt): Step {
   const gives = ['model', ...attempt.gives] as SlotName[]
-  const retries = retryWords(attempt.on)
+  const matches = matcher(attempt.on)
   return async (slots, scope) => {
     const candidates = (slots[attempt.over as SlotName] ?? []) as readonly Candidate[]
     // Most exchanges are served by the first they ask: what only further tries need is made for them.
@@ -49,7 +67,7 @@ export function attemptStep(attempt: Attempt): Step {
       } catch (thrown) {
         const error = asGatewayError(thrown)
         noteFailure(scope, candidate, error)
-        if (tries >= attempt.tries || !retries(error) || scope.signal.aborted) throw error
+        if (tries >= attempt.tries || error.retry === 'never' || !matches(error) || scope.signal.aborted) throw error
         const { asked, waiting } = (failed ??= { asked: new Set(), waiting: new Set() })
         asked.add(index)
         if (error.failure.retryAfter !== undefined) waiting.add(index)
@@ -66,12 +84,10 @@ export function attemptStep(attempt: Attempt): Step {
   }
 }
 
-/** Whether an error is one of those to try again after. */
-function retryWords(on: readonly string[]): (error: GatewayError) => boolean {
+/** Whether an error carries one of some words. */
+function matcher(on: readonly string[]): (error: GatewayError) => boolean {
   const words = new Set(on)
-  return ({ retry, tags }) =>
-    retry !== 'never' &&
-    tags.some((tag) => words.has(tag) || (/^\d{3}$/.test(tag) && words.has(`${tag.slice(0, 1)}xx`)))
+  return ({ tags }) => tags.some((tag) => words.has(tag) || (/^\d{3}$/.test(tag) && words.has(`${tag.slice(0, 1)}xx`)))
 }
 
 /** The next index after `index`, round and round, that is not refused. */

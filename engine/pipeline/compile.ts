@@ -96,7 +96,7 @@ class Builder {
           node.arms.map(({ when = [], steps }) => ({ matches: matcher(when), run: this.#sequence(steps) })),
         )
       case 'attempt': {
-        const { over, tries, on, wait } = node
+        const { over, tries, on, wait, otherwise } = node
         const gives = stagesOf(node.steps, this.#byName).flatMap(({ stage }) => stage.provides)
         return attemptStep({
           over,
@@ -106,6 +106,7 @@ class Builder {
           at: printPlace(node.place),
           gives: [...new Set(gives)],
           run: this.#sequence(node.steps),
+          ...(otherwise === undefined ? {} : { otherwise: this.#sequence(otherwise) }),
         })
       }
       case 'unknown':
@@ -136,7 +137,7 @@ export function stagesOf(nodes: readonly StepNode[], byName: ReadonlyMap<string,
       case 'switch':
         return node.arms.flatMap(({ steps }) => stagesOf(steps, byName))
       case 'attempt':
-        return stagesOf(node.steps, byName)
+        return stagesOf([...node.steps, ...(node.otherwise ?? [])], byName)
       case 'use':
         return stagesOf(byName.get(node.pipeline)?.stages ?? [], byName)
       case 'unknown':

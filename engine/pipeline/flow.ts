@@ -152,8 +152,10 @@ class FlowChecker {
     )
   }
 
-  #attempt({ over, steps, place }: AttemptNode, known: Known): Known {
-    return this.#walk(steps, given(this.#need([over], 'attempt', place, known), ['model']))
+  #attempt({ over, steps, otherwise, place }: AttemptNode, known: Known): Known {
+    const start = this.#need([over], 'attempt', place, known)
+    const served = this.#walk(steps, given(start, ['model']))
+    return otherwise === undefined ? served : merge([served, this.#walk(otherwise, start)])
   }
 
   /** Reports each slot that is not surely there, and takes it as there from then on. */

@@ -85,5 +85,11 @@ export const attemptFormat = {
       description: 'Longest wait before the same candidate is asked again; the real one is random.',
     },
     do: steps,
+    otherwise: {
+      ...steps,
+      description:
+        'Steps, in order, when no try served and the last one failed with one of the words of "on", even if trying ' +
+        'again could not have helped. They start from the slots before the attempt.',
+    },
   },
 } as const

@@ -38,7 +38,7 @@ export interface SwitchNode {
   readonly arms: readonly { readonly when?: readonly Condition[]; readonly steps: readonly StepNode[] }[]
 }
 
-/** `- attempt: { over, tries, on, wait, do }`. */
+/** `- attempt: { over, tries, on, wait, do, otherwise }`. */
 export interface AttemptNode {
   readonly kind: 'attempt'
   readonly place: Place
@@ -49,6 +49,7 @@ export interface AttemptNode {
   /** Milliseconds. */
   readonly wait: number
   readonly steps: readonly StepNode[]
+  readonly otherwise?: readonly StepNode[]
 }
 
 /** A step that could not be understood; it may give anything. */

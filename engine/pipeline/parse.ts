@@ -187,6 +187,9 @@ class Parser {
       on: Array.isArray(fields['on']) ? fields['on'].map(String) : [],
       wait: milliseconds(fields['wait']),
       steps,
+      ...(fields['otherwise'] === undefined
+        ? {}
+        : { otherwise: this.#steps([...at, 'otherwise'], fields['otherwise']) }),
     }
   }
 

@@ -59,6 +59,9 @@ function planSteps(steps: readonly StepNode[], byName: ReadonlyMap<string, Pipel
           line(depth, 'attempt', at),
           `${indent(depth + 1)}over ${step.over}, ${step.tries} tries, on ${step.on.join(', ')}, wait up to ${step.wait}ms`,
           ...planSteps(step.steps, byName, depth + 1),
+          ...(step.otherwise === undefined
+            ? []
+            : [`${indent(depth + 1)}otherwise`, ...planSteps(step.otherwise, byName, depth + 2)]),
         ]
       case 'unknown':
         return [line(depth, '?', at)]

@@ -6,6 +6,7 @@ import type { Frame } from './source.ts'
 import type { Metered } from './usage.ts'
 import type { ModelRecord } from './catalog.ts'
 import type { Offer } from './provider.ts'
+import type { Part } from './part.ts'
 
 /** A field of a request or an answer that could not be carried over, and why. */
 export interface Loss {
@@ -82,6 +83,28 @@ export interface EventWriter<E> {
   readonly losses: readonly Loss[]
 }
 
+/** How a protocol speaks over a WebSocket: a message of the client is a request, and its answer one or more messages. */
+export interface SocketDialect {
+  /** Top-level fields of a message that are no part of its request: cut out of its text, kept as `ingress.message`. */
+  readonly fields: readonly string[]
+  /** What the request says in their place, given their values. Throws for a message that stands for no request. */
+  request(fields: JsonObject): JsonObject
+  /** Writes the answer to one message, given the same values, as far as they could be read. */
+  writer(fields: JsonObject): SocketWriter
+}
+
+/** Writes one answer as messages: JSON text each; undefined where nothing is to be said. */
+export interface SocketWriter {
+  /** An event of a stream. */
+  event(frame: Frame): string | undefined
+  /** A whole answer, or an error in the shape of the protocol; `headers` are those it would have over HTTP. */
+  whole(status: number, body: Json, headers: Readonly<Record<string, string>>): string | undefined
+  /** There is no more to come: what the answer lacks, if it does. */
+  end(): string | undefined
+  /** The last message was written: the client may send the next request. */
+  readonly ended: boolean
+}
+
 /**
  * One protocol of one operation: reads and writes its requests, answers, streams and errors.
  * `request`, `reply` and `events` are absent where an operation has no neutral form; such a protocol only meets itself.
@@ -116,14 +139,25 @@ export interface Codec<O extends Operation = Operation> {
      * `complete` is false when the protocol's terminal frame is missing.
      */
     stream(first: readonly Frame[], last: readonly Frame[]): Metered & { readonly complete: boolean }
+    /** Of the end of an event that was too large to be kept; undefined when it cannot be the protocol's last one. */
+    torn?(end: string): Metered | undefined
   }
   /** The failure that a stream's frame announces, if it does: seen on the first frame, a retry is still possible. */
   failed?(frame: Frame): Failure | undefined
-  /** Frames that end a stream which broke after its first byte; `last` is the latest frame that was passed on, where it is known. */
-  fail?(failure: Failure, requestId: string, last?: Frame): readonly Frame[]
+  /**
+   * Frames that end a stream which broke after its first byte. `last` is the latest frame that was passed on and
+   * `first` the first one, whose data may be cut, where they are known.
+   */
+  fail?(failure: Failure, requestId: string, last?: Frame, first?: Frame): readonly Frame[]
+  /** Frames that a stream still lacks although its upstream has ended it; of `last` and `first` the same holds. */
+  close?(requestId: string, last?: Frame, first?: Frame): readonly Frame[]
+  /** How it speaks over a WebSocket; a protocol without it takes and sends the JSON of its bodies and events. */
+  readonly socket?: SocketDialect
   readonly request?: {
     parse(body: JsonObject): RequestOf<O>
     print(request: RequestOf<O>, target: PrintTarget): Printed<JsonObject>
+    /** Whether a file or sound given by its address is to be fetched first: the offer takes its bytes, but no address. */
+    inlines?(part: Part, offer: Offer): boolean
   }
   readonly reply?: {
     parse(body: Json, restore?: Restore): ReplyOf<O>

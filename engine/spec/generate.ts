@@ -129,6 +129,8 @@ export interface OpaqueItem {
   readonly value: JsonObject
   /** Who said it, where the protocol nests items in messages. */
   readonly role?: 'user' | 'assistant'
+  /** What other protocols are told in its place. */
+  readonly instead?: Message
 }
 
 /**

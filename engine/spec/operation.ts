@@ -10,6 +10,7 @@ export interface Operations {
   generate: { request: GenerateRequest; reply: GenerateReply; event: GenerateEvent }
   decide: { request: DecideRequest; reply: DecideReply; event: never }
   count: { request: never; reply: never; event: never }
+  compact: { request: never; reply: never; event: never }
   embed: { request: never; reply: never; event: never }
   image: { request: never; reply: never; event: never }
   edit: { request: never; reply: never; event: never }

@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Json, JsonObject } from './json.ts'
 import type { Candidate, ModelRecord } from './catalog.ts'
 import type { Loss, Restore } from './codec.ts'
-import type { Failure } from './error.ts'
+import type { Failure, GatewayError } from './error.ts'
+import type { Job } from './key-value.ts'
 import type { Operation, ReplyOf, RequestOf } from './operation.ts'
 import type { GenerateEvent } from './generate.ts'
 import type { Source } from './source.ts'
@@ -15,6 +16,7 @@ import type { Metered } from './usage.ts'
  */
 export interface Slots {
   ingress: Ingress
+  job: Job
   principal: Principal
   request: Envelope
   target: Target
@@ -42,6 +44,8 @@ export interface Ingress {
   readonly remote: string
   /** What stages keep from one message of a WebSocket to the next; forgotten when it closes. */
   readonly session?: Map<string, unknown>
+  /** What a message of a WebSocket says beside its request: the fields that its protocol cuts out of it. */
+  readonly message?: JsonObject
   /** Reads the body once. Rejects with `request_too_large` beyond `limit` bytes, `unsupported_media_type` for encoded bodies. */
   body(limit: number): Promise<Buffer>
 }
@@ -69,11 +73,30 @@ export interface Envelope {
   readonly headers: IncomingHttpHeaders
   /** Where the model's name stands in `raw`, as the bytes of its token; absent when it cannot be spliced. */
   readonly modelAt?: { readonly start: number; readonly end: number }
-  /** The body as parsed; of a form, its text fields. Never changed. */
+  /** The body to serve, as parsed or as a stage has completed it; of a form, its text fields. */
   readonly body: JsonObject
+  /** The body as the client sent it, for what an answer repeats of it. */
+  readonly sent: JsonObject
+  /** Whether `raw` says what `body` and `neutral` say: no stage has completed them. */
+  readonly exact: boolean
+  /** A provider of this origin (`Candidate.origin`) holds what `body` was completed with: to it, `raw` says the same. */
+  readonly heldBy?: string
+  /**
+   * A part of the conversation that is not here, so that at most a provider of the same protocol knows it: the error to
+   * answer with where no such provider is asked, or where it does not know it either.
+   */
+  readonly missing?: GatewayError
   /** The neutral form, made on first use and kept. Throws `invalid_value` where the body has no meaning. */
   neutral<O extends Operation>(operation: O): RequestOf<O>
+  /** The same request, completed. What is missing stays missing; who holds it has to be said again. */
+  with(change: Completion): Envelope
 }
+
+/** What a stage makes of a request: another body, another neutral form of its body, or only what is known of it. */
+export type Completion =
+  | { readonly body: JsonObject; readonly heldBy?: string; readonly missing?: GatewayError }
+  | { readonly neutral: RequestOf<Operation> }
+  | { readonly missing: GatewayError }
 
 /** What the requested model name stands for. */
 export interface Target {

@@ -6,6 +6,7 @@ import type { Catalog } from './catalog.ts'
 import type { Json } from './json.ts'
 import type { Ask, Vote } from './signal.ts'
 import type { SlotName, Slots } from './slots.ts'
+import type { Jobs, KeyValue } from './key-value.ts'
 import type { Keys, LogRow } from './store.ts'
 
 /** The part of an exchange that belongs to no slot: its id, its end, and what stages want remembered. */
@@ -44,6 +45,17 @@ export interface Host {
   routes?(protocol: string): readonly string[]
   /** `text` without any secret the house knows of. */
   scrub(text: string): string
+  /** Values that outlive an exchange. */
+  readonly keyValue: KeyValue
+  /** Exchanges that go on without a client; undefined without a shared key-value store. */
+  readonly jobs?: Jobs
+  /**
+   * `bytes` as only this gateway can read them again, by the master secret and under the same `context` (AES-256-GCM,
+   * NIST SP 800-38D; the key by HKDF, RFC 5869).
+   */
+  seal(bytes: Uint8Array, context: string): Buffer
+  /** The reverse of `seal`; undefined for bytes that were not sealed by this gateway under this context. */
+  unseal(sealed: Uint8Array, context: string): Buffer | undefined
   /** Hands a row to the log writer; never waits. */
   record(row: LogRow): void
   /** Runs a module's default export in the worker pool: structured-cloneable input and output, milliseconds. */

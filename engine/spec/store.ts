@@ -1,7 +1,7 @@
 import type { Json } from './json.ts'
 import type { Principal } from './slots.ts'
 
-/** API keys of the running configuration. The text of a key is never kept, only its SHA-256. */
+/** API keys of the running configuration. What is stored of a key is its SHA-256, never its text. */
 export interface Keys {
   /** The principal of a key's text; undefined when it is unknown or expired. */
   find(text: string): Principal | undefined

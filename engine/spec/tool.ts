@@ -19,6 +19,8 @@ export interface FunctionTool {
   readonly parameters?: JsonObject
   readonly strict?: boolean
   readonly cache?: CacheMark
+  /** The protocol that finds the tool in an item of the conversation, and to which it is not declared again. */
+  readonly loaded?: string
   readonly rest?: Rest
 }
 
@@ -31,6 +33,9 @@ export interface CustomTool {
   /** `{ type: 'text' }` or `{ type: 'grammar', syntax, definition }`. */
   readonly format?: JsonObject
   readonly cache?: CacheMark
+  /** As for a function. */
+  readonly loaded?: string
+  readonly rest?: Rest
 }
 
 /** A tool that only one protocol's vendors run (search, code, …). */
@@ -40,12 +45,21 @@ export interface OpaqueTool {
   readonly value: JsonObject
 }
 
+/** A tool by its name, which may be flattened or stand without its namespace. */
+export interface ToolRef {
+  readonly kind: 'function' | 'custom'
+  readonly name: string
+  readonly namespace?: string
+}
+
 export type ToolChoice =
   | { readonly type: 'auto' | 'none' | 'required' }
-  | { readonly type: 'tool'; readonly kind: 'function' | 'custom'; readonly name: string }
+  | ({ readonly type: 'tool' } & ToolRef)
   | {
       readonly type: 'allowed'
       readonly mode: 'auto' | 'required'
-      readonly tools: readonly { readonly kind: 'function' | 'custom'; readonly name: string }[]
+      readonly tools: readonly ToolRef[]
+      /** Allowed tools that only one protocol's vendors run. */
+      readonly own?: { readonly protocol: string; readonly tools: readonly JsonObject[] }
     }
   | { readonly type: 'opaque'; readonly protocol: string; readonly value: Json }

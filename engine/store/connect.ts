@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module'
 import type BetterSqlite from 'better-sqlite3'
-import { Kysely, PostgresDialect, SqliteDialect } from 'kysely'
+import type * as kysely from 'kysely'
 import { openFile, placeOf } from './place.ts'
 import type { Tables } from './tables.ts'
 
@@ -9,14 +10,50 @@ export * from './place.ts'
 export interface Database {
   readonly url: string
   readonly dialect: 'sqlite' | 'postgres'
-  readonly query: Kysely<Tables>
+  /** The query builder. It is loaded with its first use: it is large, and most of serving needs none of it. */
+  readonly query: kysely.Kysely<Tables>
+  /** Runs a statement of our own that takes no parameters, without the query builder, and gives its rows. */
+  readonly rows: <R>(statement: string) => Promise<readonly R[]>
   readonly close: () => Promise<void>
+}
+
+const require = createRequire(import.meta.url)
+
+/** A query builder that is made when it is asked for. */
+class Lazy {
+  readonly #dialect: (builder: typeof kysely) => kysely.Dialect
+  #query: kysely.Kysely<Tables> | undefined
+
+  constructor(dialect: (builder: typeof kysely) => kysely.Dialect) {
+    this.#dialect = dialect
+  }
+
+  get query(): kysely.Kysely<Tables> {
+    if (this.#query) return this.#query
+    const builder = require('kysely') as typeof kysely
+    return (this.#query = new builder.Kysely<Tables>({ dialect: this.#dialect(builder) }))
+  }
+
+  async destroy(): Promise<void> {
+    await this.#query?.destroy()
+  }
 }
 
 /** A SQLite handle as a database. */
 export function fromFile(url: string, file: BetterSqlite.Database): Database {
-  const query = new Kysely<Tables>({ dialect: new SqliteDialect({ database: file }) })
-  return { url, dialect: 'sqlite', query, close: () => query.destroy() }
+  const lazy = new Lazy(({ SqliteDialect }) => new SqliteDialect({ database: file }))
+  return {
+    url,
+    dialect: 'sqlite',
+    get query() {
+      return lazy.query
+    },
+    rows: async <R>(statement: string) => file.prepare(statement).all() as R[],
+    close: async () => {
+      await lazy.destroy()
+      file.close()
+    },
+  }
 }
 
 /** Type number of 64-bit integers (PostgreSQL, catalog `pg_type`). */
@@ -39,8 +76,19 @@ export async function fromPool(url: string, connections: number): Promise<Databa
   })
   // A connection that breaks while idle leaves the pool by itself; unheard, the event would end the process.
   pool.on('error', () => undefined)
-  const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  return { url, dialect: 'postgres', query, close: () => query.destroy() }
+  const lazy = new Lazy(({ PostgresDialect }) => new PostgresDialect({ pool }))
+  return {
+    url,
+    dialect: 'postgres',
+    get query() {
+      return lazy.query
+    },
+    rows: async (statement) => (await pool.query(statement)).rows,
+    close: async () => {
+      await lazy.destroy()
+      if (!pool.ended) await pool.end()
+    },
+  }
 }
 
 /** Opens a database that was made ready before, without looking at its schema. */

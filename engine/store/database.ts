@@ -59,11 +59,10 @@ async function inspect(path: string): Promise<void> {
   const file = new BetterSqlite(path, { readonly: true, timeout: BUSY_AT_START })
   const database = fromFile(path, file)
   try {
-    const state = await schemaState(database.query)
+    const state = await schemaState(database)
     if (state.kind === 'newer') throw newer(path, state.migration)
-    if (state.kind === 'current' && file.pragma('quick_check(api_keys)', { simple: true }) !== 'ok') {
-      throw damaged(path)
-    }
+    const [keys] = await database.rows(`select 1 from sqlite_master where type = 'table' and name = 'api_keys'`)
+    if (keys !== undefined && file.pragma('quick_check(api_keys)', { simple: true }) !== 'ok') throw damaged(path)
   } finally {
     await database.close()
   }
@@ -71,7 +70,7 @@ async function inspect(path: string): Promise<void> {
 
 /** One transaction around all: SQLite's tables are made whole or not at all, and two processes do not migrate at once. */
 async function migrateFile(file: BetterSqlite.Database, database: Database): Promise<void> {
-  if ((await schemaState(database.query)).kind === 'current') return
+  if ((await schemaState(database)).kind === 'current') return
   file.exec('begin immediate')
   try {
     await migrateToLatest(database.query)
@@ -85,7 +84,7 @@ async function migrateFile(file: BetterSqlite.Database, database: Database): Pro
 async function openPostgres(url: string, { where }: Extract<Place, { dialect: 'postgres' }>): Promise<Database> {
   const database = await fromPool(url, 4)
   try {
-    const state = await schemaState(database.query)
+    const state = await schemaState(database)
     if (state.kind === 'newer') throw newer(where, state.migration)
     if (state.kind === 'behind') await migrateToLatest(database.query)
     return database

@@ -2,6 +2,7 @@ import { hash, randomBytes, randomUUIDv7 } from 'node:crypto'
 import type { Keys } from '../spec/store.ts'
 import type { Principal } from '../spec/slots.ts'
 import type { Database } from './connect.ts'
+import type { ApiKeysTable } from './tables.ts'
 
 /** An API key as the config file declares it. */
 export interface DeclaredKey {
@@ -42,6 +43,9 @@ const PREFIX = 'sk-sluice-'
 /** Length of the keys made here. */
 const LENGTH = PREFIX.length + 43
 
+/** Most keys in use whose digests are remembered. */
+const REMEMBERED = 1_000
+
 /** Milliseconds after which keys that other processes made, changed or revoked are known here. */
 export const keyPoll = 5_000
 
@@ -55,7 +59,9 @@ export interface ApiKeysOptions {
 
 /**
  * The API keys of the config file and of the database, as one snapshot in memory: looking one up is a hash and a `Map`.
- * Only the SHA-256 of a key's text is kept, so a lookup tells nothing by its time. `refresh` reads the database anew.
+ * Records are found by the SHA-256 of a key's text, so a lookup tells nothing by its time. Hashing takes longer than all
+ * else of a lookup: the digests of keys in use are remembered by their texts, in memory alone and a bounded number of
+ * them. `refresh` reads the database anew.
  */
 export class ApiKeys implements Keys {
   readonly #database: Database
@@ -65,6 +71,8 @@ export class ApiKeys implements Keys {
   /** Names in the database by lower case, those of revoked keys among them. */
   #names: ReadonlySet<string> = new Set()
 
+  /** By the text of a key that has a record; a stranger's never gets here. */
+  readonly #digests = new Map<string, string>()
   readonly #onStranger: () => void
   #lookedAt = -Infinity
 
@@ -74,10 +82,14 @@ export class ApiKeys implements Keys {
   }
 
   find(text: string): Principal | undefined {
-    if (text.length > 256 || !SHAPE.test(text)) return undefined
-    const digest = hash('sha256', text)
+    const known = this.#digests.get(text)
+    if (known === undefined && (text.length > 256 || !SHAPE.test(text))) return undefined
+    const digest = known ?? hash('sha256', text)
     const record = this.#fromFile.get(digest) ?? this.#fromDatabase.get(digest)
-    if (record === undefined && text.length === LENGTH && text.startsWith(PREFIX)) this.#miss()
+    if (record === undefined) {
+      this.#digests.delete(text)
+      if (text.length === LENGTH && text.startsWith(PREFIX)) this.#miss()
+    } else if (known === undefined) this.#remember(text, digest)
     return record !== undefined && Date.now() < record.expiresAt ? record.principal : undefined
   }
 
@@ -114,7 +126,7 @@ export class ApiKeys implements Keys {
 
   /** Reads the keys of the database. */
   async refresh(): Promise<void> {
-    const rows = await this.#database.query.selectFrom('api_keys').selectAll().execute()
+    const rows = await this.#database.rows<ApiKeysTable>('select * from api_keys')
     const live = rows.filter((row) => row.revoked_at === null)
     this.#names = new Set(rows.map((row) => row.name.toLowerCase()))
     this.#fromDatabase = new Map(
@@ -160,6 +172,11 @@ export class ApiKeys implements Keys {
       await this.refresh()
       return undefined
     }
+  }
+
+  #remember(text: string, digest: string): void {
+    if (this.#digests.size === REMEMBERED) this.#digests.clear()
+    this.#digests.set(text, digest)
   }
 
   #miss(): void {

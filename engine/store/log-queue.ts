@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import type { LogRow } from '../spec/store.ts'
+import { valuesOf } from './log-columns.ts'
 import type { FromWorker, ToWorker } from './worker.ts'
 
 /** Rows of a batch, and the milliseconds after which a smaller one leaves. */
@@ -131,10 +132,11 @@ export class LogQueue {
   #post(): void {
     const worker = (this.#worker ??= this.#start())
     try {
-      worker.postMessage({ rows: this.#underWay } satisfies ToWorker)
+      worker.postMessage({ rows: this.#underWay.map(valuesOf) } satisfies ToWorker)
     } catch (error) {
       this.#options.log.error({ err: error }, 'metadata of log rows cannot be copied and is left out')
-      worker.postMessage({ rows: this.#underWay.map((row) => ({ ...row, metadata: {} })) } satisfies ToWorker)
+      const rows = this.#underWay.map((row) => valuesOf({ ...row, metadata: {} }))
+      worker.postMessage({ rows } satisfies ToWorker)
     }
   }
 

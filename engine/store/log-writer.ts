@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { LogRow } from '../spec/store.ts'
+import { columns, storedOf } from './log-columns.ts'
+import type { Values } from './log-columns.ts'
 import { codeOf, openFile, placeOf } from './place.ts'
 import type { RequestsTable } from './tables.ts'
 
@@ -13,7 +14,7 @@ export interface Written {
 /** Writes rows of the request log with a database handle of its own. Runs on the log's worker thread. */
 export interface LogWriter {
   /** Resolves once every row is in the database or was dropped for its own fault; tries for as long as that takes. */
-  write(rows: readonly LogRow[]): Promise<Written>
+  write(rows: readonly Values[]): Promise<Written>
   close(): Promise<void>
 }
 
@@ -28,12 +29,12 @@ export function openLogWriter(url: string, report: (failing: string | undefined)
   let target: Target | undefined
   let failing = false
 
-  async function insert(rows: readonly LogRow[]): Promise<void> {
+  async function insert(rows: readonly Values[]): Promise<void> {
     target ??= await openTarget(url)
     await target.insert(rows)
   }
 
-  async function write(rows: readonly LogRow[]): Promise<Written> {
+  async function write(rows: readonly Values[]): Promise<Written> {
     for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
       try {
         await insert(rows)
@@ -49,7 +50,7 @@ export function openLogWriter(url: string, report: (failing: string | undefined)
     }
   }
 
-  async function writeEach(rows: readonly LogRow[]): Promise<Written> {
+  async function writeEach(rows: readonly Values[]): Promise<Written> {
     const total = { written: 0, dropped: 0 }
     for (const row of rows) {
       const { written, dropped } = await write([row])
@@ -64,7 +65,7 @@ export function openLogWriter(url: string, report: (failing: string | undefined)
 
 /** Where rows go. A batch that was interrupted comes again: rows that are there already are passed over. */
 interface Target {
-  insert(rows: readonly LogRow[]): Promise<void>
+  insert(rows: readonly Values[]): Promise<void>
   close(): Promise<void>
 }
 
@@ -76,12 +77,12 @@ function openTarget(url: string): Target | Promise<Target> {
 /** One prepared statement: building the same one for every batch takes longer than SQLite takes to run it. */
 function openSqlite(path: string, maxPages: number | undefined): Target {
   const file = openFile(path, BUSY, maxPages)
-  const places = COLUMNS.map((column) => `@${column}`)
+  const places = columns.map(() => '?')
   const statement = file.prepare(
-    `insert into requests (${COLUMNS.join()}) values (${places.join()}) on conflict (id) do nothing`,
+    `insert into requests (${columns.join()}) values (${places.join()}) on conflict (id) do nothing`,
   )
-  const all = file.transaction((rows: readonly LogRow[]) => {
-    for (const row of rows) statement.run(columnsOf(row))
+  const all = file.transaction((rows: readonly Values[]) => {
+    for (const row of rows) statement.run(storedOf(row))
   })
   return {
     insert: async (rows) => all.immediate(rows),
@@ -96,7 +97,7 @@ async function openPostgres(url: string): Promise<Target> {
   return {
     insert: (rows) =>
       query.transaction().execute(async (transaction) => {
-        const values = rows.map(columnsOf)
+        const values = rows.map(recordOf)
         await transaction
           .insertInto('requests')
           .values(values)
@@ -107,70 +108,9 @@ async function openPostgres(url: string): Promise<Target> {
   }
 }
 
-const COLUMNS: readonly (keyof RequestsTable)[] = [
-  'id',
-  'at',
-  'type',
-  'key_id',
-  'requested',
-  'model',
-  'provider',
-  'protocol',
-  'upstream_protocol',
-  'stream',
-  'status',
-  'result',
-  'error',
-  'attempts',
-  'input_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-  'output_tokens',
-  'reasoning_tokens',
-  'cost_micros',
-  'first_byte',
-  'duration',
-  'reference',
-  'metadata',
-]
-
-/** A row of the log as its table holds it. */
-export function columnsOf(row: LogRow): RequestsTable {
-  return {
-    id: row.id,
-    at: Math.round(row.at),
-    type: row.type,
-    key_id: row.keyId,
-    requested: storable(row.requested),
-    model: row.model,
-    provider: row.provider,
-    protocol: row.protocol,
-    upstream_protocol: row.upstreamProtocol,
-    stream: row.stream ? 1 : 0,
-    status: row.status,
-    result: row.result,
-    error: storable(row.error),
-    attempts: row.attempts,
-    input_tokens: whole(row.inputTokens),
-    cache_read_tokens: whole(row.cacheReadTokens),
-    cache_write_tokens: whole(row.cacheWriteTokens),
-    output_tokens: whole(row.outputTokens),
-    reasoning_tokens: whole(row.reasoningTokens),
-    cost_micros: whole(row.costMicros),
-    first_byte: whole(row.firstByte),
-    duration: Math.round(row.duration),
-    reference: storable(row.reference),
-    metadata: JSON.stringify(row.metadata),
-  }
-}
-
-function whole(value: number | null): number | null {
-  return Number.isFinite(value) ? Math.round(Number(value)) : null
-}
-
-/** PostgreSQL's text holds neither NUL nor half a character; both come from clients. */
-function storable(text: string | null): string | null {
-  return text === null ? null : text.toWellFormed().replaceAll('\0', '\uFFFD')
+function recordOf(values: Values): RequestsTable {
+  const own = storedOf(values)
+  return Object.fromEntries(columns.map((column, index) => [column, own[index]])) as unknown as RequestsTable
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
-import { sql } from 'kysely'
-import { DEFAULT_MIGRATION_TABLE, Migrator } from 'kysely/migration'
+import type { Database } from './connect.ts'
 import { migrations } from './migrations/index.ts'
 import type { Tables } from './tables.ts'
 
@@ -9,12 +8,18 @@ export type SchemaState =
   | { readonly kind: 'current' | 'behind' }
   | { readonly kind: 'newer'; readonly migration: string }
 
+/** Where the migrator keeps the names of the migrations that ran. */
+const LEDGER = 'kysely_migration'
+
+const hasLedger = {
+  sqlite: `select 1 from sqlite_master where type = 'table' and name = '${LEDGER}'`,
+  postgres: `select 1 where to_regclass('${LEDGER}') is not null`,
+}
+
 /** Compares the migrations a database has seen with those of this version. Reads only. */
-export async function schemaState(query: Kysely<Tables>): Promise<SchemaState> {
-  const tables = await query.introspection.getTables({ withInternalKyselyTables: true })
-  if (!tables.some((table) => table.name === DEFAULT_MIGRATION_TABLE)) return { kind: 'behind' }
-  const { rows } = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(query)
-  const executed = new Set(rows.map((row) => row.name))
+export async function schemaState({ dialect, rows }: Pick<Database, 'dialect' | 'rows'>): Promise<SchemaState> {
+  if ((await rows(hasLedger[dialect])).length === 0) return { kind: 'behind' }
+  const executed = new Set((await rows<{ name: string }>(`select name from ${LEDGER}`)).map(({ name }) => name))
   const unknown = [...executed].find((name) => !Object.hasOwn(migrations, name))
   if (unknown !== undefined) return { kind: 'newer', migration: unknown }
   return { kind: Object.keys(migrations).every((name) => executed.has(name)) ? 'current' : 'behind' }
@@ -22,6 +27,7 @@ export async function schemaState(query: Kysely<Tables>): Promise<SchemaState> {
 
 /** Runs the migrations a database has not seen. Throws the first one's error. */
 export async function migrateToLatest(query: Kysely<Tables>): Promise<void> {
+  const { Migrator } = await import('kysely/migration')
   const migrator = new Migrator({ db: query, provider: { getMigrations: () => Promise.resolve({ ...migrations }) } })
   const { error } = await migrator.migrateToLatest()
   if (error !== undefined) throw error

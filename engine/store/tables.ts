@@ -43,8 +43,19 @@ export interface RequestsTable {
   metadata: string
 }
 
+/** The key-value store. */
+export interface KeyValuesTable {
+  key: string
+  /** Another one with every write. */
+  version: string
+  /** Milliseconds since 1970. */
+  expires_at: number
+  value: Buffer
+}
+
 /** Every table of the database, in both dialects. */
 export interface Tables {
   api_keys: ApiKeysTable
+  key_values: KeyValuesTable
   requests: RequestsTable
 }

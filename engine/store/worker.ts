@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { LogRow } from '../spec/store.ts'
+import type { Values } from './log-columns.ts'
 import { openLogWriter } from './log-writer.ts'
 
 /** What the queue sends: a batch of rows, one at a time, or the word to end. */
-export type ToWorker = { readonly rows: readonly LogRow[] } | 'close'
+export type ToWorker = { readonly rows: readonly Values[] } | 'close'
 
 /** What the worker answers: what became of the batch, or a change between failing and working. */
 export type FromWorker =

@@ -39,6 +39,20 @@ export class StreamEnds {
     return new FrameDecoder().push(this.#head ?? this.#bytes.subarray(0, Math.min(headLimit, this.#size)))
   }
 
+  /** The first frame, or as much of it as the first 2 KiB hold; undefined: nothing has begun. */
+  opening(): Frame | undefined {
+    const decoder = new FrameDecoder()
+    const head = this.#head ?? this.#bytes.subarray(0, Math.min(headLimit, this.#size))
+    return [...decoder.push(head), ...decoder.end()][0]
+  }
+
+  /** The end of an event whose beginning is gone, when it is the first thing that is kept; else nothing. */
+  torn(): string {
+    if (!this.#torn) return ''
+    const kept = this.#bytes.subarray(0, this.#size)
+    return kept.toString('utf8', 0, afterEmptyLine(kept))
+  }
+
   /** Whole frames of the last `bytes` bytes, as far as they are kept; the one whose beginning is gone is left out. */
   last(bytes: number): Frame[] {
     const start = Math.max(0, this.#size - bytes)
@@ -69,7 +83,7 @@ export class StreamEnds {
   }
 }
 
-const emptyLines = ['\n\n', '\r\n\r\n', '\r\r']
+const emptyLines = ['\n\n', '\r\n\r\n', '\r\r'] as const
 
 /** Where the first whole event begins in bytes that were cut from the middle of a stream. */
 function afterEmptyLine(bytes: Buffer): number {

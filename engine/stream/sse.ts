@@ -1,8 +1,8 @@
 import { GatewayError } from '../spec/error.ts'
 import type { Frame } from '../spec/source.ts'
 
-/** Most characters one event may hold. */
-const eventLimit = 1024 * 1024
+/** Most characters one event may hold: as many as a whole answer has bytes, for the last event may repeat all of it. */
+const eventLimit = 64 * 1024 * 1024
 const byteOrderMark = 0xfeff
 
 /**
@@ -23,7 +23,7 @@ export class FrameDecoder {
   /** The last chunk ended in CR: a LF at the start of the next belongs to it. */
   #afterReturn = false
 
-  /** The events that `chunk` completes. Throws `upstream_invalid_response` on an event beyond 1 MiB. */
+  /** The events that `chunk` completes. Throws `upstream_invalid_response` on an event beyond 64 MiB. */
   push(chunk: Uint8Array): Frame[] {
     return this.#lines(this.#decode(chunk))
   }

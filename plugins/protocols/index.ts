@@ -12,7 +12,22 @@ import transcriptions from './media/transcriptions.ts'
 import translations from './media/translations.ts'
 import messages from './messages/codec.ts'
 import responses from './responses/codec.ts'
+import compact from './responses/compact.ts'
+import inputTokens from './responses/input-tokens.ts'
+import compactLocally from './responses/stored/compact-locally.ts'
+import background from './responses/stored/background.ts'
+import cancelResponse from './responses/stored/cancel-response.ts'
+import prepareResponse from './responses/stored/prepare-response.ts'
+import deleteResponse from './responses/stored/delete-response.ts'
+import forget from './responses/stored/forget.ts'
+import listInputItems from './responses/stored/list-input-items.ts'
+import recall from './responses/stored/recall.ts'
+import resumeResponse from './responses/stored/resume-response.ts'
+import retrieveResponse from './responses/stored/retrieve-response.ts'
+import settleResponse from './responses/stored/settle-response.ts'
+import store from './responses/stored/store.ts'
 import call from './stages/call.ts'
+import inlineFiles from './stages/inline-files.ts'
 import parse from './stages/parse.ts'
 import translateBack from './stages/translate-back.ts'
 import translate from './stages/translate.ts'
@@ -21,11 +36,33 @@ import validate from './stages/validate.ts'
 export default definePlugin({
   name: 'protocols',
   summary: 'What is spoken with clients and providers, and the stages between them.',
-  stages: [parse, validate, translate, call, translateBack, estimateTokens],
+  stages: [
+    parse,
+    validate,
+    inlineFiles,
+    translate,
+    call,
+    translateBack,
+    estimateTokens,
+    compactLocally,
+    prepareResponse,
+    recall,
+    store,
+    forget,
+    retrieveResponse,
+    deleteResponse,
+    listInputItems,
+    background,
+    resumeResponse,
+    settleResponse,
+    cancelResponse,
+  ],
   codecs: [
     chat,
     messages,
     responses,
+    compact,
+    inputTokens,
     decisions,
     mapeval,
     countTokens,

@@ -17,7 +17,7 @@ export const httpProperties = {
       'Operations that live elsewhere. An address without a path, or whose path ends in /v1, is a base; any other is the full address of the operation.',
     properties: {
       chat: address('Address of chat completions.'),
-      responses: address('Address of responses.'),
+      responses: address('Address of responses; they are compacted and counted below it.'),
       messages: address('Address of messages; tokens are counted below it.'),
       embeddings: address('Address of embeddings.'),
       images: address('Address of images.'),

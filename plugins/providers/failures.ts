@@ -1,5 +1,5 @@
-import { errors } from 'undici'
 import { GatewayError } from '../../engine/index.ts'
+import { errors } from './client.ts'
 import type { Phase, Timeouts } from './limits.ts'
 
 /** The upstream took longer than a limit allows. Without a connection nothing was sent, which `connect` says too. */

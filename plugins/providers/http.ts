@@ -1,6 +1,6 @@
-import { Pool } from 'undici'
 import { duration } from '../../engine/index.ts'
 import type { Answer, Call, Host, Scope } from '../../engine/index.ts'
+import { Pool } from './client.ts'
 import { Exchange } from './exchange.ts'
 import type { Timeouts } from './limits.ts'
 
@@ -61,10 +61,16 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep'>): Http
     ...(limits.total === undefined ? {} : { total: duration(limits.total) }),
   }
   const connections = settings.max_connections ?? null
+  // Every call of a stage brings the same timeouts.
+  const merged = new WeakMap<object, Timeouts>()
+  const within = (given: Sending['timeouts']): Timeouts => {
+    let timeouts = merged.get(given)
+    if (!timeouts) merged.set(given, (timeouts = { connect, ...given, ...own }))
+    return timeouts
+  }
   const dispatch = (target: Target, method: 'GET' | 'POST', sending: Omit<Sending, 'contentType'>, headers: string[]) =>
     new Promise<Answer>((resolve, reject) => {
-      const timeouts = { connect, ...sending.timeouts, ...own }
-      const exchange = new Exchange(sending.model, timeouts, sending.scope, { resolve, reject })
+      const exchange = new Exchange(sending.model, within(sending.timeouts), sending.scope, { resolve, reject })
       if (exchange.over) return
       const body = method === 'POST' ? sending.body : null
       target.pool.dispatch({ method, path: target.path, body, headers }, exchange)

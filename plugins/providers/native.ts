@@ -1,9 +1,10 @@
 import { defineProvider } from '../../engine/index.ts'
+import type { Traits } from '../../engine/index.ts'
 import { baseUrl, httpProperties } from './config.ts'
 import { offerOf, openUpstream } from './upstream.ts'
 
 const media = ['embeddings', 'images', 'image-edits', 'speech', 'transcriptions', 'translations']
-const protocols = ['responses', 'chat', 'decisions', ...media]
+const protocols = ['responses', 'compact', 'input-tokens', 'chat', 'decisions', ...media]
 
 /** What the vendor's own chat completions do beyond what every server of that protocol does. */
 const chatTraits = {
@@ -19,6 +20,12 @@ const chatTraits = {
   metadata: true,
 }
 
+/** What an offer of a protocol says of it: the vendor keeps responses, so that conversations can go on by an id. */
+const traits: ReadonlyMap<string, Traits> = new Map<string, Traits>([
+  ['chat', chatTraits],
+  ['responses', { stores: true }],
+])
+
 /** The vendor's own responses, chat completions, decisions, embeddings, images and audio, with a bearer key. */
 export default defineProvider({
   name: 'native',
@@ -30,6 +37,6 @@ export default defineProvider({
     properties: { base_url: baseUrl, ...httpProperties },
   },
   secrets: ['api_key'],
-  offers: () => protocols.map((protocol) => (protocol === 'chat' ? offerOf(protocol, chatTraits) : offerOf(protocol))),
+  offers: () => protocols.map((protocol) => offerOf(protocol, traits.get(protocol))),
   open: (config, host) => openUpstream(config, protocols, { authorization: `Bearer ${config.api_key}` }, host),
 })

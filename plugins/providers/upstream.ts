@@ -20,6 +20,8 @@ interface Route {
 const routes: ReadonlyMap<string, Route> = new Map([
   ['chat', { operation: 'generate', key: 'chat', path: '/chat/completions' }],
   ['responses', { operation: 'generate', key: 'responses', path: '/responses' }],
+  ['compact', { operation: 'compact', key: 'responses', path: '/responses', below: '/compact' }],
+  ['input-tokens', { operation: 'count', key: 'responses', path: '/responses', below: '/input_tokens' }],
   ['messages', { operation: 'generate', key: 'messages', path: '/messages' }],
   ['count-tokens', { operation: 'count', key: 'messages', path: '/messages', below: '/count_tokens' }],
   ['decisions', { operation: 'decide', key: 'decisions', path: '/decisions' }],

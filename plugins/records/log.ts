@@ -60,7 +60,7 @@ function rowOf({ type, bill }: Config, slots: Slots, scope: Scope, host: Host): 
     ...counts,
     firstByte: outcome.firstByte === undefined ? null : Math.round(outcome.firstByte),
     duration: Math.round(outcome.duration),
-    reference: referenceOf(slots.ingress?.headers['x-request-id']),
+    reference: referenceOf((slots.ingress?.headers ?? request?.headers)?.['x-request-id']),
     metadata: metadataOf(slots, scope, metered, usage, counts),
   }
 }
@@ -97,8 +97,9 @@ function lossesOf(losses: readonly Loss[]): Json {
 
 const NOTHING: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 
-/** The tokens used: none when no provider was asked, undefined when one was and did not say. */
-function usageOf({ usage }: Metered, { model }: Slots, scope: Scope): Usage | undefined {
+/** The tokens used: none when no provider was asked, undefined when one was and nobody can say. */
+function usageOf({ usage }: Metered, { model, outcome }: Slots, scope: Scope): Usage | undefined {
+  if (outcome.error?.code === 'worker_lost') return undefined
   if (model === undefined && !scope.times.has('upstream')) return NOTHING
   return usage !== undefined && isPlausible(usage) ? usage : undefined
 }

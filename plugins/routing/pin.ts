@@ -20,12 +20,13 @@ export default defineStage({
   provides: ['candidates'],
   build: ({ instead }, { catalog, codecs }) => {
     const translated = new Set(codecs.filter(({ request }) => request).map(({ protocol }) => protocol))
-    const known = new Map<string, readonly Candidate[]>()
+    const known = new WeakMap<ModelRecord, Map<string, readonly Candidate[]>>()
     return ({ request, target }) => {
       const { model } = target
       if (!model) throw new GatewayError('model_not_found', { model: target.name }, { param: 'model' })
-      const key = `${request.protocol}\n${model.name}`
-      let found = known.get(key)
+      let own = known.get(model)
+      if (!own) known.set(model, (own = new Map()))
+      let found = own.get(request.protocol)
       if (!found) {
         const wanted = {
           catalog,
@@ -33,9 +34,7 @@ export default defineStage({
           request,
           ...(instead === undefined ? {} : { instead: instead as Operation }),
         }
-        found = candidates(wanted, model)
-        // A configuration has few models, and a name that is none of them never gets here.
-        known.set(key, found)
+        own.set(request.protocol, (found = candidates(wanted, model)))
       }
       return { candidates: found }
     }

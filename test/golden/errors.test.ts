@@ -33,14 +33,24 @@ describe('failures through a gateway', () => {
             const frames = framesOf(streamed)
             expect(status).to.equal(200)
             expect(frames.some(({ data }) => JSON.stringify(data).includes('animal'))).to.equal(true)
-            const last = frames.at(-1) as ReadFrame
-            const error = (last.data as JsonObject)['error'] as JsonObject
+            const last = frames.at(client === 'responses' ? -3 : -1) as ReadFrame
+            // An upstream of the client's own protocol has said it in its own words.
+            const told = last.data as JsonObject
+            const error = (told['error'] ?? told) as JsonObject
             expect(error['message']).to.match(cut ? /ended before it was complete/ : /GPU on fire/)
             if (client === 'messages') {
               expect(last.event).to.equal('error')
               expect(last.data).to.deep.include({ type: 'error' })
               expect(error['type']).to.equal('api_error')
               expect(streamed).to.not.contain('message_stop')
+            } else if (client === 'responses') {
+              expect(frames.slice(-3).map(({ event }) => event)).to.deep.equal(['error', 'response.failed', undefined])
+              expect(last.data).to.deep.include({ message: error['message'], code: error['code'] })
+              const { response } = (frames.at(-2) as ReadFrame).data as { response: JsonObject }
+              expect(response).to.deep.include({ status: 'failed', error: { code: 'server_error', message: error['message'] } })
+              expect(frames.at(-1)?.data).to.equal('[DONE]')
+              const numbers = frames.slice(0, -1).map(({ data }) => (data as JsonObject)['sequence_number'])
+              if (!cut || name !== 'responses') expect(numbers.at(-1)).to.equal((numbers.at(-2) as number) + 1)
             } else {
               expect(Object.keys(error)).to.have.members(['message', 'type', 'param', 'code'])
               expect(error['type']).to.equal('server_error')
@@ -90,7 +100,7 @@ describe('failures through a gateway', () => {
         type: 'authentication_error',
       },
       { name: 'no such model', model: 'nothing', given: {}, status: 404, type: 'not_found_error' },
-      { name: 'no meaning', given: { messages: 5 }, status: 400, type: 'invalid_request_error' },
+      { name: 'no meaning', given: { messages: 5, input: 5 }, status: 400, type: 'invalid_request_error' },
       {
         name: 'a form',
         headers: { 'content-type': 'multipart/form-data; boundary=x' },

@@ -50,8 +50,8 @@ export function normalised(answer: string, exchangeId: string): string {
   return answer
     .replaceAll(exchangeId, zeros)
     .replaceAll(exchangeId.replaceAll('-', ''), zeros.replaceAll('-', ''))
-    .replace(/"created":(\d+)/g, (field, seconds) =>
-      Math.abs(Date.now() / 1000 - Number(seconds)) < 600 ? '"created":0' : field,
+    .replace(/"(created|created_at|completed_at)":(\d+)/g, (field, name, seconds) =>
+      Math.abs(Date.now() / 1000 - Number(seconds)) < 600 ? `"${name}":0` : field,
     )
     .replace(/gw1\.[\w-]+/g, (packed) => `gw1.${JSON.stringify(JSON.stringify(unpackSeal(packed))).slice(1, -1)}`)
 }

@@ -6,8 +6,8 @@ import { isObject } from '../../engine/index.ts'
 import type { Json, JsonObject } from '../../engine/index.ts'
 import { framesOf, json, text } from './files.ts'
 import { clients, pairs, paths, streaming } from './pairs.ts'
-import type { Client } from './pairs.ts'
 import { Session } from './session.ts'
+import { fieldOf, replayed, said } from './turns.ts'
 
 /** What real clients and upstreams do to each other, through a gateway, over HTTP. */
 describe('hazards', () => {
@@ -84,11 +84,8 @@ describe('hazards', () => {
             session.answer(text(`answers/reasoning.${from.protocol}.json`))
             const { text: reply } = await session.ask(client, from.name, first)
             expect(reply).to.contain('gw1.')
-            const messages = (second['messages'] as Json[]).map((one) =>
-              one === '$reply' ? message(client, reply) : one,
-            )
             session.answer(text(`answers/length.${to.protocol}.json`))
-            await session.ask(client, to.name, { ...second, messages })
+            await session.ask(client, to.name, replayed(client, second, said(client, JSON.parse(reply) as JsonObject)))
             const sent = JSON.stringify(session.asked())
             expect(sent)
               .to.not.contain('gw1.')
@@ -108,7 +105,7 @@ describe('hazards', () => {
             chunks: [text(`answers/length.${protocol}.json`)],
           })
           const bytes = Buffer.from(
-            JSON.stringify({ model: name, max_tokens: 100, messages: [{ role: 'user', content: long }] }),
+            JSON.stringify({ model: name, max_tokens: 100, [fieldOf(client)]: [{ role: 'user', content: long }] }),
           )
           const request = open(session.gateway.url + paths[client], {
             method: 'POST',
@@ -132,20 +129,13 @@ describe('hazards', () => {
             chunks: Array.from(transcript, (byte) => Uint8Array.of(byte)),
           })
           const { text: streamed } = await session.ask(client, name, streaming[client])
-          const said = framesOf(streamed)
+          const told = framesOf(streamed)
             .map(({ data }) => pieces(data).join(''))
             .join('')
-          expect(said).to.equal('{"animal":"cat ☃😀"}')
+          expect(told).to.equal('{"animal":"cat ☃😀"}')
         })
   })
 })
-
-/** The message in a whole answer, as a client adds it to the conversation. */
-function message(client: Client, body: string): Json {
-  const answer = JSON.parse(body) as JsonObject
-  if (client === 'messages') return { role: 'assistant', content: answer['content'] ?? null }
-  return ((answer['choices'] as JsonObject[])[0] ?? {})['message'] ?? null
-}
 
 /** Every text in a JSON value. */
 function texts(value: unknown): string[] {
@@ -153,10 +143,11 @@ function texts(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(texts) : []
 }
 
-/** What a frame of a chat or messages stream says. */
+/** What a frame of a stream says. */
 function pieces(data: Json): string[] {
   if (!isObject(data)) return []
-  const { delta, choices } = data
+  const { type, delta, choices } = data
+  if (type === 'response.output_text.delta') return [delta as string]
   const deltas = [delta, ...(Array.isArray(choices) ? choices.filter(isObject).map((choice) => choice['delta']) : [])]
   return deltas
     .filter(isObject)

@@ -1,4 +1,4 @@
-export const clients = ['chat', 'messages'] as const
+export const clients = ['chat', 'messages', 'responses'] as const
 
 /** A protocol that clients speak. */
 export type Client = (typeof clients)[number]
@@ -27,15 +27,26 @@ export const pairs: Readonly<Record<Client, readonly Pair[]>> = {
     { name: 'native-chat', protocol: 'chat', requestsOnly: true },
     { name: 'responses', protocol: 'responses' },
   ],
+  responses: [
+    { name: 'responses', protocol: 'responses' },
+    { name: 'compatible', protocol: 'chat' },
+    { name: 'native-chat', protocol: 'chat' },
+    { name: 'messages', protocol: 'messages' },
+  ],
 }
 
 export const cases: Readonly<Record<Client, readonly string[]>> = {
   chat: ['full', 'tools', 'custom', 'reasoning', 'refusal', 'length'],
   messages: ['full', 'tools', 'reasoning', 'refusal', 'length'],
+  responses: ['full', 'tools', 'custom', 'reasoning', 'refusal', 'length'],
 }
 
 /** Where a client sends its requests. */
-export const paths: Readonly<Record<Client, string>> = { chat: '/v1/chat/completions', messages: '/v1/messages' }
+export const paths: Readonly<Record<Client, string>> = {
+  chat: '/v1/chat/completions',
+  messages: '/v1/messages',
+  responses: '/v1/responses',
+}
 
 /** What a streamed request says beside everything a whole one says. */
 export const streaming: Readonly<Record<Spoken, object>> = {

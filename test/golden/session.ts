@@ -1,10 +1,13 @@
 import { startGateway } from '../support/gateway.ts'
 import type { Gateway } from '../support/gateway.ts'
+import { copyPipelines } from '../support/pipelines.ts'
+import type { Pipelines } from '../support/pipelines.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 import type { JsonObject } from '../../engine/index.ts'
 import { paths, settings } from './pairs.ts'
 import type { Client } from './pairs.ts'
+import { fieldOf } from './turns.ts'
 
 /** What a client was answered. */
 export interface Answered {
@@ -17,16 +20,21 @@ export interface Answered {
 export class Session {
   upstream!: ScriptedUpstream
   gateway!: Gateway
+  #pipelines!: Pipelines
 
   /** Opens both before the tests of the calling `describe`, and closes them after. */
   constructor() {
     before(async () => {
       this.upstream = await scriptedUpstream()
-      this.gateway = await startGateway(settings(this.upstream.url))
+      this.#pipelines = await copyPipelines()
+      // The addresses in the cases are nobody's: files stay what they are.
+      await this.#pipelines.edit('generate.yaml', '- inline-files', '#')
+      this.gateway = await startGateway({ ...settings(this.upstream.url), pipelines: this.#pipelines.folder })
     })
     after(async () => {
       await this.gateway.close()
       await this.upstream.close()
+      await this.#pipelines.remove()
     })
   }
 
@@ -41,7 +49,7 @@ export class Session {
   /** A client's request to `model`: the least there can be, and what is given. */
   async ask(client: Client, model: string, given: object, headers: Record<string, string> = {}): Promise<Answered> {
     const least = client === 'messages' ? { max_tokens: 100 } : {}
-    const body = { ...least, messages: [{ role: 'user', content: 'Hello' }], ...given, model }
+    const body = { ...least, [fieldOf(client)]: [{ role: 'user', content: 'Hello' }], ...given, model }
     const response = await this.gateway.post(paths[client], body, headers)
     return { status: response.status, headers: response.headers, text: await response.text() }
   }

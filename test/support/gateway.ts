@@ -36,13 +36,17 @@ export interface GatewaySettings {
   readonly plugins?: readonly string[]
   /** Folder of pipelines in place of the shipped ones. */
   readonly pipelines?: string
+  /** The shared key-value store; absent: there is none. */
+  readonly key_value?: { readonly url: string }
+  /** Where the database is, instead of a folder of its own; it outlives the gateway. */
+  readonly folder?: string
   /** Limits that differ from the usual ones. */
   readonly limits?: Partial<Omit<HttpLimits, 'sockets'>> & { readonly sockets?: Partial<SocketLimits> }
 }
 
 /** Starts a gateway. Close it when done. */
 export async function startGateway(settings: GatewaySettings = {}): Promise<Gateway> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-gateway-'))
+  const folder = settings.folder ?? (await mkdtemp(join(tmpdir(), 'sluice-gateway-')))
   const key = 'sk-test-0123456789abcdef0123456789abcdef'
   const file = join(folder, 'sluice.yaml')
   const {
@@ -61,6 +65,7 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Gate
       providers,
       models,
       api_keys: [{ name: 'test', key }, ...keys],
+      ...(settings.key_value ? { key_value: settings.key_value } : {}),
     }),
   )
   const lines: string[] = []
@@ -86,7 +91,7 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Gate
       }),
     async close() {
       await house.close(1000)
-      await rm(folder, { recursive: true, force: true })
+      if (settings.folder === undefined) await rm(folder, { recursive: true, force: true })
     },
   }
 }

@@ -31,12 +31,34 @@ after(async () => {
 export async function redis(context: Context): Promise<Service> {
   const given = process.env['TEST_REDIS_URL']
   if (given !== undefined) return { url: given, stop: () => Promise.resolve() }
+  return startRedis(context, await freePort(), ['--save', '', '--appendonly', 'no'])
+}
+
+/** A private Redis from PATH that can be started again at its address, with all that it held. Skips like `redis`. */
+export async function durableRedis(context: Context): Promise<Service & { restart(): Promise<void> }> {
+  const data = mkdtempSync(join(tmpdir(), 'sluice-redis-data-'))
+  const port = await freePort()
+  const start = () => startRedis(context, port, ['--dir', data, '--appendonly', 'yes', '--appendfsync', 'always'])
+  let service = await start()
+  return {
+    url: service.url,
+    async restart() {
+      await service.stop()
+      service = await start()
+    },
+    async stop() {
+      await service.stop()
+      rmSync(data, { recursive: true, force: true })
+    },
+  }
+}
+
+async function startRedis(context: Context, port: number, settings: readonly string[]): Promise<Service> {
   const binary = onPath('redis-server') ?? onPath('valkey-server')
   if (binary === undefined) return missing(context, 'no redis-server on PATH')
-  const port = await freePort()
   const folder = mkdtempSync(join(tmpdir(), 'sluice-redis-'))
-  const quiet = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder]
-  const child = spawn(binary, ['--port', String(port), ...quiet], { stdio: 'ignore' })
+  const quiet = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder]
+  const child = spawn(binary, [...quiet, ...settings], { stdio: 'ignore' })
   return ready(`redis://127.0.0.1:${port}`, port, child, folder, 'SIGTERM')
 }
 

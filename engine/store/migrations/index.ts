@@ -1,7 +1,9 @@
 import type { Migration } from 'kysely/migration'
 import { keysAndRequests } from './0001-keys-and-requests.ts'
+import { keyValues } from './0002-key-values.ts'
 
 /** Every migration by its name, in order. A name that was released never changes. */
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-keys-and-requests': keysAndRequests,
+  '0002-key-values': keyValues,
 }

@@ -3,6 +3,7 @@ import type { Failure, Frame } from '../../../engine/index.ts'
 import { error, streamFailure } from './error.ts'
 import { meterReply, meterStream } from './meter.ts'
 import { parse } from './parse.ts'
+import { inlines } from './parts.ts'
 import { print } from './print.ts'
 import { ChatReader } from './reader.ts'
 import { parseReply, printReply } from './reply.ts'
@@ -24,7 +25,7 @@ export default defineCodec<'generate'>({
   meter: { reply: meterReply, stream: meterStream },
   failed,
   fail,
-  request: { parse, print },
+  request: { parse, print, inlines },
   reply: { parse: parseReply, print: printReply },
   events: { reader: (restore) => new ChatReader(restore), writer: (asked) => new ChatWriter(asked) },
 })

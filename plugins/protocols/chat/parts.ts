@@ -1,7 +1,8 @@
 import { isObject } from '../../../engine/index.ts'
-import type { CacheMark, FilePart, ImagePart, JsonObject, MediaSource, Part } from '../../../engine/index.ts'
+import type { CacheMark, FilePart, ImagePart, JsonObject, MediaSource, Offer, Part } from '../../../engine/index.ts'
 import { defined } from './defined.ts'
 import type { Losses } from './losses.ts'
+import { traitsOf } from './traits.ts'
 import type { ChatTraits } from './traits.ts'
 import { protocol } from './wire.ts'
 import type { Cached, Content, ContentPart } from './wire.ts'
@@ -100,6 +101,12 @@ export function printPart(part: Part, printing: PartPrinting): JsonObject | unde
   }
 }
 
+/** Files and sound have no addresses in this protocol. */
+export function inlines(part: Part, offer: Offer): boolean {
+  const { files, audio } = traitsOf(offer.traits)
+  return (part.type === 'file' && files) || (part.type === 'audio' && audio)
+}
+
 /** The mark of a cacheable prefix, where the upstream takes it. */
 export function printCache(cache: CacheMark | undefined, { traits, losses }: PartPrinting): JsonObject {
   if (!cache) return {}
@@ -117,7 +124,17 @@ function printImage({ source, detail, cache }: ImagePart, printing: PartPrinting
   if (!printing.traits.images) return omitted('image', 'the provider does not take images', printing)
   const url = source.kind === 'data' ? dataUrl(source) : source.kind === 'url' ? source.url : undefined
   if (url === undefined) return omitted('image', 'this protocol has no ids of images', printing)
-  return { type: 'image_url', image_url: defined({ url, detail }), ...printCache(cache, printing) }
+  return {
+    type: 'image_url',
+    image_url: defined({ url, detail: printDetail(detail, printing) }),
+    ...printCache(cache, printing),
+  }
+}
+
+function printDetail(detail: string | undefined, { losses }: PartPrinting): string | undefined {
+  if (detail !== 'original') return detail
+  losses.add('detail', 'this protocol goes no further than high')
+  return 'high'
 }
 
 function printFile(part: FilePart, printing: PartPrinting): JsonObject {

@@ -19,16 +19,19 @@ export function printMessages(items: readonly Item[], printing: MessagePrinting)
     turn = undefined
   }
   const open = () => (turn ??= new Turn(printing))
+  const speak = (item: Message) => {
+    if (item.role !== 'assistant') {
+      close()
+      messages.push(printMessage(item, item.role, printing))
+      return
+    }
+    if (turn?.endsBeforeMessage) close()
+    open().say(item)
+  }
   for (const item of items) {
     switch (item.type) {
       case 'message':
-        if (item.role !== 'assistant') {
-          close()
-          messages.push(printMessage(item, item.role, printing))
-          break
-        }
-        if (turn?.endsBeforeMessage) close()
-        open().say(item)
+        speak(item)
         break
       case 'reasoning':
         open().think(item)
@@ -44,7 +47,10 @@ export function printMessages(items: readonly Item[], printing: MessagePrinting)
         if (item.protocol === protocol) {
           close()
           messages.push(item.value)
-        } else printing.losses.add(wordOf(item.value), `only ${item.protocol} has it`)
+          break
+        }
+        printing.losses.add(wordOf(item.value), `only ${item.protocol} has it`)
+        if (item.instead) speak(item.instead)
     }
   }
   close()

@@ -1,7 +1,17 @@
-import { isObject } from '../../../engine/index.ts'
-import type { CustomTool, FunctionTool, Json, JsonObject, Tool, ToolChoice, ToolNames } from '../../../engine/index.ts'
+import { isObject, toolNamed } from '../../../engine/index.ts'
+import type {
+  CustomTool,
+  FunctionTool,
+  Json,
+  JsonObject,
+  Tool,
+  ToolChoice,
+  ToolNames,
+  ToolRef,
+} from '../../../engine/index.ts'
 import { defined } from './defined.ts'
 import { cacheOf, printCache, wordOf } from './parts.ts'
+import type { Losses } from './losses.ts'
 import type { PartPrinting } from './parts.ts'
 import { protocol } from './wire.ts'
 import type { ChatBody, WireFunction, WireTool } from './wire.ts'
@@ -81,7 +91,10 @@ export function printTools(
 ): JsonObject {
   const subset = choice?.type === 'allowed' && !printing.traits.allowed_tools ? only(tools, choice.tools) : tools
   const printed = subset.map((tool) => printTool(tool, printing)).filter((tool) => tool !== undefined)
-  if (printed.length === 0) return {}
+  if (printed.length === 0) {
+    if (choice && choice.type !== 'auto' && choice.type !== 'none') lost(printing, 'there is no tool to choose')
+    return {}
+  }
   const { parallel_tool_calls: takesParallel } = printing.traits
   if (parallel === false && !takesParallel) printing.losses.add('parallel_tool_calls', 'the provider does not take it')
   return defined({
@@ -104,10 +117,7 @@ function printTool(tool: Tool, printing: ToolPrinting): JsonObject | undefined {
 }
 
 function printFunction(tool: FunctionTool, { names, traits, losses }: ToolPrinting): JsonObject {
-  const own = tool.rest?.protocol === protocol ? tool.rest.fields : {}
-  if (tool.rest && tool.rest.protocol !== protocol) {
-    for (const name of Object.keys(tool.rest.fields)) losses.add(`tools[].${name}`, `only ${tool.rest.protocol} has it`)
-  }
+  const own = ownFields(tool, losses)
   if (tool.strict === true && !traits.strict) losses.add('tools[].strict', 'the provider does not take it')
   const { function: inner, ...outer } = own
   return {
@@ -123,7 +133,15 @@ function printFunction(tool: FunctionTool, { names, traits, losses }: ToolPrinti
   }
 }
 
-function printCustom(tool: CustomTool, { names, traits }: ToolPrinting): JsonObject {
+/** The fields of a tool that only this protocol knows; those of another one are lost. */
+function ownFields({ rest }: FunctionTool | CustomTool, losses: Losses): JsonObject {
+  if (!rest || rest.protocol === protocol) return rest?.fields ?? {}
+  for (const name of Object.keys(rest.fields)) losses.add(`tools[].${name}`, `only ${rest.protocol} has it`)
+  return {}
+}
+
+function printCustom(tool: CustomTool, { names, traits, losses }: ToolPrinting): JsonObject {
+  ownFields(tool, losses)
   const name = names.printed(tool)
   const { description, format } = tool
   if (traits.custom_tools) {
@@ -162,13 +180,9 @@ function printChoice(choice: ToolChoice, tools: readonly Tool[], printing: ToolP
   }
 }
 
-function printNamed(
-  named: { name: string },
-  tools: readonly Tool[],
-  { names, traits }: ToolPrinting,
-): JsonObject | undefined {
-  const tool = tools.find((tool) => isNamed(tool, named.name))
-  if (!tool || tool.type === 'opaque') return undefined
+function printNamed(named: ToolRef, tools: readonly Tool[], { names, traits }: ToolPrinting): JsonObject | undefined {
+  const tool = toolNamed(tools, named)
+  if (!tool) return undefined
   const kind = tool.type === 'custom' && traits.custom_tools ? 'custom' : 'function'
   return { type: kind, [kind]: { name: names.printed(tool) } }
 }
@@ -178,13 +192,9 @@ function lost({ losses }: ToolPrinting, because: string): 'auto' {
   return 'auto'
 }
 
-function only(tools: readonly Tool[], allowed: readonly { name: string }[]): readonly Tool[] {
-  return tools.filter((tool) => allowed.some(({ name }) => isNamed(tool, name)))
-}
-
-function isNamed(tool: Tool, name: string): boolean {
-  if (tool.type === 'opaque') return false
-  return tool.name === name || (tool.namespace !== undefined && `${tool.namespace}__${tool.name}` === name)
+function only(tools: readonly Tool[], allowed: readonly ToolRef[]): readonly Tool[] {
+  const named = new Set<Tool | undefined>(allowed.map((ref) => toolNamed(tools, ref)))
+  return tools.filter((tool) => named.has(tool))
 }
 
 /** A grammar stands one level deeper here than in the neutral form. */

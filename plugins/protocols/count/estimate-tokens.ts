@@ -1,8 +1,10 @@
 import { defineStage, noConfig } from '../../../engine/index.ts'
-import type { Host } from '../../../engine/index.ts'
+import type { Host, JsonObject } from '../../../engine/index.ts'
 import type { CountOutput } from './count.ts'
 import { estimate } from './estimate.ts'
+import { gatherItems } from './gather-items.ts'
 import { gather } from './gather.ts'
+import type { Gathered } from './gather.ts'
 
 const counter = new URL(import.meta.url.endsWith('.ts') ? './count.ts' : './count.js', import.meta.url)
 
@@ -10,28 +12,44 @@ const counter = new URL(import.meta.url.endsWith('.ts') ? './count.ts' : './coun
 const patience = 250
 /** Milliseconds a worker may count, and after which it must be stuck. A count that comes late warms it for the next. */
 const budget = 150
-const stuck = 2_000
+const stuck = 10_000
 /** Characters that are handed to a worker at most. */
 const characters = 4_000_000
 
-/** Counts the tokens of a messages body here, for providers that have no count of their own. */
+/** How a protocol's requests are read, and what its answer says beside the number; default: as those of messages. */
+interface Counting {
+  readonly gather: (body: JsonObject) => Gathered
+  readonly beside?: JsonObject
+}
+
+const countings: ReadonlyMap<string, Counting> = new Map([
+  ['input-tokens', { gather: gatherItems, beside: { object: 'response.input_tokens' } }],
+])
+
+/** Counts the tokens of a request here, for providers that have no count of their own. */
 export default defineStage({
   name: 'estimate-tokens',
   summary: 'Count input tokens with o200k_base in a worker; images and documents by rule.',
   config: noConfig,
   needs: ['request'],
   provides: ['reply', 'meter'],
-  build:
-    (_, host) =>
-    async ({ request }, scope) => {
-      const { texts, media } = gather(request.body)
+  build: (_, host) => {
+    const counting: Counting = countings.get(host.pipeline.protocol ?? '') ?? { gather }
+    return async ({ request }, scope) => {
+      if (request.missing) throw request.missing
+      const { texts, media } = counting.gather(request.body)
       const { tokens, exact } = await counted(texts, host)
       scope.note('token_count', exact ? 'o200k_base' : 'estimate')
       return {
-        reply: { status: 200, headers: {}, body: { kind: 'json', value: { input_tokens: tokens + media } } },
+        reply: {
+          status: 200,
+          headers: {},
+          body: { kind: 'json', value: { ...counting.beside, input_tokens: tokens + media } },
+        },
         meter: { read: () => ({ complete: true, losses: [] }) },
       }
-    },
+    }
+  },
 })
 
 /** Exact where a worker is there in time, else the upper estimate. */

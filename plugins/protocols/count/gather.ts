@@ -67,7 +67,7 @@ class Gathering implements Gathered {
       case 'redacted_thinking':
         return undefined
       case 'image':
-        this.media += imageTokens(block['source'])
+        this.media += imageTokens(isObject(block['source']) ? block['source']['data'] : undefined)
         return undefined
       case 'document':
         this.text(block['title'])
@@ -87,7 +87,7 @@ class Gathering implements Gathered {
     const { type, data, content } = isObject(source) ? source : {}
     if (type === 'text') this.text(data)
     else if (type === 'content') this.content(content)
-    else this.media += pageTokens * (typeof data === 'string' ? pages(data) : unknownPages)
+    else this.media += documentTokens(data)
   }
 
   /** What this page does not know: its fields as JSON, and what it contains. */
@@ -97,10 +97,15 @@ class Gathering implements Gathered {
   }
 }
 
-function imageTokens(source: Json | undefined): number {
-  const data = isObject(source) ? source['data'] : undefined
+/** Tokens of an image, given as base64; of any other, those of a large one. */
+export function imageTokens(data: Json | undefined): number {
   const size = typeof data === 'string' ? imageSize(Buffer.from(data.slice(0, imageHead), 'base64')) : undefined
   return size ? Math.min(Math.ceil((size.width * size.height) / pixelsPerToken), imageLimit) : imageLimit
+}
+
+/** Tokens of a document, given as base64; of any other, those of an ordinary one. */
+export function documentTokens(data: Json | undefined): number {
+  return pageTokens * (typeof data === 'string' ? pages(data) : unknownPages)
 }
 
 function pages(base64: string): number {

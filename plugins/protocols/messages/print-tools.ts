@@ -1,3 +1,4 @@
+import { toolNamed } from '../../../engine/index.ts'
 import type { CustomTool, FunctionTool, GenerateRequest, JsonObject, Tool } from '../../../engine/index.ts'
 import { word } from './losses.ts'
 import { cacheControl } from './printing.ts'
@@ -25,8 +26,8 @@ export function printTools(request: GenerateRequest, printing: Printing): Printe
 /** Tools the model may call: the wire has no list of allowed ones beside the tools themselves. */
 function allowed({ tools, toolChoice }: GenerateRequest): readonly Tool[] {
   if (toolChoice?.type !== 'allowed') return tools
-  const names = new Set(toolChoice.tools.map((tool) => tool.name))
-  return tools.filter((tool) => tool.type !== 'opaque' && names.has(tool.name))
+  const named = new Set<Tool | undefined>(toolChoice.tools.map((ref) => toolNamed(tools, ref)))
+  return tools.filter((tool) => named.has(tool))
 }
 
 function functionTool(tool: FunctionTool, printing: Printing): JsonObject {
@@ -48,7 +49,7 @@ function objectSchema(parameters: JsonObject | undefined): JsonObject {
   return parameters.type === 'object' ? parameters : { ...parameters, type: 'object' }
 }
 
-function toolRest({ rest }: FunctionTool, { losses }: Printing): JsonObject {
+function toolRest({ rest }: FunctionTool | CustomTool, { losses }: Printing): JsonObject {
   if (!rest || rest.protocol === protocol) return rest?.fields ?? {}
   for (const field of Object.keys(rest.fields)) losses.add(`tools[].${word(field)}`, `only ${rest.protocol} knows it`)
   return {}
@@ -66,6 +67,7 @@ function customTool(tool: CustomTool, printing: Printing): JsonObject {
     ...(description === '' ? {} : { description }),
     input_schema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
     ...cacheControl(tool.cache, printing),
+    ...toolRest(tool, printing),
   }
 }
 
@@ -95,11 +97,8 @@ function choiceOf(
       return { type: 'any' }
     case 'allowed':
       return { type: choice.mode === 'required' ? 'any' : 'auto' }
-    case 'tool': {
-      const named = (tool: Tool) => tool.type !== 'opaque' && tool.name === choice.name
-      const tool = tools.filter((one) => one.type !== 'opaque').find(named)
-      return { type: 'tool', name: names.printed(tool ?? choice) }
-    }
+    case 'tool':
+      return { type: 'tool', name: names.printed(toolNamed(tools, choice) ?? choice) }
     case 'opaque':
       if (choice.protocol === protocol) return choice.value as JsonObject
       losses.add('tool_choice', `only ${choice.protocol} knows this choice`)

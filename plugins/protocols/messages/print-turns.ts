@@ -81,8 +81,12 @@ function place(item: Item, turn: (role: PrintedTurn['role']) => PrintedTurn, all
       else turn('user')
       return
     case 'opaque':
-      if (item.protocol === protocol) turn(item.role ?? 'assistant').blocks.push(item.value)
-      else printing.losses.add(`input.${word(item.value.type)}`, `only ${item.protocol} knows it`)
+      if (item.protocol === protocol) {
+        turn(item.role ?? 'assistant').blocks.push(item.value)
+        return
+      }
+      printing.losses.add(`input.${word(item.value.type)}`, `only ${item.protocol} knows it`)
+      if (item.instead) place(item.instead, turn, all, printing)
   }
 }
 

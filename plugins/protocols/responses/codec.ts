@@ -1,13 +1,16 @@
 import { defineCodec } from '../../../engine/index.ts'
+import { close, fail } from './closing.ts'
 import { error, failed } from './failure.ts'
 import { meter } from './meter.ts'
 import { parse } from './parse.ts'
 import { print } from './print.ts'
+import { inlines } from './print-parts.ts'
 import { Reader } from './reader.ts'
 import { parseReply, printReply } from './reply.ts'
 import { schema } from './schema.ts'
-import { protocol, text } from './values.ts'
-import { fail, Writer } from './writer.ts'
+import { socket } from './socket.ts'
+import { object, protocol, text } from './values.ts'
+import { Writer } from './writer.ts'
 
 /** The responses protocol: `POST /v1/responses`, whole or as a stream of server-sent events. */
 export default defineCodec({
@@ -19,11 +22,18 @@ export default defineCodec({
     const background = body['background'] === true
     return { model: text(body['model']) ?? '', stream: body['stream'] === true && !background, background }
   },
+  check(body) {
+    const usage = object(body['stream_options'])?.['include_usage'] ?? null
+    if (usage === null) return undefined
+    return { param: 'stream_options.include_usage', reason: 'usage is always reported and cannot be asked for' }
+  },
   error,
   meter,
   failed,
   fail,
-  request: { parse, print },
+  close,
+  socket,
+  request: { parse, print, inlines },
   reply: { parse: parseReply, print: printReply },
   events: {
     reader: (restore) => new Reader(restore),

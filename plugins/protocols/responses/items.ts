@@ -1,8 +1,8 @@
 import { customInput, restored } from '../../../engine/index.ts'
-import type { Item, JsonObject, Message, Restore } from '../../../engine/index.ts'
+import type { Item, JsonObject, Message, Part, Restore } from '../../../engine/index.ts'
 import { readParts } from './parts.ts'
 import { readNative, readReplayed } from './reasoning.ts'
-import { known, protocol, text } from './values.ts'
+import { isList, known, object, protocol, text } from './values.ts'
 
 /** An item that a client sent: input, or an answer of an earlier turn. */
 export function readInputItem(item: JsonObject): Item {
@@ -40,7 +40,30 @@ function readItem(item: JsonObject, restore: Restore | undefined): Item {
       return known({ type: 'result' as const, kind, callId: tied, content: readParts(item['output']), id })
     }
   }
-  return { type: 'opaque', protocol, value: item }
+  return known({ type: 'opaque' as const, protocol, value: item, instead: inWords(item) })
+}
+
+/** What an item that no other protocol has says, as a message. Items that say nothing in words have none. */
+function inWords(item: JsonObject): Message | undefined {
+  switch (item['type']) {
+    case 'agent_message': {
+      const [author, recipient] = [text(item['author']), text(item['recipient'])]
+      const head = `Message${author ? ` from ${author}` : ''}${recipient ? ` to ${recipient}` : ''}:`
+      return told('user', head, readParts(item['content']))
+    }
+    case 'local_shell_call': {
+      const command = object(item['action'])?.['command']
+      const words = isList(command) ? command.filter((word) => typeof word === 'string').join(' ') : ''
+      return told('assistant', 'I ran this in a shell:', readParts(words))
+    }
+    case 'local_shell_call_output':
+      return told('user', 'The shell answered:', readParts(item['output']))
+  }
+  return undefined
+}
+
+function told(role: Message['role'], head: string, content: readonly Part[]): Message {
+  return { type: 'message', role, content: [{ type: 'text', text: head }, ...content] }
 }
 
 function readRole(role: unknown): Message['role'] {

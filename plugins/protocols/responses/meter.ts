@@ -16,6 +16,18 @@ export const meter: Codec['meter'] = {
     }
     return { ...begun(first), complete: false }
   },
+  torn(end) {
+    // Of all events only the last one tells the usage of the response, and it does so at its end.
+    const usage = readUsage(objectAfter(end, '"usage":'))
+    return usage && { usage }
+  },
+}
+
+/** The object of scalars and of such objects that follows the last `word`. */
+function objectAfter(data: string, word: string): JsonObject | undefined {
+  const at = data.lastIndexOf(word)
+  const object = at < 0 ? null : /^\s*\{(?:[^{}]|\{[^{}]*\})*\}/.exec(data.slice(at + word.length))
+  return object ? parsedObject(object[0]) : undefined
 }
 
 function metered(response: JsonObject): Metered {

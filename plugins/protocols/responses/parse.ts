@@ -1,16 +1,17 @@
 import { GatewayError } from '../../../engine/index.ts'
 import type { Format, GenerateRequest, Item, Json, JsonObject, Message, ReasoningWish } from '../../../engine/index.ts'
+import { effectiveTools, requalified } from './effective-tools.ts'
 import { readInputItem } from './items.ts'
 import { readParts } from './parts.ts'
-import { readTools, readToolChoice } from './tools.ts'
-import { boolean, isList, known, number, object, objects, protocol, text, without } from './values.ts'
+import { readToolChoice } from './tools.ts'
+import { boolean, dotted, isList, known, number, object, objects, protocol, text, without } from './values.ts'
 
 /** Fields that have a place in the neutral form, and those that speak to the gateway alone. */
 const understood = new Set(
   (
     'model input instructions tools tool_choice parallel_tool_calls max_output_tokens temperature top_p ' +
-    'top_logprobs reasoning text safety_identifier prompt_cache_key service_tier metadata store stream ' +
-    'include user background routing type generate stream_id'
+    'frequency_penalty presence_penalty top_logprobs reasoning text safety_identifier prompt_cache_key ' +
+    'service_tier metadata store stream include truncation user background routing type generate stream_id'
   ).split(' '),
 )
 const reasoningFields = new Set(['effort', 'summary', 'generate_summary'])
@@ -23,14 +24,18 @@ export function parse(body: JsonObject): GenerateRequest {
   const format = readFormat(object(body['text'])?.['format'])
   const top = number(body['top_logprobs'])
   const safety = text(body['safety_identifier'])
+  const tools = effectiveTools(body)
+  const items = [...readInstructions(body['instructions']), ...readInput(body['input'])]
   return known({
-    items: [...readInstructions(body['instructions']), ...readInput(body['input'])],
-    tools: [...readTools(body['tools'], 'tools'), ...additionalTools(body['input'])],
+    items: items.map((item) => requalified(item, tools)),
+    tools,
     toolChoice: readToolChoice(body['tool_choice']),
     parallelTools: boolean(body['parallel_tool_calls']),
     maxOutputTokens: number(body['max_output_tokens']),
     temperature: number(body['temperature']),
     topP: number(body['top_p']),
+    frequencyPenalty: number(body['frequency_penalty']),
+    presencePenalty: number(body['presence_penalty']),
     logprobs: includes(body).includes(logprobs) || (top ?? 0) > 0 ? (top ?? 0) : undefined,
     reasoning: readWish(body['reasoning']),
     format: format === 'native' ? undefined : format,
@@ -47,24 +52,21 @@ export function parse(body: JsonObject): GenerateRequest {
 }
 
 function readInstructions(instructions: Json | undefined): readonly Item[] {
-  if (isList(instructions)) return objects(instructions).map(readInputItem)
+  if (isList(instructions)) return readItems(instructions)
   const content = readParts(instructions)
   return content.length > 0 ? [{ type: 'message', role: 'system', content } satisfies Message] : []
 }
 
 function readInput(input: Json | undefined): readonly Item[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: readParts(input) }]
-  return objects(input)
-    .filter(({ type }) => type !== 'additional_tools')
-    .map(readInputItem)
+  return readItems(input)
 }
 
-function additionalTools(input: Json | undefined) {
-  if (!isList(input)) return []
-  return input.flatMap((item, index) => {
-    const value = object(item)
-    return value?.['type'] === 'additional_tools' ? readTools(value['tools'], `input[${index}].tools`) : []
-  })
+/** The items but for those that only bring tools. */
+function readItems(list: Json | undefined): readonly Item[] {
+  return objects(list)
+    .filter(({ type }) => type !== 'additional_tools')
+    .map(readInputItem)
 }
 
 function includes(body: JsonObject): readonly Json[] {
@@ -115,10 +117,12 @@ function readRest(body: JsonObject, nativeFormat: boolean, userApart: boolean) {
   const given = Object.entries(without(body, understood)).filter(([, value]) => value !== undefined && value !== null)
   const fields: JsonObject = known({
     ...Object.fromEntries(given),
-    reasoning: Object.keys(reasoning).length > 0 ? reasoning : undefined,
-    text: Object.keys(others).length > 0 ? others : undefined,
+    truncation: body['truncation'] === 'auto' ? 'auto' : undefined,
+    ...dotted('reasoning', reasoning),
+    ...dotted('text', others),
     include: include.length > 0 ? include : undefined,
     user: userApart ? text(body['user']) : undefined,
   })
-  return Object.keys(fields).length > 0 ? { protocol, fields } : undefined
+  const penalised = number(body['frequency_penalty']) !== undefined || number(body['presence_penalty']) !== undefined
+  return Object.keys(fields).length > 0 || penalised ? { protocol, fields } : undefined
 }

@@ -1,5 +1,6 @@
-import type { FilePart, JsonObject, MediaSource, Message, Part } from '../../../engine/index.ts'
+import type { FilePart, JsonObject, MediaSource, Message, Offer, Part } from '../../../engine/index.ts'
 import { printAnnotation } from './parts.ts'
+import { traitsOf } from './traits.ts'
 import type { ResponsesTraits } from './traits.ts'
 import { known, protocol } from './values.ts'
 import type { Losses } from './values.ts'
@@ -77,6 +78,11 @@ function printGiven(part: Part, { losses, traits }: Printing): JsonObject | unde
   }
   losses.add('messages[].content', `the responses protocol cannot hold this part of type ${part.type}`)
   return undefined
+}
+
+/** Sound has no address in this protocol; files have one that not every server fetches. */
+export function inlines(part: Part, offer: Offer): boolean {
+  return part.type === 'audio' || (part.type === 'file' && !traitsOf(offer).file_url)
 }
 
 function printFile(part: FilePart, losses: Losses, traits: ResponsesTraits): JsonObject {

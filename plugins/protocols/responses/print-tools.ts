@@ -1,4 +1,4 @@
-import { toolNames } from '../../../engine/index.ts'
+import { toolNamed, toolNames } from '../../../engine/index.ts'
 import type {
   CustomTool,
   FunctionTool,
@@ -7,6 +7,7 @@ import type {
   Restore,
   Tool,
   ToolChoice,
+  ToolRef,
 } from '../../../engine/index.ts'
 import type { Printing } from './print-parts.ts'
 import { known, object, protocol, text } from './values.ts'
@@ -63,8 +64,8 @@ export function printTools(tools: readonly Tool[], naming: Naming, printing: Pri
 
 function describedGroup(tools: readonly Tool[], namespace: string): string {
   const [described] = tools.flatMap((tool) => {
-    if (tool.type !== 'function' || tool.namespace !== namespace || tool.rest?.protocol !== protocol) return []
-    return text(tool.rest.fields['namespace_description']) ?? []
+    if (tool.type === 'opaque' || tool.namespace !== namespace || tool.rest?.protocol !== protocol) return []
+    return text(tool.rest.fields['namespace.description']) ?? []
   })
   return described ?? `Tools of ${namespace}.`
 }
@@ -76,15 +77,17 @@ function printTool(tool: Tool, naming: Naming, printing: Printing): JsonObject |
     losses.add(`tools[].${text(tool.value['type']) ?? 'type'}`, 'only another protocol has this tool')
     return undefined
   }
+  if (tool.loaded === protocol) return undefined
   if (tool.cache) losses.add('cache_control', 'the responses protocol caches by prompt_cache_key')
   const name = naming.printed(tool)
   if (tool.type === 'function') return printFunction(tool, name, printing)
   if (!traits.custom_tools) return asFunction(tool, name)
-  return known({ type: 'custom', name, description: tool.description, format: tool.format })
+  const { 'namespace.description': _, ...own } = losses.own(tool.rest, 'tools[].')
+  return known({ ...own, type: 'custom', name, description: tool.description, format: tool.format })
 }
 
 function printFunction(tool: FunctionTool, name: string, { losses }: Printing): JsonObject {
-  const { namespace_description: _, ...own } = losses.own(tool.rest, 'tools[].')
+  const { 'namespace.description': _, ...own } = losses.own(tool.rest, 'tools[].')
   return known({
     ...own,
     type: 'function',
@@ -128,9 +131,11 @@ interface Chosen {
 export function printChoice({ tools, toolChoice }: GenerateRequest, naming: Naming, printing: Printing): Chosen {
   const { losses, traits } = printing
   const printed = (ref: ToolRef) => {
-    const tool = tools.find((tool) => isRef(tool, ref))
-    const name = naming.printed(tool && tool.type !== 'opaque' ? tool : ref)
-    return { type: ref.kind === 'custom' && traits.custom_tools ? 'custom' : 'function', name }
+    const tool = toolNamed(tools, ref)
+    const type = (tool?.type ?? ref.kind) === 'custom' && traits.custom_tools ? 'custom' : 'function'
+    // The client's own way to name it stays, but for a flattened name, which its protocol does not have.
+    const { namespace } = tool && tool.name !== ref.name ? tool : ref
+    return { type, name: naming.printed(tool ?? ref), ...(traits.namespaces ? known({ namespace }) : {}) }
   }
   switch (toolChoice?.type) {
     case undefined:
@@ -143,20 +148,21 @@ export function printChoice({ tools, toolChoice }: GenerateRequest, naming: Nami
       return { tools, choice: printed(toolChoice) }
     case 'allowed': {
       const { mode, tools: allowed } = toolChoice
+      const own = toolChoice.own?.protocol === protocol ? toolChoice.own.tools : []
       if (traits.allowed_tools) {
-        return { tools, choice: { type: 'allowed_tools', mode, tools: allowed.map(printed) } }
+        return { tools, choice: { type: 'allowed_tools', mode, tools: [...allowed.map(printed), ...own] } }
       }
-      return { tools: tools.filter((tool) => allowed.some((ref) => isRef(tool, ref))), choice: mode }
+      const named = new Set<Tool | undefined>(allowed.map((ref) => toolNamed(tools, ref)))
+      return { tools: tools.filter((tool) => named.has(tool) || isOwn(tool, own)), choice: mode }
     }
     case 'opaque':
       return { tools, ...known({ choice: ownChoice(toolChoice, losses) }) }
   }
 }
 
-type ToolRef = Extract<ToolChoice, { type: 'allowed' }>['tools'][number]
-
-function isRef(tool: Tool, ref: ToolRef): boolean {
-  return tool.type === ref.kind && tool.name === ref.name
+/** Whether a tool that the vendor runs is among the allowed ones, which name it by its type. */
+function isOwn(tool: Tool, allowed: readonly JsonObject[]): boolean {
+  return tool.type === 'opaque' && allowed.some(({ type }) => type === tool.value['type'])
 }
 
 function ownChoice(choice: Extract<ToolChoice, { type: 'opaque' }>, losses: Losses) {

@@ -4,7 +4,7 @@ import { logprobs } from './parse.ts'
 import { printItems } from './print-items.ts'
 import { naming, printChoice, printTools } from './print-tools.ts'
 import { traitsOf } from './traits.ts'
-import { isList, known, Losses, object } from './values.ts'
+import { isList, known, Losses, protocol, undotted } from './values.ts'
 
 const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'])
 
@@ -18,7 +18,9 @@ const keyLimit = 64
 export function print(request: GenerateRequest, target: PrintTarget): Printed<JsonObject> {
   const losses = new Losses()
   const printing = { losses, traits: traitsOf(target.offer) }
-  const { include, reasoning, text, user, ...own } = losses.own(request.rest)
+  const { include, user, ...rest } = losses.own(request.rest)
+  const { inner: reasoning, outer } = undotted('reasoning', rest)
+  const { inner: text, outer: own } = undotted('text', outer)
   const names = naming(request.tools, printing)
   const chosen = printChoice(request, names, printing)
   const tools = printTools(chosen.tools, names, printing)
@@ -35,7 +37,8 @@ export function print(request: GenerateRequest, target: PrintTarget): Printed<Js
     ...(sealed ? ['reasoning.encrypted_content'] : []),
     ...(request.logprobs === undefined ? [] : [logprobs]),
   ]
-  unsupported(request, losses)
+  const penalties = printPenalties(request)
+  unsupported(request, Object.keys(penalties), losses)
   if (tools.length === 0 && typeof chosen.choice === 'object') losses.add('tool_choice', 'there is no tool to choose')
   const body = known({
     ...own,
@@ -48,9 +51,10 @@ export function print(request: GenerateRequest, target: PrintTarget): Printed<Js
     max_output_tokens: request.maxOutputTokens,
     temperature: request.temperature,
     top_p: request.topP,
+    ...penalties,
     top_logprobs: request.logprobs || undefined,
-    reasoning: filled({ ...object(reasoning), ...printWish(request.reasoning) }),
-    text: filled({ ...object(text), ...known({ format: printFormat(request.format), verbosity: request.verbosity }) }),
+    reasoning: filled({ ...reasoning, ...printWish(request.reasoning) }),
+    text: filled({ ...text, ...known({ format: printFormat(request.format), verbosity: request.verbosity }) }),
     user,
     safety_identifier: shortened(request.user),
     prompt_cache_key: shortened(request.cacheKey ?? request.user),
@@ -69,7 +73,13 @@ function reasons({ reasoning }: GenerateRequest, input: readonly JsonObject[]): 
   return asked || input.some(({ type }) => type === 'reasoning')
 }
 
-function unsupported(request: GenerateRequest, losses: Losses): void {
+/** Only some upstreams know penalties, so they are for clients that have asked for them in this protocol. */
+function printPenalties({ rest, frequencyPenalty, presencePenalty }: GenerateRequest): JsonObject {
+  if (rest?.protocol !== protocol) return {}
+  return known({ frequency_penalty: frequencyPenalty, presence_penalty: presencePenalty })
+}
+
+function unsupported(request: GenerateRequest, printed: readonly string[], losses: Losses): void {
   const fields = {
     top_k: request.topK,
     stop: request.stop,
@@ -77,7 +87,8 @@ function unsupported(request: GenerateRequest, losses: Losses): void {
     frequency_penalty: request.frequencyPenalty,
     presence_penalty: request.presencePenalty,
   }
-  for (const field of Object.keys(known(fields))) losses.add(field, 'the responses protocol has no such field')
+  for (const field of Object.keys(known(fields)))
+    if (!printed.includes(field)) losses.add(field, 'the responses protocol has no such field')
 }
 
 /** A budget of tokens becomes the effort that spends about as much. */

@@ -1,5 +1,6 @@
 import type { EventReader, Failure, Frame, GenerateEvent, JsonObject, Restore } from '../../../engine/index.ts'
 import { cutShort, eventFailure, responseFailure, unreadable } from './failure.ts'
+import { nativeFields } from './native-fields.ts'
 import { readAnnotation, readLogprobs } from './parts.ts'
 import { OpenItem } from './reading.ts'
 import type { PartKind } from './reading.ts'
@@ -192,6 +193,7 @@ export class Reader implements EventReader<GenerateEvent> {
         type: 'finish' as const,
         stop: readStop({ ...response, status }, { call: this.#call, refusal: this.#refusal }),
         usage: readUsage(response['usage']),
+        rest: nativeFields(response),
       }),
     )
   }

@@ -49,16 +49,20 @@ export function printNative(seal: Seal, stored: boolean): JsonObject | undefined
 }
 
 /**
- * `encrypted_content` for a client. Proofs of readable text always travel; ciphertext only when the client
- * includes it or keeps no state at the gateway (`store: false`).
+ * `encrypted_content` for a client. Proofs of readable text always travel; ciphertext, and what merely says whose the
+ * text is, only when the client includes it or keeps no state at the gateway (`store: false`).
  */
 export function packReasoning(seal: Seal | undefined, parts: Parts, asked: Asked): string | undefined {
-  if (!seal || (seal.kind === 'encrypted' && !wantsCiphertext(asked.body))) return undefined
+  if (!seal || (!isProof(seal) && !wantsCiphertext(asked.body))) return undefined
   const { kind, data } = seal
   return packSeal(
     seal.origin ?? asked.origin,
     kind === 'signature' ? { kind, data, parts: parts.map((part) => ({ ...part })) } : { kind, data },
   )
+}
+
+function isProof({ kind, data }: Seal): boolean {
+  return kind === 'redacted' || (kind === 'signature' && data !== '')
 }
 
 function wantsCiphertext(body: Json): boolean {

@@ -2,6 +2,7 @@ import { failed as failure, unfold } from '../../../engine/index.ts'
 import type { Asked, GenerateReply, Json, JsonObject, Printed, Restore } from '../../../engine/index.ts'
 import { responseFailure, unreadable } from './failure.ts'
 import { readOutputItem } from './items.ts'
+import { nativeFields } from './native-fields.ts'
 import { readStop, spoken } from './stop.ts'
 import { readUsage } from './usage.ts'
 import { isList, known, number, object, objects, text } from './values.ts'
@@ -28,6 +29,7 @@ export function parseReply(body: Json, restore?: Restore): GenerateReply {
     items: output.map((item) => readOutputItem(item, restore)),
     stop: readStop({ ...response, status }, spoken(output)),
     usage: readUsage(response['usage']),
+    rest: nativeFields(response),
     serviceTier: tier === 'auto' ? undefined : tier,
   })
 }

@@ -17,14 +17,14 @@ export const schema = {
     model: { type: 'string', minLength: 1, description: 'Model that answers.' },
     input: {
       type: ['string', 'array'],
-      items: { type: 'object', properties: { type: text, id: text, role: text, call_id: text } },
+      items: { type: 'object' },
       description: 'A text, or the items of the conversation.',
     },
     instructions: { type: ['string', 'array', 'null'], items: { type: 'object' }, description: 'System text.' },
     stream: { ...truth, description: 'Answer in server-sent events.' },
     stream_options: {
       ...map,
-      properties: { include_obfuscation: truth, include_usage: false },
+      properties: { include_obfuscation: truth },
       description: 'Usage is always reported, so `include_usage` is refused.',
     },
     store: { ...truth, description: 'Keep the response for later requests; true unless given.' },

@@ -1,8 +1,9 @@
 import { GatewayError } from '../../../engine/index.ts'
-import type { Json, JsonObject, Tool, ToolChoice } from '../../../engine/index.ts'
+import type { Json, JsonObject, Tool, ToolChoice, ToolRef } from '../../../engine/index.ts'
 import { boolean, isList, known, object, objects, protocol, text, without } from './values.ts'
 
 const functionFields = new Set(['type', 'name', 'description', 'parameters', 'strict'])
+const customFields = new Set(['type', 'name', 'description', 'format'])
 
 /** The tools of a request; those of a `namespace` carry its name. `at` is where the list stands, for errors. */
 export function readTools(tools: Json | undefined, at: string): readonly Tool[] {
@@ -20,7 +21,6 @@ function readTool(tool: JsonObject, at: string, group?: { namespace: string; des
   switch (tool['type']) {
     case 'function': {
       const parameters = object(tool['parameters'])
-      const fields = { ...without(tool, functionFields), ...known({ namespace_description: group?.description }) }
       return known({
         type: 'function' as const,
         name: named(tool, at),
@@ -28,7 +28,7 @@ function readTool(tool: JsonObject, at: string, group?: { namespace: string; des
         description: text(tool['description']),
         parameters,
         strict: boolean(tool['strict']) ?? isStrict(parameters),
-        rest: Object.keys(fields).length > 0 ? { protocol, fields } : undefined,
+        rest: ownFields(tool, functionFields, group?.description),
       })
     }
     case 'custom':
@@ -38,10 +38,16 @@ function readTool(tool: JsonObject, at: string, group?: { namespace: string; des
         namespace: group?.namespace,
         description: text(tool['description']),
         format: object(tool['format']),
+        rest: ownFields(tool, customFields, group?.description),
       })
     default:
       return { type: 'opaque', protocol, value: tool }
   }
+}
+
+function ownFields(tool: JsonObject, neutral: ReadonlySet<string>, description: string | undefined) {
+  const fields = { ...without(tool, neutral), ...known({ 'namespace.description': description }) }
+  return Object.keys(fields).length > 0 ? { protocol, fields } : undefined
 }
 
 function named(tool: JsonObject, at: string): string {
@@ -86,15 +92,22 @@ export function readToolChoice(choice: Json | undefined): ToolChoice | undefined
   if (!value) throw new GatewayError('invalid_value', { param: 'tool_choice', reason: 'it names no way to choose' })
   const one = toolRef(value)
   if (one) return { type: 'tool', ...one }
-  const tools = objects(value['tools']).map(toolRef)
-  if (value['type'] === 'allowed_tools' && tools.every((tool) => tool !== undefined)) {
-    return { type: 'allowed', mode: value['mode'] === 'required' ? 'required' : 'auto', tools }
-  }
-  return { type: 'opaque', protocol, value }
+  if (value['type'] !== 'allowed_tools') return { type: 'opaque', protocol, value }
+  const listed = objects(value['tools'])
+  const own = listed.filter((tool) => !toolRef(tool))
+  return known({
+    type: 'allowed' as const,
+    mode: value['mode'] === 'required' ? ('required' as const) : ('auto' as const),
+    tools: listed.flatMap((tool) => toolRef(tool) ?? []),
+    own: own.length > 0 ? { protocol, tools: own } : undefined,
+  })
 }
 
-function toolRef(value: JsonObject): { kind: 'function' | 'custom'; name: string } | undefined {
-  const { type } = value
+/** A callable tool by its name; undefined for one that the vendor runs. */
+export function toolRef(value: JsonObject): ToolRef | undefined {
+  const { type: kind } = value
   const name = text(value['name'])
-  return name !== undefined && (type === 'function' || type === 'custom') ? { kind: type, name } : undefined
+  const namespace = text(value['namespace'])
+  if (name === undefined || (kind !== 'function' && kind !== 'custom')) return undefined
+  return namespace === undefined ? { kind, name } : { kind, name, namespace }
 }

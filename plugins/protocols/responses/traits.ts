@@ -6,7 +6,7 @@ export const responsesTraits = {
   namespaces: 'Knows tools of type `namespace`. Without: they flatten to `namespace__name`.',
   allowed_tools: 'Knows the tool choice `allowed_tools`. Without: only the allowed tools are sent.',
   encrypted_reasoning: 'Gives `reasoning.encrypted_content` when it is included.',
-  file_url: 'Fetches files by `file_url`. Without: a text names the address.',
+  file_url: 'Fetches files by `file_url`. Without: they are inlined.',
 } as const
 
 export type ResponsesTraits = Readonly<Record<keyof typeof responsesTraits, boolean>>

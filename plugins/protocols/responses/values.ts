@@ -18,6 +18,22 @@ export function without(value: JsonObject, keys: ReadonlySet<string>): JsonObjec
   return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.has(key)))
 }
 
+/** Fields of an object in a body as fields of their own, `name.field`, so that each can be lost alone. */
+export function dotted(name: string, fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [`${name}.${field}`, value]))
+}
+
+/** The reverse of `dotted`: the fields of the object `name`, and those that are not of it. */
+export function undotted(name: string, fields: JsonObject): { readonly inner: JsonObject; readonly outer: JsonObject } {
+  const isInner = ([field]: [string, unknown]) => field.startsWith(`${name}.`)
+  const entries = Object.entries(fields)
+  const inner = entries.filter(isInner).map(([field, value]) => [field.slice(name.length + 1), value])
+  return {
+    inner: Object.fromEntries(inner),
+    outer: Object.fromEntries(entries.filter((entry) => !isInner(entry))),
+  }
+}
+
 export function text(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }

@@ -8,21 +8,22 @@ import type {
   JsonObject,
   Loss,
 } from '../../../engine/index.ts'
+import { allows } from './allowed.ts'
 import { inputEvent, partEvent, textDelta, textDone } from './events.ts'
 import type { StreamEvent } from './events.ts'
+import { done } from './closing.ts'
 import { errorEvent, responseError } from './failure.ts'
 import { responseObject } from './response.ts'
 import type { State } from './response.ts'
 import { printStop } from './stop.ts'
 import { printUsage } from './usage.ts'
-import { Losses, parsedObject, protocol, text } from './values.ts'
+import { Losses, object, protocol, text } from './values.ts'
 import { WritingItem } from './writing.ts'
 import type { Status } from './writing.ts'
 
 type Of<T extends GenerateEvent['type']> = Extract<GenerateEvent, { type: T }>
 
-/** The frame after the last event. */
-export const done: Frame = { data: '[DONE]' }
+export { done }
 
 /**
  * Writes a stream of this protocol: events named by their type and numbered from 0, `[DONE]` last.
@@ -30,6 +31,7 @@ export const done: Frame = { data: '[DONE]' }
  */
 export class Writer implements EventWriter<GenerateEvent> {
   readonly #asked: Asked
+  readonly #body: JsonObject
   readonly #whole: boolean
   readonly #losses = new Losses()
   /** By the neutral index. */
@@ -51,6 +53,7 @@ export class Writer implements EventWriter<GenerateEvent> {
 
   constructor(asked: Asked, form: 'stream' | 'whole') {
     this.#asked = asked
+    this.#body = object(asked.body) ?? {}
     this.#whole = form === 'whole'
   }
 
@@ -109,6 +112,8 @@ export class Writer implements EventWriter<GenerateEvent> {
   }
 
   #item(index: number, item: Item): void {
+    if (item.type === 'call' && !allows(this.#body, item))
+      return this.#losses.add(`output[].${item.kind}_call`, 'the model called a tool that was not allowed')
     if (item.type !== 'opaque' && item.type !== 'result') {
       const open = new WritingItem(item, this.#count++, this.#asked, this.#losses)
       this.#items.set(index, open)
@@ -209,16 +214,17 @@ export class Writer implements EventWriter<GenerateEvent> {
       const [message] = this.#items.values()
       if (message) this.#end(message)
     }
-    this.#losses.own(rest)
+    const native = this.#losses.own(rest)
     const { status, ...reason } = printStop(stop, this.#refused)
     this.#release(status)
     this.#ended = true
-    this.response = this.#snapshot({ status, ...reason, output: this.#output })
+    this.response = { ...this.#snapshot({ status, ...reason, output: this.#output }), ...native }
     this.#emit({ type: `response.${status}`, sequence_number: this.#sequence++, response: this.response })
     this.#frames.push(done)
   }
 
   #fail(failure: Failure): void {
+    if (!this.#started) this.#start(undefined)
     this.#ended = true
     for (const open of this.#items.values()) this.#output[open.outputIndex] ??= open.print('incomplete')
     this.response = this.#snapshot({ status: 'failed', error: responseError(failure), output: this.#output })
@@ -226,14 +232,4 @@ export class Writer implements EventWriter<GenerateEvent> {
     this.#emit({ type: 'response.failed', sequence_number: this.#sequence++, response: this.response })
     this.#frames.push(done)
   }
-}
-
-/** The end of a stream that broke where its events were not read, only passed on: `last` is the latest of them. */
-export function fail(failure: Failure, requestId: string, last?: Frame): readonly Frame[] {
-  const before = last && parsedObject(last.data)?.['sequence_number']
-  const next = typeof before === 'number' ? before + 1 : 0
-  const asked = { id: requestId, model: '', stream: true, body: {}, origin: '' }
-  const response = responseObject(asked, { status: 'failed', error: responseError(failure), output: [] })
-  const events = [errorEvent(failure, next), { type: 'response.failed', sequence_number: next + 1, response }]
-  return [...events.map((event) => ({ event: event.type, data: JSON.stringify(event) })), done]
 }

@@ -20,7 +20,7 @@ import type {
   UpstreamAnswer,
 } from '../../../engine/index.ts'
 import { askNeutral } from './neutral.ts'
-import { refusal, refusedAnswer, refusedFrame } from './refusal.ts'
+import { lacking, refusal, refusedAnswer, refusedFrame } from './refusal.ts'
 
 /** Asks the provider. Gives its answer once the first event has arrived: until then another provider may still be tried. */
 export default defineStage({
@@ -56,6 +56,8 @@ export default defineStage({
         const codec = host.codec(model.offer.protocol)
         const answer = await ask(request, model, upstream, { codec, scope, timeouts })
         return { answer: await begun(answer, model, { codec, limit, host }) }
+      } catch (error) {
+        throw lacking(error, request) ? request.missing : error
       } finally {
         scope.time('upstream', performance.now() - started)
       }

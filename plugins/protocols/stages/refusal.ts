@@ -3,6 +3,7 @@ import type {
   Answer,
   AnyCodec,
   Candidate,
+  Envelope,
   ErrorCode,
   Failure,
   Frame,
@@ -84,6 +85,16 @@ export function refused(failure: Failure, model: string, host: Host): GatewayErr
       tags,
     },
   )
+}
+
+/** Whether a provider refused a request because it does not know either what is missing here. */
+export function lacking(error: unknown, { missing }: Envelope): boolean {
+  if (!missing || !(error instanceof GatewayError)) return false
+  const { status, code, param, message } = error.failure
+  if (status !== 400 && status !== 404) return false
+  const { failure, facts } = missing
+  const named = typeof facts['id'] === 'string' && facts['id'].length >= 8 && message.includes(facts['id'])
+  return named || (code !== null && code === failure.code) || (param !== null && param === failure.param)
 }
 
 function codeOf(status: number): ErrorCode {

@@ -138,7 +138,7 @@ export function asked({ request, candidate, scope }: Exchange): Asked {
     id: scope.id,
     model: candidate.model.name,
     stream: request.stream,
-    body: request.body,
+    body: request.sent,
     origin: candidate.origin,
   }
 }

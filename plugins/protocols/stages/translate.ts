@@ -1,5 +1,5 @@
 import { GatewayError, defineStage, noConfig, sealPrefix, spliceField, spliceString } from '../../../engine/index.ts'
-import type { Candidate, Envelope, Host, Upstream } from '../../../engine/index.ts'
+import type { AnyCodec, Candidate, Envelope, Host, Upstream } from '../../../engine/index.ts'
 
 /** Prints the request for the provider: the client's own bytes where both speak one protocol, else a translation. */
 export default defineStage({
@@ -10,20 +10,37 @@ export default defineStage({
   provides: ['upstream'],
   build:
     (_, host) =>
-    ({ request, model }) => ({
-      upstream: relays(request, model, host) ? same(request, model) : translated(request, model, host),
-    }),
+    ({ request, model }) => {
+      if (request.missing && model.offer.protocol !== request.protocol) throw request.missing
+      const codec = host.codec(request.protocol)
+      return {
+        upstream: relays(request, model, codec) ? same(request, model, codec) : translated(request, model, host),
+      }
+    },
 })
 
 /** Whether the client's bytes can go as they are. A seal packed here is readable here alone: it takes a translation. */
-function relays({ protocol, raw }: Envelope, { offer }: Candidate, host: Host): boolean {
-  return offer.protocol === protocol && !(raw.includes(sealPrefix) && host.codec(protocol).request)
+function relays(request: Envelope, candidate: Candidate, codec: AnyCodec): boolean {
+  if (candidate.offer.protocol !== request.protocol) return false
+  return !codec.request || ((request.exact || holds(candidate, request)) && !request.raw.includes(sealPrefix))
 }
 
-function same(request: Envelope, { model }: Candidate): Upstream {
-  return { same: true, body: renamed(request, model.upstream_model), contentType: request.contentType, losses: [] }
+/** Whether the provider knows by itself what the request was completed with. */
+function holds({ origin, offer }: Candidate, { heldBy }: Envelope): boolean {
+  return heldBy === origin && offer.traits?.['stores'] === true
 }
 
+function same(request: Envelope, { model }: Candidate, codec: AnyCodec): Upstream {
+  const { contentType, exact, body } = request
+  // What was completed has to be printed again; without a printer it is written down as it is.
+  const bytes =
+    exact || codec.request
+      ? renamed(request, model.upstream_model)
+      : Buffer.from(JSON.stringify({ ...body, model: model.upstream_model }))
+  return { same: true, body: bytes, contentType, losses: [] }
+}
+
+/** The client's bytes with the provider's name for the model. */
 function renamed({ model, modelAt, raw, contentType }: Envelope, name: string): Buffer {
   if (contentType !== 'application/json') return spliceField(raw, contentType, 'model', name)
   if (!modelAt) throw new GatewayError('invalid_value', { param: 'model', reason: 'it stands there more than once' })

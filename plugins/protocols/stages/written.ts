@@ -84,7 +84,8 @@ export function written(exchange: Exchange, source: Source, reader: EventReader<
       for (const event of reader.end()) text += writing.write(scrubbed(event))
       return bytes(text)
     },
-    fail: (error) => bytes(writing.write({ type: 'failure', failure: failureOf(error) })),
+    // A stream that has said its last word ends well, whatever becomes of its upstream.
+    fail: (error) => Buffer.from(writing.write({ type: 'failure', failure: failureOf(error) })),
   })
   return streamBack(exchange, translated, writing)
 }

@@ -183,7 +183,7 @@ api_keys: [{ name: dev, key: "\${DEV_KEY}" }]
     expect(example.split('\n')).to.include.members([
       '  # Port to listen on, 0 for any free one; PORT overrides it.',
       '  port: 8080',
-      '# key_value: # The key-value store that processes share; absent: none.',
+      '# key_value: # The key-value store that machines share; absent: what outlives a request is kept in the database.',
       '  # - name: my-remote',
       '  #   base_url: "http://localhost" # Where it is.',
       '  # - name: "…" # The name that clients use.',

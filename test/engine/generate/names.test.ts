@@ -1,5 +1,14 @@
 import { expect } from 'chai'
-import { legalCallId, packSeal, restored, toolNames, unpackSeal } from '../../../engine/index.ts'
+import {
+  GatewayError,
+  legalCallId,
+  packSeal,
+  restored,
+  toolNamed,
+  toolNames,
+  unpackSeal,
+} from '../../../engine/index.ts'
+import type { Tool } from '../../../engine/index.ts'
 
 const long = 'a'.repeat(80)
 
@@ -30,6 +39,55 @@ describe('tool names', () => {
     expect(restored(restore, 'patch')).to.deep.equal({ name: 'patch', kind: 'custom' })
     expect(restored(names.restore('native'), 'patch')).to.deep.equal({ name: 'patch', kind: 'function' })
     expect(restored(undefined, 'constructor')).to.deep.equal({ name: 'constructor', kind: 'function' })
+  })
+
+  it('have no prefix in the namespace `functions`, and lead back into it', () => {
+    const reserved = toolNames([{ type: 'function', name: 'shell', namespace: 'functions' }], 64)
+    expect(reserved.printed({ name: 'shell', namespace: 'functions' })).to.equal('shell')
+    expect(restored(reserved.restore('native'), 'shell')).to.deep.equal({
+      name: 'shell',
+      namespace: 'functions',
+      kind: 'function',
+    })
+  })
+
+  it('are refused where a namespace flattens to the name of another tool', () => {
+    const collide = (...tools: Tool[]) => {
+      try {
+        toolNames(tools, 64)
+        return undefined
+      } catch (error) {
+        return error instanceof GatewayError ? [error.code, error.failure.status, error.failure.param] : error
+      }
+    }
+    const child = { type: 'function', name: 'b', namespace: 'a' } as const
+    const refused = ['invalid_value', 400, 'tools']
+    expect(collide(child, { type: 'function', name: 'a__b' })).to.deep.equal(refused)
+    expect(collide({ type: 'function', name: 'b' }, { ...child, namespace: 'functions' })).to.deep.equal(refused)
+    expect(collide(child, { type: 'custom', name: 'b', namespace: 'a' })).to.deep.equal(refused)
+    expect(collide({ type: 'function', name: 'b' }, child, { type: 'opaque', protocol: 'p', value: {} })).to.equal(
+      undefined,
+    )
+  })
+
+  it('find the tool that is meant', () => {
+    const tools: Tool[] = [
+      { type: 'function', name: 'b', namespace: 'a' },
+      { type: 'function', name: 'c', namespace: 'a' },
+      { type: 'custom', name: 'b' },
+    ]
+    const at = (name: string, namespace?: string) => {
+      const tool = toolNamed(tools, namespace === undefined ? { name } : { name, namespace })
+      return tool && tools.indexOf(tool)
+    }
+    expect([at('b'), at('b', 'a'), at('a__b'), at('c'), at('c', 'x'), at('d')]).to.deep.equal([
+      2,
+      0,
+      0,
+      1,
+      undefined,
+      undefined,
+    ])
   })
 })
 

@@ -230,13 +230,15 @@ describe('the HTTP edge', () => {
           )
           const [status = 0] = statuses(text)
           const canonical = open ? 200 : 401
-          expect([canonical, 400, 404], `${method} ${target}`).to.include(status)
+          // Such a spelling may be a value for a parameter of another route, which has other methods.
+          const elsewhere = path.includes('/responses') ? [405] : []
+          expect([canonical, 400, 404, ...elsewhere], `${method} ${target}`).to.include(status)
           seen.set(status, (seen.get(status) ?? 0) + 1)
         }
         const [exact] = statuses(await exchange(gateway, request(`${method} ${plain}`, ['connection: close'])))
         expect(exact, `${method} ${plain}`).to.equal(open ? 200 : 401)
       }
-      expect([...seen.keys()]).to.have.members([200, 400, 401, 404])
+      expect([...seen.keys()]).to.have.members([200, 400, 401, 404, 405])
     }).timeout(60_000)
   })
 })

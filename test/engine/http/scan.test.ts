@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { scanJson, spliceString } from '../../../engine/http/scan.ts'
+import { cutMembers, pasteMembers, scanJson, spliceString } from '../../../engine/http/scan.ts'
 
 const scan = (text: string) => scanJson(Buffer.from(text), 'model')
 
@@ -56,5 +56,65 @@ describe('scanJson', () => {
         })
       }),
     )
+  })
+})
+
+describe('cutMembers', () => {
+  const cut = (text: string) => cutMembers(Buffer.from(text), new Set(['type', 'lane']))
+  const pasted = (text: string) => pasteMembers(cut(text), { stream: true }).toString()
+
+  it('takes members out, whatever their spelling, and leaves every other byte', () => {
+    const text = ' {"a":1.0 ,"t\\u0079pe" : ["x",{"y":"}"}] , "b":{"type":"no"},"lane":null}\n'
+    expect(cut(text).members).to.deep.equal({ type: ['x', { y: '}' }], lane: null })
+    expect(pasted(text)).to.equal('{"stream":true,"a":1.0 , "b":{"type":"no"}}\n')
+  })
+
+  it('puts others in their place, wherever they stood', () => {
+    expect(pasted('{}')).to.equal('{"stream":true}')
+    expect(pasted(' { } ')).to.equal('{"stream":true} ')
+    expect(pasted('{"type":1}')).to.equal('{"stream":true}')
+    expect(pasted('{"type":1,"lane":2}')).to.equal('{"stream":true}')
+    expect(pasted('{"type":1,"a":2,"lane":3,"b":4}')).to.equal('{"stream":true,"a":2,"b":4}')
+    expect(pasted('{"a":2}')).to.equal('{"stream":true,"a":2}')
+  })
+
+  it('says the same as the parser about any object', () => {
+    const key = fc.oneof(fc.constantFrom('type', 'lane', 'Type', '', '__proto__'), fc.string())
+    fc.assert(
+      fc.property(fc.dictionary(key, fc.jsonValue()), fc.nat(2), (value, indent) => {
+        const { type, lane, stream: _, ...others } = value
+        const text = JSON.stringify({ ...others, ...(type === undefined ? {} : { type }), lane }, null, indent)
+        const { body } = scanJson(Buffer.from(pasted(text)), 'model')
+        expect(body).to.deep.equal(JSON.parse(JSON.stringify({ stream: true, ...others })))
+        expect(cut(text).members).to.deep.equal(JSON.parse(JSON.stringify({ type, lane })))
+      }),
+    )
+  })
+
+  it('makes no JSON of what is none', () => {
+    for (const text of [
+      '{"type":1,}',
+      '{,"type":1}',
+      '{"a":1,,"type":1}',
+      '{"type":1 "a":2}',
+      '{"type":1',
+      '{"type":1]',
+      '{"type":1}}',
+      '{"type":1} x',
+      '{"type"}',
+      '{"type":}',
+      '{x"type":1}',
+      '{"type":1x,"a":2}',
+      '{"type":"}',
+      '{ x }',
+      '{"a":[}',
+    ])
+      expect(() => scanJson(Buffer.from(pasted(text)), 'model'), text).to.throw('not valid JSON')
+  })
+
+  it('refuses what is no object, and a member that stands there twice', () => {
+    for (const text of ['', ' ', '[]', 'null', '"{}"', '\ufeff{}'])
+      expect(() => cut(text), text).to.throw('It must be a JSON object.')
+    expect(() => cut('{"type":1,"typ\\u0065":1}')).to.throw('It says "type" more than once.')
   })
 })

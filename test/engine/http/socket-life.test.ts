@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import { writeFile } from 'node:fs/promises'
 import { expect } from 'chai'
+import type { Flow, Reply, Sink } from '../../../engine/index.ts'
 import { connect } from './socket-client.ts'
 import { aborted, events, json, startStub } from './stub.ts'
 import type { StubGateway } from './stub.ts'
@@ -27,7 +28,7 @@ describe('a socket', () => {
   afterEach(() => (closed ? gateway.remove() : gateway.close()))
 
   it('closes when it is too old, after the answer under way (H8)', async () => {
-    await start({ age: 50 })
+    await start({ age: 400 })
     const gate = Promise.withResolvers<void>()
     async function* slow() {
       yield '{"n":1}'
@@ -37,7 +38,6 @@ describe('a socket', () => {
     gateway.answer(() => events(slow()))
     const client = await connect(gateway, '/talk')
     const idle = await connect(gateway, '/talk')
-    client.send('{}')
     client.send('{}')
     await client.next()
     expect(await idle.closed).to.deep.equal({ code: 1001, reason: 'open for too long' })
@@ -111,12 +111,14 @@ describe('a socket', () => {
   it('goes on when a slow client reads again', async () => {
     await start({ unsent: 100_000 })
     const text = JSON.stringify('x'.repeat(50_000))
-    gateway.answer(() => events([...Array.from({ length: 400 }, () => text), '"end"']))
+    const paused = Promise.withResolvers<void>()
+    gateway.answer(() => watched(events([...Array.from({ length: 400 }, () => text), '"end"']), paused.resolve))
     const client = await connect(gateway, '/talk')
     client.send('{}')
     await client.next()
     client.socket.pause()
-    setTimeout(() => client.socket.resume(), 100)
+    await paused.promise
+    client.socket.resume()
     for (let index = 1; index < 400; index++) expect((await client.next()).length).to.equal(50_002)
     expect(await client.next()).to.equal('"end"')
     expect((await gateway.ended(1))[0]).to.include({ result: 'completed' })
@@ -154,7 +156,6 @@ describe('a socket', () => {
     })
     const [busy, idle] = [await connect(gateway, '/talk'), await connect(gateway, '/talk')]
     busy.send('{}')
-    busy.send('{"never": "answered"}')
     await begun.promise
     const closing = close()
     expect((await idle.closed).code).to.equal(1001)
@@ -209,12 +210,12 @@ describe('a socket', () => {
     })
     const client = await connect(gateway, '/talk')
     client.send('{}')
-    client.send('{}')
     await begun.promise
     await writeFile(gateway.pipelineFile, pipelines.replace('WS /talk, ', ''))
     expect(await gateway.house.live.reload()).to.deep.equal([])
     gate.resolve()
     expect(await client.nextJson()).to.deep.equal({ done: true })
+    client.send('{}')
     expect(await client.nextJson()).to.deep.include({ type: 'error', status: 404 })
     expect((await client.closed).code).to.equal(1001)
   })
@@ -257,3 +258,18 @@ describe('a socket', () => {
     return frame.readUInt16BE(2)
   }
 })
+
+/** A streamed reply that tells when its reader pauses it. */
+function watched(reply: Reply, onPause: () => void): Reply {
+  const { body } = reply
+  if (body.kind !== 'stream') return reply
+  const open = (sink: Sink): Flow => {
+    const flow = body.source.open(sink)
+    const pause = () => {
+      onPause()
+      flow.pause()
+    }
+    return { pause, resume: () => flow.resume(), cancel: (reason) => flow.cancel(reason) }
+  }
+  return { ...reply, body: { ...body, source: { open } } }
+}

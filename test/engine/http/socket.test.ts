@@ -66,10 +66,10 @@ describe('sockets', () => {
     await start()
     gateway.answer(() => events(['{"n":1}', '{"n":2}', '[DONE]']))
     const client = await connect(gateway, '/talk/1')
-    client.send('{}')
-    client.send('{}')
-    const heard = [await client.next(), await client.next(), await client.next(), await client.next()]
-    expect(heard).to.deep.equal(['{"n":1}', '{"n":2}', '{"n":1}', '{"n":2}'])
+    for (let turn = 0; turn < 2; turn++) {
+      client.send('{}')
+      expect([await client.next(), await client.next()]).to.deep.equal(['{"n":1}', '{"n":2}'])
+    }
     await gateway.ended(2)
     expect(client.heard).to.deep.equal([])
   })
@@ -82,10 +82,11 @@ describe('sockets', () => {
       return json({ count })
     })
     const [one, other] = [await connect(gateway, '/talk/1'), await connect(gateway, '/talk/1')]
-    one.send('{}')
-    one.send('{}')
-    other.send('{}')
-    const counts = [await one.nextJson(), await one.nextJson(), await other.nextJson()]
+    const counts: unknown[] = []
+    for (const client of [one, one, other]) {
+      client.send('{}')
+      counts.push(await client.nextJson())
+    }
     expect(counts).to.deep.equal([{ count: 1 }, { count: 2 }, { count: 1 }])
   })
 
@@ -106,7 +107,7 @@ describe('sockets', () => {
       return json({ fine: true })
     })
     const client = await connect(gateway, '/talk/1')
-    for (let index = 0; index < 3; index++) client.send('{}')
+    client.send('{}')
     expect(await client.nextJson()).to.deep.equal({
       type: 'error',
       status: 404,
@@ -117,7 +118,9 @@ describe('sockets', () => {
         code: 'model_not_found',
       },
     })
+    client.send('{}')
     expect(await client.nextJson()).to.deep.include({ type: 'error', status: 500 })
+    client.send('{}')
     expect(await client.nextJson()).to.deep.equal({ fine: true })
   })
 
@@ -249,8 +252,8 @@ describe('sockets', () => {
   })
 
   describe('answer one message at a time', () => {
-    it('in order, up to a number of those that wait (H6)', async () => {
-      await start({ waiting: 2 })
+    it('and refuse what comes before its last word (H6)', async () => {
+      await start()
       const gate = Promise.withResolvers<void>()
       gateway.answer(async ({ ingress }) => {
         const said = (await ingress.body(10)).toString()
@@ -258,11 +261,103 @@ describe('sockets', () => {
         return json({ said })
       })
       const client = await connect(gateway, '/talk/1')
-      for (const said of ['1', '2', '3', '4']) client.send(said)
-      expect(await client.nextJson()).to.deep.include({ type: 'error', status: 400 })
+      for (const said of ['1', '2', '3']) client.send(said)
+      for (let refused = 0; refused < 2; refused++)
+        expect(await client.nextJson()).to.deep.equal({
+          type: 'error',
+          status: 400,
+          error: {
+            message: 'A response is under way; send the next message after it.',
+            type: 'invalid_request_error',
+            param: null,
+            code: 'response_already_in_flight',
+          },
+        })
       gate.resolve()
-      const heard = [await client.nextJson(), await client.nextJson(), await client.nextJson()]
-      expect(heard).to.deep.equal([{ said: '1' }, { said: '2' }, { said: '3' }])
+      expect(await client.nextJson()).to.deep.equal({ said: '1' })
+      client.send('4')
+      expect(await client.nextJson()).to.deep.equal({ said: '4' })
+      expect(await gateway.ended(2)).to.have.length(2)
+    })
+
+    it('and take the next one after the last word, though the turn is not over yet', async () => {
+      await start({ trailing: 60_000 })
+      const gate = Promise.withResolvers<void>()
+      async function* lingering() {
+        yield '"first"'
+        yield '[DONE]'
+        await gate.promise
+      }
+      let turns = 0
+      gateway.answer(() => (++turns === 1 ? events(lingering()) : json({ turns })))
+      const client = await connect(gateway, '/talk/1')
+      client.send('{}')
+      expect(await client.next()).to.equal('"first"')
+      client.send('{}')
+      client.send('{}')
+      expect(await client.nextJson()).to.deep.include({ type: 'error', status: 400 })
+      expect(turns).to.equal(1)
+      gate.resolve()
+      expect(await client.nextJson()).to.deep.equal({ turns: 2 })
+    })
+
+    it('and give up a stream that goes on after its last word', async () => {
+      await start({ trailing: 30 })
+      const over = Promise.withResolvers<void>()
+      async function* endless() {
+        try {
+          yield '"first"'
+          yield '[DONE]'
+          for (;;) {
+            yield '"unheard"'
+            await new Promise(setImmediate)
+          }
+        } finally {
+          over.resolve()
+        }
+      }
+      gateway.answer(() => events(endless()))
+      const client = await connect(gateway, '/talk/1')
+      client.send('{}')
+      await over.promise
+      expect((await gateway.ended(1))[0]).to.include({ result: 'completed' })
+      expect(client.heard).to.deep.equal(['"first"'])
+    })
+
+    it('and do not pile up refusals for a client that reads none', async function () {
+      this.timeout(30_000)
+      await start({ farewell: 50 })
+      gateway.answer(async ({ scope }) => {
+        throw await aborted(scope)
+      })
+      const client = await connect(gateway, '/talk/1')
+      client.send('{}')
+      client.socket.pause()
+      const gone = gateway.ended(1)
+      const state = { over: false }
+      void gone.then(() => (state.over = true))
+      while (!state.over) {
+        for (let index = 0; index < 500; index++) client.send('{}')
+        await new Promise(setImmediate)
+      }
+      expect((await gone)[0]).to.deep.include({ result: 'client_closed' })
+    })
+
+    it('and have completed it once the client has the last word', async () => {
+      await start({ trailing: 60_000 })
+      const gate = Promise.withResolvers<void>()
+      async function* lingering() {
+        yield '"first"'
+        yield '[DONE]'
+        await gate.promise
+      }
+      gateway.answer(() => events(lingering()))
+      const client = await connect(gateway, '/talk/1')
+      client.send('{}')
+      await client.next()
+      client.socket.close()
+      expect((await gateway.ended(1))[0]).to.include({ result: 'completed', status: 200 })
+      gate.resolve()
     })
 
     it('and end it when the client leaves (H11)', async () => {
@@ -311,9 +406,11 @@ describe('sockets', () => {
       expect(await client.nextJson()).to.deep.include({ type: 'error', status: 400 })
       client.send('{}')
       expect(await client.nextJson()).to.deep.equal({})
-      for (let index = 0; index < 3; index++) client.send('bad')
+      for (let index = 0; index < 3; index++) {
+        client.send('bad')
+        expect(await client.nextJson()).to.deep.include({ type: 'error', status: 400 })
+      }
       expect((await client.closed).code).to.equal(1008)
-      expect(client.heard.length).to.equal(3)
     })
 
     it('messages that are too large (H1)', async () => {

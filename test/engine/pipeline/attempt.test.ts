@@ -104,6 +104,56 @@ describe('attempt', () => {
     expect(outcome).to.equal(error)
   })
 
+  describe('otherwise', () => {
+    const notFound = () => new GatewayError('upstream_rejected', {}, { tags: ['404'], status: 404 })
+    const instead: Step = async (slots) => {
+      expect(slots.model, 'a try left its model').to.equal(undefined)
+      expect(slots.answer, 'a try left its answer').to.equal(undefined)
+      await Promise.resolve()
+      slots.answer = 'instead' as never
+    }
+    const on = ['connect', '404', '5xx']
+
+    it('runs from the slots before the attempt when every try failed', async () => {
+      const { asked, outcome, slots, scope } = await ask(
+        { a: [busy()], b: [busy({ tags: ['connect'] })] },
+        { on, tries: 2, otherwise: instead },
+      )
+      expect(asked).to.equal('a1 b2')
+      expect(outcome).to.equal('served')
+      expect([slots.answer, slots.model]).to.deep.equal(['instead', undefined])
+      expect(scope.notes.get('tries')).to.have.length(2)
+    })
+
+    it('runs after an error that allows no further try', async () => {
+      const { asked, outcome, slots } = await ask({ a: [notFound()], b: [] }, { on, otherwise: instead })
+      expect([asked, outcome, slots.answer]).to.deep.equal(['a1', 'served', 'instead'])
+    })
+
+    it('runs neither after an error of no word, nor where a try served, nor for a client that left', async () => {
+      const never: Step = () => {
+        throw new Error('it ran')
+      }
+      const refused = new GatewayError('upstream_rejected', {}, { tags: ['400'] })
+      expect((await ask({ a: [refused] }, { on, otherwise: never })).outcome).to.equal(refused)
+      const own = new TypeError('a mistake')
+      expect((await ask({ a: [own as never] }, { on, otherwise: never })).outcome).to.include({ cause: own })
+      expect((await ask({}, { on, otherwise: never })).outcome).to.include({ code: 'internal_error' })
+      const { outcome, slots } = await ask({ a: [busy()], b: [] }, { on, otherwise: never })
+      expect([outcome, slots.model?.model.name]).to.deep.equal(['served', 'b'])
+      const gone = new TestScope()
+      gone.abort()
+      const lost = notFound()
+      expect((await ask({ a: [lost] }, { on, otherwise: never }, gone)).outcome).to.equal(lost)
+    })
+
+    it('fails with the error of its own steps', async () => {
+      const own = new GatewayError('invalid_request', { reason: 'no' })
+      const failing: Step = () => Promise.reject(own)
+      expect((await ask({ a: [notFound()] }, { on, otherwise: failing })).outcome).to.equal(own)
+    })
+  })
+
   it('says where there was nothing to try', async () => {
     const { outcome } = await ask({})
     expect(outcome).to.include({ code: 'internal_error', at: 'p.yaml:1:1 (attempt)' })

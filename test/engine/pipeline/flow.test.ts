@@ -89,6 +89,31 @@ stages:
     expect(findings({ 'p.yaml': served(stages) })).to.deep.equal([])
   })
 
+  it('takes after an attempt with an otherwise only what both give', () => {
+    const stages = (after: string) => `  - auth
+  - parse
+  - resolve
+  - select
+  - attempt:
+      do: [call, answer]
+      otherwise: [reply]
+${after}`
+    expect(findings({ 'p.yaml': served(stages('')) })).to.deep.equal([])
+    expect(findings({ 'p.yaml': served(stages('  - call\n  - answer\n')) })).to.deep.equal([
+      'p.yaml:12:5: "call" needs "model", which only some paths provide [missing-slot]',
+    ])
+    const blind = '  - auth\n  - parse\n  - resolve\n  - select\n  - attempt: { do: [call], otherwise: [answer] }\n'
+    expect(findings({ 'p.yaml': served(blind) })).to.deep.equal([
+      'p.yaml:3:1: not every path through this pipeline ends with a reply [no-reply]',
+      'p.yaml:9:40: "answer" needs "answer", which no earlier stage provides [missing-slot]',
+    ])
+    const wrong = '  - auth\n  - parse\n  - resolve\n  - select\n  - attempt: { do: [reply], otherwise: [] }\n'
+    expect(findings({ 'p.yaml': served(wrong) })).to.deep.equal([
+      'p.yaml:3:1: not every path through this pipeline ends with a reply [no-reply]',
+      'p.yaml:9:40: must NOT have fewer than 1 items [minItems]',
+    ])
+  })
+
   it('checks inputs at the include and refuses circles, unknown pipelines and an include with a finally', () => {
     const ring = (name: string, other: string) => `name: ${name}\nsummary: s.\nstages: [reply, use: ${other}]\n`
     const files = {

@@ -22,8 +22,7 @@ stages:
   - resolve
   - select
   - switch: [{ when: { request.stream: [true, 1], target: true }, do: [allow] }, { do: [] }]
-  - attempt: { tries: 2, wait: 1s, do: [call] }
-  - answer
+  - attempt: { tries: 2, wait: 1s, do: [call, answer], otherwise: [reply] }
 `
     const texts = [
       { file: 'main.yaml', text },
@@ -64,9 +63,12 @@ stages:
       '        needs model, request',
       '        gives answer',
       '        timeout: 5s',
-      '    answer                       ask.yaml:9:5',
-      '      needs answer',
-      '      gives reply',
+      '      answer                     ask.yaml:8:47',
+      '        needs answer',
+      '        gives reply',
+      '      otherwise',
+      '        reply                    ask.yaml:8:68',
+      '          gives reply',
       'finally',
       '  log                            main.yaml:9:11',
       '    needs outcome',

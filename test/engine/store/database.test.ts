@@ -7,6 +7,7 @@ import BetterSqlite from 'better-sqlite3'
 import { expect } from 'chai'
 import { sql } from 'kysely'
 import { type Database, StartError, openDatabase } from '../../../engine/store/database.ts'
+import { migrations } from '../../../engine/store/migrations/index.ts'
 import { type Service, postgres } from '../../support/services.ts'
 
 const KEY = { models: null, created_at: 1, expires_at: null, revoked_at: null, hint: 'abcd' }
@@ -226,8 +227,8 @@ function brokenDatabase(): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-broken-'))
   const path = join(folder, 'x.db')
   const file = new BetterSqlite(path)
-  file.exec(`create table kysely_migration (name, timestamp); insert into kysely_migration values ('0001-keys-and-requests', '');
-    create table api_keys (name)`)
+  file.exec('create table kysely_migration (name, timestamp); create table api_keys (name)')
+  for (const name of Object.keys(migrations)) file.exec(`insert into kysely_migration values ('${name}', '')`)
   for (let count = 0; count < 500; count += 1) file.exec(`insert into api_keys values ('${'name'.repeat(20)}')`)
   file.close()
   const bytes = readFileSync(path)

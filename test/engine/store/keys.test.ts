@@ -48,6 +48,15 @@ function contract(open: () => Promise<Database>): void {
     expect(keys.find(deleted.text)).to.equal(undefined)
   })
 
+  it('finds more keys than it remembers, again and again', () => {
+    const declared = Array.from({ length: 1_100 }, (_, index) => ({ name: `k${index}`, key: `key-number-${index}` }))
+    keys.declare(declared)
+    for (let round = 0; round < 2; round += 1)
+      for (const { name, key } of declared) expect(keys.find(key)).to.include({ keyId: `file:${name}` })
+    keys.declare([])
+    expect(keys.find('key-number-7')).to.equal(undefined)
+  })
+
   it('reads keys that another process made', async () => {
     const { id, text } = await new ApiKeys(database).createKey({ name: 'elsewhere' })
     expect(keys.find(text)).to.equal(undefined)

@@ -49,6 +49,18 @@ describe('StreamEnds', () => {
     expect(ends.first()).to.deep.equal([{ data: 'first' }])
   })
 
+  it('has the end of an event that was too large, and as much of the first one as it keeps', () => {
+    const ends = new StreamEnds(4 * 1024)
+    expect(ends.opening()).to.equal(undefined)
+    ends.add(Buffer.from(`event: first\ndata: ${'y'.repeat(5000)}\n\n`))
+    expect(ends.torn()).to.equal('')
+    ends.add(Buffer.from(`data: ${'x'.repeat(1_000_000)}end\n\ndata: last\n\n`))
+    expect(ends.torn()).to.match(/^x+end\n\n$/)
+    expect(ends.first()).to.deep.equal([])
+    expect(ends.opening()?.event).to.equal('first')
+    expect(ends.opening()?.data).to.match(/^y{2000,2048}$/)
+  })
+
   it('does not hold on to the bytes it was given', () => {
     const ends = new StreamEnds()
     const bytes = Buffer.from('data: kept\n\n')

@@ -34,12 +34,14 @@ describe('FrameDecoder', () => {
     expect(decode([Buffer.from('data: a\n\ndata: b')])).to.deep.equal([{ data: 'a' }, { data: 'b' }])
   })
 
-  it('refuses an event beyond 1 MiB, in one line or in many', () => {
-    const long = Buffer.from('x'.repeat(1024 * 1024))
-    expect(() => decode([Buffer.from('data: '), long])).to.throw('larger than')
-    expect(() => decode(Array.from({ length: 2048 }, () => Buffer.from(`data: ${'x'.repeat(600)}\n`)))).to.throw(
-      'larger than',
-    )
+  it('reads an event of many megabytes, and refuses one beyond 64 MiB, in one line or in many', () => {
+    const piece = Buffer.from('x'.repeat(1024 * 1024))
+    const [large] = decode([Buffer.from('data: '), ...Array.from({ length: 20 }, () => piece), Buffer.from('\n\n')])
+    expect(large?.data.length).to.equal(20 * 1024 * 1024)
+    const much = Array.from({ length: 64 }, () => piece)
+    expect(() => decode([Buffer.from('data: '), ...much])).to.throw('larger than')
+    const line = Buffer.from(`data: ${'x'.repeat(600_000)}\n`)
+    expect(() => decode(Array.from({ length: 115 }, () => line))).to.throw('larger than')
   })
 
   it('reads back what encodeFrame wrote', () => {

@@ -54,6 +54,8 @@ describe('providers over HTTP', () => {
     it('serves each protocol at its path, with a bearer key', async () => {
       expect(await pathsOf(native)).to.deep.equal({
         responses: '/v1/responses',
+        compact: '/v1/responses/compact',
+        'input-tokens': '/v1/responses/input_tokens',
         chat: '/v1/chat/completions',
         decisions: '/v1/decisions',
         embeddings: '/v1/embeddings',
@@ -75,6 +77,8 @@ describe('providers over HTTP', () => {
       expect(offers.find(({ protocol }) => protocol === 'chat')?.traits).to.include({ system_role: 'developer' })
       expect(offers.map(({ operation }) => operation)).to.deep.equal([
         'generate',
+        'compact',
+        'count',
         'generate',
         'decide',
         'embed',

@@ -6,10 +6,14 @@ import stage from '../../../../plugins/protocols/count/estimate-tokens.ts'
 const hello: JsonObject = { model: 'm', messages: [{ role: 'user', content: 'Hello, world!' }] }
 
 /** What the stage answers and notes when the house runs work as given. */
-async function answer(work: Host['work'], body: JsonObject) {
+async function answer(work: Host['work'], body: JsonObject, protocol = 'count-tokens') {
   const notes = new Map<string, Json>()
   const warnings: unknown[] = []
-  const host = { work, log: { warn: (given: unknown) => warnings.push(given) } } as unknown as Host
+  const host = {
+    work,
+    pipeline: { name: protocol, protocol },
+    log: { warn: (given: unknown) => warnings.push(given) },
+  } as unknown as Host
   const scope = { note: (key: string, value: Json) => notes.set(key, value) } as unknown as Scope
   const { reply, meter } = await stage.build({}, host)({ request: { body } }, scope)
   expect(meter.read()).to.deep.equal({ complete: true, losses: [] })
@@ -52,7 +56,22 @@ describe('estimate-tokens', function () {
       return Promise.resolve({ tokens: 6, exact: true })
     }) as Host['work']
     expect((await answer(work, { messages: [{ role: 'user', content }] })).reply).to.deep.equal(replied(1606))
-    expect(asked).to.deep.equal([['count.ts', { texts: ['user', 'What is this?'], budget: 150 }, 2000]])
+    expect(asked).to.deep.equal([['count.ts', { texts: ['user', 'What is this?'], budget: 150 }, 10_000]])
+  })
+
+  it('counts the items of the responses protocol, and answers in its form', async () => {
+    const asked: unknown[] = []
+    const work = ((_: URL, input: unknown) => {
+      asked.push(input)
+      return Promise.resolve({ tokens: 6, exact: true })
+    }) as Host['work']
+    const content = [
+      { type: 'input_text', text: 'What is this?' },
+      { type: 'input_image', image_url: 'https://host/x.png', detail: 'low' },
+    ]
+    const { reply } = await answer(work, { model: 'm', input: [{ role: 'user', content }] }, 'input-tokens')
+    expect(reply.body).to.deep.equal({ kind: 'json', value: { object: 'response.input_tokens', input_tokens: 1606 } })
+    expect(asked).to.deep.equal([{ texts: ['user', 'What is this?'], budget: 150 }])
   })
 
   it('says when the worker ran out of time', async () => {

@@ -88,7 +88,6 @@ describe('responses: codec', () => {
       { model: '' },
       { input: 3 },
       { input: ['text'] },
-      { stream_options: { include_usage: true } },
       { metadata: { a: 1 } },
       { metadata: { ['k'.repeat(65)]: 'v' } },
       { metadata: { a: 'v'.repeat(513) } },
@@ -99,6 +98,19 @@ describe('responses: codec', () => {
       { tools: [{}] },
     ])
       expect(takes(wrong), JSON.stringify(wrong).slice(0, 80)).to.equal(false)
+  })
+
+  it('refuses to be asked for usage, which it always reports', () => {
+    const flaw = (stream_options: JsonObject | null) => codec.check?.({ model: 'a', input: 'Hi', stream_options })
+    expect(flaw({ include_usage: false })).to.deep.equal({
+      param: 'stream_options.include_usage',
+      reason: 'usage is always reported and cannot be asked for',
+    })
+    expect([flaw(null), flaw({ include_usage: null }), flaw({ include_obfuscation: false })]).to.deep.equal([
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 
   it('parses what it prints', () => {

@@ -39,6 +39,17 @@ describe('responses: meter', () => {
     expect(meter.stream([completed], [])).to.deep.equal({ ...metered, complete: true })
   })
 
+  it('reads the usage off the end of a last event that was too large to be kept', () => {
+    const usage =
+      '"usage": {"input_tokens":30,"input_tokens_details":{"cached_tokens":10},"output_tokens":20,"output_tokens_details":{"reasoning_tokens":12},"total_tokens":50}'
+    expect(meter.torn?.(`AAAA"}],${usage},"user":null,"metadata":{}}}\n\n`)).to.deep.equal({
+      usage: { input: 20, cacheRead: 10, cacheWrite: 0, output: 8, reasoning: 12 },
+    })
+    expect(meter.torn?.('AAAA"}}\n\n')).to.equal(undefined)
+    expect(meter.torn?.('AAAA"}],"usage":null}}\n\n')).to.equal(undefined)
+    expect(meter.torn?.('')).to.equal(undefined)
+  })
+
   it('tells a stream that was cut from one that failed', () => {
     expect(meter.stream([created, delta], [created, delta, done])).to.deep.equal({
       id: 'resp_1',

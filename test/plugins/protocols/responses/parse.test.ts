@@ -177,9 +177,14 @@ describe('responses: parse', () => {
         name: 'spawn',
         namespace: 'agents',
         strict: false,
-        rest: { protocol: 'responses', fields: { namespace_description: 'Agents' } },
+        rest: { protocol: 'responses', fields: { 'namespace.description': 'Agents' } },
       },
-      { type: 'custom', name: 'talk', namespace: 'agents' },
+      {
+        type: 'custom',
+        name: 'talk',
+        namespace: 'agents',
+        rest: { protocol: 'responses', fields: { 'namespace.description': 'Agents' } },
+      },
       {
         type: 'custom',
         name: 'patch',
@@ -203,7 +208,12 @@ describe('responses: parse', () => {
       },
     )
     const mixed = { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'web_search' }] }
-    expect(choice(mixed)).to.deep.equal({ type: 'opaque', protocol: 'responses', value: mixed })
+    expect(choice(mixed)).to.deep.equal({
+      type: 'allowed',
+      mode: 'auto',
+      tools: [],
+      own: { protocol: 'responses', tools: [{ type: 'web_search' }] },
+    })
     expect(choice({ type: 'web_search' })).to.deep.equal({
       type: 'opaque',
       protocol: 'responses',
@@ -260,7 +270,7 @@ describe('responses: parse', () => {
         fields: {
           previous_response_id: 'resp_0',
           client_metadata: { x: 1 },
-          reasoning: { context: 'auto' },
+          'reasoning.context': 'auto',
           include: ['web_search_call.results'],
           user: 'u',
         },

@@ -204,7 +204,7 @@ describe('responses: print', () => {
 
   it('says strict outright, groups namespaces and restores names that had to change', () => {
     const long = 'n'.repeat(70)
-    const rest = { protocol: 'responses', fields: { defer_loading: true, namespace_description: 'Agents' } }
+    const rest = { protocol: 'responses', fields: { defer_loading: true, 'namespace.description': 'Agents' } }
     const { body, restore, losses } = printed({
       tools: [
         { type: 'function', name: 'look', description: 'Looks' },
@@ -392,8 +392,8 @@ describe('responses: print', () => {
     const fields = {
       truncation: 'auto',
       include: ['web_search_call.results', 'reasoning.encrypted_content'],
-      reasoning: { context: 'all_turns' },
-      text: { format: { type: 'grammar' } },
+      'reasoning.context': 'all_turns',
+      'text.format': { type: 'grammar' },
       user: 'ann',
     }
     const { body, losses } = printed({

@@ -3,7 +3,7 @@ import OpenAI, { APIError } from 'openai'
 import { encodeFrame, packSeal, unfold } from '../../../../engine/index.ts'
 import type { Asked, Frame, GenerateEvent, GenerateReply, JsonObject, Usage } from '../../../../engine/index.ts'
 import { printReply } from '../../../../plugins/protocols/responses/reply.ts'
-import { fail, Writer } from '../../../../plugins/protocols/responses/writer.ts'
+import { Writer } from '../../../../plugins/protocols/responses/writer.ts'
 import { asked, bareId, began, lastResponse, origin, parsedFrames } from './exchange.ts'
 
 const usage: Usage = { input: 15, cacheRead: 10, cacheWrite: 5, output: 8, reasoning: 12 }
@@ -440,22 +440,5 @@ describe('responses: writer', () => {
       (error: unknown) => error,
     )
     expect(thrown).to.be.instanceOf(APIError).and.to.deep.include({ code: 'busy', type: 'rate_limit_error' })
-  })
-
-  it('ends a stream that was only passed on, after the number it had reached', () => {
-    const failure = { status: 429, code: 'busy', type: 'rate_limit_error', message: 'Slow', param: null }
-    const last = {
-      event: 'response.output_text.delta',
-      data: '{"type":"response.output_text.delta","sequence_number":7}',
-    }
-    const frames = fail(failure, 'abc', last)
-    expect(frames.map(({ event }) => event)).to.deep.equal(['error', 'response.failed', undefined])
-    const [error, failed] = parsedFrames(frames)
-    expect([error?.['sequence_number'], failed?.['sequence_number']]).to.deep.equal([8, 9])
-    expect(failed?.['response']).to.deep.include({
-      id: 'resp_abc',
-      error: { code: 'rate_limit_exceeded', message: 'Slow' },
-    })
-    expect(parsedFrames(fail(failure, 'abc'))[0]?.['sequence_number']).to.equal(0)
   })
 })

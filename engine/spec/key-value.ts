@@ -1,0 +1,45 @@
+import type { Json } from './json.ts'
+
+/** A value as it is kept, and the version that this is of it: another one with every write. */
+export interface Held {
+  readonly value: Buffer
+  readonly version: string
+}
+
+/**
+ * Values that outlive an exchange, by key; each expires. Kept in the shared key-value store where one is configured,
+ * else in the database. Every call rejects with `store_unavailable` when the store does not answer in time.
+ */
+export interface KeyValue {
+  /** Whether it is the configured key-value store, which other machines see too. */
+  readonly shared: boolean
+  get(key: string): Promise<Held | undefined>
+  /**
+   * Writes a value that lives for `ttl` milliseconds. With `version`, only over that version (`null`: only where there
+   * is no value); answers whether it was written.
+   */
+  set(
+    key: string,
+    value: Uint8Array,
+    options: { readonly ttl: number; readonly version?: string | null },
+  ): Promise<boolean>
+  /** Answers whether there was a value. */
+  delete(key: string): Promise<boolean>
+}
+
+/** An exchange that goes on without its client: what it has to do, and what it knows. */
+export interface Job {
+  readonly id: string
+  readonly input: Json
+}
+
+/** Exchanges that run without a client, in whichever process that shares the key-value store is free. */
+export interface Jobs {
+  /**
+   * Has `pipeline` run with the slot `job`, in an exchange of the id `job.id`. When the process that runs it is lost, it
+   * is not run again: `finally` alone runs elsewhere, with the error `worker_lost`. Rejects with `store_unavailable`.
+   */
+  add(pipeline: string, job: Job): Promise<void>
+  /** Ends a job wherever it runs, or keeps it from beginning; its `finally` runs with the error `cancelled`. */
+  cancel(id: string): Promise<void>
+}

@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Database } from './connect.ts'
+import { storeUnavailable } from './key-value.ts'
+import type { OpenKeyValue } from './key-value.ts'
+import { codeOf } from './place.ts'
+
+/** Milliseconds after which a database that does not answer counts as out of reach. */
+const DEADLINE = 5_000
+
+/** Pauses before another try when another process holds SQLite's lock: each try alone stops the event loop for a little. */
+const PAUSES = [10, 30, 90, 270]
+
+/** Milliseconds between two looks for expired rows, and how many go at once. */
+const SWEEP = 60_000
+const BATCH = 100
+
+/** Where `sweep` can be called, for tests. */
+export interface DatabaseKeyValue extends OpenKeyValue {
+  /** Deletes the rows that have expired, a few at a time. */
+  sweep(): Promise<void>
+}
+
+/** The key-value store in a table of the database. An expired row is as good as none at once, and deleted later. */
+export function openDatabaseKeyValue(database: Database, log: Logger): DatabaseKeyValue {
+  const closing = new AbortController()
+
+  async function sweep(): Promise<void> {
+    for (let found = BATCH; found === BATCH && !closing.signal.aborted; await wait(20)) {
+      const expired = `expires_at <= ${Date.now()}`
+      // Looked at again: a row may have been written anew since the list was made.
+      const deleted = await asked(() =>
+        database.rows(
+          `delete from key_values where ${expired} and key in
+           (select key from key_values where ${expired} limit ${BATCH}) returning key`,
+        ),
+      )
+      found = deleted.length
+    }
+  }
+  let sweeping = Promise.resolve()
+  const timer = setInterval(() => {
+    sweeping = sweep().catch((error: unknown) => log.warn({ err: error }, 'expired values cannot be deleted'))
+  }, SWEEP).unref()
+
+  return {
+    shared: false,
+    failing: false,
+    async get(key) {
+      const row = await asked(() =>
+        database.query
+          .selectFrom('key_values')
+          .select(['version', 'value'])
+          .where('key', '=', key)
+          .where('expires_at', '>', Date.now())
+          .executeTakeFirst(),
+      )
+      return row && { version: row.version, value: Buffer.from(row.value) }
+    },
+    async set(key, value, { ttl, version }) {
+      const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+      const now = Date.now()
+      const row = { value: bytes, version: randomBytes(12).toString('base64url'), expires_at: now + Math.ceil(ttl) }
+      if (typeof version === 'string') {
+        const { numUpdatedRows } = await asked(() =>
+          database.query
+            .updateTable('key_values')
+            .set(row)
+            .where('key', '=', key)
+            .where('version', '=', version)
+            .where('expires_at', '>', now)
+            .executeTakeFirst(),
+        )
+        return numUpdatedRows === 1n
+      }
+      const { numInsertedOrUpdatedRows } = await asked(() =>
+        database.query
+          .insertInto('key_values')
+          .values({ key, ...row })
+          .onConflict((conflict) => {
+            const over = conflict.column('key').doUpdateSet((given) => ({
+              value: given.ref('excluded.value'),
+              version: given.ref('excluded.version'),
+              expires_at: given.ref('excluded.expires_at'),
+            }))
+            return version === null ? over.where('key_values.expires_at', '<=', now) : over
+          })
+          .executeTakeFirst(),
+      )
+      return numInsertedOrUpdatedRows === 1n
+    },
+    async delete(key) {
+      const deleted = await asked(() =>
+        database.query
+          .deleteFrom('key_values')
+          .where('key', '=', key)
+          .where('expires_at', '>', Date.now())
+          .executeTakeFirst(),
+      )
+      return deleted.numDeletedRows === 1n
+    },
+    sweep,
+    async close() {
+      closing.abort()
+      clearInterval(timer)
+      await sweeping
+    },
+  }
+}
+
+/** What the database answers, in time and after another try where SQLite's lock was held. */
+async function asked<T>(ask: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await inTime(ask())
+    } catch (error) {
+      const pause = PAUSES[tries]
+      if (pause === undefined || !codeOf(error)?.startsWith('SQLITE_BUSY')) throw storeUnavailable(error)
+      await wait(pause)
+    }
+  }
+}
+
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no answer within ${DEADLINE} ms`)), DEADLINE)
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,32 @@
+import type { Logger } from 'pino'
+import { GatewayError } from '../spec/error.ts'
+import type { KeyValue } from '../spec/key-value.ts'
+import type { Database } from './connect.ts'
+import { codeOf } from './place.ts'
+
+/** A key-value store that is open. */
+export interface OpenKeyValue extends KeyValue {
+  /** Whether it is out of reach at present. */
+  readonly failing: boolean
+  close(): Promise<void>
+}
+
+/** Opens the key-value store at `url` (`redis://…`, `rediss://…`), or the one in the database where there is no URL. */
+export async function openKeyValue(url: string | undefined, database: Database, log: Logger): Promise<OpenKeyValue> {
+  if (url === undefined) {
+    const { openDatabaseKeyValue } = await import('./key-value-database.ts')
+    return openDatabaseKeyValue(database, log)
+  }
+  const { openRedisKeyValue } = await import('./key-value-redis.ts')
+  return openRedisKeyValue(url, log)
+}
+
+/**
+ * What a call to a store that failed rejects with. Drivers hang the command, and with it the value, on their errors:
+ * only the message goes on, so that no log shows what was kept.
+ */
+export function storeUnavailable(error: unknown): GatewayError {
+  const message = error instanceof Error ? error.message : String(error)
+  const cause = new Error([codeOf(error), message].filter((word) => word !== undefined && word !== '').join(': '))
+  return new GatewayError('store_unavailable', {}, { cause })
+}

@@ -1,0 +1,56 @@
+import type { Failure, Frame, JsonObject } from '../../../engine/index.ts'
+import { errorEvent, eventFailure, responseError } from './failure.ts'
+import { responseObject } from './response.ts'
+import { number, object, parsedObject, text } from './values.ts'
+
+/** The frame after the last event. */
+export const done: Frame = { data: '[DONE]' }
+
+/**
+ * The end of a stream that broke where its events were not read, only passed on: `last` is the latest of them,
+ * `first` the one that names the response, perhaps cut.
+ */
+export function fail(failure: Failure, requestId: string, last?: Frame, first?: Frame): readonly Frame[] {
+  const next = following(last)
+  const event = errorEvent(failure, next)
+  return [frameOf(event), frameOf(failedEvent(failure, next + 1, requestId, first)), done]
+}
+
+/** What an upstream that ended its stream left out: `[DONE]`, and after an `error` alone the failed response. */
+export function close(requestId: string, last?: Frame, first?: Frame): readonly Frame[] {
+  if (last?.data === done.data) return []
+  const event = last && parsedObject(last.data)
+  const failure = event && (text(event['type']) ?? last.event) === 'error' ? eventFailure(event) : undefined
+  return failure ? [frameOf(failedEvent(failure, following(last), requestId, first)), done] : [done]
+}
+
+function frameOf(event: JsonObject & { readonly type: string }): Frame {
+  return { event: event.type, data: JSON.stringify(event) }
+}
+
+function following(last: Frame | undefined): number {
+  return ((last && number(parsedObject(last.data)?.['sequence_number'])) ?? -1) + 1
+}
+
+/** The failed response under the id and with the echoes that its stream began with, as far as they are known. */
+function failedEvent(failure: Failure, sequence: number, requestId: string, first: Frame | undefined) {
+  const asked = { id: requestId, model: '', stream: true, body: {}, origin: '' }
+  const response = {
+    ...responseObject(asked, { status: 'failed', error: responseError(failure), output: [] }),
+    ...begun(first),
+    status: 'failed',
+    error: responseError(failure),
+    output: [],
+    usage: null,
+  }
+  return { type: 'response.failed', sequence_number: sequence, response }
+}
+
+function begun(first: Frame | undefined): JsonObject {
+  if (!first) return {}
+  const whole = object(parsedObject(first.data)?.['response'])
+  if (whole) return whole
+  // A long request is echoed at length; the id stands at the beginning.
+  const id = /"response"\s*:\s*\{[^{}[\]]*?"id"\s*:\s*"([\w-]+)"/.exec(first.data)?.[1]
+  return id === undefined ? {} : { id }
+}

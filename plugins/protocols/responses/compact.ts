@@ -1,0 +1,31 @@
+import { defineCodec } from '../../../engine/index.ts'
+import { error } from './failure.ts'
+import { meter } from './meter.ts'
+import { schema } from './schema.ts'
+
+const { model, input, instructions, previous_response_id, prompt_cache_key, service_tier } = schema.properties
+
+/**
+ * `POST /v1/responses/compact`: a conversation for a shorter one of the same meaning. Answers `{ id, object:
+ * "response.compaction", created_at, output, usage }`; `output` is the user messages and one `compaction` item.
+ */
+export default defineCodec({
+  protocol: 'compact',
+  operation: 'compact',
+  summary: 'Compacts a conversation of the responses API.',
+  schema: {
+    type: 'object',
+    required: ['model'],
+    properties: {
+      model,
+      input: { ...input, type: ['string', 'array', 'null'] },
+      instructions,
+      previous_response_id,
+      prompt_cache_key,
+      service_tier,
+    },
+  },
+  head: (body) => ({ model: body['model'] as string, stream: false, background: false }),
+  error,
+  meter,
+})

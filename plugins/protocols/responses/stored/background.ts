@@ -1,0 +1,86 @@
+import { GatewayError, defineStage } from '../../../../engine/index.ts'
+import type { Candidate, Envelope, Host, Job, Jobs, JsonObject, Principal } from '../../../../engine/index.ts'
+import { responseId, responseObject } from '../response.ts'
+import { recordOf } from './keep.ts'
+import { deletePending, pendingOf, writePending } from './pending.ts'
+import { deleteResponse, findResponse, recordLimit, writeResponse } from './record.ts'
+
+/**
+ * Answers at once with a response that is in progress, and has it made by a job. It takes a store that other processes
+ * see too, and an API key to keep the response for: without them `redis_not_available`.
+ */
+export default defineStage({
+  name: 'background',
+  summary: 'Answer with a response in progress, and have it made without the client.',
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['pipeline'],
+    properties: {
+      pipeline: {
+        type: 'string',
+        'x-pipeline': true,
+        description: 'The pipeline that makes the response: it begins with the slot "job".',
+      },
+    },
+  } as const,
+  needs: ['request', 'candidates'],
+  maybe: ['principal'],
+  provides: ['reply', 'job'],
+  build:
+    ({ pipeline }, host) =>
+    async ({ request, candidates, principal }, { id }) => {
+      const { jobs, keyValue } = host
+      if (!jobs || !keyValue.shared) throw unavailable({ reason: 'none is configured' })
+      if (!principal) throw unavailable({}, 'Background responses need an API key.')
+      // As it would be refused while its client still waits: the first provider to be asked cannot know it.
+      if (request.missing && candidates[0]?.offer.protocol !== request.protocol) throw request.missing
+      const response = begun(id, request, candidates)
+      const job: Job = { id, input: { response: responseId(id) } }
+      await hold(response, { request, principal, id }, host)
+      await addOrForget(jobs, pipeline, job, principal, host)
+      return { reply: { status: 200, headers: {}, body: { kind: 'json', value: response } }, job }
+    },
+})
+
+function unavailable(facts: { readonly reason?: string }, message?: string): GatewayError {
+  return new GatewayError('redis_not_available', facts, { shouldRetry: false, ...(message ? { message } : {}) })
+}
+
+function begun(id: string, { sent, model }: Envelope, [first]: readonly Candidate[]): JsonObject {
+  const asked = { id, model: first?.model.name ?? model, stream: false, body: sent, origin: '' }
+  return responseObject(asked, { status: 'in_progress', output: [] })
+}
+
+interface Begun {
+  readonly request: Envelope
+  readonly principal: Principal
+  readonly id: string
+}
+
+/** Keeps the response and what its job needs. */
+async function hold(response: JsonObject, { request, principal, id }: Begun, { keyValue }: Host): Promise<void> {
+  const { keyId } = principal
+  const kept =
+    (await writePending(keyValue, responseId(id), pendingOf(request, principal))) &&
+    (await writeResponse(keyValue, recordOf(response, { request, keyId, exchange: id }), null)) === undefined
+  if (!kept) throw new GatewayError('request_too_large', { limit: recordLimit })
+}
+
+/** A response whose job the queue did not take would stay in progress for ever. */
+async function addOrForget(jobs: Jobs, pipeline: string, job: Job, { keyId }: Principal, host: Host): Promise<void> {
+  try {
+    await jobs.add(pipeline, job)
+  } catch (error) {
+    const { keyValue, log } = host
+    const id = responseId(job.id)
+    try {
+      await deletePending(keyValue, id)
+      const found = await findResponse(keyValue, id, keyId)
+      if (found) await deleteResponse(keyValue, found)
+    } catch (left) {
+      log.warn({ err: left, id: job.id }, 'a response without a job is left in the store')
+    }
+    throw error
+  }
+}

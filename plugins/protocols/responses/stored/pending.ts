@@ -1,0 +1,96 @@
+import { promisify } from 'node:util'
+import { zstdCompress, zstdDecompress } from 'node:zlib'
+import { GatewayError } from '../../../../engine/index.ts'
+import type { Envelope, ErrorCode, Facts, JsonObject, KeyValue, Principal } from '../../../../engine/index.ts'
+import { text, without } from '../values.ts'
+import { lifetime, recordLimit } from './record.ts'
+
+/** What serving a request without its client takes; kept beside the record of the response until that has ended. */
+export interface Pending {
+  readonly principal: { readonly keyId: string; readonly name: string; readonly models?: readonly string[] }
+  /** The headers of the client that may matter to a stage. */
+  readonly headers: Envelope['headers']
+  /** The body as the client sent it, and the one to serve where that was completed. */
+  readonly sent: JsonObject
+  readonly body?: JsonObject
+  /** The part of the conversation that is not here (`Envelope.missing`). */
+  readonly missing?: {
+    readonly code: ErrorCode
+    readonly facts: Facts
+    readonly message: string
+    readonly client: string | null
+  }
+}
+
+const compress = promisify(zstdCompress)
+const decompress = promisify(zstdDecompress)
+
+/** None of them tells who the client is, or lets anybody else be it. */
+const keptHeaders = ['openai-beta', 'user-agent', 'x-conversation-id', 'x-request-id', 'x-routing-max-cost']
+
+/** There is nobody to stream to. */
+const streaming = new Set(['stream', 'stream_options'])
+
+/** What has to be kept of a request. */
+export function pendingOf({ headers, sent, body, missing }: Envelope, { keyId, name, models }: Principal): Pending {
+  return {
+    principal: { keyId, name, ...(models ? { models: [...models] } : {}) },
+    headers: Object.fromEntries(keptHeaders.flatMap((header) => (headers[header] ? [[header, headers[header]]] : []))),
+    sent,
+    ...(body === sent ? {} : { body }),
+    ...(missing
+      ? {
+          missing: { code: missing.code, facts: missing.facts, message: missing.message, client: missing.failure.code },
+        }
+      : {}),
+  }
+}
+
+/** The body to serve. */
+export function bodyOf({ sent, body = sent }: Pending): JsonObject {
+  return without(body, streaming)
+}
+
+export function principalOf({ principal: { models, ...known } }: Pending): Principal {
+  return { ...known, ...(models ? { models: new Set(models) } : {}) }
+}
+
+export function missingOf({ missing }: Pending): GatewayError | undefined {
+  if (!missing) return undefined
+  const { code, facts, message, client } = missing
+  return new GatewayError(code, facts, { message, code: client })
+}
+
+/** Keeps it; answers whether it was not too large for that. Rejects with `store_unavailable`. */
+export async function writePending(keyValue: KeyValue, id: string, pending: Pending): Promise<boolean> {
+  const json = Buffer.from(JSON.stringify(pending))
+  if (json.length > recordLimit) return false
+  return keyValue.set(keyOf(id), await compress(json), { ttl: lifetime })
+}
+
+/** Rejects with `store_unavailable`. */
+export async function readPending(keyValue: KeyValue, id: string): Promise<Pending | undefined> {
+  const held = await keyValue.get(keyOf(id))
+  if (!held) return undefined
+  const json = await decompress(held.value, { maxOutputLength: recordLimit })
+  return JSON.parse(json.toString()) as Pending
+}
+
+/** Rejects with `store_unavailable`. */
+export async function deletePending(keyValue: KeyValue, id: string): Promise<void> {
+  await keyValue.delete(keyOf(id))
+}
+
+/** The response that a job is to make. */
+export function responseOf(input: unknown): string {
+  return text((input as JsonObject)['response']) ?? ''
+}
+
+/** The exchange, and the job, whose response has this id. */
+export function exchangeOf(id: string): string {
+  return id.replace(/^resp_(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+function keyOf(id: string): string {
+  return `pending:${id}`
+}

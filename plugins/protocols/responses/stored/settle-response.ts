@@ -1,0 +1,101 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { asGatewayError, defineStage, noConfig } from '../../../../engine/index.ts'
+import type { Given, JsonObject, KeyValue, Outcome, Reply } from '../../../../engine/index.ts'
+import { object, text } from '../values.ts'
+import { indexItems } from './item-index.ts'
+import { deletePending, responseOf } from './pending.ts'
+import { readResponse, writeResponse } from './record.ts'
+import type { StoredResponse } from './record.ts'
+
+type Slots = Given<'outcome' | 'job', 'reply' | 'model'>
+
+/** Milliseconds between two tries to reach the store, and in all: a finished response is worth some patience. */
+const pause = 250
+const patience = 60_000
+
+/**
+ * Writes how a response in the background has ended. Only over one in progress: what was cancelled meanwhile, or given
+ * up because its process seemed lost, stays what it is.
+ */
+export default defineStage({
+  name: 'settle-response',
+  summary: 'Write how a response in the background has ended, if it is still in progress.',
+  config: noConfig,
+  needs: ['outcome', 'job'],
+  maybe: ['reply', 'model'],
+  provides: [],
+  build:
+    (_, { keyValue, log }) =>
+    async (slots, scope) => {
+      const id = responseOf(slots.job.input)
+      const status = await patiently(() => settle(keyValue, id, slots))
+      if (status !== undefined && slots.outcome.error?.code !== 'cancelled') {
+        scope.note('refused', status)
+        log.info({ id: scope.id, status }, 'the end of a response came too late and is not kept')
+      }
+      await patiently(() => deletePending(keyValue, id))
+      return {}
+    },
+})
+
+/** Answers why nothing was written, if nothing was: the status that the response has by now. */
+async function settle(keyValue: KeyValue, id: string, slots: Slots): Promise<string | undefined> {
+  const found = await readResponse(keyValue, id)
+  if (!found || found.record.deleted) return 'deleted'
+  const { record, version } = found
+  const { status } = record.response
+  if (status !== 'in_progress') return text(status) ?? 'unknown'
+  const ended = endedAs(record, slots)
+  const unkept = await writeResponse(keyValue, ended, version)
+  if (unkept === undefined) await indexItems(keyValue, ended)
+  // Whoever was faster has ended it.
+  if (unkept === 'taken') return settle(keyValue, id, slots)
+  if (unkept !== undefined) await writeResponse(keyValue, failed(record, 'server_error', tooLarge), version)
+  return undefined
+}
+
+const tooLarge = 'The response is too large to be kept.'
+
+function endedAs(record: StoredResponse, { outcome, reply, model }: Slots): StoredResponse {
+  const { error } = outcome
+  if (error?.code === 'cancelled') return { ...record, response: { ...record.response, status: 'cancelled' } }
+  if (error) return failed(record, errorCode(outcome), error.message)
+  const response = reply && responseIn(reply)
+  if (!response) return failed(record, 'server_error', 'The provider gave no response.')
+  const { id, created_at: created, background } = record.response
+  return {
+    ...record,
+    response: { ...response, id, created_at: created, background },
+    ...(model ? { origin: model.origin } : {}),
+  }
+}
+
+function responseIn({ body }: Reply): JsonObject | undefined {
+  return body.kind === 'json' ? object(body.value) : undefined
+}
+
+function failed(record: StoredResponse, code: string, message: string): StoredResponse {
+  return { ...record, response: { ...record.response, status: 'failed', error: { code, message } } }
+}
+
+/** `error.code` of a response: of the vendor's codes one that fits, or our own. */
+function errorCode({ status, error }: Outcome): string {
+  const code = error?.code ?? 'server_error'
+  if (code === 'worker_lost') return code
+  if (status === 429) return 'rate_limit_exceeded'
+  if (status >= 500) return 'server_error'
+  return code === 'upstream_rejected' ? 'invalid_prompt' : code
+}
+
+/** Tries again while the store cannot be reached. Rejects with `store_unavailable` when that takes too long. */
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  const end = performance.now() + patience
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (asGatewayError(error).code !== 'store_unavailable' || performance.now() > end) throw error
+      await wait(pause)
+    }
+  }
+}

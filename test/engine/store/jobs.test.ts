@@ -1,0 +1,203 @@
+import { expect } from 'chai'
+import { Redis } from 'ioredis'
+import { pino } from 'pino'
+import type { GatewayError } from '../../../engine/spec/error.ts'
+import type { Job } from '../../../engine/spec/key-value.ts'
+import type { Dispatch } from '../../../engine/live/dispatch.ts'
+import { openJobs } from '../../../engine/store/jobs.ts'
+import type { OpenJobs } from '../../../engine/store/jobs.ts'
+import { redis } from '../../support/services.ts'
+import type { Service } from '../../support/services.ts'
+
+/** A dispatch that writes down what it is told; jobs run until they are let go or aborted. */
+class Recorder implements Dispatch {
+  readonly events: string[] = []
+  readonly #ends = new Map<string, () => void>()
+  readonly #watchers = new Set<() => void>()
+
+  run(pipeline: string, { id, input }: Job) {
+    this.#note(`run ${pipeline} ${id} ${JSON.stringify(input)}`)
+    const { promise: done, resolve } = Promise.withResolvers<void>()
+    this.#ends.set(id, resolve)
+    const abort = ({ code }: GatewayError) => {
+      this.#note(`abort ${id} ${code}`)
+      resolve()
+    }
+    return { done, abort }
+  }
+
+  async end(pipeline: string, { id }: Job, { code }: GatewayError) {
+    this.#note(`end ${pipeline} ${id} ${code}`)
+  }
+
+  finish(id: string): void {
+    this.#ends.get(id)?.()
+  }
+
+  when(condition: (events: readonly string[]) => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (!condition(this.events)) return
+        this.#watchers.delete(look)
+        resolve()
+      }
+      this.#watchers.add(look)
+      look()
+    })
+  }
+
+  #note(event: string): void {
+    this.events.push(event)
+    for (const look of this.#watchers) look()
+  }
+}
+
+describe('jobs', () => {
+  let service: Service
+  let client: Redis
+  let lines: string[] = []
+  const opened: OpenJobs[] = []
+
+  before(async function () {
+    service = await redis(this)
+    client = new Redis(service.url)
+  })
+  after(() => client?.disconnect())
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((jobs) => jobs.drain(0, 1000).finally(() => jobs.close())))
+    await client.flushdb()
+    lines = []
+  })
+
+  const open = async () => {
+    const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
+    const jobs = await openJobs(service.url, log)
+    opened.push(jobs)
+    return jobs
+  }
+  const started = async () => {
+    const jobs = await open()
+    const dispatch = new Recorder()
+    jobs.start(dispatch)
+    return { jobs, dispatch }
+  }
+  /** Whether anything of a job is left in the queue. */
+  const gone = async (id: string) => {
+    while ((await client.keys(`sluice:jobs:${id}*`)).length > 0) await new Promise(setImmediate)
+  }
+
+  it('runs a job once, in any of the processes, and forgets it', async () => {
+    const [one, two] = [await started(), await started()]
+    const ids = Array.from({ length: 40 }, (_, index) => `job-${index}`)
+    await Promise.all(ids.map((id) => one.jobs.add('work', { id, input: { for: id } })))
+    const both = () => [...one.dispatch.events, ...two.dispatch.events]
+    const all = () => both().length === ids.length
+    await Promise.race([one.dispatch.when(all), two.dispatch.when(all)])
+    for (const { dispatch } of [one, two]) ids.forEach((id) => dispatch.finish(id))
+    await Promise.all(ids.map(gone))
+    expect(both().sort()).to.deep.equal(ids.map((id) => `run work ${id} {"for":"${id}"}`).sort())
+  })
+
+  it('keeps a job until a process takes jobs', async () => {
+    const first = await open()
+    await first.add('work', { id: 'early', input: 1 })
+    const { dispatch } = await started()
+    await dispatch.when((events) => events.length === 1)
+    expect(dispatch.events).to.deep.equal(['run work early 1'])
+    dispatch.finish('early')
+  })
+
+  it('ends a running job from another process', async () => {
+    const owner = await started()
+    const other = await open()
+    await owner.jobs.add('work', { id: 'long', input: null })
+    await owner.dispatch.when((events) => events.length === 1)
+    await other.cancel('long')
+    await owner.dispatch.when((events) => events.length === 2)
+    expect(owner.dispatch.events).to.deep.equal(['run work long null', 'abort long cancelled'])
+    await gone('long')
+  })
+
+  it('keeps a job that is cancelled from beginning, and runs its end', async () => {
+    const busy = await started()
+    const ids = Array.from({ length: 64 }, (_, index) => `busy-${index}`)
+    await Promise.all(ids.map((id) => busy.jobs.add('work', { id, input: null })))
+    await busy.dispatch.when((events) => events.length === ids.length)
+    await busy.jobs.add('work', { id: 'waiting', input: null })
+    await busy.jobs.cancel('waiting')
+    expect(busy.dispatch.events.at(-1)).to.equal('end work waiting cancelled')
+    await gone('waiting')
+    ids.forEach((id) => busy.dispatch.finish(id))
+    await Promise.all(ids.map(gone))
+    expect(busy.dispatch.events).to.have.length(ids.length + 1)
+  })
+
+  it('does nothing for a job that is over or never was', async () => {
+    const { jobs, dispatch } = await started()
+    await jobs.cancel('nobody')
+    expect(dispatch.events).to.deep.equal([])
+  })
+
+  it('ends a job whose process was cut off, elsewhere, although that one is full', async function () {
+    this.timeout(25_000)
+    const lost = await started()
+    await lost.jobs.add('work', { id: 'orphan', input: null })
+    await lost.dispatch.when((events) => events.length === 1)
+    const full = await started()
+    // The lost process has room for all but one of these; it must not take any.
+    const cut = performance.now()
+    await lost.jobs.close()
+    const ids = Array.from({ length: 64 }, (_, index) => `busy-${index}`)
+    await Promise.all(ids.map((id) => full.jobs.add('work', { id, input: null })))
+    await full.dispatch.when((events) => events.some((event) => event.startsWith('end')))
+    expect(performance.now() - cut).to.be.below(15_000)
+    expect(full.dispatch.events.at(-1)).to.equal('end work orphan worker_lost')
+    expect(full.dispatch.events.filter((event) => event.includes('orphan'))).to.have.length(1)
+    expect(lost.dispatch.events).to.deep.equal(['run work orphan null'])
+    ids.forEach((id) => full.dispatch.finish(id))
+    lost.dispatch.finish('orphan')
+  })
+
+  it('ends a job once that its own process has lost by being silent for too long', async function () {
+    this.timeout(10_000)
+    const { jobs, dispatch } = await started()
+    await jobs.add('work', { id: 'silent', input: null })
+    await dispatch.when((events) => events.length === 1)
+    await client.del('sluice:jobs:silent:lock')
+    await dispatch.when((events) => events.length === 2)
+    await gone('silent')
+    expect(dispatch.events).to.deep.equal(['run work silent null', 'abort silent worker_lost'])
+  })
+
+  it('lets running jobs finish when it drains, then ends them', async () => {
+    const { jobs, dispatch } = await started()
+    await jobs.add('work', { id: 'quick', input: null })
+    await jobs.add('work', { id: 'slow', input: null })
+    await dispatch.when((events) => events.length === 2)
+    const drained = jobs.drain(50, 5000)
+    dispatch.finish('quick')
+    await drained
+    expect(dispatch.events.slice(2)).to.deep.equal(['abort slow draining'])
+    await jobs.add('work', { id: 'next', input: null })
+    expect(await client.lrange('sluice:jobs:wait', 0, -1)).to.deep.equal(['next'])
+  })
+
+  it('refuses a job that carries too much', async () => {
+    const { jobs } = await started()
+    const refused = await jobs.add('work', { id: 'fat', input: 'x'.repeat(20_000) }).catch((error: Error) => error)
+    expect(refused).to.be.an('error').with.property('message', 'a job for "work" has 20023 bytes; it may have 16384')
+  })
+
+  it('rejects at once while the server is away, and says so once', async () => {
+    const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
+    const jobs = await openJobs('redis://127.0.0.1:1', log)
+    jobs.start(new Recorder())
+    const refused = await jobs.add('work', { id: 'any', input: null }).catch((error: GatewayError) => error)
+    expect(refused).to.include({ name: 'GatewayError', code: 'store_unavailable' })
+    await jobs.drain(0, 100)
+    await jobs.close()
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).to.deep.equal([
+      'the job queue cannot be reached',
+    ])
+  })
+})

@@ -1,0 +1,115 @@
+import { expect } from 'chai'
+import { collect } from '../../../../../engine/index.ts'
+import type { Envelope, Host, JsonObject, Reply, Scope, Slots, Source } from '../../../../../engine/index.ts'
+import { lastOnSocket } from '../../../../../plugins/protocols/responses/stored/session.ts'
+import { readResponse } from '../../../../../plugins/protocols/responses/stored/record.ts'
+import store from '../../../../../plugins/protocols/responses/stored/store.ts'
+import { exchangeId } from '../exchange.ts'
+import { memory } from './kept.ts'
+
+const response = { id: 'resp_1', object: 'response', status: 'completed', output: [] }
+const end = `event: response.completed\ndata: ${JSON.stringify({ type: 'response.completed', response })}\n\n`
+const whole: Reply = { status: 200, headers: {}, body: { kind: 'json', value: response } }
+const bytes: Reply = {
+  status: 200,
+  headers: {},
+  body: { kind: 'bytes', bytes: Buffer.from(JSON.stringify(response)), type: 'application/json' },
+}
+const streamed = (): Reply => {
+  const source: Source = {
+    open(sink) {
+      queueMicrotask(() => {
+        sink.data(Buffer.from(end))
+        sink.end()
+      })
+      return { pause: () => undefined, resume: () => undefined, cancel: () => undefined }
+    },
+  }
+  return { status: 200, headers: {}, body: { kind: 'stream', source, type: 'text/event-stream' } }
+}
+
+describe('the stage "store"', () => {
+  const run = async (reply: Reply, body: JsonObject = {}, slots: Partial<Slots> = {}) => {
+    const { keyValue } = memory()
+    const notes = new Map<string, unknown>()
+    const log = { warn: () => undefined }
+    const stage = store.build({}, { keyValue, log } as unknown as Host)
+    const scope = { id: exchangeId, note: (key: string, value: unknown) => notes.set(key, value) } as unknown as Scope
+    const request = { body: { input: 'Hi', ...body }, protocol: 'responses', background: false } as unknown as Envelope
+    const given = { request, reply, principal: { keyId: 'key-a', name: 'a' }, ...slots }
+    const answer = (await stage(given, scope)) as { reply: Reply }
+    const sent = answer.reply.body.kind === 'stream' ? await collect(answer.reply.body.source, 10_000) : undefined
+    return {
+      answer: answer.reply,
+      sent: sent?.toString(),
+      kept: (await readResponse(keyValue, 'resp_1'))?.record,
+      notes,
+    }
+  }
+  const record = {
+    keyId: 'key-a',
+    response,
+    background: false,
+    held: false,
+    partial: false,
+  }
+
+  it('keeps what is answered whole, in whatever form', async () => {
+    for (const reply of [whole, bytes]) {
+      const { answer, kept } = await run(reply)
+      expect(answer).to.equal(reply)
+      expect(kept).to.deep.include(record)
+      expect(kept?.input).to.have.lengthOf(1)
+    }
+  })
+
+  it('keeps what a stream ends with, and changes nothing in it', async () => {
+    const { sent, kept } = await run(streamed())
+    expect(sent).to.equal(end)
+    expect(kept).to.deep.include(record)
+  })
+
+  it('keeps nothing without an API key, nothing that is not to be stored, and no error', async () => {
+    const nobody: Partial<Slots> = {}
+    Object.defineProperty(nobody, 'principal', { value: undefined, enumerable: true })
+    for (const reply of [whole, streamed()]) {
+      const unknown = await run(reply, {}, nobody)
+      expect([unknown.answer, unknown.kept]).to.deep.equal([reply, undefined])
+    }
+    const unwanted = await run(streamed(), { store: false })
+    expect([unwanted.sent, unwanted.kept]).to.deep.equal([end, undefined])
+    const failed: Reply = { ...whole, status: 400 }
+    expect((await run(failed)).kept).to.equal(undefined)
+  })
+
+  it('remembers the last one of a socket, stored or not', async () => {
+    const ingress = { session: new Map<string, unknown>() } as unknown as Slots['ingress']
+    const { kept } = await run(streamed(), { store: false }, { ingress })
+    expect(kept).to.equal(undefined)
+    expect(lastOnSocket(ingress)).to.deep.include(record)
+  })
+
+  it('notes why a response was not kept', async () => {
+    const nameless: Reply = { ...whole, body: { kind: 'json', value: { ...response, id: 'a b' } } }
+    const { answer, notes } = await run(nameless)
+    expect(answer).to.equal(nameless)
+    expect([...notes]).to.deep.equal([['not_stored', 'no id']])
+  })
+
+  it('knows which provider holds it, and what only that one knows', async () => {
+    const model = {
+      origin: 'vendor/gpt',
+      offer: { operation: 'generate', protocol: 'responses', traits: { stores: true } },
+    } as unknown as Slots['model']
+    const upstream = { same: true, losses: [] }
+    const held = { ...record, origin: 'vendor/gpt', held: true }
+    expect((await run(whole, {}, { model, upstream })).kept).to.deep.include(held)
+    expect((await run(whole, { conversation: 'c' }, { model, upstream })).kept).to.deep.include({
+      ...held,
+      partial: true,
+    })
+    expect((await run(whole, {}, { model, upstream: { ...upstream, same: false } })).kept?.held).to.equal(false)
+    const unstored: Reply = { ...whole, body: { kind: 'json', value: { ...response, store: false } } }
+    expect((await run(unstored, {}, { model, upstream })).kept?.held).to.equal(false)
+  })
+})

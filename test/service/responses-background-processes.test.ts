@@ -1,0 +1,179 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { stringify } from 'yaml'
+import { openDatabase } from '../../engine/store/database.ts'
+import { root } from '../engine/cli/sandbox.ts'
+import { startServe } from '../engine/cli/process.ts'
+import type { Serving } from '../engine/cli/process.ts'
+import { durableRedis, redis } from '../support/services.ts'
+import type { Service } from '../support/services.ts'
+import { scriptedUpstream } from '../support/upstream.ts'
+import type { ScriptedUpstream } from '../support/upstream.ts'
+import { client, ended, says, servedBy, startBackground } from './background.ts'
+
+const key = 'sk-process-0123456789abcdef0123456789abcdef'
+
+describe('responses in the background of several processes', function () {
+  this.timeout(60_000)
+  let service: Service
+  let upstream: ScriptedUpstream
+  let serving: Serving[]
+  let folders: string[]
+  before(async function () {
+    service = await redis(this)
+  })
+  after(() => service?.stop())
+  beforeEach(async () => {
+    upstream = await scriptedUpstream()
+    serving = []
+    folders = []
+  })
+  afterEach(async () => {
+    await Promise.all(serving.map((one) => one.remove()))
+    await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })))
+    await upstream.close()
+  })
+
+  /** A gateway in a process and a folder of its own. */
+  const start = async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-process-'))
+    folders.push(folder)
+    await writeFile(
+      join(folder, 'sluice.yaml'),
+      stringify({
+        listen: { port: 0 },
+        database: { url: `sqlite:${folder}/sluice.db` },
+        key_value: { url: service.url },
+        plugins: [join(root, 'plugins')],
+        pipelines: join(root, 'pipelines'),
+        ...servedBy(upstream),
+        api_keys: [{ name: 'test', key }],
+      }),
+    )
+    const one = startServe(folder, { SLUICE_CONFIG: 'sluice.yaml' }, '--json')
+    serving.push(one)
+    await one.until(() => one.out.some((line) => line.includes('"url"')))
+    const { url } = Object.assign({}, ...one.out.map((line) => JSON.parse(line) as object)) as { url: string }
+    return { folder, serving: one, openai: client({ url, key }) }
+  }
+  /** A response whose provider does not answer. */
+  const begin = async ({ openai }: { openai: ReturnType<typeof client> }) => {
+    upstream.answer({ silent: true })
+    const before = upstream.requests.length
+    const response = await openai.responses.create({ model: 'chat', input: 'Take your time.', background: true })
+    await upstream.received(before + 1)
+    return response
+  }
+
+  it('are created on one, read and cancelled on the other', async () => {
+    const one = await start()
+    const { id } = await begin(one)
+    const two = await start()
+    expect(await two.openai.responses.retrieve(id)).to.include({ id, status: 'in_progress' })
+    expect(await two.openai.responses.cancel(id)).to.include({ id, status: 'cancelled' })
+    await upstream.closed()
+    expect(await one.openai.responses.retrieve(id)).to.include({ id, status: 'cancelled' })
+  })
+
+  it('fail within 15 s of the death of their process, and are not made again', async () => {
+    const one = await start()
+    const { id } = await begin(one)
+    const two = await start()
+    one.serving.interrupt('SIGKILL')
+    const killed = performance.now()
+    await one.serving.ended
+    const failed = await ended(two.openai, id)
+    expect(performance.now() - killed).to.be.below(15_000)
+    expect(failed).to.deep.include({ id, status: 'failed', output: [], usage: null, background: true })
+    expect(failed.error).to.deep.equal({
+      code: 'worker_lost',
+      message: 'The process that worked on the response was lost.',
+    })
+    expect(upstream.requests).to.have.length(1)
+    expect(await two.openai.responses.cancel(id).catch((error: { status: number }) => error.status)).to.equal(409)
+  })
+
+  it('fail after the next start when no other process is there', async () => {
+    const one = await start()
+    const { id } = await begin(one)
+    one.serving.interrupt('SIGKILL')
+    await one.serving.ended
+    const two = await start()
+    const started = performance.now()
+    const failed = await ended(two.openai, id)
+    expect(performance.now() - started).to.be.below(15_000)
+    expect(failed.error).to.include({ code: 'worker_lost' })
+    two.serving.interrupt('SIGTERM')
+    expect(await two.serving.ended).to.equal(0)
+    const database = await openDatabase(`sqlite:${two.folder}/sluice.db`)
+    const [row] = await database.query.selectFrom('requests').selectAll().where('type', '=', 'responses').execute()
+    await database.close()
+    expect(row).to.include({ requested: 'chat', result: 'failed', error: 'worker_lost', input_tokens: null })
+    expect(row?.key_id).to.be.a('string')
+    expect(`resp_${row?.id.replaceAll('-', '')}`).to.equal(id)
+  })
+
+  it('are finished by a process that is told to stop', async () => {
+    const { promise: asked, resolve: answer } = Promise.withResolvers<void>()
+    upstream.answer(async () => {
+      await asked
+      return says('chat', 'Just in time.')
+    })
+    const one = await start()
+    const { id } = await one.openai.responses.create({ model: 'chat', input: 'Quick!', background: true })
+    await upstream.received()
+    const two = await start()
+    one.serving.interrupt('SIGTERM')
+    await one.serving.until(() => one.serving.error.some((line) => line.includes('stopping')))
+    answer()
+    expect(await one.serving.ended).to.equal(0)
+    expect(await two.openai.responses.retrieve(id)).to.include({ status: 'completed', output_text: 'Just in time.' })
+  })
+})
+
+describe('responses in the background of a process that stops', function () {
+  this.timeout(20_000)
+
+  it('fail when there is no time left for them', async function () {
+    const service = await redis(this)
+    const upstream = await scriptedUpstream()
+    upstream.answer({ silent: true })
+    const stopping = await startBackground(upstream, service.url)
+    const { id } = await client(stopping).responses.create({ model: 'chat', input: 'Slow.', background: true })
+    await upstream.received()
+    const other = await startBackground(upstream, service.url)
+    await stopping.house.close(50)
+    const failed = await client(other).responses.retrieve(id)
+    expect(failed).to.include({ status: 'failed' })
+    expect(failed.error).to.include({ code: 'server_error' })
+    await upstream.closed()
+    await other.close()
+    await upstream.close()
+    await service.stop()
+  })
+
+  it('outlive a restart of the key-value store', async function () {
+    const service = await durableRedis(this)
+    const upstream = await scriptedUpstream()
+    const { promise: asked, resolve: answer } = Promise.withResolvers<void>()
+    upstream.answer(async () => {
+      await asked
+      return says('chat', 'Nothing happened.')
+    })
+    const gateway = await startBackground(upstream, service.url)
+    const at = client(gateway)
+    const running = await at.responses.create({ model: 'chat', input: 'One.', background: true })
+    await upstream.received()
+    await service.restart()
+    // The client tries again while the gateway finds its way back.
+    const next = await at.responses.create({ model: 'chat', input: 'Two.', background: true }, { maxRetries: 10 })
+    answer()
+    const both = await Promise.all([running, next].map(({ id }) => ended(at, id)))
+    expect(both.map(({ output_text: text }) => text)).to.deep.equal(['Nothing happened.', 'Nothing happened.'])
+    await gateway.close()
+    await upstream.close()
+    await service.stop()
+  })
+})
