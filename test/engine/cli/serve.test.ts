@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
 import { expect } from 'chai'
 import { openDatabase } from '../../../engine/store/database.ts'
+import { freePort } from '../../support/free-port.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { ScriptedUpstream } from '../../support/upstream.ts'
 import { startServe } from './process.ts'
@@ -65,6 +66,14 @@ describe('cli/serve', function () {
   const introduced = async (process: Serving) => {
     await process.until(() => process.out.some((line) => line.includes('"url"')))
     return Object.assign({}, ...process.out.map((line) => JSON.parse(line) as object)) as { url: string; key: string }
+  }
+  /** Some process listens: its configuration is live a moment before. */
+  const listening = async ({ url }: { url: string }) => {
+    for (let heard = false; !heard;)
+      heard = await fetch(url).then(
+        ({ status }) => status === 404,
+        () => false,
+      )
   }
   /** A stream that is under way until `finish`; the answer is its whole text. */
   const streaming = async ({ url, key }: { url: string; key: string }) => {
@@ -162,13 +171,16 @@ describe('cli/serve', function () {
 
   describe('with several processes', () => {
     it('takes their number from the environment, finishes what is under way on Ctrl-C, and replaces what dies', async () => {
-      const process = await start('{ port: 0, workers: "${WORKERS:-1}" }', { WORKERS: '2' }, '--json')
+      // Were no process there for a moment, port 0 would become another one.
+      const listen = `{ port: ${await freePort()}, workers: "\${WORKERS:-1}" }`
+      const process = await start(listen, { WORKERS: '2' }, '--json')
       const served = await introduced(process)
       await process.until(() => livePids(process).size === 2)
 
       const [victim = 0] = livePids(process)
       globalThis.process.kill(victim, 'SIGKILL')
       await process.until(() => livePids(process).size === 3)
+      await listening(served)
 
       const { text, finish } = await streaming(served)
       process.interrupt('SIGINT')

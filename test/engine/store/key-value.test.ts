@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
@@ -19,6 +17,7 @@ import { openDatabaseKeyValue } from '../../../engine/store/key-value-database.t
 import { openRedisKeyValue } from '../../../engine/store/key-value-redis.ts'
 import { postgres, redis } from '../../support/services.ts'
 import type { Service } from '../../support/services.ts'
+import { freePort } from '../../support/free-port.ts'
 
 const silent = pino({ level: 'silent' })
 const TTL = 60_000
@@ -354,13 +353,4 @@ function sweeping(
     expect(await keys()).to.equal(1)
     expect((await store.get('sweep.kept'))?.value.toString()).to.equal('x')
   })
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
 }
