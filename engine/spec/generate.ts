@@ -161,6 +161,7 @@ export interface GenerateReply {
  * A streamed answer: `start`, then items, then `finish` or `failure`, which is last.
  * Items are numbered from 0 in the order they open; several may be open at once (parallel calls).
  * `item` opens one with empty text; text arrives as deltas to its open part; `item-end` closes it.
+ * An opaque item that comes again before its end takes the place of what was there.
  */
 export type GenerateEvent =
   | {
@@ -179,6 +180,8 @@ export type GenerateEvent =
   | { readonly type: 'delta'; readonly index: number; readonly text: string; readonly logprobs?: readonly Logprob[] }
   | { readonly type: 'annotation'; readonly index: number; readonly annotation: Annotation }
   | { readonly type: 'seal'; readonly index: number; readonly seal: Seal }
+  /** What only one protocol tells of an opaque item that is under way: an event of its streams. */
+  | { readonly type: 'progress'; readonly index: number; readonly protocol: string; readonly value: JsonObject }
   | { readonly type: 'item-end'; readonly index: number }
   | { readonly type: 'usage'; readonly usage: Usage }
   | {

@@ -4,7 +4,7 @@
 // Linux only (/proc, taskset); needs cc. The peer is installed into this folder on first use.
 import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +25,9 @@ const rounds = Number(argument('rounds', '3'))
 const mockPort = Number(argument('port', '19400'))
 const work = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
 const native = join(here, 'gwbench')
-if (!existsSync(native)) execFileSync('cc', ['-O2', '-o', native, join(here, 'gwbench.c')])
+const source = join(here, 'gwbench.c')
+if (!existsSync(native) || statSync(native).mtimeMs < statSync(source).mtimeMs)
+  execFileSync('cc', ['-O2', '-o', native, source])
 
 const children = new Set<ChildProcess>()
 const stopAll = () => {

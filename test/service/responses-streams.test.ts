@@ -154,8 +154,8 @@ describe('a responses stream of a native upstream', () => {
         event('response.output_item.added', { output_index: 0, item: { ...search, status: 'in_progress' } }),
         event('response.web_search_call.searching', { output_index: 0, item_id: 'ws_1' }),
         event('response.output_item.done', { output_index: 0, item: search }),
-        event('response.output_item.added', { output_index: 1, item: { ...message, content: [] } as JsonObject }),
-        event('response.output_item.done', { output_index: 1, item: message as JsonObject }),
+        event('response.output_item.added', { output_index: 1, item: { ...message, content: [] } }),
+        event('response.output_item.done', { output_index: 1, item: message }),
         event('response.output_item.done', { output_index: 2, item: hosted }),
         event('response.completed', { response: whole }),
       ],
@@ -166,6 +166,9 @@ describe('a responses stream of a native upstream', () => {
       { role: 'user', content: 'hello' },
     ]
     const events = streamConforms(await rig.streamed('native', { input }))
+    expect(events.filter(({ item_id: id }) => id === 'ws_1').map(({ type }) => type)).to.deep.equal([
+      'response.web_search_call.searching',
+    ])
     const response = events.at(-1)?.['response'] as { output: JsonObject[] }
     expect(response.output.map(({ type }) => type)).to.deep.equal(['web_search_call', 'message', 'mcp_call'])
     expect([response.output[0], response.output[2]]).to.deep.equal([search, hosted])

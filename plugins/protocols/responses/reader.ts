@@ -6,13 +6,16 @@ import { OpenItem } from './reading.ts'
 import type { PartKind } from './reading.ts'
 import { readStop } from './stop.ts'
 import { readUsage } from './usage.ts'
-import { known, number, object, objects, parsedObject, text } from './values.ts'
+import { known, number, object, objects, parsedObject, text, without } from './values.ts'
 
 const partKinds: ReadonlyMap<unknown, PartKind> = new Map<unknown, PartKind>([
   ['output_text', 'text'],
   ['refusal', 'refusal'],
   ['reasoning_text', 'reasoning'],
 ])
+
+/** What every stream numbers for itself. */
+const numbering = new Set(['sequence_number'])
 
 /** Reads a stream of this protocol. What an upstream left out of its deltas is taken from the `done` events. */
 export class Reader implements EventReader<GenerateEvent> {
@@ -85,8 +88,18 @@ export class Reader implements EventReader<GenerateEvent> {
       case undefined: {
         const failure = eventFailure(event['type'] === undefined && type !== undefined ? { ...event, type } : event)
         if (failure) this.#fail(failure)
+        return
       }
+      default:
+        return this.#progress(event)
     }
+  }
+
+  /** An event of an item that only this protocol has; any other that is not known is passed over. */
+  #progress(event: JsonObject): void {
+    if (typeof event['output_index'] !== 'number') return
+    const open = this.#at(event)
+    if (open?.opaque && !open.ended) open.progress(without(event, numbering), this.#out)
   }
 
   #start(response: JsonObject | undefined): void {
@@ -120,7 +133,7 @@ export class Reader implements EventReader<GenerateEvent> {
   #open(item: JsonObject): OpenItem {
     const open = new OpenItem(item, this.#restore)
     if (open.call) this.#call = true
-    if (open.streamed) open.begin(this.#opened++, this.#out)
+    open.begin(this.#opened++, this.#out)
     return open
   }
 
@@ -171,7 +184,6 @@ export class Reader implements EventReader<GenerateEvent> {
 
   #complete(open: OpenItem | undefined, item: JsonObject): void {
     if (!open || open.ended) return
-    if (!open.streamed) open.begin(this.#opened++, this.#out)
     if (objects(item['content']).some(({ type }) => type === 'refusal')) this.#refusal = true
     open.complete(item, this.#out)
   }

@@ -3,7 +3,7 @@ import type { Annotation, GenerateEvent, Item, JsonObject, Logprob, Restore } fr
 import { readOutputItem } from './items.ts'
 import { readAnnotation, readLogprobs } from './parts.ts'
 import { nativeSeal } from './reasoning.ts'
-import { objects, text } from './values.ts'
+import { objects, protocol, text } from './values.ts'
 
 export type PartKind = Extract<GenerateEvent, { type: 'part' }>['kind']
 
@@ -35,9 +35,9 @@ export class OpenItem {
     this.#custom = wrapped ? new CustomInput() : undefined
   }
 
-  /** False for what is passed on whole, at its end. */
-  get streamed(): boolean {
-    return this.#item.type !== 'opaque'
+  /** What is passed on as it comes, in the protocol's own words. */
+  get opaque(): boolean {
+    return this.#item.type === 'opaque'
   }
 
   get call(): boolean {
@@ -59,7 +59,11 @@ export class OpenItem {
 
   begin(index: number, out: GenerateEvent[]): void {
     this.#index = index
-    if (this.streamed) out.push({ type: 'item', index, item: shell(this.#item) })
+    out.push({ type: 'item', index, item: shell(this.#item) })
+  }
+
+  progress(value: JsonObject, out: GenerateEvent[]): void {
+    out.push({ type: 'progress', index: this.#index, protocol, value })
   }
 
   enter(kind: PartKind, at: number, out: GenerateEvent[]): void {
@@ -112,7 +116,8 @@ export class OpenItem {
         break
       }
       case 'opaque':
-        out.push({ type: 'item', index: this.#index, item: { ...this.#item, value: item } })
+        if (item !== this.#item.value)
+          out.push({ type: 'item', index: this.#index, item: { ...this.#item, value: item } })
         break
       case 'result':
     }

@@ -36,6 +36,8 @@ export class Writer implements EventWriter<GenerateEvent> {
   readonly #losses = new Losses()
   /** By the neutral index. */
   readonly #items = new Map<number, WritingItem>()
+  /** Output indexes of the items of this protocol's own that are under way, by the neutral index. */
+  readonly #native = new Map<number, number>()
   /** Items that are done, by output index. */
   readonly #output: JsonObject[] = []
   /** The item that ended last: whether it is complete follows from what comes next. */
@@ -80,6 +82,8 @@ export class Writer implements EventWriter<GenerateEvent> {
     }
     this.#release('completed')
     if (event.type === 'item') return this.#item(event.index, event.item)
+    if (event.type === 'progress') return this.#progress(event)
+    if (event.type === 'item-end' && this.#native.has(event.index)) return this.#endNative(event.index)
     const open = this.#items.get(event.index)
     if (!open || open.ended) return
     switch (event.type) {
@@ -120,15 +124,35 @@ export class Writer implements EventWriter<GenerateEvent> {
       this.#itemEvent('response.output_item.added', open.outputIndex, open.print('in_progress'))
       return
     }
-    if (item.type === 'opaque' && item.protocol === protocol) {
-      const index = this.#count++
-      this.#output[index] = item.value
-      this.#itemEvent('response.output_item.added', index, item.value)
-      this.#itemEvent('response.output_item.done', index, item.value)
-      return
-    }
+    if (item.type === 'opaque' && item.protocol === protocol) return this.#nativeItem(index, item.value)
     const type = item.type === 'opaque' ? text(item.value['type']) : undefined
     this.#losses.add(`output[].${type ?? item.type}`, 'only another protocol has this item')
+  }
+
+  /** An item of this protocol's own, as it opens or as it has become. */
+  #nativeItem(index: number, item: JsonObject): void {
+    const at = this.#native.get(index)
+    if (at !== undefined) {
+      this.#output[at] = item
+      return
+    }
+    const added = this.#count++
+    this.#native.set(index, added)
+    this.#output[added] = item
+    this.#itemEvent('response.output_item.added', added, item)
+  }
+
+  #progress({ index, protocol: from, value }: Of<'progress'>): void {
+    const at = this.#native.get(index)
+    if (at === undefined || from !== protocol) return
+    this.#emit({ ...value, type: text(value['type']) ?? '', sequence_number: this.#sequence++, output_index: at })
+  }
+
+  #endNative(index: number): void {
+    const at = this.#native.get(index)
+    const item = at === undefined ? undefined : this.#output[at]
+    this.#native.delete(index)
+    if (at !== undefined && item) this.#itemEvent('response.output_item.done', at, item)
   }
 
   #itemEvent(type: string, output_index: number, item: JsonObject): void {
@@ -209,6 +233,7 @@ export class Writer implements EventWriter<GenerateEvent> {
 
   #finish({ stop, rest }: Of<'finish'>): void {
     for (const open of this.#items.values()) if (!open.ended) this.#end(open)
+    for (const index of this.#native.keys()) this.#endNative(index)
     if (this.#count === 0) {
       this.#item(0, { type: 'message', role: 'assistant', content: [] })
       const [message] = this.#items.values()

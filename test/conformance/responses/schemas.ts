@@ -169,6 +169,10 @@ const events: Readonly<Record<string, Properties>> = {
   'response.reasoning_summary_text.done': { ...inSummary, text: string },
   'response.reasoning_text.delta': { ...inContent, delta: string },
   'response.reasoning_text.done': { ...inContent, text: string },
+  'response.web_search_call.in_progress': place,
+  'response.web_search_call.searching': place,
+  'response.web_search_call.completed': place,
+  'response.image_generation_call.partial_image': { ...place, partial_image_b64: string, partial_image_index: index },
   error: {
     code: { type: ['string', 'null'] },
     message: filled,

@@ -152,6 +152,17 @@ describe('responses: reader', () => {
       { type: 'delta', index: 0, text: 'Second' },
       { type: 'seal', index: 0, seal: { kind: 'encrypted', data: seal } },
       { type: 'item-end', index: 0 },
+      {
+        type: 'item',
+        index: 1,
+        item: { type: 'opaque', protocol: 'responses', value: { ...search, status: 'in_progress' } },
+      },
+      {
+        type: 'progress',
+        index: 1,
+        protocol: 'responses',
+        value: { type: 'response.web_search_call.searching', output_index: 1, item_id: 'ws_1' },
+      },
       { type: 'item', index: 1, item: { type: 'opaque', protocol: 'responses', value: search } },
       { type: 'item-end', index: 1 },
       {
