@@ -56,16 +56,15 @@ export class CustomInput {
   #decode(piece: string): string {
     const text = this.#pending + piece
     this.#pending = ''
+    const marks = /["\\]/g
     let decoded = ''
     let from = 0
     for (;;) {
-      const quote = text.indexOf('"', from)
-      const slash = text.indexOf('\\', from)
-      const escaped = slash >= 0 && (quote < 0 || slash < quote)
-      const at = escaped ? slash : quote
-      if (at < 0) return this.#complete(decoded + text.slice(from))
+      marks.lastIndex = from
+      const at = marks.exec(text)?.index
+      if (at === undefined) return this.#complete(decoded + text.slice(from))
       decoded += text.slice(from, at)
-      if (!escaped) {
+      if (text[at] === '"') {
         this.#state = 'after'
         return decoded
       }

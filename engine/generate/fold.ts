@@ -106,7 +106,7 @@ export class Fold {
     }
     const part = this.#lastPart(event.index)
     part.text += event.text
-    if (event.logprobs) part.logprobs.push(...event.logprobs)
+    for (const logprob of event.logprobs ?? []) part.logprobs.push(logprob)
   }
 }
 

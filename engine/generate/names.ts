@@ -16,12 +16,22 @@ export function flatName({ name, namespace }: Named): string {
   return namespace === undefined || namespace === bareNamespace ? name : `${namespace}__${name}`
 }
 
-/** The tool that is meant by a name with its namespace, by a flattened name, or by a name alone. */
-export function toolNamed(tools: readonly Tool[], meant: Named): FunctionTool | CustomTool | undefined {
-  const callable = tools.filter((tool) => tool.type !== 'opaque')
-  const exact = callable.find(({ name, namespace }) => name === meant.name && namespace === meant.namespace)
-  if (exact || meant.namespace !== undefined) return exact
-  return callable.find((tool) => flatName(tool) === meant.name) ?? callable.find(({ name }) => name === meant.name)
+/** Finds the tool that is meant by a name with its namespace, by a flattened name, or by a name alone. */
+export type FindTool = (meant: Named) => FunctionTool | CustomTool | undefined
+
+/** The tools of one request by all their names; of several with the same name it is the first. */
+export function toolsByName(tools: readonly Tool[]): FindTool {
+  const callable = tools.filter((tool) => tool.type !== 'opaque').toReversed()
+  const exact = new Map(callable.map((tool) => [exactName(tool), tool]))
+  const flat = new Map(callable.map((tool) => [flatName(tool), tool]))
+  const bare = new Map(callable.map((tool) => [tool.name, tool]))
+  return (meant) =>
+    exact.get(exactName(meant)) ??
+    (meant.namespace === undefined ? (flat.get(meant.name) ?? bare.get(meant.name)) : undefined)
+}
+
+function exactName({ name, namespace }: Named): string {
+  return JSON.stringify([namespace, name])
 }
 
 /** How the tools of one request are called at an upstream that has no namespaces and shorter names. */

@@ -23,6 +23,19 @@ export async function runExchange(
   scope: ExchangeScope,
   send: Send,
 ): Promise<Outcome> {
+  const outcome = await serve(pipeline, codec, slots, scope, send)
+  await finish(pipeline, slots, scope)
+  return outcome
+}
+
+/** An exchange up to its `finally`, for which it leaves the slot `outcome`. */
+export async function serve(
+  pipeline: CompiledPipeline,
+  codec: AnyCodec | undefined,
+  slots: Bag,
+  scope: ExchangeScope,
+  send: Send,
+): Promise<Outcome> {
   let reply: Reply
   let sent: Sent
   let error: GatewayError | undefined
@@ -35,11 +48,10 @@ export async function runExchange(
     tell(pipeline, error, scope.id)
     reply = errorReply(error, codec, scope.id)
     sent = await send(reply, commonHeaders(reply, codec, scope))
+  } finally {
+    scope.end()
   }
-  const outcome = outcomeOf(reply, sent, error, slots, scope)
-  slots.outcome = outcome
-  await finish(pipeline, slots, scope)
-  return outcome
+  return (slots.outcome = outcomeOf(reply, sent, error, slots, scope))
 }
 
 /** What a client must not read, an operator has to: why something broke inside, or what a provider gave as its reason. */

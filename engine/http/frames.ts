@@ -54,16 +54,14 @@ class Telling {
     const decoder = new FrameDecoder()
     const flow = open({
       data: (chunk) => {
-        try {
-          this.#events(decoder.push(chunk))
-        } catch (error) {
-          flow.cancel(error as Error)
-          this.#break(error as Error)
-        }
+        const wrong = this.#failing(() => this.#events(decoder.push(chunk)))
+        if (wrong) flow.cancel(wrong)
       },
       end: () => {
-        this.#events(decoder.end())
-        this.end()
+        this.#failing(() => {
+          this.#events(decoder.end())
+          this.end()
+        })
       },
       fail: (error) => this.#break(error),
     })
@@ -91,6 +89,17 @@ class Telling {
     this.#ended = true
     if (this.#unsent > 0) this.#hurry()
     else this.#finish()
+  }
+
+  /** What must not throw into the source: what it throws breaks the answer. */
+  #failing(say: () => void): Error | undefined {
+    try {
+      say()
+      return undefined
+    } catch (error) {
+      this.#break(error as Error)
+      return error as Error
+    }
   }
 
   #events(frames: readonly Frame[]): void {
@@ -123,7 +132,8 @@ class Telling {
     if (this.#ended && this.#unsent === 0) return this.#finish()
     if (!this.#paused || socket.bufferedAmount > limits.unsent / 2) return
     this.#paused = false
-    this.#calm()
+    // What is left of an answer that has ended still has to be read in time.
+    if (!this.#ended) this.#calm()
     this.#flow?.resume()
   }
 

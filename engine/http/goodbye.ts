@@ -19,6 +19,10 @@ export const stopping: Goodbye = { code: 1001, reason: 'the gateway is about to 
 
 export const tooSlow: Goodbye = { code: 1013, reason: 'too slow to read' }
 
+export const tooSlowToSend: Goodbye = { code: 1013, reason: 'too slow to send' }
+
+export const tooMuch: Goodbye = { code: 1013, reason: 'the gateway has too much in hand' }
+
 export const tooOld: Goodbye = {
   code: 1001,
   reason: 'open for too long',

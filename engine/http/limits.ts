@@ -2,13 +2,19 @@
 export interface SocketLimits {
   /** Bytes of a message. */
   readonly message: number
+  /** For a whole message to arrive, from its first frame. */
+  readonly arrival: number
+  /** Bytes at the beginning of each message that are not counted: there is always room for them. */
+  readonly uncounted: number
+  /** Bytes of unfinished messages per API key, per address where there is none. */
+  readonly unfinished: number
   /** Bytes that are written and not sent yet, beyond which the answer is paused. */
   readonly unsent: number
   /** How long they may stay unsent. */
   readonly stalled: number
   /** How long a stream may go on after its last word before the next message is answered. */
   readonly trailing: number
-  /** Between two pings; who answers neither of two is gone. */
+  /** Between two pings; from whom nothing comes after two is gone. */
   readonly beat: number
   /** Between two looks at whether a client may still be here. */
   readonly recheck: number
@@ -61,6 +67,9 @@ export const httpLimits: HttpLimits = {
   bodies: 256 * 1024 * 1024,
   sockets: {
     message: 64 * 1024 * 1024,
+    arrival: 300_000,
+    uncounted: 16 * 1024,
+    unfinished: 128 * 1024 * 1024,
     unsent: 1024 * 1024,
     stalled: 30_000,
     trailing: 1_000,

@@ -68,8 +68,7 @@ function scan(bytes: Buffer, field: string): Token | undefined {
       else if (depth === 1 && inField) found = { start: at, end }
       at = end - 1
     } else if (byte === openBrace || byte === openBracket) {
-      if (++depth > depthLimit)
-        throw new GatewayError('invalid_json', { reason: `it is nested deeper than ${depthLimit} levels` })
+      if (++depth > depthLimit) throw tooDeep()
       wantsKey = depth === 1 && byte === openBrace
     } else if (byte === closeBrace || byte === closeBracket) depth--
     else if (depth === 1 && byte === comma) wantsKey = true
@@ -79,6 +78,10 @@ function scan(bytes: Buffer, field: string): Token | undefined {
     }
   }
   return times === 1 ? found : undefined
+}
+
+function tooDeep(): GatewayError {
+  return new GatewayError('invalid_json', { reason: `it is nested deeper than ${depthLimit} levels` })
 }
 
 /** Bytes of a string that are looked at one by one: calling the native search costs as much as some thirty of them. */
@@ -125,10 +128,14 @@ export interface Cut {
   readonly tail: Buffer
 }
 
+/** Longest member that is cut out, in bytes: parsing it must not take long. */
+const memberLimit = 64 * 1024
+
 /**
  * Cuts the top-level members called `names`, short words in ASCII, out of the text of a JSON object. Only they are parsed:
  * whether the rest is JSON, its reader finds out. Throws `invalid_request` for what is no object or has one of them
- * twice, `invalid_json` for one that cannot be parsed.
+ * twice, `invalid_value` for one of more than 64 KiB, `invalid_json` for one that cannot be parsed and for what is
+ * nested deeper than 128 levels.
  */
 export function cutMembers(bytes: Buffer, names: ReadonlySet<string>): Cut {
   const members = new Map<string, Json | undefined>()
@@ -145,6 +152,8 @@ export function cutMembers(bytes: Buffer, names: ReadonlySet<string>): Cut {
     if (name !== undefined && names.has(name)) {
       if (members.has(name))
         throw new GatewayError('invalid_request', { reason: `It says "${name}" more than once.` }, { param: name })
+      if (end - start > memberLimit)
+        throw new GatewayError('invalid_value', { param: name, reason: `it is longer than ${memberLimit} bytes` })
       members.set(name, (parse(`{${bytes.toString('utf8', start, end)}}`) as JsonObject)[name])
       if (start > from) kept.push(bytes.subarray(from, start - 1))
       from = end + 1
@@ -159,8 +168,9 @@ export function cutMembers(bytes: Buffer, names: ReadonlySet<string>): Cut {
       const end = stringEnd(bytes, at)
       if (depth === 1) key ??= { start: at, end }
       at = end - 1
-    } else if (byte === openBrace || byte === openBracket) depth++
-    else if (byte === closeBrace || byte === closeBracket) {
+    } else if (byte === openBrace || byte === openBracket) {
+      if (++depth > depthLimit) throw tooDeep()
+    } else if (byte === closeBrace || byte === closeBracket) {
       if (--depth === 0) break
     } else if (depth === 1 && byte === comma) take(at)
   }

@@ -10,6 +10,7 @@ export class ExchangeScope implements Scope {
   #notes: Map<string, Json> | undefined
   #times: Map<string, number> | undefined
   #listeners: Set<(reason: Error) => void> | undefined
+  #holders: (() => void)[] | undefined
   #controller: AbortController | undefined
   #reason: Error | undefined
 
@@ -45,6 +46,18 @@ export class ExchangeScope implements Scope {
     this.#listeners = undefined
     for (const listener of listeners) listener(reason)
     this.#controller?.abort(reason)
+  }
+
+  onEnd(listener: () => void): void {
+    this.#holders ??= []
+    this.#holders.push(listener)
+  }
+
+  /** Everything has been sent, or nobody is there any more. */
+  end(): void {
+    const holders = this.#holders ?? []
+    this.#holders = undefined
+    for (const release of holders) release()
   }
 
   elapsed(): number {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { GatewayError } from '../spec/error.ts'
-import type { Ingress, Principal } from '../spec/slots.ts'
+import type { Ingress, Principal, Session } from '../spec/slots.ts'
 import type { Live } from '../live/live.ts'
 import type { Snapshot } from '../live/snapshot.ts'
 import type { Bag } from '../pipeline/run.ts'
@@ -52,7 +52,7 @@ export function socketEndpoint(snapshot: Snapshot, path: string): Endpoint {
 export function messageIngress(
   upgrade: Upgrade,
   endpoint: Endpoint,
-  session: Map<string, unknown>,
+  session: Session,
   { fields, body, error }: SocketMessage,
 ): Ingress {
   const read = (limit: number) => (error ? Promise.reject(error) : limited(body, limit))

@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../spec/json.ts'
 import type { Frame } from '../spec/source.ts'
 import { errorReply } from './exchange.ts'
 import { cutMembers, pasteMembers } from './scan.ts'
+import type { Cut } from './scan.ts'
 
 /** A message of a client as the request it stands for. */
 export interface SocketMessage {
@@ -18,12 +19,25 @@ export interface SocketMessage {
 
 /** Reads a message the way its protocol says. Never throws. */
 export function readMessage(bytes: Buffer, dialect: SocketDialect | undefined): SocketMessage {
+  return interpreted(bytes, dialect, pasteMembers)
+}
+
+/** Like `readMessage` for a message that is refused: without the copy of its text that is the body. Never throws. */
+export function readFields(bytes: Buffer, dialect: SocketDialect | undefined): Omit<SocketMessage, 'body'> {
+  return interpreted(bytes, dialect, () => bytes)
+}
+
+function interpreted(
+  bytes: Buffer,
+  dialect: SocketDialect | undefined,
+  bodyOf: (cut: Cut, added: JsonObject) => Buffer,
+): SocketMessage {
   let fields: JsonObject = {}
   if (!dialect) return { fields, body: bytes }
   try {
     const cut = cutMembers(bytes, new Set(dialect.fields))
     fields = cut.members
-    return { fields, body: pasteMembers(cut, dialect.request(fields)) }
+    return { fields, body: bodyOf(cut, dialect.request(fields)) }
   } catch (thrown) {
     return { fields, body: bytes, error: asGatewayError(thrown) }
   }

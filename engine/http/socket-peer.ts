@@ -7,17 +7,19 @@ import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { Outcome } from '../spec/slots.ts'
 import type { Live } from '../live/live.ts'
+import type { Bag } from '../pipeline/run.ts'
 import { Arrivals } from './arrivals.ts'
 import type { ByteBudget } from './body.ts'
 import { errorReply, runExchange } from './exchange.ts'
 import { sendFrames } from './frames.ts'
-import { part, refusedBy, tooOld, tooSlow } from './goodbye.ts'
+import { part, refusedBy, tooMuch, tooOld, tooSlow, tooSlowToSend } from './goodbye.ts'
 import type { Goodbye } from './goodbye.ts'
 import type { SocketLimits } from './limits.ts'
 import { ExchangeScope } from './scope.ts'
 import { admit, messageIngress, routeAt, socketEndpoint } from './socket-access.ts'
 import type { Upgrade } from './socket-access.ts'
-import { answerWriter, errorMessage, readMessage } from './socket-message.ts'
+import { answerWriter, errorMessage, readFields, readMessage } from './socket-message.ts'
+import { SocketSession } from './socket-session.ts'
 
 /** What all sockets share. */
 export interface SocketOptions {
@@ -47,9 +49,6 @@ const refusalLimit = 1024
 /** Codes of errors that say that a message could not be read. */
 const unreadable = new Set(['invalid_json', 'invalid_request'])
 
-/** Bytes of a control frame beside its content (RFC 6455, section 5.2): head and mask. */
-const controlHead = 6
-
 /**
  * One open socket. Each message it brings runs through the pipeline of its path, and the answer goes back as messages;
  * one that comes before the last of these was written is refused. Every message is authenticated anew: a key that was
@@ -59,7 +58,7 @@ export class Peer {
   readonly #socket: WebSocket
   readonly #upgrade: Upgrade
   readonly #options: SocketOptions
-  readonly #session = new Map<string, unknown>()
+  readonly #session = new SocketSession()
   /** Comes after the one that is being answered, whose client has its answer already. */
   #next: Message | undefined
   /** Of the protocol its clients speak. */
@@ -73,21 +72,17 @@ export class Peer {
   #refusals = 0
   #rechecking = false
 
-  constructor(socket: WebSocket, stream: Duplex, upgrade: Upgrade, options: SocketOptions) {
+  /** @param share what its client may have in unfinished messages */
+  constructor(socket: WebSocket, stream: Duplex, upgrade: Upgrade, share: ByteBudget, options: SocketOptions) {
     this.#socket = socket
     this.#upgrade = upgrade
     this.#options = options
-    this.#arrivals = new Arrivals(options.budget)
+    this.#arrivals = new Arrivals(options.budget, share, options.limits, () => this.#part(tooSlowToSend))
     this.#codec = routeAt(options.live, upgrade.path).codec
     const { age, farewell } = options.limits
     // Before the socket itself reads them, or a message would be counted after it was received.
-    stream.prependListener('data', (chunk: Buffer) => this.#arrived(chunk.length))
+    stream.prependListener('data', (chunk: Buffer) => this.#arrived(chunk))
     socket.on('message', (data, binary) => this.#receive(data as Buffer, binary))
-    socket.on('ping', (data) => this.#arrivals.passed(data.length + controlHead))
-    socket.on('pong', (data) => {
-      this.#unanswered = 0
-      this.#arrivals.passed(data.length + controlHead)
-    })
     socket.on('error', (error) => {
       options.log.debug({ err: error }, 'a socket broke the protocol')
       setTimeout(() => socket.terminate(), farewell).unref()
@@ -111,8 +106,10 @@ export class Peer {
     setTimeout(() => this.#socket.terminate(), this.#options.limits.farewell).unref()
   }
 
-  /** Asks whether the client is there. One that did not answer twice is gone. */
+  /** Asks whether the client is there. One from whom nothing came twice is gone. */
   beat(): void {
+    // What it says is not read any more.
+    if (this.#socket.isPaused) return
     if (this.#unanswered >= 2) return this.#socket.terminate()
     this.#unanswered++
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping()
@@ -134,12 +131,14 @@ export class Peer {
     }
   }
 
-  #arrived(bytes: number): void {
-    if (this.#socket.readyState !== WebSocket.OPEN || this.#arrivals.take(bytes)) return
-    this.#part({ code: 1013, reason: 'the gateway has too much in hand' })
+  #arrived(chunk: Buffer): void {
+    // In the middle of a long frame a client cannot answer a ping.
+    this.#unanswered = 0
+    if (this.#socket.readyState !== WebSocket.OPEN || this.#arrivals.take(chunk)) return
+    this.leave(tooMuch)
     this.#socket.pause()
     // At once, or the others who are sending would have to go, too.
-    this.#arrivals.passed()
+    if (!this.#busy) this.#arrivals.forget()
   }
 
   #receive(bytes: Buffer, binary: boolean): void {
@@ -158,7 +157,7 @@ export class Peer {
     }
     // Who has read the last word may send the next message, although the turn is not put away yet.
     if (!this.#busy || (this.#turn?.writer.ended && !this.#next)) return true
-    const { fields, error } = readMessage(bytes, this.#codec?.socket)
+    const { fields, error } = readFields(bytes, this.#codec?.socket)
     this.#refuse(error ?? new GatewayError('response_already_in_flight'), fields)
     if (error) this.#strike()
     return false
@@ -172,7 +171,7 @@ export class Peer {
         const message = this.#next
         this.#next = undefined
         try {
-          this.#judge(await this.#answer(message))
+          await this.#answer(message)
         } finally {
           this.#options.budget.give(message.held)
         }
@@ -188,7 +187,7 @@ export class Peer {
     }
   }
 
-  async #answer(message: Message): Promise<Outcome> {
+  async #answer(message: Message): Promise<void> {
     const { live, limits } = this.#options
     const snapshot = live.acquire()
     try {
@@ -201,20 +200,21 @@ export class Peer {
       const writer = answerWriter(codec, asked.fields)
       this.#codec = codec
       this.#turn = { scope, writer }
-      const ingress = messageIngress(this.#upgrade, endpoint, this.#session, asked)
+      const slots: Bag = { ingress: messageIngress(this.#upgrade, endpoint, this.#session, asked) }
       const broken = (error: Error) => errorReply(asGatewayError(error), codec, scope.id)
       const outlet = { socket: this.#socket, limits, writer, broken }
-      return await runExchange(pipeline, codec, { ingress }, scope, (reply) => sendFrames(outlet, reply))
+      const outcome = await runExchange(pipeline, codec, slots, scope, (reply) => sendFrames(outlet, reply))
+      this.#judge(outcome, slots.request !== undefined)
     } finally {
       this.#turn = undefined
       live.release(snapshot)
     }
   }
 
-  /** What an answer says about its client. */
-  #judge({ status, error }: Outcome): void {
+  /** What an answer says about its client. A provider's error about a message that was read says nothing. */
+  #judge({ status, error }: Outcome, wasRead: boolean): void {
     if (status === 401) this.#goodbye ??= refusedBy(new GatewayError('invalid_api_key'))
-    else if (unreadable.has(error?.code ?? '')) this.#strike()
+    else if (!wasRead && unreadable.has(error?.code ?? '')) this.#strike()
     else this.#strikes = 0
   }
 
@@ -241,8 +241,9 @@ export class Peer {
   #closed(): void {
     this.#turn?.scope.abort(new GatewayError('client_closed'))
     this.#goodbye ??= { code: 1005, reason: '' }
-    this.#arrivals.passed()
+    this.#arrivals.forget()
     this.#options.budget.give(this.#next?.held ?? 0)
     this.#next = undefined
+    this.#session.end()
   }
 }

@@ -5,6 +5,7 @@ import type { WebSocket } from 'ws'
 import type { AnyCodec } from '../spec/codec.ts'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { Principal } from '../spec/slots.ts'
+import { Shares } from './arrivals.ts'
 import { hasBody } from './body.ts'
 import { part, refusedBy, stopping } from './goodbye.ts'
 import type { Goodbye } from './goodbye.ts'
@@ -34,12 +35,13 @@ export class Sockets {
   readonly #strangers: Tally
   readonly #addresses: Tally
   readonly #keys: Tally
+  readonly #shares: Shares
   readonly #beating: NodeJS.Timeout
   readonly #rechecking: NodeJS.Timeout
   #emptied: () => void = () => undefined
 
   constructor(options: SocketServerOptions) {
-    const { message, strangers, perAddress, perKey, beat, recheck } = options.limits
+    const { message, strangers, perAddress, perKey, unfinished, beat, recheck } = options.limits
     this.#options = options
     // Compression costs memory per socket and helps little with short events.
     this.#server = new WebSocketServer({
@@ -51,6 +53,7 @@ export class Sockets {
     this.#strangers = new Tally(strangers)
     this.#addresses = new Tally(perAddress)
     this.#keys = new Tally(perKey)
+    this.#shares = new Shares(unfinished)
     this.#beating = setInterval(() => this.#peers.forEach((peer) => peer.beat()), beat).unref()
     this.#rechecking = setInterval(() => this.#peers.forEach((peer) => void peer.recheck()), recheck).unref()
   }
@@ -133,7 +136,8 @@ export class Sockets {
       uncount()
       return { code: 1013, reason: 'too many sockets' }
     }
-    const peer = new Peer(socket, stream, upgrade, this.#options)
+    const share = this.#shares.of(principal ? `key ${principal.keyId}` : `address ${upgrade.remote}`)
+    const peer = new Peer(socket, stream, upgrade, share, this.#options)
     this.#peers.add(peer)
     socket.on('close', () => {
       uncount()

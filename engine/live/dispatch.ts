@@ -1,16 +1,16 @@
 import type { GatewayError } from '../spec/error.ts'
 import type { Job } from '../spec/key-value.ts'
 import type { Reply } from '../spec/slots.ts'
-import { runExchange } from '../http/exchange.ts'
+import { serve } from '../http/exchange.ts'
 import type { Sent } from '../http/reply.ts'
 import { ExchangeScope } from '../http/scope.ts'
 import { finish } from '../pipeline/run.ts'
-import type { CompiledPipeline } from '../pipeline/run.ts'
+import type { Bag, CompiledPipeline } from '../pipeline/run.ts'
 import type { Live } from './live.ts'
 
 /** A job that is under way. */
 export interface RunningJob {
-  /** Resolves once its pipeline and its `finally` are over. Rejects when there is no such pipeline any more. */
+  /** Resolves once its pipeline and its `finally` are over. Rejects when `finally` has to be run again. */
   readonly done: Promise<void>
   /** Ends it early. */
   abort(reason: GatewayError): void
@@ -18,46 +18,48 @@ export interface RunningJob {
 
 /** Runs jobs through the pipelines of the running configuration. */
 export interface Dispatch {
-  run(pipeline: string, job: Job): RunningJob
-  /** Runs `finally` alone, for a job that ended with `error` before or outside of this process. Rejects like `run`. */
+  /** Begins a job; undefined: the configuration of this process has no such pipeline. */
+  run(pipeline: string, job: Job): RunningJob | undefined
+  /**
+   * Runs `finally` alone, for a job that ended with `error` before or outside of this process. Rejects when that has to
+   * be done again, or elsewhere: this process has no such pipeline.
+   */
   end(pipeline: string, job: Job, error: GatewayError): Promise<void>
 }
 
 /** Each job is an exchange of its own: the slot `job`, the job's id, and no client. */
 export function dispatchJobs(live: Pick<Live, 'acquire' | 'release'>): Dispatch {
-  /** Works with a pipeline of the configuration that runs now, and holds that until it is done. */
-  const withPipeline = async (name: string, work: (pipeline: CompiledPipeline) => Promise<unknown>) => {
+  /** A pipeline of the configuration that runs now, which is held until `work` is done. */
+  const withPipeline = (name: string, work: (pipeline: CompiledPipeline) => Promise<void>) => {
     const snapshot = live.acquire()
-    try {
-      const pipeline = snapshot.pipelines.get(name)
-      if (!pipeline) throw new Error(`the pipeline "${name}" of a job is gone`)
-      await work(pipeline)
-    } finally {
-      live.release(snapshot)
-    }
+    const pipeline = snapshot.pipelines.get(name)
+    if (pipeline) return work(pipeline).finally(() => live.release(snapshot))
+    live.release(snapshot)
+    return undefined
   }
   return {
     run(name, job) {
       const scope = new ExchangeScope(job.id)
-      const done = withPipeline(name, (pipeline) =>
-        runExchange(pipeline, undefined, { job }, scope, (reply) => readToEnd(reply, scope)),
-      )
-      return { done, abort: (reason) => scope.abort(reason) }
-    },
-    end(name, job, { code, message, failure }) {
-      const scope = new ExchangeScope(job.id)
-      return withPipeline(name, (pipeline) => {
-        const outcome = {
-          status: failure.status,
-          result: 'failed',
-          error: { code, message },
-          duration: 0,
-          bytes: 0,
-        } as const
-        return finish(pipeline, { job, outcome }, scope)
+      const done = withPipeline(name, async (pipeline) => {
+        const slots: Bag = { job }
+        await serve(pipeline, undefined, slots, scope, (reply) => readToEnd(reply, scope))
+        await settle(pipeline, slots, scope)
       })
+      return done && { done, abort: (reason) => scope.abort(reason) }
+    },
+    async end(name, job, { code, message, failure: { status } }) {
+      const outcome = { status, result: 'failed', error: { code, message }, duration: 0, bytes: 0 } as const
+      const ended = withPipeline(name, (pipeline) => settle(pipeline, { job, outcome }, new ExchangeScope(job.id)))
+      if (!ended) throw new Error(`there is no pipeline "${name}" here`)
+      await ended
     },
   }
+}
+
+/** Runs `finally`. Rejects with the first failure that may not be there another time: what must be written is not. */
+async function settle(pipeline: CompiledPipeline, slots: Bag, scope: ExchangeScope): Promise<void> {
+  const passing = (await finish(pipeline, slots, scope)).find(({ retry }) => retry !== 'never')
+  if (passing) throw passing
 }
 
 /** Nobody waits for the reply: a stream is read so that its stages see all of it, and everything is let go. */

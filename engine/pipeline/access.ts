@@ -27,17 +27,23 @@ function firstOfStep(step: StepNode, byName: ReadonlyMap<string, Pipeline>, open
     case 'stage':
       return step.stage.provides.includes('principal') ? 'asks' : 'other'
     case 'attempt':
-      return firstOf(step.steps, byName, opened)
+      return allOf(
+        [step.steps, ...(step.otherwise ? [step.otherwise] : [])].map((steps) => firstOf(steps, byName, opened)),
+      )
     case 'use': {
       const target = byName.get(step.pipeline)
       if (target === undefined || opened.includes(target)) return 'asks'
       return firstOf(target.stages, byName, [...opened, target])
     }
     case 'switch': {
-      const firsts = new Set(step.arms.map(({ steps }) => firstOf(steps, byName, opened)))
-      if (step.arms.every((arm) => arm.when !== undefined)) firsts.add('nothing')
-      if (firsts.has('other')) return 'other'
-      return firsts.has('nothing') ? 'nothing' : 'asks'
+      const firsts = step.arms.map(({ steps }) => firstOf(steps, byName, opened))
+      return allOf(step.arms.every((arm) => arm.when !== undefined) ? [...firsts, 'nothing'] : firsts)
     }
   }
+}
+
+/** What steps do first that may take any of some paths. */
+function allOf(paths: readonly First[]): First {
+  if (paths.includes('other')) return 'other'
+  return paths.includes('nothing') ? 'nothing' : 'asks'
 }

@@ -40,8 +40,13 @@ export async function execute(pipeline: CompiledPipeline, slots: Bag, scope: Run
   await pipeline.run(slots, scope)
 }
 
-/** Runs the `finally` stages, each of them even when another fails; failures are logged. Never rejects. */
-export async function finish(pipeline: CompiledPipeline, slots: Bag, scope: RunScope): Promise<void> {
+/** Runs the `finally` stages, each of them even when another fails; failures are logged and answered. Never rejects. */
+export async function finish(
+  pipeline: CompiledPipeline,
+  slots: Bag,
+  scope: RunScope,
+): Promise<readonly GatewayError[]> {
+  const failures: GatewayError[] = []
   for (const step of pipeline.finally) {
     try {
       const pending = step(slots, scope)
@@ -49,8 +54,10 @@ export async function finish(pipeline: CompiledPipeline, slots: Bag, scope: RunS
     } catch (thrown) {
       const error = asGatewayError(thrown)
       pipeline.log.error({ err: error.cause ?? error, id: scope.id, at: error.at }, 'a stage failed after the exchange')
+      failures.push(error)
     }
   }
+  return failures
 }
 
 /** Steps one after the other. */

@@ -14,10 +14,15 @@ export interface Loss {
   readonly because: string
 }
 
+/** What a client is not shown of items of its answer, though later turns need it: by the items' ids. */
+export type Unshown = ReadonlyMap<string, string>
+
 /** Something printed in a protocol, with what was lost on the way. */
 export interface Printed<T> {
   readonly body: T
   readonly losses: readonly Loss[]
+  /** Of an answer. */
+  readonly unshown?: Unshown
   /** What the same codec needs to read the answer to this request back in the client's names. */
   readonly restore?: Restore
 }
@@ -81,6 +86,8 @@ export interface EventWriter<E> {
   write(event: E): Iterable<Frame>
   /** Losses met while printing, complete once the last event was written. */
   readonly losses: readonly Loss[]
+  /** Complete once the last event was written. */
+  readonly unshown?: Unshown
 }
 
 /** How a protocol speaks over a WebSocket: a message of the client is a request, and its answer one or more messages. */
@@ -146,11 +153,14 @@ export interface Codec<O extends Operation = Operation> {
   failed?(frame: Frame): Failure | undefined
   /**
    * Frames that end a stream which broke after its first byte. `last` is the latest frame that was passed on and
-   * `first` the first one, whose data may be cut, where they are known.
+   * `first` the first one, where they are known: the data of the one may lack its middle, that of the other its end.
    */
-  fail?(failure: Failure, requestId: string, last?: Frame, first?: Frame): readonly Frame[]
-  /** Frames that a stream still lacks although its upstream has ended it; of `last` and `first` the same holds. */
-  close?(requestId: string, last?: Frame, first?: Frame): readonly Frame[]
+  fail?(failure: Failure, asked: Asked, last?: Frame, first?: Frame): readonly Frame[]
+  /**
+   * Frames that a stream still lacks although its upstream has ended it, or is about to with `[DONE]`; of `last` and
+   * `first` the same holds.
+   */
+  close?(asked: Asked, last?: Frame, first?: Frame): readonly Frame[]
   /** How it speaks over a WebSocket; a protocol without it takes and sends the JSON of its bodies and events. */
   readonly socket?: SocketDialect
   readonly request?: {

@@ -37,7 +37,8 @@ export interface Job {
 export interface Jobs {
   /**
    * Has `pipeline` run with the slot `job`, in an exchange of the id `job.id`. When the process that runs it is lost, it
-   * is not run again: `finally` alone runs elsewhere, with the error `worker_lost`. Rejects with `store_unavailable`.
+   * is not run again: `finally` alone runs elsewhere, with the error `worker_lost`; so it does, here or elsewhere, when
+   * a stage of `finally` failed with an error that may pass. Rejects with `store_unavailable`.
    */
   add(pipeline: string, job: Job): Promise<void>
   /** Ends a job wherever it runs, or keeps it from beginning; its `finally` runs with the error `cancelled`. */

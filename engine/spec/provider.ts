@@ -29,6 +29,8 @@ export interface Call {
   readonly clientHeaders?: Readonly<Record<string, string | string[] | undefined>>
   /** The provider's name for the model; some addresses contain it. */
   readonly model: string
+  /** What clients call the model, for the words of errors; absent: as the provider does. */
+  readonly publicName?: string
   /** Milliseconds. */
   readonly timeouts: { readonly firstByte: number; readonly idle: number; readonly total: number }
   readonly scope: Scope

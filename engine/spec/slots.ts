@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Json, JsonObject } from './json.ts'
 import type { Candidate, ModelRecord } from './catalog.ts'
-import type { Loss, Restore } from './codec.ts'
+import type { Loss, Restore, Unshown } from './codec.ts'
 import type { Failure, GatewayError } from './error.ts'
 import type { Job } from './key-value.ts'
 import type { Operation, ReplyOf, RequestOf } from './operation.ts'
@@ -43,11 +43,19 @@ export interface Ingress {
   /** Address of the peer. */
   readonly remote: string
   /** What stages keep from one message of a WebSocket to the next; forgotten when it closes. */
-  readonly session?: Map<string, unknown>
+  readonly session?: Session
   /** What a message of a WebSocket says beside its request: the fields that its protocol cuts out of it. */
   readonly message?: JsonObject
   /** Reads the body once. Rejects with `request_too_large` beyond `limit` bytes, `unsupported_media_type` for encoded bodies. */
   body(limit: number): Promise<Buffer>
+}
+
+/** Values that live as long as a WebSocket. */
+export interface Session {
+  get(word: string): unknown
+  /** `release` runs once, when the value is replaced or deleted or the socket has closed. */
+  set(word: string, value: unknown, release?: () => void): void
+  delete(word: string): void
 }
 
 /** Who asks. */
@@ -141,6 +149,8 @@ export type ReplyBody =
 /** Tells, once the answer has left, what it turned out to be. Its losses are those of the answer alone. */
 export interface Meter {
   read(): Metered & { readonly complete: boolean; readonly failure?: Failure; readonly losses: readonly Loss[] }
+  /** What the client's protocol does not show of the answer, once its last event was written. */
+  unshown?(): Unshown | undefined
 }
 
 /** How an exchange ended. Made once, when the last byte left or the client went away. */

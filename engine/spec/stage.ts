@@ -17,6 +17,8 @@ export interface Scope {
   readonly signal: AbortSignal
   /** Calls back once when the exchange is aborted, at once if it is already; the answer removes the callback. */
   onAbort(listener: (reason: Error) => void): () => void
+  /** Calls back once when the exchange is over, however it ended: what it holds can be let go. */
+  onEnd?(listener: () => void): void
   /** Number of the current try, from 1. */
   readonly attempt: number
   /** Milliseconds since the request arrived. */

@@ -1,8 +1,9 @@
-import { Worker } from 'bullmq'
+import { DelayedError, Worker } from 'bullmq'
 import type { Job as QueuedJob } from 'bullmq'
 import { Redis } from 'ioredis'
 import type { RedisOptions } from 'ioredis'
 import type { Job } from '../spec/key-value.ts'
+import { OWNED } from './job-ownership.ts'
 import { redisOptions } from './key-value-redis.ts'
 
 /** The keys of the queue begin with `sluice:jobs:`. */
@@ -16,12 +17,14 @@ export const CANCEL = 'sluice:jobs:cancel'
 const CONCURRENCY = 64
 
 /**
- * Milliseconds that a process owns a job without a sign of life, and between two looks for jobs whose owner gives none.
- * A sign is given every 2.5 to 5 s: a process must stand still, or be cut off from the server, for more than 5 s to lose
- * a job. One whose owner was killed is found after at most 12 s: the rest of its ownership, and one look.
+ * Milliseconds between two looks for jobs whose owner gives no sign of life. A sign is given every 2.5 to 5 s: a process
+ * must stand still, or be cut off from the server, for more than 5 s to lose a job. One whose owner was killed is found
+ * after at most 12 s: the rest of its ownership, and one look.
  */
-const OWNED = 10_000
 const LOOK = 2_000
+
+/** Milliseconds until a job that this process cannot run is there for all again. */
+const AGAIN = 1_000
 
 /** Longest pause between two attempts to connect, and before work that failed is taken up again, in milliseconds. */
 const PAUSE = 1_000
@@ -33,12 +36,20 @@ const patient = {
   retryStrategy: (attempt: number) => Math.min(50 * attempt, PAUSE),
 } as const satisfies RedisOptions
 
+/**
+ * What becomes of a job that was worked on: it is `over` and leaves the queue; somebody else may begin it (`elsewhere`);
+ * or it is `unended`, and comes back as stalled once this process does not own it any more.
+ */
+export type Fate = 'over' | 'elsewhere' | 'unended'
+
 /** What is made of what the queue brings. */
 export interface JobWorkerOptions {
   /** Runs a job. Never rejects. */
-  readonly work: (job: QueuedJob<Job>) => Promise<void>
+  readonly work: (job: QueuedJob<Job>) => Promise<Fate>
   /** A job is to end, if it runs here. */
   readonly cancelled: (id: string) => void
+  /** This process has just given a sign of life as the owner of these jobs. */
+  readonly owned: (ids: readonly string[]) => void
   /** A job that runs here belongs to another process by now. */
   readonly disowned: (id: string) => void
   /** The owner of a job is lost; the job stands in the queue again. */
@@ -56,9 +67,16 @@ export interface JobWorker {
 
 /** Begins to take jobs from the queue in the Redis at `url`. */
 export function startJobWorker(url: string, options: JobWorkerOptions): JobWorker {
-  const { work, cancelled, disowned, stalled, failed } = options
+  const { work, cancelled, owned, disowned, stalled, failed } = options
   const connection = new Redis(url, patient)
-  const worker = new Worker<Job, void>(QUEUE, (job) => work(job), {
+  const processed = async (job: QueuedJob<Job>, token?: string) => {
+    const fate = await work(job)
+    if (fate === 'over') return
+    if (fate === 'elsewhere') await job.moveToDelayed(Date.now() + AGAIN, token).catch(failed)
+    // What else is thrown, or nothing, takes the job out of the queue.
+    throw new DelayedError()
+  }
+  const worker = new Worker<Job, void>(QUEUE, processed, {
     connection,
     prefix: PREFIX,
     skipVersionCheck: true,
@@ -71,6 +89,7 @@ export function startJobWorker(url: string, options: JobWorkerOptions): JobWorke
   })
   worker.on('error', failed)
   worker.on('stalled', stalled)
+  worker.on('locksRenewed', ({ jobIds }) => owned(jobIds))
   worker.on('lockRenewalFailed', (ids) => ids.forEach(disowned))
   const subscriber = new Redis(url, patient)
   subscriber.on('error', failed)

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { Queue } from 'bullmq'
 import type { Job as QueuedJob } from 'bullmq'
@@ -6,24 +7,22 @@ import type { Logger } from 'pino'
 import { GatewayError } from '../spec/error.ts'
 import type { Job, Jobs } from '../spec/key-value.ts'
 import type { Dispatch, RunningJob } from '../live/dispatch.ts'
+import { cancelledJobs, ownJob } from './job-ownership.ts'
 import { CANCEL, PREFIX, QUEUE, startJobWorker } from './job-worker.ts'
-import type { JobWorker } from './job-worker.ts'
+import type { Fate, JobWorker } from './job-worker.ts'
 import { redisOptions } from './key-value-redis.ts'
 import { storeUnavailable } from './key-value.ts'
 
 /** Most bytes of JSON of a job: it is to name what it needs, not to carry it. */
 const PAYLOAD = 16 * 1024
 
-/**
- * Takes a job that nobody owns out of the queue: of all who try, one is told 1. The queue's own `remove` says the same of
- * a job that is not there any more.
- */
-const CLAIM = `
-if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('EXISTS', KEYS[1] .. ':lock') == 1 then return 0 end
-redis.call('LREM', KEYS[2], 0, ARGV[1])
-redis.call('LREM', KEYS[3], 0, ARGV[1])
-redis.call('SREM', KEYS[4], ARGV[1])
-return redis.call('DEL', KEYS[1])`
+/** Milliseconds after which a job that cannot be run or ended leaves the queue: a day, the lifetime of what it makes. */
+const PATIENCE = 24 * 60 * 60 * 1000
+
+/** A job that is under way here, and the token that this process owns it by. */
+interface OwnJob extends RunningJob {
+  readonly token: string
+}
 
 /** Jobs in a queue that all processes on one key-value store share. */
 export interface OpenJobs extends Jobs {
@@ -51,7 +50,7 @@ class JobQueue implements OpenJobs {
   readonly #redis: Redis
   readonly #log: Logger
   readonly #queue: Queue<Job, void>
-  readonly #running = new Map<string, RunningJob>()
+  readonly #running = new Map<string, OwnJob>()
   #dispatch: Dispatch | undefined
   #worker: JobWorker | undefined
   #away = false
@@ -92,10 +91,7 @@ class JobQueue implements OpenJobs {
 
   async cancel(id: string): Promise<void> {
     if (this.#abort(id, 'cancelled')) return
-    const job = await this.#ask(() => this.#queue.getJob(id))
-    if (!job) return
-    if (await this.#claim(id)) await this.#end(job, 'cancelled')
-    else await this.#ask(() => this.#redis.publish(CANCEL, id))
+    if (!(await this.#take(id, 'cancelled'))) await this.#ask(() => this.#redis.publish(CANCEL, id))
   }
 
   start(dispatch: Dispatch): void {
@@ -103,8 +99,10 @@ class JobQueue implements OpenJobs {
     this.#worker = startJobWorker(this.#url, {
       work: (job) => this.#work(job, dispatch),
       cancelled: (id) => this.#abort(id, 'cancelled'),
-      disowned: (id) => void this.#disown(id).catch(this.failed),
-      stalled: (id) => void this.#rescue(id).catch(this.failed),
+      owned: (ids) => void this.#obey(ids).catch(this.failed),
+      disowned: (id) => void this.#reclaim(id).catch(this.failed),
+      stalled: (id) =>
+        void (this.#running.has(id) ? this.#reclaim(id) : this.#take(id, 'worker_lost')).catch(this.failed),
       failed: this.failed,
     })
   }
@@ -127,53 +125,79 @@ class JobQueue implements OpenJobs {
   }
 
   /** Runs a job that this process owns now. One that another process has begun and lost only comes to its end. */
-  async #work(queued: QueuedJob<Job>, dispatch: Dispatch): Promise<void> {
-    if (queued.stalledCounter > 0) return this.#lost(queued)
-    const { name, data } = queued
-    const running = dispatch.run(name, data)
-    this.#running.set(data.id, running)
+  async #work(queued: QueuedJob<Job>, dispatch: Dispatch): Promise<Fate> {
+    const { name, data, token = '' } = queued
+    const underway = this.#running.get(data.id)
+    if (!underway && queued.stalledCounter > 0) return this.#end(queued, 'worker_lost')
+    // This process may have been silent itself: what it has lost, and nobody else has taken, goes on.
+    const running = underway ?? dispatch.run(name, data)
+    if (!running) return this.#pass(queued)
+    this.#running.set(data.id, { ...running, token })
     try {
       await running.done
+      return 'over'
     } catch (error) {
-      this.#log.error({ err: error, id: data.id }, 'a job could not be run')
+      return this.#unended(queued, error)
     } finally {
       this.#running.delete(data.id)
     }
   }
 
-  /** Ends a job whose owner is lost, without waiting until a process has room for another job. */
-  async #rescue(id: string): Promise<void> {
+  /** Keeps a job that runs here although this process does not own it any more, if nobody else does; or ends it. */
+  async #reclaim(id: string): Promise<void> {
+    const running = this.#running.get(id)
+    if (running && !(await this.#own(id, running.token))) this.#abort(id, 'worker_lost')
+  }
+
+  /** Ends a job that nobody owns; answers whether there is none any more that another process owns. */
+  async #take(id: string, code: Ending): Promise<boolean> {
     const job = await this.#ask(() => this.#queue.getJob(id))
-    if (job && (await this.#claim(id))) await this.#lost(job)
+    if (!job) return true
+    const token = randomUUID()
+    if (!(await this.#own(id, token, code === 'cancelled'))) return false
+    if ((await this.#end(job, code)) === 'over') await this.#ask(() => job.moveToCompleted(undefined, token, false))
+    return true
   }
 
-  /** Ends a job that runs here although this process does not own it any more; if nobody else does, nobody else will. */
-  async #disown(id: string): Promise<void> {
-    try {
-      await this.#claim(id)
-    } finally {
-      this.#abort(id, 'worker_lost')
-    }
+  /** Ends those of the jobs here that were cancelled: the word of it may have come while nobody listened. */
+  async #obey(ids: readonly string[]): Promise<void> {
+    const cancelled = await this.#ask(() => cancelledJobs(this.#redis, this.#queue, ids))
+    cancelled.forEach((id) => this.#abort(id, 'cancelled'))
   }
 
-  /** It may be this process that was silent for too long: then the job is still under way and comes to its end by itself. */
-  async #lost(job: QueuedJob<Job>): Promise<void> {
-    if (!this.#abort(job.data.id, 'worker_lost')) await this.#end(job, 'worker_lost')
+  #own(id: string, token: string, cancel = false): Promise<boolean> {
+    return this.#ask(() => ownJob(this.#redis, this.#queue, { id, token, cancel }))
   }
 
-  /** Takes a job that nobody owns out of the queue, so that nobody else will; answers whether it did. */
-  #claim(id: string): Promise<boolean> {
-    const keys = [id, 'wait', 'active', 'stalled'].map((name) => this.#queue.toKey(name))
-    return this.#ask(async () => (await this.#redis.eval(CLAIM, keys.length, ...keys, id)) === 1)
-  }
-
-  async #end({ name, data }: QueuedJob<Job>, code: Ending): Promise<void> {
+  async #end(queued: QueuedJob<Job>, code: Ending): Promise<Fate> {
+    const { name, data } = queued
     this.#log[code === 'cancelled' ? 'info' : 'warn']({ id: data.id, code }, 'a job ends unfinished')
     try {
       await this.#dispatch?.end(name, data, new GatewayError(code))
+      return 'over'
     } catch (error) {
-      this.#log.error({ err: error, id: data.id }, 'a job could not be ended')
+      return this.#unended(queued, error)
     }
+  }
+
+  /** A job whose end could not be written comes to it again, or nobody would ever learn of it. */
+  #unended(queued: QueuedJob<Job>, error: unknown): Fate {
+    if (tooOld(queued)) return this.#giveUp(queued)
+    this.#log.warn({ id: queued.data.id, reason: (error as Error).message }, 'a job could not be ended yet')
+    return 'unended'
+  }
+
+  /** A job whose pipeline this process lacks: another one has a newer configuration, or an older. */
+  #pass(queued: QueuedJob<Job>): Fate {
+    if (tooOld(queued)) return this.#giveUp(queued)
+    const { name, data, attemptsStarted } = queued
+    if (attemptsStarted === 1) this.#log.warn({ id: data.id, pipeline: name }, 'a job waits for its pipeline')
+    return 'elsewhere'
+  }
+
+  #giveUp({ name, data }: QueuedJob<Job>): Fate {
+    this.#log.error({ id: data.id, pipeline: name }, 'a job is given up')
+    return 'over'
   }
 
   #abort(id: string, code: Ending): boolean {
@@ -191,6 +215,10 @@ class JobQueue implements OpenJobs {
       throw storeUnavailable(error)
     }
   }
+}
+
+function tooOld({ timestamp }: QueuedJob<Job>): boolean {
+  return Date.now() - timestamp > PATIENCE
 }
 
 type Ending = 'cancelled' | 'draining' | 'worker_lost'

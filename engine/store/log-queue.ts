@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import type { LogRow } from '../spec/store.ts'
+import { moduleBeside } from '../workers/module-beside.ts'
 import { valuesOf } from './log-columns.ts'
 import type { FromWorker, ToWorker } from './worker.ts'
 
@@ -196,8 +197,7 @@ export class LogQueue {
 
 /** The worker runs from source as well as from the build; flags of the process may be such that no worker takes them. */
 function spawnWriter(url: string): Worker {
-  const entry = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js'
-  return new Worker(new URL(entry, import.meta.url), { workerData: { url }, execArgv: [] })
+  return new Worker(moduleBeside('worker', import.meta.url), { workerData: { url }, execArgv: [] })
 }
 
 function deadlineOf(milliseconds: number): { readonly passed: Promise<void>; clear(): void } {

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type { Logger } from 'pino'
 import { StartError, codeOf } from './place.ts'
 
 /** Seals what leaves the gateway and is to come back: nobody else can read it, change it or make it. */
@@ -17,6 +18,8 @@ export interface SecretSource {
   readonly file: string
   /** Hears the secret before it is used. */
   readonly protect: (secret: string) => void
+  /** Hears of a file that others may read too. */
+  readonly log: Pick<Logger, 'warn'>
 }
 
 /** Least characters of a master secret. */
@@ -36,7 +39,7 @@ export function openSealing(source: SecretSource): Sealing {
   let secret = source.given
   const keyFor = (context: string): Buffer => {
     if (secret === undefined) {
-      secret = secretIn(source.file)
+      secret = secretIn(source)
       source.protect(secret)
     }
     return Buffer.from(hkdfSync('sha256', secret, '', `sluice seal ${VERSION}\0${context}`, 32))
@@ -67,8 +70,11 @@ export function openSealing(source: SecretSource): Sealing {
 }
 
 /** The secret in a file, which is made where there is none. Processes that make it at the same time agree on one. */
-function secretIn(file: string): string {
+function secretIn({ file, log }: SecretSource): string {
   if (!existsSync(file)) make(file)
+  // Where files have no such mode, it says that all may read them.
+  if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0)
+    log.warn({ file }, 'the file of the master secret can be read by others: take their access away')
   return accepted(readFileSync(file, 'utf8').trim(), file)
 }
 

@@ -43,31 +43,54 @@ export interface StoreOptions {
 export async function openStores(settings: Settings, options: StoreOptions): Promise<Stores> {
   const { log, secrets } = options
   const { url } = settings.database
+  const shared = settings.key_value?.url
   secrets.protectUrl(url)
-  if (settings.key_value) secrets.protectUrl(settings.key_value.url)
-  const sealing = openSealing({
-    given: options.environment['SLUICE_SECRET'] || undefined,
-    file: secretFile(url, options.root),
-    protect: (secret) => secrets.protect(secret),
-  })
-  const database = await openDatabase(url)
-  try {
-    const keys: ApiKeys = new ApiKeys(database, { onStranger: () => refreshKeys(keys, log) })
-    const [keyValue, jobs] = await Promise.all([
-      openKeyValue(settings.key_value?.url, database, log),
-      openQueue(settings.key_value?.url, log),
-      keys.refresh(),
-    ])
-    const rows = new LogQueue({ url, log })
-    const close = async () => {
-      await jobs?.close()
-      await rows.close().finally(() => keyValue.close().finally(() => database.close()))
-    }
-    return { settings, database, keys, rows, keyValue, sealing, close, ...(jobs ? { jobs } : {}) }
-  } catch (error) {
-    await database.close()
-    throw error
+  if (shared !== undefined) secrets.protectUrl(shared)
+  const sealing = sealingOf(settings, options)
+  // Closes what is open, the last first and each whatever became of the others; here only if the rest cannot be opened.
+  await using opened = new AsyncDisposableStack()
+  const database = opened.adopt(await openDatabase(url), close)
+  const rows = opened.adopt(new LogQueue({ url, log }), close)
+  const keys: ApiKeys = new ApiKeys(database, { onStranger: () => refreshKeys(keys, log) })
+  const opening = [
+    openKeyValue(shared, database, log).then((store) => opened.adopt(store, close)),
+    openQueue(shared, log).then((queue) => queue && opened.adopt(queue, close)),
+    keys.refresh(),
+  ] as const
+  // None may open after the others were closed.
+  await Promise.allSettled(opening)
+  const [keyValue, jobs] = await Promise.all(opening)
+  const closing = opened.move()
+  return {
+    settings,
+    database,
+    keys,
+    rows,
+    keyValue,
+    sealing,
+    close: () => closing.disposeAsync(),
+    ...(jobs ? { jobs } : {}),
   }
+}
+
+function close(store: { close(): Promise<void> }): Promise<void> {
+  return store.close()
+}
+
+/** Sealing with the secret of the environment, else with that of the file. */
+function sealingOf(
+  { database, key_value: shared }: Settings,
+  { root, environment, log, secrets }: StoreOptions,
+): Sealing {
+  const given = environment['SLUICE_SECRET'] || undefined
+  if (given === undefined && (shared || placeOf(database.url).dialect !== 'sqlite'))
+    log.warn('SLUICE_SECRET is not set: gateways on other machines cannot open what this one seals')
+  return openSealing({
+    given,
+    file: secretFile(database.url, root),
+    protect: (secret) => secrets.protect(secret),
+    log,
+  })
 }
 
 /** The queue and its driver are large, and only a shared key-value store has jobs. */

@@ -1,8 +1,6 @@
-import { GatewayError } from '../spec/error.ts'
 import type { Frame } from '../spec/source.ts'
+import { eventLimit, eventTooLarge } from './event-limit.ts'
 
-/** Most characters one event may hold: as many as a whole answer has bytes, for the last event may repeat all of it. */
-const eventLimit = 64 * 1024 * 1024
 const byteOrderMark = 0xfeff
 
 /**
@@ -81,7 +79,7 @@ export class FrameDecoder {
       } else this.#field(line)
     }
     this.#rest += chunk.slice(from)
-    if (this.#rest.length + this.#size > eventLimit) throw tooLarge()
+    if (this.#rest.length + this.#size > eventLimit) throw eventTooLarge()
     return frames
   }
 
@@ -95,7 +93,7 @@ export class FrameDecoder {
     if (name === 'event') this.#event = value
     else this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`
     this.#size += line.length
-    if (this.#size > eventLimit) throw tooLarge()
+    if (this.#size > eventLimit) throw eventTooLarge()
   }
 
   #dispatch(): Frame | undefined {
@@ -111,10 +109,6 @@ export class FrameDecoder {
 
 function textOf(chunk: Uint8Array): string {
   return (Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)).toString()
-}
-
-function tooLarge(): GatewayError {
-  return new GatewayError('upstream_invalid_response', { reason: `an event is larger than ${eventLimit} characters` })
 }
 
 /** A frame as its lines, ended by LF. Its data must hold no line breaks, as printed JSON never does. */

@@ -1,5 +1,5 @@
-/** Most bytes of an event that wait for its end; a larger one is passed on as it comes. */
-const heldLimit = 256 * 1024
+import { eventLimit, eventTooLarge } from './event-limit.ts'
+
 /** Two ends of lines, one after the other, whichever of the three they are. */
 const emptyLines = ['\n\n', '\n\r', '\r\r'] as const
 /** Bytes of the longest of them but one. */
@@ -15,13 +15,12 @@ export class WholeFrames {
   /** The last byte that came, with which the next one may make an empty line. */
   #last: Uint8Array = new Uint8Array()
 
-  /** All that is whole with this chunk; undefined: nothing yet. */
+  /** All that is whole with this chunk; undefined: nothing yet. Throws `upstream_invalid_response` beyond 64 MiB. */
   push(chunk: Uint8Array): Uint8Array | undefined {
     if (chunk.length === 0) return undefined
     const end = this.#end(chunk)
     this.#last = chunk.subarray(-overlap)
-    if (end === 0) return this.#hold(chunk)
-    const whole = this.#joined(end === chunk.length ? chunk : chunk.subarray(0, end))
+    const whole = end === 0 ? undefined : this.#joined(end === chunk.length ? chunk : chunk.subarray(0, end))
     if (end < chunk.length) this.#hold(chunk.subarray(end))
     return whole
   }
@@ -41,18 +40,25 @@ export class WholeFrames {
     return chunk[end] === 10 && chunk[end - 1] === 13 ? end + 1 : end
   }
 
-  #hold(chunk: Uint8Array): Uint8Array | undefined {
+  #hold(chunk: Uint8Array): void {
     // A piece of somebody else's buffer would hold on to all of it.
     this.#held.push(Buffer.from(chunk))
     this.#size += chunk.length
-    return this.#size > heldLimit ? this.#joined(new Uint8Array()) : undefined
+    if (this.#size <= eventLimit) return
+    this.#forget()
+    throw eventTooLarge()
   }
 
   #joined(chunk: Uint8Array): Uint8Array {
     if (this.#size === 0) return chunk
-    const whole = Buffer.concat([...this.#held, chunk])
+    this.#held.push(chunk)
+    const whole = Buffer.concat(this.#held)
+    this.#forget()
+    return whole
+  }
+
+  #forget(): void {
     this.#held = []
     this.#size = 0
-    return whole
   }
 }

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { Piscina } from 'piscina'
 import type { Done, Task } from './entry.ts'
+import { moduleBeside } from './module-beside.ts'
 
 /**
  * Why a task has no result. `late`: the deadline passed, waiting or running; `full`: too many wait already;
@@ -33,7 +34,7 @@ export interface WorkerPoolOptions {
   readonly onError?: (error: Error) => void
 }
 
-const entry = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './entry.ts' : './entry.js', import.meta.url))
+const entry = fileURLToPath(moduleBeside('entry', import.meta.url))
 
 /**
  * Threads for work that would hold up the event loop. They start with the first task and never keep the process alive.

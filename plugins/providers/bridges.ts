@@ -80,7 +80,8 @@ function bridge({ name, summary, chat, images, moves, since }: Bridge): AnyProvi
         ...main,
         async send(call) {
           const answer = await (call.clientProtocol === 'decisions' ? apart : main).send(call)
-          return since !== undefined && call.operation === 'decide' ? routeOrRefusal(answer, call.model, since) : answer
+          if (since === undefined || call.operation !== 'decide') return answer
+          return routeOrRefusal(answer, call.publicName ?? call.model, since)
         },
       }
     },

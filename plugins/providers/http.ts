@@ -27,7 +27,7 @@ export interface Target {
 }
 
 /** What of a call matters to the transport. */
-export type Sending = Pick<Call, 'body' | 'contentType' | 'model' | 'timeouts'> & {
+export type Sending = Pick<Call, 'body' | 'contentType' | 'model' | 'publicName' | 'timeouts'> & {
   readonly scope: Pick<Scope, 'onAbort'>
 }
 
@@ -70,7 +70,8 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep'>): Http
   }
   const dispatch = (target: Target, method: 'GET' | 'POST', sending: Omit<Sending, 'contentType'>, headers: string[]) =>
     new Promise<Answer>((resolve, reject) => {
-      const exchange = new Exchange(sending.model, within(sending.timeouts), sending.scope, { resolve, reject })
+      const name = sending.publicName ?? sending.model
+      const exchange = new Exchange(name, within(sending.timeouts), sending.scope, { resolve, reject })
       if (exchange.over) return
       const body = method === 'POST' ? sending.body : null
       target.pool.dispatch({ method, path: target.path, body, headers }, exchange)

@@ -42,7 +42,7 @@ describe('files given by their address', () => {
     await pipelines.edit(
       'generate.yaml',
       '- inline-files ',
-      '- inline-files: { private_addresses: true, files: 3, limit: 1000, within: 300ms } ',
+      '- inline-files: { private_addresses: true, files: 3, limit: 1000, total: 1500, in_hand: 2500, within: 300ms } ',
     )
     const settings = {
       providers: [
@@ -197,6 +197,58 @@ describe('files given by their address', () => {
       `Invalid value at ${last}: at most 3 files are fetched for one request.`,
     ])
     await files.closed()
+  })
+
+  it('count as often as they are sent', async () => {
+    files.answer({ body: Buffer.alloc(600) })
+    const before = files.requests.length
+    const place = 'input[0].content[2].file_url'
+    expect(await refusal([file('/a'), file('/a'), file('/a')])).to.deep.equal([
+      400,
+      'invalid_value',
+      place,
+      `Invalid value at ${place}: the files together are larger than 1500 bytes.`,
+    ])
+    expect(files.requests).to.have.length(before + 1)
+  })
+
+  it('are refused while other requests hold too much of them, until those are over', async () => {
+    files.answer({ body: Buffer.alloc(900) })
+    chat.answer({ silent: true }, { body: completion })
+    const leaving = new AbortController()
+    const asked = chat.requests.length
+    const first = fetch(`${gateway.url}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'm', input: [{ role: 'user', content: [file('/held')] }] }),
+      signal: leaving.signal,
+    }).catch((error: Error) => error.name)
+    await chat.received(asked + 1)
+    const [status, code] = await refusal([file('/more')])
+    expect([status, code]).to.deep.equal([503, 'overloaded'])
+    const rows = (await gateway.rows()).length
+    leaving.abort()
+    expect(await first).to.equal('AbortError')
+    while ((await gateway.rows()).length === rows) await new Promise(setImmediate)
+    for (let count = 0; count < 3; count++) expect((await ask('m', [file('/more')])).status).to.equal(200)
+  })
+
+  it('are fetched again for as many turns as there is room for, the latest first', async () => {
+    chat.answer({ body: completion })
+    files.answer({ body: pdf })
+    let previous_response_id: string | undefined
+    for (const turn of ['/1', '/2', '/3', '/4', '/5']) {
+      const input = [{ role: 'user', content: [file(turn)] }]
+      const answer = await gateway.post('/v1/responses', { model: 'm', input, previous_response_id })
+      expect(answer.status).to.equal(200)
+      previous_response_id = ((await answer.json()) as { id: string }).id
+    }
+    const { messages } = JSON.parse(String(chat.requests.at(-1)?.body)) as { messages: JsonObject[] }
+    const data = `data:application/pdf;base64,${pdf.toString('base64')}`
+    const whole = (filename: string) => [{ type: 'file', file: { filename, file_data: data } }]
+    const said = messages.filter(({ role }) => role === 'user').map(({ content }) => content)
+    expect(said).to.deep.equal([`[file: ${files.url}/1]`, `[file: ${files.url}/2]`, whole('3'), whole('4'), whole('5')])
+    expect(files.requests.slice(-3).map(({ path }) => path)).to.deep.equal(['/5', '/4', '/3'])
   })
 
   it('become a text when they are of an earlier turn and gone since', async () => {

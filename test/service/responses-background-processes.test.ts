@@ -167,8 +167,11 @@ describe('responses in the background of a process that stops', function () {
     const running = await at.responses.create({ model: 'chat', input: 'One.', background: true })
     await upstream.received()
     await service.restart()
-    // The client tries again while the gateway finds its way back.
-    const next = await at.responses.create({ model: 'chat', input: 'Two.', background: true }, { maxRetries: 10 })
+    const again = () => gateway.post('/v1/responses', { model: 'chat', input: 'Two.', background: true })
+    let accepted = await again()
+    // Until the gateway has found its way back.
+    while (accepted.status === 503) accepted = await again()
+    const next = (await accepted.json()) as { id: string }
     answer()
     const both = await Promise.all([running, next].map(({ id }) => ended(at, id)))
     expect(both.map(({ output_text: text }) => text)).to.deep.equal(['Nothing happened.', 'Nothing happened.'])

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { Json } from '../../engine/index.ts'
 import { openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { Gateway } from '../support/gateway.ts'
@@ -192,6 +193,18 @@ describe('responses in the background', function () {
     expect(last.messages).to.have.length(5)
   })
 
+  it('hand sealed reasoning back to its provider, and show it to no client that did not ask for it', async () => {
+    const told = says('responses', 'Ada.').body as { output: Json[] }
+    const reasoning = { id: 'rs_theirs', type: 'reasoning', summary: [], encrypted_content: 'only-theirs' }
+    upstream.answer({ body: { ...told, output: [reasoning, ...told.output] } }, says('responses', 'Ada, I said.'))
+    const at = openai(gateway)
+    const first = await at.responses.create({ model: 'responses', input: 'Who?', background: true })
+    expect(JSON.stringify(await ended(at, first.id))).not.to.contain('only-theirs')
+    await at.responses.create({ model: 'responses', input: 'Again?', previous_response_id: first.id })
+    const { input } = JSON.parse(String(upstream.requests.at(-1)?.body)) as { input: unknown[] }
+    expect(input[1]).to.include({ type: 'reasoning', encrypted_content: 'only-theirs' })
+  })
+
   it('are refused at once for what any other is refused for', async () => {
     const before = upstream.requests.length
     const ask = (body: object) => gateway.post('/v1/responses', { input: 'Hello?', background: true, ...body })
@@ -272,6 +285,15 @@ describe('responses in the background that cannot be', () => {
     expect(got.error).to.include({ code: 'redis_not_available', type: 'server_error' })
     expect(got.error.message).to.equal('Background responses need the shared key-value store: none is configured.')
     expect((await gateway.rows()).map(({ error }) => error)).to.deep.equal(['redis_not_available'])
+    await gateway.close()
+  })
+
+  it('are refused while the key-value store cannot be reached', async () => {
+    const gateway = await startGateway({ key_value: { url: 'redis://127.0.0.1:1' } })
+    const got = await refusal(gateway, { authorization: `Bearer ${gateway.key}` })
+    expect(got).to.include(refused)
+    expect(got.error).to.include({ code: 'redis_not_available', type: 'server_error' })
+    expect(got.error.message).to.equal('Background responses need the shared key-value store: it cannot be reached.')
     await gateway.close()
   })
 

@@ -81,6 +81,15 @@ describe('cancelling a response', function () {
     await upstream.closed()
   })
 
+  it('comes with its deletion', async () => {
+    const { id } = await begun()
+    const far = await start()
+    await client(far).responses.delete(id)
+    await upstream.closed()
+    expect(await rowWhere(owner, 'cancelled')).to.include({ requested: 'chat' })
+    expect((await cancel(owner, id)).status).to.equal(404)
+  })
+
   it('keeps one from beginning that still waits', async () => {
     upstream.answer({ silent: true })
     const busy = await Promise.all(Array.from({ length: 64 }, () => begin()))

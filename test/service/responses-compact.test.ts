@@ -245,6 +245,21 @@ describe('compacting a conversation', () => {
     ])
   })
 
+  it('packs no wish for a compaction, so that nothing asks the provider for another one', async () => {
+    upstream.answer({ status: 404 })
+    const update = { type: 'configuration_update', reasoning: { effort: 'low' } }
+    const { output } = await compact('large', [
+      ...conversation,
+      update,
+      { type: 'compaction_trigger' },
+    ] as ResponseInputItem[])
+    upstream.answer({ body: { id: 'resp_1', object: 'response', status: 'completed', model: 'm', output: [] } })
+    await openai(gateway).responses.create({ model: 'large', input: output as never, store: false })
+    const { input } = JSON.parse(asked()?.body.toString() ?? '') as { input: { type?: string }[] }
+    expect(input).to.have.length(conversation.length + 1)
+    expect(input.at(-1)).to.deep.equal(update)
+  })
+
   it('compacts what was compacted before, once and again', async () => {
     let base = conversation
     for (const text of ['Three?', 'Four?', 'Five?']) {

@@ -22,7 +22,8 @@ describe('counting the tokens of a responses request', function () {
       ],
     })
     // The first count loads the encoder, which may take longer than a client waits.
-    while (((await counted()).metadata as { token_count?: string }).token_count !== 'o200k_base');
+    for (let tries = 1; (await counted()).metadata.token_count !== 'o200k_base'; tries += 1)
+      if (tries === 30) throw new Error('the encoder has not been loaded')
   })
   after(async () => {
     await gateway.close()
@@ -36,7 +37,7 @@ describe('counting the tokens of a responses request', function () {
       status: response.status,
       body: await response.json(),
       row,
-      metadata: JSON.parse(row?.metadata ?? '{}') as unknown,
+      metadata: JSON.parse(row?.metadata ?? '{}') as { readonly token_count?: string },
     }
   }
 
@@ -62,6 +63,17 @@ describe('counting the tokens of a responses request', function () {
       const answer = await openai(gateway).responses.inputTokens.count({ model: 'large', input: 'Hello, world!' })
       expect(answer.input_tokens).to.equal(4)
     }
+  })
+
+  it('says that it does not count a conversation which its provider alone knows', async () => {
+    const body = { model: 'chat', input: 'Hello, world!', conversation: 'conv_1' }
+    const response = await gateway.post('/v1/responses/input_tokens', body)
+    expect(await response.json()).to.deep.equal({ object: 'response.input_tokens', input_tokens: 4 })
+    expect(response.headers.get('x-gateway-losses')).to.equal('conversation')
+    const metadata = JSON.parse((await gateway.rows()).at(-1)?.metadata ?? '') as { losses: unknown }
+    expect(JSON.stringify(metadata.losses)).to.include('conversation')
+    const other = await gateway.post('/v1/responses/input_tokens', { ...body, conversation: null })
+    expect(other.headers.get('x-gateway-losses')).to.equal(null)
   })
 
   it('serves the official client, and every field of the request', async () => {

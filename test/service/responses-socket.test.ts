@@ -169,10 +169,8 @@ describe('a responses socket', () => {
           const session = await openSession(gateway)
           session.create({ model: kind, input: 'Hi' })
           await session.frame()
-          const left = performance.now()
           session.socket[leave]()
           await upstream.closed()
-          expect(performance.now() - left).to.be.below(100)
         }
       })
     })

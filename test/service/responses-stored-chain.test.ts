@@ -10,7 +10,7 @@ import type { Service } from '../support/services.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream, Script } from '../support/upstream.ts'
 import { asked, chatSaying, message, messagesSaying, nativeAnswer, nativeStream, refused } from './stored-upstreams.ts'
-import { messagesAnswer } from './streams.ts'
+import { chatAnswer, messagesAnswer } from './streams.ts'
 
 const stranger = 'sk-stranger-0123456789abcdef0123456789abcdef'
 
@@ -24,6 +24,7 @@ describe('the conversation of a stored response', () => {
       providers: [
         { name: 'vendor', type: 'native', base_url: upstream.url, api_key: 'key-v' },
         { name: 'chat', type: 'compatible', base_url: upstream.url },
+        { name: 'thinker', type: 'compatible', base_url: upstream.url, traits: { reasoning_content: true } },
         { name: 'local', type: 'compatible', base_url: upstream.url, offers: ['responses'] },
         { name: 'messages', type: 'messages', base_url: upstream.url, api_key: 'key-m' },
       ],
@@ -32,6 +33,7 @@ describe('the conversation of a stored response', () => {
         { name: 'other', provider: 'vendor', upstream_model: 'o-vendor' },
         { name: 'safe', provider: 'vendor', upstream_model: 'gpt-safe', fallbacks: ['chat'] },
         { name: 'chat', provider: 'chat' },
+        { name: 'thinker', provider: 'thinker' },
         { name: 'local', provider: 'local' },
         { name: 'messages', provider: 'messages' },
       ],
@@ -123,6 +125,35 @@ describe('the conversation of a stored response', () => {
       })
       const three = await ask({ model: 'chat', input: 'three', previous_response_id: two.answer.id })
       expect(JSON.stringify(three.sent)).to.include('first').and.not.include('signed').and.not.include('hm')
+    })
+
+    it('gives an upstream of chat completions its reasoning back, which no client was shown', async () => {
+      const said = { role: 'assistant', content: 'first', reasoning_content: 'hm' }
+      const chunk = (delta: JsonObject, finish_reason: string | null = null) => ({
+        data: { ...chatAnswer, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }] },
+      })
+      const thought: readonly [boolean, Script][] = [
+        [false, { body: { ...chatAnswer, choices: [{ index: 0, message: said, finish_reason: 'stop' }] } }],
+        [
+          true,
+          { frames: [chunk({ reasoning_content: 'hm' }), chunk({ content: 'first' }), chunk({}, 'stop'), '[DONE]'] },
+        ],
+      ]
+      for (const [stream, script] of thought) {
+        upstream.answer(script, chatSaying('second'))
+        const one = await gateway.post('/v1/responses', { model: 'thinker', input: 'one', stream })
+        const text = await one.text()
+        expect(text).to.include('first').and.not.include('encrypted_content')
+        const id = /"id":"(resp_\w+)"/.exec(text)?.[1] ?? ''
+        const kept = await fetch(`${gateway.url}/v1/responses/${id}`, {
+          headers: { authorization: `Bearer ${gateway.key}` },
+        })
+        expect(await kept.text())
+          .to.include('first')
+          .and.not.include('encrypted_content')
+        const two = await ask({ model: 'thinker', input: 'two', previous_response_id: id })
+        expect(items(two.sent, 'messages')[1]).to.deep.equal(said)
+      }
     })
 
     it('reaches an upstream of responses that keeps none itself', async () => {

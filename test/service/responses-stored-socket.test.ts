@@ -104,6 +104,20 @@ describe('the conversation on a socket', () => {
     expect(told(await turn(client, { input: 'on', previous_response_id: id(one) }))).to.deep.equal(lost)
   })
 
+  it('is not remembered beyond 16 MiB, unless it was stored', async () => {
+    const input = 'x'.repeat(9 * 1024 * 1024)
+    const prepared = { input, generate: false }
+    const client = await socket()
+    const one = await turn(client, { ...prepared, store: false })
+    const two = await turn(client, { ...prepared, store: false, previous_response_id: id(one) })
+    expect(two.type).to.equal('response.completed')
+    expect(told(await turn(client, { input: 'x', previous_response_id: id(two) }))).to.deep.equal(lost)
+    const stored = await turn(client, { ...prepared, input: input + input })
+    upstream.answer({ frames: chatFrames('first') })
+    expect((await turn(client, { input: 'on', previous_response_id: id(stored) })).type).to.equal('response.completed')
+    expect(texts()).to.deep.equal([input + input, 'on'])
+  })
+
   it('begins with what was prepared', async () => {
     upstream.answer({ frames: chatFrames('first') })
     const client = await socket()

@@ -1,4 +1,4 @@
-import { isObject } from '../../../engine/index.ts'
+import { isObject, word } from '../../../engine/index.ts'
 import type {
   Annotation,
   Asked,
@@ -108,7 +108,7 @@ export class Deltas {
 
   /** The `finish_reason`. What only the upstream's protocol says of the answer is lost. */
   finish({ stop, rest }: Pick<GenerateReply, 'stop' | 'rest'>): string {
-    for (const name of Object.keys(rest?.fields ?? {})) this.losses.add(name, `only ${rest?.protocol} has it`)
+    for (const name of Object.keys(rest?.fields ?? {})) this.losses.add(word(name), `only ${rest?.protocol} has it`)
     if (stop === 'pause') this.losses.add('stop_reason', 'this protocol cannot ask to go on')
     const reason = printStop(stop, { refused: this.#refused })
     return reason === 'tool_calls' && this.#legacy ? 'function_call' : reason
@@ -226,7 +226,8 @@ export class Deltas {
         parts,
         ...(seal ? { seal } : {}),
       }
-      this.#details.push(...printDetails(block, place, this.#details.length, this.#origin))
+      const details = printDetails(block, place, this.#details.length, this.#origin)
+      for (const entry of details) this.#details.push(entry)
     }
     // Clients parse the arguments: a call without any has an empty object.
     return open?.type === 'call' && open.kind === 'function' && open.empty ? this.#input(open, '{}') : undefined

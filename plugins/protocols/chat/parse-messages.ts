@@ -1,4 +1,4 @@
-import type { Annotation, Item, Json, Message, Part, ToolCall, ToolResult } from '../../../engine/index.ts'
+import type { Item, Json, Message, Part, TextPart, ToolCall, ToolResult } from '../../../engine/index.ts'
 import { parseAnnotation } from './annotations.ts'
 import { parseDetails } from './details.ts'
 import type { Placed } from './details.ts'
@@ -63,14 +63,12 @@ function marked(message: WireMessage): readonly Part[] {
 function said(message: WireMessage): readonly Part[] {
   const content = marked(message)
   const annotations = (message.annotations ?? []).map(parseAnnotation)
-  const cited = annotations.length > 0 ? content.map((part) => citing(part, annotations)) : content
+  // They count from the beginning of the content, so they stand at its first text.
+  const first = annotations.length > 0 ? content.findIndex(({ type }) => type === 'text') : -1
+  const cited = content.map((part, at) => (at === first && part.type === 'text' ? { ...part, annotations } : part))
   const refusal: Part[] = message.refusal ? [{ type: 'refusal', text: message.refusal }] : []
   const audio: Part[] = message.audio ? [{ type: 'opaque', protocol, value: { audio: message.audio } }] : []
   return [...cited, ...refusal, ...audio]
-}
-
-function citing(part: Part, annotations: readonly Annotation[]): Part {
-  return part.type === 'text' ? { ...part, annotations } : part
 }
 
 function parseReasoning({ reasoning_details: details, reasoning_content: content, reasoning }: WireMessage): Placed[] {
@@ -85,46 +83,65 @@ function* interleaved(
   calls: readonly ToolCall[],
   message: (parts: readonly Part[]) => Message,
 ) {
-  let rest = content
+  const rest = new Rest(content)
   let characters = 0
   let called = 0
   for (const { reasoning, place } of placed) {
-    const [before, after] = cut(rest, place[0] - characters)
+    const before = rest.take(place[0] - characters)
     if (before.length > 0) {
       yield message(before)
-      rest = unseparated(after)
-      characters = place[0] + (rest === after ? 0 : separator.length)
+      characters = place[0] + (rest.unseparate() ? separator.length : 0)
     }
     while (called < place[1] && called < calls.length) yield calls[called++] as ToolCall
     yield reasoning
   }
-  if (rest.length > 0) yield message(rest)
+  const after = rest.take(Infinity)
+  if (after.length > 0) yield message(after)
   yield* calls.slice(called)
 }
 
-/** The parts up to the given number of characters of text, and the parts after it. */
-function cut(parts: readonly Part[], characters: number): [readonly Part[], readonly Part[]] {
-  let left = characters
-  for (const [at, part] of parts.entries()) {
-    if (left <= 0) return [parts.slice(0, at), parts.slice(at)]
-    if (part.type !== 'text') continue
-    if (part.text.length > left) {
-      const { text, ...marks } = part
-      const [before, after] = [text.slice(0, left), text.slice(left)]
-      return [
-        [...parts.slice(0, at), { type: 'text', text: before }],
-        [{ ...marks, text: after }, ...parts.slice(at + 1)],
-      ]
-    }
-    left -= part.text.length
-  }
-  return [parts, []]
-}
+/** Parts of a message, taken from the front. */
+class Rest {
+  readonly #parts: readonly Part[]
+  #at = 0
+  /** What is left of the first of them, where it was cut. */
+  #cut: TextPart | undefined
 
-function unseparated(parts: readonly Part[]): readonly Part[] {
-  const [first, ...others] = parts
-  if (first?.type !== 'text' || !first.text.startsWith(separator)) return parts
-  return [{ ...first, text: first.text.slice(separator.length) }, ...others]
+  constructor(parts: readonly Part[]) {
+    this.#parts = parts
+  }
+
+  /** The parts up to the given number of characters of text. */
+  take(characters: number): readonly Part[] {
+    const taken: Part[] = []
+    let left = characters
+    while (left > 0) {
+      const part = this.#first
+      if (!part) break
+      if (part.type === 'text' && part.text.length > left) {
+        taken.push({ type: 'text', text: part.text.slice(0, left) })
+        this.#cut = { ...part, text: part.text.slice(left) }
+        break
+      }
+      taken.push(part)
+      this.#at++
+      this.#cut = undefined
+      if (part.type === 'text') left -= part.text.length
+    }
+    return taken
+  }
+
+  /** Leaves out a separator at the front; false when there is none. */
+  unseparate(): boolean {
+    const part = this.#first
+    if (part?.type !== 'text' || !part.text.startsWith(separator)) return false
+    this.#cut = { ...part, text: part.text.slice(separator.length) }
+    return true
+  }
+
+  get #first(): Part | undefined {
+    return this.#cut ?? this.#parts[this.#at]
+  }
 }
 
 function parseCall(call: WireCall): ToolCall {

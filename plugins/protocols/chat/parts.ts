@@ -1,4 +1,4 @@
-import { isObject } from '../../../engine/index.ts'
+import { isObject, word } from '../../../engine/index.ts'
 import type { CacheMark, FilePart, ImagePart, JsonObject, MediaSource, Offer, Part } from '../../../engine/index.ts'
 import { defined } from './defined.ts'
 import type { Losses } from './losses.ts'
@@ -117,7 +117,7 @@ export function printCache(cache: CacheMark | undefined, { traits, losses }: Par
 
 /** The word that names a foreign object in a loss. */
 export function wordOf(value: JsonObject): string {
-  return typeof value['type'] === 'string' ? value['type'] : 'content'
+  return typeof value['type'] === 'string' ? word(value['type']) : 'content'
 }
 
 function printImage({ source, detail, cache }: ImagePart, printing: PartPrinting): JsonObject {

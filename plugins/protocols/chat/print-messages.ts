@@ -15,7 +15,7 @@ export function printMessages(items: readonly Item[], printing: MessagePrinting)
   const messages: JsonObject[] = []
   let turn: Turn | undefined
   const close = () => {
-    if (turn) messages.push(...turn.print(results))
+    for (const message of turn?.print(results) ?? []) messages.push(message)
     turn = undefined
   }
   const open = () => (turn ??= new Turn(printing))

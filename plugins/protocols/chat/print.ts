@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { toolNames } from '../../../engine/index.ts'
+import { GatewayError, toolNames, word } from '../../../engine/index.ts'
 import type { Format, GenerateRequest, JsonObject, PrintTarget, Printed } from '../../../engine/index.ts'
 import { defined } from './defined.ts'
 import { printReasoning } from './effort.ts'
@@ -17,6 +17,9 @@ const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
 /** A neutral request as a body for the upstream that `target` offers. */
 export function print(request: GenerateRequest, { model, offer, origin }: PrintTarget): Printed<JsonObject> {
   const { tools, toolChoice, parallelTools } = request
+  // A client that could send nothing calls its conversation so; the upstream's own refusal would name the messages.
+  if (request.items.length === 0)
+    throw new GatewayError('invalid_value', { param: 'input', reason: 'it must not be empty' })
   const printing = { traits: traitsOf(offer.traits), losses: new Losses(), names: toolNames(tools, nameLimit), origin }
   const { fields, instruction } = printFormat(request.format, printing)
   const messages = printMessages(request.items, printing)
@@ -40,7 +43,7 @@ export function print(request: GenerateRequest, { model, offer, origin }: PrintT
 function printRest({ rest }: GenerateRequest, { losses }: MessagePrinting): JsonObject {
   if (!rest) return {}
   if (rest.protocol === protocol) return rest.fields
-  for (const name of Object.keys(rest.fields)) losses.add(name, `only ${rest.protocol} has it`)
+  for (const name of Object.keys(rest.fields)) losses.add(word(name), `only ${rest.protocol} has it`)
   return {}
 }
 

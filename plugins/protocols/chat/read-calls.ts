@@ -5,6 +5,8 @@ import type { Events } from './events.ts'
 import { jsonText } from './parse-messages.ts'
 
 interface OpenCall {
+  /** Its place among the calls of the answer. */
+  readonly number: number
   /** The upstream's id, once it gave one. */
   id: string
   /** Number of the item, once the name is known and it could be opened. */
@@ -27,6 +29,8 @@ export class CallReader {
   readonly #events: Events
   readonly #restore: Restore | undefined
   readonly #calls: OpenCall[] = []
+  /** The first call of each id that an upstream gave. */
+  readonly #named = new Map<string, OpenCall>()
   /** The call that each index means at present. */
   readonly #current = new Map<number, OpenCall>()
 
@@ -59,7 +63,7 @@ export class CallReader {
     const piece = pieceOf(value)
     const index = typeof value['index'] === 'number' ? value['index'] : undefined
     const call = this.#continued(piece, index, at) ?? this.#begin(index ?? at)
-    if (call.id === '') call.id = piece.id
+    if (call.id === '') this.#name(call, piece.id)
     if (call.item === undefined && piece.name !== '') this.#open(call, piece, replyId)
     this.#input(call, piece.input)
   }
@@ -70,7 +74,7 @@ export class CallReader {
    */
   #continued({ id, name }: Piece, index: number | undefined, at: number): OpenCall | undefined {
     if (index === undefined && id !== '') {
-      const known = this.#calls.find((call) => call.id === id)
+      const known = this.#named.get(id)
       if (known) return known
     }
     const current =
@@ -82,15 +86,22 @@ export class CallReader {
   }
 
   #begin(key: number): OpenCall {
-    const call: OpenCall = { id: '', item: undefined, held: '', custom: undefined }
+    const call: OpenCall = { number: this.#calls.length, id: '', item: undefined, held: '', custom: undefined }
     this.#calls.push(call)
     this.#current.set(key, call)
     return call
   }
 
+  #name(call: OpenCall, id: string): void {
+    call.id = id
+    if (id !== '' && !this.#named.has(id)) this.#named.set(id, call)
+  }
+
   #open(call: OpenCall, { name, custom }: Piece, replyId: string | undefined): void {
     const tool = restored(this.#restore, name)
-    const callId = call.id === '' ? legalCallId(`${replyId ?? randomUUID()}:${this.#calls.indexOf(call)}`) : call.id
+    // Results are tied to calls by their ids: a call without one, or with that of another, gets one of its own.
+    const own = this.#named.get(call.id) === call
+    const callId = own ? call.id : legalCallId(`${replyId ?? randomUUID()}:${call.number}`)
     const kind: ToolCall['kind'] = custom ? 'custom' : tool.kind
     const { name: called, namespace } = tool
     if (!custom && kind === 'custom') call.custom = new CustomInput()

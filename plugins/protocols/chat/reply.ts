@@ -16,10 +16,19 @@ export function parseReply(body: Json, restore?: Restore): GenerateReply {
   if (!body['error'] && body['object'] !== 'error' && (!isObject(choice) || !isObject(choice['message']))) {
     throw unreadable('it has no message')
   }
-  const chunk = isObject(choice) ? { ...body, choices: [{ ...choice, index: 0, delta: choice['message'] }] } : body
+  const chunk = isObject(choice)
+    ? { ...body, choices: [{ ...choice, index: 0, delta: numbered(choice['message']) }] }
+    : body
   const reader = new ChatReader(restore)
   const events = reader.chunk(chunk)
   return fold(events.at(-1)?.type === 'failure' ? events : [...events, ...reader.finish(true)])
+}
+
+/** A whole message whose calls say that each is one of its own, whatever their ids. */
+function numbered(message: Json | undefined): Json | undefined {
+  if (!isObject(message) || !Array.isArray(message['tool_calls'])) return message
+  const calls = message['tool_calls'].map((call: Json, index) => (isObject(call) ? { ...call, index } : call))
+  return { ...message, tool_calls: calls }
 }
 
 /** A whole answer for the client: the pieces of a stream, put together. */
@@ -60,7 +69,7 @@ class Answer {
     }
     for (const field of ['content', 'refusal'] as const) {
       const list = logprobs?.[field]
-      if (Array.isArray(list)) this.#logprobs[field].push(...list)
+      if (Array.isArray(list)) for (const entry of list) this.#logprobs[field].push(entry as Json)
     }
     this.#rest = { ...this.#rest, ...rest }
   }

@@ -1,6 +1,7 @@
-import { isObject, toolNamed } from '../../../engine/index.ts'
+import { isObject, toolsByName, word } from '../../../engine/index.ts'
 import type {
   CustomTool,
+  FindTool,
   FunctionTool,
   Json,
   JsonObject,
@@ -136,7 +137,7 @@ function printFunction(tool: FunctionTool, { names, traits, losses }: ToolPrinti
 /** The fields of a tool that only this protocol knows; those of another one are lost. */
 function ownFields({ rest }: FunctionTool | CustomTool, losses: Losses): JsonObject {
   if (!rest || rest.protocol === protocol) return rest?.fields ?? {}
-  for (const name of Object.keys(rest.fields)) losses.add(`tools[].${name}`, `only ${rest.protocol} has it`)
+  for (const name of Object.keys(rest.fields)) losses.add(`tools[].${word(name)}`, `only ${rest.protocol} has it`)
   return {}
 }
 
@@ -169,10 +170,13 @@ function printChoice(choice: ToolChoice, tools: readonly Tool[], printing: ToolP
     case 'required':
       return choice.type
     case 'tool':
-      return printNamed(choice, tools, printing) ?? lost(printing, 'the chosen tool is not among those sent')
+      return (
+        printNamed(choice, toolsByName(tools), printing) ?? lost(printing, 'the chosen tool is not among those sent')
+      )
     case 'allowed': {
       if (!printing.traits.allowed_tools) return choice.mode
-      const named = choice.tools.map((tool) => printNamed(tool, tools, printing)).filter((tool) => tool !== undefined)
+      const find = toolsByName(tools)
+      const named = choice.tools.map((tool) => printNamed(tool, find, printing)).filter((tool) => tool !== undefined)
       return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: named } }
     }
     case 'opaque':
@@ -180,8 +184,8 @@ function printChoice(choice: ToolChoice, tools: readonly Tool[], printing: ToolP
   }
 }
 
-function printNamed(named: ToolRef, tools: readonly Tool[], { names, traits }: ToolPrinting): JsonObject | undefined {
-  const tool = toolNamed(tools, named)
+function printNamed(named: ToolRef, find: FindTool, { names, traits }: ToolPrinting): JsonObject | undefined {
+  const tool = find(named)
   if (!tool) return undefined
   const kind = tool.type === 'custom' && traits.custom_tools ? 'custom' : 'function'
   return { type: kind, [kind]: { name: names.printed(tool) } }
@@ -193,7 +197,7 @@ function lost({ losses }: ToolPrinting, because: string): 'auto' {
 }
 
 function only(tools: readonly Tool[], allowed: readonly ToolRef[]): readonly Tool[] {
-  const named = new Set<Tool | undefined>(allowed.map((ref) => toolNamed(tools, ref)))
+  const named = new Set<Tool | undefined>(allowed.map(toolsByName(tools)))
   return tools.filter((tool) => named.has(tool))
 }
 

@@ -51,7 +51,7 @@ export class Turn {
     if (item.seal?.origin !== origin) return losses.add('reasoning', 'another provider or model made it')
     this.#last = 'reasoning'
     const details = nativeDetails(item)
-    this.#details.push(...details)
+    for (const entry of details) this.#details.push(entry)
     if (details.length === 0 && item.seal.data !== '') losses.add('reasoning', 'it is in the form of another protocol')
     const text = item.parts.map((part) => part.text).join('')
     if (traits.reasoning_content) this.#reasoning += text

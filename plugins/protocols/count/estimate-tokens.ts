@@ -1,12 +1,12 @@
-import { defineStage, noConfig } from '../../../engine/index.ts'
-import type { Host, JsonObject } from '../../../engine/index.ts'
+import { defineStage, moduleBeside, noConfig } from '../../../engine/index.ts'
+import type { Host, JsonObject, Loss } from '../../../engine/index.ts'
 import type { CountOutput } from './count.ts'
 import { estimate } from './estimate.ts'
 import { gatherItems } from './gather-items.ts'
 import { gather } from './gather.ts'
-import type { Gathered } from './gather.ts'
+import type { Gathered } from './gathering.ts'
 
-const counter = new URL(import.meta.url.endsWith('.ts') ? './count.ts' : './count.js', import.meta.url)
+const counter = moduleBeside('count', import.meta.url)
 
 /** Milliseconds a client waits for the exact count. */
 const patience = 250
@@ -40,17 +40,23 @@ export default defineStage({
       const { texts, media } = counting.gather(request.body)
       const { tokens, exact } = await counted(texts, host)
       scope.note('token_count', exact ? 'o200k_base' : 'estimate')
+      const losses = uncounted(request.body)
       return {
         reply: {
           status: 200,
-          headers: {},
+          headers: losses.length > 0 ? { 'x-gateway-losses': losses.map(({ field }) => field).join(', ') } : {},
           body: { kind: 'json', value: { ...counting.beside, input_tokens: tokens + media } },
         },
-        meter: { read: () => ({ complete: true, losses: [] }) },
+        meter: { read: () => ({ complete: true, losses }) },
       }
     }
   },
 })
+
+/** What a request stands for that only its provider knows. */
+function uncounted({ conversation = null }: JsonObject): readonly Loss[] {
+  return conversation === null ? [] : [{ field: 'conversation', because: 'what it holds is not known here' }]
+}
 
 /** Exact where a worker is there in time, else the upper estimate. */
 async function counted(texts: readonly string[], host: Host): Promise<CountOutput> {

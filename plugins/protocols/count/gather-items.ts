@@ -1,7 +1,7 @@
 import { isObject } from '../../../engine/index.ts'
 import type { Json, JsonObject } from '../../../engine/index.ts'
-import { documentTokens, imageTokens } from './gather.ts'
-import type { Gathered } from './gather.ts'
+import { Gathering } from './gathering.ts'
+import type { Gathered } from './gathering.ts'
 
 /** Fields that hold no text for the model: names of things, base64 and ciphertexts. */
 const silent: ReadonlySet<string> = new Set(
@@ -12,7 +12,7 @@ const silent: ReadonlySet<string> = new Set(
 
 /** The texts and media of a responses body: instructions, input, tools and the form of the answer. */
 export function gatherItems({ instructions, input, tools, text }: JsonObject): Gathered {
-  const gathering = new Gathering()
+  const gathering = new Items()
   gathering.content(instructions)
   gathering.content(input)
   if (Array.isArray(tools) && tools.length > 0) gathering.text(JSON.stringify(tools))
@@ -21,30 +21,25 @@ export function gatherItems({ instructions, input, tools, text }: JsonObject): G
   return gathering
 }
 
-class Gathering implements Gathered {
-  readonly texts: string[] = []
-  media = 0
-
-  text(value: Json | undefined): void {
-    if (typeof value === 'string' && value !== '') this.texts.push(value)
+class Items extends Gathering {
+  /** What a data URL holds is no text, wherever it stands. */
+  override text(value: Json | undefined): void {
+    const { kind, data } = dataUrl(value) ?? {}
+    if (data === undefined) super.text(value)
+    else if (kind === 'image') this.image(data)
+    else if (kind !== 'audio' && kind !== 'video') this.document(data)
   }
 
-  /** A text, an item or part, or a list of them. */
-  content(value: Json | undefined): void {
-    if (Array.isArray(value)) for (const one of value) this.content(one)
-    else if (isObject(value)) this.#item(value)
-    else this.text(value)
-  }
-
-  #item(item: JsonObject): void {
+  protected override item(item: JsonObject): void {
     switch (item['type']) {
       case 'input_image':
-        this.media += imageTokens(encoded(item['image_url']))
-        return undefined
+      case 'computer_screenshot':
+        return this.image(dataUrl(item['image_url'])?.data)
+      case 'image':
+        return this.image(dataUrl(item['url'])?.data)
       case 'input_file':
         this.text(item['filename'])
-        this.media += documentTokens(encoded(item['file_data']))
-        return undefined
+        return this.document(dataUrl(item['file_data'])?.data)
       default:
         return this.#fields(item)
     }
@@ -53,14 +48,14 @@ class Gathering implements Gathered {
   /** Whatever else an item or part says: its texts, and what it contains. */
   #fields(item: JsonObject): void {
     for (const [name, value] of Object.entries(item)) {
-      if (silent.has(name)) continue
-      if (typeof value === 'string' || Array.isArray(value)) this.content(value)
-      else if (isObject(value)) this.#fields(value)
+      if (!silent.has(name)) this.content(value)
     }
   }
 }
 
-/** The base64 of a data URL (RFC 2397). */
-function encoded(url: Json | undefined): string | undefined {
-  return typeof url === 'string' ? /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1] : undefined
+/** The first word of a data URL's media type, and its base64 (RFC 2397). */
+function dataUrl(url: Json | undefined): { readonly kind?: string; readonly data?: string } | undefined {
+  return typeof url === 'string'
+    ? /^data:(?<kind>\w{0,32})[^,]{0,256};base64,(?<data>.*)$/is.exec(url)?.groups
+    : undefined
 }

@@ -13,6 +13,8 @@ export type Lookup = (
 const publicRanges: ReadonlySet<string> = new Set(['unicast'])
 /** What an operator's own network may use besides. Link-local addresses stay out: hosts keep their credentials there. */
 const privateRanges: ReadonlySet<string> = new Set(['unicast', 'private', 'loopback', 'uniqueLocal', 'carrierGradeNat'])
+/** All of IPv6 that is given out to be reached from anywhere (RFC 4291, section 2.4). */
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
 /** An address among the public ones that a cloud's machines reach their own host by. */
 const platform = '168.63.129.16'
 
@@ -23,7 +25,10 @@ const platform = '168.63.129.16'
 export function allowedAddress(address: string, privateToo: boolean): boolean {
   if (isIP(address) === 0) return false
   const parsed = ipaddr.process(address)
-  return parsed.toString() !== platform && (privateToo ? privateRanges : publicRanges).has(parsed.range())
+  const range = parsed.range()
+  // What is in no range by name counts as `unicast`, of IPv6 also where nothing is assigned yet.
+  if (range === 'unicast' && parsed.kind() === 'ipv6' && !parsed.match(globalUnicast)) return false
+  return parsed.toString() !== platform && (privateToo ? privateRanges : publicRanges).has(range)
 }
 
 /**

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { unescape } from 'node:querystring'
 import { Agent, request } from 'undici'
 import type { Dispatcher } from 'undici'
+import { GatewayError } from '../../../engine/index.ts'
 import { allowedAddress, guardedLookup } from './address.ts'
 import type { Lookup } from './address.ts'
 import { mediaTypeOf } from './media-type.ts'
@@ -27,6 +28,8 @@ export interface FetchRules {
   /** Most bytes of all files together. */
   readonly total: number
   readonly userAgent: string
+  /** Hears of the bytes that have come; a `GatewayError` that it throws ends the fetching. */
+  taken?(bytes: number): void
 }
 
 const redirectLimit = 3
@@ -57,13 +60,15 @@ export class FileFetcher {
     })
   }
 
-  /** Rejects with `Unfetched`, or with the signal's reason when it is aborted. */
+  /** Rejects with `Unfetched`, with what `taken` throws, or with the signal's reason when it is aborted. */
   async fetch(address: string, signal: AbortSignal): Promise<FetchedFile> {
     try {
       return await this.#follow(parse(address), signal)
     } catch (error) {
       signal.throwIfAborted()
-      throw error instanceof Unfetched ? error : new Unfetched(unreachable, { cause: error })
+      throw error instanceof Unfetched || error instanceof GatewayError
+        ? error
+        : new Unfetched(unreachable, { cause: error })
     }
   }
 
@@ -129,6 +134,7 @@ export class FileFetcher {
       check(size)
       this.#left -= chunk.length
       if (this.#left < 0) throw new Unfetched(`the files together are larger than ${total} bytes`)
+      this.#rules.taken?.(chunk.length)
       chunks.push(chunk)
     }
     return Buffer.concat(chunks, size)

@@ -1,5 +1,5 @@
 import { isObject } from '../../../engine/index.ts'
-import type { ErrorDialect, Failure, Frame, Json, JsonObject } from '../../../engine/index.ts'
+import type { Asked, ErrorDialect, Failure, Frame, Json, JsonObject } from '../../../engine/index.ts'
 
 /** Statuses of errors inside a stream, by their words; any other error is the provider's own trouble. */
 const statuses: ReadonlyMap<Json | undefined, number> = new Map([
@@ -38,8 +38,8 @@ export function failed({ event, data }: Frame): Failure | undefined {
 }
 
 /** The event that ends a broken stream; official clients throw on it. */
-export function fail(failure: Failure, requestId: string): readonly Frame[] {
-  const { error } = dialect.print(failure, requestId) as { error: JsonObject }
+export function fail(failure: Failure, { id }: Pick<Asked, 'id'>): readonly Frame[] {
+  const { error } = dialect.print(failure, id) as { error: JsonObject }
   return [{ event: 'error', data: JSON.stringify({ type: 'error', error }) }]
 }
 

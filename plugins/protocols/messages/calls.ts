@@ -14,12 +14,12 @@ export class Calls {
   readonly #orphans = new Set<ToolResult>()
 
   constructor(items: readonly Item[]) {
-    const taken = new Set<string>()
+    const unique = uniqueIds()
     const open = new Map<string, ToolCall>()
     for (const [at, item] of items.entries()) {
       if (item.type === 'call') {
         open.set(item.callId, item)
-        this.#ids.set(item, unique(item.callId, taken))
+        this.#ids.set(item, unique(item.callId))
       }
       if (item.type === 'result') this.#pair(open, item, at)
     }
@@ -48,9 +48,15 @@ export class Calls {
 }
 
 /** Some servers count calls from zero again in each turn, which the wire refuses. */
-function unique(callId: string, taken: Set<string>): string {
-  let id = legalCallId(callId)
-  for (let again = 2; taken.has(id); again++) id = legalCallId(`${callId}_${again}`)
-  taken.add(id)
-  return id
+function uniqueIds(): (callId: string) => string {
+  const taken = new Set<string>()
+  const times = new Map<string, number>()
+  return (callId) => {
+    let again = times.get(callId) ?? 1
+    let id = legalCallId(again === 1 ? callId : `${callId}_${again}`)
+    while (taken.has(id)) id = legalCallId(`${callId}_${++again}`)
+    times.set(callId, again)
+    taken.add(id)
+    return id
+  }
 }

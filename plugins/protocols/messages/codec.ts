@@ -44,7 +44,7 @@ export default defineCodec<'generate'>({
     const told = event.type === 'error' || (event.type === undefined && isObject(event.error))
     return told || frame.event === 'error' ? streamFailure(event) : undefined
   },
-  fail: (failure, requestId) => [errorFrame(failure, requestId)],
+  fail: (failure, { id }) => [errorFrame(failure, id)],
   request: { parse, print },
   reply: { parse: parseReply, print: printReply },
   events: {

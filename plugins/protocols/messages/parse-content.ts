@@ -24,7 +24,7 @@ export function turnItems({ role, content }: Turn, at: string): readonly Item[] 
     const parts = contentParts(block, `${at}.content[${index}]`)
     if (parts) {
       if (!open) items.push({ type: 'message', role, content: (open = []) })
-      open.push(...parts)
+      for (const part of parts) open.push(part)
     } else {
       open = undefined
       items.push(ownItem(block, role, `${at}.content[${index}]`))

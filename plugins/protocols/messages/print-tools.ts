@@ -1,6 +1,5 @@
-import { toolNamed } from '../../../engine/index.ts'
+import { toolsByName, word } from '../../../engine/index.ts'
 import type { CustomTool, FunctionTool, GenerateRequest, JsonObject, Tool } from '../../../engine/index.ts'
-import { word } from './losses.ts'
 import { cacheControl } from './printing.ts'
 import type { Printing } from './printing.ts'
 import { protocol } from './wire.ts'
@@ -26,7 +25,7 @@ export function printTools(request: GenerateRequest, printing: Printing): Printe
 /** Tools the model may call: the wire has no list of allowed ones beside the tools themselves. */
 function allowed({ tools, toolChoice }: GenerateRequest): readonly Tool[] {
   if (toolChoice?.type !== 'allowed') return tools
-  const named = new Set<Tool | undefined>(toolChoice.tools.map((ref) => toolNamed(tools, ref)))
+  const named = new Set<Tool | undefined>(toolChoice.tools.map(toolsByName(tools)))
   return tools.filter((tool) => named.has(tool))
 }
 
@@ -98,7 +97,7 @@ function choiceOf(
     case 'allowed':
       return { type: choice.mode === 'required' ? 'any' : 'auto' }
     case 'tool':
-      return { type: 'tool', name: names.printed(toolNamed(tools, choice) ?? choice) }
+      return { type: 'tool', name: names.printed(toolsByName(tools)(choice) ?? choice) }
     case 'opaque':
       if (choice.protocol === protocol) return choice.value as JsonObject
       losses.add('tool_choice', `only ${choice.protocol} knows this choice`)

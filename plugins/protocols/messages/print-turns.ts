@@ -1,7 +1,6 @@
 import type { GenerateRequest, Item, JsonObject, Message, ToolCall, ToolResult } from '../../../engine/index.ts'
-import { isObject } from '../../../engine/index.ts'
+import { isObject, word } from '../../../engine/index.ts'
 import { Calls } from './calls.ts'
-import { word } from './losses.ts'
 import { messageBlocks, resultContent } from './print-parts.ts'
 import { cacheControl } from './printing.ts'
 import type { Printing } from './printing.ts'
@@ -39,8 +38,7 @@ export function turns({ items }: GenerateRequest, printing: Printing): PrintedTu
     return opened
   }
   for (const item of items.slice(leading(items))) place(item, turn, calls, printing)
-  const answered = drafts.flatMap((draft, index) => withAnswers(draft, drafts[index + 1], calls, printing))
-  return merged(answered)
+  return merged(drafts.flatMap((draft) => withAnswers(draft, calls, printing)))
 }
 
 function leading(items: readonly Item[]): number {
@@ -58,11 +56,15 @@ function said(item: Message, printing: Printing): JsonObject[] {
   return messageBlocks(item.content, item.role, printing)
 }
 
+function add({ blocks }: PrintedTurn, more: readonly JsonObject[]): void {
+  for (const block of more) blocks.push(block)
+}
+
 /** Puts an item where it belongs; the result of a call only makes room, as it is printed with the calls of its turn. */
 function place(item: Item, turn: (role: PrintedTurn['role']) => PrintedTurn, all: Calls, printing: Printing): void {
   switch (item.type) {
     case 'message':
-      turn(messageRole(item, printing)).blocks.push(...said(item, printing))
+      add(turn(messageRole(item, printing)), said(item, printing))
       return
     case 'reasoning': {
       const block = upstreamThinking(item, printing.target.origin)
@@ -77,8 +79,7 @@ function place(item: Item, turn: (role: PrintedTurn['role']) => PrintedTurn, all
       return
     }
     case 'result':
-      if (all.isOrphan(item)) turn('user').blocks.push(...orphan(item, printing))
-      else turn('user')
+      add(turn('user'), all.isOrphan(item) ? orphan(item, printing) : [])
       return
     case 'opaque':
       if (item.protocol === protocol) {
@@ -103,15 +104,13 @@ function orphan(item: ToolResult, printing: Printing): JsonObject[] {
   return blocks.length === 0 ? [] : [{ type: 'text', text: 'Result of an earlier tool call:' }, ...blocks]
 }
 
-/** A turn, and if it makes calls the turn after it with their results put first, in the order they came. */
-function withAnswers(turn: PrintedTurn, next: PrintedTurn | undefined, all: Calls, printing: Printing): PrintedTurn[] {
+/** A turn, and if it makes calls one with their results in the order they came, which the user's next turn goes on. */
+function withAnswers(turn: PrintedTurn, all: Calls, printing: Printing): PrintedTurn[] {
   if (turn.calls.length === 0) return [turn]
   const found = turn.calls.map((call) => ({ id: all.id(call), answer: all.answer(call) }))
   found.sort((one, other) => (one.answer?.at ?? Infinity) - (other.answer?.at ?? Infinity))
   const blocks = found.map(({ id, answer }) => toolResult(id, answer?.result, printing))
-  if (next?.role !== 'user') return [turn, { role: 'user', blocks, calls: [] }]
-  next.blocks.unshift(...blocks)
-  return [turn]
+  return [turn, { role: 'user', blocks, calls: [] }]
 }
 
 /** Turns that say something, neighbours of one role joined, opened by the user. */
@@ -120,7 +119,7 @@ function merged(drafts: readonly PrintedTurn[]): PrintedTurn[] {
   for (const draft of drafts) {
     if (draft.blocks.length === 0) continue
     const last = list.at(-1)
-    if (last?.role === draft.role) last.blocks.push(...draft.blocks)
+    if (last?.role === draft.role) add(last, draft.blocks)
     else list.push(draft)
   }
   if (list[0]?.role !== 'user') list.unshift({ role: 'user', blocks: [{ type: 'text', text: opening }], calls: [] })

@@ -14,13 +14,13 @@ export interface BlockReader {
 export class TextReader implements BlockReader {
   readonly #index: number
   readonly #block: JsonObject
-  readonly #citations: JsonObject[] = []
+  readonly #citations: JsonObject[]
   #length = 0
 
   constructor(index: number, block: JsonObject) {
     this.#index = index
     this.#block = block
-    if (Array.isArray(block.citations)) this.#citations.push(...block.citations.filter(isObject))
+    this.#citations = Array.isArray(block.citations) ? block.citations.filter(isObject) : []
   }
 
   open(): readonly GenerateEvent[] {

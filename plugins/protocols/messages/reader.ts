@@ -3,6 +3,7 @@ import type {
   Failure,
   Frame,
   GenerateEvent,
+  Item,
   JsonObject,
   Restore,
   StopReason,
@@ -107,19 +108,19 @@ export class MessagesReader implements EventReader<GenerateEvent> {
   #open({ index: given, content_block: block }: JsonObject): readonly GenerateEvent[] {
     if (!isObject(block)) return this.#fail(broken('a block starts without its content'))
     const index = Number(given)
-    const events = [...this.#close(index)]
-    if (block.type === 'text') {
-      events.push(...this.#closeText())
-      if (this.#message === undefined) {
-        this.#message = this.#items++
-        events.push({ type: 'item', index: this.#message, item: { type: 'message', role: 'assistant', content: [] } })
-      }
-      this.#text = index
-    } else events.push(...this.#closeMessage())
+    const before = [...this.#close(index), ...(block.type === 'text' ? this.#openText(index) : this.#closeMessage())]
     const reader = this.#reader(block)
     this.#blocks.set(index, reader)
-    events.push(...reader.open())
-    return events
+    return [...before, ...reader.open()]
+  }
+
+  #openText(block: number): readonly GenerateEvent[] {
+    const closing = this.#closeText()
+    this.#text = block
+    if (this.#message !== undefined) return closing
+    this.#message = this.#items++
+    const item: Item = { type: 'message', role: 'assistant', content: [] }
+    return [...closing, { type: 'item', index: this.#message, item }]
   }
 
   #reader(block: JsonObject): BlockReader {

@@ -1,6 +1,6 @@
 import type { Asked, Item, JsonObject, Part, ToolCall } from '../../../engine/index.ts'
+import { word } from '../../../engine/index.ts'
 import type { Losses } from './losses.ts'
-import { word } from './losses.ts'
 import { nativeCitations } from './print-parts.ts'
 import { inputObject } from './print-turns.ts'
 import { clientThinking } from './thinking.ts'

@@ -1,6 +1,5 @@
 import type { Asked, GenerateReply, JsonObject, Rest } from '../../../engine/index.ts'
-import { isObject } from '../../../engine/index.ts'
-import { word } from './losses.ts'
+import { isObject, word } from '../../../engine/index.ts'
 import type { Losses } from './losses.ts'
 import { printUsage, readUsage } from './usage.ts'
 import { protocol } from './wire.ts'

@@ -12,12 +12,15 @@ export function parseReply(body: Json, restore?: Restore): GenerateReply {
   if (!isObject(body) || !Array.isArray(body.content))
     throw new GatewayError('upstream_invalid_response', { reason: 'the answer has no list of content' })
   const reader = new MessagesReader(restore)
-  const events = [...reader.take({ type: 'message_start', message: body })]
-  for (const [index, block] of body.content.entries()) {
-    events.push(...reader.take({ type: 'content_block_start', index, content_block: block as Json }))
-    events.push(...reader.take({ type: 'content_block_stop', index }))
-  }
-  return fold([...events, ...reader.take({ type: 'message_stop' })])
+  const wire: JsonObject[] = [
+    { type: 'message_start', message: body },
+    ...body.content.flatMap((block: Json, index) => [
+      { type: 'content_block_start', index, content_block: block },
+      { type: 'content_block_stop', index },
+    ]),
+    { type: 'message_stop' },
+  ]
+  return fold(wire.flatMap((event) => reader.take(event)))
 }
 
 /** A whole answer for a client of this protocol. */

@@ -1,8 +1,9 @@
 import type { Asked, EventWriter, Frame, GenerateEvent, Item, Loss, StopReason, Usage } from '../../../engine/index.ts'
+import { word } from '../../../engine/index.ts'
 import { errorFrame } from './errors.ts'
 import { BlockFrames, frame } from './frames.ts'
 import type { ItemEvent, ItemWriter } from './frames.ts'
-import { Losses, word } from './losses.ts'
+import { Losses } from './losses.ts'
 import { messageId, ownRest, replyUsage } from './reply-fields.ts'
 import { printStop } from './stop.ts'
 import { mergeUsage } from './usage.ts'
@@ -104,8 +105,9 @@ export class MessagesWriter implements EventWriter<GenerateEvent> {
     for (const [index, events] of this.#waiting) {
       this.#waiting.delete(index)
       for (const event of events) {
-        if (event.type === 'item') frames.push(...this.#enter(index, event.item, event))
-        else frames.push(...(this.#current?.writer?.write(event) ?? []))
+        const written =
+          event.type === 'item' ? this.#enter(index, event.item, event) : this.#current?.writer?.write(event)
+        for (const frame of written ?? []) frames.push(frame)
       }
       if (events.at(-1)?.type !== 'item-end') return frames
       this.#current = undefined
@@ -116,7 +118,8 @@ export class MessagesWriter implements EventWriter<GenerateEvent> {
   /** Ends every item that is still open. */
   #flush(): readonly Frame[] {
     const frames: Frame[] = []
-    while (this.#current) frames.push(...this.#item({ type: 'item-end', index: this.#current.index }))
+    while (this.#current)
+      for (const frame of this.#item({ type: 'item-end', index: this.#current.index })) frames.push(frame)
     return frames
   }
 

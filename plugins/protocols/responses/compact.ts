@@ -1,9 +1,9 @@
 import { defineCodec } from '../../../engine/index.ts'
-import { error } from './failure.ts'
+import { beside, input } from './beside.ts'
 import { meter } from './meter.ts'
 import { schema } from './schema.ts'
 
-const { model, input, instructions, previous_response_id, prompt_cache_key, service_tier } = schema.properties
+const { model, instructions, previous_response_id, prompt_cache_key, service_tier } = schema.properties
 
 /**
  * `POST /v1/responses/compact`: a conversation for a shorter one of the same meaning. Answers `{ id, object:
@@ -18,14 +18,13 @@ export default defineCodec({
     required: ['model'],
     properties: {
       model,
-      input: { ...input, type: ['string', 'array', 'null'] },
+      input,
       instructions,
       previous_response_id,
       prompt_cache_key,
       service_tier,
     },
   },
-  head: (body) => ({ model: body['model'] as string, stream: false, background: false }),
-  error,
+  ...beside,
   meter,
 })

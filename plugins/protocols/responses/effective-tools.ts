@@ -1,5 +1,5 @@
-import { flatName, toolNamed } from '../../../engine/index.ts'
-import type { Item, Json, JsonObject, Tool } from '../../../engine/index.ts'
+import { flatName } from '../../../engine/index.ts'
+import type { FindTool, Item, Json, JsonObject, Tool } from '../../../engine/index.ts'
 import { readTools } from './tools.ts'
 import { isList, known, object, objects, protocol } from './values.ts'
 
@@ -51,9 +51,9 @@ function keyOf(tool: Tool): string {
 }
 
 /** The item with the namespace of the tool it calls, where a client left that out or sent the flattened name. */
-export function requalified(item: Item, tools: readonly Tool[]): Item {
+export function requalified(item: Item, find: FindTool): Item {
   if (item.type !== 'call' || item.namespace !== undefined) return item
-  const tool = toolNamed(tools, item)
+  const tool = find(item)
   if (tool?.namespace === undefined || (tool.name !== item.name && flatName(tool) !== item.name)) return item
   return known({ ...item, name: tool.name, namespace: tool.namespace })
 }

@@ -1,8 +1,8 @@
 import { defineCodec } from '../../../engine/index.ts'
-import { error } from './failure.ts'
+import { beside, input } from './beside.ts'
 import { schema } from './schema.ts'
 
-const { model, input, instructions, previous_response_id, conversation, tools, tool_choice } = schema.properties
+const { model, instructions, previous_response_id, conversation, tools, tool_choice } = schema.properties
 const { parallel_tool_calls, reasoning, text, truncation } = schema.properties
 
 /** `POST /v1/responses/input_tokens`: how long a request would be. Answers `{ object, input_tokens }`. */
@@ -15,7 +15,7 @@ export default defineCodec({
     required: ['model'],
     properties: {
       model,
-      input: { ...input, type: ['string', 'array', 'null'] },
+      input,
       instructions,
       previous_response_id,
       conversation,
@@ -27,7 +27,6 @@ export default defineCodec({
       truncation,
     },
   },
-  head: (body) => ({ model: body['model'] as string, stream: false, background: false }),
-  error,
+  ...beside,
   meter: { reply: () => ({}), stream: () => ({ complete: true }) },
 })

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../engine/index.ts'
+import { GatewayError, toolsByName } from '../../../engine/index.ts'
 import type { Format, GenerateRequest, Item, Json, JsonObject, Message, ReasoningWish } from '../../../engine/index.ts'
 import { effectiveTools, requalified } from './effective-tools.ts'
 import { readInputItem } from './items.ts'
@@ -25,9 +25,10 @@ export function parse(body: JsonObject): GenerateRequest {
   const top = number(body['top_logprobs'])
   const safety = text(body['safety_identifier'])
   const tools = effectiveTools(body)
+  const find = toolsByName(tools)
   const items = [...readInstructions(body['instructions']), ...readInput(body['input'])]
   return known({
-    items: items.map((item) => requalified(item, tools)),
+    items: items.map((item) => requalified(item, find)),
     tools,
     toolChoice: readToolChoice(body['tool_choice']),
     parallelTools: boolean(body['parallel_tool_calls']),

@@ -30,7 +30,8 @@ function readPart(part: JsonObject): Part {
     }
     case 'input_file': {
       const data = text(part['file_data'])
-      const source = data === undefined ? (link(text(part['file_url'])) ?? held(text(part['file_id']))) : inline(data)
+      const source =
+        data === undefined ? (address(text(part['file_url'])) ?? held(text(part['file_id']))) : inline(data)
       return source ? known({ type: 'file' as const, source, filename: text(part['filename']), cache }) : opaque(part)
     }
     case 'input_audio':
@@ -75,10 +76,6 @@ function dataUrl(value: string): MediaSource | undefined {
 
 function inline(value: string): MediaSource {
   return dataUrl(value) ?? { kind: 'data', mediaType: 'application/octet-stream', data: value }
-}
-
-function link(url: string | undefined): MediaSource | undefined {
-  return url === undefined ? undefined : { kind: 'url', url }
 }
 
 function address(url: string | undefined): MediaSource | undefined {

@@ -1,10 +1,10 @@
-import { legalCallId } from '../../../engine/index.ts'
+import { legalCallId, word } from '../../../engine/index.ts'
 import type { Item, JsonObject, Message, Reasoning, ToolCall, ToolResult } from '../../../engine/index.ts'
 import { printOutput, printParts } from './print-parts.ts'
 import type { Printing } from './print-parts.ts'
 import type { Naming } from './print-tools.ts'
 import { printNative } from './reasoning.ts'
-import { known, protocol, text } from './values.ts'
+import { known, protocol } from './values.ts'
 
 /** What printing the conversation for an upstream needs. */
 export interface Conversing extends Printing {
@@ -51,10 +51,7 @@ function printItem(item: Item, conversing: Conversing): JsonObject | undefined {
       return printResult(item, conversing)
     case 'opaque':
       if (item.protocol === protocol) return item.value
-      conversing.losses.add(
-        `messages[].${text(item.value['type']) ?? 'content'}`,
-        'only another protocol has this item',
-      )
+      conversing.losses.add(`messages[].${word(item.value['type'])}`, 'only another protocol has this item')
       return undefined
   }
 }

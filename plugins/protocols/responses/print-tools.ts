@@ -1,8 +1,9 @@
-import { toolNamed, toolNames } from '../../../engine/index.ts'
+import { toolNames, toolsByName, word } from '../../../engine/index.ts'
 import type {
   CustomTool,
   FunctionTool,
   GenerateRequest,
+  Json,
   JsonObject,
   Restore,
   Tool,
@@ -10,7 +11,7 @@ import type {
   ToolRef,
 } from '../../../engine/index.ts'
 import type { Printing } from './print-parts.ts'
-import { known, object, protocol, text } from './values.ts'
+import { known, object, objects, protocol, text } from './values.ts'
 import type { Losses } from './values.ts'
 
 /** Most characters of a tool's name. */
@@ -38,43 +39,53 @@ function alone(tool: Tool): Tool {
   return rest
 }
 
-/** The tools, those of a namespace together where its first one stands. */
+/** The tools, those of a namespace together where its first one stands; all apart where there are no namespaces. */
 export function printTools(tools: readonly Tool[], naming: Naming, printing: Printing): JsonObject[] {
   const printed: JsonObject[] = []
   const groups = new Map<string, JsonObject[]>()
+  const described = descriptions(tools)
+  const open = (name: string) => {
+    const group: JsonObject[] = []
+    groups.set(name, group)
+    printed.push({ type: 'namespace', name, description: described.get(name) ?? `Tools of ${name}.`, tools: group })
+    return group
+  }
   for (const tool of tools) {
     const value = printTool(tool, naming, printing)
     if (!value) continue
-    const namespace = tool.type === 'opaque' || !printing.traits.namespaces ? undefined : tool.namespace
-    if (namespace === undefined) {
-      printed.push(value)
-      continue
-    }
-    const group = groups.get(namespace)
-    if (group) {
-      group.push(value)
-      continue
-    }
-    const children = [value]
-    groups.set(namespace, children)
-    printed.push({ type: 'namespace', name: namespace, description: describedGroup(tools, namespace), tools: children })
+    const namespace = namespaceOf(tool)
+    const alone = namespace === undefined || !printing.traits.namespaces
+    const place = alone ? printed : (groups.get(namespace) ?? open(namespace))
+    const own = tool.type === 'opaque' && namespace !== undefined
+    for (const one of own ? objects(value['tools']) : [value]) place.push(one)
   }
   return printed
 }
 
-function describedGroup(tools: readonly Tool[], namespace: string): string {
-  const [described] = tools.flatMap((tool) => {
-    if (tool.type === 'opaque' || tool.namespace !== namespace || tool.rest?.protocol !== protocol) return []
-    return text(tool.rest.fields['namespace.description']) ?? []
-  })
-  return described ?? `Tools of ${namespace}.`
+/** The namespace of a tool, or that which stands for what a vendor has in it. */
+function namespaceOf(tool: Tool): string | undefined {
+  if (tool.type !== 'opaque') return tool.namespace
+  const { type, name } = tool.value
+  return tool.protocol === protocol && type === 'namespace' ? text(name) : undefined
+}
+
+/** What a client has said of each namespace; of several descriptions the first. */
+function descriptions(tools: readonly Tool[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const tool of tools) {
+    const own = tool.type !== 'opaque' && tool.rest?.protocol === protocol ? tool.rest.fields : undefined
+    const description = text(tool.type === 'opaque' ? tool.value['description'] : own?.['namespace.description'])
+    const namespace = namespaceOf(tool)
+    if (namespace !== undefined && description !== undefined && !found.has(namespace)) found.set(namespace, description)
+  }
+  return found
 }
 
 function printTool(tool: Tool, naming: Naming, printing: Printing): JsonObject | undefined {
   const { losses, traits } = printing
   if (tool.type === 'opaque') {
     if (tool.protocol === protocol) return tool.value
-    losses.add(`tools[].${text(tool.value['type']) ?? 'type'}`, 'only another protocol has this tool')
+    losses.add(`tools[].${word(tool.value['type'])}`, 'only another protocol has this tool')
     return undefined
   }
   if (tool.loaded === protocol) return undefined
@@ -130,8 +141,9 @@ interface Chosen {
 /** The tool choice, and the tools left when a subset had to take its place. */
 export function printChoice({ tools, toolChoice }: GenerateRequest, naming: Naming, printing: Printing): Chosen {
   const { losses, traits } = printing
+  const find = toolsByName(tools)
   const printed = (ref: ToolRef) => {
-    const tool = toolNamed(tools, ref)
+    const tool = find(ref)
     const type = (tool?.type ?? ref.kind) === 'custom' && traits.custom_tools ? 'custom' : 'function'
     // The client's own way to name it stays, but for a flattened name, which its protocol does not have.
     const { namespace } = tool && tool.name !== ref.name ? tool : ref
@@ -152,8 +164,9 @@ export function printChoice({ tools, toolChoice }: GenerateRequest, naming: Nami
       if (traits.allowed_tools) {
         return { tools, choice: { type: 'allowed_tools', mode, tools: [...allowed.map(printed), ...own] } }
       }
-      const named = new Set<Tool | undefined>(allowed.map((ref) => toolNamed(tools, ref)))
-      return { tools: tools.filter((tool) => named.has(tool) || isOwn(tool, own)), choice: mode }
+      const named = new Set<Tool | undefined>(allowed.map(find))
+      const types = new Set(own.map(({ type }) => type))
+      return { tools: tools.filter((tool) => named.has(tool) || isOwn(tool, types)), choice: mode }
     }
     case 'opaque':
       return { tools, ...known({ choice: ownChoice(toolChoice, losses) }) }
@@ -161,8 +174,8 @@ export function printChoice({ tools, toolChoice }: GenerateRequest, naming: Nami
 }
 
 /** Whether a tool that the vendor runs is among the allowed ones, which name it by its type. */
-function isOwn(tool: Tool, allowed: readonly JsonObject[]): boolean {
-  return tool.type === 'opaque' && allowed.some(({ type }) => type === tool.value['type'])
+function isOwn(tool: Tool, allowed: ReadonlySet<Json | undefined>): boolean {
+  return tool.type === 'opaque' && allowed.has(tool.value['type'])
 }
 
 function ownChoice(choice: Extract<ToolChoice, { type: 'opaque' }>, losses: Losses) {

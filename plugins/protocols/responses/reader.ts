@@ -2,6 +2,7 @@ import type { EventReader, Failure, Frame, GenerateEvent, JsonObject, Restore } 
 import { cutShort, eventFailure, responseFailure, unreadable } from './failure.ts'
 import { nativeFields } from './native-fields.ts'
 import { readAnnotation, readLogprobs } from './parts.ts'
+import { partners } from './partners.ts'
 import { OpenItem } from './reading.ts'
 import type { PartKind } from './reading.ts'
 import { readStop } from './stop.ts'
@@ -191,12 +192,9 @@ export class Reader implements EventReader<GenerateEvent> {
   #finish(response: JsonObject, incomplete: boolean): void {
     this.#start(response)
     const output = objects(response['output'])
-    // Some upstreams tell everything only at the end.
-    const silent = this.#items.size === 0
-    for (const [index, item] of output.entries()) {
-      if (silent) this.#items.set(index, this.#open(item))
-      this.#complete(this.#items.get(index), item)
-    }
+    const streamed = partners(output, this.#items)
+    // Some upstreams tell things only at the end.
+    for (const [at, item] of output.entries()) this.#complete(streamed[at] ?? this.#open(item), item)
     for (const open of this.#items.values()) open.close(this.#out)
     this.#ended = true
     const status = incomplete ? 'incomplete' : (text(response['status']) ?? 'completed')

@@ -20,16 +20,22 @@ interface Told {
 
 /** One item of a stream that is being read: what of it was passed on, so that its end can add what is missing. */
 export class OpenItem {
+  /** What it is called on the wire, and its id there, where it has one. */
+  readonly type: string
+  readonly id: string | undefined
   readonly #item: Item
   /** Unwraps the text of a custom tool that went as a function. */
   readonly #custom: CustomInput | undefined
-  readonly #told: Told[] = []
+  /** By kind and place. */
+  readonly #told = new Map<string, Told>()
   #current: Told | undefined
   #index = -1
   #input = ''
   ended = false
 
   constructor(item: JsonObject, restore: Restore | undefined) {
+    this.type = typeOf(item)
+    this.id = text(item['id']) || undefined
     this.#item = readOutputItem(item, restore)
     const wrapped = item['type'] === 'function_call' && this.#item.type === 'call' && this.#item.kind === 'custom'
     this.#custom = wrapped ? new CustomInput() : undefined
@@ -69,7 +75,8 @@ export class OpenItem {
   enter(kind: PartKind, at: number, out: GenerateEvent[]): void {
     if (!this.speaks(kind) || (this.#current?.kind === kind && this.#current.at === at)) return
     this.#current = { kind, at, length: 0, annotations: 0 }
-    this.#told.push(this.#current)
+    const key = placeOf(kind, at)
+    if (!this.#told.has(key)) this.#told.set(key, this.#current)
     out.push({ type: 'part', index: this.#index, kind })
   }
 
@@ -138,7 +145,7 @@ export class OpenItem {
       const kind = kindOf(part['type'])
       const whole = text(part[fields[kind]])
       if (whole === undefined) continue
-      const told = this.#told.find((entry) => entry.kind === kind && entry.at === at)
+      const told = this.#told.get(placeOf(kind, at))
       if (told && told !== this.#current) continue
       if (!told) this.enter(kind, at, out)
       const length = told?.length ?? 0
@@ -149,6 +156,15 @@ export class OpenItem {
       }
     }
   }
+}
+
+/** The type of an item; messages may go without it. */
+export function typeOf(item: JsonObject): string {
+  return text(item['type']) ?? 'message'
+}
+
+function placeOf(kind: PartKind, at: number): string {
+  return `${kind} ${at}`
 }
 
 /** An item as it opens: without text, but with the parts that no delta can bring. */

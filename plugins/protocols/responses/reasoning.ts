@@ -48,17 +48,20 @@ export function printNative(seal: Seal, stored: boolean): JsonObject | undefined
   return known({ type: 'reasoning', id: stored ? id : undefined, ...fields, summary: fields['summary'] ?? [] })
 }
 
-/**
- * `encrypted_content` for a client. Proofs of readable text always travel; ciphertext, and what merely says whose the
- * text is, only when the client includes it or keeps no state at the gateway (`store: false`).
- */
-export function packReasoning(seal: Seal | undefined, parts: Parts, asked: Asked): string | undefined {
-  if (!seal || (!isProof(seal) && !wantsCiphertext(asked.body))) return undefined
-  const { kind, data } = seal
+/** `encrypted_content` of an item: its seal, and of readable reasoning the text that was sealed. */
+export function packReasoning({ origin, kind, data }: Seal, parts: Parts, asked: Asked): string {
   return packSeal(
-    seal.origin ?? asked.origin,
+    origin ?? asked.origin,
     kind === 'signature' ? { kind, data, parts: parts.map((part) => ({ ...part })) } : { kind, data },
   )
+}
+
+/**
+ * Whether a client sees `encrypted_content`. Proofs of readable text always travel; ciphertext, and what merely says
+ * whose the text is, only when the client includes it or keeps no state at the gateway (`store: false`).
+ */
+export function showsSeal(seal: Seal, { body }: Asked): boolean {
+  return isProof(seal) || wantsCiphertext(body)
 }
 
 function isProof({ kind, data }: Seal): boolean {

@@ -38,5 +38,5 @@ export function parseReply(body: Json, restore?: Restore): GenerateReply {
 export function printReply(reply: GenerateReply, asked: Asked): Printed<JsonObject> {
   const writer = new Writer(asked, 'whole')
   for (const event of unfold(reply)) writer.write(event)
-  return { body: writer.response, losses: writer.losses }
+  return { body: writer.response, losses: writer.losses, unshown: writer.unshown }
 }

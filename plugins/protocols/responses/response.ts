@@ -1,5 +1,6 @@
 import type { Asked, Json, JsonObject } from '../../../engine/index.ts'
-import { boolean, known, number, object, objects, text } from './values.ts'
+import { strictOf } from './tools.ts'
+import { boolean, number, object, objects, text } from './values.ts'
 
 /** The id of the response to the exchange `id`. */
 export function responseId(id: string): string {
@@ -74,7 +75,7 @@ export function responseObject(asked: Asked, state: State): JsonObject {
 
 function echoedTool(tool: JsonObject): JsonObject {
   if (tool['type'] !== 'function') return tool
-  return { ...known({ description: null, parameters: null, strict: true }), ...tool }
+  return { description: null, parameters: null, ...tool, strict: strictOf(tool) }
 }
 
 const tiers = new Set(['default', 'flex', 'scale', 'priority', 'ultrafast'])

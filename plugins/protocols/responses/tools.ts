@@ -5,32 +5,37 @@ import { boolean, isList, known, object, objects, protocol, text, without } from
 const functionFields = new Set(['type', 'name', 'description', 'parameters', 'strict'])
 const customFields = new Set(['type', 'name', 'description', 'format'])
 
-/** The tools of a request; those of a `namespace` carry its name. `at` is where the list stands, for errors. */
+/**
+ * The tools of a request; those of a `namespace` carry its name. Those of a vendor in one, or none at all, stay together
+ * as a namespace that only this protocol knows. `at` is where the list stands, for errors.
+ */
 export function readTools(tools: Json | undefined, at: string): readonly Tool[] {
   return objects(tools).flatMap((tool, index): readonly Tool[] => {
     const place = `${at}[${index}]`
     if (tool['type'] !== 'namespace') return [readTool(tool, place)]
     const namespace = named(tool, place)
-    return objects(tool['tools']).map((child, position) =>
+    const children = objects(tool['tools']).map((child, position) =>
       readTool(child, `${place}.tools[${position}]`, { namespace, description: text(tool['description']) }),
     )
+    const own = children.filter((child) => child.type === 'opaque').map(({ value }) => value)
+    if (own.length === 0 && children.length > 0) return children
+    const others = children.filter((child) => child.type !== 'opaque')
+    return [...others, { type: 'opaque', protocol, value: { ...tool, tools: own } }]
   })
 }
 
 function readTool(tool: JsonObject, at: string, group?: { namespace: string; description: string | undefined }): Tool {
   switch (tool['type']) {
-    case 'function': {
-      const parameters = object(tool['parameters'])
+    case 'function':
       return known({
         type: 'function' as const,
         name: named(tool, at),
         namespace: group?.namespace,
         description: text(tool['description']),
-        parameters,
-        strict: boolean(tool['strict']) ?? isStrict(parameters),
+        parameters: object(tool['parameters']),
+        strict: strictOf(tool),
         rest: ownFields(tool, functionFields, group?.description),
       })
-    }
     case 'custom':
       return known({
         type: 'custom' as const,
@@ -57,13 +62,12 @@ function named(tool: JsonObject, at: string): string {
 }
 
 /**
- * Whether a schema is fit for strict mode, which this protocol applies unless told otherwise and others do not:
- * every object in it is closed and requires all of its properties.
+ * Whether a function is held to its schema. This protocol does so unless told otherwise, and others do not: without
+ * the client's word it is where the schema is fit for it, every object closed and with all its properties required.
  */
-function isStrict(schema: Json | undefined): boolean {
-  const value = object(schema)
-  if (!value) return false
-  return closed(value)
+export function strictOf(tool: JsonObject): boolean {
+  const parameters = object(tool['parameters'])
+  return boolean(tool['strict']) ?? (parameters !== undefined && closed(parameters))
 }
 
 function closed(schema: Json | undefined): boolean {
@@ -72,8 +76,8 @@ function closed(schema: Json | undefined): boolean {
   if (!value) return true
   const properties = object(value['properties'])
   if (properties || value['type'] === 'object') {
-    const required: readonly Json[] = isList(value['required']) ? value['required'] : []
-    const all = Object.keys(properties ?? {}).every((name) => required.includes(name))
+    const required = new Set<Json>(isList(value['required']) ? value['required'] : [])
+    const all = Object.keys(properties ?? {}).every((name) => required.has(name))
     if (value['additionalProperties'] !== false || !all) return false
   }
   const inner = [properties, object(value['$defs']), object(value['definitions'])]

@@ -1,4 +1,4 @@
-import { isObject } from '../../../engine/index.ts'
+import { isObject, word } from '../../../engine/index.ts'
 import type { Json, JsonObject, Loss, Rest } from '../../../engine/index.ts'
 
 /** The protocol's name, by which what only it understands is tagged. */
@@ -78,7 +78,7 @@ export class Losses {
   own(rest: Rest | undefined, prefix = ''): JsonObject {
     if (rest?.protocol === protocol) return rest.fields
     for (const field of Object.keys(rest?.fields ?? {}))
-      this.add(`${prefix}${field}`, 'the responses protocol has no such field')
+      this.add(`${prefix}${word(field)}`, 'the responses protocol has no such field')
     return {}
   }
 

@@ -1,14 +1,7 @@
-import type {
-  Asked,
-  EventWriter,
-  Failure,
-  Frame,
-  GenerateEvent,
-  Item,
-  JsonObject,
-  Loss,
-} from '../../../engine/index.ts'
-import { allows } from './allowed.ts'
+import type { Asked, EventWriter, Failure, Frame, GenerateEvent, Item } from '../../../engine/index.ts'
+import type { JsonObject, Loss, Unshown } from '../../../engine/index.ts'
+import { word } from '../../../engine/index.ts'
+import { allowance } from './allowed.ts'
 import { inputEvent, partEvent, textDelta, textDone } from './events.ts'
 import type { StreamEvent } from './events.ts'
 import { done } from './closing.ts'
@@ -23,15 +16,13 @@ import type { Status } from './writing.ts'
 
 type Of<T extends GenerateEvent['type']> = Extract<GenerateEvent, { type: T }>
 
-export { done }
-
 /**
  * Writes a stream of this protocol: events named by their type and numbered from 0, `[DONE]` last.
  * `whole` writes no frames: only `response` is wanted.
  */
 export class Writer implements EventWriter<GenerateEvent> {
   readonly #asked: Asked
-  readonly #body: JsonObject
+  readonly #allows: ReturnType<typeof allowance>
   readonly #whole: boolean
   readonly #losses = new Losses()
   /** By the neutral index. */
@@ -55,12 +46,16 @@ export class Writer implements EventWriter<GenerateEvent> {
 
   constructor(asked: Asked, form: 'stream' | 'whole') {
     this.#asked = asked
-    this.#body = object(asked.body) ?? {}
+    this.#allows = allowance(object(asked.body) ?? {})
     this.#whole = form === 'whole'
   }
 
   get losses(): readonly Loss[] {
     return this.#losses.list()
+  }
+
+  get unshown(): Unshown {
+    return new Map([...this.#items.values()].flatMap(({ id, unshown }) => (unshown ? [[id, unshown] as const] : [])))
   }
 
   write(event: GenerateEvent): readonly Frame[] {
@@ -116,7 +111,7 @@ export class Writer implements EventWriter<GenerateEvent> {
   }
 
   #item(index: number, item: Item): void {
-    if (item.type === 'call' && !allows(this.#body, item))
+    if (item.type === 'call' && !this.#allows(item))
       return this.#losses.add(`output[].${item.kind}_call`, 'the model called a tool that was not allowed')
     if (item.type !== 'opaque' && item.type !== 'result') {
       const open = new WritingItem(item, this.#count++, this.#asked, this.#losses)
@@ -125,8 +120,8 @@ export class Writer implements EventWriter<GenerateEvent> {
       return
     }
     if (item.type === 'opaque' && item.protocol === protocol) return this.#nativeItem(index, item.value)
-    const type = item.type === 'opaque' ? text(item.value['type']) : undefined
-    this.#losses.add(`output[].${type ?? item.type}`, 'only another protocol has this item')
+    const type = item.type === 'opaque' ? word(item.value['type']) : item.type
+    this.#losses.add(`output[].${type}`, 'only another protocol has this item')
   }
 
   /** An item of this protocol's own, as it opens or as it has become. */
@@ -250,6 +245,7 @@ export class Writer implements EventWriter<GenerateEvent> {
 
   #fail(failure: Failure): void {
     if (!this.#started) this.#start(undefined)
+    this.#release('completed')
     this.#ended = true
     for (const open of this.#items.values()) this.#output[open.outputIndex] ??= open.print('incomplete')
     this.response = this.#snapshot({ status: 'failed', error: responseError(failure), output: this.#output })

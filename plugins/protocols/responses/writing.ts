@@ -8,10 +8,11 @@ import type {
   Seal,
   ToolCall,
 } from '../../../engine/index.ts'
+import { word } from '../../../engine/index.ts'
 import { printAnnotation, printLogprobs } from './parts.ts'
-import { packReasoning } from './reasoning.ts'
+import { packReasoning, showsSeal } from './reasoning.ts'
 import { itemId } from './response.ts'
-import { known, protocol, text } from './values.ts'
+import { known, protocol } from './values.ts'
 import type { Losses } from './values.ts'
 
 /** Id prefixes that vendors expect of each type of item. */
@@ -40,7 +41,7 @@ export class WritingPart {
     this.text += text
     if (!logprobs) return []
     const printed = printLogprobs(logprobs)
-    this.logprobs.push(...printed)
+    for (const entry of printed) this.logprobs.push(entry)
     return printed
   }
 
@@ -123,6 +124,16 @@ export class WritingItem {
     this.#seal = seal
   }
 
+  /** The sealed reasoning, where the client is not shown it. */
+  get unshown(): string | undefined {
+    return this.#sealed(false)
+  }
+
+  #sealed(shown: boolean): string | undefined {
+    const seal = this.#seal
+    return seal && showsSeal(seal, this.#asked) === shown ? packReasoning(seal, this.#said, this.#asked) : undefined
+  }
+
   print(status: Status): JsonObject {
     const item = this.#item
     const head = { id: this.id, type: this.type, status }
@@ -131,7 +142,7 @@ export class WritingItem {
       case 'message':
         return known({ ...head, role: 'assistant', content: parts, phase: item.phase })
       case 'reasoning':
-        return known({ ...head, summary: parts, encrypted_content: packReasoning(this.#seal, this.#said, this.#asked) })
+        return known({ ...head, summary: parts, encrypted_content: this.#sealed(true) })
       case 'call': {
         const { name, namespace } = item
         const call_id = item.callId || this.id.replace(/^[a-z]+/, 'call')
@@ -146,7 +157,7 @@ export class WritingItem {
 function whole(message: Message, losses: Losses): JsonObject[] {
   return message.content.flatMap<JsonObject>((part) => {
     if (part.type === 'opaque' && part.protocol === protocol) return part.value
-    const type = part.type === 'opaque' ? (text(part.value['type']) ?? part.type) : part.type
+    const type = part.type === 'opaque' ? word(part.value['type']) : part.type
     losses.add(`output[].content.${type}`, 'a message of the responses protocol cannot hold it')
     return []
   })

@@ -85,6 +85,7 @@ function ask(request: Envelope, { provider, model }: Candidate, upstream: Upstre
     stream: request.stream,
     ...(codec.protocol === request.protocol ? { clientHeaders: request.headers } : {}),
     model: model.upstream_model,
+    publicName: model.name,
     timeouts,
     scope,
   })

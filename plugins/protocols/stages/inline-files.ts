@@ -1,5 +1,4 @@
-import { lookup } from 'node:dns'
-import { GatewayError, defineStage, duration, durationSchema } from '../../../engine/index.ts'
+import { GatewayError, Hold, byteBudget, defineStage, duration, durationSchema } from '../../../engine/index.ts'
 import type {
   AudioPart,
   Candidate,
@@ -8,14 +7,14 @@ import type {
   GenerateRequest,
   Host,
   Item,
-  JsonObject,
   Offer,
   Part,
   Scope,
 } from '../../../engine/index.ts'
+import { fetchAll } from '../files/fetch-all.ts'
 import type { FetchRules, FetchedFile } from '../files/fetch-file.ts'
 import { audioFormatOf } from '../files/media-type.ts'
-import { placeOf } from '../files/place.ts'
+import { placesOf } from '../files/place.ts'
 
 /** Fetches files that are given by their address where the provider takes only their bytes. */
 export default defineStage({
@@ -31,7 +30,13 @@ export default defineStage({
         type: 'integer',
         minimum: 1,
         default: 67_108_864,
-        description: 'Most bytes the files of one request may have together.',
+        description: 'Most bytes the files of one request may have together, each as often as it is sent.',
+      },
+      in_hand: {
+        type: 'integer',
+        minimum: 1,
+        default: 268_435_456,
+        description: 'Most bytes of files that all requests under way may hold.',
       },
       within: { ...durationSchema, default: '30s', description: 'How long fetching all of them may take.' },
       private_addresses: {
@@ -53,14 +58,23 @@ export default defineStage({
       privateAddresses: config.private_addresses,
       userAgent: `sluice/${host.version}`,
     }
+    const limit = config.in_hand
+    const budget = host.keep(`files of up to ${limit} bytes`, () => byteBudget(limit))
     // Further candidates of the same request need not fetch again.
-    const fetched = new WeakMap<Envelope, Files>()
+    const begun = new WeakMap<Envelope, Holding>()
     return ({ request, model }, scope) => {
       const wanted = wantedParts(request, model, host)
       if (!wanted) return { request }
-      const known = fetched.get(request) ?? new Map<string, FetchedFile>()
-      fetched.set(request, known)
-      return inline(request, wanted, known, rules, scope)
+      let holding = begun.get(request)
+      if (!holding) {
+        const { fetched, sent } = (holding = { files: new Map(), fetched: new Hold(budget), sent: new Hold(budget) })
+        begun.set(request, holding)
+        scope.onEnd?.(() => {
+          fetched.release()
+          sent.release()
+        })
+      }
+      return inline(request, wanted, holding, rules, scope)
     }
   },
 })
@@ -71,13 +85,20 @@ interface Rules extends FetchRules {
   readonly within: number
 }
 
-type Files = Map<string, FetchedFile>
+/** What a request has in hand until it is over. */
+interface Holding {
+  readonly files: Map<string, FetchedFile>
+  readonly fetched: Hold
+  /** What the body for the present candidate holds of it. */
+  readonly sent: Hold
+}
+
 type LinkedPart = (AudioPart | FilePart) & { readonly source: { readonly kind: 'url' } }
 
 interface Wanted {
   readonly neutral: GenerateRequest
-  readonly urls: ReadonlySet<string>
-  readonly is: (part: Part) => part is LinkedPart
+  /** In the order of the conversation. */
+  readonly parts: readonly LinkedPart[]
 }
 
 /** What has to be fetched. A request that goes on as the client's own bytes is not parsed to find out. */
@@ -90,10 +111,8 @@ function wantedParts(request: Envelope, { offer }: Candidate, host: Host): Wante
     part.source.kind === 'url' &&
     printing.inlines?.(part, offer) === true
   const neutral = request.neutral('generate')
-  const urls = new Set(
-    neutral.items.flatMap((item) => partsOf(item).flatMap((part) => (is(part) ? [part.source.url] : []))),
-  )
-  return urls.size === 0 ? undefined : { neutral, urls, is }
+  const parts = neutral.items.flatMap((item) => partsOf(item).filter(is))
+  return parts.length === 0 ? undefined : { neutral, parts }
 }
 
 /** Whether the client's bytes go on as they are, with no address that only other providers of their protocol take. */
@@ -106,18 +125,86 @@ function partsOf(item: Item): readonly Part[] {
   return item.type === 'message' || item.type === 'result' ? item.content : []
 }
 
-async function inline(request: Envelope, wanted: Wanted, files: Files, rules: Rules, scope: Scope) {
+async function inline(request: Envelope, wanted: Wanted, holding: Holding, rules: Rules, scope: Scope) {
+  const { neutral, parts } = wanted
+  const links = linksOf(parts, request)
   const started = performance.now()
-  await fetchAll(request.sent, wanted.urls, files, rules, scope)
+  await fetchLinks(links, holding, rules, scope)
   scope.time('files', performance.now() - started)
-  const replaced = (part: Part): Part => {
-    const file = wanted.is(part) ? files.get(part.source.url) : undefined
-    return file ? inlined(part as LinkedPart, file) : part
-  }
-  const items = wanted.neutral.items.map((item) =>
-    partsOf(item).some(wanted.is) ? ({ ...item, content: partsOf(item).map(replaced) } as Item) : item,
+  const replaced = replacements(links, holding, rules)
+  const items = neutral.items.map((item) =>
+    partsOf(item).some((part) => replaced.has(part))
+      ? ({ ...item, content: partsOf(item).map((part) => replaced.get(part) ?? part) } as Item)
+      : item,
   )
-  return { request: request.with({ neutral: { ...wanted.neutral, items } }) }
+  return { request: request.with({ neutral: { ...neutral, items } }) }
+}
+
+/** A part with its place in what the client sent; without one it is of an earlier turn. */
+interface Link {
+  readonly part: LinkedPart
+  readonly url: string
+  readonly place: string | undefined
+}
+
+/** Those that the client sent, in their order, then those of earlier turns, the latest first. */
+function linksOf(parts: readonly LinkedPart[], { sent }: Envelope): readonly Link[] {
+  const places = placesOf(new Set(parts.map(({ source }) => source.url)), sent)
+  // What the client sent stands at the end of the conversation.
+  const links = parts.toReversed().map((part): Link => {
+    const { url } = part.source
+    return { part, url, place: places.get(url)?.pop() }
+  })
+  const own = links.filter(({ place }) => place !== undefined)
+  return [...own.toReversed(), ...links.filter(({ place }) => place === undefined)]
+}
+
+/** Fetches what the client sent, and of earlier turns what there is still room for: a text takes the place of others. */
+async function fetchLinks(links: readonly Link[], { files, fetched }: Holding, rules: Rules, scope: Scope) {
+  const first = new Map<string, string | undefined>()
+  for (const { url, place } of links) if (!first.has(url)) first.set(url, place)
+  const urls = [...first.keys()]
+  const own = urls.filter((url) => first.get(url) !== undefined)
+  const extra = own[rules.files]
+  if (extra !== undefined) throw refused(first.get(extra), `at most ${rules.files} files are fetched for one request`)
+  await fetchAll([own, urls.slice(own.length, rules.files)], {
+    rules: { ...rules, taken: (bytes) => take(fetched, bytes) },
+    within: rules.within,
+    scope,
+    files,
+    // One of an earlier turn was there then: the conversation goes on without it.
+    missed(url, reason, cause) {
+      const place = first.get(url)
+      if (place !== undefined) throw refused(place, reason, cause)
+    },
+  })
+}
+
+/** The parts that hold their file in place of its address. One that is sent twice counts twice. */
+function replacements(links: readonly Link[], { files, sent }: Holding, { total }: Rules): ReadonlyMap<Part, Part> {
+  const replaced = new Map<Part, Part>()
+  let left = total
+  // The body for the candidate before is gone.
+  sent.release()
+  for (const { part, url, place } of links) {
+    const file = files.get(url)
+    if (!file) continue
+    const size = Buffer.byteLength(file.data, 'base64')
+    if (size <= left) {
+      left -= size
+      take(sent, size)
+      replaced.set(part, inlined(part, file))
+    } else if (place !== undefined) throw refused(place, `the files together are larger than ${total} bytes`)
+  }
+  return replaced
+}
+
+function take(hold: Hold, bytes: number): void {
+  if (!hold.take(bytes)) throw new GatewayError('overloaded', {}, { retryAfter: 1 })
+}
+
+function refused(place: string | undefined, reason: string, cause?: unknown): GatewayError {
+  return new GatewayError('invalid_value', { param: place ?? 'file_url', reason }, { cause })
 }
 
 function inlined(part: LinkedPart, { mediaType, data, filename }: FetchedFile): Part {
@@ -126,40 +213,4 @@ function inlined(part: LinkedPart, { mediaType, data, filename }: FetchedFile): 
   const { cache } = part
   if (mediaType.startsWith('image/')) return { type: 'image', source, ...(cache ? { cache } : {}) }
   return { ...part, source, ...(part.filename === undefined && filename !== undefined ? { filename } : {}) }
-}
-
-/** How many files of one request are fetched at a time. */
-const atOnce = 4
-
-async function fetchAll(sent: JsonObject, urls: ReadonlySet<string>, files: Files, rules: Rules, scope: Scope) {
-  const missing = [...urls].filter((url) => !files.has(url))
-  const refused = (url: string, reason: string, cause?: unknown) =>
-    new GatewayError('invalid_value', { param: placeOf(url, sent) ?? 'file_url', reason }, { cause })
-  const extra = [...urls][rules.files]
-  if (extra !== undefined) throw refused(extra, `at most ${rules.files} files are fetched for one request`)
-  // Loaded for the first file: its HTTP client is large, and most requests bring their files along.
-  const { FileFetcher, Unfetched } = await import('../files/fetch-file.ts')
-  const fetcher = new FileFetcher(rules, lookup)
-  const late = AbortSignal.timeout(rules.within)
-  const enough = new AbortController()
-  const signal = AbortSignal.any([scope.signal, late, enough.signal])
-  const worker = async () => {
-    for (let url = missing.shift(); url !== undefined; url = missing.shift()) {
-      try {
-        files.set(url, await fetcher.fetch(url, signal))
-      } catch (error) {
-        scope.signal.throwIfAborted()
-        const reason = late.aborted ? 'it took too long to fetch' : error instanceof Unfetched && error.message
-        if (reason === false) throw error
-        // One of an earlier turn was there then: the conversation goes on, with a text in its place.
-        if (placeOf(url, sent) !== undefined) throw refused(url, reason, error)
-      }
-    }
-  }
-  try {
-    await Promise.all(Array.from({ length: atOnce }, worker))
-  } finally {
-    enough.abort()
-    await fetcher.close()
-  }
 }

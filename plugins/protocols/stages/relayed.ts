@@ -1,48 +1,59 @@
 import { FrameDecoder, GatewayError, StreamEnds, WholeFrames, encodeFrame, through } from '../../../engine/index.ts'
 import type { AnyCodec, Failure, Frame, Metered, Source } from '../../../engine/index.ts'
 import type { Back, Exchange } from './translate-back.ts'
-import { failureOf } from './translate-back.ts'
+import { asked, failureOf } from './translate-back.ts'
 
 /** Bytes at the end of a stream in which its last frames nearly always are, and in which they are else. */
 const nearEnd = 2 * 1024
 const farEnd = 16 * 1024
 
 /**
- * A stream of the client's own protocol, passed on event by event, byte for byte. Its usage is read from its ends once
- * it is over. A stream that breaks, or ends before its protocol's last word, ends in the protocol's own way of failing.
+ * A stream of the client's own protocol, passed on event by event, byte for byte, with lines that end in LF. Its usage
+ * is read from its ends once it is over. A stream that breaks, or ends before its protocol's last word, ends in the
+ * protocol's own way of failing.
  */
 export function relayed(exchange: Exchange, source: Source): Back {
-  const { codec, scope, candidate } = exchange
+  const { codec, candidate } = exchange
   const ends = new StreamEnds(farEnd)
   const whole = new WholeFrames()
+  const lines = new LineFeeds()
   let read: Measured | undefined
   let failure: Failure | undefined
   const measured = () => (read ??= metered(codec, ends, ends.last(nearEnd)))
   const failing = (error: unknown): readonly Frame[] | undefined => {
     failure = failureOf(error)
-    return codec.fail?.(failure, scope.id, ends.last(nearEnd).at(-1), ends.opening())
+    return codec.fail?.(failure, asked(exchange), latest(ends), ends.opening())
   }
+  const closing = () => codec.close?.(asked(exchange), latest(ends), ends.opening()) ?? []
   /** The last event, if only the empty line after it is missing; what is left of a broken one is dropped. */
   const rest = (): string => {
     const text = completed(whole.rest())
     ends.add(Buffer.from(text))
     return text
   }
+  /** The last bytes of a stream: what it lacks comes before the word that ends it. */
+  const finished = (bytes: Uint8Array): Uint8Array => {
+    const before = bytes.subarray(0, bytes.length - lastWord.length)
+    ends.add(before)
+    const last = Buffer.from(printed(closing()) || lastWord)
+    ends.add(last)
+    return Buffer.concat([before, last])
+  }
   const relay = through(source, {
     data(chunk) {
-      const bytes = whole.push(chunk)
-      if (bytes) ends.add(bytes)
+      const events = whole.push(chunk)
+      const bytes = events && lines.pass(events)
+      if (!bytes) return undefined
+      if (codec.close && hasLastWord(bytes)) return finished(bytes)
+      ends.add(bytes)
       return bytes
     },
     end() {
       const last = rest()
-      const near = ends.last(nearEnd)
+      const near = lately(ends)
       failure = announced(codec, near)
       if (!failure) read = metered(codec, ends, near)
-      const frames =
-        failure || read?.complete
-          ? codec.close?.(scope.id, near.at(-1), ends.opening())
-          : failing(cutShort(candidate.model.name))
+      const frames = failure || read?.complete ? closing() : failing(cutShort(candidate.model.name))
       return Buffer.from(last + printed(frames ?? []))
     },
     fail(error) {
@@ -57,6 +68,39 @@ export function relayed(exchange: Exchange, source: Source): Back {
     losses: [],
   }
 }
+
+const lastWord = encodeFrame({ data: '[DONE]' })
+
+/** Whether a stream has come to its last word. Asked of every chunk: nearly all end in another byte before their line. */
+function hasLastWord(bytes: Uint8Array): boolean {
+  if (bytes.at(-3) !== closingBracket) return false
+  return Buffer.from(bytes.subarray(-lastWord.length)).toString() === lastWord
+}
+
+const closingBracket = 0x5d
+
+/** The frames at the end; more than the nearest bytes are looked at only where an event is larger than they are. */
+function lately(ends: StreamEnds): readonly Frame[] {
+  const near = ends.last(nearEnd)
+  return near.length > 0 ? near : ends.last(Infinity)
+}
+
+function latest(ends: StreamEnds): Frame | undefined {
+  return ends.last(nearEnd).at(-1) ?? ends.latest()
+}
+
+/** Passes on bytes whose lines end in LF as they are; those of any other stream are printed anew. */
+class LineFeeds {
+  /** Undefined: nothing has come yet; false: its lines end in LF. */
+  #decoder: FrameDecoder | false | undefined
+
+  pass(events: Uint8Array): Uint8Array {
+    this.#decoder ??= events.includes(carriageReturn) && new FrameDecoder()
+    return this.#decoder ? Buffer.from(printed(this.#decoder.push(events))) : events
+  }
+}
+
+const carriageReturn = 0x0d
 
 type Measured = Metered & { readonly complete: boolean }
 

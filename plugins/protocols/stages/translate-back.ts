@@ -88,8 +88,10 @@ function back(exchange: Exchange, answer: UpstreamAnswer): Back | Promise<Back> 
     case 'bytes':
       return { body: { kind: 'stream', source: answer.source, type: answer.type }, meter: meterOf({}), losses: [] }
     case 'events':
-      if (exchange.upstream.same) return relayed(exchange, answer.source)
-      return events(exchange, answer.source)
+      // A client that did not ask to stream reads one answer, whatever the provider made of that.
+      return exchange.upstream.same && (exchange.request.stream || !exchange.codec.events)
+        ? relayed(exchange, answer.source)
+        : events(exchange, answer.source)
     case 'neutral-events':
       if (exchange.request.stream) return fromNeutral(exchange, answer.events)
       return Array.fromAsync(answer.events).then((all) => printed(exchange, fold(all)))
@@ -123,9 +125,9 @@ function printed(exchange: Exchange, reply: ReplyOf<Operation>): Back {
   if (request.stream && 'items' in reply) return fromNeutral(exchange, streamed(reply))
   if (!codec.reply)
     throw new GatewayError('unsupported', { model: request.model, reason: `${codec.protocol} prints no answers` })
-  const { body, losses } = codec.reply.print(reply, asked(exchange))
-  const all = [...upstream.losses, ...losses]
-  return { body: { kind: 'json', value: body }, meter: meterOf(metered, losses), losses: all }
+  const { body, losses, unshown } = codec.reply.print(reply, asked(exchange))
+  const meter = { ...meterOf(metered, losses), unshown: () => unshown }
+  return { body: { kind: 'json', value: body }, meter, losses: [...upstream.losses, ...losses] }
 }
 
 async function* streamed(reply: GenerateReply): AsyncGenerator<GenerateEvent> {

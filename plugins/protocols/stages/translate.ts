@@ -1,4 +1,12 @@
-import { GatewayError, defineStage, noConfig, sealPrefix, spliceField, spliceString } from '../../../engine/index.ts'
+import {
+  GatewayError,
+  defineStage,
+  noConfig,
+  sealPrefix,
+  spliceField,
+  spliceString,
+  unpackSeal,
+} from '../../../engine/index.ts'
 import type { AnyCodec, Candidate, Envelope, Host, Upstream } from '../../../engine/index.ts'
 
 /** Prints the request for the provider: the client's own bytes where both speak one protocol, else a translation. */
@@ -22,7 +30,19 @@ export default defineStage({
 /** Whether the client's bytes can go as they are. A seal packed here is readable here alone: it takes a translation. */
 function relays(request: Envelope, candidate: Candidate, codec: AnyCodec): boolean {
   if (candidate.offer.protocol !== request.protocol) return false
-  return !codec.request || ((request.exact || holds(candidate, request)) && !request.raw.includes(sealPrefix))
+  return !codec.request || ((request.exact || holds(candidate, request)) && !holdsSeal(request.raw))
+}
+
+/** A string of JSON that is written like a seal from its first character to its last. */
+const sealLike = new RegExp(`"(${sealPrefix.replace('.', '\\.')}[\\w-]+)"`, 'g')
+
+/** Whether a seal packed here stands in a body. A text that only speaks of one is none. */
+function holdsSeal(body: Buffer): boolean {
+  if (!body.includes(sealPrefix)) return false
+  return body
+    .toString('latin1')
+    .matchAll(sealLike)
+    .some(([, seal = '']) => unpackSeal(seal) !== undefined)
 }
 
 /** Whether the provider knows by itself what the request was completed with. */

@@ -44,6 +44,10 @@ class Writing {
     return this.#writer.losses
   }
 
+  get unshown() {
+    return this.#writer.unshown
+  }
+
   #note(event: GenerateEvent): void {
     switch (event.type) {
       case 'start':
@@ -117,7 +121,7 @@ export async function folded(source: Source, reader: EventReader<GenerateEvent>)
 function streamBack({ upstream }: Exchange, source: Source, writing: Writing): Back {
   return {
     body: { kind: 'stream', source, type: 'text/event-stream; charset=utf-8' },
-    meter: { read: () => ({ ...writing.read(), losses: writing.losses }) },
+    meter: { read: () => ({ ...writing.read(), losses: writing.losses }), unshown: () => writing.unshown },
     losses: upstream.losses,
   }
 }

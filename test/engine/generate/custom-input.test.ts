@@ -38,6 +38,11 @@ describe('input of custom tools sent as functions', () => {
     expect(input.push('{"input":"x"}') + input.end()).to.equal('x')
   })
 
+  it('is read in one pass, however many escapes are in it', () => {
+    const text = '\n'.repeat(1_000_000)
+    expect(customInput(JSON.stringify({ input: text }))).to.equal(text)
+  }).timeout(4000)
+
   it('gives any text back, however it is cut and escaped', () => {
     const texts = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('"', '\\', '\\u0041', '\u2028😀'))
     fc.assert(

@@ -49,6 +49,16 @@ describe('fold and unfold', () => {
     )
   })
 
+  it('takes as many log probabilities as come at once', () => {
+    const logprobs = Array.from({ length: 200_000 }, () => ({ token: 'a', logprob: 0 }))
+    const { items } = fold([
+      { type: 'item', index: 0, item: { type: 'message', role: 'assistant', content: [] } },
+      { type: 'part', index: 0, kind: 'text' },
+      { type: 'delta', index: 0, text: 'a', logprobs },
+    ])
+    expect(items).to.have.nested.property('[0].content[0].logprobs').that.has.length(200_000)
+  })
+
   it('assembles calls whose pieces interleave', () => {
     const folded = new Fold()
     const piece = (index: number, input: string): GenerateEvent => ({ type: 'delta', index, text: input })

@@ -4,7 +4,7 @@ import {
   legalCallId,
   packSeal,
   restored,
-  toolNamed,
+  toolsByName,
   toolNames,
   unpackSeal,
 } from '../../../engine/index.ts'
@@ -77,7 +77,7 @@ describe('tool names', () => {
       { type: 'custom', name: 'b' },
     ]
     const at = (name: string, namespace?: string) => {
-      const tool = toolNamed(tools, namespace === undefined ? { name } : { name, namespace })
+      const tool = toolsByName(tools)(namespace === undefined ? { name } : { name, namespace })
       return tool && tools.indexOf(tool)
     }
     expect([at('b'), at('b', 'a'), at('a__b'), at('c'), at('c', 'x'), at('d')]).to.deep.equal([

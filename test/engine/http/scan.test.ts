@@ -117,4 +117,19 @@ describe('cutMembers', () => {
       expect(() => cut(text), text).to.throw('It must be a JSON object.')
     expect(() => cut('{"type":1,"typ\\u0065":1}')).to.throw('It says "type" more than once.')
   })
+
+  it('refuses depth 129 and takes depth 128, in what is cut out and beside it', () => {
+    const nested = (depth: number) => `${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}`
+    for (const name of ['type', 'a']) {
+      expect(pasted(`{"${name}":${nested(128)}}`)).to.match(/^\{"stream":true/)
+      expect(() => cut(`{"${name}":${nested(129)}}`), name).to.throw('deeper than 128')
+      expect(() => cut(`{"${name}":${'['.repeat(4_000_000)}`), name).to.throw('deeper than 128')
+    }
+  })
+
+  it('refuses to parse a member of more than 64 KiB', () => {
+    const sized = (size: number) => `{"type":"${'x'.repeat(size - '"type":""'.length)}"}`
+    expect(cut(sized(65_536)).members['type']).to.have.lengthOf(65_527)
+    expect(() => cut(sized(65_537))).to.throw('Invalid value at type: it is longer than 65536 bytes.')
+  })
 })

@@ -63,3 +63,14 @@ export async function refusal(gateway: Gateway, path: string, options: ClientOpt
   const text = Buffer.concat(await response.toArray()).toString()
   return { status: response.statusCode, headers: response.headers, body: JSON.parse(text) as unknown }
 }
+
+/** A frame as a client sends it, with a mask of zeros; `first` is its first byte. */
+export function frame(first: number, content: string): Buffer {
+  const { length } = content
+  const head = Buffer.alloc(length < 126 ? 2 : length < 65_536 ? 4 : 10)
+  head[0] = first
+  head[1] = 0x80 | (length < 126 ? length : length < 65_536 ? 126 : 127)
+  if (head.length === 4) head.writeUInt16BE(length, 2)
+  if (head.length === 10) head.writeBigUInt64BE(BigInt(length), 2)
+  return Buffer.concat([head, Buffer.alloc(4), Buffer.from(content)])
+}

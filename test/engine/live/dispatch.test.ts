@@ -9,8 +9,8 @@ import type { Sink } from '../../../engine/spec/source.ts'
 
 const job = { id: '0199-job', input: { for: 'a test' } }
 
-/** One pipeline that does `run`, and what its `finally` saw. */
-function house(run: Step) {
+/** One pipeline that does `run`, and what its `finally` saw after `first`. */
+function house(run: Step, first: Step = () => undefined) {
   const ends: { readonly slots: Bag; readonly id: string }[] = []
   const held: string[] = []
   const pipeline: CompiledPipeline = {
@@ -22,7 +22,7 @@ function house(run: Step) {
     inputs: ['job'],
     run,
     access: () => undefined,
-    finally: [(slots, { id }) => void ends.push({ slots: { ...slots }, id })],
+    finally: [first, (slots, { id }) => void ends.push({ slots: { ...slots }, id })],
     log: pino({ level: 'silent' }),
   }
   const snapshot = { pipelines: new Map([['work', pipeline]]) } as unknown as Snapshot
@@ -63,7 +63,7 @@ describe('dispatch', () => {
     const seen: unknown[] = []
     const step = replies({ kind: 'json', value: 1 }, (slots, { id }) => seen.push({ ...slots }, id))
     const { dispatch, ends, held } = house(step)
-    await dispatch.run('work', job).done
+    await dispatch.run('work', job)?.done
     expect(seen).to.deep.equal([{ job }, job.id])
     expect(ends).to.have.length(1)
     expect(ends[0]?.id).to.equal(job.id)
@@ -74,7 +74,7 @@ describe('dispatch', () => {
   it('reads a stream to its end', async () => {
     const { body, sink } = stream()
     const { dispatch, ends } = house(replies(body))
-    const { done } = dispatch.run('work', job)
+    const done = dispatch.run('work', job)?.done
     await new Promise(setImmediate)
     sink().data(Buffer.from('four'))
     sink().data(Buffer.from('more'))
@@ -87,7 +87,7 @@ describe('dispatch', () => {
   it('tells of a stream that broke', async () => {
     const { body, sink } = stream()
     const { dispatch, ends } = house(replies(body))
-    const { done } = dispatch.run('work', job)
+    const done = dispatch.run('work', job)?.done
     await new Promise(setImmediate)
     sink().fail(new GatewayError('upstream_timeout', { model: 'm' }))
     await done
@@ -101,8 +101,8 @@ describe('dispatch', () => {
     const running = dispatch.run('work', job)
     await new Promise(setImmediate)
     const reason = new GatewayError('cancelled')
-    running.abort(reason)
-    await running.done
+    running?.abort(reason)
+    await running?.done
     expect(cancelled).to.deep.equal([reason])
     expect(ends).to.have.length(1)
     expect(ends[0]?.slots.outcome?.error).to.include({ code: 'cancelled' })
@@ -112,7 +112,7 @@ describe('dispatch', () => {
     const { dispatch, ends } = house(() => {
       throw new GatewayError('model_not_found', { model: 'm' })
     })
-    await dispatch.run('work', job).done
+    await dispatch.run('work', job)?.done
     expect(ends[0]?.slots.outcome).to.include({ status: 404, result: 'failed' })
   })
 
@@ -127,10 +127,33 @@ describe('dispatch', () => {
     expect(held).to.deep.equal(['acquired', 'released'])
   })
 
-  it('rejects when the pipeline is gone, and holds nothing', async () => {
+  const away = new GatewayError('store_unavailable')
+  const reported = (failure: Error | undefined) => failure
+
+  it('rejects when its end could not be written, and only if that may pass', async () => {
+    for (const [failure, expected] of [
+      [away, away],
+      [new GatewayError('not_found'), undefined],
+      [new Error('a mistake'), undefined],
+    ] as const) {
+      const step = replies({ kind: 'json', value: 1 })
+      const { dispatch, ends, held } = house(step, () => Promise.reject(failure))
+      const refusals = [
+        await dispatch.run('work', job)?.done.then(() => undefined, reported),
+        await dispatch.end('work', job, new GatewayError('worker_lost')).then(() => undefined, reported),
+      ]
+      expect(refusals).to.deep.equal([expected, expected])
+      // The stages after the one that failed have run all the same.
+      expect(ends).to.have.length(2)
+      expect(held).to.deep.equal(['acquired', 'released', 'acquired', 'released'])
+    }
+  })
+
+  it('leaves a job whose pipeline is not here, and holds nothing', async () => {
     const { dispatch, held } = house(() => undefined)
-    const refused = await dispatch.run('gone', job).done.catch((error: Error) => error.message)
-    expect(refused).to.equal('the pipeline "gone" of a job is gone')
-    expect(held).to.deep.equal(['acquired', 'released'])
+    expect(dispatch.run('gone', job)).to.equal(undefined)
+    const refused = await dispatch.end('gone', job, away).catch((error: Error) => error.message)
+    expect(refused).to.equal('there is no pipeline "gone" here')
+    expect(held).to.deep.equal(['acquired', 'released', 'acquired', 'released'])
   })
 })

@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { asksFirst } from '../../../engine/pipeline/access.ts'
+import type { StepNode } from '../../../engine/pipeline/nodes.ts'
 import type { Bag } from '../../../engine/pipeline/run.ts'
 import { TestScope, compiled, stub } from './stubs.ts'
 
@@ -32,6 +34,16 @@ describe('the access steps of a pipeline', () => {
     const nothing = 'switch: [{ when: { ingress.transport: tty }, do: [auth] }]'
     const arms = 'switch: [{ when: { ingress.transport: ws }, do: [auth] }, { do: [auth, read] }]'
     expect(await provided(`stages: [${nothing}, ${arms}, read, reply]`)).to.deep.equal(asked)
+  })
+
+  it('are an attempt only where both of its ways ask first', () => {
+    const auth = [{ kind: 'stage', stage: stages[0] }]
+    const read = [{ kind: 'stage', stage: stages[1] }]
+    const attempts = [{ steps: auth }, { steps: auth, otherwise: auth }, { steps: auth, otherwise: read }]
+    const asking = [...attempts, { steps: auth, otherwise: [] }, { steps: read, otherwise: auth }].map((attempt) =>
+      asksFirst([{ kind: 'attempt', ...attempt } as unknown as StepNode], new Map()),
+    )
+    expect(asking).to.deep.equal([true, true, false, false, false])
   })
 
   it('are none where nobody is asked', async () => {

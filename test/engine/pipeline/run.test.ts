@@ -103,7 +103,9 @@ describe('running a pipeline', () => {
       breaks,
       notes,
     ]).get('p')!
-    await finish({ ...made, log }, { ...ingress, outcome: 'done' } as unknown as Bag, new TestScope())
+    const slots = { ...ingress, outcome: 'done' } as unknown as Bag
+    const failures = await finish({ ...made, log }, slots, new TestScope())
+    expect(failures.map(({ code }) => code)).to.deep.equal(['internal_error'])
     expect(done).to.deep.equal(['done'])
     expect(lines).to.have.length(1)
     expect(lines[0]).to.deep.include({

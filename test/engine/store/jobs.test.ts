@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
-import type { GatewayError } from '../../../engine/spec/error.ts'
+import { GatewayError } from '../../../engine/spec/error.ts'
 import type { Job } from '../../../engine/spec/key-value.ts'
 import type { Dispatch } from '../../../engine/live/dispatch.ts'
 import { openJobs } from '../../../engine/store/jobs.ts'
@@ -9,29 +9,45 @@ import type { OpenJobs } from '../../../engine/store/jobs.ts'
 import { redis } from '../../support/services.ts'
 import type { Service } from '../../support/services.ts'
 
+const away = new GatewayError('store_unavailable')
+
 /** A dispatch that writes down what it is told; jobs run until they are let go or aborted. */
 class Recorder implements Dispatch {
   readonly events: string[] = []
-  readonly #ends = new Map<string, () => void>()
+  /** How many ends are still to fail. */
+  failing = 0
+  readonly #lacks: string
+  readonly #ends = new Map<string, PromiseWithResolvers<void>>()
   readonly #watchers = new Set<() => void>()
 
+  constructor(lacks = '') {
+    this.#lacks = lacks
+  }
+
   run(pipeline: string, { id, input }: Job) {
-    this.#note(`run ${pipeline} ${id} ${JSON.stringify(input)}`)
-    const { promise: done, resolve } = Promise.withResolvers<void>()
-    this.#ends.set(id, resolve)
+    const lacking = pipeline === this.#lacks
+    this.#note(`${lacking ? 'lacks' : 'run'} ${pipeline} ${id} ${JSON.stringify(input)}`)
+    if (lacking) return undefined
+    const end = Promise.withResolvers<void>()
+    this.#ends.set(id, end)
     const abort = ({ code }: GatewayError) => {
       this.#note(`abort ${id} ${code}`)
-      resolve()
+      end.resolve()
     }
-    return { done, abort }
+    return { done: end.promise, abort }
   }
 
   async end(pipeline: string, { id }: Job, { code }: GatewayError) {
     this.#note(`end ${pipeline} ${id} ${code}`)
+    if (this.failing-- > 0) throw away
   }
 
   finish(id: string): void {
-    this.#ends.get(id)?.()
+    this.#ends.get(id)?.resolve()
+  }
+
+  fail(id: string): void {
+    this.#ends.get(id)?.reject(away)
   }
 
   when(condition: (events: readonly string[]) => boolean): Promise<void> {
@@ -75,9 +91,9 @@ describe('jobs', () => {
     opened.push(jobs)
     return jobs
   }
-  const started = async () => {
+  const started = async (lacks?: string) => {
     const jobs = await open()
-    const dispatch = new Recorder()
+    const dispatch = new Recorder(lacks)
     jobs.start(dispatch)
     return { jobs, dispatch }
   }
@@ -158,15 +174,77 @@ describe('jobs', () => {
     lost.dispatch.finish('orphan')
   })
 
-  it('ends a job once that its own process has lost by being silent for too long', async function () {
+  it('goes on with a job that it lost by being silent for too long, if nobody else has it', async function () {
     this.timeout(10_000)
     const { jobs, dispatch } = await started()
     await jobs.add('work', { id: 'silent', input: null })
     await dispatch.when((events) => events.length === 1)
     await client.del('sluice:jobs:silent:lock')
-    await dispatch.when((events) => events.length === 2)
+    while ((await client.exists('sluice:jobs:silent:lock')) === 0) await new Promise(setImmediate)
+    dispatch.finish('silent')
     await gone('silent')
+    expect(dispatch.events).to.deep.equal(['run work silent null'])
+  })
+
+  it('ends a job once that another process has by now', async function () {
+    this.timeout(10_000)
+    const { jobs, dispatch } = await started()
+    await jobs.add('work', { id: 'silent', input: null })
+    await dispatch.when((events) => events.length === 1)
+    await client.set('sluice:jobs:silent:lock', 'another', 'PX', 20_000)
+    await dispatch.when((events) => events.length === 2)
     expect(dispatch.events).to.deep.equal(['run work silent null', 'abort silent worker_lost'])
+    expect(await client.get('sluice:jobs:silent:lock')).to.equal('another')
+  })
+
+  it('keeps a job in the queue until its end is written, and never runs it again', async function () {
+    this.timeout(20_000)
+    const { jobs, dispatch } = await started()
+    dispatch.failing = 1
+    await jobs.add('work', { id: 'full', input: null })
+    await dispatch.when((events) => events.length === 1)
+    dispatch.fail('full')
+    for (const count of [2, 3]) {
+      // As if this process had owned it for as long as it may.
+      await client.del('sluice:jobs:full:lock')
+      await dispatch.when((events) => events.length === count)
+    }
+    await gone('full')
+    const ended = 'end work full worker_lost'
+    expect(dispatch.events).to.deep.equal(['run work full null', ended, ended])
+  })
+
+  it('ends a job that was cancelled while its process could not hear of it', async function () {
+    this.timeout(15_000)
+    const owner = await started()
+    const other = await open()
+    await owner.jobs.add('work', { id: 'deaf', input: null })
+    await owner.dispatch.when((events) => events.length === 1)
+    await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+    await other.cancel('deaf')
+    await owner.dispatch.when((events) => events.length === 2)
+    expect(owner.dispatch.events[1]).to.equal('abort deaf cancelled')
+    await gone('deaf')
+  })
+
+  it('leaves a job to a process that has its pipeline, and cancels it until then', async function () {
+    this.timeout(10_000)
+    const old = await started('new')
+    await old.jobs.add('new', { id: 'first', input: null })
+    while ((await client.zcard('sluice:jobs:delayed')) === 0) await new Promise(setImmediate)
+    await old.jobs.cancel('first')
+    await gone('first')
+    expect(old.dispatch.events).to.deep.equal(['lacks new first null', 'end new first cancelled'])
+    await old.jobs.add('new', { id: 'second', input: null })
+    await old.dispatch.when((events) => events.length === 4)
+    await old.jobs.drain(0, 1000)
+    const fresh = await started()
+    await fresh.dispatch.when((events) => events.length === 1)
+    expect(fresh.dispatch.events).to.deep.equal(['run new second null'])
+    fresh.dispatch.finish('second')
+    await gone('second')
+    const told = lines.filter((line) => line.includes('a job waits for its pipeline'))
+    expect(told.map((line) => (JSON.parse(line) as { id: string }).id)).to.deep.equal(['first', 'second'])
   })
 
   it('lets running jobs finish when it drains, then ends them', async () => {

@@ -201,7 +201,7 @@ describe('the key-value store', () => {
       await until(() => store.failing)
       const again = performance.now()
       await refusal(store.get('k'))
-      expect(performance.now() - again).to.be.below(200)
+      expect(performance.now() - again).to.be.below(2_000)
       process.kill(own.pid, 'SIGCONT')
       await until(() => !store.failing)
       expect(await store.set('k', text('y'), { ttl: TTL })).to.equal(true)
@@ -227,7 +227,7 @@ describe('the key-value store', () => {
       const began = performance.now()
       for (const call of [store.get('k'), store.set('k', text('x'), { ttl: TTL }), store.delete('k')])
         expect((await refusal(call)).code).to.equal('store_unavailable')
-      expect(performance.now() - began).to.be.below(200)
+      expect(performance.now() - began).to.be.below(2_000)
       expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).to.deep.equal([
         'the key-value store cannot be reached',
       ])

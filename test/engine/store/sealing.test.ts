@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import { StartError } from '../../../engine/store/place.ts'
 import { openSealing } from '../../../engine/store/sealing.ts'
-import type { Sealing } from '../../../engine/store/sealing.ts'
+import type { Sealing, SecretSource } from '../../../engine/store/sealing.ts'
 
 const given = 'a master secret of some length'
 const bytes = Buffer.from('what nobody may read')
@@ -16,9 +16,12 @@ describe('sealing', () => {
   before(() => (folder = mkdtempSync(join(tmpdir(), 'sluice-sealing-'))))
   after(() => rmSync(folder, { recursive: true, force: true }))
 
-  const withSecret = (secret: string | undefined, file = join(folder, 'unused')): Sealing & { heard: string[] } => {
+  const withSecret = (secret: string | undefined, file = join(folder, 'unused')) => {
     const heard: string[] = []
-    return { ...openSealing({ given: secret, file, protect: (text) => heard.push(text) }), heard }
+    const warnings: unknown[] = []
+    const log = { warn: (facts: unknown) => warnings.push(facts) } as unknown as SecretSource['log']
+    const sealing: Sealing = openSealing({ given: secret, file, protect: (text) => heard.push(text), log })
+    return { ...sealing, heard, warnings }
   }
 
   it('opens what it sealed, of any length', () => {
@@ -95,13 +98,32 @@ describe('sealing', () => {
     expect(() => withSecret(undefined, file).seal(bytes, 'c')).to.throw(StartError)
   })
 
+  it('warns of a file that others may read, and of no other', function () {
+    if (process.platform === 'win32') return this.skip()
+    const file = join(folder, 'open')
+    writeFileSync(file, `${given}\n`)
+    for (const [mode, warned] of [
+      [0o600, 0],
+      [0o400, 0],
+      [0o640, 1],
+      [0o604, 1],
+    ] as const) {
+      chmodSync(file, mode)
+      const { seal, warnings } = withSecret(undefined, file)
+      seal(bytes, 'c')
+      seal(bytes, 'd')
+      expect(warnings, mode.toString(8)).to.deep.equal(Array.from({ length: warned }, () => ({ file })))
+    }
+    return undefined
+  })
+
   it('agrees with those who make the file at the same time', async function () {
     this.timeout(10_000)
     const file = join(folder, 'race')
     const start = new Int32Array(new SharedArrayBuffer(4))
     const source = `import { workerData, parentPort } from 'node:worker_threads'
       const { openSealing } = await import(workerData.module)
-      const { seal } = openSealing({ given: undefined, file: workerData.file, protect: () => undefined })
+      const { seal } = openSealing({ given: undefined, file: workerData.file, protect() {}, log: { warn() {} } })
       parentPort.postMessage('ready')
       Atomics.wait(workerData.start, 0, 0)
       parentPort.postMessage(seal(Buffer.from('x'), 'c'))`

@@ -68,4 +68,17 @@ describe('StreamEnds', () => {
     bytes.fill(0)
     expect(ends.last(Infinity)).to.deep.equal([{ data: 'kept' }])
   })
+
+  it('has the latest event, without its middle where it was too large to be kept', () => {
+    const ends = new StreamEnds(4 * 1024)
+    expect(ends.latest()).to.equal(undefined)
+    ends.add(Buffer.from('data: first\n\n'))
+    expect(ends.latest()).to.deep.equal({ data: 'first' })
+    ends.add(Buffer.from(`event: large\ndata: begun${'x'.repeat(1_000_000)}ended\n\n`))
+    expect(ends.latest()?.event).to.equal('large')
+    expect(ends.latest()?.data).to.match(/^begunx{100,}ended$/)
+    expect(ends.latest()?.data.length).to.be.below(600_000)
+    ends.add(Buffer.from('data: last\n\n'))
+    expect(ends.latest()).to.deep.equal({ data: 'last' })
+  })
 })

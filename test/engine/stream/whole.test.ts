@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { WholeFrames } from '../../../engine/index.ts'
+import { GatewayError, WholeFrames } from '../../../engine/index.ts'
 
 /** What is passed on of a stream that comes in these pieces, and what is left at its end. */
 function passed(...pieces: readonly string[]): { told: string[]; rest: string | undefined } {
@@ -38,11 +38,18 @@ describe('WholeFrames', () => {
       }
     })
 
-  it('does not wait for the end of a very large event', () => {
+  it('waits for the end of a large event, and refuses one of more than 64 MiB', () => {
     const large = 'x'.repeat(300_000)
     const { told, rest } = passed('data: ', large, 'y\n\nda')
-    expect(told).to.deep.equal([`data: ${large}`, 'y\n\n'])
+    expect(told).to.deep.equal([`data: ${large}y\n\n`])
     expect(rest).to.equal('da')
+    const whole = new WholeFrames()
+    const piece = Buffer.alloc(8 * 1024 * 1024, 'x')
+    for (let count = 0; count < 8; count++) expect(whole.push(piece)).to.equal(undefined)
+    expect(() => whole.push(piece))
+      .to.throw(GatewayError)
+      .that.has.property('code', 'upstream_invalid_response')
+    expect(whole.rest()).to.equal(undefined)
   })
 
   it('keeps bytes of its own', () => {

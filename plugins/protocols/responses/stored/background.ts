@@ -1,5 +1,5 @@
-import { GatewayError, defineStage } from '../../../../engine/index.ts'
-import type { Candidate, Envelope, Host, Job, Jobs, JsonObject, Principal } from '../../../../engine/index.ts'
+import { GatewayError, asGatewayError, defineStage } from '../../../../engine/index.ts'
+import type { Candidate, Envelope, ErrorOptions, Host, Job, JsonObject, Principal } from '../../../../engine/index.ts'
 import { responseId, responseObject } from '../response.ts'
 import { recordOf } from './keep.ts'
 import { deletePending, pendingOf, writePending } from './pending.ts'
@@ -32,19 +32,25 @@ export default defineStage({
     async ({ request, candidates, principal }, { id }) => {
       const { jobs, keyValue } = host
       if (!jobs || !keyValue.shared) throw unavailable({ reason: 'none is configured' })
-      if (!principal) throw unavailable({}, 'Background responses need an API key.')
+      if (!principal) throw unavailable({}, { message: 'Background responses need an API key.' })
       // As it would be refused while its client still waits: the first provider to be asked cannot know it.
       if (request.missing && candidates[0]?.offer.protocol !== request.protocol) throw request.missing
       const response = begun(id, request, candidates)
       const job: Job = { id, input: { response: responseId(id) } }
-      await hold(response, { request, principal, id }, host)
-      await addOrForget(jobs, pipeline, job, principal, host)
+      try {
+        await hold(response, { request, principal, id }, host)
+        await jobs.add(pipeline, job)
+      } catch (error) {
+        await forget(id, principal, host)
+        if (asGatewayError(error).code !== 'store_unavailable') throw error
+        throw unavailable({ reason: 'it cannot be reached' }, { cause: error })
+      }
       return { reply: { status: 200, headers: {}, body: { kind: 'json', value: response } }, job }
     },
 })
 
-function unavailable(facts: { readonly reason?: string }, message?: string): GatewayError {
-  return new GatewayError('redis_not_available', facts, { shouldRetry: false, ...(message ? { message } : {}) })
+function unavailable(facts: { readonly reason?: string }, options: ErrorOptions = {}): GatewayError {
+  return new GatewayError('redis_not_available', facts, { shouldRetry: false, ...options })
 }
 
 function begun(id: string, { sent, model }: Envelope, [first]: readonly Candidate[]): JsonObject {
@@ -67,20 +73,14 @@ async function hold(response: JsonObject, { request, principal, id }: Begun, { k
   if (!kept) throw new GatewayError('request_too_large', { limit: recordLimit })
 }
 
-/** A response whose job the queue did not take would stay in progress for ever. */
-async function addOrForget(jobs: Jobs, pipeline: string, job: Job, { keyId }: Principal, host: Host): Promise<void> {
+/** A response that has no job would stay in progress, and its request be kept, until they expire. Never rejects. */
+async function forget(exchange: string, { keyId }: Principal, { keyValue, log }: Host): Promise<void> {
+  const id = responseId(exchange)
   try {
-    await jobs.add(pipeline, job)
+    await deletePending(keyValue, id)
+    const found = await findResponse(keyValue, id, keyId)
+    if (found) await deleteResponse(keyValue, found)
   } catch (error) {
-    const { keyValue, log } = host
-    const id = responseId(job.id)
-    try {
-      await deletePending(keyValue, id)
-      const found = await findResponse(keyValue, id, keyId)
-      if (found) await deleteResponse(keyValue, found)
-    } catch (left) {
-      log.warn({ err: left, id: job.id }, 'a response without a job is left in the store')
-    }
-    throw error
+    log.warn({ id: exchange, reason: asGatewayError(error).code }, 'a response without a job is left in the store')
   }
 }

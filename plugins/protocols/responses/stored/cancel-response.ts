@@ -2,8 +2,8 @@ import { GatewayError, defineStage, noConfig } from '../../../../engine/index.ts
 import type { Host, Ingress, JsonObject, Principal } from '../../../../engine/index.ts'
 import { text } from '../values.ts'
 import { askedFor } from './asked.ts'
-import { exchangeOf } from './pending.ts'
-import { writeResponse } from './record.ts'
+import { stopJob } from './pending.ts'
+import { idOf, writeResponse } from './record.ts'
 import type { StoredResponse } from './record.ts'
 
 /**
@@ -33,7 +33,7 @@ async function cancelled(ingress: Ingress, principal: Principal, host: Host): Pr
   const unkept = await writeResponse(host.keyValue, { ...record, response }, version)
   // It changed meanwhile: perhaps it has ended by itself.
   if (unkept !== undefined) return cancelled(ingress, principal, host)
-  await stop(text(record.response['id']) ?? '', host)
+  await stopJob(idOf(record), host)
   return response
 }
 
@@ -44,13 +44,4 @@ function uncancellable({ background, response }: StoredResponse): string | undef
   return status === 'in_progress'
     ? undefined
     : `Cannot cancel a response that has ended: its status is ${text(status) ?? 'unknown'}.`
-}
-
-/** The response is cancelled, whatever its job does: what that still writes is refused. */
-async function stop(id: string, { jobs, log }: Host): Promise<void> {
-  try {
-    await jobs?.cancel(exchangeOf(id))
-  } catch (error) {
-    log.warn({ err: error, response: id }, 'the job of a cancelled response could not be told')
-  }
 }

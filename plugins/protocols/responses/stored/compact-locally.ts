@@ -2,7 +2,7 @@ import { defineStage, noConfig } from '../../../../engine/index.ts'
 import type { Candidate, Envelope, Json, JsonObject } from '../../../../engine/index.ts'
 import { itemId, responseId } from '../response.ts'
 import { protocol } from '../values.ts'
-import { compactionContext, sealPack } from './compaction.ts'
+import { compactionContext, isTrigger, isUserMessage, sealPack } from './compaction.ts'
 import { inputItems, partsOf } from './conversation.ts'
 
 /** No model has run. */
@@ -17,7 +17,8 @@ const none = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 
 /**
  * Compacts a conversation here, for models whose provider has no way to: its user messages stay readable, and the whole
- * of it is packed into an item that this API key alone can hand back. Nothing is lost, and nothing is summed up.
+ * of it is packed into an item that this API key alone can hand back. Nothing is lost, and nothing is summed up; only
+ * what asks for a compaction is left out, as it is heard by this one.
  */
 export default defineStage({
   name: 'compact-locally',
@@ -29,7 +30,7 @@ export default defineStage({
     (_, host) =>
     async ({ principal, request, candidates }, scope) => {
       refuseUnknown(request, candidates)
-      const items = inputItems(request.body['input'])
+      const items = inputItems(request.body['input']).filter((item) => !isTrigger(item))
       const messages = items.filter(isUserMessage).map((item, index) => shown(item, itemId('msg', scope.id, index)))
       const context = compactionContext(principal.keyId)
       const pack = { items, kept: messages.map(({ id }) => id) }
@@ -56,10 +57,6 @@ export default defineStage({
 function refuseUnknown({ missing }: Envelope, [first]: readonly Candidate[]): void {
   const speaks = first?.provider.offers.some((offer) => offer.protocol === protocol)
   if (missing && !(speaks && missing.code === 'invalid_encrypted_content')) throw missing
-}
-
-function isUserMessage({ type, role }: JsonObject): boolean {
-  return role === 'user' && (type ?? 'message') === 'message'
 }
 
 /** A user message as an answer shows it: complete. */

@@ -1,9 +1,9 @@
-import { promisify } from 'node:util'
-import { zstdCompress, zstdDecompress } from 'node:zlib'
-import { GatewayError, isObject } from '../../../../engine/index.ts'
+import { GatewayError } from '../../../../engine/index.ts'
 import type { JsonObject } from '../../../../engine/index.ts'
 import { text } from '../values.ts'
-import { partsOf } from './conversation.ts'
+import type { Room } from './room.ts'
+import { Standing } from './standing.ts'
+import { compress, decompress } from './zstd.ts'
 
 /** What begins the `encrypted_content` of a compaction that was made here: whose it is, and its version. */
 const prefix = 'gw1c.'
@@ -11,11 +11,11 @@ const prefix = 'gw1c.'
 /** Most characters that `encrypted_content` may have. */
 export const contentLimit = 10_485_760
 
-/** Most bytes of JSON that a compaction may hold: what is small when it comes in must not grow without end. */
-const packLimit = 64 * 1024 * 1024
+/** Most bytes of JSON that a compaction may hold: with the user messages beside it, it has to fit into a request. */
+const packLimit = 24 * 1024 * 1024
 
-const compress = promisify(zstdCompress)
-const decompress = promisify(zstdDecompress)
+/** Most compactions that were made here in one request: a later one holds what the earlier ones hold. */
+const most = 32
 
 /** What a compaction holds. */
 export interface Pack {
@@ -34,7 +34,7 @@ export function compactionContext(keyId: string): string {
   return `responses compaction 1 ${keyId}`
 }
 
-/** A pack as `encrypted_content`: JSON, compressed (RFC 8878), sealed, in base64. Throws `request_too_large`. */
+/** A pack as `encrypted_content`: JSON, compressed, sealed, in base64. Throws `request_too_large`. */
 export async function sealPack(pack: Pack, seal: Seal): Promise<string> {
   const json = Buffer.from(JSON.stringify(pack))
   if (json.length > packLimit) throw tooLarge(`${packLimit} bytes`)
@@ -51,44 +51,42 @@ function tooLarge(limit: string): GatewayError {
 /**
  * The list with each compaction that was made here replaced by what it holds. What stands before it and is in it, such
  * as the user messages kept beside it, is dropped there: the conversation is what was compacted and what came after,
- * whatever of its base the client has kept. Rejects with `invalid_encrypted_content` for one that does not open.
+ * whatever of its base the client has kept. Rejects with `invalid_encrypted_content` for one that does not open, with
+ * `request_too_large` where they hold more than there is room for, and with `invalid_value` for too many.
  */
-export async function expandCompactions(items: readonly JsonObject[], open: Open): Promise<readonly JsonObject[]> {
-  if (!items.some(isOwn)) return items
-  let expanded: readonly JsonObject[] = []
+export async function expandCompactions(
+  items: readonly JsonObject[],
+  open: Open,
+  room: Room,
+): Promise<readonly JsonObject[]> {
+  const own = items.filter(isOwn)
+  if (own.length === 0) return items
+  if (own.length > most)
+    throw new GatewayError('invalid_value', { param: 'input', reason: `it has more than ${most} compactions` })
+  const known = new Map<string, Opened>()
+  const standing = new Standing()
   for (const [index, item] of items.entries()) {
-    const pack = isOwn(item) ? await opened(item, open) : { items: [item], kept: [] }
-    if (!pack) throw unreadable(`input[${index}].encrypted_content`)
-    expanded = [...(isOwn(item) ? outside(pack, expanded) : expanded), ...pack.items]
+    if (!isOwn(item)) {
+      standing.push(item)
+      continue
+    }
+    const content = contentOf(item) ?? ''
+    const opened = known.get(content) ?? (await unpacked(content, open, room))
+    if (!opened) throw unreadable(`input[${index}].encrypted_content`)
+    known.set(content, opened)
+    room.take(opened.size)
+    standing.replace(opened.pack.items, namesOf(opened.pack))
   }
-  return expanded
+  return standing.items
 }
 
-/** Those of the items that are not in the pack, each of whose items stands for one of them. */
-function outside({ items: held, kept }: Pack, items: readonly JsonObject[]): readonly JsonObject[] {
-  const ids = new Set([...kept, ...held.flatMap(({ id }) => text(id) ?? [])])
-  const left = new Map<string, number>()
-  for (const item of held) left.set(contents(item), (left.get(contents(item)) ?? 0) + 1)
-  return items.filter((item) => {
-    const same = contents(item)
-    const count = left.get(same) ?? 0
-    if (count > 0) left.set(same, count - 1)
-    return count === 0 && !ids.has(text(item['id']) ?? '')
-  })
-}
-
-/** What an item says, alike for every way of writing it. */
-function contents(item: JsonObject): string {
-  const { id: _id, status: _status, type = 'message', ...fields } = item
-  return JSON.stringify({ ...fields, type, content: partsOf(item) }, (_, value: unknown) =>
-    isObject(value)
-      ? Object.fromEntries(
-          Object.entries(value)
-            .filter(([, field]) => field !== null)
-            .sort(([one], [other]) => (one < other ? -1 : 1)),
-        )
-      : value,
-  )
+/** By which ids a client may have each item of a pack. */
+function namesOf({ items, kept }: Pack): (readonly [string, JsonObject])[] {
+  const messages = items.filter(isUserMessage)
+  return [
+    ...items.map((item) => [text(item['id']), item] as const),
+    ...kept.map((id, index) => [id, messages[index]] as const),
+  ].flatMap(([id, item]) => (id && item ? [[id, item] as const] : []))
 }
 
 /**
@@ -104,6 +102,15 @@ export function foreignCompaction(
   return expanded.some(isForeign) ? unreadable('input') : undefined
 }
 
+/** Whether an item says nothing but that the conversation is to be compacted. */
+export function isTrigger({ type }: JsonObject): boolean {
+  return type === 'compaction_trigger'
+}
+
+export function isUserMessage({ type, role }: JsonObject): boolean {
+  return role === 'user' && (type ?? 'message') === 'message'
+}
+
 /** `encrypted_content` of a compaction; undefined for any other item. */
 function contentOf(item: JsonObject): string | undefined {
   return item['type'] === 'compaction' ? (text(item['encrypted_content']) ?? '') : undefined
@@ -117,12 +124,22 @@ function isForeign(item: JsonObject): boolean {
   return contentOf(item) !== undefined && !isOwn(item)
 }
 
-async function opened(item: JsonObject, open: Open): Promise<Pack | undefined> {
-  const content = contentOf(item) ?? ''
+/** A pack, and how many bytes of JSON it has. */
+interface Opened {
+  readonly pack: Pack
+  readonly size: number
+}
+
+async function unpacked(content: string, open: Open, room: Room): Promise<Opened | undefined> {
   if (content.length > contentLimit) return undefined
   const packed = open(Buffer.from(content.slice(prefix.length), 'base64url'))
+  if (!packed) return undefined
+  const json = await decompress(packed, { maxOutputLength: Math.max(1, room.left) }).catch((error: unknown) => {
+    if (error instanceof RangeError) room.take(Infinity)
+    throw error
+  })
   // Nobody else could have sealed it: what opens is a pack.
-  return packed && (JSON.parse((await decompress(packed, { maxOutputLength: packLimit })).toString()) as Pack)
+  return { pack: JSON.parse(json.toString()) as Pack, size: json.length }
 }
 
 function unreadable(param: string): GatewayError {

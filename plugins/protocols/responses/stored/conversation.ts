@@ -40,7 +40,14 @@ export function inputItems(input: Json | undefined): readonly JsonObject[] {
 
 /** `input` of a request as it is kept: each item with an id, messages with a type and a list of parts. */
 export function recordedInput(input: Json | undefined, exchange: string): readonly JsonObject[] {
-  return inputItems(input).map((item, index) => recordedItem(item, exchange, index))
+  const seen = new Set<Json | undefined>()
+  return inputItems(input).map((item, index) => {
+    const whole = recordedItem(item, exchange, index)
+    // A page of them begins after an id, so that each has to have its own.
+    const one = seen.has(whole['id']) ? recordedItem({ ...item, id: null }, exchange, index) : whole
+    seen.add(one['id'])
+    return one
+  })
 }
 
 const headFields = new Set(['id', 'type', 'status'])
@@ -76,14 +83,16 @@ export function conversationOf(record: StoredResponse): readonly JsonObject[] {
  * The items of the answer as input of another request: its reasoning says whose it is. What the provider has compacted
  * on its way is left out, as all that it stands for is there.
  */
-export function answerOf({ response, origin }: StoredResponse): readonly JsonObject[] {
+export function answerOf({ response, origin, sealed }: StoredResponse): readonly JsonObject[] {
   const output = objects(response['output']).filter(({ type }) => type !== 'compaction')
-  return origin === undefined ? output : output.map((item) => sealed(item, origin))
+  return origin === undefined ? output : output.map((item) => withSeal(item, origin, sealed))
 }
 
 /** Reasoning that travels with its origin, so that no other provider is ever handed it. */
-function sealed(item: JsonObject, origin: string): JsonObject {
+function withSeal(item: JsonObject, origin: string, sealed: StoredResponse['sealed']): JsonObject {
   if (item['type'] !== 'reasoning' || text(item['encrypted_content'])?.startsWith(sealPrefix)) return item
+  const kept = sealed?.[text(item['id']) ?? '']
+  if (kept !== undefined) return { ...item, encrypted_content: kept }
   const seal = nativeSeal(item)
   return seal ? { ...item, encrypted_content: packSeal(origin, { kind: seal.kind, data: seal.data }) } : item
 }

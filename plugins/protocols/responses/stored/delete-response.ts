@@ -1,8 +1,10 @@
-import { GatewayError, defineStage, noConfig } from '../../../../engine/index.ts'
+import { defineStage, noConfig } from '../../../../engine/index.ts'
+import type { Host, Ingress, Principal } from '../../../../engine/index.ts'
 import { askedFor } from './asked.ts'
+import { stopJob } from './pending.ts'
 import { deleteResponse, idOf } from './record.ts'
 
-/** Deletes a stored response, by the path's `:response_id`. */
+/** Deletes a stored response, by the path's `:response_id`. One that is still in progress is not made any further. */
 export default defineStage({
   name: 'delete-response',
   summary: 'Delete a stored response.',
@@ -10,13 +12,20 @@ export default defineStage({
   needs: ['ingress', 'principal'],
   provides: ['reply'],
   build:
-    (_, { keyValue }) =>
+    (_, host) =>
     async ({ ingress, principal }) => {
-      const found = await askedFor(ingress, principal, keyValue)
-      const id = idOf(found.record)
-      if (!(await deleteResponse(keyValue, found)))
-        throw new GatewayError('response_not_found', { id: id.slice(0, 128) })
+      const id = await deleted(ingress, principal, host)
       const value = { id, object: 'response', deleted: true }
       return { reply: { status: 200, headers: {}, body: { kind: 'json', value } } }
     },
 })
+
+async function deleted(ingress: Ingress, principal: Principal, host: Host): Promise<string> {
+  const found = await askedFor(ingress, principal, host.keyValue)
+  // It changed meanwhile: perhaps it has ended.
+  if (!(await deleteResponse(host.keyValue, found))) return deleted(ingress, principal, host)
+  const { background, response } = found.record
+  const id = idOf(found.record)
+  if (background && response['status'] === 'in_progress') await stopJob(id, host)
+  return id
+}

@@ -1,26 +1,40 @@
+import { GatewayError } from '../../../../engine/index.ts'
 import type { JsonObject, KeyValue } from '../../../../engine/index.ts'
 import { objects, text } from '../values.ts'
 import { answerOf } from './conversation.ts'
-import { lifetime, readResponse } from './record.ts'
+import { isLegalId, lifetime, readResponse, sizeOf } from './record.ts'
 import type { StoredResponse } from './record.ts'
 
 /** Most items of one response that can be found by their ids. */
 const indexed = 64
-/** Most responses that one request may have read for their items: each may be a long conversation. */
-const lookups = 16
 
-const legalId = /^[A-Za-z0-9_.=-]{1,128}$/
+/** Bytes that looking for one item counts for, whether or not there is one: a request may name any number of them. */
+const lookup = 64 * 1024
 
-/** An id that was minted here says which response its item belongs to. */
-const minted = /^[a-z]+_([0-9a-f]{32})i?[0-9a-f]{4,}$/
+/** An id that was minted here says which response its item belongs to. Vendors' ids have 32 hexadecimal digits and more. */
+const minted = /^[a-z]+_([0-9a-f]{32})i?[0-9a-f]{4,5}$/
 
 /** Makes the items of an answer findable by their ids, as far as these do not name the response themselves. */
 export async function indexItems(keyValue: KeyValue, { keyId, response }: StoredResponse): Promise<void> {
   const id = text(response['id'])
   if (id === undefined) return
   const items = objects(response['output']).flatMap((item) => text(item['id']) ?? [])
-  const keys = items.filter((item) => mintedFor(item) !== id).flatMap((item) => indexKey(keyId, item) ?? [])
-  await Promise.all(keys.slice(0, indexed).map((key) => keyValue.set(key, Buffer.from(id), { ttl: lifetime })))
+  const hidden = items.filter((item) => isLegalId(item) && mintedFor(item) !== id)
+  await Promise.all(hidden.slice(0, indexed).map((item) => indexItem(keyValue, item, { keyId, response: id })))
+}
+
+/** Where an item is to be found, and for whom. */
+interface Entry {
+  readonly keyId: string
+  readonly response: string
+}
+
+/** Of items with the same id the newest of a key counts; where another key had the id first, the newest for this key. */
+async function indexItem(keyValue: KeyValue, item: string, entry: Entry): Promise<void> {
+  const value = Buffer.from(JSON.stringify(entry))
+  if (await keyValue.set(entryKey(item), value, { ttl: lifetime, version: null })) return
+  const mine = (await entryAt(keyValue, entryKey(item)))?.keyId === entry.keyId
+  await keyValue.set(entryKey(item, mine ? undefined : entry.keyId), value, { ttl: lifetime })
 }
 
 /** An item that was found, and the provider that holds the response it belongs to, if one does. */
@@ -30,22 +44,26 @@ export interface FoundItem {
 }
 
 /**
- * Items of stored responses of this API key by their ids, where there are such; `gone`: its response was deleted.
- * Rejects with `store_unavailable`.
+ * Items of stored responses of this API key by their ids, where there are such; `gone`: its response was deleted, or is
+ * of another key, so that nobody else is to be asked for it either. Each may be a long conversation: rejects with
+ * `request_too_large` when those that are read have more than `most` bytes together, else with `store_unavailable`.
  */
 export async function findItems(
   keyValue: KeyValue,
   keyId: string,
   ids: readonly string[],
+  most: number,
 ): Promise<ReadonlyMap<string, FoundItem | 'gone'>> {
   const found = new Map<string, FoundItem | 'gone'>()
+  let read = 0
   // The last first: the conversation of its response usually holds all the others.
-  for (const id of [...new Set(ids)].reverse().slice(0, lookups)) {
+  for (const id of [...new Set(ids)].reverse()) {
     if (found.has(id)) continue
-    const response = mintedFor(id) ?? (await indexedFor(keyValue, keyId, id))
-    const owner = response === undefined ? undefined : (await readResponse(keyValue, response))?.record
-    if (owner?.keyId !== keyId) continue
-    if (owner.deleted) found.set(id, 'gone')
+    if (read > most) throw tooMany()
+    const owner = await ownerOf(keyValue, keyId, id)
+    read += lookup + (owner ? sizeOf(owner) : 0)
+    if (!owner) continue
+    if (owner.deleted || owner.keyId !== keyId) found.set(id, 'gone')
     else for (const [at, item] of pick(owner, ids)) found.set(at, item)
   }
   return found
@@ -68,10 +86,25 @@ export function holderOf({ held, origin }: StoredResponse): string | undefined {
   return held ? origin : undefined
 }
 
-async function indexedFor(keyValue: KeyValue, keyId: string, item: string): Promise<string | undefined> {
-  const key = indexKey(keyId, item)
-  const held = key === undefined ? undefined : await keyValue.get(key)
-  return held?.value.toString()
+function tooMany(): GatewayError {
+  const message = 'There are too many references to items of different responses.'
+  return new GatewayError('request_too_large', {}, { message, param: 'input' })
+}
+
+/** The record of the response that an item belongs to: of this key where there is one, else of another. */
+async function ownerOf(keyValue: KeyValue, keyId: string, item: string): Promise<StoredResponse | undefined> {
+  const named = mintedFor(item)
+  const found = named === undefined ? undefined : await readResponse(keyValue, named)
+  if (found) return found.record
+  const first = isLegalId(item) ? await entryAt(keyValue, entryKey(item)) : undefined
+  if (!first) return undefined
+  const own = first.keyId === keyId ? first : await entryAt(keyValue, entryKey(item, keyId))
+  return (await readResponse(keyValue, (own ?? first).response))?.record
+}
+
+async function entryAt(keyValue: KeyValue, key: string): Promise<Entry | undefined> {
+  const held = await keyValue.get(key)
+  return held && (JSON.parse(held.value.toString()) as Entry)
 }
 
 function mintedFor(item: string): string | undefined {
@@ -79,6 +112,6 @@ function mintedFor(item: string): string | undefined {
   return exchange === undefined ? undefined : `resp_${exchange}`
 }
 
-function indexKey(keyId: string, item: string): string | undefined {
-  return legalId.test(item) ? `item:${keyId}:${item}` : undefined
+function entryKey(item: string, keyId?: string): string {
+  return keyId === undefined ? `item:${item}` : `item:${keyId}:${item}`
 }

@@ -1,4 +1,4 @@
-import type { Candidate, Envelope, JsonObject, KeyValue, Upstream } from '../../../../engine/index.ts'
+import type { Candidate, Envelope, JsonObject, KeyValue, Meter, Upstream } from '../../../../engine/index.ts'
 import { recordedInput } from './conversation.ts'
 import { indexItems } from './item-index.ts'
 import { idOf, readResponse, writeResponse } from './record.ts'
@@ -13,11 +13,12 @@ export interface Circumstances {
   /** Who served it, and how it was asked. */
   readonly model?: Candidate | undefined
   readonly upstream?: Upstream | undefined
+  readonly meter?: Meter | undefined
 }
 
 /** A response and its conversation as they are kept. */
 export function recordOf(response: JsonObject, { request, keyId, exchange, ...served }: Circumstances): StoredResponse {
-  const { model, upstream } = served
+  const { model, upstream, meter } = served
   const { body, protocol, missing, background } = request
   const native = model?.offer.protocol === protocol
   const stored = body['store'] !== false && response['store'] !== false
@@ -26,10 +27,19 @@ export function recordOf(response: JsonObject, { request, keyId, exchange, ...se
     response,
     input: recordedInput(body['input'], exchange),
     background,
-    ...(model ? { origin: model.origin } : {}),
+    ...servedBy(model, meter),
     // Bytes that were passed on gave the client the provider's own id.
     held: native && upstream?.same === true && model?.offer.traits?.['stores'] === true && stored,
     partial: missing !== undefined || (native && (body['conversation'] ?? undefined) !== undefined),
+  }
+}
+
+/** What is kept of who served a response: the provider, and what of its reasoning the client was not shown. */
+export function servedBy(model?: Candidate, meter?: Meter): Pick<StoredResponse, 'origin' | 'sealed'> {
+  const unshown = meter?.unshown?.()
+  return {
+    ...(model ? { origin: model.origin } : {}),
+    ...(unshown?.size ? { sealed: Object.fromEntries(unshown) } : {}),
   }
 }
 
@@ -38,7 +48,8 @@ export function recordOf(response: JsonObject, { request, keyId, exchange, ...se
  * key does not. Answers why it was not kept, if it was not. Rejects with `store_unavailable`.
  */
 export async function keep(keyValue: KeyValue, record: StoredResponse): Promise<Unkept | undefined> {
-  const [unkept] = await Promise.all([write(keyValue, record), indexItems(keyValue, record)])
+  const unkept = await write(keyValue, record)
+  if (unkept === undefined) await indexItems(keyValue, record)
   return unkept
 }
 

@@ -1,9 +1,8 @@
-import { promisify } from 'node:util'
-import { zstdCompress, zstdDecompress } from 'node:zlib'
-import { GatewayError } from '../../../../engine/index.ts'
-import type { Envelope, ErrorCode, Facts, JsonObject, KeyValue, Principal } from '../../../../engine/index.ts'
+import { GatewayError, asGatewayError } from '../../../../engine/index.ts'
+import type { Envelope, ErrorCode, Facts, Host, JsonObject, KeyValue, Principal } from '../../../../engine/index.ts'
 import { text, without } from '../values.ts'
 import { lifetime, recordLimit } from './record.ts'
+import { compress, decompress } from './zstd.ts'
 
 /** What serving a request without its client takes; kept beside the record of the response until that has ended. */
 export interface Pending {
@@ -21,9 +20,6 @@ export interface Pending {
     readonly client: string | null
   }
 }
-
-const compress = promisify(zstdCompress)
-const decompress = promisify(zstdDecompress)
 
 /** None of them tells who the client is, or lets anybody else be it. */
 const keptHeaders = ['openai-beta', 'user-agent', 'x-conversation-id', 'x-request-id', 'x-routing-max-cost']
@@ -81,13 +77,22 @@ export async function deletePending(keyValue: KeyValue, id: string): Promise<voi
   await keyValue.delete(keyOf(id))
 }
 
+/** Ends the job of a response that has ended without it: what it still writes is refused. Never rejects. */
+export async function stopJob(id: string, { jobs, log }: Host): Promise<void> {
+  try {
+    await jobs?.cancel(exchangeOf(id))
+  } catch (error) {
+    log.warn({ response: id, reason: asGatewayError(error).code }, 'the job of a response that has ended goes on')
+  }
+}
+
 /** The response that a job is to make. */
 export function responseOf(input: unknown): string {
   return text((input as JsonObject)['response']) ?? ''
 }
 
 /** The exchange, and the job, whose response has this id. */
-export function exchangeOf(id: string): string {
+function exchangeOf(id: string): string {
   return id.replace(/^resp_(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 

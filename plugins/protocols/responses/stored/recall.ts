@@ -1,19 +1,21 @@
 import { GatewayError, defineStage, noConfig } from '../../../../engine/index.ts'
 import type { Envelope, Host, Ingress, JsonObject, KeyValue, Principal } from '../../../../engine/index.ts'
 import { text, without } from '../values.ts'
-import { compactionContext, expandCompactions, foreignCompaction } from './compaction.ts'
+import { compactionContext, expandCompactions, foreignCompaction, isTrigger } from './compaction.ts'
 import { conversationOf, inputItems } from './conversation.ts'
 import { holderOf } from './item-index.ts'
 import { isOutput, refuseOrphans } from './orphans.ts'
-import { readResponse } from './record.ts'
+import { readResponse, sizeOf } from './record.ts'
 import type { StoredResponse } from './record.ts'
 import { referredBy, resolveReferences } from './references.ts'
 import type { Resolved } from './references.ts'
+import { Room } from './room.ts'
 import { lastOnSocket } from './session.ts'
 
 /**
  * Completes the conversation: what `previous_response_id` and item references stand for comes from the client's
- * socket, else from the store. What is in neither is left to a provider that speaks the protocol itself.
+ * socket, else from the store. What is in neither is left to a provider that speaks the protocol itself. Rejects with
+ * `request_too_large` where all of it together is.
  */
 export default defineStage({
   name: 'recall',
@@ -47,10 +49,14 @@ async function completed(request: Envelope, client: Client, host: Host): Promise
   const last = ownedBy(keyId, lastOnSocket(client.ingress))
   const id = text(body['previous_response_id'])
   const previous = id === undefined ? undefined : await recalled(id, last, keyId, keyValue)
+  const room = new Room(request.raw.length)
+  if (previous) room.take(sizeOf(previous))
   const records = [previous, last].flatMap((record) => record ?? [])
-  const given = await resolveReferences(inputItems(body['input']), { records, keyValue, keyId })
-  const expanded = await expandCompactions(given.items, (sealed) => host.unseal(sealed, compactionContext(keyId)))
-  const chain = previous && conversationOf(previous)
+  const given = await resolveReferences(inputItems(body['input']), { records, keyValue, keyId, room })
+  const open = (sealed: Uint8Array) => host.unseal(sealed, compactionContext(keyId))
+  const expanded = await expandCompactions(given.items, open, room)
+  // What asked for a compaction then would ask for another one now.
+  const chain = previous && conversationOf(previous).filter((item) => !isTrigger(item))
   const items = [...(chain ?? []), ...expanded]
   const missing = lacking(id, chain, given) ?? foreignCompaction(given.items, expanded)
   if (!missing && (body['conversation'] ?? undefined) === undefined) refuseOrphans(items)

@@ -1,13 +1,14 @@
-import { promisify } from 'node:util'
-import { zstdCompress, zstdCompressSync, zstdDecompress } from 'node:zlib'
 import type { Held, JsonObject, KeyValue } from '../../../../engine/index.ts'
 import { text } from '../values.ts'
+import { conversationLimit } from './room.ts'
+import { weightOf } from './session.ts'
+import { compress, decompress } from './zstd.ts'
 
 /** How long a response is kept: 24 hours in milliseconds, from the last time it was written. */
 export const lifetime = 24 * 60 * 60 * 1000
 
 /** Most bytes of JSON that a record may have; a longer conversation is not kept. */
-export const recordLimit = 64 * 1024 * 1024
+export const recordLimit = conversationLimit
 
 /** A response as it is kept for later requests, together with the conversation it answers. */
 export interface StoredResponse {
@@ -21,6 +22,8 @@ export interface StoredResponse {
   readonly background: boolean
   /** Who served it (`Candidate.origin`); absent while nobody has. */
   readonly origin?: string
+  /** Sealed reasoning that its client was not shown, by the ids of the items of `response.output` it belongs to. */
+  readonly sealed?: Readonly<Record<string, string>>
   /** The provider of `origin` holds the response itself, under the same id. */
   readonly held: boolean
   /** `input` is not the whole conversation: its beginning is known to the provider alone. */
@@ -35,21 +38,22 @@ export interface FoundResponse {
   readonly version: string
 }
 
-/**
- * Bytes that are compressed at once, in less than half a millisecond. In the thread pool each would take twenty times
- * the work, and half a megabyte while it waits for its turn.
- */
-const small = 64 * 1024
+/** How large records are that were read or written. */
+const sizes = new WeakMap<StoredResponse, number>()
 
-const compress = promisify(zstdCompress)
-const decompress = promisify(zstdDecompress)
-
-/** Ids that name a response: what official and compatible servers mint, and nothing that could mean more in a key. */
-const legalId = /^[A-Za-z0-9_.=-]{1,256}$/
+/** Whether an id can name anything: what official and compatible servers mint, and nothing that means more in a key. */
+export function isLegalId(id: string): boolean {
+  return /^[A-Za-z0-9_.=-]{1,256}$/.test(id)
+}
 
 /** Where a response is kept; undefined for what cannot be the id of one. */
 export function responseKey(id: string): string | undefined {
-  return legalId.test(id) ? `response:${id}` : undefined
+  return isLegalId(id) ? `response:${id}` : undefined
+}
+
+/** Bytes of JSON of a record; about so many for one that was neither read nor written, as to print it would cost more. */
+export function sizeOf(record: StoredResponse): number {
+  return sizes.get(record) ?? weightOf([record.response, record.input, record.sealed ?? null], recordLimit)
 }
 
 /** The id of the response. */
@@ -85,15 +89,16 @@ export async function writeResponse(
   const key = responseKey(idOf(record))
   if (key === undefined) return 'no id'
   const json = Buffer.from(JSON.stringify(record))
+  sizes.set(record, json.length)
   if (json.length > recordLimit) return 'too large'
-  const value = json.length <= small ? zstdCompressSync(json) : await compress(json)
+  const value = await compress(json)
   const written = await keyValue.set(key, value, { ttl: lifetime, ...(version === undefined ? {} : { version }) })
   return written ? undefined : 'taken'
 }
 
 /**
- * Deletes what was found, unless it has changed since; answers whether it did. Of a response that its provider holds
- * too, a mark stays behind.
+ * Deletes a response that was found; answers whether there was one. Of one that its provider holds too, a mark stays
+ * behind, unless it has changed since.
  */
 export async function deleteResponse(keyValue: KeyValue, { record, version }: FoundResponse): Promise<boolean> {
   const id = idOf(record)
@@ -105,5 +110,7 @@ export async function deleteResponse(keyValue: KeyValue, { record, version }: Fo
 
 async function decoded({ value }: Held): Promise<StoredResponse> {
   const json = await decompress(value, { maxOutputLength: recordLimit })
-  return JSON.parse(json.toString()) as StoredResponse
+  const record = JSON.parse(json.toString()) as StoredResponse
+  sizes.set(record, json.length)
+  return record
 }

@@ -4,12 +4,15 @@ import { text } from '../values.ts'
 import { findItems, pick } from './item-index.ts'
 import type { FoundItem } from './item-index.ts'
 import type { StoredResponse } from './record.ts'
+import type { Room } from './room.ts'
 
 /** Where items may be found: at the response that goes on, on the socket, and in the store. */
 export interface Places {
   readonly records: readonly StoredResponse[]
   readonly keyValue: KeyValue
   readonly keyId: string
+  /** What the items that are found may take up. */
+  readonly room: Room
 }
 
 /** A list of items with its references resolved. */
@@ -29,11 +32,12 @@ export function referredBy(item: JsonObject): string | undefined {
   return text(item['id'])
 }
 
-/** Puts items in the place of references to them. Rejects with `store_unavailable`. */
+/** Puts items in the place of references to them. Rejects with `store_unavailable` and `request_too_large`. */
 export async function resolveReferences(items: readonly JsonObject[], places: Places): Promise<Resolved> {
   const wanted = items.flatMap((item) => referredBy(item) ?? [])
   const found = wanted.length === 0 ? new Map<string, FoundItem | 'gone'>() : await search(wanted, places)
   const holders: (string | undefined)[] = []
+  const sizes = new Map<string, number>()
   let missing: GatewayError | undefined
   const resolved = items.map((item, index) => {
     const id = referredBy(item)
@@ -44,16 +48,20 @@ export async function resolveReferences(items: readonly JsonObject[], places: Pl
       missing ??= unknownItem(id, index)
       return item
     }
+    // The same item may be referred to over and over: it is measured once, and counted each time.
+    const size = sizes.get(id) ?? Buffer.byteLength(JSON.stringify(one.item))
+    sizes.set(id, size)
+    places.room.take(size)
     holders.push(one.heldBy)
     return one.item
   })
   return { items: resolved, holders, ...(missing ? { missing } : {}) }
 }
 
-async function search(wanted: readonly string[], { records, keyValue, keyId }: Places) {
+async function search(wanted: readonly string[], { records, keyValue, keyId, room }: Places) {
   const near = new Map<string, FoundItem | 'gone'>(records.flatMap((record) => [...pick(record, wanted)]))
   const far = wanted.filter((id) => !near.has(id))
-  return far.length === 0 ? near : new Map([...near, ...(await findItems(keyValue, keyId, far))])
+  return far.length === 0 ? near : new Map([...near, ...(await findItems(keyValue, keyId, far, room.left))])
 }
 
 function unknownItem(id: string, index: number): GatewayError {

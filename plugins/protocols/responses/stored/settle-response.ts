@@ -3,11 +3,12 @@ import { asGatewayError, defineStage, noConfig } from '../../../../engine/index.
 import type { Given, JsonObject, KeyValue, Outcome, Reply } from '../../../../engine/index.ts'
 import { object, text } from '../values.ts'
 import { indexItems } from './item-index.ts'
+import { servedBy } from './keep.ts'
 import { deletePending, responseOf } from './pending.ts'
 import { readResponse, writeResponse } from './record.ts'
 import type { StoredResponse } from './record.ts'
 
-type Slots = Given<'outcome' | 'job', 'reply' | 'model'>
+type Slots = Given<'outcome' | 'job', 'reply' | 'model' | 'meter'>
 
 /** Milliseconds between two tries to reach the store, and in all: a finished response is worth some patience. */
 const pause = 250
@@ -22,41 +23,42 @@ export default defineStage({
   summary: 'Write how a response in the background has ended, if it is still in progress.',
   config: noConfig,
   needs: ['outcome', 'job'],
-  maybe: ['reply', 'model'],
+  maybe: ['reply', 'model', 'meter'],
   provides: [],
   build:
     (_, { keyValue, log }) =>
     async (slots, scope) => {
       const id = responseOf(slots.job.input)
-      const status = await patiently(() => settle(keyValue, id, slots))
-      if (status !== undefined && slots.outcome.error?.code !== 'cancelled') {
-        scope.note('refused', status)
-        log.info({ id: scope.id, status }, 'the end of a response came too late and is not kept')
+      const settled = await patiently(() => settle(keyValue, id, slots))
+      if (typeof settled !== 'string') await patiently(() => indexItems(keyValue, settled))
+      else if (slots.outcome.error?.code !== 'cancelled') {
+        scope.note('refused', settled)
+        log.info({ id: scope.id, status: settled }, 'the end of a response came too late and is not kept')
       }
       await patiently(() => deletePending(keyValue, id))
       return {}
     },
 })
 
-/** Answers why nothing was written, if nothing was: the status that the response has by now. */
-async function settle(keyValue: KeyValue, id: string, slots: Slots): Promise<string | undefined> {
+/** Answers what was written; if nothing was, why: the status that the response has by now. */
+async function settle(keyValue: KeyValue, id: string, slots: Slots): Promise<StoredResponse | string> {
   const found = await readResponse(keyValue, id)
   if (!found || found.record.deleted) return 'deleted'
   const { record, version } = found
   const { status } = record.response
   if (status !== 'in_progress') return text(status) ?? 'unknown'
-  const ended = endedAs(record, slots)
-  const unkept = await writeResponse(keyValue, ended, version)
-  if (unkept === undefined) await indexItems(keyValue, ended)
-  // Whoever was faster has ended it.
-  if (unkept === 'taken') return settle(keyValue, id, slots)
-  if (unkept !== undefined) await writeResponse(keyValue, failed(record, 'server_error', tooLarge), version)
-  return undefined
+  const refused = failed(record, 'server_error', 'The response is too large to be kept.')
+  // Whatever the answer was, a response that was kept can also end.
+  for (const ended of [endedAs(record, slots), refused, { ...refused, input: [] }]) {
+    const unkept = await writeResponse(keyValue, ended, version)
+    if (unkept === undefined) return ended
+    // Whoever was faster has ended it.
+    if (unkept === 'taken') return settle(keyValue, id, slots)
+  }
+  return 'too large'
 }
 
-const tooLarge = 'The response is too large to be kept.'
-
-function endedAs(record: StoredResponse, { outcome, reply, model }: Slots): StoredResponse {
+function endedAs(record: StoredResponse, { outcome, reply, model, meter }: Slots): StoredResponse {
   const { error } = outcome
   if (error?.code === 'cancelled') return { ...record, response: { ...record.response, status: 'cancelled' } }
   if (error) return failed(record, errorCode(outcome), error.message)
@@ -66,7 +68,7 @@ function endedAs(record: StoredResponse, { outcome, reply, model }: Slots): Stor
   return {
     ...record,
     response: { ...response, id, created_at: created, background },
-    ...(model ? { origin: model.origin } : {}),
+    ...servedBy(model, meter),
   }
 }
 

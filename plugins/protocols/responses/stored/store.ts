@@ -1,11 +1,15 @@
-import { defineStage, noConfig } from '../../../../engine/index.ts'
-import type { Envelope, Given, Host, JsonObject, Reply, Scope } from '../../../../engine/index.ts'
+import { GatewayError, defineStage, noConfig } from '../../../../engine/index.ts'
+import type { Envelope, Given, Host, JsonObject, KeyValue, Scope } from '../../../../engine/index.ts'
 import { object, parsedObject } from '../values.ts'
 import { keep, recordOf } from './keep.ts'
-import { keepOnSocket } from './session.ts'
+import { keepOnSocket, sessionsOf } from './session.ts'
+import type { Sessions } from './session.ts'
 import { withheld } from './withheld.ts'
 
-type Slots = Given<'request' | 'reply', 'ingress' | 'principal' | 'model' | 'upstream'>
+type Slots = Given<'request' | 'reply', 'ingress' | 'principal' | 'model' | 'upstream' | 'answer' | 'meter'>
+
+/** Milliseconds that an answer waits to be kept. With a slower store it goes out, and is kept behind its back. */
+const patience = 250
 
 /**
  * Keeps the response for its lifetime before the client has it whole, unless it said `store: false`; on a socket, also
@@ -16,20 +20,25 @@ export default defineStage({
   summary: 'Keep the response for later requests.',
   config: noConfig,
   needs: ['request', 'reply'],
-  maybe: ['ingress', 'principal', 'model', 'upstream'],
+  maybe: ['ingress', 'principal', 'model', 'upstream', 'answer', 'meter'],
   provides: ['reply'],
-  build: (_, host) => (slots, scope) => {
-    const { reply, request, ingress, principal } = slots
-    const { body } = reply
-    const wanted = storing(request) || ingress?.session !== undefined
-    if (!principal || !wanted || reply.status >= 400) return { reply }
-    const kept = (response: JsonObject | undefined) => remembered(response, principal.keyId, slots, scope, host)
-    if (body.kind === 'stream') {
-      const source = withheld(body.source, kept)
-      return { reply: { ...reply, body: { ...body, source } } }
+  build: (_, host) => {
+    const { keyValue, log } = host
+    const places = { keyValue, sessions: sessionsOf(host), tell: changesOf(log) }
+    return (slots, scope) => {
+      const { reply, request, ingress, principal } = slots
+      const { body } = reply
+      const wanted = storing(request) || ingress?.session !== undefined
+      if (!principal || !wanted || reply.status >= 400) return { reply }
+      const kept = (response: JsonObject | undefined) =>
+        noLonger(patience, remembered(response, principal.keyId, slots, scope, places))
+      if (body.kind === 'stream') {
+        const source = withheld(body.source, kept)
+        return { reply: { ...reply, body: { ...body, source } } }
+      }
+      const response = wholeOf(slots)
+      return response ? kept(response).then(() => ({ reply })) : { reply }
     }
-    const response = wholeOf(body)
-    return response ? kept(response).then(() => ({ reply })) : { reply }
   },
 })
 
@@ -38,33 +47,63 @@ function storing({ body, background }: Envelope): boolean {
   return background || body['store'] !== false
 }
 
-function wholeOf(body: Reply['body']): JsonObject | undefined {
+function wholeOf({ reply: { body }, answer }: Slots): JsonObject | undefined {
   if (body.kind === 'json') return object(body.value)
   if (body.kind !== 'bytes') return undefined
+  // The provider's own bytes were read before.
+  if (answer?.kind === 'whole' && answer.bytes === body.bytes) return object(answer.body)
   const { buffer, byteOffset, length } = body.bytes
   return parsedObject(Buffer.from(buffer, byteOffset, length).toString())
+}
+
+/** Resolves with `work`, but no later than after `ms` milliseconds. */
+async function noLonger(ms: number, work: Promise<void>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  await Promise.race([work, late])
+  clearTimeout(timer)
+}
+
+/** Where responses are kept, and who is told whether the store takes them. */
+interface Places {
+  readonly keyValue: KeyValue
+  readonly sessions: Sessions
+  /** `error`: why it took none. */
+  readonly tell: (error?: unknown) => void
+}
+
+/** Tells the log when the store begins to fail and when it works again; each response has a note in its own row. */
+function changesOf(log: Host['log']): Places['tell'] {
+  let failing = false
+  return (error) => {
+    const away = error instanceof GatewayError && error.code === 'store_unavailable'
+    if (error !== undefined && !away) return log.error({ err: error }, 'a response could not be stored')
+    if (failing === away) return
+    failing = away
+    if (away) log.warn({ reason: String(error.cause) }, 'responses are not stored: the store does not answer')
+    else log.info('responses are stored again')
+  }
 }
 
 /** Keeps a response where its client may look for it. Never rejects. */
 async function remembered(
   response: JsonObject | undefined,
   keyId: string,
-  { request, ingress, model, upstream }: Slots,
+  { request, ingress, model, upstream, meter }: Slots,
   scope: Scope,
-  { log, keyValue }: Host,
+  { keyValue, sessions, tell }: Places,
 ): Promise<void> {
-  const tell = (why: string, error?: unknown) => {
-    scope.note('not_stored', why)
-    log.warn({ id: scope.id, why, ...(error === undefined ? {} : { err: error }) }, 'a response was not stored')
-  }
-  if (!response) return tell('too large')
+  const note = (why: string) => scope.note('not_stored', why)
+  if (!response) return note('too large')
   try {
-    const record = recordOf(response, { request, keyId, exchange: scope.id, model, upstream })
-    if (response['status'] !== 'failed') keepOnSocket(ingress, record)
-    if (!storing(request)) return
+    const record = recordOf(response, { request, keyId, exchange: scope.id, model, upstream, meter })
+    const near = response['status'] === 'failed' || keepOnSocket(ingress, record, sessions)
+    if (!storing(request)) return near ? undefined : note('no room on the socket')
     const unkept = await keep(keyValue, record)
-    if (unkept !== undefined) tell(unkept)
+    if (unkept === undefined) tell()
+    else note(unkept)
   } catch (error) {
-    tell('the store failed', error)
+    note('the store failed')
+    tell(error)
   }
 }

@@ -27,6 +27,7 @@ class Withholding implements Sink, Flow {
   #edge: Buffer = nothing
   /** Bytes that were not passed on. */
   #held: Buffer[] = []
+  /** Of the bytes of an event that has not ended: how many there are. */
   #size = 0
   #paused = false
   /** What came after the last byte, to be passed on after it. */
@@ -40,11 +41,30 @@ class Withholding implements Sink, Flow {
   }
 
   data(chunk: Uint8Array): void {
-    const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
-    if (this.#state === 'passing') this.#look(bytes)
-    else if (this.#state === 'held') this.#hold(bytes)
-    else if (this.#state === 'keeping') this.#held.push(bytes)
-    else if (this.#state === 'kept') this.#sink.data(chunk)
+    try {
+      let rest = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+      while (rest.length > 0) rest = this.#take(rest)
+    } catch (error) {
+      this.#break(error as Error)
+    }
+  }
+
+  /** Takes the first bytes of a chunk; answers those that are still to be taken. */
+  #take(bytes: Buffer): Buffer {
+    switch (this.#state) {
+      case 'passing':
+        return this.#look(bytes)
+      case 'held':
+        return this.#hold(bytes)
+      case 'keeping':
+        this.#held.push(bytes)
+        return nothing
+      case 'kept':
+        this.#sink.data(bytes)
+        return nothing
+      case 'left':
+        return nothing
+    }
   }
 
   end(): void {
@@ -72,8 +92,8 @@ class Withholding implements Sink, Flow {
     this.#flow.cancel(reason)
   }
 
-  /** Passes bytes on, up to the event that names a terminal one. */
-  #look(chunk: Buffer): void {
+  /** Passes bytes on, up to the event that names a terminal one; answers that and what comes after it. */
+  #look(chunk: Buffer): Buffer {
     const edge = this.#edge.length
     const window = edge === 0 ? chunk : Buffer.concat([this.#edge, chunk])
     const mention = mentionOf(window)
@@ -82,15 +102,14 @@ class Withholding implements Sink, Flow {
     if (mention < 0) {
       this.#pass(chunk, start < 0 ? chunk : window.subarray(start))
       this.#edge = (start < 0 ? window : window.subarray(start)).subarray(-overlap)
-      return
+      return nothing
     }
-    const from = start < 0 ? 0 : start - edge
-    if (from > 0) this.#sink.data(chunk.subarray(0, from))
-    if (this.#state !== 'passing') return
+    const from = Math.max(0, start - edge)
     this.#state = 'held'
     this.#size = this.#passed.reduce((size, { length }) => size + length, 0)
     this.#edge = nothing
-    this.#hold(chunk.subarray(from), Math.max(0, mention - edge - from))
+    if (from > 0) this.#sink.data(chunk.subarray(0, from))
+    return chunk.subarray(from)
   }
 
   /** `open`: those of the bytes that belong to an event which has not ended. */
@@ -102,33 +121,34 @@ class Withholding implements Sink, Flow {
     if (this.#size > this.#limit) this.#tooLarge()
   }
 
-  /** Keeps bytes back until the event in them ends. `from`: where its end is to be looked for. */
-  #hold(chunk: Buffer, from = 0): void {
-    const before = this.#held.reduce((size, { length }) => size + length, 0)
+  /** Keeps bytes back until the event in them ends; answers what comes after it. */
+  #hold(chunk: Buffer): Buffer {
     const edge = this.#edge.length
-    const end = firstEnd(edge === 0 ? chunk : Buffer.concat([this.#edge, chunk]), from)
-    this.#held.push(chunk)
+    const end = firstEnd(edge === 0 ? chunk : Buffer.concat([this.#edge, chunk])) - edge
+    const event = end < 0 ? chunk : chunk.subarray(0, end)
+    this.#held.push(event)
+    if (end >= 0) {
+      this.#ended()
+      return chunk.subarray(end)
+    }
     this.#size += chunk.length
     this.#edge = Buffer.concat([this.#edge, chunk.subarray(-2)]).subarray(-2)
-    if (end >= 0) this.#ended(before + end - edge)
-    else if (this.#size > this.#limit) this.#tooLarge()
+    if (this.#size > this.#limit) this.#tooLarge()
+    return nothing
   }
 
-  /** The event ends at `end` of the bytes kept back: a terminal one is kept first, any other passes. */
-  #ended(end: number): void {
-    const held = Buffer.concat(this.#held)
-    const response = endedBy(Buffer.concat([...this.#passed, held.subarray(0, end)]))
+  /** The event that was kept back has ended: a terminal one is kept first, any other passes. */
+  #ended(): void {
+    const event = Buffer.concat(this.#held)
+    const response = endedBy(Buffer.concat([...this.#passed, event]))
+    this.#held = [event]
     this.#passed = []
     this.#edge = nothing
     this.#size = 0
-    if (response) {
-      this.#held = [held]
-      return this.#keepFirst(response)
-    }
+    if (response) return this.#keepFirst(response)
     this.#held = []
     this.#state = 'passing'
-    this.#sink.data(held.subarray(0, end))
-    if (end < held.length) this.data(held.subarray(end))
+    this.#sink.data(event)
   }
 
   #tooLarge(): void {
@@ -139,7 +159,15 @@ class Withholding implements Sink, Flow {
   #keepFirst(response: JsonObject | undefined): void {
     this.#state = 'keeping'
     this.#flow.pause()
-    void this.#keep(response).then(() => this.#release())
+    void this.#keep(response)
+      .then(() => this.#release())
+      .catch((error: unknown) => this.#break(error as Error))
+  }
+
+  /** What the reader cannot take ends this stream, and nothing else. */
+  #break(error: Error): void {
+    this.cancel(error)
+    this.#sink.fail(error)
   }
 
   #release(): void {

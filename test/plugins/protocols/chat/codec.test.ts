@@ -128,7 +128,7 @@ describe('chat codec', () => {
       return [asked, ...items, ...results]
     })
     fc.assert(
-      fc.property(fc.array(exchange, { maxLength: 3 }), (exchanges) => {
+      fc.property(fc.array(exchange, { minLength: 1, maxLength: 3 }), (exchanges) => {
         const items = exchanges.flat()
         const { body: printed, losses } = request.print({ items, tools: [], stream: false }, target())
         expect(losses).to.deep.equal([])

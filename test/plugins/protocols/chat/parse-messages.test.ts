@@ -106,6 +106,16 @@ describe('chat messages', () => {
       ])
   })
 
+  it('cite once, however many their parts', () => {
+    const annotation = { type: 'file_citation', file_id: 'f' }
+    const content = ['a', 'b'].map((text) => ({ type: 'text', text }))
+    const [message] = parsed({ role: 'assistant', content, annotations: [annotation] })
+    expect(message?.type === 'message' && message.content).to.deep.equal([
+      { type: 'text', text: 'a', annotations: [{ type: 'opaque', protocol: 'chat', value: annotation }] },
+      { type: 'text', text: 'b' },
+    ])
+  })
+
   it('of the functions era are paired by name', () => {
     const items = parsed(
       { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
@@ -176,6 +186,18 @@ describe('chat reasoning in the history', () => {
       called('2'),
     ])
   })
+
+  it('returns to very many places in linear time', () => {
+    const many = 60_000
+    const content = Array.from({ length: many }, () => ({ type: 'text', text: 'a' }))
+    const details = content.map((_, at) => {
+      const place = [at + 1, 0]
+      return { type: 'reasoning.encrypted', data: packSeal('o', { kind: 'redacted', data: 'x', parts: 0, place }) }
+    })
+    const items = parsed({ role: 'assistant', content, reasoning_details: details })
+    expect(items).to.have.length(2 * many)
+    expect(items.slice(-2).map(({ type }) => type)).to.deep.equal(['message', 'reasoning'])
+  }).timeout(3000)
 
   it('never loses words or calls, whatever place it claims', () => {
     const items = parsed({

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { legalCallId } from '../../../../engine/index.ts'
+import { GatewayError, legalCallId } from '../../../../engine/index.ts'
 import type { GenerateRequest, Traits } from '../../../../engine/index.ts'
 import { request, target } from './support.ts'
 
@@ -53,6 +53,16 @@ describe('chat request for an upstream', () => {
     store: true,
     stream: true,
   }
+
+  it('refuses a conversation in which nothing is said', () => {
+    try {
+      print({ items: [] })
+      expect.fail('it was printed')
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error
+      expect([error.code, error.failure.status, error.failure.param]).to.deep.equal(['invalid_value', 400, 'input'])
+    }
+  })
 
   it('says everything where the upstream takes everything', () => {
     expect(print(full, all)).to.deep.include({
@@ -154,6 +164,21 @@ describe('chat request for an upstream', () => {
     const other = print({ rest: { protocol: 'other', fields: { container: 'c', thread: {} } } })
     expect(other.losses).to.deep.equal(['container', 'thread'])
     expect(other.body).to.deep.equal(print().body)
+  })
+
+  it('withholds names that are no words from what it tells', () => {
+    const said = 'a secret sentence'
+    const rest = { protocol: 'other', fields: { [said]: 1 } }
+    const part = { type: 'opaque', protocol: 'other', value: { type: said } } as const
+    const { losses } = print({
+      rest,
+      items: [...hello.items, { type: 'message', role: 'user', content: [part] }],
+      tools: [
+        { type: 'function', name: 'f', rest },
+        { type: 'opaque', protocol: 'other', value: { type: said } },
+      ],
+    })
+    expect(losses).to.have.members(['unknown', 'tools[].unknown'])
   })
 
   it('prints formats', () => {

@@ -42,6 +42,13 @@ describe('chat stream of an upstream', () => {
     ])
   })
 
+  it('gives a call with the id of another an id of its own', () => {
+    const named = (index: number) => ({ ...piece(index, '{}'), id: 'same' })
+    const first = { index: 0, id: 'same', function: { name: 'f', arguments: '' } }
+    const chunks = [called(first, { ...first, index: 1 }), called(named(0), named(1)), chunk({}, 'tool_calls'), done]
+    expect(calls(chunks)).to.deep.equal(['same f {}', `${legalCallId('c1:1')} f {}`])
+  })
+
   it('says each delta at once', () => {
     const reader = events.reader()
     expect([...reader.read({ data: JSON.stringify(chunk({ content: 'a' })) })]).to.have.length(4)

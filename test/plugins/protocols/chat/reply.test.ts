@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { GatewayError } from '../../../../engine/index.ts'
+import { GatewayError, legalCallId } from '../../../../engine/index.ts'
 import type { GenerateReply, Json } from '../../../../engine/index.ts'
 import { asked, reply } from './support.ts'
 
@@ -45,6 +45,26 @@ describe('chat answer of an upstream', () => {
       stop: 'tool',
       usage: buckets,
     })
+  })
+
+  it('has a call for each entry of its list, each with an id of its own', () => {
+    const call = { id: 'same', type: 'function', function: { name: 'f', arguments: '{}' } }
+    const { items } = reply.parse(answer({ tool_calls: [call, { ...call, index: 0 }, { ...call, id: 'c' }] }))
+    expect(items.map((item) => item.type === 'call' && `${item.callId} ${item.input}`)).to.deep.equal([
+      'same {}',
+      `${legalCallId('c1:1')} {}`,
+      'c {}',
+    ])
+  })
+
+  it('may hold as many log probabilities as it likes', () => {
+    const content = Array.from({ length: 200_000 }, () => ({ token: 'a', logprob: 0, bytes: null, top_logprobs: [] }))
+    const { choices, ...head } = answer({ role: 'assistant', content: 'a' })
+    const read = reply.parse({ ...head, choices: choices.map((choice) => ({ ...choice, logprobs: { content } })) })
+    expect(read.items).to.have.nested.property('[0].content[0].logprobs').that.has.length(200_000)
+    expect(reply.print(read, asked()).body)
+      .to.have.nested.property('choices[0].logprobs.content')
+      .that.has.length(200_000)
   })
 
   it('may be empty', () => {

@@ -102,7 +102,7 @@ describe('chat stream for a client', () => {
     }
     const error = { error: { message: 'gone', type: 'server_error', param: null, code: 'upstream_error' } }
     expect(write([start, { type: 'failure', failure }])).to.deep.equal([first, error])
-    expect(codec.fail?.(failure, 'id').map(({ data }) => JSON.parse(data) as unknown)).to.deep.equal([error])
+    expect(codec.fail?.(failure, asked()).map(({ data }) => JSON.parse(data) as unknown)).to.deep.equal([error])
   })
 
   it('numbers calls by themselves, even when they mix', () => {

@@ -6,7 +6,7 @@ import stage from '../../../../plugins/protocols/count/estimate-tokens.ts'
 const hello: JsonObject = { model: 'm', messages: [{ role: 'user', content: 'Hello, world!' }] }
 
 /** What the stage answers and notes when the house runs work as given. */
-async function answer(work: Host['work'], body: JsonObject, protocol = 'count-tokens') {
+async function answer(work: Host['work'], body: JsonObject, protocol = 'count-tokens', counting = stage) {
   const notes = new Map<string, Json>()
   const warnings: unknown[] = []
   const host = {
@@ -15,7 +15,7 @@ async function answer(work: Host['work'], body: JsonObject, protocol = 'count-to
     log: { warn: (given: unknown) => warnings.push(given) },
   } as unknown as Host
   const scope = { note: (key: string, value: Json) => notes.set(key, value) } as unknown as Scope
-  const { reply, meter } = await stage.build({}, host)({ request: { body } }, scope)
+  const { reply, meter } = await counting.build({}, host)({ request: { body } }, scope)
   expect(meter.read()).to.deep.equal({ complete: true, losses: [] })
   return { reply, counted: notes.get('token_count'), warnings: warnings.length }
 }
@@ -43,6 +43,19 @@ describe('estimate-tokens', function () {
     } finally {
       await pool.close()
     }
+  })
+
+  it('finds its module after the plugin was loaded again', async () => {
+    const address = (name: string) => new URL(`../../../../plugins/protocols/count/${name}`, import.meta.url).href
+    const reloaded = ((await import(address('estimate-tokens.ts?v=1'))) as { default: typeof stage }).default
+    expect(reloaded).to.not.equal(stage)
+    const asked: string[] = []
+    const work = ((module: URL) => {
+      asked.push(module.href)
+      return Promise.resolve({ tokens: 5, exact: true })
+    }) as unknown as Host['work']
+    expect((await answer(work, hello, 'count-tokens', reloaded)).reply).to.deep.equal(replied(5))
+    expect(asked).to.deep.equal([address('count.ts')])
   })
 
   it('hands over the texts and adds images by rule', async () => {

@@ -51,6 +51,27 @@ describe('gathering a responses body', () => {
     expect({ ...gatherItems({ input: null, tools: [], text: {} }) }).to.deep.equal({ texts: [], media: 0 })
   })
 
+  it('counts the images of tools by rule, and never base64 as text', () => {
+    const png = `data:image/png;base64,${images.png(750, 2).toString('base64')}`
+    const item = (...items: object[]) => ({ ...gatherItems({ input: items as never }) })
+    const shot = (output: object) => item({ type: 'computer_call_output', call_id: 'c', output })
+    expect(shot({ type: 'computer_screenshot', image_url: png })).to.deep.equal({ texts: [], media: 2 })
+    expect(shot({ type: 'computer_screenshot', file_id: 'file_1' })).to.deep.equal({ texts: [], media: 1600 })
+    const outputs = [
+      { type: 'image', url: png },
+      { type: 'logs', logs: 'done' },
+    ]
+    expect(item({ type: 'code_interpreter_call', code: 'plot()', outputs })).to.deep.equal({
+      texts: ['plot()', 'done'],
+      media: 2,
+    })
+    const pdf = `data:application/pdf;base64,${'A'.repeat(1000)}`
+    const unknown = { shown: png, page: { of: [pdf] }, said: 'data:audio/wav;base64,AAAA', note: 'data: 7,8' }
+    expect(item({ type: 'unknown', ...unknown })).to.deep.equal({ texts: ['data: 7,8'], media: 2002 })
+    expect(item({ type: 'function_call_output', call_id: 'c', output: png })).to.deep.equal({ texts: [], media: 2 })
+    expect(item({ role: 'user', content: `data:${'a'.repeat(10_000_000)}` }).texts).to.have.length(2)
+  })
+
   it('counts images and documents by rule, and sound not at all', () => {
     const png = `data:image/png;base64,${images.png(750, 2).toString('base64')}`
     const parts = (...content: object[]) => ({ ...gatherItems({ input: [{ role: 'user', content }] as never }) })

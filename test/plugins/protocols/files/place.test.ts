@@ -1,14 +1,17 @@
 import { expect } from 'chai'
-import { placeOf } from '../../../../plugins/protocols/files/place.ts'
+import { placesOf } from '../../../../plugins/protocols/files/place.ts'
 
-describe('the place of a text in a body', () => {
-  const body = { model: 'm', input: [{ content: 'x' }, { content: [{ text: 'y' }, { file_url: 'http://a/' }] }] }
+describe('the places of texts in a body', () => {
+  const url = 'http://a/'
+  const body = { model: 'm', input: [{ content: url }, { content: [{ text: 'y' }, { file_url: url }] }] }
 
-  it('is named as a client would write it', () => {
-    expect(placeOf('http://a/', body)).to.equal('input[1].content[1].file_url')
-    expect(placeOf('m', body)).to.equal('model')
+  it('are named as a client would write them, in the order of the body', () => {
+    expect([...placesOf(new Set([url, 'm']), body)]).to.deep.equal([
+      ['m', ['model']],
+      [url, ['input[0].content', 'input[1].content[1].file_url']],
+    ])
   })
-  it('is nowhere for a text that is not there', () => {
-    expect(placeOf('http://b/', body)).to.equal(undefined)
+  it('are none for a text that is not there', () => {
+    expect(placesOf(new Set(['http://b/']), body).size).to.equal(0)
   })
 })

@@ -87,7 +87,7 @@ describe('dialect of media', () => {
 
   it('ends a broken stream with an event that it knows as a failure', () => {
     const { failure } = new GatewayError('upstream_error', { model: 'm', reason: 'it broke' })
-    const [frame, ...others] = fail(failure, 'r1')
+    const [frame, ...others] = fail(failure, { id: 'r1' })
     expect(others).to.deep.equal([])
     expect(frame).to.deep.equal({
       event: 'error',

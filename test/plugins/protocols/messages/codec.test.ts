@@ -65,7 +65,7 @@ describe('messages: the codec', () => {
 
   it('ends a broken stream in its own way', () => {
     const failure = { status: 504, code: 'upstream_timeout', type: 'server_error', message: 'Too late.', param: null }
-    expect(codec.fail?.(failure, 'r1')).to.deep.equal([
+    expect(codec.fail?.(failure, { id: 'r1', model: 'm', stream: true, body: {}, origin: '' })).to.deep.equal([
       {
         event: 'error',
         data: '{"type":"error","error":{"type":"timeout_error","message":"Too late."},"request_id":"r1"}',

@@ -214,6 +214,13 @@ describe('messages: parsing a request', () => {
     })
   })
 
+  it('reads a document of very many images', () => {
+    const image = { type: 'image', source: { type: 'file', file_id: 'f1' } }
+    const content = Array.from({ length: 200_000 }, () => image)
+    const [message] = turn('user', { type: 'document', source: { type: 'content', content } })
+    expect(message?.type === 'message' && message.content).to.have.length(200_001)
+  })
+
   it('refuses a source of an unknown type by its place', () => {
     const wrong = () => turn('user', { type: 'text', text: 'a' }, { type: 'image', source: { type: 'ftp' } })
     expect(wrong).to.throw(GatewayError).with.nested.property('failure.param', 'messages[0].content[1].source.type')

@@ -19,6 +19,14 @@ const ended = (stop_reason: string | null, usage?: JsonObject) => ({
 const stop = { type: 'message_stop' }
 
 describe('messages: reading a stream', () => {
+  it('reads a text with very many citations, whole or not', () => {
+    const citations = Array.from({ length: 200_000 }, () => ({ type: 'char_location' }))
+    const block = { type: 'text', text: 'a', citations }
+    const streamed = fold(read(frames(start, opened(0, block), closed(0), ended('end_turn'), stop)))
+    for (const { items } of [streamed, parseReply({ content: [block], stop_reason: 'end_turn' })])
+      expect(items).to.have.nested.property('[0].content[0].annotations').that.has.length(200_000)
+  })
+
   it('tells the events of a text, with the last usage', () => {
     const events = read(
       frames(

@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { GatewayError, packSeal } from '../../../../engine/index.ts'
 import type { JsonObject } from '../../../../engine/index.ts'
+import { print } from '../../../../plugins/protocols/responses/print.ts'
+import { target } from './exchange.ts'
 import { parse } from '../../../../plugins/protocols/responses/parse.ts'
 
 const base = { model: 'think', input: 'Hi' }
@@ -93,6 +95,7 @@ describe('responses: parse', () => {
       { type: 'input_file', file_data: 'data:application/pdf;base64,AAAA', filename: 'a.pdf' },
       { type: 'input_file', file_data: 'AAAA' },
       { type: 'input_file', file_url: 'https://x/a.pdf' },
+      { type: 'input_file', file_url: 'data:application/pdf;base64,AAAA' },
       { type: 'input_file', file_id: 'file-1' },
       { type: 'input_image', file_id: 'file-2' },
       { type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } },
@@ -106,6 +109,7 @@ describe('responses: parse', () => {
       { type: 'file', source: { kind: 'data', mediaType: 'application/pdf', data: 'AAAA' }, filename: 'a.pdf' },
       { type: 'file', source: { kind: 'data', mediaType: 'application/octet-stream', data: 'AAAA' } },
       { type: 'file', source: { kind: 'url', url: 'https://x/a.pdf' } },
+      { type: 'file', source: { kind: 'data', mediaType: 'application/pdf', data: 'AAAA' } },
       { type: 'file', source: { kind: 'id', id: 'file-1' } },
       { type: 'image', source: { kind: 'id', id: 'file-2' } },
       { type: 'audio', source: { kind: 'data', mediaType: 'audio/mp3', data: 'AAAA' }, format: 'mp3' },
@@ -194,6 +198,28 @@ describe('responses: parse', () => {
       { type: 'opaque', protocol: 'responses', value: { type: 'web_search', external_web_access: true } },
       { type: 'function', name: 'late', strict: false },
     ])
+  })
+
+  it('keeps what a vendor runs in a namespace there, and a namespace of nothing', () => {
+    const look = { type: 'function', name: 'look', strict: true }
+    const space = { type: 'namespace', name: 'web', description: 'Web', scope: 'all' }
+    const empty = { type: 'namespace', name: 'none', description: 'None', tools: [] }
+    const search = { type: 'web_search' }
+    const request = parse({ ...base, tools: [{ ...space, tools: [search, look] }, empty] })
+    const fields = { 'namespace.description': 'Web' }
+    expect(request.tools).to.deep.equal([
+      { type: 'function', name: 'look', namespace: 'web', strict: true, rest: { protocol: 'responses', fields } },
+      { type: 'opaque', protocol: 'responses', value: { ...space, tools: [search] } },
+      { type: 'opaque', protocol: 'responses', value: empty },
+    ])
+    const parameters = { type: 'object', properties: {} }
+    const [child] = [{ type: 'function', name: 'look', parameters, strict: true }]
+    const printed = (traits: JsonObject) => print(request, target(traits)).body['tools']
+    expect(printed({})).to.deep.equal([
+      { type: 'namespace', name: 'web', description: 'Web', tools: [child, search] },
+      empty,
+    ])
+    expect(printed({ namespaces: false })).to.deep.equal([{ ...child, name: 'web__look' }, search])
   })
 
   it('reads every tool choice', () => {

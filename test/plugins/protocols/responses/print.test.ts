@@ -388,6 +388,15 @@ describe('responses: print', () => {
     )
   })
 
+  it('withholds names that are no words from what it reports', () => {
+    const fields = { 'x\r\ny': 1, container: 2 }
+    const { losses } = printed({
+      rest: { protocol: 'chat', fields },
+      tools: [{ type: 'opaque', protocol: 'chat', value: { type: 'a secret sentence' } }],
+    })
+    expect(losses.map(({ field }) => field)).to.deep.equal(['unknown', 'container', 'tools[].unknown'])
+  })
+
   it('puts back what only this protocol knows', () => {
     const fields = {
       truncation: 'auto',

@@ -233,6 +233,33 @@ describe('responses: reader', () => {
     expect(read(events).filter(({ type }) => type === 'finish')).to.have.length(1)
   })
 
+  it('tells what only the last event has, beside what was streamed', () => {
+    const { id: _, ...anonymous } = message
+    const streamed = [added(0, { ...message, content: [] }), { ...text('Hello'), output_index: 0 }, done(0, message)]
+    const unnamed = [added(0, { ...anonymous, content: [] }), { ...text('Hel'), output_index: 0 }]
+    for (const events of [streamed, unnamed]) {
+      const reply = fold(read([...events, { type: 'response.completed', response: completed }]))
+      expect(reply.items.map(({ type }) => type)).to.deep.equal(['message', 'reasoning', 'opaque', 'call', 'call'])
+      expect(reply.items[0]).to.have.nested.property('content[0].text', 'Hello')
+      expect(reply.stop).to.equal('tool')
+    }
+  })
+
+  it('knows an item by its place and type where the last event gives ids anew', () => {
+    const other = { ...callA, id: 'fc_2', call_id: 'call_c' }
+    const renamed = [callA, other].map((call, at) => ({ ...call, id: `new_${at}` }))
+    const events = [callA, other].flatMap((call, at) => [added(at, { ...call, arguments: '' }), done(at, call)])
+    const reply = fold(read([...events, { type: 'response.completed', response: { output: renamed } }]))
+    expect(reply.items.map((item) => item.type === 'call' && item.callId)).to.deep.equal(['call_a', 'call_c'])
+  })
+
+  it('knows an item by its type where the last event gives ids and places anew', () => {
+    const events = [added(0, { ...message, content: [] }), { ...text('Hello'), output_index: 0 }, done(0, message)]
+    const output = [reasoning, { ...message, id: 'new' }]
+    const reply = fold(read([...events, { type: 'response.completed', response: { output } }]))
+    expect(reply.items.map(({ type }) => type)).to.deep.equal(['message', 'reasoning'])
+  })
+
   it('opens a message and its parts when a delta comes first', () => {
     const reply = fold(
       read([text('Hi'), { type: 'response.completed', response: { status: 'completed', output: [] } }]),

@@ -297,7 +297,7 @@ describe('responses: writer', () => {
     expect(body).to.deep.include(sent)
     expect(body).to.deep.include({
       tools: [
-        { type: 'function', name: 'look', description: null, parameters: null, strict: true },
+        { type: 'function', name: 'look', description: null, parameters: null, strict: false },
         { type: 'web_search' },
       ],
       text: { verbosity: 'low', format: { type: 'text' } },
@@ -307,6 +307,37 @@ describe('responses: writer', () => {
     expect(printReply({ ...reply, serviceTier: 'flex' }, ask).body['service_tier']).to.equal('flex')
     expect(printReply({ ...reply, serviceTier: 'standard' }, asked()).body['service_tier']).to.equal('default')
   })
+
+  it('echoes of each tool whether its schema holds', () => {
+    const closed = { type: 'object', properties: {}, required: [], additionalProperties: false }
+    const tools = [closed, { type: 'object', properties: {} }].map((parameters) => ({
+      type: 'function',
+      name: 'f',
+      parameters,
+    }))
+    const { body } = printReply(reply, asked({ tools }))
+    expect((body['tools'] as JsonObject[]).map(({ strict }) => strict)).to.deep.equal([true, false])
+  })
+
+  it('takes as many log probabilities as come', () => {
+    const logprobs = Array.from({ length: 200_000 }, () => ({ token: 'a', logprob: 0 }))
+    const items: GenerateReply['items'] = [
+      { type: 'message', role: 'assistant', content: [{ type: 'text', text: 'a', logprobs }] },
+    ]
+    const { body } = printReply({ items, stop: 'end' }, asked())
+    expect(body).to.have.nested.property('output[0].content[0].logprobs').that.has.length(200_000)
+  })
+
+  it('lets through the calls of very many allowed tools', () => {
+    const tools = Array.from({ length: 12_000 }, (_, at) => ({ type: 'function', name: `f${at}` }))
+    const items = tools.map(
+      ({ name }) => ({ type: 'call', kind: 'function', callId: name, name, input: '{}' }) as const,
+    )
+    const tool_choice = { type: 'allowed_tools', mode: 'auto', tools }
+    const { body, losses } = printReply({ items, stop: 'tool' }, asked({ tools, tool_choice }))
+    expect(body['output']).to.have.length(12_000)
+    expect(losses).to.deep.equal([])
+  }).timeout(3000)
 
   it('says null for usage that is not known', () => {
     const { usage: _, ...unmetered } = reply
@@ -366,14 +397,19 @@ describe('responses: writer', () => {
       stop: 'end',
     } as const
     const content = (body: JsonObject) => {
-      const [item] = printReply(sealed, asked(body)).body['output'] as JsonObject[]
-      return item?.['encrypted_content']
+      const { body: response, unshown } = printReply(sealed, asked(body))
+      const [item] = response['output'] as JsonObject[]
+      const writer = new Writer(asked(body), 'stream')
+      for (const event of unfold(sealed)) writer.write(event)
+      expect(writer.unshown).to.deep.equal(unshown)
+      return [item?.['encrypted_content'], [...(unshown ?? [])]]
     }
     const all = packSeal(origin, { kind: 'encrypted', data: 'x' })
-    expect(content({})).to.equal(undefined)
-    expect(content({ store: true })).to.equal(undefined)
-    expect(content({ store: false })).to.equal(all)
-    expect(content({ include: ['reasoning.encrypted_content'] })).to.equal(all)
+    const kept = [[`rs_${bareId}0000`, all]]
+    expect(content({})).to.deep.equal([undefined, kept])
+    expect(content({ store: true })).to.deep.equal([undefined, kept])
+    expect(content({ store: false })).to.deep.equal([all, []])
+    expect(content({ include: ['reasoning.encrypted_content'] })).to.deep.equal([all, []])
   })
 
   it('reports what it cannot show', () => {
@@ -432,6 +468,23 @@ describe('responses: writer', () => {
       ['reasoning', 'completed'],
       ['message', 'incomplete'],
     ])
+  })
+
+  it('ends an item that was finished before the stream failed', () => {
+    const failure = { status: 502, code: 'upstream_error', type: 'server_error', message: 'Oh', param: null }
+    const call = { type: 'call', kind: 'function', callId: 'call_a', name: 'look', input: '' } as const
+    const frames = write([
+      { type: 'start' },
+      { type: 'item', index: 0, item: call },
+      { type: 'delta', index: 0, text: '{}' },
+      { type: 'item-end', index: 0 },
+      { type: 'failure', failure },
+    ])
+    const [done, ...rest] = parsedFrames(frames).slice(-3)
+    expect(done?.['type']).to.equal('response.output_item.done')
+    expect(done?.['item']).to.deep.include({ status: 'completed', arguments: '{}' })
+    expect(rest.map(({ type }) => type)).to.deep.equal(['error', 'response.failed'])
+    expect(lastResponse(frames)['output']).to.deep.equal([done?.['item']])
   })
 
   it('makes the official client throw what failed', async () => {

@@ -5,14 +5,24 @@ import { GatewayError } from '../../../../../engine/index.ts'
 import { openSealing } from '../../../../../engine/store/sealing.ts'
 import {
   contentLimit,
-  expandCompactions,
+  expandCompactions as expandWithin,
   foreignCompaction,
   sealPack,
 } from '../../../../../plugins/protocols/responses/stored/compaction.ts'
+import type { Open } from '../../../../../plugins/protocols/responses/stored/compaction.ts'
+import { Room, conversationLimit } from '../../../../../plugins/protocols/responses/stored/room.ts'
 
-const sealing = openSealing({ given: 'a secret of sixteen or more', file: '/nowhere', protect: () => undefined })
+const sealing = openSealing({
+  given: 'a secret of sixteen or more',
+  file: '/nowhere',
+  protect: () => undefined,
+  log: { warn: () => undefined },
+})
 const seal = (bytes: Uint8Array) => sealing.seal(bytes, 'key a')
 const open = (sealed: Uint8Array) => sealing.unseal(sealed, 'key a')
+
+const expandCompactions = (items: readonly JsonObject[], opener: Open, room = new Room(0)) =>
+  expandWithin(items, opener, room)
 
 const user = (text: string, more: object = {}) => ({ role: 'user', content: text, ...more })
 const kept = (id: string, text: string) => ({
@@ -96,6 +106,16 @@ describe('compactions', () => {
     ])
   })
 
+  it('leaves what has no id, whatever ids are in it', async () => {
+    const cmp = await compaction([user('one', { id: '' })], [''])
+    const monday = user('It is Monday.')
+    expect(await expandCompactions([monday, user('one'), user('two', { id: '' }), cmp], open)).to.deep.equal([
+      monday,
+      user('two', { id: '' }),
+      user('one', { id: '' }),
+    ])
+  })
+
   it('lets a later one stand for an earlier one', async () => {
     const first = await compaction()
     const longer = await expandCompactions([...base, first, next], open)
@@ -146,5 +166,48 @@ describe('compactions', () => {
     expect(less.length).to.be.within(9_000_000, contentLimit)
     const [item] = await expandCompactions([{ type: 'compaction', encrypted_content: less }], open)
     expect(item?.['content']).to.equal(noise.slice(0, 10_000_000))
+  })
+
+  it('has room for so much in one request, however many hold it', async () => {
+    const items = [user('x'.repeat(10_000))]
+    const [one, other] = [await compaction(items), await compaction(items)]
+    const size = Buffer.byteLength(JSON.stringify({ items, kept: ['msg_1', 'msg_2'] }))
+    const within = (list: readonly JsonObject[], left: number) =>
+      expandCompactions(list, open, new Room(conversationLimit - left))
+    expect(await within([one, other], 2 * size)).to.deep.equal(items)
+    for (const left of [2 * size - 1, size, size - 1, 0]) {
+      const { code, failure } = await refusal(within([one, other], left))
+      expect([code, failure.status, failure.param]).to.deep.equal(['request_too_large', 413, 'input'])
+    }
+  })
+
+  it('unpacks the same one once', async () => {
+    const cmp = await compaction()
+    let opened = 0
+    const counting: Open = (sealed) => {
+      opened += 1
+      return open(sealed)
+    }
+    expect(await expandCompactions([cmp, next, cmp, { ...cmp, id: 'cmp_2' }], counting)).to.deep.equal([
+      next,
+      ...conversation,
+    ])
+    expect(opened).to.equal(1)
+  })
+
+  it('takes only some of them in one request', async () => {
+    const cmp = await compaction()
+    const times = (count: number) => Array.from({ length: count }, () => cmp)
+    expect(await expandCompactions(times(32), open)).to.deep.equal(conversation)
+    const { code, failure } = await refusal(expandCompactions(times(33), open))
+    expect([code, failure.param]).to.deep.equal(['invalid_value', 'input'])
+  })
+
+  it('opens one in a long list without copying it for each item', async function () {
+    // Copied each time, it would take minutes.
+    this.timeout(10_000)
+    const many = Array.from({ length: 300_000 }, (_, index) => user(`message ${index}`))
+    const expanded = await expandCompactions([await compaction(), ...many], open)
+    expect(expanded).to.have.length(conversation.length + many.length)
   })
 })

@@ -38,6 +38,24 @@ describe('the conversation of a record', () => {
     expect(written[4]).to.deep.include({ status: 'in_progress' })
   })
 
+  it('has each id once', () => {
+    const twice = [
+      said('one', 'msg_1'),
+      { type: 'reasoning', id: 'rs_1' },
+      said('two', 'msg_1'),
+      said('three', 'msg_1'),
+    ]
+    const written = recordedInput(twice, exchangeId)
+    expect(written.map(({ id }) => id)).to.deep.equal(['msg_1', 'rs_1', `msg_${bareId}i0002`, `msg_${bareId}i0003`])
+    expect(written[2]?.['content']).to.deep.equal(said('two')['content'])
+  })
+
+  it('goes on with the reasoning that its client was not shown', () => {
+    const item = { id: 'rs_1', type: 'reasoning', summary: [] }
+    const record = recordWith({ response: { id: 'resp_1', output: [item, said('Hi')] }, sealed: { rs_1: 'gw1.x' } })
+    expect(answerOf(record)).to.deep.equal([{ ...item, encrypted_content: 'gw1.x' }, said('Hi')])
+  })
+
   it('goes on with the answer, whose reasoning says whose it is', () => {
     const cipher = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'cipher' }
     const clear = { id: 'rs_2', type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] }

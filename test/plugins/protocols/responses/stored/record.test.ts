@@ -7,7 +7,7 @@ import {
   responseKey,
   writeResponse,
 } from '../../../../../plugins/protocols/responses/stored/record.ts'
-import { memory, recordWith } from './kept.ts'
+import { memory, recordWith, said } from './kept.ts'
 
 const day = 24 * 60 * 60 * 1000
 
@@ -56,6 +56,15 @@ describe('a stored response', () => {
     expect(await keep(keyValue, recordWith({ keyId: 'key-b' }))).to.equal('taken')
     expect(await keep(keyValue, recordWith({ held: true }))).to.equal(undefined)
     expect((await readResponse(keyValue, 'resp_1'))?.record).to.deep.equal(recordWith({ held: true }))
+  })
+
+  it('that is not kept leaves no way to its items', async () => {
+    const { keyValue, values } = memory()
+    await keep(keyValue, recordWith())
+    const output = [said('Bye', 'msg_2')]
+    const other = recordWith({ keyId: 'key-b', response: { id: 'resp_1', output } })
+    expect(await keep(keyValue, other)).to.equal('taken')
+    expect([...values.keys()]).to.deep.equal(['response:resp_1', 'item:msg_1'])
   })
 
   it('is gone once it is deleted; of one that its provider holds a mark stays', async () => {

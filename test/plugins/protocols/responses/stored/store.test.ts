@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { collect } from '../../../../../engine/index.ts'
-import type { Envelope, Host, JsonObject, Reply, Scope, Slots, Source } from '../../../../../engine/index.ts'
-import { lastOnSocket } from '../../../../../plugins/protocols/responses/stored/session.ts'
+import { GatewayError, collect } from '../../../../../engine/index.ts'
+import type { Envelope, Host, JsonObject, KeyValue, Reply, Scope, Slots, Source } from '../../../../../engine/index.ts'
+import { lastOnSocket, socketLimit } from '../../../../../plugins/protocols/responses/stored/session.ts'
 import { readResponse } from '../../../../../plugins/protocols/responses/stored/record.ts'
 import store from '../../../../../plugins/protocols/responses/stored/store.ts'
 import { exchangeId } from '../exchange.ts'
@@ -28,12 +28,20 @@ const streamed = (): Reply => {
   return { status: 200, headers: {}, body: { kind: 'stream', source, type: 'text/event-stream' } }
 }
 
+/** A log that remembers what it was told, and how urgent that is. */
+function remembering() {
+  const lines: unknown[] = []
+  const told = (level: string) => (fields: unknown, text?: string) => lines.push([level, text ?? fields])
+  return { lines, log: { info: told('info'), warn: told('warn'), error: told('error') } }
+}
+
 describe('the stage "store"', () => {
   const run = async (reply: Reply, body: JsonObject = {}, slots: Partial<Slots> = {}) => {
     const { keyValue } = memory()
     const notes = new Map<string, unknown>()
     const log = { warn: () => undefined }
-    const stage = store.build({}, { keyValue, log } as unknown as Host)
+    const keep = (_: string, make: () => unknown) => make()
+    const stage = store.build({}, { keyValue, log, keep } as unknown as Host)
     const scope = { id: exchangeId, note: (key: string, value: unknown) => notes.set(key, value) } as unknown as Scope
     const request = { body: { input: 'Hi', ...body }, protocol: 'responses', background: false } as unknown as Envelope
     const given = { request, reply, principal: { keyId: 'key-a', name: 'a' }, ...slots }
@@ -89,11 +97,84 @@ describe('the stage "store"', () => {
     expect(lastOnSocket(ingress)).to.deep.include(record)
   })
 
+  it('notes that a socket has no room for what is nowhere else', async () => {
+    const ingress = { session: new Map<string, unknown>() } as unknown as Slots['ingress']
+    const input = 'x'.repeat(socketLimit)
+    const unstored = await run(whole, { store: false, input }, { ingress })
+    expect([...unstored.notes]).to.deep.equal([['not_stored', 'no room on the socket']])
+    expect(lastOnSocket(ingress)).to.equal(undefined)
+    const stored = await run(whole, { input }, { ingress })
+    expect([...stored.notes]).to.deep.equal([])
+    expect(stored.kept).to.deep.include(record)
+  })
+
   it('notes why a response was not kept', async () => {
     const nameless: Reply = { ...whole, body: { kind: 'json', value: { ...response, id: 'a b' } } }
     const { answer, notes } = await run(nameless)
     expect(answer).to.equal(nameless)
     expect([...notes]).to.deep.equal([['not_stored', 'no id']])
+  })
+
+  const build = (keyValue: KeyValue, log: unknown) => {
+    const keep = (_: string, make: () => unknown) => make()
+    return store.build({}, { keyValue, log, keep } as unknown as Host)
+  }
+  const request = { body: { input: 'Hi' }, protocol: 'responses', background: false } as unknown as Envelope
+  const given = { request, reply: whole, principal: { keyId: 'key-a', name: 'a' } }
+
+  it('holds no answer up for a store that is slow', async () => {
+    const { keyValue } = memory()
+    const { promise: freed, resolve: free } = Promise.withResolvers<void>()
+    const { promise: written, resolve: wrote } = Promise.withResolvers<void>()
+    const slow: KeyValue = {
+      ...keyValue,
+      async set(...args) {
+        await freed
+        return keyValue.set(...args).finally(wrote)
+      },
+    }
+    const scope = { id: exchangeId, note: () => undefined } as unknown as Scope
+    expect(await build(slow, remembering().log)(given, scope)).to.deep.equal({ reply: whole })
+    expect(await readResponse(keyValue, 'resp_1')).to.equal(undefined)
+    free()
+    await written
+    expect((await readResponse(keyValue, 'resp_1'))?.record).to.deep.include(record)
+  })
+
+  it('tells the log once that the store fails, and once that it works again', async () => {
+    const { keyValue } = memory()
+    const { lines, log } = remembering()
+    const notes: unknown[] = []
+    const scope = { id: exchangeId, note: (...note: unknown[]) => notes.push(note) } as unknown as Scope
+    let failure: Error | undefined = new GatewayError('store_unavailable', {}, { cause: new Error('reset') })
+    const stage = build(
+      { ...keyValue, set: (...args) => (failure ? Promise.reject(failure) : keyValue.set(...args)) },
+      log,
+    )
+    for (let count = 0; count < 3; count++) await stage(given, scope)
+    failure = undefined
+    for (let count = 0; count < 3; count++) await stage(given, scope)
+    expect(lines).to.deep.equal([
+      ['warn', 'responses are not stored: the store does not answer'],
+      ['info', 'responses are stored again'],
+    ])
+    expect(notes).to.deep.equal(Array.from({ length: 3 }, () => ['not_stored', 'the store failed']))
+    failure = new TypeError('a mistake')
+    await stage(given, scope)
+    expect(lines.at(-1)).to.deep.equal(['error', 'a response could not be stored'])
+  })
+
+  it('reads no bytes that were read before', async () => {
+    const body = { ...response, output: [{ id: 'msg_1', type: 'message' }] }
+    const answer = bytes.body.kind === 'bytes' && { kind: 'whole', bytes: bytes.body.bytes, body, type: '' }
+    const { kept } = await run(bytes, {}, { answer } as unknown as Partial<Slots>)
+    expect(kept?.response).to.deep.equal(body)
+  })
+
+  it('keeps what the client is not shown', async () => {
+    const meter = { read: () => ({ complete: true, losses: [] }), unshown: () => new Map([['rs_1', 'sealed']]) }
+    const { kept } = await run(whole, {}, { meter })
+    expect(kept).to.deep.include({ ...record, sealed: { rs_1: 'sealed' } })
   })
 
   it('knows which provider holds it, and what only that one knows', async () => {

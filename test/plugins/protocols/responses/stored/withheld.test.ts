@@ -104,6 +104,57 @@ describe('the end of a stream that is to be kept', () => {
     }
   })
 
+  it('takes any number of events that talk of it', async () => {
+    for (const piece of [':response.failed\n\n', named(delta('response.failed'))]) {
+      const text = piece.repeat(20_000)
+      const stream = feed()
+      stream.push(text + named(terminal('response.completed')))
+      expect(stream.text() === text).to.equal(true)
+      await stream.finish()
+      expect(stream.text().slice(text.length)).to.equal(named(terminal('response.completed')))
+    }
+  })
+
+  it('is put together from however many pieces in no more than their time', async () => {
+    const response = { id: 'resp_1', status: 'completed', output: 'x'.repeat(150_000) }
+    const text = named({ type: 'response.completed', response })
+    const stream = feed()
+    const started = performance.now()
+    for (const byte of Buffer.from(text)) stream.push(Buffer.of(byte))
+    expect(performance.now() - started).to.be.below(3000)
+    expect(stream.kept).to.deep.equal([response])
+    await stream.finish()
+    expect(stream.text() === text).to.equal(true)
+  })
+
+  it('ends the stream, and nothing else, with a reader that cannot take it', async () => {
+    for (const text of [named(delta('a')), named(terminal('response.completed'))]) {
+      const heard: string[] = []
+      const { promise: over, resolve } = Promise.withResolvers<void>()
+      let fed: Sink | undefined
+      const source: Source = {
+        open(sink) {
+          fed = sink
+          return { pause: () => undefined, resume: () => undefined, cancel: ({ message }) => heard.push(message) }
+        },
+      }
+      withheld(source, () => Promise.resolve()).open({
+        data() {
+          throw new Error('full')
+        },
+        end: () => undefined,
+        fail(error) {
+          heard.push(error.message)
+          resolve()
+        },
+      })
+      fed?.data(Buffer.from(text))
+      await over
+      fed?.data(Buffer.from(text))
+      expect(heard).to.deep.equal(['full', 'full'])
+    }
+  })
+
   it('keeps nothing of a stream without it', () => {
     const stream = feed()
     const text = named(delta('response.completed')) + named({ type: 'error', code: 'response.failed' })

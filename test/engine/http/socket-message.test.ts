@@ -1,0 +1,35 @@
+import { expect } from 'chai'
+import { GatewayError } from '../../../engine/index.ts'
+import type { JsonObject, SocketDialect } from '../../../engine/index.ts'
+import { readFields, readMessage } from '../../../engine/http/socket-message.ts'
+
+const dialect: SocketDialect = {
+  fields: ['type', 'lane'],
+  request({ type }: JsonObject) {
+    if (type !== 'ask') throw new GatewayError('invalid_request', { reason: 'It must ask.' })
+    return { stream: true }
+  },
+  writer: () => expect.fail('nothing is answered'),
+}
+
+describe('a message of a socket', () => {
+  const asking = Buffer.from('{"type":"ask","lane":"a","input":"x"}')
+
+  it('is a request with other fields', () => {
+    const { fields, body, error } = readMessage(asking, dialect)
+    expect([fields, body.toString(), error]).to.deep.equal([
+      { type: 'ask', lane: 'a' },
+      '{"stream":true,"input":"x"}',
+      undefined,
+    ])
+  })
+
+  it('that is refused is read like any other, and not copied', () => {
+    const read = readFields(asking, dialect)
+    expect(read.fields).to.deep.equal({ type: 'ask', lane: 'a' })
+    expect(read).to.include({ body: asking }).and.not.have.property('error')
+    const wrong = readFields(Buffer.from('{"type":"tell","lane":"b"}'), dialect)
+    expect(wrong.fields).to.deep.equal({ type: 'tell', lane: 'b' })
+    expect(wrong.error).to.include({ code: 'invalid_request' })
+  })
+})
