@@ -141,6 +141,20 @@ const response = object(
   { output_text: false as unknown as object },
 )
 
+/** The answer of the compact route: messages of the user as they were sent, and items that stand for the rest. */
+const compaction = object({
+  id: { type: 'string', pattern: '^resp_' },
+  object: { const: 'response.compaction' },
+  created_at: index,
+  output: list(
+    typed({
+      message: object({ id: filled, role: { const: 'user' }, status, content: list(object({ type: filled })) }),
+      compaction: items.compaction,
+    }),
+  ),
+  usage,
+})
+
 const place = { output_index: index, item_id: filled }
 const inContent = { ...place, content_index: index }
 const inSummary = { ...place, summary_index: index }
@@ -192,9 +206,9 @@ const event = typed(
 )
 
 const ajv = new Ajv2020({ strict: false, ownProperties: true, allErrors: true })
-const valid = { response: ajv.compile(response), event: ajv.compile(event) }
+const valid = { response: ajv.compile(response), event: ajv.compile(event), compaction: ajv.compile(compaction) }
 
-/** What is wrong with a response object, or with an event, by its schema; nothing when it is as it shall be. */
+/** What is wrong with a response object, an event or a compacted conversation by its schema; nothing when it is as it shall be. */
 export function flaws(kind: keyof typeof valid, value: unknown): readonly string[] {
   const validate: ValidateFunction = valid[kind]
   if (validate(value)) return []
