@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createConnection } from 'node:net'
 import { expect } from 'chai'
 import type { Json } from '../../engine/index.ts'
 import { openai } from '../support/clients.ts'
@@ -146,23 +148,56 @@ describe('responses in the background', function () {
       expect(await rowOf(begun.id)).to.include({ result: 'failed' })
     })
 
-  it('go on when their client leaves', async () => {
+  it('go on when their client leaves before it was answered', async () => {
     const { promise: asked, resolve: answer } = Promise.withResolvers<void>()
     upstream.answer(async () => {
       await asked
       return says('chat', 'Still here.')
     })
-    const leaving = new AbortController()
-    const response = await fetch(`${gateway.url}/v1/responses`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'chat', input: 'Hello?', background: true }),
-      signal: leaving.signal,
-    })
-    const { id } = (await response.json()) as { id: string }
-    leaving.abort()
+    const since = Date.now()
+    const body = JSON.stringify({ model: 'chat', input: 'Hello?', background: true })
+    const { hostname, port } = new URL(gateway.url)
+    const leaving = createConnection(Number(port), hostname)
+    let heard = 0
+    leaving.on('data', ({ length }) => (heard += length))
+    const head = `POST /v1/responses HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${gateway.key}\r\n`
+    leaving.write(`${head}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`, () =>
+      leaving.destroy(),
+    )
+    await once(leaving, 'close')
+    expect(heard).to.equal(0)
     answer()
+    const made = async () => {
+      for (;;) {
+        const row = (await gateway.rows()).find(({ at }) => at >= since)
+        if (row) return row
+        await new Promise(setImmediate)
+      }
+    }
+    const row = await made()
+    expect(row).to.include({ type: 'responses', result: 'completed', output_tokens: 7 })
+    const id = `resp_${row.id.replaceAll('-', '')}`
     expect(await ended(openai(gateway), id)).to.include({ status: 'completed', output_text: 'Still here.' })
+  })
+
+  it('are not streamed while they are in progress', async () => {
+    const { promise: asked, resolve: answer } = Promise.withResolvers<void>()
+    upstream.answer(async () => {
+      await asked
+      return says('chat', 'At last.')
+    })
+    const at = openai(gateway)
+    const { id } = await at.responses.create({ model: 'chat', input: 'Hello?', background: true })
+    const streamed = () =>
+      fetch(`${gateway.url}/v1/responses/${id}?stream=true`, { headers: { authorization: `Bearer ${gateway.key}` } })
+    const early = await streamed()
+    const { error } = (await early.json()) as { error: { type: string } }
+    expect([early.status, error.type]).to.deep.equal([400, 'invalid_request_error'])
+    answer()
+    await ended(at, id)
+    const late = await streamed()
+    expect(late.headers.get('content-type')).to.equal('text/event-stream; charset=utf-8')
+    expect(await late.text()).to.match(/event: response.completed\n.*\n\ndata: \[DONE\]\n\n$/)
   })
 
   it('are continued once they have ended, and not before', async () => {

@@ -10,6 +10,7 @@ import { startGateway } from '../support/gateway.ts'
 import type { Gateway } from '../support/gateway.ts'
 
 const count = 10_000
+const continued = 2_000
 const batch = 32
 
 const word = fc.constantFrom(
@@ -137,6 +138,74 @@ const body = some({
   whatever: odd,
 })
 
+/** What an earlier exchange has left, for bodies to go on from. */
+interface Left {
+  readonly responses: readonly string[]
+  readonly items: readonly string[]
+  /** `encrypted_content` of a compaction that was made here. */
+  readonly own: string
+}
+
+const outputTypes = (
+  'function_call_output custom_tool_call_output local_shell_call_output shell_call_output ' +
+  'apply_patch_call_output computer_call_output tool_search_output mcp_approval_response'
+).split(' ')
+
+/** Bodies that go on from what is there, from what is not, and from what somebody has changed. */
+function goingOn({ responses: made, items, own }: Left) {
+  const known = (...names: readonly string[]) =>
+    fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...names) }, { weight: 1, arbitrary: spoiled(names) })
+  const reference = some({
+    type: mostly(fc.constantFrom('item_reference', null)),
+    id: mostly(fc.oneof({ weight: 8, arbitrary: known(...items) }, { weight: 1, arbitrary: word })),
+  })
+  const compaction = some({
+    type: mostly(fc.constantFrom('compaction', 'compaction', 'compaction_trigger', 'compaction_summary')),
+    id: mostly(word),
+    encrypted_content: mostly(
+      fc.oneof(
+        { weight: 8, arbitrary: known(own) },
+        { weight: 1, arbitrary: fc.constantFrom('gAAAA-of-a-vendor', 'gw1c.', 'gw1c.AAAA', '') },
+      ),
+    ),
+  })
+  const output = some({
+    type: mostly(fc.constantFrom(...outputTypes)),
+    call_id: mostly(fc.constantFrom('call_1', 'call_2', 'call_none')),
+    output: content,
+    tools,
+    status: odd,
+  })
+  const followed = fc.oneof(
+    { weight: 3, arbitrary: fc.record({ role: fc.constant('user'), content: word }) },
+    { weight: 1, arbitrary: reference },
+    { weight: 1, arbitrary: compaction },
+    { weight: 1, arbitrary: output },
+    { weight: 1, arbitrary: item },
+  )
+  return some({
+    previous_response_id: mostly(
+      fc.oneof({ weight: 6, arbitrary: known(...made) }, { weight: 1, arbitrary: fc.constantFrom('resp_none', '') }),
+    ),
+    input: mostly(fc.oneof(word, fc.array(mostly(followed), { maxLength: 4 }))),
+    background: mostly(fc.constantFrom(false, false, false, false, true, null)),
+    store: mostly(fc.boolean()),
+    stream: mostly(fc.boolean()),
+    conversation: fc.oneof({ weight: 9, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: odd }),
+  })
+}
+
+/** A text of several, with an end cut off, a character changed, or repeated. */
+function spoiled(texts: readonly string[]): fc.Arbitrary<string> {
+  return fc
+    .tuple(fc.constantFrom(...texts), fc.nat(), fc.constantFrom('cut', 'changed', 'twice'))
+    .map(([given, at, how]) => {
+      const place = at % given.length
+      if (how === 'twice') return given + given
+      return given.slice(0, place) + (how === 'cut' ? '' : `~${given.slice(place + 1)}`)
+    })
+}
+
 describe('generated bodies of responses', () => {
   let gateway: Gateway
   before(async () => {
@@ -167,6 +236,60 @@ describe('generated bodies of responses', () => {
     // Both sides of the line are well populated.
     expect(statuses.get(200)).to.be.greaterThan(count / 10)
     expect(statuses.get(400)).to.be.greaterThan(count / 10)
+    expect(gateway.lines.filter((line) => line.includes('internal_error'))).to.deep.equal([])
+  }).timeout(60_000)
+
+  it(`${continued} of them that go on: the same, and what needs a store that is not there says so`, async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: batch })
+    const ask = async (fields: JsonObject, path?: string) => {
+      const { status, answer } = await post(gateway, agent, JSON.stringify({ model: 'echo', ...fields }), path)
+      expect(status, answer).to.equal(200)
+      return JSON.parse(answer) as { readonly id: string; readonly output: readonly JsonObject[] }
+    }
+    const call = { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{}', id: 'fc_mine' }
+    const first = await ask({ input: 'hello' })
+    const second = await ask({ input: 'again', previous_response_id: first.id })
+    const calling = await ask({ input: ['call_1', 'call_2'].map((call_id) => ({ ...call, call_id })) })
+    const passing = await ask({ input: 'hello', store: false })
+    const packed = await ask({ input: [{ role: 'user', content: 'hello' }, call] }, '/v1/responses/compact')
+    const own = packed.output.at(-1)?.['encrypted_content'] as string
+    expect(own).to.match(/^gw1c\./)
+    const bodies = fc.sample(
+      goingOn({
+        responses: [first.id, second.id, calling.id, passing.id],
+        items: ['fc_mine', ...[first, second, packed].flatMap(({ output }) => output.map(({ id }) => id as string))],
+        own,
+      }),
+      { numRuns: continued, seed: 20_261_123 },
+    )
+    const codes = new Map<string, number>()
+    for (let at = 0; at < continued; at += batch) {
+      const answers = await Promise.all(
+        bodies.slice(at, at + batch).map(async (one) => {
+          const text = JSON.stringify({ model: 'echo', input: 'hello', ...(one as JsonObject) })
+          return { text, ...(await post(gateway, agent, text)) }
+        }),
+      )
+      for (const { text, status, answer } of answers) {
+        const error = status === 200 ? undefined : (JSON.parse(answer) as { error: JsonObject }).error
+        if (error) {
+          expect(status, `${text}\n${answer}`).to.be.oneOf([400, 404, 503])
+          expect(error, text).to.have.all.keys('message', 'type', 'param', 'code')
+          expect(status === 503, text).to.equal(error['code'] === 'redis_not_available')
+        }
+        const code = error ? ((error['code'] as string | null) ?? 'null') : 'none'
+        codes.set(code, (codes.get(code) ?? 0) + 1)
+      }
+    }
+    agent.destroy()
+    for (const code of [
+      'none',
+      'previous_response_not_found',
+      'invalid_encrypted_content',
+      'redis_not_available',
+      'invalid_value',
+    ])
+      expect(codes.get(code), code).to.be.greaterThan(20)
     expect(gateway.lines.filter((line) => line.includes('internal_error'))).to.deep.equal([])
   }).timeout(60_000)
 
@@ -209,9 +332,14 @@ const record: ModelRecord = {
   fallbacks: [],
 }
 
-function post({ url, key }: Gateway, agent: Agent, body: string): Promise<{ status: number; answer: string }> {
+function post(
+  { url, key }: Gateway,
+  agent: Agent,
+  body: string,
+  path = '/v1/responses',
+): Promise<{ status: number; answer: string }> {
   return new Promise((resolve, reject) => {
-    const asking = request(`${url}/v1/responses`, {
+    const asking = request(url + path, {
       agent,
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

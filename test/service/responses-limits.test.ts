@@ -3,6 +3,9 @@ import type { JsonObject } from '../../engine/index.ts'
 import { conforms } from '../conformance/responses/check.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { Gateway } from '../support/gateway.ts'
+import { scriptedUpstream } from '../support/upstream.ts'
+import { says, servedBy } from './background.ts'
+import { asked } from './stored-upstreams.ts'
 
 const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`key${at}`, 'v']))
 const tool = { type: 'function', name: 'weather' }
@@ -158,4 +161,23 @@ describe('the limits of a responses request', () => {
       expect(((await response.json()) as { error: JsonObject }).error['param']).to.equal(param)
     }
   })
+})
+
+describe('what only a provider of responses holds', () => {
+  for (const kind of ['chat', 'messages'] as const)
+    it(`is not sent to a provider that speaks ${kind}, and named in x-gateway-losses`, async () => {
+      const upstream = await scriptedUpstream()
+      const gateway = await startGateway(servedBy(upstream))
+      upstream.answer(says(kind, 'Well, hello.'))
+      const body = { model: kind, input: 'Hello?', conversation: 'conv_1', prompt: { id: 'pmpt_1' } }
+      const response = await gateway.post('/v1/responses', body)
+      expect(response.status).to.equal(200)
+      expect((response.headers.get('x-gateway-losses') ?? '').split(', ')).to.include.members([
+        'conversation',
+        'prompt',
+      ])
+      expect(asked(await upstream.received())).to.not.have.any.keys('conversation', 'prompt')
+      await gateway.close()
+      await upstream.close()
+    })
 })

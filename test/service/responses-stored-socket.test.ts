@@ -7,7 +7,7 @@ import type { Gateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 import { asked, refused } from './stored-upstreams.ts'
-import { chatFrames } from './streams.ts'
+import { arrived, chatFrames } from './streams.ts'
 
 describe('the conversation on a socket', () => {
   let upstream: ScriptedUpstream
@@ -91,6 +91,36 @@ describe('the conversation on a socket', () => {
       if (store) expect(again.type).to.equal('response.completed')
       else expect(told(again)).to.deep.equal(lost)
     }
+  })
+
+  it('is forgotten after a turn that broke off in the midst of its stream', async () => {
+    const broken = { ...arrived(chatFrames('sec', 'ond').slice(0, 2)), ending: 'reset' } as const
+    upstream.answer({ frames: chatFrames('first') }, broken, { frames: chatFrames('third') })
+    const client = await socket()
+    const one = await turn(client, { input: 'one', store: false })
+    const goOn = { input: 'two', store: false, previous_response_id: id(one) }
+    client.send({ type: 'response.create', model: 'chat', ...goOn })
+    const types: string[] = []
+    do types.push(((await client.nextJson()) as { type: string }).type)
+    while (types.at(-1) !== 'error')
+    expect(types).to.include('response.output_text.delta')
+    expect(told(await turn(client, goOn))).to.deep.equal(lost)
+    expect((await turn(client, { input: 'anew', store: false })).type).to.equal('response.completed')
+  })
+
+  it('goes on from what was deleted over HTTP, there and nowhere else', async () => {
+    upstream.answer({ frames: chatFrames('first') }, { frames: chatFrames('second') })
+    const client = await socket()
+    const one = await turn(client, { input: 'one' })
+    const deleted = await fetch(`${gateway.url}/v1/responses/${id(one)}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${gateway.key}` },
+    })
+    expect(deleted.status).to.equal(200)
+    const goOn = { input: 'two', previous_response_id: id(one) }
+    expect(told(await turn(await socket(), goOn))).to.deep.equal(lost)
+    expect((await turn(client, goOn)).type).to.equal('response.completed')
+    expect(texts()).to.deep.equal(['one', 'first', 'two'])
   })
 
   it('is forgotten after an output that no call waits for', async () => {

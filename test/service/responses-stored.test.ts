@@ -214,6 +214,27 @@ describe('stored responses', () => {
     expect([rest.data.map(text), rest.has_more]).to.deep.equal([['one', 'one'], false])
   })
 
+  it('list twenty on a page unless told otherwise, under every path', async () => {
+    const input = Array.from({ length: 21 }, (_, at) => ({ role: 'user' as const, content: `${at}` }))
+    const { id } = await client.responses.create({ model: 'echo', input })
+    for (const prefix of ['', '/v1', '/v1/v1']) {
+      const response = await fetch(`${gateway.url}${prefix}/responses/${id}/input_items`, {
+        headers: { authorization: `Bearer ${gateway.key}` },
+      })
+      const { data, has_more } = (await response.json()) as { data: JsonObject[]; has_more: boolean }
+      const texts = data.map(({ content }) => (content as JsonObject[])[0]?.['text'])
+      expect([texts, has_more], prefix).to.deep.equal([Array.from({ length: 20 }, (_, at) => `${20 - at}`), true])
+    }
+  })
+
+  it('that were not made in the background are not cancelled, under any path', async () => {
+    const { id } = await client.responses.create({ model: 'echo', input: 'Hello' })
+    for (const prefix of ['', '/v1', '/v1/v1']) {
+      const path = `${prefix}/responses/${id}/cancel`
+      expect(await status(path, gateway.key, 'POST'), path).to.deep.equal([409, 'response_not_cancellable'])
+    }
+  })
+
   it('list no more than a page may have, and take no cursor of another list', async () => {
     const { id } = await client.responses.create({ model: 'echo', input: 'one' })
     const list = `/v1/responses/${id}/input_items`

@@ -1,0 +1,7 @@
+import { expect } from 'chai'
+import { httpLimits } from '../../../engine/http/limits.ts'
+
+describe('the limits of a socket', () => {
+  it('let it stay open for 60 minutes', () => expect(httpLimits.sockets.age).to.equal(60 * 60_000))
+  it('let a message have 64 MiB', () => expect(httpLimits.sockets.message).to.equal(64 * 1024 * 1024))
+})
