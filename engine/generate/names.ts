@@ -39,7 +39,7 @@ export interface ToolNames {
   /** The name the upstream sees. A tool that was not declared (an old call in the history) is renamed alike. */
   printed(tool: Named): string
   /** What leads from the upstream's names back; `as-functions`: custom tools went as functions with one `input`. */
-  restore(customs: 'as-functions' | 'native'): Restore
+  restore(customs: 'as-functions' | 'as-customs'): Restore
 }
 
 /**

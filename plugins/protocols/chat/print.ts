@@ -35,7 +35,7 @@ export function print(request: GenerateRequest, { model, offer, origin }: PrintT
     ...printAccount(request, printing),
     ...printStream(request, options as JsonObject | undefined, printing),
   })
-  const customs = printing.traits.custom_tools ? 'native' : 'as-functions'
+  const customs = printing.traits.custom_tools ? 'as-customs' : 'as-functions'
   return { body, losses: printing.losses.list(), restore: printing.names.restore(customs) }
 }
 

@@ -29,7 +29,7 @@ export function naming(tools: readonly Tool[], { traits }: Printing): Naming {
   const names = toolNames(seen, nameLimit)
   return {
     printed: traits.namespaces ? ({ name }) => names.printed({ name }) : (tool) => names.printed(tool),
-    restore: names.restore(traits.custom_tools ? 'native' : 'as-functions'),
+    restore: names.restore(traits.custom_tools ? 'as-customs' : 'as-functions'),
   }
 }
 

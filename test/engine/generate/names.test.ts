@@ -37,14 +37,14 @@ describe('tool names', () => {
     expect(restored(restore, 'ns__child')).to.deep.equal({ name: 'child', namespace: 'ns', kind: 'function' })
     expect(restored(restore, names.printed({ name: long }))).to.deep.equal({ name: long, kind: 'function' })
     expect(restored(restore, 'patch')).to.deep.equal({ name: 'patch', kind: 'custom' })
-    expect(restored(names.restore('native'), 'patch')).to.deep.equal({ name: 'patch', kind: 'function' })
+    expect(restored(names.restore('as-customs'), 'patch')).to.deep.equal({ name: 'patch', kind: 'function' })
     expect(restored(undefined, 'constructor')).to.deep.equal({ name: 'constructor', kind: 'function' })
   })
 
   it('have no prefix in the namespace `functions`, and lead back into it', () => {
     const reserved = toolNames([{ type: 'function', name: 'shell', namespace: 'functions' }], 64)
     expect(reserved.printed({ name: 'shell', namespace: 'functions' })).to.equal('shell')
-    expect(restored(reserved.restore('native'), 'shell')).to.deep.equal({
+    expect(restored(reserved.restore('as-customs'), 'shell')).to.deep.equal({
       name: 'shell',
       namespace: 'functions',
       kind: 'function',
