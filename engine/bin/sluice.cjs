@@ -25,6 +25,8 @@ const entry = !installed && existsSync(source) ? source : built
 // process that has little to do; afterwards it grows by what requests need.
 const growth = (factor) => setFlagsFromString(`--semi-space-growth-factor=${factor}`)
 growth(1)
+// Several threads that collect young objects together get in each other's way more than they help, there are so few of them.
+setFlagsFromString('--no-parallel-scavenge')
 import(pathToFileURL(entry).href)
   .then(({ main }) => main(process.argv))
   .then(

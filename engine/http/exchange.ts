@@ -93,7 +93,7 @@ const unprintables = new RegExp(unprintable, 'g')
 /** Stage times worth a look (Server Timing, W3C): those of at least a tenth of a millisecond. */
 function serverTiming(scope: ExchangeScope): string {
   let text = ''
-  for (const [name, milliseconds] of scope.times)
+  for (const { name, milliseconds } of scope.times)
     if (milliseconds >= 0.1) text += `${name};dur=${milliseconds.toFixed(1)}, `
   return `${text}total;dur=${scope.elapsed().toFixed(1)}`
 }
@@ -105,18 +105,28 @@ function outcomeOf(
   slots: Bag,
   scope: ExchangeScope,
 ): Outcome {
-  const broken = sent.broken && asGatewayError(sent.broken)
-  const error = thrown ?? broken
-  const failure = error ? undefined : slots.meter?.read().failure
-  const told = error
-    ? { code: error.code, message: error.message, ...(error.at === undefined ? {} : { at: error.at }) }
-    : failure && { code: failure.code ?? 'upstream_error', message: failure.message }
-  return {
+  const error = thrown ?? (sent.broken && asGatewayError(sent.broken))
+  const outcome: Writable<Outcome> = {
     status: reply.status,
-    result: sent.left || error?.code === 'client_closed' ? 'client_closed' : told ? 'failed' : 'completed',
-    ...(told ? { error: told } : {}),
-    ...(sent.firstByte === undefined ? {} : { firstByte: sent.firstByte - scope.started }),
+    result: sent.left || error?.code === 'client_closed' ? 'client_closed' : 'completed',
     duration: scope.elapsed(),
     bytes: sent.bytes,
   }
+  const told = error ? toldOf(error) : failureOf(slots)
+  if (told) outcome.error = told
+  if (told && outcome.result === 'completed') outcome.result = 'failed'
+  if (sent.firstByte !== undefined) outcome.firstByte = sent.firstByte - scope.started
+  return outcome
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+function toldOf({ code, message, at }: GatewayError): NonNullable<Outcome['error']> {
+  return at === undefined ? { code, message } : { code, message, at }
+}
+
+/** A failure that a reply carried to its end. */
+function failureOf({ meter }: Bag): Outcome['error'] {
+  const failure = meter?.read().failure
+  return failure && { code: failure.code ?? 'upstream_error', message: failure.message }
 }

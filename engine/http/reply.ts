@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import type { ServerResponse } from 'node:http'
 import type { Flow } from '../spec/source.ts'
 import type { Reply } from '../spec/slots.ts'

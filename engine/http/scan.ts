@@ -25,10 +25,50 @@ export interface ScannedJson {
  */
 export function scanJson(bytes: Buffer, field: string): ScannedJson {
   if (!isUtf8(bytes)) throw new GatewayError('invalid_json', { reason: 'it is not UTF-8' })
-  const token = scan(bytes, field)
-  const body = parse(bytes.toString())
+  const text = bytes.toString()
+  // Where each character is one byte, a place in the text is one in the bytes.
+  const plain = text.length === bytes.length && isPlain(text, field)
+  const scanned = plain ? undefined : scan(bytes, field)
+  const body = parse(text)
   if (!isObject(body)) throw new GatewayError('invalid_request', { reason: 'The body must be a JSON object.' })
-  return token && typeof body[field] === 'string' ? { body, token } : { body }
+  if (typeof body[field] !== 'string') return { body }
+  const token = plain ? valueOf(text, field) : scanned
+  return token ? { body, token } : { body }
+}
+
+/**
+ * Whether native searches alone tell all that a walk over the tokens would, as they do for most requests: too few brackets
+ * to be deep, and `field` spelled out at most once, so that if the object has it, it is there.
+ */
+function isPlain(text: string, field: string): boolean {
+  // Longer names that begin with it count, too: V8 searches for up to six characters in a quicker way.
+  const key = `"${field}`
+  const first = text.indexOf(key)
+  if (first >= 0 && text.includes(key, first + 1)) return false
+  // An ASCII letter can be written in one other way.
+  return !text.includes('\\u00') && occurrences(text, '{') + occurrences(text, '[') <= depthLimit
+}
+
+/** How often a character is there, as far as it matters. */
+function occurrences(text: string, character: string): number {
+  let count = 0
+  for (let at = text.indexOf(character); at >= 0 && count <= depthLimit; at = text.indexOf(character, at + 1)) count++
+  return count
+}
+
+/** The string value of `field`, of which the JSON in `text` has just one. */
+function valueOf(text: string, field: string): Token {
+  const start = text.indexOf('"', text.indexOf(`"${field}"`) + field.length + 2)
+  let end = start
+  do end = text.indexOf('"', end + 1)
+  while (isEscaped(text, end))
+  return { start, end: end + 1 }
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let slashes = 0
+  while (text[at - 1 - slashes] === '\\') slashes++
+  return slashes % 2 === 1
 }
 
 function parse(text: string): unknown {

@@ -1,15 +1,19 @@
+import { performance } from 'node:perf_hooks'
 import { randomUUIDv7 } from 'node:crypto'
 import type { Json } from '../spec/json.ts'
-import type { Scope } from '../spec/stage.ts'
+import type { Timing } from '../spec/stage.ts'
+import type { RunScope } from '../pipeline/run.ts'
 
 /** The scope of one exchange; the server and `attempt` move it on, stages only see `Scope`. */
-export class ExchangeScope implements Scope {
+export class ExchangeScope implements RunScope {
   readonly id: string
   readonly started = performance.now()
   attempt = 1
   #notes: Map<string, Json> | undefined
-  #times: Map<string, number> | undefined
-  #listeners: Set<(reason: Error) => void> | undefined
+  readonly #times: { name: string; milliseconds: number }[] = []
+  /** When the last stage ended. */
+  #mark = this.started
+  #listeners: ((reason: Error) => void)[] | undefined
   #holders: (() => void)[] | undefined
   #controller: AbortController | undefined
   #reason: Error | undefined
@@ -33,18 +37,21 @@ export class ExchangeScope implements Scope {
       listener(this.#reason)
       return () => undefined
     }
-    this.#listeners ??= new Set()
-    this.#listeners.add(listener)
-    return () => this.#listeners?.delete(listener)
+    const listeners = (this.#listeners ??= [])
+    listeners.push(listener)
+    return () => {
+      const index = listeners.indexOf(listener)
+      if (index >= 0) listeners.splice(index, 1)
+    }
   }
 
   /** Ends the exchange early; only the first reason counts. */
   abort(reason: Error): void {
     if (this.#reason) return
     this.#reason = reason
+    // One of them may take back another.
     const listeners = this.#listeners ?? []
-    this.#listeners = undefined
-    for (const listener of listeners) listener(reason)
+    while (listeners.length > 0) listeners.shift()?.(reason)
     this.#controller?.abort(reason)
   }
 
@@ -74,11 +81,26 @@ export class ExchangeScope implements Scope {
   }
 
   time(name: string, milliseconds: number): void {
-    this.#times ??= new Map()
-    this.#times.set(name, (this.#times.get(name) ?? 0) + milliseconds)
+    // There are about ten of them.
+    for (const timing of this.#times)
+      if (timing.name === name) {
+        timing.milliseconds += milliseconds
+        return
+      }
+    this.#times.push({ name, milliseconds })
   }
 
-  get times(): ReadonlyMap<string, number> {
-    return (this.#times ??= new Map())
+  begin(): void {
+    this.#mark = performance.now()
+  }
+
+  lap(name: string): void {
+    const now = performance.now()
+    this.time(name, now - this.#mark)
+    this.#mark = now
+  }
+
+  get times(): readonly Timing[] {
+    return this.#times
   }
 }

@@ -43,16 +43,21 @@ interface Running {
   readonly limits: HttpLimits
   readonly budget: ByteBudget
   readonly scopes: Set<ExchangeScope>
-  /** The latest response of each connection. */
-  readonly responses: WeakMap<Socket, ServerResponse>
-  /** Connections that brought something unsafe: what else they bring is not looked at. */
-  readonly unsafe: WeakSet<Socket>
+}
+
+/** What is to be known of a connection. */
+interface Connection {
+  /** Its latest response. */
+  response?: ServerResponse
+  /** It brought something unsafe: what else it brings is not looked at. */
+  unsafe: boolean
 }
 
 /** The HTTP server: Koa as the shell, the running snapshot's pipelines behind its router. */
 export function createHttpServer({ live, log, limits, draining }: HttpOptions): HttpServer {
   const budget = byteBudget(limits.bodies)
-  const running: Running = { limits, budget, scopes: new Set(), responses: new WeakMap(), unsafe: new WeakSet() }
+  const running: Running = { limits, budget, scopes: new Set() }
+  const connections = new WeakMap<Socket, Connection>()
   const sockets = new Sockets({ live, log, limits: limits.sockets, budget, draining })
   const app = new Koa()
   app.silent = true
@@ -60,11 +65,13 @@ export function createHttpServer({ live, log, limits, draining }: HttpOptions): 
     // The exchange writes to the response itself: a stream outlives Koa's idea of a body.
     context.respond = false
     const { req, res } = context
-    if (running.unsafe.has(req.socket)) return
+    const connection = connections.get(req.socket)
+    if (connection === undefined || connection.unsafe) return
+    connection.response = res
     const snapshot = live.acquire()
     try {
       if (draining()) res.setHeader('connection', 'close')
-      await serve(req, res, routesOf(snapshot).match(asked(req)), running)
+      await serve(req, res, routesOf(snapshot).match(asked(req)), running, connection)
     } catch (error) {
       log.error({ err: error }, 'an exchange ended without a reply')
       res.destroy()
@@ -87,13 +94,19 @@ export function createHttpServer({ live, log, limits, draining }: HttpOptions): 
   )
   // Whether a client has left or only said its last word is decided below, not by Node.
   Object.assign(server, { httpAllowHalfOpen: true })
-  server.on('connection', (socket) => socket.once('end', () => onHalfClose(socket, running.responses.get(socket))))
+  server.on('connection', (socket) => {
+    const connection: Connection = { unsafe: false }
+    connections.set(socket, connection)
+    socket.once('end', () => onHalfClose(socket, connection.response))
+  })
   server.on('upgrade', (request, stream, head) => sockets.upgrade(request, stream, head))
   server.on('connect', ({ method = '', url = '' }, stream) => {
     const error = new GatewayError('method_not_allowed', { method, path: url.slice(0, 256), allow: 'GET, POST' })
     refuseRaw(stream, error)
   })
-  server.on('clientError', (error, stream) => refuseUnreadable(error, stream, running.responses.get(stream as Socket)))
+  server.on('clientError', (error, stream) =>
+    refuseUnreadable(error, stream, connections.get(stream as Socket)?.response),
+  )
   return {
     server,
     async drain(deadline) {
@@ -104,14 +117,14 @@ export function createHttpServer({ live, log, limits, draining }: HttpOptions): 
   }
 }
 
-async function serve(
+function serve(
   request: IncomingMessage,
   response: ServerResponse,
   matched: Matched,
-  { limits, budget, scopes, responses, unsafe }: Running,
-): Promise<void> {
+  { limits, budget, scopes }: Running,
+  connection: Connection,
+): Promise<unknown> {
   const scope = new ExchangeScope()
-  responses.set(request.socket, response)
   const send: Send = (reply, headers) => {
     if (request.complete || !hasBody(request)) return sendReply(response, reply, headers, limits)
     // Bytes of a body that nobody read would be taken for the next request.
@@ -128,11 +141,10 @@ async function serve(
     const headers: Record<string, string> = { ...reply.headers, 'x-request-id': scope.id }
     if (matched.codec?.idHeader !== undefined) headers[matched.codec.idHeader] = scope.id
     if (wrong !== undefined) {
-      unsafe.add(request.socket)
+      connection.unsafe = true
       headers['connection'] = 'close'
     }
-    await send(reply, headers)
-    return
+    return send(reply, headers)
   }
   const ingress = new HttpIngress(request, matched, budget)
   scopes.add(scope)
@@ -141,7 +153,7 @@ async function serve(
     ingress.hold.release()
     if (!response.writableFinished) scope.abort(new GatewayError('client_closed'))
   })
-  await runExchange(matched.pipeline, matched.codec, { ingress }, scope, send)
+  return runExchange(matched.pipeline, matched.codec, { ingress }, scope, send)
 }
 
 /** What a request asks for, as routes know it. */

@@ -3,7 +3,7 @@ import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { Json } from '../spec/json.ts'
 import type { SlotName } from '../spec/slots.ts'
 import type { Scope } from '../spec/stage.ts'
-import { put } from './run.ts'
+import { puts } from './bag.ts'
 import type { Bag, RunScope, Step } from './run.ts'
 
 /** What an `attempt` does, ready to run. */
@@ -45,7 +45,7 @@ export function attemptStep(attempt: Attempt): Step {
 }
 
 function triesStep(attempt: Attempt): Step {
-  const gives = ['model', ...attempt.gives] as SlotName[]
+  const copies = puts(['model', ...attempt.gives] as SlotName[])
   const matches = matcher(attempt.on)
   return async (slots, scope) => {
     const candidates = (slots[attempt.over as SlotName] ?? []) as readonly Candidate[]
@@ -61,8 +61,9 @@ function triesStep(attempt: Attempt): Step {
       scope.attempt = tries
       const own: Bag = { ...slots, model: candidate }
       try {
-        await attempt.run(own, scope)
-        for (const slot of gives) put(slots, slot, own)
+        const pending = attempt.run(own, scope)
+        if (pending !== undefined) await pending
+        for (const copy of copies) copy(slots, own)
         return
       } catch (thrown) {
         const error = asGatewayError(thrown)
@@ -79,6 +80,7 @@ function triesStep(attempt: Attempt): Step {
         if (next === undefined) throw error
         if (asked.has(next) && !(await pause(Math.random() * attempt.wait, scope))) throw error
         index = next
+        scope.begin()
       }
     }
   }

@@ -1,15 +1,20 @@
 import type { Logger } from 'pino'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
-import type { SlotName, Slots } from '../spec/slots.ts'
+import type { SlotName } from '../spec/slots.ts'
 import type { Scope } from '../spec/stage.ts'
+import { puts } from './bag.ts'
+import type { Bag } from './bag.ts'
 import type { Route } from './nodes.ts'
 
-/** The slots of one exchange. Steps add to it; stages see it as read-only. */
-export type Bag = { -readonly [K in SlotName]?: Slots[K] }
+export type { Bag } from './bag.ts'
 
 /** The scope as the engine holds it. */
 export interface RunScope extends Scope {
   attempt: number
+  /** Adds the time since the last call of `lap` or `begin` to what is reported under `name`. */
+  lap(name: string): void
+  /** What has passed by now belongs to no stage. */
+  begin(): void
 }
 
 /** A step ready to run. It answers a promise only when it has to wait. */
@@ -47,6 +52,7 @@ export async function finish(
   scope: RunScope,
 ): Promise<readonly GatewayError[]> {
   const failures: GatewayError[] = []
+  scope.begin()
   for (const step of pipeline.finally) {
     try {
       const pending = step(slots, scope)
@@ -100,50 +106,39 @@ export interface BuiltStage {
 /** A stage as a step: keeps what it provides, its time, and the place of its errors. */
 export function stageStep({ name, at, provides, run, strict }: BuiltStage): Step {
   const place = `${at} (${name})`
-  const slotNames = provides as readonly SlotName[]
-  const keep = (slots: Bag, given: Bag) => {
+  const copies = puts(provides as readonly SlotName[])
+  const keep = (slots: Bag, given: Bag, scope: RunScope) => {
     if (strict) assertGiven(name, provides, given)
-    for (const slot of slotNames) put(slots, slot, given)
+    for (const copy of copies) copy(slots, given)
+    scope.lap(name)
   }
-  const settle = async (pending: Promise<Bag>, started: number, slots: Bag, scope: RunScope) => {
+  const failed = (thrown: unknown, scope: RunScope): GatewayError => {
+    scope.lap(name)
+    return placed(thrown, place)
+  }
+  const settle = async (pending: Promise<Bag>, slots: Bag, scope: RunScope) => {
     try {
-      keep(slots, await pending)
+      keep(slots, await pending, scope)
     } catch (thrown) {
-      throw placed(thrown, place)
-    } finally {
-      scope.time(name, performance.now() - started)
+      throw failed(thrown, scope)
     }
   }
   return (slots, scope) => {
-    const started = performance.now()
-    let given: Bag | Promise<Bag>
     try {
-      given = run(slots, scope)
-      if (!isPromise(given)) keep(slots, given)
+      const given = run(slots, scope)
+      if (given instanceof Promise) return settle(given, slots, scope)
+      keep(slots, given, scope)
     } catch (thrown) {
-      scope.time(name, performance.now() - started)
-      throw placed(thrown, place)
+      throw failed(thrown, scope)
     }
-    if (isPromise(given)) return settle(given, started, slots, scope)
-    scope.time(name, performance.now() - started)
     return undefined
   }
-}
-
-/** Copies one slot that is there. */
-export function put(into: Bag, slot: SlotName, from: Bag): void {
-  const value = from[slot]
-  if (value !== undefined) (into as Record<string, unknown>)[slot] = value
 }
 
 function placed(thrown: unknown, place: string): GatewayError {
   const error = asGatewayError(thrown)
   error.at ??= place
   return error
-}
-
-function isPromise(value: Bag | Promise<Bag>): value is Promise<Bag> {
-  return typeof (value as Promise<Bag>).then === 'function'
 }
 
 function assertGiven(name: string, provides: readonly string[], given: Bag): void {

@@ -28,7 +28,14 @@ export interface Scope {
   readonly notes: ReadonlyMap<string, Json>
   /** Adds to the time reported under `name` in `server-timing` and in the log row. */
   time(name: string, milliseconds: number): void
-  readonly times: ReadonlyMap<string, number>
+  /** In the order in which they were first added to. */
+  readonly times: readonly Timing[]
+}
+
+/** What took how long. */
+export interface Timing {
+  readonly name: string
+  readonly milliseconds: number
 }
 
 /** What the house offers to stages and providers. */

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import type { LogRow } from '../spec/store.ts'
 import { moduleBeside } from '../workers/module-beside.ts'
-import { valuesOf } from './log-columns.ts'
+import { lineOf } from './log-columns.ts'
 import type { FromWorker, ToWorker } from './worker.ts'
 
 /** Rows of a batch, and the milliseconds after which a smaller one leaves. */
@@ -33,13 +33,13 @@ export interface LogQueueOptions {
 }
 
 /**
- * Takes the rows of the request log off the requests' hands. `write` only appends to a list; batches go to a worker
+ * Takes the rows of the request log off the requests' hands. `write` only appends a line of text to a list; batches go to a worker
  * thread with a database handle of its own, one batch at a time. A row is written at least once, under its unique id.
  */
 export class LogQueue {
   readonly #options: Required<LogQueueOptions>
-  #rows: LogRow[] = []
-  #underWay: readonly LogRow[] = []
+  #rows: string[] = []
+  #underWay: readonly string[] = []
   #worker: Worker | undefined
   #timer: NodeJS.Timeout | undefined
   #written = 0
@@ -64,7 +64,7 @@ export class LogQueue {
       this.#dropped += 1
       return
     }
-    const length = this.#rows.push(row)
+    const length = this.#rows.push(this.#line(row))
     if (length === 1) this.#arm(PERIOD)
     // Copying a batch to the worker takes its time: not in the request that completes it.
     else if (length === BATCH) setImmediate(() => this.#send())
@@ -132,12 +132,15 @@ export class LogQueue {
 
   #post(): void {
     const worker = (this.#worker ??= this.#start())
+    worker.postMessage({ rows: this.#underWay.join('\n') } satisfies ToWorker)
+  }
+
+  #line(row: LogRow): string {
     try {
-      worker.postMessage({ rows: this.#underWay.map(valuesOf) } satisfies ToWorker)
+      return lineOf(row)
     } catch (error) {
-      this.#options.log.error({ err: error }, 'metadata of log rows cannot be copied and is left out')
-      const rows = this.#underWay.map((row) => valuesOf({ ...row, metadata: {} }))
-      worker.postMessage({ rows } satisfies ToWorker)
+      this.#options.log.error({ err: error }, 'the metadata of a log row is no JSON and is left out')
+      return lineOf({ ...row, metadata: {} })
     }
   }
 

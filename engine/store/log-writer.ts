@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { columns, storedOf } from './log-columns.ts'
-import type { Values } from './log-columns.ts'
 import { codeOf, openFile, placeOf } from './place.ts'
 import type { RequestsTable } from './tables.ts'
 
@@ -11,10 +10,10 @@ export interface Written {
   readonly dropped: number
 }
 
-/** Writes rows of the request log with a database handle of its own. Runs on the log's worker thread. */
+/** Writes rows of the request log, each a line of `lineOf`, with a database handle of its own. Runs on the log's worker thread. */
 export interface LogWriter {
   /** Resolves once every row is in the database or was dropped for its own fault; tries for as long as that takes. */
-  write(rows: readonly Values[]): Promise<Written>
+  write(rows: readonly string[]): Promise<Written>
   close(): Promise<void>
 }
 
@@ -29,12 +28,12 @@ export function openLogWriter(url: string, report: (failing: string | undefined)
   let target: Target | undefined
   let failing = false
 
-  async function insert(rows: readonly Values[]): Promise<void> {
+  async function insert(rows: readonly string[]): Promise<void> {
     target ??= await openTarget(url)
     await target.insert(rows)
   }
 
-  async function write(rows: readonly Values[]): Promise<Written> {
+  async function write(rows: readonly string[]): Promise<Written> {
     for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
       try {
         await insert(rows)
@@ -50,7 +49,7 @@ export function openLogWriter(url: string, report: (failing: string | undefined)
     }
   }
 
-  async function writeEach(rows: readonly Values[]): Promise<Written> {
+  async function writeEach(rows: readonly string[]): Promise<Written> {
     const total = { written: 0, dropped: 0 }
     for (const row of rows) {
       const { written, dropped } = await write([row])
@@ -65,7 +64,7 @@ export function openLogWriter(url: string, report: (failing: string | undefined)
 
 /** Where rows go. A batch that was interrupted comes again: rows that are there already are passed over. */
 interface Target {
-  insert(rows: readonly Values[]): Promise<void>
+  insert(rows: readonly string[]): Promise<void>
   close(): Promise<void>
 }
 
@@ -81,7 +80,7 @@ function openSqlite(path: string, maxPages: number | undefined): Target {
   const statement = file.prepare(
     `insert into requests (${columns.join()}) values (${places.join()}) on conflict (id) do nothing`,
   )
-  const all = file.transaction((rows: readonly Values[]) => {
+  const all = file.transaction((rows: readonly string[]) => {
     for (const row of rows) statement.run(storedOf(row))
   })
   return {
@@ -108,8 +107,8 @@ async function openPostgres(url: string): Promise<Target> {
   }
 }
 
-function recordOf(values: Values): RequestsTable {
-  const own = storedOf(values)
+function recordOf(line: string): RequestsTable {
+  const own = storedOf(line)
   return Object.fromEntries(columns.map((column, index) => [column, own[index]])) as unknown as RequestsTable
 }
 

@@ -1,9 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Values } from './log-columns.ts'
 import { openLogWriter } from './log-writer.ts'
 
-/** What the queue sends: a batch of rows, one at a time, or the word to end. */
-export type ToWorker = { readonly rows: readonly Values[] } | 'close'
+/** What the queue sends: a batch of rows as lines of text, one batch at a time, or the word to end. */
+export type ToWorker = { readonly rows: string } | 'close'
 
 /** What the worker answers: what became of the batch, or a change between failing and working. */
 export type FromWorker =
@@ -17,7 +16,7 @@ const { url } = workerData as { readonly url: string }
 const writer = openLogWriter(url, (failing) => port.postMessage({ failing } satisfies FromWorker))
 
 port.on('message', async (message: ToWorker) => {
-  if (message !== 'close') return port.postMessage((await writer.write(message.rows)) satisfies FromWorker)
+  if (message !== 'close') return port.postMessage((await writer.write(message.rows.split('\n'))) satisfies FromWorker)
   await writer.close()
   port.close()
 })

@@ -9,30 +9,39 @@ const SCALE = 1e9
  * large to count. Reasoning is priced as output.
  */
 export function costOf(usage: Usage, pricing: Pricing | undefined): number | undefined {
-  const buckets: readonly (readonly [number, number | undefined])[] = [
+  const buckets: Buckets = [
     [usage.input, pricing?.input],
     [usage.cacheRead, pricing?.cache_read],
     [usage.cacheWrite, pricing?.cache_write],
     [usage.output, pricing?.output],
     [usage.reasoning, pricing?.output],
   ]
-  let sum = 0n
+  let sum = 0
   for (const [tokens, price] of buckets) {
     if (!isCount(tokens)) return undefined
     if (tokens === 0) continue
     const scaled = Math.round((price ?? Number.NaN) * SCALE)
     if (!isCount(scaled)) return undefined
-    sum += BigInt(tokens) * BigInt(scaled)
+    sum += tokens * scaled
   }
+  const above = sum + SCALE / 2
+  // Beyond what a number counts one by one, the last digits would be a guess.
+  return Number.isSafeInteger(above) ? (above - (above % SCALE)) / SCALE : largeCost(buckets)
+}
+
+type Buckets = readonly (readonly [tokens: number, price: number | undefined])[]
+
+/** The same with numbers of any size. */
+function largeCost(buckets: Buckets): number | undefined {
+  let sum = 0n
+  for (const [tokens, price = 0] of buckets) sum += BigInt(tokens) * BigInt(Math.round(price * SCALE))
   const micros = Number((sum + BigInt(SCALE / 2)) / BigInt(SCALE))
   return isCount(micros) ? micros : undefined
 }
 
 /** Whether every bucket is a number of tokens; anything else an upstream says is as good as nothing. */
-export function isPlausible(usage: Usage): boolean {
-  return [usage.input, usage.cacheRead, usage.cacheWrite, usage.output, usage.reasoning].every((tokens) =>
-    isCount(tokens),
-  )
+export function isPlausible({ input, cacheRead, cacheWrite, output, reasoning }: Usage): boolean {
+  return isCount(input) && isCount(cacheRead) && isCount(cacheWrite) && isCount(output) && isCount(reasoning)
 }
 
 function isCount(value: number): boolean {

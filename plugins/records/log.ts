@@ -75,8 +75,8 @@ function metadataOf(
 ): LogRow['metadata'] {
   const metadata: Record<string, Json> = scope.notes.size === 0 ? {} : Object.fromEntries(scope.notes)
   metadata['times'] = timesOf(scope.times)
-  const losses = [...(upstream?.losses ?? []), ...metered.losses]
-  if (losses.length > 0) metadata['losses'] = lossesOf(losses)
+  const { losses = [] } = upstream ?? {}
+  if (losses.length + metered.losses.length > 0) metadata['losses'] = lossesOf([...losses, ...metered.losses])
   if (metered.stop !== undefined) metadata['stop'] = metered.stop
   if (metered.id !== undefined) metadata['upstream_id'] = metered.id
   if (metered.model !== undefined) metadata['upstream_model'] = metered.model
@@ -100,7 +100,7 @@ const NOTHING: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reaso
 /** The tokens used: none when no provider was asked, undefined when one was and nobody can say. */
 function usageOf({ usage }: Metered, { model, outcome }: Slots, scope: Scope): Usage | undefined {
   if (outcome.error?.code === 'worker_lost') return undefined
-  if (model === undefined && !scope.times.has('upstream')) return NOTHING
+  if (model === undefined && !scope.times.some(({ name }) => name === 'upstream')) return NOTHING
   return usage !== undefined && isPlausible(usage) ? usage : undefined
 }
 
@@ -145,8 +145,8 @@ function referenceOf(header: string | string[] | undefined): string | null {
 }
 
 /** Milliseconds per stage, to the microsecond. */
-function timesOf(times: ReadonlyMap<string, number>): Json {
+function timesOf(times: Scope['times']): Json {
   const rounded: Record<string, number> = {}
-  for (const [name, time] of times) rounded[name] = Math.round(time * 1000) / 1000
+  for (const { name, milliseconds } of times) rounded[name] = Math.round(milliseconds * 1000) / 1000
   return rounded
 }

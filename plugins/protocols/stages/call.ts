@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import {
   FrameDecoder,
   GatewayError,
@@ -98,26 +99,34 @@ interface Reading {
 }
 
 /** The kind of answer it is, by its media type, once enough of it is there to be sure that it is one. */
-async function begun(answer: Answer, candidate: Candidate, { codec, limit, host }: Reading): Promise<UpstreamAnswer> {
-  const { model } = candidate
-  if (answer.status >= 400) throw await refusal(answer, codec, candidate, host)
+function begun(answer: Answer, candidate: Candidate, reading: Reading): Promise<UpstreamAnswer> {
+  const { codec, limit, host } = reading
+  if (answer.status >= 400) return refusal(answer, codec, candidate, host).then((error) => Promise.reject(error))
   const type = answer.headers['content-type'] ?? ''
   const media = type.toLowerCase()
   const json = media.startsWith('application/json')
   // A protocol that knows no failing frame has no streams: one that comes all the same is read as what it is not.
-  if (media.startsWith('text/event-stream') && codec.failed) return events(answer, codec, model.name, host)
-  if (codec.answers === 'bytes' && !json) {
-    const { source } = await peek(answer.body, () => true)
-    return { kind: 'bytes', source, type: type === '' ? 'application/octet-stream' : type }
-  }
-  const bytes = await collect(answer.body, limit)
-  // A transcript may be plain text or subtitles; nobody but the client can tell whether that is right.
-  if (codec.answers === 'text' && !json) return { kind: 'whole', bytes, body: null, type: type || 'text/plain' }
+  if (media.startsWith('text/event-stream') && codec.failed) return events(answer, codec, candidate.model.name, host)
+  if (codec.answers === 'bytes' && !json)
+    return peek(answer.body, () => true).then(({ source }) => ({
+      kind: 'bytes',
+      source,
+      type: type === '' ? 'application/octet-stream' : type,
+    }))
+  return collect(answer.body, limit).then((bytes) =>
+    // A transcript may be plain text or subtitles; nobody but the client can tell whether that is right.
+    codec.answers === 'text' && !json
+      ? { kind: 'whole', bytes, body: null, type: type || 'text/plain' }
+      : // JSON under another name is not read as JSON by official clients.
+        wholeAnswer(bytes, json ? type : 'application/json', candidate, reading),
+  )
+}
+
+function wholeAnswer(bytes: Buffer, type: string, { model }: Candidate, { codec, host }: Reading): UpstreamAnswer {
   const body = wholeBody(bytes, model.name)
   const failing = refusedAnswer(bytes, body, codec, model.name, host)
   if (failing) throw failing
-  // JSON under another name is not read as JSON by official clients.
-  return { kind: 'whole', bytes, body, type: json ? type : 'application/json' }
+  return { kind: 'whole', bytes, body, type }
 }
 
 async function events(answer: Answer, codec: AnyCodec, model: string, host: Host): Promise<UpstreamAnswer> {

@@ -23,14 +23,16 @@ export default defineStage({
   },
 })
 
+const json = 'application/json'
+
 async function read(codec: AnyCodec, ingress: Ingress, limit: number): Promise<{ request: Envelope }> {
-  const contentType = ingress.headers['content-type'] ?? 'application/json'
-  const form = contentType.toLowerCase().startsWith('multipart/form-data')
+  const contentType = ingress.headers['content-type'] ?? json
+  const form = contentType !== json && contentType.toLowerCase().startsWith('multipart/form-data')
   const content = codec.content ?? 'json'
   if (content !== 'either' && form !== (content === 'multipart'))
     throw new GatewayError('unsupported_media_type', {
       given: contentType.split(';', 1)[0],
-      expected: content === 'json' ? 'application/json' : 'multipart/form-data',
+      expected: content === 'json' ? json : 'multipart/form-data',
     })
   const raw = await ingress.body(limit)
   const { headers } = ingress
@@ -42,5 +44,5 @@ async function read(codec: AnyCodec, ingress: Ingress, limit: number): Promise<{
   // Who reads it here and who reads it at the provider might each take another one.
   if (!modelAt && typeof body['model'] === 'string')
     throw new GatewayError('invalid_value', { param: 'model', reason: 'it stands there more than once' })
-  return { request: new ClientRequest(codec, { raw, headers, contentType: 'application/json', body, modelAt }) }
+  return { request: new ClientRequest(codec, { raw, headers, contentType: json, body, modelAt }) }
 }

@@ -1,13 +1,14 @@
 import { emptyHouse } from '../../../engine/live/services.ts'
 import { defineCodec, defineStage, durationSchema, noConfig } from '../../../engine/index.ts'
-import type { AnyStage, Host, Json, SlotName } from '../../../engine/index.ts'
+import type { AnyStage, Host, SlotName } from '../../../engine/index.ts'
 import { assemble } from '../../../engine/config/registry.ts'
 import type { Registry } from '../../../engine/config/registry.ts'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
 import { sortDiagnostics } from '../../../engine/config/diagnostics.ts'
 import { compilePipelines } from '../../../engine/pipeline/compile.ts'
+import { ExchangeScope } from '../../../engine/http/scope.ts'
 import { checkPipelines } from '../../../engine/pipeline/load.ts'
-import type { CompiledPipeline, RunScope } from '../../../engine/pipeline/run.ts'
+import type { CompiledPipeline } from '../../../engine/pipeline/run.ts'
 
 /** A stage that gives a text for each slot it provides. */
 export function stub(
@@ -117,36 +118,16 @@ export function hostOf(registry: Registry): (pipeline: Host['pipeline']) => Host
   return (pipeline) => ({ pipeline, log, codec: codecOf }) as unknown as Host
 }
 
-export class TestScope implements RunScope {
-  readonly id = 'exchange'
-  readonly notes = new Map<string, Json>()
-  readonly times = new Map<string, number>()
-  attempt = 1
-  readonly #controller = new AbortController()
-
-  get signal(): AbortSignal {
-    return this.#controller.signal
+export class TestScope extends ExchangeScope {
+  constructor() {
+    super('exchange')
   }
 
-  onAbort(listener: (reason: Error) => void): () => void {
-    const told = () => listener(this.signal.reason as Error)
-    this.signal.addEventListener('abort', told)
-    return () => this.signal.removeEventListener('abort', told)
+  override abort(reason = new Error('left')): void {
+    super.abort(reason)
   }
 
-  abort(): void {
-    this.#controller.abort(new Error('left'))
-  }
-
-  elapsed(): number {
+  override elapsed(): number {
     return 0
-  }
-
-  note(key: string, value: Json): void {
-    this.notes.set(key, value)
-  }
-
-  time(name: string, milliseconds: number): void {
-    this.times.set(name, (this.times.get(name) ?? 0) + milliseconds)
   }
 }

@@ -22,11 +22,11 @@ const warnings: string[] = []
 
 interface Given {
   readonly notes?: ReadonlyMap<string, Json>
-  readonly times?: ReadonlyMap<string, number>
+  readonly times?: Scope['times']
   readonly attempt?: number
 }
 
-function rowOf(slots: object, { notes = new Map(), times = new Map(), attempt = 1 }: Given = {}): LogRow {
+function rowOf(slots: object, { notes = new Map(), times = [], attempt = 1 }: Given = {}): LogRow {
   const rows: LogRow[] = []
   const host = {
     pipeline: { name: 'p', protocol: 'chat' },
@@ -57,7 +57,7 @@ describe('plugins/records/log', () => {
           { field: 'logprobs', because: 'none' },
         ]),
       },
-      { notes: new Map([['routing_tier', 'SIMPLE']]), times: new Map([['parse', 0.12345]]), attempt: 2 },
+      { notes: new Map([['routing_tier', 'SIMPLE']]), times: [{ name: 'parse', milliseconds: 0.12345 }], attempt: 2 },
     )
     expect(row.at).to.be.within(before - 100, Date.now() - 100)
     expect({ ...row, at: 0 }).to.deep.equal({
@@ -137,7 +137,7 @@ describe('plugins/records/log', () => {
     }
     const row = rowOf(
       { outcome: failed, request: REQUEST },
-      { notes: new Map([['tries', tries]]), times: new Map([['upstream', 5]]), attempt: 2 },
+      { notes: new Map([['tries', tries]]), times: [{ name: 'upstream', milliseconds: 5 }], attempt: 2 },
     )
     expect(row).to.deep.include({
       model: 'large',
