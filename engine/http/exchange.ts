@@ -11,6 +11,12 @@ import type { ExchangeScope } from './scope.ts'
 /** How a reply leaves: over HTTP, as frames of a socket, or not at all. */
 export type Send = (reply: Reply, headers: Record<string, string>) => Promise<Sent>
 
+/** How an exchange ended, and what of its `finally` failed. */
+export interface Ended {
+  readonly outcome: Outcome
+  readonly failures: readonly GatewayError[]
+}
+
 /**
  * One exchange through one pipeline: runs its stages, sends the reply or the error, and runs `finally` exactly once
  * when the last byte has left or the client has gone.
@@ -22,25 +28,13 @@ export async function runExchange(
   slots: Bag,
   scope: ExchangeScope,
   send: Send,
-): Promise<Outcome> {
-  const outcome = await serve(pipeline, codec, slots, scope, send)
-  await finish(pipeline, slots, scope)
-  return outcome
-}
-
-/** An exchange up to its `finally`, for which it leaves the slot `outcome`. */
-export async function serve(
-  pipeline: CompiledPipeline,
-  codec: AnyCodec | undefined,
-  slots: Bag,
-  scope: ExchangeScope,
-  send: Send,
-): Promise<Outcome> {
+): Promise<Ended> {
   let reply: Reply
   let sent: Sent
   let error: GatewayError | undefined
   try {
-    await pipeline.run(slots, scope)
+    const running = pipeline.run(slots, scope)
+    if (running !== undefined) await running
     reply = slots.reply as Reply
     sent = await send(reply, commonHeaders(reply, codec, scope))
   } catch (thrown) {
@@ -51,7 +45,9 @@ export async function serve(
   } finally {
     scope.end()
   }
-  return (slots.outcome = outcomeOf(reply, sent, error, slots, scope))
+  const outcome = (slots.outcome = outcomeOf(reply, sent, error, slots, scope))
+  const failures = finish(pipeline, slots, scope)
+  return { outcome, failures: failures instanceof Promise ? await failures : failures }
 }
 
 /** What a client must not read, an operator has to: why something broke inside, or what a provider gave as its reason. */

@@ -203,7 +203,7 @@ export class Peer {
       const slots: Bag = { ingress: messageIngress(this.#upgrade, endpoint, this.#session, asked) }
       const broken = (error: Error) => errorReply(asGatewayError(error), codec, scope.id)
       const outlet = { socket: this.#socket, limits, writer, broken }
-      const outcome = await runExchange(pipeline, codec, slots, scope, (reply) => sendFrames(outlet, reply))
+      const { outcome } = await runExchange(pipeline, codec, slots, scope, (reply) => sendFrames(outlet, reply))
       this.#judge(outcome, slots.request !== undefined)
     } finally {
       this.#turn = undefined

@@ -1,7 +1,7 @@
 import type { GatewayError } from '../spec/error.ts'
 import type { Job } from '../spec/key-value.ts'
 import type { Reply } from '../spec/slots.ts'
-import { serve } from '../http/exchange.ts'
+import { runExchange } from '../http/exchange.ts'
 import type { Sent } from '../http/reply.ts'
 import { ExchangeScope } from '../http/scope.ts'
 import { finish } from '../pipeline/run.ts'
@@ -42,23 +42,25 @@ export function dispatchJobs(live: Pick<Live, 'acquire' | 'release'>): Dispatch 
       const scope = new ExchangeScope(job.id)
       const done = withPipeline(name, async (pipeline) => {
         const slots: Bag = { job }
-        await serve(pipeline, undefined, slots, scope, (reply) => readToEnd(reply, scope))
-        await settle(pipeline, slots, scope)
+        const { failures } = await runExchange(pipeline, undefined, slots, scope, (reply) => readToEnd(reply, scope))
+        settle(failures)
       })
       return done && { done, abort: (reason) => scope.abort(reason) }
     },
     async end(name, job, { code, message, failure: { status } }) {
       const outcome = { status, result: 'failed', error: { code, message }, duration: 0, bytes: 0 } as const
-      const ended = withPipeline(name, (pipeline) => settle(pipeline, { job, outcome }, new ExchangeScope(job.id)))
+      const ended = withPipeline(name, async (pipeline) =>
+        settle(await finish(pipeline, { job, outcome }, new ExchangeScope(job.id))),
+      )
       if (!ended) throw new Error(`there is no pipeline "${name}" here`)
       await ended
     },
   }
 }
 
-/** Runs `finally`. Rejects with the first failure that may not be there another time: what must be written is not. */
-async function settle(pipeline: CompiledPipeline, slots: Bag, scope: ExchangeScope): Promise<void> {
-  const passing = (await finish(pipeline, slots, scope)).find(({ retry }) => retry !== 'never')
+/** Throws the first failure that may not be there another time: what must be written is not. */
+function settle(failures: readonly GatewayError[]): void {
+  const passing = failures.find(({ retry }) => retry !== 'never')
   if (passing) throw passing
 }
 

@@ -45,25 +45,33 @@ export async function execute(pipeline: CompiledPipeline, slots: Bag, scope: Run
   await pipeline.run(slots, scope)
 }
 
-/** Runs the `finally` stages, each of them even when another fails; failures are logged and answered. Never rejects. */
-export async function finish(
+/**
+ * Runs the `finally` stages, each of them even when another fails; failures are logged and answered. It answers a promise,
+ * which never rejects, only when it has to wait.
+ */
+export function finish(
   pipeline: CompiledPipeline,
   slots: Bag,
   scope: RunScope,
-): Promise<readonly GatewayError[]> {
+): readonly GatewayError[] | Promise<readonly GatewayError[]> {
   const failures: GatewayError[] = []
-  scope.begin()
-  for (const step of pipeline.finally) {
+  const fail = (thrown: unknown) => {
+    const error = asGatewayError(thrown)
+    pipeline.log.error({ err: error.cause ?? error, id: scope.id, at: error.at }, 'a stage failed after the exchange')
+    failures.push(error)
+  }
+  const run = (step: Step): Promise<void> | undefined => {
     try {
-      const pending = step(slots, scope)
-      if (pending !== undefined) await pending
+      return step(slots, scope)?.catch(fail)
     } catch (thrown) {
-      const error = asGatewayError(thrown)
-      pipeline.log.error({ err: error.cause ?? error, id: scope.id, at: error.at }, 'a stage failed after the exchange')
-      failures.push(error)
+      fail(thrown)
+      return undefined
     }
   }
-  return failures
+  scope.begin()
+  let last: Promise<void> | undefined
+  for (const step of pipeline.finally) last = last === undefined ? run(step) : last.then(() => run(step))
+  return last === undefined ? failures : last.then(() => failures)
 }
 
 /** Steps one after the other. */
@@ -108,29 +116,27 @@ export function stageStep({ name, at, provides, run, strict }: BuiltStage): Step
   const place = `${at} (${name})`
   const copies = puts(provides as readonly SlotName[])
   const keep = (slots: Bag, given: Bag, scope: RunScope) => {
-    if (strict) assertGiven(name, provides, given)
-    for (const copy of copies) copy(slots, given)
     scope.lap(name)
+    if (strict) assertGiven(name, provides, given, place)
+    for (const copy of copies) copy(slots, given)
   }
   const failed = (thrown: unknown, scope: RunScope): GatewayError => {
     scope.lap(name)
     return placed(thrown, place)
   }
-  const settle = async (pending: Promise<Bag>, slots: Bag, scope: RunScope) => {
-    try {
-      keep(slots, await pending, scope)
-    } catch (thrown) {
-      throw failed(thrown, scope)
-    }
-  }
   return (slots, scope) => {
+    let given: Bag | Promise<Bag>
     try {
-      const given = run(slots, scope)
-      if (given instanceof Promise) return settle(given, slots, scope)
-      keep(slots, given, scope)
+      given = run(slots, scope)
     } catch (thrown) {
       throw failed(thrown, scope)
     }
+    if (given instanceof Promise)
+      return given.then(
+        (late) => keep(slots, late, scope),
+        (thrown: unknown) => Promise.reject(failed(thrown, scope)),
+      )
+    keep(slots, given, scope)
     return undefined
   }
 }
@@ -141,12 +147,12 @@ function placed(thrown: unknown, place: string): GatewayError {
   return error
 }
 
-function assertGiven(name: string, provides: readonly string[], given: Bag): void {
+function assertGiven(name: string, provides: readonly string[], given: Bag, place: string): void {
   const extra = Object.keys(given).filter((slot) => !provides.includes(slot))
   const lacking = provides.filter((slot) => given[slot as SlotName] === undefined)
   if (extra.length + lacking.length === 0) return
   const cause = new Error(
     `stage "${name}" gave [${Object.keys(given).join(', ')}] but provides [${provides.join(', ')}]`,
   )
-  throw new GatewayError('internal_error', {}, { cause })
+  throw placed(new GatewayError('internal_error', {}, { cause }), place)
 }

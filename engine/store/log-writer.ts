@@ -81,7 +81,8 @@ function openSqlite(path: string, maxPages: number | undefined): Target {
     `insert into requests (${columns.join()}) values (${places.join()}) on conflict (id) do nothing`,
   )
   const all = file.transaction((rows: readonly string[]) => {
-    for (const row of rows) statement.run(storedOf(row))
+    // One by one: out of an array the driver would fetch each of them again.
+    for (const row of rows) statement.run(...storedOf(row))
   })
   return {
     insert: async (rows) => all.immediate(rows),

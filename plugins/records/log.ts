@@ -7,11 +7,6 @@ interface Config {
   readonly type: string
   readonly bill: 'all' | 'input'
 }
-type Counts = Pick<
-  LogRow,
-  'inputTokens' | 'cacheReadTokens' | 'cacheWriteTokens' | 'outputTokens' | 'reasoningTokens' | 'costMicros'
->
-
 /** Writes the row of the request log: who asked what, who answered, how it ended, what it took and what it cost. */
 export default defineStage({
   name: 'log',
@@ -42,14 +37,16 @@ function rowOf({ type, bill }: Config, slots: Slots, scope: Scope, host: Host): 
   const { outcome, principal, request, model } = slots
   const metered = read(slots, host)
   const usage = usageOf(metered, slots, scope)
-  const counts = countsOf(usage, bill, slots)
+  const cost = costMicros(usage, bill, slots)
+  const served = servedBy(slots, scope)
   return {
     id: scope.id,
     at: Math.round(Date.now() - scope.elapsed()),
     type,
     keyId: principal?.keyId ?? null,
     requested: request?.model.slice(0, 256) || null,
-    ...servedBy(slots, scope),
+    model: served.model,
+    provider: served.provider,
     protocol: request?.protocol ?? host.pipeline.protocol ?? null,
     upstreamProtocol: model?.offer.protocol ?? null,
     stream: request?.stream ?? false,
@@ -57,11 +54,16 @@ function rowOf({ type, bill }: Config, slots: Slots, scope: Scope, host: Host): 
     result: outcome.result,
     error: outcome.error?.code ?? null,
     attempts: model === undefined && !scope.notes.has('tries') ? 0 : scope.attempt,
-    ...counts,
+    inputTokens: usage?.input ?? null,
+    cacheReadTokens: usage?.cacheRead ?? null,
+    cacheWriteTokens: usage?.cacheWrite ?? null,
+    outputTokens: usage?.output ?? null,
+    reasoningTokens: usage?.reasoning ?? null,
+    costMicros: cost,
     firstByte: outcome.firstByte === undefined ? null : Math.round(outcome.firstByte),
     duration: Math.round(outcome.duration),
     reference: referenceOf((slots.ingress?.headers ?? request?.headers)?.['x-request-id']),
-    metadata: metadataOf(slots, scope, metered, usage, counts),
+    metadata: metadataOf(slots, scope, metered, usage, cost),
   }
 }
 
@@ -71,7 +73,7 @@ function metadataOf(
   scope: Scope,
   metered: ReturnType<typeof read>,
   usage: Usage | undefined,
-  { costMicros }: Counts,
+  cost: number | null,
 ): LogRow['metadata'] {
   const metadata: Record<string, Json> = scope.notes.size === 0 ? {} : Object.fromEntries(scope.notes)
   metadata['times'] = timesOf(scope.times)
@@ -81,7 +83,7 @@ function metadataOf(
   if (metered.id !== undefined) metadata['upstream_id'] = metered.id
   if (metered.model !== undefined) metadata['upstream_model'] = metered.model
   if (usage === undefined) metadata['usage'] = 'unknown'
-  if (costMicros === null) metadata['cost'] = 'unknown'
+  if (cost === null) metadata['cost'] = 'unknown'
   if (outcome.error?.at !== undefined) metadata['error_at'] = outcome.error.at
   return metadata
 }
@@ -127,16 +129,10 @@ function read({ meter }: Slots, { log }: Host): Metered & { readonly losses: rea
   }
 }
 
-function countsOf(usage: Usage | undefined, bill: Config['bill'], { model }: Slots): Counts {
-  const billed = usage && bill === 'input' ? { ...usage, output: 0, reasoning: 0 } : usage
-  return {
-    inputTokens: usage?.input ?? null,
-    cacheReadTokens: usage?.cacheRead ?? null,
-    cacheWriteTokens: usage?.cacheWrite ?? null,
-    outputTokens: usage?.output ?? null,
-    reasoningTokens: usage?.reasoning ?? null,
-    costMicros: (billed && costOf(billed, model?.model.pricing)) ?? null,
-  }
+function costMicros(usage: Usage | undefined, bill: Config['bill'], { model }: Slots): number | null {
+  if (usage === undefined) return null
+  const billed = bill === 'input' ? { ...usage, output: 0, reasoning: 0 } : usage
+  return costOf(billed, model?.model.pricing) ?? null
 }
 
 /** The client's own name for its request, when it is one that cannot do harm in a log or a header. */

@@ -10,7 +10,7 @@ export function meterReply(body: Json): Metered {
   const message = isObject(choice) && isObject(choice['message']) ? choice['message'] : {}
   const calls = Array.isArray(message['tool_calls']) && message['tool_calls'].length > 0
   const held = { calls: calls || isObject(message['function_call']), refused: typeof message['refusal'] === 'string' }
-  return { ...named(body), ...stopOf(choice, held), ...usageOf(body) }
+  return Object.assign(named(body), stopOf(choice, held), usageOf(body))
 }
 
 /** What a relayed stream turned out to be. Complete with its `[DONE]`, or at least a finish, and without an error. */

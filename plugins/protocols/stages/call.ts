@@ -77,19 +77,20 @@ function ask(request: Envelope, { provider, model }: Candidate, upstream: Upstre
   const { codec, timeouts, scope } = asking
   if (!provider.provider.send || !upstream.body)
     throw new Error(`provider "${provider.name}" offers ${codec.protocol} and cannot send`)
-  return provider.provider.send({
+  const call = {
     operation: request.operation,
     protocol: codec.protocol,
     clientProtocol: request.protocol,
     body: upstream.body,
     contentType: upstream.contentType ?? 'application/json',
     stream: request.stream,
-    ...(codec.protocol === request.protocol ? { clientHeaders: request.headers } : {}),
     model: model.upstream_model,
     publicName: model.name,
     timeouts,
     scope,
-  })
+  }
+  if (codec.protocol !== request.protocol) return provider.provider.send(call)
+  return provider.provider.send(Object.assign(call, { clientHeaders: request.headers }))
 }
 
 interface Reading {

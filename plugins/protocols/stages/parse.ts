@@ -25,7 +25,7 @@ export default defineStage({
 
 const json = 'application/json'
 
-async function read(codec: AnyCodec, ingress: Ingress, limit: number): Promise<{ request: Envelope }> {
+function read(codec: AnyCodec, ingress: Ingress, limit: number): Promise<{ request: Envelope }> {
   const contentType = ingress.headers['content-type'] ?? json
   const form = contentType !== json && contentType.toLowerCase().startsWith('multipart/form-data')
   const content = codec.content ?? 'json'
@@ -34,12 +34,18 @@ async function read(codec: AnyCodec, ingress: Ingress, limit: number): Promise<{
       given: contentType.split(';', 1)[0],
       expected: content === 'json' ? json : 'multipart/form-data',
     })
-  const raw = await ingress.body(limit)
-  const { headers } = ingress
-  if (form) {
-    const { fields } = await readForm(raw, contentType)
-    return { request: new ClientRequest(codec, { raw, headers, contentType, body: fields }) }
-  }
+  const reading = ingress.body(limit)
+  return form
+    ? reading.then((raw) => readFields(codec, ingress, raw, contentType))
+    : reading.then((raw) => readJson(codec, ingress, raw))
+}
+
+async function readFields(codec: AnyCodec, { headers }: Ingress, raw: Buffer, contentType: string) {
+  const { fields } = await readForm(raw, contentType)
+  return { request: new ClientRequest(codec, { raw, headers, contentType, body: fields }) }
+}
+
+function readJson(codec: AnyCodec, { headers }: Ingress, raw: Buffer) {
   const { body, token: modelAt } = scanJson(raw, 'model')
   // Who reads it here and who reads it at the provider might each take another one.
   if (!modelAt && typeof body['model'] === 'string')

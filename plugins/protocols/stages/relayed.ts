@@ -5,7 +5,7 @@ import { asked, failureOf } from './translate-back.ts'
 
 /** Bytes at the end of a stream in which its last frames nearly always are, and in which they are else. */
 const nearEnd = 2 * 1024
-const farEnd = 16 * 1024
+const farEnd = 8 * 1024
 
 /**
  * A stream of the client's own protocol, passed on event by event, byte for byte, with lines that end in LF. Its usage
