@@ -5,8 +5,8 @@ import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { Frame } from '../spec/source.ts'
 import { errorReply } from './exchange.ts'
-import { cutMembers, pasteMembers } from './scan.ts'
-import type { Cut } from './scan.ts'
+import { cutMembers, pasteMembers } from './members.ts'
+import type { Cut } from './members.ts'
 
 /** A message of a client as the request it stands for. */
 export interface SocketMessage {

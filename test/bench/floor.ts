@@ -1,6 +1,6 @@
 // The least that does what is asked of a request of the byte lane, every way hard-coded: Koa, a key, a body that is JSON
 // and valid, an answer that is JSON, its usage, and a row in SQLite. What the gateway takes beyond it is its own.
-//   node floor.ts PORT UPSTREAM_PORT DATABASE_FILE
+//   BENCH_KEY=... node floor.ts PORT UPSTREAM_PORT DATABASE_FILE
 import { randomUUIDv7 } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -25,7 +25,7 @@ const batch = 200
 function serve(port: number, upstream: string, file: string): void {
   const pool = new Pool(`http://127.0.0.1:${upstream}`, { headersTimeout: 0, bodyTimeout: 0 })
   const valid = new Ajv2020({ strict: false, ownProperties: true, validateFormats: false }).compile(schema)
-  const keys = new Map([['Bearer sk-sluice-bench-0000000000000000000000000000', 'bench']])
+  const keys = new Map([[`Bearer ${process.env['BENCH_KEY']}`, 'bench']])
   const worker = new Worker(import.meta.filename, { workerData: file })
   let rows: string[] = []
   const write = (row: readonly unknown[]) => {

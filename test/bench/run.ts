@@ -110,7 +110,7 @@ async function load(
   round: number,
 ): Promise<Row | undefined> {
   const path = target.paths[scenario.operation]
-  if (path === undefined) return undefined
+  if (path === undefined || (scenario.unit === 'chunk' && !target.streams)) return undefined
   const file = join(work, `${name}-${target.shape}.json`)
   writeFileSync(file, JSON.stringify(scenario.body(target.shape)))
   const headers = Object.entries(target.headers).map(([key, value]) => `${key}: ${value}`)
@@ -151,7 +151,7 @@ async function load(
   }
 }
 
-const names = argument('targets', 'bare,sluice,sluice-translating,portkey').split(',')
+const names = argument('targets', 'bare,floor,sluice,sluice-translating,portkey').split(',')
 const chosen = argument('scenarios', 'json32,decisions,stream-burst,stream-ttfb,stream-1000').split(',')
 start('0', [native, 'mock', String(mockPort)])
 await pause(200)

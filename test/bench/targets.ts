@@ -12,6 +12,8 @@ export interface Target {
   readonly paths: Readonly<Partial<Record<Scenario['operation'], string>>>
   readonly headers: Readonly<Record<string, string>>
   readonly shape: Shape
+  /** It serves streams, too. */
+  readonly streams: boolean
 }
 
 const here = import.meta.dirname
@@ -31,10 +33,19 @@ function make(name: string, port: number, mockPort: number, work: string): Targe
     paths: { chat: '/v1/chat/completions', decisions: '/v1/decisions' },
     headers: { authorization: `Bearer ${benchKey}` },
     shape: 'chat' as Shape,
+    streams: true,
   }
   switch (name) {
     case 'bare':
       return { ...common, command: [process.execPath, join(here, 'bare.ts'), String(port), String(mockPort)] }
+    case 'floor':
+      return {
+        ...common,
+        command: [process.execPath, join(here, 'floor.ts'), String(port), String(mockPort), join(work, 'floor.db')],
+        env: { BENCH_KEY: benchKey },
+        paths: { chat: common.paths.chat },
+        streams: false,
+      }
     case 'sluice':
       return { ...common, ...gateway(common, mockPort, work, 'native') }
     case 'sluice-translating':

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { cutMembers, pasteMembers, scanJson, spliceString } from '../../../engine/http/scan.ts'
+import { cutMembers, pasteMembers } from '../../../engine/http/members.ts'
+import { scanJson, spliceString } from '../../../engine/http/scan.ts'
 
 const scan = (text: string) => scanJson(Buffer.from(text), 'model')
 
@@ -39,6 +40,23 @@ describe('scanJson', () => {
     expect(scan(nested(128)).body).to.have.property('a')
     expect(() => scan(nested(129))).to.throw('deeper than 128')
     expect(() => scan('{"a":'.repeat(100_000))).to.throw('deeper than 128')
+  })
+
+  it('finds the same by searching as by walking over the tokens', () => {
+    const key = fc.constantFrom('model', 'models', 'a', '"model', 'm\u00f6del')
+    const value = fc.oneof(
+      fc.constantFrom<unknown>('x', '\\', '"', '\\"model":"', 1, null),
+      fc.dictionary(key, fc.string()),
+    )
+    fc.assert(
+      fc.property(fc.dictionary(key, value), (body) => {
+        const searched = JSON.stringify(body, null, 1)
+        // An escaped letter makes it take the longer way.
+        const walked = searched.replace(/\}$/, `${searched === '{}' ? '' : ','}"z":"\\u0041"}`)
+        expect(scan(searched).token).to.deep.equal(scan(walked).token)
+      }),
+      { numRuns: 2_000 },
+    )
   })
 
   it('splices the name and nothing else, for any body', () => {
