@@ -58,6 +58,11 @@ export function createHttpServer({ live, log, limits, draining }: HttpOptions): 
   const budget = byteBudget(limits.bodies)
   const running: Running = { limits, budget, scopes: new Set() }
   const connections = new WeakMap<Socket, Connection>()
+  const connectionOf = (socket: Socket): Connection => {
+    let connection = connections.get(socket)
+    if (!connection) connections.set(socket, (connection = { unsafe: false }))
+    return connection
+  }
   const sockets = new Sockets({ live, log, limits: limits.sockets, budget, draining })
   const app = new Koa()
   app.silent = true
@@ -65,8 +70,8 @@ export function createHttpServer({ live, log, limits, draining }: HttpOptions): 
     // The exchange writes to the response itself: a stream outlives Koa's idea of a body.
     context.respond = false
     const { req, res } = context
-    const connection = connections.get(req.socket)
-    if (connection === undefined || connection.unsafe) return
+    const connection = connectionOf(req.socket)
+    if (connection.unsafe) return
     connection.response = res
     const snapshot = live.acquire()
     try {
@@ -95,8 +100,7 @@ export function createHttpServer({ live, log, limits, draining }: HttpOptions): 
   // Whether a client has left or only said its last word is decided below, not by Node.
   Object.assign(server, { httpAllowHalfOpen: true })
   server.on('connection', (socket) => {
-    const connection: Connection = { unsafe: false }
-    connections.set(socket, connection)
+    const connection = connectionOf(socket)
     socket.once('end', () => onHalfClose(socket, connection.response))
   })
   server.on('upgrade', (request, stream, head) => sockets.upgrade(request, stream, head))
