@@ -36,6 +36,11 @@ export class StreamEnds {
     }
   }
 
+  /** Whether there have been no more than `bytes` bytes in all. */
+  within(bytes: number): boolean {
+    return this.#head === undefined && this.#size <= bytes
+  }
+
   /** Whole frames of the first 2 KiB. */
   first(): Frame[] {
     return new FrameDecoder().push(this.#head ?? this.#bytes.subarray(0, Math.min(headLimit, this.#size)))

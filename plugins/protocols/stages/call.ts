@@ -14,6 +14,7 @@ import type {
   AnyCodec,
   Candidate,
   Envelope,
+  Frame,
   Host,
   JsonObject,
   Scope,
@@ -135,7 +136,7 @@ async function events(answer: Answer, codec: AnyCodec, model: string, host: Host
   let refused: GatewayError | undefined
   let seen = false
   const { source } = await peek(answer.body, (chunk) => {
-    const [frame] = decoder.push(chunk)
+    const frame = firstFrame(decoder, chunk)
     if (frame) {
       seen = true
       refused = refusedFrame(frame, codec, model, host)
@@ -146,6 +147,17 @@ async function events(answer: Answer, codec: AnyCodec, model: string, host: Host
   if (!seen && decoder.end().length === 0)
     throw new GatewayError('upstream_invalid_response', { model, reason: 'the stream is empty' }, { tags: ['invalid'] })
   return { kind: 'events', source }
+}
+
+/** Bytes that are decoded at a time to find the first frame: a chunk may hold hundreds of them. */
+const firstBytes = 2 * 1024
+
+function firstFrame(decoder: FrameDecoder, chunk: Uint8Array): Frame | undefined {
+  for (let at = 0; at < chunk.length; at += firstBytes) {
+    const [frame] = decoder.push(chunk.subarray(at, at + firstBytes))
+    if (frame) return frame
+  }
+  return undefined
 }
 
 function wholeBody(bytes: Buffer, model: string): JsonObject {

@@ -107,7 +107,7 @@ type Measured = Metered & { readonly complete: boolean }
 function metered(codec: AnyCodec, ends: StreamEnds, near: readonly Frame[]): Measured {
   const first = ends.first()
   const read = codec.meter.stream(first, near)
-  if (read.complete && read.usage) return read
+  if ((read.complete && read.usage) || ends.within(nearEnd)) return read
   const far = codec.meter.stream(first, ends.last(Infinity))
   const torn = far.complete ? undefined : codec.meter.torn?.(ends.torn())
   return torn ? { ...far, ...torn, complete: true } : far
