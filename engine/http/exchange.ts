@@ -32,6 +32,7 @@ export async function runExchange(
   let reply: Reply
   let sent: Sent
   let error: GatewayError | undefined
+  scope.begin()
   try {
     const running = pipeline.run(slots, scope)
     if (running !== undefined) await running

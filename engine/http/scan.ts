@@ -38,7 +38,7 @@ export function scanJson(bytes: Buffer, field: string): ScannedJson {
   const body = parseJson(text)
   if (!isObject(body)) throw new GatewayError('invalid_request', { reason: 'The body must be a JSON object.' })
   if (typeof body[field] !== 'string') return { body }
-  const token = plain ? valueOf(text, field) : scanned
+  const token = plain ? valueOf(bytes, text, field) : scanned
   return token ? { body, token } : { body }
 }
 
@@ -62,19 +62,10 @@ function occurrences(text: string, character: string): number {
   return count
 }
 
-/** The string value of `field`, of which the JSON in `text` has just one. */
-function valueOf(text: string, field: string): Token {
+/** The string value of `field`, of which there is just one, in bytes that are the characters of `text`. */
+function valueOf(bytes: Buffer, text: string, field: string): Token {
   const start = text.indexOf('"', text.indexOf(`"${field}"`) + field.length + 2)
-  let end = start
-  do end = text.indexOf('"', end + 1)
-  while (isEscaped(text, end))
-  return { start, end: end + 1 }
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let slashes = 0
-  while (text[at - 1 - slashes] === '\\') slashes++
-  return slashes % 2 === 1
+  return { start, end: stringEnd(bytes, start) }
 }
 
 /**

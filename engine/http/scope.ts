@@ -1,3 +1,4 @@
+// The global of this name is a getter.
 import { performance } from 'node:perf_hooks'
 import { randomUUIDv7 } from 'node:crypto'
 import type { Json } from '../spec/json.ts'

@@ -27,7 +27,7 @@ const own: { readonly [K in SlotName]?: Put } = {
 
 /** How slots are copied, one after the other. */
 export function puts(slots: readonly SlotName[]): readonly Put[] {
-  return slots.map((slot) => own[slot] ?? putNamed(slot))
+  return slots.map((slot) => (Object.hasOwn(own, slot) && own[slot]) || putNamed(slot))
 }
 
 /** Slots of plugins. */

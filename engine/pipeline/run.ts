@@ -115,28 +115,34 @@ export interface BuiltStage {
 export function stageStep({ name, at, provides, run, strict }: BuiltStage): Step {
   const place = `${at} (${name})`
   const copies = puts(provides as readonly SlotName[])
-  const keep = (slots: Bag, given: Bag, scope: RunScope) => {
-    scope.lap(name)
-    if (strict) assertGiven(name, provides, given, place)
-    for (const copy of copies) copy(slots, given)
-  }
   const failed = (thrown: unknown, scope: RunScope): GatewayError => {
     scope.lap(name)
     return placed(thrown, place)
   }
-  return (slots, scope) => {
-    let given: Bag | Promise<Bag>
+  const keep = (slots: Bag, given: Bag, scope: RunScope) => {
+    if (strict) assertGiven(name, provides, given)
+    for (const copy of copies) copy(slots, given)
+    scope.lap(name)
+  }
+  const keepLate = (slots: Bag, given: Bag, scope: RunScope) => {
     try {
-      given = run(slots, scope)
+      keep(slots, given, scope)
     } catch (thrown) {
       throw failed(thrown, scope)
     }
-    if (given instanceof Promise)
-      return given.then(
-        (late) => keep(slots, late, scope),
-        (thrown: unknown) => Promise.reject(failed(thrown, scope)),
-      )
-    keep(slots, given, scope)
+  }
+  return (slots, scope) => {
+    try {
+      const given = run(slots, scope)
+      if (isPromise(given))
+        return Promise.resolve(given).then(
+          (late) => keepLate(slots, late, scope),
+          (thrown: unknown) => Promise.reject(failed(thrown, scope)),
+        )
+      keep(slots, given, scope)
+    } catch (thrown) {
+      throw failed(thrown, scope)
+    }
     return undefined
   }
 }
@@ -147,12 +153,17 @@ function placed(thrown: unknown, place: string): GatewayError {
   return error
 }
 
-function assertGiven(name: string, provides: readonly string[], given: Bag, place: string): void {
+/** A plugin may have a promise of another kind than V8's. */
+function isPromise(given: Bag | PromiseLike<Bag>): given is PromiseLike<Bag> {
+  return given instanceof Promise || typeof (given as PromiseLike<Bag>).then === 'function'
+}
+
+function assertGiven(name: string, provides: readonly string[], given: Bag): void {
   const extra = Object.keys(given).filter((slot) => !provides.includes(slot))
   const lacking = provides.filter((slot) => given[slot as SlotName] === undefined)
   if (extra.length + lacking.length === 0) return
   const cause = new Error(
     `stage "${name}" gave [${Object.keys(given).join(', ')}] but provides [${provides.join(', ')}]`,
   )
-  throw placed(new GatewayError('internal_error', {}, { cause }), place)
+  throw new GatewayError('internal_error', {}, { cause })
 }

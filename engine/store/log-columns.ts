@@ -35,7 +35,7 @@ export const columns = [
 /**
  * A row as one line of text, as it waits and crosses to the log's thread: its metadata as JSON, a tab, the values of
  * the other columns as JSON. A short text is cheaper to keep and to copy than objects are, and the database takes the
- * metadata as it stands. Throws on metadata that is no JSON.
+ * metadata as it stands. Throws on values that JSON cannot hold.
  */
 export function lineOf(row: LogRow): string {
   const values: Stored[] = [
@@ -63,7 +63,7 @@ export function lineOf(row: LogRow): string {
     Math.round(row.duration),
     text(row.reference),
   ]
-  return `${JSON.stringify(row.metadata)}\t${JSON.stringify(values)}`
+  return `${JSON.stringify(row.metadata) ?? '{}'}\t${JSON.stringify(values)}`
 }
 
 /** What the columns of a row hold, from its line. */

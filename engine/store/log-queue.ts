@@ -64,7 +64,12 @@ export class LogQueue {
       this.#dropped += 1
       return
     }
-    const length = this.#rows.push(this.#line(row))
+    const line = this.#line(row)
+    if (line === undefined) {
+      this.#dropped += 1
+      return
+    }
+    const length = this.#rows.push(line)
     if (length === 1) this.#arm(PERIOD)
     // Copying a batch to the worker takes its time: not in the request that completes it.
     else if (length === BATCH) setImmediate(() => this.#send())
@@ -135,12 +140,17 @@ export class LogQueue {
     worker.postMessage({ rows: this.#underWay.join('\n') } satisfies ToWorker)
   }
 
-  #line(row: LogRow): string {
+  /** The row as text, without metadata that is no JSON; undefined for one that cannot be written down at all. */
+  #line(row: LogRow): string | undefined {
     try {
       return lineOf(row)
     } catch (error) {
-      this.#options.log.error({ err: error }, 'the metadata of a log row is no JSON and is left out')
+      this.#options.log.error({ err: error }, 'a log row cannot be written down as it is')
+    }
+    try {
       return lineOf({ ...row, metadata: {} })
+    } catch {
+      return undefined
     }
   }
 

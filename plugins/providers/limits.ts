@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'
+
 /** How long each phase of an exchange may take, in milliseconds; 0 means no limit. */
 export interface Timeouts {
   /** Until a connection carries the request; waiting for a free one counts. */

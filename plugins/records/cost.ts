@@ -34,7 +34,7 @@ type Buckets = readonly (readonly [tokens: number, price: number | undefined])[]
 /** The same with numbers of any size. */
 function largeCost(buckets: Buckets): number | undefined {
   let sum = 0n
-  for (const [tokens, price = 0] of buckets) sum += BigInt(tokens) * BigInt(Math.round(price * SCALE))
+  for (const [tokens, price = 0] of buckets) if (tokens > 0) sum += BigInt(tokens) * BigInt(Math.round(price * SCALE))
   const micros = Number((sum + BigInt(SCALE / 2)) / BigInt(SCALE))
   return isCount(micros) ? micros : undefined
 }

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../engine/index.ts'
 import { attemptStep } from '../../../engine/pipeline/attempt.ts'
 import type { Attempt } from '../../../engine/pipeline/attempt.ts'
 import type { Bag, Step } from '../../../engine/pipeline/run.ts'
-import { TestScope } from './stubs.ts'
+import { LapScope, TestScope } from './stubs.ts'
 
 const busy = (options: ErrorOptions = {}, code: ErrorCode = 'upstream_error') =>
   new GatewayError(code, {}, { tags: ['503'], ...options })
@@ -45,6 +45,12 @@ async function ask(script: Record<string, GatewayError[]>, options: Partial<Atte
 }
 
 describe('attempt', () => {
+  it('counts the time between two tries for no stage', async () => {
+    const scope = new LapScope()
+    await ask({ a: [busy()], b: [] }, {}, scope)
+    expect(scope.laps).to.deep.equal(['begin'])
+  })
+
   it('goes on to the next candidate, from the same slots, and binds the one that served', async () => {
     const { asked, outcome, slots, scope } = await ask({
       a: [busy()],

@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { GatewayError } from '../../../engine/index.ts'
 import type { Bag } from '../../../engine/pipeline/run.ts'
 import { execute, finish } from '../../../engine/pipeline/run.ts'
-import { TestScope, compiled, stub } from './stubs.ts'
+import { LapScope, TestScope, compiled, stub } from './stubs.ts'
 
 const file = (stages: string) => `name: p\nsummary: s.\nroutes: [GET /p]\npublic: true\nstages: ${stages}\n`
 const ingress = { ingress: { method: 'GET' } } as unknown as Bag
@@ -42,6 +42,46 @@ describe('running a pipeline', () => {
     expect(slots).to.deep.equal({ ...ingress, principal: 'me', request: 'asked', reply: "reply's reply" })
     expect(scope.times.map(({ name }) => name)).to.deep.equal(['one', 'two', 'reply'])
     expect(scope.times.every(({ milliseconds }) => milliseconds >= 0)).to.equal(true)
+  })
+
+  it('gives each stage the time since the one before it ended, failing ones too', async () => {
+    const fails = stub('fails', [], [], () => async () => {
+      await Promise.resolve()
+      throw new GatewayError('invalid_api_key')
+    })
+    const scope = new LapScope()
+    await failure(execute(pipeline('[reply, reply, fails]', [fails]), { ...ingress }, scope))
+    expect(scope.laps).to.deep.equal(['reply', 'reply', 'fails'])
+    const made = compiled({ 'p.yaml': `${file('[reply]')}finally: [notes]\n` }, [
+      stub('reply', [], ['reply']),
+      stub('notes', ['outcome'], [], () => () => ({})),
+    ]).get('p')!
+    const after = new LapScope()
+    await finish(made, { ...ingress, outcome: 'done' } as unknown as Bag, after)
+    expect(after.laps).to.deep.equal(['begin', 'notes'])
+  })
+
+  it("keeps a plugin's slots, and what promises of any kind give", async () => {
+    const slot = 'valueOf' as 'reply'
+    const other = stub('other', [], [slot], () => () => ({
+      then: (give: (given: object) => void) => give({ [slot]: 'cached' }),
+    }))
+    const slots: Bag = { ...ingress }
+    await execute(pipeline('[other, reply]', [other]), slots, new TestScope())
+    expect(Object.entries(slots)).to.deep.include([slot, 'cached'])
+    const refuses = stub('refuses', [], [], () => () => ({
+      then: (_: unknown, refuse: (error: Error) => void) => refuse(new GatewayError('invalid_api_key')),
+    }))
+    const error = await failure(execute(pipeline('[refuses, reply]', [refuses]), { ...ingress }, new TestScope()))
+    expect(error).to.include({ code: 'invalid_api_key', at: 'p.yaml:5:10 (refuses)' })
+  })
+
+  it('says where a stage gave nothing at all', async () => {
+    for (const given of [undefined, Promise.resolve(undefined)]) {
+      const gives = stub('gives', [], ['principal'], () => () => given as unknown as object)
+      const error = await failure(execute(pipeline('[gives, reply]', [gives], false), { ...ingress }, new TestScope()))
+      expect(error).to.include({ code: 'internal_error', at: 'p.yaml:5:10 (gives)' })
+    }
   })
 
   it('does not leave the tick while every stage is synchronous', () => {
@@ -114,6 +154,24 @@ describe('running a pipeline', () => {
       msg: 'a stage failed after the exchange',
     })
     expect(lines[0]?.['err']).to.include({ message: 'boom' })
+  })
+
+  it('finishes one step after the other', async () => {
+    const done: string[] = []
+    const step = (name: string) =>
+      stub(name, ['outcome'], [], () => async () => {
+        done.push(`${name} began`)
+        await new Promise(setImmediate)
+        done.push(`${name} ended`)
+        return {}
+      })
+    const made = compiled({ 'p.yaml': `${file('[reply]')}finally: [one, two]\n` }, [
+      stub('reply', [], ['reply']),
+      step('one'),
+      step('two'),
+    ]).get('p')!
+    await finish(made, { ...ingress, outcome: 'done' } as unknown as Bag, new TestScope())
+    expect(done).to.deep.equal(['one began', 'one ended', 'two began', 'two ended'])
   })
 
   it('builds an include into each pipeline, with the host of that pipeline', () => {

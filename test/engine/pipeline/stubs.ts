@@ -131,3 +131,16 @@ export class TestScope extends ExchangeScope {
     return 0
   }
 }
+
+/** Remembers what time was counted for, instead of the time. */
+export class LapScope extends TestScope {
+  readonly laps: string[] = []
+
+  override lap(name: string): void {
+    this.laps.push(name)
+  }
+
+  override begin(): void {
+    this.laps.push('begin')
+  }
+}

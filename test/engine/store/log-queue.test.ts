@@ -159,10 +159,15 @@ describe('engine/store/log-queue', () => {
 
     it('keeps a row whose texts hold what columns cannot', async () => {
       const queue = queueOn()
-      queue.write(row('a', { requested: 'x\0y\ud800', metadata: { odd: '\0\ud800' } }))
+      const texts = ['x\0y\ud800', 'x\0', '\udc00y']
+      texts.forEach((requested, index) => queue.write(row(`${index}`, { requested, metadata: { odd: requested } })))
       await queue.flush()
-      const stored = await database.query.selectFrom('requests').select(['requested', 'metadata']).execute()
-      expect(stored).to.deep.equal([{ requested: 'x\ufffdy\ufffd', metadata: '{"odd":"\\u0000\\ud800"}' }])
+      const rows = database.query.selectFrom('requests').select(['requested', 'metadata']).orderBy('id')
+      expect(await rows.execute()).to.deep.equal([
+        { requested: 'x\ufffdy\ufffd', metadata: '{"odd":"x\\u0000y\\ud800"}' },
+        { requested: 'x\ufffd', metadata: '{"odd":"x\\u0000"}' },
+        { requested: '\ufffdy', metadata: '{"odd":"\\udc00y"}' },
+      ])
     })
 
     it('counts what comes after the end as dropped', async () => {
@@ -252,7 +257,17 @@ describe('engine/store/log-queue', () => {
       await queue.flush()
       const stored = database.query.selectFrom('requests').select('metadata').where('id', '=', 'no JSON')
       expect(await stored.execute()).to.deep.equal([{ metadata: '{}' }])
-      expect(messages).to.deep.equal(['the metadata of a log row is no JSON and is left out'])
+      expect(messages).to.deep.equal(['a log row cannot be written down as it is'])
+    })
+
+    it('drops a row that cannot be written down, and only that', async () => {
+      const queue = queueOn()
+      queue.write(row('odd', { status: 10n as unknown as number }))
+      queue.write(row('even', { metadata: undefined as unknown as {} }))
+      await queue.flush()
+      expect(queue.counters).to.include({ written: 1, dropped: 1, pending: 0 })
+      const stored = database.query.selectFrom('requests').select('metadata').where('id', '=', 'even')
+      expect(await stored.execute()).to.deep.equal([{ metadata: '{}' }])
     })
 
     it('gives up at its deadline and counts what it lost', async () => {

@@ -37,6 +37,7 @@ describe('plugins/records/cost', () => {
     ['a negative price', { input: 1 }, { input: -1 }, undefined],
     ['an endless price', { input: 1 }, { input: Infinity }, undefined],
     ['a huge price', { input: 1 }, { input: 1e300 }, undefined],
+    ['a huge price of an unused bucket', { input: 1e9 }, { input: 10, output: 1e300 }, 1e10],
     ['a sum beyond 2^53', { input: Number.MAX_SAFE_INTEGER }, { input: 1000 }, undefined],
     ['the largest count that still fits', { input: Number.MAX_SAFE_INTEGER }, { input: 1 }, Number.MAX_SAFE_INTEGER],
     ['negative tokens', { input: -1 }, PRICES, undefined],

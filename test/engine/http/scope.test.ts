@@ -1,0 +1,52 @@
+import { performance } from 'node:perf_hooks'
+import { expect } from 'chai'
+import { ExchangeScope } from '../../../engine/http/scope.ts'
+
+describe('the scope of an exchange', () => {
+  let clock = 0
+
+  beforeEach(() => {
+    clock = 1_000
+    performance.now = () => clock
+  })
+  // The clock itself stands on the prototype.
+  afterEach(() => void Reflect.deleteProperty(performance, 'now'))
+
+  it('counts the time of each stage since the last one ended, and adds up what has one name', () => {
+    const scope = new ExchangeScope()
+    const lap = (name: string, milliseconds: number) => {
+      clock += milliseconds
+      scope.lap(name)
+    }
+    lap('parse', 3)
+    lap('call', 20)
+    clock += 200
+    scope.begin()
+    lap('call', 10)
+    scope.time('upstream', 25)
+    expect(scope.times).to.deep.equal([
+      { name: 'parse', milliseconds: 3 },
+      { name: 'call', milliseconds: 30 },
+      { name: 'upstream', milliseconds: 25 },
+    ])
+    expect(scope.elapsed()).to.equal(233)
+  })
+
+  it('tells each listener once that it was aborted, but none that was taken back', () => {
+    const scope = new ExchangeScope()
+    const told: string[] = []
+    const forget: (() => void)[] = []
+    scope.onAbort(({ message }) => {
+      told.push(`first ${message}`)
+      forget.forEach((each) => each())
+      scope.onAbort(() => told.push('late'))
+    })
+    forget.push(scope.onAbort(() => told.push('taken back while it was told')))
+    scope.onAbort(() => told.push('taken back before'))()
+    scope.onAbort(() => told.push('last'))
+    scope.abort(new Error('left'))
+    scope.abort(new Error('again'))
+    expect(told).to.deep.equal(['first left', 'late', 'last'])
+    expect(scope.signal.aborted).to.equal(true)
+  })
+})
