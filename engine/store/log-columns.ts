@@ -2,7 +2,7 @@ import type { LogRow } from '../spec/store.ts'
 import type { RequestsTable } from './tables.ts'
 
 /** What a database takes. */
-export type Stored = string | number | null
+type Stored = string | number | null
 
 /** The columns of the request log, in the order in which a row's values are written down. */
 export const columns = [

@@ -1,0 +1,39 @@
+import { expect } from 'chai'
+import type { Flow, Source } from '../../../engine/index.ts'
+import { collect, encodeFrame } from '../../../engine/index.ts'
+import chat from '../../../plugins/protocols/chat/codec.ts'
+import { relayed } from '../../../plugins/protocols/stages/relayed.ts'
+import type { Exchange } from '../../../plugins/protocols/stages/translate-back.ts'
+
+const still: Flow = { pause: () => undefined, resume: () => undefined, cancel: () => undefined }
+
+/** Each text as a read of its own. */
+function reads(texts: readonly string[]): Source {
+  return {
+    open(sink) {
+      queueMicrotask(() => {
+        for (const text of texts) sink.data(Buffer.from(text))
+        sink.end()
+      })
+      return still
+    },
+  }
+}
+
+const chunk = (fields: object) => encodeFrame({ data: JSON.stringify({ id: 'chatcmpl-1', model: 'm', ...fields }) })
+const delta = (content: string, finish: string | null = null) =>
+  chunk({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] })
+
+describe('a relayed stream', () => {
+  it('has its usage, also with 7 KiB of other events after it', async () => {
+    const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+    const words = Array.from({ length: 400 }, (_, index) => delta(`word ${index} `))
+    const after = Array.from({ length: Math.ceil(7_168 / delta('').length) }, () => delta(''))
+    const texts = [...words, delta('', 'stop'), chunk({ choices: [], usage }), ...after, 'data: [DONE]\n\n']
+    const { body, meter } = relayed({ codec: chat, candidate: { model: { name: 'm' } } } as Exchange, reads(texts))
+    if (body.kind !== 'stream') throw new Error('it is no stream')
+    expect((await collect(body.source, 1e6)).toString()).to.equal(texts.join(''))
+    expect(meter.read()).to.deep.include({ id: 'chatcmpl-1', stop: 'end', complete: true })
+    expect(meter.read().usage).to.include({ input: 10, output: 5 })
+  })
+})
