@@ -7,14 +7,17 @@ const WINDOW = 12
 /** Shorter values are words of the language rather than secrets; hiding them would make every text unreadable. */
 const SHORTEST = 8
 
-/** Secrets by the look of the text around them, for those nobody registered. `$1` stays. */
+/**
+ * Secrets by the look of the text around them, for those nobody registered. `$1` stays. Only the last run of each is
+ * without a bound, and nothing after it can fail: a text is read once, whatever stands in it.
+ */
 const PATTERNS: readonly RegExp[] = [
-  /\b((?:Bearer|Basic)\s+)(?=[\w.~+/=-]*\d)[\w.~+/=-]{8,}/gi,
+  /\b((?:Bearer|Basic)\s{1,8})(?=[\w.~+/=-]{0,64}\d)[\w.~+/=-]{8,}/gi,
   /\b(sk-)[\w-]{6,}/g,
-  /\b(eyJ)[\w-]{8,}\.[\w-]+\.[\w-]*/g,
-  /(:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g,
+  /\b(eyJ)[\w-]{8,}(?:\.[\w-]*){0,4}/g,
+  /(:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,1024}(?=@)/g,
   /([?&](?:api[-_]?)?(?:key|token|secret|password)=)[^\s&"'#]+/gi,
-  /((?:authorization|api[-_]?key|secret|password|token|cookie)["'\\]*\s*[:=]\s*["'\\]*)[^\s"'\\,;&}]{6,}/gi,
+  /((?:authorization|api[-_]?key|secret|password|token|cookie)["'\\]{0,8}\s{0,8}[:=]\s{0,8}["'\\]{0,8})[^\s"'\\,;&}]{6,}/gi,
 ]
 
 const NAMES = new Set([
