@@ -49,12 +49,21 @@ export interface PluginEntry {
   readonly report: (code: string, message: string) => Diagnostic
 }
 
+/** Milliseconds in which a file must have loaded: an `await` at its top that never ends would hold up every reload. */
+export const loadDeadline = 10_000
+
 /**
  * Loads the plugins that a configuration names: folders, files (starting with `.` or `/`, relative to `root`) and npm
  * packages (found from the folder of `configFile`). A folder with an index file is one plugin; of any other folder
  * every module is one component, those of its folders too. Tests, declarations and hidden files are left out.
+ * @param deadline milliseconds for each file or package
  */
-export async function loadPlugins(entries: readonly PluginEntry[], root: string, configFile: string): Promise<Loaded> {
+export async function loadPlugins(
+  entries: readonly PluginEntry[],
+  root: string,
+  configFile: string,
+  deadline = loadDeadline,
+): Promise<Loaded> {
   const found: Found[] = []
   const diagnostics: Diagnostic[] = []
   const folders: string[] = []
@@ -62,7 +71,7 @@ export async function loadPlugins(entries: readonly PluginEntry[], root: string,
   const hashes: string[] = []
   const load = async (from: string, bring: () => Promise<unknown>, refuse: (why: string) => Diagnostic) => {
     try {
-      found.push({ value: await bring(), from })
+      found.push({ value: await within(deadline, bring()), from })
     } catch (error) {
       diagnostics.push(refuse(`cannot be loaded: ${(error as Error).message}`))
     }
@@ -142,6 +151,21 @@ export function assemble(found: readonly Found[]): { registry: Registry; diagnos
   }
   found.forEach(add)
   return { registry: { plugins, stages, codecs, providers, signals, incomplete: diagnostics.length > 0 }, diagnostics }
+}
+
+/**
+ * What loads, or a rejection once the deadline has passed. Until then the process stays alive: Node would end it without
+ * a word when nothing but such an `await` is left.
+ */
+async function within(deadline: number, loading: Promise<unknown>): Promise<unknown> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const why = `it had not finished loading after ${deadline / 1_000} seconds; does an "await" at its top never end?`
+  const timer = setTimeout(() => reject(new Error(why)), deadline)
+  try {
+    return await Promise.race([loading, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** A file's name as diagnostics show it: relative to `root` when it lies below. */

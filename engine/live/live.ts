@@ -25,6 +25,8 @@ export class Live {
   /** What was read last, whether it went live or was refused. */
   #read: Configuration | undefined
   #loading: Promise<unknown> = Promise.resolve()
+  /** What opens a configuration that was read; reading opens nothing, and is not waited for at the end. */
+  #opening: Promise<unknown> = Promise.resolve()
   #closing: Promise<void> | undefined
   #idle: () => void = () => undefined
 
@@ -101,7 +103,7 @@ export class Live {
   async #end(deadline: number): Promise<void> {
     const { promise: over, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, deadline)
-    await Promise.race([this.#loading, over])
+    await Promise.race([this.#opening, over])
     const last = this.#current
     this.#current = undefined
     if (last !== undefined && !this.#users.has(last)) this.#retire(last)
@@ -124,7 +126,10 @@ export class Live {
       if (this.#closing) return []
       const before = this.#read
       this.#read = await loadConfiguration(this.#options)
-      return use(this.#read, before)
+      if (this.#closing) return []
+      const opening = Promise.resolve(use(this.#read, before))
+      this.#opening = opening.catch(() => undefined)
+      return opening
     })
     // The next reload waits for this one, whatever becomes of it; its caller hears of a failure.
     this.#loading = done.catch(() => undefined)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { root } from './sandbox.ts'
 
-/** `sluice serve` as a process group of its own, as a terminal starts it. */
+/** A command as a process group of its own, as a terminal starts it. */
 export interface Serving {
   /** Lines of standard output and of standard error so far. */
   readonly out: readonly string[]
@@ -18,9 +18,14 @@ export interface Serving {
   remove(): Promise<void>
 }
 
-/** Starts it in a folder. */
+/** Starts `sluice serve` in a folder. */
 export function startServe(folder: string, environment: Record<string, string> = {}, ...words: string[]): Serving {
-  const child = spawn(process.execPath, [join(root, 'engine/bin/sluice.cjs'), 'serve', ...words], {
+  return startCommand(folder, environment, 'serve', ...words)
+}
+
+/** Starts any command of `sluice` in a folder. */
+export function startCommand(folder: string, environment: Record<string, string>, ...words: string[]): Serving {
+  const child = spawn(process.execPath, [join(root, 'engine/bin/sluice.cjs'), ...words], {
     cwd: folder,
     detached: true,
     env: { PATH: process.env['PATH'], ...environment },

@@ -6,7 +6,7 @@ import { openDatabase } from '../../../engine/store/database.ts'
 import { freePort } from '../../support/free-port.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { ScriptedUpstream } from '../../support/upstream.ts'
-import { startServe } from './process.ts'
+import { startCommand, startServe } from './process.ts'
 import type { Serving } from './process.ts'
 import { root, sandbox } from './sandbox.ts'
 import type { Sandbox } from './sandbox.ts'
@@ -135,6 +135,23 @@ describe('cli/serve', function () {
     const fatal = logOf(process).filter(({ level }) => level === 'fatal')
     expect(fatal.map(({ err }) => err?.message)).to.deep.equal(['nobody caught this'])
     expect(await rows()).to.deep.equal([{ type: 'chat', result: 'completed' }])
+  })
+
+  it('says which plugin never finishes loading, as `check` does, and ends', async () => {
+    await here.write('plugins/endless.ts', 'await new Promise(() => {})\nexport default {}\n')
+    const finding =
+      'plugins/endless.ts:1:1: cannot be loaded: it had not finished loading after 10 seconds; ' +
+      'does an "await" at its top never end? [plugin]'
+    const process = await start('{ port: 0 }')
+    const checking = startCommand(here.folder, {}, 'check')
+    try {
+      expect(await checking.ended).to.equal(1)
+      expect(checking.out).to.include(finding)
+    } finally {
+      await checking.remove()
+    }
+    expect(await process.ended).to.equal(1)
+    expect(process.error.join('\n')).to.include(JSON.stringify(finding).slice(1, -1))
   })
 
   describe('where it cannot listen', () => {

@@ -135,6 +135,20 @@ describe('registry', () => {
     expect([...(await built()).keys()]).to.deep.equal(['inner'])
   })
 
+  it('gives up on a file that never finishes loading, and loads it again once it changed', async () => {
+    await folder.write({ 'plugins/limit.ts': `await new Promise(() => {})\n${stage('limit')}` })
+    const entry = { text: './plugins', report: () => ({ file: '', line: 1, column: 1, code: '', message: '' }) }
+    const { diagnostics, registry } = await loadPlugins([entry], folder.path, folder.path, 20)
+    expect(diagnostics.map(printDiagnostic)).to.deep.equal([
+      'plugins/limit.ts:1:1: cannot be loaded: it had not finished loading after 0.02 seconds; does an "await" at its top never end? [plugin]',
+    ])
+    expect(registry.incomplete).to.equal(true)
+    await folder.write({ 'plugins/limit.ts': stage('limit') })
+    const again = await load(folder, './plugins')
+    expect(again.problems).to.deep.equal([])
+    expect([...again.registry.stages.keys()]).to.deep.equal(['limit'])
+  })
+
   it('assembles components that are already there', () => {
     const { registry, diagnostics } = assemble(
       [

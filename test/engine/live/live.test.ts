@@ -124,6 +124,17 @@ describe('live configuration', () => {
     expect(house.events).to.have.length(2)
   })
 
+  it('does not wait for a plugin that is still loading', async () => {
+    const began = Promise.withResolvers<void>()
+    Object.assign(globalThis, { pluginBegan: began.resolve })
+    const endless = 'globalThis.pluginBegan()\nawait new Promise(() => {})\n'
+    await house.folder.write({ 'plugins/test/index.ts': endless + pluginText('two') })
+    const reloading = live.reload().then(() => 'reloaded')
+    await began.promise
+    expect(await Promise.race([reloading, live.close().then(() => 'closed')])).to.equal('closed')
+    expect(house.events).to.deep.equal(['open http://one.test', 'close http://one.test'])
+  })
+
   it('notices what is changed while it is being read', async () => {
     const file = join(house.folder.path, 'config/sluice.yaml')
     // The plugin is loaded after the configuration file was read.
