@@ -21,6 +21,8 @@ export const tooSlow: Goodbye = { code: 1013, reason: 'too slow to read' }
 
 export const tooSlowToSend: Goodbye = { code: 1013, reason: 'too slow to send' }
 
+export const tooMany: Goodbye = { code: 1013, reason: 'too many sockets' }
+
 export const tooMuch: Goodbye = { code: 1013, reason: 'the gateway has too much in hand' }
 
 export const tooOld: Goodbye = {

@@ -27,7 +27,7 @@ export interface SocketLimits {
   /** Open sockets per address, and per API key. */
   readonly perAddress: number
   readonly perKey: number
-  /** Sockets per address whose client is not known, or not yet. */
+  /** Refused sockets per address that have not closed yet. Beyond them the upgrade itself is refused. */
   readonly strangers: number
   /** Sites (`https://console.example`) whose pages may connect, beside the one that the gateway itself is. */
   readonly origins: readonly string[]

@@ -7,7 +7,8 @@ import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { Principal } from '../spec/slots.ts'
 import { Shares } from './arrivals.ts'
 import { hasBody } from './body.ts'
-import { part, refusedBy, stopping } from './goodbye.ts'
+import type { ByteBudget } from './body.ts'
+import { part, refusedBy, stopping, tooMany } from './goodbye.ts'
 import type { Goodbye } from './goodbye.ts'
 import { suspicious } from './guard.ts'
 import { refuseRaw } from './raw.ts'
@@ -27,10 +28,18 @@ export function wantsSocket({ method, headers: { upgrade } }: IncomingMessage): 
   return method === 'GET' && upgrade?.toLowerCase() === 'websocket'
 }
 
+/** Who asks for a socket: a client with its share of unfinished messages, or somebody who gets none, and why. */
+type Visitor = { readonly share: ByteBudget } | { readonly refused: GatewayError; readonly goodbye: Goodbye }
+
+/** Longest message that is read of a client that is refused, in bytes: longer ones are dropped as they come. */
+const refusedMessage = 1024
+
 /** Accepts WebSockets for the pipelines with a `WS` route, and keeps count of them. */
 export class Sockets {
   readonly #options: SocketServerOptions
   readonly #server: WebSocketServer
+  /** Where sockets open only to hear why they are closed: a browser is told the reason in no other way. */
+  readonly #door: WebSocketServer
   readonly #peers = new Set<Peer>()
   readonly #strangers: Tally
   readonly #addresses: Tally
@@ -44,12 +53,9 @@ export class Sockets {
     const { message, strangers, perAddress, perKey, unfinished, beat, recheck } = options.limits
     this.#options = options
     // Compression costs memory per socket and helps little with short events.
-    this.#server = new WebSocketServer({
-      noServer: true,
-      clientTracking: false,
-      maxPayload: message,
-      perMessageDeflate: false,
-    })
+    const shared = { noServer: true, clientTracking: false, perMessageDeflate: false }
+    this.#server = new WebSocketServer({ ...shared, maxPayload: message })
+    this.#door = new WebSocketServer({ ...shared, maxPayload: refusedMessage })
     this.#strangers = new Tally(strangers)
     this.#addresses = new Tally(perAddress)
     this.#keys = new Tally(perKey)
@@ -81,29 +87,22 @@ export class Sockets {
   }
 
   async #welcome(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
-    const { live, limits, log } = this.#options
     const upgrade = upgradeOf(request)
     const { error, codec } = this.#refusal(request, upgrade)
     if (error) return refuseRaw(stream, error, codec)
-    const known = this.#strangers.add(upgrade.remote)
-    if (!known) return refuseRaw(stream, new GatewayError('overloaded', {}, { retryAfter: 1 }), codec)
     const scope = new ExchangeScope()
-    stream.once('close', () => {
-      known()
-      scope.abort(new GatewayError('client_closed'))
-    })
-    const admitted = await admit(live, upgrade, scope).then(
-      (principal) => ({ principal }),
-      (thrown: unknown) => ({ error: asGatewayError(thrown) }),
-    )
-    this.#server.handleUpgrade(request, stream, head, (socket) => {
-      const goodbye =
-        'error' in admitted ? this.#denied(admitted.error) : this.#open(socket, stream, upgrade, admitted.principal)
-      if (!goodbye) return known()
-      socket.on('error', (error) => log.debug({ err: error }, 'a refused socket broke'))
-      part(socket, goodbye, limits.farewell)
-      // Nothing is read from a client that is not wanted.
-      socket.pause()
+    stream.once('close', () => scope.abort(new GatewayError('client_closed')))
+    const visitor = await this.#visitor(stream, upgrade, scope)
+    if (!('refused' in visitor)) {
+      this.#server.handleUpgrade(request, stream, head, (socket) => this.#open(socket, stream, upgrade, visitor.share))
+      return
+    }
+    const counted = this.#strangers.add(upgrade.remote)
+    if (!counted) return refuseRaw(stream, visitor.refused, codec)
+    stream.once('close', counted)
+    this.#door.handleUpgrade(request, stream, head, (socket) => {
+      socket.on('error', (broken) => this.#options.log.debug({ err: broken }, 'a refused socket broke'))
+      part(socket, visitor.goodbye, this.#options.limits.farewell)
     })
   }
 
@@ -120,30 +119,36 @@ export class Sockets {
     return isCrossSite(upgrade, limits.origins) ? { error: new GatewayError('origin_not_allowed'), ...spoken } : spoken
   }
 
-  #denied(error: GatewayError): Goodbye {
-    const goodbye = refusedBy(error)
-    if (goodbye.code === 1011)
-      this.#options.log.error({ err: error.cause ?? error, at: error.at }, 'a socket could not be opened')
-    return goodbye
-  }
-
-  /** Opens a socket for a client that may be here, or says why not. */
-  #open(socket: WebSocket, stream: Duplex, upgrade: Upgrade, principal: Principal | undefined): Goodbye | undefined {
-    if (this.#options.draining()) return stopping
+  /** Finds out who asks for a socket, and counts it until its connection is closed. */
+  async #visitor(stream: Duplex, upgrade: Upgrade, scope: ExchangeScope): Promise<Visitor> {
+    const { live, log, draining } = this.#options
+    let principal: Principal | undefined
+    try {
+      principal = await admit(live, upgrade, scope)
+    } catch (thrown) {
+      const refused = asGatewayError(thrown)
+      const goodbye = refusedBy(refused)
+      if (goodbye.code === 1011)
+        log.error({ err: refused.cause ?? refused, at: refused.at }, 'a socket could not be opened')
+      return { refused, goodbye }
+    }
+    if (draining()) return { refused: new GatewayError('draining', {}, { retryAfter: 1 }), goodbye: stopping }
     const counted = [this.#addresses.add(upgrade.remote), principal ? this.#keys.add(principal.keyId) : () => undefined]
     const uncount = () => counted.forEach((remove) => remove?.())
     if (counted.includes(undefined)) {
       uncount()
-      return { code: 1013, reason: 'too many sockets' }
+      return { refused: new GatewayError('overloaded', {}, { retryAfter: 1 }), goodbye: tooMany }
     }
-    const share = this.#shares.of(principal ? `key ${principal.keyId}` : `address ${upgrade.remote}`)
+    stream.once('close', uncount)
+    return { share: this.#shares.of(principal ? `key ${principal.keyId}` : `address ${upgrade.remote}`) }
+  }
+
+  #open(socket: WebSocket, stream: Duplex, upgrade: Upgrade, share: ByteBudget): void {
     const peer = new Peer(socket, stream, upgrade, share, this.#options)
     this.#peers.add(peer)
     socket.on('close', () => {
-      uncount()
       this.#peers.delete(peer)
       if (this.#peers.size === 0) this.#emptied()
     })
-    return undefined
   }
 }

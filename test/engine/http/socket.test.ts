@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
 import { GatewayError } from '../../../engine/index.ts'
+import { rawClient } from './raw-client.ts'
 import { connect, dial, refusal } from './socket-client.ts'
 import { aborted, events, json, startStub } from './stub.ts'
 import type { StubGateway } from './stub.ts'
@@ -247,15 +248,26 @@ describe('sockets', () => {
       expect(await again.nextJson()).to.deep.equal({ fine: true })
     })
 
-    it('to few strangers at a time', async () => {
-      await start({ strangers: 1, farewell: 200 })
-      const stranger = dial(gateway, '/talk/1', { headers: { authorization: '' } })
-      await once(stranger.socket, 'open')
-      const refused = await refusal(gateway, '/talk/1')
-      expect([refused.status, refused.headers['retry-after']]).to.deep.equal([503, '1'])
-      await stranger.closed
+    it('to a good key, however many with bad ones hold on to theirs at its address', async () => {
+      await start({ strangers: 2, farewell: 60_000 })
+      const holding = await Promise.all([1, 2].map(() => handshake(gateway, 'sk-wrong')))
+      for (const stranger of holding) await stranger.until(/^HTTP\/1\.1 101 /)
+      const refused = await refusal(gateway, '/talk/1', { headers: { authorization: 'Bearer sk-wrong' } })
+      expect(refused.status).to.equal(401)
+      gateway.answer(() => json({ fine: true }))
       const client = await connect(gateway, '/talk/1')
-      client.socket.close()
+      client.send('{}')
+      expect(await client.nextJson()).to.deep.equal({ fine: true })
+      holding.forEach((stranger) => stranger.socket.destroy())
+    })
+
+    it('to a stranger only until it has closed in its turn, whatever it sends before', async () => {
+      await start({ farewell: 60_000 })
+      for (const said of ['', '{}', 'x'.repeat(1_000_000)]) {
+        const stranger = dial(gateway, '/talk/1', { headers: { authorization: 'Bearer sk-wrong' } })
+        stranger.socket.on('open', () => said !== '' && stranger.send(said))
+        expect((await stranger.closed).code).to.equal(4401)
+      }
     })
   })
 
@@ -482,3 +494,19 @@ describe('sockets', () => {
     expect(await client.closed).to.deep.equal({ code: 4401, reason: 'not authenticated' })
   })
 })
+
+/** A connection that asked for a socket, and answers nothing that it is told. */
+async function handshake(gateway: StubGateway, key: string) {
+  const client = await rawClient(gateway)
+  const lines = [
+    'GET /talk/1 HTTP/1.1',
+    'host: gateway',
+    `authorization: Bearer ${key}`,
+    'connection: upgrade',
+    'upgrade: websocket',
+    'sec-websocket-version: 13',
+    'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==',
+  ]
+  client.write(`${lines.join('\r\n')}\r\n\r\n`)
+  return client
+}
