@@ -61,6 +61,8 @@ export async function serveShared({ options, configuration, count, log, secrets,
   const start = (): Promise<AddressInfo | undefined> =>
     new Promise((resolve) => {
       const worker = cluster.fork()
+      closeStrays(worker)
+      worker.on('error', (error) => log.warn({ err: error }, 'a process cannot be reached'))
       let serves = false
       worker.once('listening', (address: AddressInfo) => {
         serves = true
@@ -92,6 +94,31 @@ export async function serveShared({ options, configuration, count, log, secrets,
   )
   for (let started = 1; started < count; started++) void add()
   return 0
+}
+
+/** A message with which Node hands a connection to a process, or with which that process says what became of one. */
+interface Handing {
+  readonly seq?: number
+  readonly ack?: number
+}
+
+/**
+ * Resets the connections that were on their way to a process when it died. Node closes its own end of a connection
+ * once the process has said that it took it; from one that died it hears nothing, and the client would wait for ever.
+ */
+function closeStrays({ process: child }: Worker): void {
+  const underWay = new Map<number, { close(): void }>()
+  const send = child.send.bind(child) as (...words: readonly unknown[]) => boolean
+  child.send = (message: Handing, connection?: unknown, ...rest: readonly unknown[]) => {
+    if (message.seq !== undefined && isConnection(connection)) underWay.set(message.seq, connection)
+    return send(message, connection, ...rest)
+  }
+  child.on('internalMessage', ({ ack }: Handing) => ack !== undefined && underWay.delete(ack))
+  child.once('exit', () => underWay.forEach((connection) => connection.close()))
+}
+
+function isConnection(value: unknown): value is { close(): void } {
+  return typeof value === 'object' && value !== null && 'close' in value
 }
 
 /** Lets a process end in order, and waits for it. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { createConnection, createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
 import { expect } from 'chai'
 import { openDatabase } from '../../../engine/store/database.ts'
@@ -209,6 +209,26 @@ describe('cli/serve', function () {
       expect(await process.ended).to.equal(0)
       expect(await rows()).to.deep.equal([{ type: 'chat', result: 'completed' }])
       expect(said(process)).to.deep.equal([])
+    })
+
+    it('resets the connections that were handed to a process that dies', async () => {
+      const process = await start(`{ port: ${await freePort()}, workers: 2 }`, {}, '--json')
+      const { url } = await introduced(process)
+      await process.until(() => livePids(process).size === 2)
+      const { hostname, port } = new URL(url)
+      // Serving processes stand still: what is handed to them now, they never take.
+      const pids = [...livePids(process)]
+      for (const pid of pids) globalThis.process.kill(pid, 'SIGSTOP')
+      const clients = pids.map(() => createConnection(Number(port), hostname))
+      await Promise.all(clients.map((client) => once(client, 'connect')))
+      const closed = clients.map((client) =>
+        once(
+          client.on('error', () => undefined),
+          'close',
+        ),
+      )
+      for (const pid of pids) globalThis.process.kill(pid, 'SIGKILL')
+      await Promise.all(closed)
     })
   })
 })
