@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { expect } from 'chai'
 import { GatewayError } from '../../../engine/index.ts'
 import { rawClient } from './raw-client.ts'
