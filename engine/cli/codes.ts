@@ -45,6 +45,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
   provider_off: 'Set the environment variable that the provider needs; "sluice check" names it.',
   overloaded: 'Try again shortly; if it lasts, start more processes or allow more in flight.',
   draining: 'Try again: another process takes over. Health reports say "draining" first.',
+  request_timeout: 'Send the body without long pauses; look at the network in between.',
+  stage_timeout: 'The log names the place. Raise the timeout of that step, or look at what it waits for.',
   upstream_timeout: 'Raise the time limits of the call stage or of the provider, or give the model fallbacks.',
 }
 

@@ -1,4 +1,5 @@
 import type { AnyCodec } from '../spec/codec.ts'
+import { isDuration } from '../spec/duration.ts'
 import { isObject } from '../spec/json.ts'
 import type { Plugin } from '../spec/plugin.ts'
 import type { AnyProvider } from '../spec/provider.ts'
@@ -8,6 +9,9 @@ import { validator } from './validate.ts'
 
 /** Words that a pipeline uses for itself. */
 export const structuralWords = ['use', 'switch', 'attempt'] as const
+
+/** The word that stands beside the name of a step. */
+export const timeoutWord = 'timeout'
 
 /** A component that passed its checks, by kind. */
 export type Component =
@@ -46,12 +50,14 @@ type Problem = { readonly problem: string } | undefined
 function problemOfStage(stage: Record<string, unknown>): Problem {
   const name = stage['name']
   if (!isName(name)) return { problem: 'a stage needs a name of lower-case letters, digits, "-", "_" and "."' }
-  if (structuralWords.some((word) => word === name))
+  if ([...structuralWords, timeoutWord].some((word) => word === name))
     return { problem: `a stage cannot be named "${name}": pipelines use that word themselves` }
   for (const list of ['needs', 'provides'])
     if (!isNames(stage[list])) return { problem: `stage "${name}": "${list}" must be a list of slots` }
   if (stage['maybe'] !== undefined && !isNames(stage['maybe']))
     return { problem: `stage "${name}": "maybe" must be a list of slots` }
+  if (stage['timeout'] !== undefined && !isDuration(stage['timeout']))
+    return { problem: `stage "${name}": "timeout" must be a duration such as 250ms, 60s or 24h` }
   if (typeof stage['build'] !== 'function') return { problem: `stage "${name}" has no build function` }
   return problemOfSchema(`stage "${name}"`, stage['config'])
 }

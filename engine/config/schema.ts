@@ -1,6 +1,7 @@
 import type { JsonObject } from '../spec/json.ts'
-import { armFormat, attemptFormat, pipelineFormat, switchFormat } from '../pipeline/format.ts'
+import { armFormat, attemptFormat, pipelineFormat, switchFormat, timeoutFormat } from '../pipeline/format.ts'
 import type { Registry } from './registry.ts'
+import { timeoutWord } from './components.ts'
 import { settingsFormat } from './settings.ts'
 
 const dialect = 'https://json-schema.org/draft/2020-12/schema'
@@ -57,9 +58,14 @@ export function pipelineSchema(registry: Registry): JsonObject {
           {
             type: 'object',
             minProperties: 1,
-            maxProperties: 1,
+            maxProperties: 2,
+            // One name, and the time beside it.
+            dependentSchemas: { [timeoutWord]: { minProperties: 2 } },
+            if: { maxProperties: 2, minProperties: 2 },
+            // oxlint-disable-next-line unicorn/no-thenable
+            then: { required: [timeoutWord] },
             additionalProperties: false,
-            properties: { ...words, ...Object.fromEntries(withFields) },
+            properties: { ...words, ...Object.fromEntries(withFields), [timeoutWord]: timeoutFormat },
           },
         ],
       },

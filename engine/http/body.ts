@@ -1,5 +1,8 @@
+// The global of this name is a getter.
+import { performance } from 'node:perf_hooks'
 import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../spec/error.ts'
+import { unwatch, watch } from '../pipeline/deadline.ts'
 import type { HttpLimits } from './limits.ts'
 
 /** Bytes of bodies that all requests of this process may hold at once. */
@@ -45,12 +48,22 @@ export class Hold {
   }
 }
 
+/** What a body may take while it is being read. */
+export interface BodyReading {
+  /** Most bytes. */
+  readonly limit: number
+  readonly hold: Hold
+  /** Milliseconds for which nothing of it may come. */
+  readonly silence: number
+}
+
 /**
  * Reads the whole body of a request. What it takes from the budget stays taken until `hold` is released, which a
  * refused body is at once.
- * Rejects with `request_too_large`, `unsupported_media_type` (a compressed body), `overloaded`, or `client_closed`.
+ * Rejects with `request_too_large`, `unsupported_media_type` (a compressed body), `request_timeout`, `overloaded`, or
+ * `client_closed`.
  */
-export function readBody(request: IncomingMessage, limit: number, hold: Hold): Promise<Buffer> {
+export function readBody(request: IncomingMessage, { limit, hold, silence }: BodyReading): Promise<Buffer> {
   const encoding = request.headers['content-encoding']?.toLowerCase()
   if (encoding !== undefined && encoding !== 'identity')
     return Promise.reject(
@@ -63,7 +76,15 @@ export function readBody(request: IncomingMessage, limit: number, hold: Hold): P
     if (request.destroyed) return reject(new GatewayError('client_closed'))
     const parts: Buffer[] = []
     let size = 0
+    let heard = performance.now()
+    const reading = {
+      look(now: number) {
+        if (now - heard >= silence) stop(new GatewayError('request_timeout', { seconds: silence / 1_000 }))
+      },
+    }
+    watch(reading)
     const stop = (error: Error) => {
+      unwatch(reading)
       request.removeAllListeners('data')
       request.pause()
       parts.length = 0
@@ -71,14 +92,19 @@ export function readBody(request: IncomingMessage, limit: number, hold: Hold): P
       reject(error)
     }
     request.on('data', (chunk: Buffer) => {
+      heard = performance.now()
       size += chunk.length
       if (size > limit) return stop(new GatewayError('request_too_large', { limit }))
       if (!hold.take(chunk.length)) return stop(new GatewayError('overloaded', {}, { retryAfter: 1 }))
       parts.push(chunk)
     })
-    request.on('end', () => resolve(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, size)))
+    request.on('end', () => {
+      unwatch(reading)
+      resolve(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, size))
+    })
     request.on('error', (cause) => reject(new GatewayError('client_closed', {}, { cause })))
     request.on('close', () => {
+      unwatch(reading)
       if (!request.complete) reject(new GatewayError('client_closed'))
     })
   })

@@ -2,7 +2,15 @@ import type { IncomingMessage } from 'node:http'
 import type { Ingress } from '../spec/slots.ts'
 import { Hold, readBody } from './body.ts'
 import type { ByteBudget } from './body.ts'
+import type { HttpLimits } from './limits.ts'
 import type { Endpoint } from './routes.ts'
+import type { ExchangeScope } from './scope.ts'
+
+interface Given {
+  readonly limits: Pick<HttpLimits, 'silence'>
+  readonly budget: ByteBudget
+  readonly scope: ExchangeScope
+}
 
 /** A request over HTTP. */
 export class HttpIngress implements Ingress {
@@ -14,15 +22,17 @@ export class HttpIngress implements Ingress {
   /** What the body takes from the budget. */
   readonly hold: Hold
   readonly #request: IncomingMessage
+  readonly #given: Given
   #query: URLSearchParams | undefined
 
-  constructor(request: IncomingMessage, { path, params }: Endpoint, budget: ByteBudget) {
+  constructor(request: IncomingMessage, { path, params }: Endpoint, given: Given) {
     this.path = path
     this.params = params
     this.headers = request.headers
     this.remote = request.socket.remoteAddress ?? ''
     this.#request = request
-    this.hold = new Hold(budget)
+    this.#given = given
+    this.hold = new Hold(given.budget)
   }
 
   get method(): string {
@@ -36,6 +46,7 @@ export class HttpIngress implements Ingress {
   }
 
   body(limit: number): Promise<Buffer> {
-    return readBody(this.#request, limit, this.hold)
+    const { limits, scope } = this.#given
+    return scope.standStill(readBody(this.#request, { limit, hold: this.hold, silence: limits.silence }))
   }
 }

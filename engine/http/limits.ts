@@ -39,6 +39,8 @@ export interface HttpLimits {
   readonly headers: number
   /** For a whole request to arrive. */
   readonly request: number
+  /** How long nothing of a body may come while it is being read. */
+  readonly silence: number
   /** Between two looks at these times. */
   readonly look: number
   /** How long a connection may be idle. */
@@ -57,7 +59,8 @@ export interface HttpLimits {
 
 export const httpLimits: HttpLimits = {
   headers: 30_000,
-  request: 300_000,
+  request: 3_600_000,
+  silence: 60_000,
   look: 2_000,
   idle: 65_000,
   unread: 30_000,

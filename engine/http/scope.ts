@@ -5,6 +5,12 @@ import type { Json } from '../spec/json.ts'
 import type { Timing } from '../spec/stage.ts'
 import type { RunScope } from '../pipeline/run.ts'
 
+interface Listener {
+  readonly listener: (reason: Error) => void
+  /** How many stages had ended when it came. */
+  readonly lap: number
+}
+
 /** The scope of one exchange; the server and `attempt` move it on, stages only see `Scope`. */
 export class ExchangeScope implements RunScope {
   readonly id: string
@@ -14,10 +20,16 @@ export class ExchangeScope implements RunScope {
   readonly #times: { name: string; milliseconds: number }[] = []
   /** When the last stage ended. */
   #mark = this.started
-  #listeners: ((reason: Error) => void)[] | undefined
+  /** How many stages have ended. */
+  #laps = 0
+  #listeners: Listener[] | undefined
   #holders: (() => void)[] | undefined
   #controller: AbortController | undefined
   #reason: Error | undefined
+  deadline = Infinity
+  /** Milliseconds for which the clock stood still, and since when it does now. */
+  #stood = 0
+  #standing: number | undefined
 
   constructor(id: string = randomUUIDv7()) {
     this.id = id
@@ -39,9 +51,10 @@ export class ExchangeScope implements RunScope {
       return () => undefined
     }
     const listeners = (this.#listeners ??= [])
-    listeners.push(listener)
+    const entry = { listener, lap: this.#laps }
+    listeners.push(entry)
     return () => {
-      const index = listeners.indexOf(listener)
+      const index = listeners.indexOf(entry)
       if (index >= 0) listeners.splice(index, 1)
     }
   }
@@ -52,8 +65,37 @@ export class ExchangeScope implements RunScope {
     this.#reason = reason
     // One of them may take back another.
     const listeners = this.#listeners ?? []
-    while (listeners.length > 0) listeners.shift()?.(reason)
+    while (listeners.length > 0) listeners.shift()?.listener(reason)
     this.#controller?.abort(reason)
+  }
+
+  giveUp(reason: Error): void {
+    const listeners = this.#listeners ?? []
+    const own = listeners.filter(({ lap }) => lap === this.#laps)
+    for (const entry of own) {
+      const index = listeners.indexOf(entry)
+      if (index < 0) continue
+      listeners.splice(index, 1)
+      entry.listener(reason)
+    }
+    // Who comes later gets a signal that is not aborted.
+    this.#controller?.abort(reason)
+    this.#controller = undefined
+  }
+
+  clock(now = performance.now()): number {
+    return (this.#standing ?? now) - this.#stood
+  }
+
+  /** Lets the clock stand still until the work is done: how long it takes is not up to the stages. */
+  standStill<T>(work: Promise<T>): Promise<T> {
+    const since = (this.#standing = performance.now())
+    const go = () => {
+      this.#standing = undefined
+      this.#stood += performance.now() - since
+    }
+    work.then(go, go)
+    return work
   }
 
   onEnd(listener: () => void): void {
@@ -99,6 +141,7 @@ export class ExchangeScope implements RunScope {
     const now = performance.now()
     this.time(name, now - this.#mark)
     this.#mark = now
+    this.#laps++
   }
 
   get times(): readonly Timing[] {

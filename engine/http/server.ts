@@ -150,7 +150,7 @@ function serve(
     }
     return send(reply, headers)
   }
-  const ingress = new HttpIngress(request, matched, budget)
+  const ingress = new HttpIngress(request, matched, { limits, budget, scope })
   scopes.add(scope)
   response.on('close', () => {
     scopes.delete(scope)

@@ -2,7 +2,6 @@ import type { Candidate } from '../spec/catalog.ts'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { Json } from '../spec/json.ts'
 import type { SlotName } from '../spec/slots.ts'
-import type { Scope } from '../spec/stage.ts'
 import { puts } from './bag.ts'
 import type { Bag, RunScope, Step } from './run.ts'
 
@@ -37,7 +36,7 @@ export function attemptStep(attempt: Attempt): Step {
     try {
       await tries(slots, scope)
     } catch (thrown) {
-      if (!matches(asGatewayError(thrown)) || scope.signal.aborted) throw thrown
+      if (!matches(asGatewayError(thrown)) || over(scope)) throw thrown
       // A try works on a copy: the slots are those from before.
       await otherwise(slots, scope)
     }
@@ -68,7 +67,7 @@ function triesStep(attempt: Attempt): Step {
       } catch (thrown) {
         const error = asGatewayError(thrown)
         noteFailure(scope, candidate, error)
-        if (tries >= attempt.tries || error.retry === 'never' || !matches(error) || scope.signal.aborted) throw error
+        if (tries >= attempt.tries || error.retry === 'never' || !matches(error) || over(scope)) throw error
         const { asked, waiting } = (failed ??= { asked: new Set(), waiting: new Set() })
         asked.add(index)
         if (error.failure.retryAfter !== undefined) waiting.add(index)
@@ -78,7 +77,8 @@ function triesStep(attempt: Attempt): Step {
           (at) => waiting.has(at) || (at === index && error.retry !== 'same'),
         )
         if (next === undefined) throw error
-        if (asked.has(next) && !(await pause(Math.random() * attempt.wait, scope))) throw error
+        if (asked.has(next)) await pause(Math.random() * attempt.wait, scope)
+        if (over(scope)) throw error
         index = next
         scope.begin()
       }
@@ -101,6 +101,11 @@ function successor(index: number, count: number, refused: (index: number) => boo
   return undefined
 }
 
+/** Whether nobody is there any more, or the time of the steps around has passed. */
+function over(scope: RunScope): boolean {
+  return scope.signal.aborted || scope.clock() >= scope.deadline
+}
+
 function noteFailure(scope: RunScope, { model, provider }: Candidate, { code }: GatewayError): void {
   const before = (scope.notes.get('tries') ?? []) as readonly Json[]
   scope.note('tries', [...before, { model: model.name, provider: provider.name, code }])
@@ -111,16 +116,16 @@ function atPlace(error: GatewayError, at: string): GatewayError {
   return error
 }
 
-/** Waits; false when the exchange was aborted meanwhile. */
-function pause(milliseconds: number, scope: Scope): Promise<boolean> {
+/** Waits, but no longer than until the exchange is aborted or the time of the steps around has passed. */
+function pause(milliseconds: number, scope: RunScope): Promise<void> {
   return new Promise((resolve) => {
     let forget: (() => void) | undefined
-    const end = (whole: boolean) => {
+    const end = () => {
       clearTimeout(timer)
       forget?.()
-      resolve(whole)
+      resolve()
     }
-    const timer = setTimeout(end, milliseconds, true)
-    forget = scope.onAbort(() => end(false))
+    const timer = setTimeout(end, Math.min(milliseconds, scope.deadline - scope.clock()))
+    forget = scope.onAbort(end)
   })
 }

@@ -3,9 +3,10 @@ import type { Host } from '../spec/stage.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { asksFirst } from './access.ts'
 import { attemptStep } from './attempt.ts'
+import { limitedStep } from './deadline.ts'
 import { matcher } from './match.ts'
 import { printPlace, reportAt } from './nodes.ts'
-import type { Pipeline, StageNode, StepNode } from './nodes.ts'
+import type { Pipeline, StageNode, StepNode, UseNode } from './nodes.ts'
 import { sequence, stageStep } from './run.ts'
 import type { BuiltStage, CompiledPipeline, Step } from './run.ts'
 import { switchStep } from './switch.ts'
@@ -58,7 +59,6 @@ class Builder {
     const { name, summary, protocol, routes, inputs, place } = this.#root
     const nodes = this.#opened(this.#root.stages)
     const steps = nodes.map((node) => this.#step(node))
-    const asking = asksFirst(nodes, this.#byName) ? nodes.findIndex((node) => asksFirst([node], this.#byName)) : -1
     return {
       name,
       summary,
@@ -68,7 +68,7 @@ class Builder {
       routes,
       inputs,
       run: sequence(steps),
-      access: sequence(steps.slice(0, asking + 1)),
+      access: this.#access(nodes, steps),
       finally: this.#root.finally.map((node) => this.#step(node)),
       log: this.#host.log,
     }
@@ -78,11 +78,29 @@ class Builder {
     return sequence(this.#opened(nodes).map((node) => this.#step(node)))
   }
 
-  /** Includes replaced by what they include. */
-  #opened(nodes: readonly StepNode[]): StepNode[] {
-    return nodes.flatMap((node) =>
-      node.kind === 'use' ? this.#opened(this.#byName.get(node.pipeline)?.stages ?? []) : [node],
+  /** Of steps and what they were built from, those up to the one that finds out who asks. */
+  #access(nodes: readonly StepNode[], steps: readonly Step[]): Step {
+    const asking = asksFirst(nodes, this.#byName) ? nodes.findIndex((node) => asksFirst([node], this.#byName)) : -1
+    const last = nodes[asking]
+    if (last?.kind !== 'use') return sequence(steps.slice(0, asking + 1))
+    // What it includes may do more than ask.
+    const inner = this.#included(last)
+    return limited(
+      this.#access(
+        inner,
+        inner.map((node) => this.#step(node)),
+      ),
+      last.timeout,
     )
+  }
+
+  #included({ pipeline }: UseNode): StepNode[] {
+    return this.#opened(this.#byName.get(pipeline)?.stages ?? [])
+  }
+
+  /** Includes replaced by what they include, but for those that are limited as a whole. */
+  #opened(nodes: readonly StepNode[]): StepNode[] {
+    return nodes.flatMap((node) => (node.kind === 'use' && node.timeout === undefined ? this.#included(node) : [node]))
   }
 
   #step(node: StepNode): Step {
@@ -90,15 +108,15 @@ class Builder {
       case 'stage':
         return this.#stage(node)
       case 'use':
-        return this.#sequence([node])
-      case 'switch':
-        return switchStep(
-          node.arms.map(({ when = [], steps }) => ({ matches: matcher(when), run: this.#sequence(steps) })),
-        )
+        return limited(this.#sequence(this.#included(node)), node.timeout)
+      case 'switch': {
+        const arms = node.arms.map(({ when = [], steps }) => ({ matches: matcher(when), run: this.#sequence(steps) }))
+        return limited(switchStep(arms), node.timeout)
+      }
       case 'attempt': {
         const { over, tries, on, wait, otherwise } = node
         const gives = stagesOf(node.steps, this.#byName).flatMap(({ stage }) => stage.provides)
-        return attemptStep({
+        const attempt = attemptStep({
           over,
           tries,
           on,
@@ -108,16 +126,18 @@ class Builder {
           run: this.#sequence(node.steps),
           ...(otherwise === undefined ? {} : { otherwise: this.#sequence(otherwise) }),
         })
+        return limited(attempt, node.timeout)
       }
       case 'unknown':
         throw new Error(`${printPlace(node.place)}: a step that was not understood cannot be built`)
     }
   }
 
-  #stage({ stage, config, place }: StageNode): Step {
+  #stage({ stage, config, place, timeout }: StageNode): Step {
     try {
       const run = stage.build(config, this.#host) as BuiltStage['run']
-      return stageStep({ name: stage.name, at: printPlace(place), provides: stage.provides, run, strict: this.#strict })
+      const { name, provides } = stage
+      return stageStep({ name, at: printPlace(place), provides, run, timeout, strict: this.#strict })
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       this.#diagnostics.push(reportAt(place, 'build', `"${stage.name}" cannot be built: ${message}`))
@@ -126,6 +146,10 @@ class Builder {
       }
     }
   }
+}
+
+function limited(step: Step, timeout: number | undefined): Step {
+  return timeout === undefined ? step : limitedStep(step, timeout)
 }
 
 /** The stages among some steps and below them; those of includes too when the pipelines are given. */

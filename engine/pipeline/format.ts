@@ -2,6 +2,12 @@ import { durationSchema } from '../spec/duration.ts'
 
 const steps = { type: 'array', minItems: 1, description: 'Steps, in order.' } as const
 
+/** What any step may say beside its name. */
+export const timeoutFormat = {
+  ...durationSchema,
+  description: 'How long the step may take; then the answer is 504, or another candidate is tried.',
+} as const
+
 /** One pipeline of a file. */
 export const pipelineFormat = {
   type: 'object',

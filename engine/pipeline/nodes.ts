@@ -13,8 +13,14 @@ export interface Place {
 /** One step of a pipeline as it was written: checked by itself, not yet against its neighbours. */
 export type StepNode = StageNode | UseNode | SwitchNode | AttemptNode | UnknownNode
 
+/** What every step may say beside its name. */
+interface Limited {
+  /** Milliseconds it may take; a stage always has a limit. */
+  readonly timeout?: number
+}
+
 /** `- name` or `- name: { ... }`. */
-export interface StageNode {
+export interface StageNode extends Limited {
   readonly kind: 'stage'
   readonly place: Place
   readonly stage: AnyStage
@@ -22,24 +28,25 @@ export interface StageNode {
   readonly config: JsonObject
   /** Pipelines that its configuration names. */
   readonly pipelines: readonly { readonly place: Place; readonly name: string }[]
+  readonly timeout: number
 }
 
 /** `- use: pipeline`. */
-export interface UseNode {
+export interface UseNode extends Limited {
   readonly kind: 'use'
   readonly place: Place
   readonly pipeline: string
 }
 
 /** `- switch: [{ when, do }, { do }]`. */
-export interface SwitchNode {
+export interface SwitchNode extends Limited {
   readonly kind: 'switch'
   readonly place: Place
   readonly arms: readonly { readonly when?: readonly Condition[]; readonly steps: readonly StepNode[] }[]
 }
 
 /** `- attempt: { over, tries, on, wait, do, otherwise }`. */
-export interface AttemptNode {
+export interface AttemptNode extends Limited {
   readonly kind: 'attempt'
   readonly place: Place
   /** Slot of the candidates. */

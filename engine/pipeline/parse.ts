@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from '../spec/json.ts'
 import { isObject } from '../spec/json.ts'
-import { duration } from '../spec/duration.ts'
+import { duration, isDuration } from '../spec/duration.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
-import { structuralWords } from '../config/components.ts'
+import { structuralWords, timeoutWord } from '../config/components.ts'
 import type { Registry } from '../config/registry.ts'
 import type { Path, Source } from '../config/source.ts'
 import { didYouMean } from '../config/suggest.ts'
 import { validator } from '../config/validate.ts'
-import { armFormat, attemptFormat, pipelineFormat, switchFormat } from './format.ts'
+import { armFormat, attemptFormat, pipelineFormat, switchFormat, timeoutFormat } from './format.ts'
 import { readCondition } from './match.ts'
 import { reportAt } from './nodes.ts'
 import type { Pipeline, Place, StageNode, StepNode, SwitchNode } from './nodes.ts'
@@ -35,6 +35,9 @@ export function parsePipelines(
     diagnostics,
   }
 }
+
+/** How long a stage may take where neither its pipeline nor itself says anything. */
+const stageTimeout = '60s'
 
 /** Every slot that a component or the engine itself knows. */
 export function slotVocabulary(registry: Registry): Set<string> {
@@ -91,7 +94,7 @@ class Parser {
 
   #step(path: Path, value: Json): StepNode {
     if (typeof value === 'string') return this.#named(value, path, path, null)
-    const [word, second] = isObject(value) ? Object.keys(value) : []
+    const [word, second] = isObject(value) ? Object.keys(value).filter((key) => key !== timeoutWord) : []
     if (!isObject(value) || word === undefined) {
       this.#report(path, 'step', 'a step is a name, or a name with its fields')
       return { kind: 'unknown', place: this.#place(path) }
@@ -103,7 +106,11 @@ class Parser {
         `a step has one name; indent "${second}" to make it a field of "${word}"`,
         'key',
       )
-    return this.#named(word, path, [...path, word], value[word] ?? null)
+    const step = this.#named(word, path, [...path, word], value[word] ?? null)
+    const timeout = value[timeoutWord]
+    if (timeout === undefined || step.kind === 'unknown') return step
+    this.#valid(timeoutFormat, [...path, timeoutWord], timeout)
+    return { ...step, timeout: milliseconds(timeout) }
   }
 
   #named(word: string, path: Path, at: Path, value: Json): StepNode {
@@ -144,7 +151,8 @@ class Parser {
         ? [{ place: this.#place([...at, field]), name: named }]
         : []
     })
-    return { kind: 'stage', place, stage, config: isObject(config) ? config : {}, pipelines }
+    const timeout = duration(stage.timeout ?? stageTimeout)
+    return { kind: 'stage', place, stage, config: isObject(config) ? config : {}, pipelines, timeout }
   }
 
   #switch(place: Place, at: Path, given: Json): StepNode {
@@ -210,9 +218,9 @@ class Parser {
   }
 }
 
-// A wait that the schema refused is reported already; the pipeline will not run.
-function milliseconds(wait: Json | undefined): number {
-  return typeof wait === 'string' && /^\d+(ms|s|m|h|d)$/.test(wait) ? duration(wait) : 0
+// A duration that the schema refused is reported already; the pipeline will not run.
+function milliseconds(text: Json | undefined): number {
+  return isDuration(text) ? duration(text) : 0
 }
 
 function texts(value: Json | undefined): string[] {

@@ -1,11 +1,12 @@
+import { printDuration } from '../spec/duration.ts'
 import type { Json } from '../spec/json.ts'
 import type { Condition } from './match.ts'
 import { printPlace } from './nodes.ts'
 import type { Pipeline, StepNode } from './nodes.ts'
 
 /**
- * A pipeline as it will run, as text: includes opened, and of each stage where it was written, what it needs and
- * gives, and its configuration with defaults. The pipelines must have passed `checkFlow`.
+ * A pipeline as it will run, as text: includes opened, and of each stage where it was written, how long it may take, what
+ * it needs and gives, and its configuration with defaults. The pipelines must have passed `checkFlow`.
  */
 export function planPipeline(pipeline: Pipeline, pipelines: readonly Pipeline[]): string {
   const byName = new Map(pipelines.map((other) => [other.name, other]))
@@ -31,7 +32,7 @@ function planSteps(steps: readonly StepNode[], byName: ReadonlyMap<string, Pipel
       case 'stage': {
         const { name, needs, maybe = [], provides } = step.stage
         return [
-          line(depth, name, at),
+          line(depth, name, at, step.timeout),
           ...slots(depth, 'needs', needs),
           ...slots(depth, 'reads', maybe),
           ...slots(depth, 'gives', provides),
@@ -43,12 +44,12 @@ function planSteps(steps: readonly StepNode[], byName: ReadonlyMap<string, Pipel
       }
       case 'use':
         return [
-          line(depth, `use ${step.pipeline}`, at),
+          line(depth, `use ${step.pipeline}`, at, step.timeout),
           ...planSteps(byName.get(step.pipeline)?.stages ?? [], byName, depth + 1),
         ]
       case 'switch':
         return [
-          line(depth, 'switch', at),
+          line(depth, 'switch', at, step.timeout),
           ...step.arms.flatMap(({ when, steps: inner }) => [
             `${indent(depth + 1)}${when === undefined ? 'otherwise' : `when ${when.map(printCondition).join(' and ')}`}`,
             ...planSteps(inner, byName, depth + 2),
@@ -56,7 +57,7 @@ function planSteps(steps: readonly StepNode[], byName: ReadonlyMap<string, Pipel
         ]
       case 'attempt':
         return [
-          line(depth, 'attempt', at),
+          line(depth, 'attempt', at, step.timeout),
           `${indent(depth + 1)}over ${step.over}, ${step.tries} tries, on ${step.on.join(', ')}, wait up to ${step.wait}ms`,
           ...planSteps(step.steps, byName, depth + 1),
           ...(step.otherwise === undefined
@@ -69,8 +70,9 @@ function planSteps(steps: readonly StepNode[], byName: ReadonlyMap<string, Pipel
   })
 }
 
-function line(depth: number, text: string, at: string): string {
-  return `${`${indent(depth)}${text}`.padEnd(32)} ${at}`
+function line(depth: number, text: string, at: string, timeout?: number): string {
+  const within = timeout === undefined ? '' : `  within ${printDuration(timeout)}`
+  return `${`${indent(depth)}${text}`.padEnd(32)} ${at}${within}`
 }
 
 function slots(depth: number, word: string, names: readonly string[]): string[] {

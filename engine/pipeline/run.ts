@@ -4,6 +4,7 @@ import type { SlotName } from '../spec/slots.ts'
 import type { Scope } from '../spec/stage.ts'
 import { puts } from './bag.ts'
 import type { Bag } from './bag.ts'
+import { StageWait, unwatch } from './deadline.ts'
 import type { Route } from './nodes.ts'
 
 export type { Bag } from './bag.ts'
@@ -15,6 +16,15 @@ export interface RunScope extends Scope {
   lap(name: string): void
   /** What has passed by now belongs to no stage. */
   begin(): void
+  /**
+   * Milliseconds on the clock that deadlines go by; it stands still while the client's body is being read.
+   * @param now `performance.now()`, where it is known
+   */
+  clock(now?: number): number
+  /** When, on that clock, the steps under way must be done; `Infinity`: whenever they are. */
+  deadline: number
+  /** Aborts what the stage under way has begun, and nothing else. */
+  giveUp(reason: Error): void
 }
 
 /** A step ready to run. It answers a promise only when it has to wait. */
@@ -107,12 +117,14 @@ export interface BuiltStage {
   readonly at: string
   readonly provides: readonly string[]
   readonly run: (slots: Bag, scope: Scope) => Bag | Promise<Bag>
+  /** Milliseconds it may take. */
+  readonly timeout: number
   /** Refuse a stage that gives anything but what it provides. */
   readonly strict: boolean
 }
 
 /** A stage as a step: keeps what it provides, its time, and the place of its errors. */
-export function stageStep({ name, at, provides, run, strict }: BuiltStage): Step {
+export function stageStep({ name, at, provides, run, timeout, strict }: BuiltStage): Step {
   const place = `${at} (${name})`
   const copies = puts(provides as readonly SlotName[])
   const failed = (thrown: unknown, scope: RunScope): GatewayError => {
@@ -124,21 +136,29 @@ export function stageStep({ name, at, provides, run, strict }: BuiltStage): Step
     for (const copy of copies) copy(slots, given)
     scope.lap(name)
   }
-  const keepLate = (slots: Bag, given: Bag, scope: RunScope) => {
-    try {
-      keep(slots, given, scope)
-    } catch (thrown) {
-      throw failed(thrown, scope)
-    }
-  }
+  const wait = (slots: Bag, given: PromiseLike<Bag>, scope: RunScope) =>
+    new Promise<void>((resolve, reject) => {
+      const refuse = (thrown: unknown) => reject(failed(thrown, scope))
+      const waiting = new StageWait(name, timeout, scope, refuse)
+      given.then(
+        (late) => {
+          if (!unwatch(waiting)) return
+          try {
+            keep(slots, late, scope)
+            resolve()
+          } catch (thrown) {
+            refuse(thrown)
+          }
+        },
+        (thrown: unknown) => {
+          if (unwatch(waiting)) refuse(thrown)
+        },
+      )
+    })
   return (slots, scope) => {
     try {
       const given = run(slots, scope)
-      if (isPromise(given))
-        return Promise.resolve(given).then(
-          (late) => keepLate(slots, late, scope),
-          (thrown: unknown) => Promise.reject(failed(thrown, scope)),
-        )
+      if (isPromise(given)) return wait(slots, given, scope)
       keep(slots, given, scope)
     } catch (thrown) {
       throw failed(thrown, scope)

@@ -9,6 +9,11 @@ const units = new Map([
   ['d', 86_400_000],
 ])
 
+/** Whether a value is such a text. */
+export function isDuration(value: unknown): value is string {
+  return typeof value === 'string' && /^\d+(ms|s|m|h|d)$/.test(value)
+}
+
 /** Milliseconds of a duration such as `250ms`, `60s` or `24h`. Throws a `RangeError` for any other text. */
 export function duration(text: string): number {
   const [, count, unit] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? []
@@ -16,4 +21,10 @@ export function duration(text: string): number {
   if (count === undefined || size === undefined)
     throw new RangeError(`"${text}" is not a duration such as 250ms, 60s or 24h`)
   return Number(count) * size
+}
+
+/** The shortest such text for milliseconds, as `duration` reads it: `1h`, `90s`. */
+export function printDuration(milliseconds: number): string {
+  const [unit, size] = [...units].findLast(([, each]) => milliseconds % each === 0 && milliseconds >= each) ?? ['ms', 1]
+  return `${milliseconds / size}${unit}`
 }

@@ -49,6 +49,7 @@ export const errors = {
   model_not_found: row(404, request, 'never', 'The model "{model}" does not exist.'),
   not_found: row(404, request, 'never', 'Nothing is served at {method} {path}.'),
   method_not_allowed: row(405, request, 'never', '{method} is not served at {path}; use {allow}.'),
+  request_timeout: row(408, request, 'same', 'Nothing of the body came for {seconds} seconds.'),
   request_too_large: row(413, request, 'never', 'The body is larger than {limit} bytes.'),
   unsupported_media_type: row(415, request, 'never', 'The type or encoding "{given}" is not accepted; use {expected}.'),
   upgrade_required: row(426, request, 'never', '{path} is served as a WebSocket.'),
@@ -67,6 +68,7 @@ export const errors = {
   draining: row(503, server, 'same', 'The gateway is about to stop; try again shortly.'),
   worker_lost: row(500, server, 'never', 'The process that worked on the response was lost.'),
   upstream_timeout: row(504, server, 'other', 'The provider of "{model}" did not answer in time.'),
+  stage_timeout: row(504, server, 'other', 'The gateway was not done in time: "{stage}" took too long.'),
 } satisfies Record<string, ErrorRow>
 
 export type ErrorCode = keyof typeof errors

@@ -113,6 +113,8 @@ export interface StageParts<S, N extends SlotName, M extends SlotName, P extends
   /** Slots it reads when they are there. */
   readonly maybe?: readonly M[]
   readonly provides: readonly P[]
+  /** How long it may take where its pipeline says nothing, such as `1h`; unset: `60s`. */
+  readonly timeout?: string
   build(config: ConfigOf<S>, host: Host): Run<N, M, P>
 }
 
@@ -125,6 +127,7 @@ export interface AnyStage {
   readonly needs: readonly SlotName[]
   readonly maybe?: readonly SlotName[]
   readonly provides: readonly SlotName[]
+  readonly timeout?: string
   // oxlint-disable-next-line typescript/no-explicit-any
   build(config: any, host: Host): Run<any, any, any>
 }

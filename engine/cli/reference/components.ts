@@ -38,17 +38,21 @@ export function componentsOf(kind: Kind, registry: Registry): Component[] {
   return described[kind]().sort((left, right) => left.name.localeCompare(right.name))
 }
 
-function describeStage({ name, summary, config, needs, maybe = [], provides }: AnyStage): Component {
+function describeStage({ name, summary, config, needs, maybe = [], provides, timeout }: AnyStage): Component {
   const schema = config as Schema
   const written = exampleOf(schema)
   return {
     kind: 'stages',
     name,
     summary,
-    facts: [slots('needs', needs), slots('reads', maybe), slots('gives', provides)].flat(),
+    facts: [slots('needs', needs), slots('reads', maybe), slots('gives', provides), within(timeout)].flat(),
     fields: fieldsOf(schema),
     example: stringify([Object.keys(written).length === 0 ? name : { [name]: written }]),
   }
+}
+
+function within(timeout: string | undefined): [string, string][] {
+  return timeout === undefined ? [] : [['within', timeout]]
 }
 
 function slots(word: string, names: readonly string[]): [string, string][] {

@@ -27,7 +27,10 @@ export function referencePages(registry: Registry, program: Command): ReadonlyMa
 const introductions: Readonly<Record<Kind, readonly [string, string]>> = {
   stages: [
     'Stages',
-    'The steps of pipelines. A stage finds the slots it needs, or the pipeline is refused when it is loaded.',
+    'The steps of pipelines. A stage finds the slots it needs, or the pipeline is refused when it is loaded. It may take ' +
+      '60 seconds, or what it says as "within". Any step may have another limit beside its name, an include, a switch or ' +
+      'an attempt as a whole too: `- call: {}` with `timeout: 5m` on the next line. When the time is over, the next ' +
+      'candidate of an attempt is tried, or the answer is 504 `stage_timeout`. Reading the body of a client does not count.',
   ],
   codecs: [
     'Codecs',

@@ -44,6 +44,8 @@ export default defineStage({
   } as const,
   needs: ['request', 'model', 'upstream'],
   provides: ['answer'],
+  // A whole answer is there only at its end.
+  timeout: '1h',
   build: (config, host) => {
     const timeouts = {
       firstByte: duration(config.first_byte),

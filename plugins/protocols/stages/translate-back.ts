@@ -32,6 +32,8 @@ export default defineStage({
   config: noConfig,
   needs: ['request', 'model', 'upstream', 'answer'],
   provides: ['reply', 'meter'],
+  // A stream becomes a whole answer only at its end.
+  timeout: '1h',
   build:
     (_, host) =>
     ({ request, model, upstream, answer }, scope) => {

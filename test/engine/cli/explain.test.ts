@@ -20,11 +20,11 @@ describe('cli/explain', () => {
       '  Says who is there.',
       '  GET /hello',
       'stages',
-      '  auth                           pipelines/hello.yaml:5:5',
+      '  auth                           pipelines/hello.yaml:5:5  within 1m',
       '    needs ingress',
       '    gives principal',
       '    with: key',
-      '  list-models                    pipelines/hello.yaml:6:5',
+      '  list-models                    pipelines/hello.yaml:6:5  within 1m',
       '    needs ingress, principal',
       '    gives reply',
     ])

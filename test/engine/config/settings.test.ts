@@ -209,6 +209,10 @@ describe('editor schemas', () => {
     expect(
       steps({ switch: [{ when: { a: 1 }, do: ['auth'] }] }, { attempt: { do: [{ call: { timeout: '1s' } }] } }),
     ).to.equal(true)
+    expect(steps({ parse: null, timeout: '5s' }, { use: 'x', timeout: '1h' })).to.equal(true)
+    expect(steps({ parse: null, timeout: 'soon' })).to.equal(false)
+    expect(steps({ timeout: '5s' })).to.equal(false)
+    expect(steps({ parse: null, use: 'x' })).to.equal(false)
     expect(steps('judge')).to.equal(false)
     expect(steps({ parse: { other: 1 } })).to.equal(false)
     expect(steps({ attempt: { do: ['nothing'] } })).to.equal(false)

@@ -163,6 +163,37 @@ describe('the body of a request', () => {
     expect(performance.now() - began).to.be.within(190, 1500)
   })
 
+  it('must not fall silent while it is read', async () => {
+    await start({ silence: 50 })
+    const client = await rawClient(gateway)
+    client.write(request('POST /things', ['content-length: 10'], '{'))
+    const text = await client.until(/0.05 seconds/)
+    expect(statuses(text)).to.deep.equal([408])
+    expect(text)
+      .to.match(/connection: close/)
+      .and.contain('"code":"request_timeout"')
+    client.socket.destroy()
+  })
+
+  it('takes its own time and none of the stage that reads it', async () => {
+    const timed = pipelines.replaceAll('stages: [stub]', 'stages: [{ stub: null, timeout: 20ms }]')
+    gateway = await startStub(timed)
+    gateway.answer(async ({ ingress }) =>
+      ingress.method === 'GET' ? new Promise<never>(() => undefined) : json((await ingress.body(limit)).toString()),
+    )
+    const client = await rawClient(gateway)
+    client.write(request('POST /things', ['content-length: 2', 'connection: close'], 'o'))
+    const late = await fetch(`${gateway.url}/things`)
+    expect(late.status).to.equal(504)
+    expect(((await late.json()) as { error: object }).error).to.include({ code: 'stage_timeout', type: 'server_error' })
+    client.write('k')
+    const text = await client.closed
+    expect(statuses(text)).to.deep.equal([200])
+    expect(text).to.contain('"ok"')
+    const [first] = await gateway.ended(1)
+    expect(first?.error?.at).to.match(/stub\.yaml:6:\d+ \(stub\)$/)
+  })
+
   it('counts for all requests together (B10)', async () => {
     const size = 50_000
     await start({ bodies: 6 * size })
@@ -189,7 +220,7 @@ describe('the body of a request', () => {
     await start()
     const server = createServer((incoming, response) => {
       incoming.on('close', () => {
-        readBody(incoming, 10, new Hold(byteBudget(10))).catch((error: unknown) => {
+        readBody(incoming, { limit: 10, hold: new Hold(byteBudget(10)), silence: 60_000 }).catch((error: unknown) => {
           server.emit('refused', error)
           response.destroy()
         })

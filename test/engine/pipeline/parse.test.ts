@@ -29,6 +29,9 @@ name: three
   - attempt: { on: [teapot], wait: long, tries: 0, do: [] }
   - reply: 1
     allow:
+  - { timeout: 5s }
+  - { timeout: soon, reply: null }
+  - { reply: null, timeout: 5 }
 `
     expect(findings({ 'p.yaml': plain + stages })).to.deep.equal([
       'p.yaml:4:10: "use" takes the name of a pipeline [step]',
@@ -42,6 +45,9 @@ name: three
       'p.yaml:10:56: must NOT have fewer than 1 items [minItems]',
       'p.yaml:11:12: must be object [type]',
       'p.yaml:12:5: a step has one name; indent "allow" to make it a field of "reply" [step]',
+      'p.yaml:13:5: a step is a name, or a name with its fields [step]',
+      'p.yaml:14:16: must match pattern "^\\d+(ms|s|m|h|d)$" [pattern]',
+      'p.yaml:15:29: must be string [type]',
     ])
   })
 

@@ -13,13 +13,14 @@ stages:
   - auth
   - parse: { timeout: "\${WAIT:-5s}" }
   - use: ask
+    timeout: 2m
 finally: [log]
 `
     const ask = `name: ask
 summary: Asks.
 inputs: [request]
 stages:
-  - resolve
+  - { resolve: null, timeout: 1500ms }
   - select
   - switch: [{ when: { request.stream: [true, 1], target: true }, do: [allow] }, { do: [] }]
   - attempt: { tries: 2, wait: 1s, do: [call, answer], otherwise: [reply] }
@@ -37,40 +38,40 @@ stages:
       '  WS /p',
       '  clients speak plain',
       'stages',
-      '  auth                           main.yaml:6:5',
+      '  auth                           main.yaml:6:5  within 1m',
       '    needs ingress',
       '    gives principal',
-      '  parse                          main.yaml:7:5',
+      '  parse                          main.yaml:7:5  within 1m',
       '    needs principal, ingress',
       '    gives request',
       '    timeout: (from the environment)',
       '    protocol: plain',
-      '  use ask                        main.yaml:8:10',
-      '    resolve                      ask.yaml:5:5',
+      '  use ask                        main.yaml:8:10  within 2m',
+      '    resolve                      ask.yaml:5:5  within 1500ms',
       '      needs request',
       '      gives target',
-      '    select                       ask.yaml:6:5',
+      '    select                       ask.yaml:6:5  within 1m',
       '      needs target',
       '      gives candidates',
       '    switch                       ask.yaml:7:5',
       '      when request.stream is true or 1 and target',
-      '        allow                    ask.yaml:7:72',
+      '        allow                    ask.yaml:7:72  within 1m',
       '          needs candidates',
       '      otherwise',
       '    attempt                      ask.yaml:8:5',
       '      over candidates, 2 tries, on connect, timeout, 429, 5xx, wait up to 1000ms',
-      '      call                       ask.yaml:8:41',
+      '      call                       ask.yaml:8:41  within 1m',
       '        needs model, request',
       '        gives answer',
       '        timeout: 5s',
-      '      answer                     ask.yaml:8:47',
+      '      answer                     ask.yaml:8:47  within 1m',
       '        needs answer',
       '        gives reply',
       '      otherwise',
-      '        reply                    ask.yaml:8:68',
+      '        reply                    ask.yaml:8:68  within 1m',
       '          gives reply',
       'finally',
-      '  log                            main.yaml:9:11',
+      '  log                            main.yaml:10:11  within 1m',
       '    needs outcome',
       '',
     ])
