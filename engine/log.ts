@@ -6,6 +6,7 @@ import {
   pino,
   stdTimeFunctions,
 } from 'pino'
+import { parseJson } from './json/parse.ts'
 import { Secrets } from './store/redaction.ts'
 
 export interface LogOptions {
@@ -28,7 +29,7 @@ export function makeLog({ level, destination, secrets = new Secrets() }: LogOpti
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       // The finished line is the one place that everything passes: bindings, errors and their causes, messages.
-      hooks: { streamWrite: (line) => `${JSON.stringify(secrets.redact(JSON.parse(line)))}\n` },
+      hooks: { streamWrite: (line) => `${JSON.stringify(secrets.redact(parseJson(line)))}\n` },
     },
     destination ?? openDestination({ dest: 2, sync: false, maxLength: BUFFER }),
   )

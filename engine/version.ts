@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
+import { parseJson } from './json/parse.ts'
 
 /** Version of the product, as its package says. */
 export function productVersion(): string {
   const file = findPackageJSON('.', import.meta.url)
   if (file === undefined) return 'unknown'
-  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version?: string }
+  const { version } = parseJson(readFileSync(file, 'utf8')) as { version?: string }
   return version ?? 'unknown'
 }

@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { findPackageJSON } from 'node:module'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { parseJson } from '../json/parse.ts'
 import { providerTemplate } from './template/provider.ts'
 import { stageTemplate } from './template/stage.ts'
 import { WrongUse } from './terminal.ts'
@@ -37,7 +38,7 @@ async function moduleNote(path: string): Promise<string[]> {
   const nearest = findPackageJSON(pathToFileURL(path))
   // Where there is none, Node 26 answers the file itself.
   const found = nearest !== undefined && basename(nearest) === 'package.json'
-  const { type }: { type?: unknown } = found ? JSON.parse(await readFile(nearest, 'utf8')) : {}
+  const { type } = (found ? parseJson(await readFile(nearest, 'utf8')) : {}) as { type?: unknown }
   return type === 'module'
     ? []
     : ['Node must take it for an ES module: put "type": "module" into the package.json of its folder or above.']

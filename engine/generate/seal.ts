@@ -1,3 +1,4 @@
+import { parseJson } from '../json/parse.ts'
 import type { Json } from '../spec/json.ts'
 import { isObject } from '../spec/json.ts'
 
@@ -22,7 +23,7 @@ export function unpackSeal(text: string): { origin: string; value: Json } | unde
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     // A client may hand back anything; what does not parse was not packed here.
     return undefined

@@ -1,3 +1,4 @@
+import { parseJson } from '../json/parse.ts'
 import { GatewayError } from '../spec/error.ts'
 
 /** Deepest nesting a body may have; beyond it validators and walkers would overflow their stack. */
@@ -9,13 +10,12 @@ export interface Token {
   readonly end: number
 }
 
-/** Throws `invalid_json`. */
-export function parseJson(text: string): unknown {
+/** The value of a client's JSON text. Throws `invalid_json`. */
+export function clientJson(text: string): unknown {
   try {
-    return JSON.parse(text)
-  } catch {
-    // The parser's own message quotes the text, and the text may be a prompt.
-    throw new GatewayError('invalid_json', { reason: 'it cannot be parsed' })
+    return parseJson(text)
+  } catch (cause) {
+    throw new GatewayError('invalid_json', { reason: 'it cannot be parsed' }, { cause })
   }
 }
 

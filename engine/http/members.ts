@@ -1,13 +1,13 @@
 import { GatewayError } from '../spec/error.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import {
+  clientJson,
   closeBrace,
   closeBracket,
   comma,
   depthLimit,
   openBrace,
   openBracket,
-  parseJson,
   quote,
   stringEnd,
   tooDeep,
@@ -51,7 +51,7 @@ export function cutMembers(bytes: Buffer, names: ReadonlySet<string>): Cut {
         throw new GatewayError('invalid_request', { reason: `It says "${name}" more than once.` }, { param: name })
       if (end - start > memberLimit)
         throw new GatewayError('invalid_value', { param: name, reason: `it is longer than ${memberLimit} bytes` })
-      members.set(name, (parseJson(`{${bytes.toString('utf8', start, end)}}`) as JsonObject)[name])
+      members.set(name, (clientJson(`{${bytes.toString('utf8', start, end)}}`) as JsonObject)[name])
       if (start > from) kept.push(bytes.subarray(from, start - 1))
       from = end + 1
     }
@@ -91,5 +91,5 @@ const keyLimit = 256
 function keyOf(bytes: Buffer, { start, end }: Token): string | undefined {
   if (end - start > keyLimit) return undefined
   const text = bytes.toString('utf8', start, end)
-  return text.includes('\\') ? (parseJson(text) as string) : text.slice(1, -1)
+  return text.includes('\\') ? (clientJson(text) as string) : text.slice(1, -1)
 }

@@ -4,6 +4,7 @@ import { isObject } from '../spec/json.ts'
 import type { JsonObject } from '../spec/json.ts'
 import {
   backslash,
+  clientJson,
   closeBrace,
   closeBracket,
   colon,
@@ -11,7 +12,6 @@ import {
   depthLimit,
   openBrace,
   openBracket,
-  parseJson,
   quote,
   stringEnd,
   tooDeep,
@@ -35,7 +35,7 @@ export function scanJson(bytes: Buffer, field: string): ScannedJson {
   // Where each character is one byte, a place in the text is one in the bytes.
   const plain = text.length === bytes.length && isPlain(text, field)
   const scanned = plain ? undefined : scan(bytes, field)
-  const body = parseJson(text)
+  const body = clientJson(text)
   if (!isObject(body)) throw new GatewayError('invalid_request', { reason: 'The body must be a JSON object.' })
   if (typeof body[field] !== 'string') return { body }
   const token = plain ? valueOf(bytes, text, field) : scanned
@@ -106,7 +106,7 @@ function isKey(bytes: Buffer, start: number, end: number, field: string): boolea
   return (
     length > field.length &&
     bytes.subarray(start, end).includes(backslash) &&
-    parseJson(bytes.toString('utf8', start, end)) === field
+    clientJson(bytes.toString('utf8', start, end)) === field
   )
 }
 

@@ -1,4 +1,4 @@
-/** Any JSON value, as `JSON.parse` gives it. */
+/** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 
 /** A JSON object. A key that holds `undefined` is left out when printed. */

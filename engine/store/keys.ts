@@ -1,4 +1,5 @@
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto'
+import { parseJson } from '../json/parse.ts'
 import type { Keys } from '../spec/store.ts'
 import type { Principal } from '../spec/slots.ts'
 import type { Database } from './connect.ts'
@@ -199,7 +200,7 @@ function principalOf(keyId: string, name: string, models: readonly string[] | un
 function modelsOf(text: string | null): readonly string[] | undefined {
   if (text === null) return undefined
   try {
-    const models: unknown = JSON.parse(text)
+    const models: unknown = parseJson(text)
     return Array.isArray(models) ? models.filter((model) => typeof model === 'string') : []
   } catch (error) {
     if (error instanceof SyntaxError) return []

@@ -1,3 +1,4 @@
+import { parseJson } from '../json/parse.ts'
 import type { LogRow } from '../spec/store.ts'
 import type { RequestsTable } from './tables.ts'
 
@@ -70,7 +71,7 @@ export function lineOf(row: LogRow): string {
 export function storedOf(line: string): Stored[] {
   // JSON holds no tab that is not escaped.
   const tab = line.indexOf('\t')
-  const values = JSON.parse(line.slice(tab + 1)) as Stored[]
+  const values = parseJson(line.slice(tab + 1)) as Stored[]
   values.push(line.slice(0, tab))
   return values
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isObject } from '../../engine/index.ts'
+import { isObject, parseJson } from '../../engine/index.ts'
 import type { Answer, Json, Sink } from '../../engine/index.ts'
 
 const defaultSize = 16
@@ -7,7 +7,7 @@ const largestSize = 4096
 
 /** Answers an embeddings request (its body as sent): for each input a unit vector that depends on its text alone. */
 export function embedded(body: Uint8Array): Answer {
-  const asked = JSON.parse(Buffer.from(body).toString()) as Json
+  const asked = parseJson(Buffer.from(body).toString()) as Json
   const { input, model, dimensions, encoding_format: format } = isObject(asked) ? asked : {}
   const size = typeof dimensions === 'number' ? Math.min(dimensions, largestSize) : defaultSize
   const texts = (isTexts(input) ? input : [input]).map((text) =>

@@ -1,4 +1,4 @@
-import { GatewayError, collect, isObject } from '../../engine/index.ts'
+import { GatewayError, collect, isObject, parseJson } from '../../engine/index.ts'
 import type { Call, Host, Offer, Operation, Provider, Traits } from '../../engine/index.ts'
 import { addressOf } from './address.ts'
 import type { Addresses } from './address.ts'
@@ -99,7 +99,7 @@ async function models(http: Http, target: Target, signal: AbortSignal): Promise<
   if (answer.status !== 200) throw unlisted(`it answered with status ${answer.status}`)
   let body: unknown
   try {
-    body = JSON.parse(bytes.toString())
+    body = parseJson(bytes.toString())
   } catch (cause) {
     throw unlisted('its answer is not JSON', cause)
   }

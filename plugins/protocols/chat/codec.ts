@@ -1,4 +1,4 @@
-import { defineCodec, isObject } from '../../../engine/index.ts'
+import { defineCodec, isObject, parseJson } from '../../../engine/index.ts'
 import type { Failure, Frame } from '../../../engine/index.ts'
 import { error, streamFailure } from './error.ts'
 import { meterReply, meterStream } from './meter.ts'
@@ -33,7 +33,7 @@ export default defineCodec<'generate'>({
 function failed({ event, data }: Frame): Failure | undefined {
   if (event !== 'error' && !data.includes('"error"')) return undefined
   try {
-    const chunk: unknown = JSON.parse(data)
+    const chunk: unknown = parseJson(data)
     return isObject(chunk) ? streamFailure(chunk, event) : undefined
   } catch {
     // Not readable is no announcement of a failure; the reader of the stream answers for it.

@@ -1,4 +1,4 @@
-import { isObject } from '../../../engine/index.ts'
+import { isObject, parseJson } from '../../../engine/index.ts'
 import type { Frame, Json, JsonObject, Metered } from '../../../engine/index.ts'
 import { parseStop } from './stop.ts'
 import { parseUsage } from './usage.ts'
@@ -78,7 +78,7 @@ function calling({ data }: Frame): boolean {
 
 function parsed(data: string): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(data)
+    const value: unknown = parseJson(data)
     return isObject(value) ? value : undefined
   } catch {
     // A relayed stream is not judged here: what cannot be read tells nothing.

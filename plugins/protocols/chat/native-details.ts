@@ -1,4 +1,4 @@
-import { isObject } from '../../../engine/index.ts'
+import { isObject, parseJson } from '../../../engine/index.ts'
 import type { JsonObject, Reasoning } from '../../../engine/index.ts'
 import { defined } from './defined.ts'
 
@@ -45,7 +45,7 @@ export function merged(before: JsonObject, piece: JsonObject): JsonObject {
 function entryOf(data: string): JsonObject | undefined {
   if (!data.startsWith('{')) return undefined
   try {
-    const value: unknown = JSON.parse(data)
+    const value: unknown = parseJson(data)
     return isObject(value) && typeof value['type'] === 'string' ? value : undefined
   } catch {
     // Another protocol's data may start like this; it is no entry then.

@@ -1,4 +1,4 @@
-import { isObject } from '../../../engine/index.ts'
+import { isObject, parseJson } from '../../../engine/index.ts'
 import type {
   EventReader,
   Failure,
@@ -152,7 +152,7 @@ function firstChoice(choices: Json | undefined): JsonObject | undefined {
 
 function parsed(data: string): unknown {
   try {
-    return JSON.parse(data)
+    return parseJson(data)
   } catch {
     // The caller answers for it: a stream that cannot be read is a failure.
     return undefined

@@ -1,4 +1,4 @@
-import { isObject } from '../../../engine/index.ts'
+import { isObject, parseJson } from '../../../engine/index.ts'
 import type { Asked, ErrorDialect, Failure, Frame, Json, JsonObject } from '../../../engine/index.ts'
 
 /** Statuses of errors inside a stream, by their words; any other error is the provider's own trouble. */
@@ -47,7 +47,7 @@ export function fail(failure: Failure, { id }: Pick<Asked, 'id'>): readonly Fram
 export function parsed(data: string): Json | undefined {
   if (!data.startsWith('{')) return undefined
   try {
-    return JSON.parse(data) as Json
+    return parseJson(data) as Json
   } catch {
     // What cannot be read tells nothing; whoever relays it passes it on as it is.
     return undefined

@@ -1,5 +1,5 @@
 import type { Frame, JsonObject, Metered } from '../../../engine/index.ts'
-import { defineCodec, isObject } from '../../../engine/index.ts'
+import { defineCodec, isObject, parseJson } from '../../../engine/index.ts'
 import { dialect, errorFrame, streamFailure } from './errors.ts'
 import { parse } from './parse.ts'
 import { print } from './print.ts'
@@ -78,7 +78,7 @@ function isNamed(frame: Frame, type: string): boolean {
 function eventOf(frame: Frame | undefined): JsonObject | undefined {
   if (!frame) return undefined
   try {
-    const event: unknown = JSON.parse(frame.data)
+    const event: unknown = parseJson(frame.data)
     return isObject(event) ? event : undefined
   } catch {
     // The bytes are relayed as they are; a frame that cannot be read tells nothing.

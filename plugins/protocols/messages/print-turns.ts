@@ -1,5 +1,5 @@
 import type { GenerateRequest, Item, JsonObject, Message, ToolCall, ToolResult } from '../../../engine/index.ts'
-import { isObject, word } from '../../../engine/index.ts'
+import { isObject, parseJson, word } from '../../../engine/index.ts'
 import { Calls } from './calls.ts'
 import { messageBlocks, resultContent } from './print-parts.ts'
 import { cacheControl } from './printing.ts'
@@ -152,7 +152,7 @@ function toolResult(id: string, result: ToolResult | undefined, printing: Printi
 export function inputObject(text: string): JsonObject {
   if (text.trim() === '') return {}
   try {
-    const parsed: unknown = JSON.parse(text)
+    const parsed: unknown = parseJson(text)
     if (isObject(parsed)) return parsed
   } catch {
     // Wrapped below, like JSON that is no object.

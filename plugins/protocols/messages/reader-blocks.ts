@@ -1,5 +1,5 @@
 import type { Annotation, GenerateEvent, JsonObject, Restore, Seal } from '../../../engine/index.ts'
-import { CustomInput, isObject, restored } from '../../../engine/index.ts'
+import { CustomInput, isObject, parseJson, restored } from '../../../engine/index.ts'
 import { protocol } from './wire.ts'
 
 /** A content block of a streamed answer while it is open. */
@@ -166,7 +166,7 @@ export class OpaqueReader implements BlockReader {
   /** Throws a `SyntaxError` when the input it was given in pieces is not JSON. */
   close(): readonly GenerateEvent[] {
     const index = this.#index
-    const value = this.#input === '' ? this.#block : { ...this.#block, input: JSON.parse(this.#input) as JsonObject }
+    const value = this.#input === '' ? this.#block : { ...this.#block, input: parseJson(this.#input) as JsonObject }
     return [
       { type: 'item', index, item: { type: 'opaque', protocol, value, role: 'assistant' } },
       { type: 'item-end', index },

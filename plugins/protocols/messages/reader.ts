@@ -8,7 +8,7 @@ import type {
   Restore,
   StopReason,
 } from '../../../engine/index.ts'
-import { isObject } from '../../../engine/index.ts'
+import { isObject, parseJson } from '../../../engine/index.ts'
 import { streamFailure } from './errors.ts'
 import { CallReader, OpaqueReader, TextReader, ThinkingReader } from './reader-blocks.ts'
 import type { BlockReader } from './reader-blocks.ts'
@@ -39,7 +39,7 @@ export class MessagesReader implements EventReader<GenerateEvent> {
   read(frame: Frame): readonly GenerateEvent[] {
     if (this.#done || frame.data === '[DONE]') return []
     return this.#guarded(() => {
-      const event: unknown = JSON.parse(frame.data)
+      const event: unknown = parseJson(frame.data)
       return isObject(event) ? this.take(event) : this.#fail(broken('an event is not an object'))
     })
   }

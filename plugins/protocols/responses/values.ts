@@ -1,4 +1,4 @@
-import { isObject, word } from '../../../engine/index.ts'
+import { isObject, parseJson, word } from '../../../engine/index.ts'
 import type { Json, JsonObject, Loss, Rest } from '../../../engine/index.ts'
 
 /** The protocol's name, by which what only it understands is tagged. */
@@ -58,7 +58,7 @@ export function objects(value: Json | undefined): readonly JsonObject[] {
 /** A text that should hold a JSON object, such as a frame or a seal; undefined when it does not. */
 export function parsedObject(data: string): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(data)
+    const value: unknown = parseJson(data)
     return isObject(value) ? value : undefined
   } catch {
     // The callers decide what unreadable text means to them.

@@ -7,6 +7,7 @@ import {
   duration,
   durationSchema,
   isObject,
+  parseJson,
   peek,
 } from '../../../engine/index.ts'
 import type {
@@ -165,7 +166,7 @@ function firstFrame(decoder: FrameDecoder, chunk: Uint8Array): Frame | undefined
 function wholeBody(bytes: Buffer, model: string): JsonObject {
   let body: unknown
   try {
-    body = JSON.parse(bytes.toString())
+    body = parseJson(bytes.toString())
   } catch (cause) {
     throw new GatewayError(
       'upstream_invalid_response',

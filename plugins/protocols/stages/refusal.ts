@@ -1,4 +1,4 @@
-import { GatewayError, collect, isObject } from '../../../engine/index.ts'
+import { GatewayError, collect, isObject, parseJson } from '../../../engine/index.ts'
 import type {
   Answer,
   AnyCodec,
@@ -106,7 +106,7 @@ function codeOf(status: number): ErrorCode {
 
 function parsed(bytes: Buffer): Json | undefined {
   try {
-    return JSON.parse(bytes.toString()) as Json
+    return parseJson(bytes.toString()) as Json
   } catch {
     // Error pages of proxies are no JSON; the status says enough.
     return undefined

@@ -1,4 +1,12 @@
-import { FrameDecoder, GatewayError, StreamEnds, WholeFrames, encodeFrame, through } from '../../../engine/index.ts'
+import {
+  FrameDecoder,
+  GatewayError,
+  StreamEnds,
+  WholeFrames,
+  encodeFrame,
+  parseJson,
+  through,
+} from '../../../engine/index.ts'
 import type { AnyCodec, Failure, Frame, Metered, Source } from '../../../engine/index.ts'
 import type { Back, Exchange } from './translate-back.ts'
 import { asked, failureOf } from './translate-back.ts'
@@ -133,7 +141,7 @@ function completed(bytes: Uint8Array | undefined): string {
 function isWhole({ data }: Frame): boolean {
   if (data === '[DONE]') return true
   try {
-    JSON.parse(data)
+    parseJson(data)
     return true
   } catch {
     // What does not parse was cut in the middle.

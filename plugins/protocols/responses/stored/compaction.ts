@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../../engine/index.ts'
+import { GatewayError, parseJson } from '../../../../engine/index.ts'
 import type { JsonObject } from '../../../../engine/index.ts'
 import { text } from '../values.ts'
 import type { Room } from './room.ts'
@@ -139,7 +139,7 @@ async function unpacked(content: string, open: Open, room: Room): Promise<Opened
     throw error
   })
   // Nobody else could have sealed it: what opens is a pack.
-  return { pack: JSON.parse(json.toString()) as Pack, size: json.length }
+  return { pack: parseJson(json.toString()) as Pack, size: json.length }
 }
 
 function unreadable(param: string): GatewayError {

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../../engine/index.ts'
+import { GatewayError, parseJson } from '../../../../engine/index.ts'
 import type { JsonObject, KeyValue } from '../../../../engine/index.ts'
 import { objects, text } from '../values.ts'
 import { answerOf } from './conversation.ts'
@@ -104,7 +104,7 @@ async function ownerOf(keyValue: KeyValue, keyId: string, item: string): Promise
 
 async function entryAt(keyValue: KeyValue, key: string): Promise<Entry | undefined> {
   const held = await keyValue.get(key)
-  return held && (JSON.parse(held.value.toString()) as Entry)
+  return held && (parseJson(held.value.toString()) as Entry)
 }
 
 function mintedFor(item: string): string | undefined {

@@ -1,4 +1,4 @@
-import { GatewayError, asGatewayError } from '../../../../engine/index.ts'
+import { GatewayError, asGatewayError, parseJson } from '../../../../engine/index.ts'
 import type { Envelope, ErrorCode, Facts, Host, JsonObject, KeyValue, Principal } from '../../../../engine/index.ts'
 import { text, without } from '../values.ts'
 import { lifetime, recordLimit } from './record.ts'
@@ -69,7 +69,7 @@ export async function readPending(keyValue: KeyValue, id: string): Promise<Pendi
   const held = await keyValue.get(keyOf(id))
   if (!held) return undefined
   const json = await decompress(held.value, { maxOutputLength: recordLimit })
-  return JSON.parse(json.toString()) as Pending
+  return parseJson(json.toString()) as Pending
 }
 
 /** Rejects with `store_unavailable`. */

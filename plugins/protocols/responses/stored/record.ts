@@ -1,3 +1,4 @@
+import { parseJson } from '../../../../engine/index.ts'
 import type { Held, JsonObject, KeyValue } from '../../../../engine/index.ts'
 import { text } from '../values.ts'
 import { conversationLimit } from './room.ts'
@@ -110,7 +111,7 @@ export async function deleteResponse(keyValue: KeyValue, { record, version }: Fo
 
 async function decoded({ value }: Held): Promise<StoredResponse> {
   const json = await decompress(value, { maxOutputLength: recordLimit })
-  const record = JSON.parse(json.toString()) as StoredResponse
+  const record = parseJson(json.toString()) as StoredResponse
   sizes.set(record, json.length)
   return record
 }

@@ -1,0 +1,151 @@
+import type { Json, JsonObject } from '../spec/json.ts'
+
+/** Deepest nesting that is read: the reader calls itself once per level. */
+const deepest = 1_000
+
+const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const words = [
+  ['true', true],
+  ['false', false],
+  ['null', null],
+] as const
+
+/**
+ * Reads one JSON text (RFC 8259) with the results of `JSON.parse`: the last of equal keys counts, `__proto__` is a key
+ * like any other, and a lone surrogate is kept. Takes time in proportion to the length of the text.
+ * Throws a `SyntaxError` that does not quote the text, also for what is nested deeper than 1,000 levels.
+ */
+export function readJson(text: string): Json {
+  return new JsonReader(text).read()
+}
+
+class JsonReader {
+  readonly #text: string
+  #at = 0
+  #depth = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  read(): Json {
+    const value = this.#value()
+    if (this.#next() !== '') throw this.#broken()
+    return value
+  }
+
+  #value(): Json {
+    const first = this.#next()
+    if (first === '"') return this.#string()
+    if (first === '{') return this.#nested(() => this.#object())
+    if (first === '[') return this.#nested(() => this.#list())
+    return /[-\d]/.test(first) ? this.#number() : this.#literal()
+  }
+
+  #nested<T>(read: () => T): T {
+    if (++this.#depth > deepest) throw new SyntaxError(`The JSON text is nested deeper than ${deepest} levels.`)
+    this.#at++
+    const value = read()
+    this.#depth--
+    return value
+  }
+
+  #object(): JsonObject {
+    const object: Record<string, Json> = {}
+    if (this.#took('}')) return object
+    do {
+      if (this.#next() !== '"') throw this.#broken()
+      const key = this.#string()
+      this.#take(':')
+      const value = this.#value()
+      // An assignment to this one would change the prototype.
+      if (key === '__proto__')
+        Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
+      else object[key] = value
+    } while (this.#took(','))
+    this.#take('}')
+    return object
+  }
+
+  #list(): readonly Json[] {
+    const list: Json[] = []
+    if (this.#took(']')) return list
+    do list.push(this.#value())
+    while (this.#took(','))
+    this.#take(']')
+    return list
+  }
+
+  #string(): string {
+    const end = stringEnd(this.#text, this.#at)
+    const value = parsedString(this.#text.slice(this.#at, end))
+    if (value === undefined) throw this.#broken()
+    this.#at = end
+    return value
+  }
+
+  #number(): number {
+    numberToken.lastIndex = this.#at
+    const token = numberToken.exec(this.#text)?.[0]
+    if (token === undefined) throw this.#broken()
+    this.#at += token.length
+    return Number(token)
+  }
+
+  #literal(): boolean | null {
+    const found = words.find(([word]) => this.#text.startsWith(word, this.#at))
+    if (!found) throw this.#broken()
+    const [word, value] = found
+    this.#at += word.length
+    return value
+  }
+
+  /** The character after the white space; empty at the end. */
+  #next(): string {
+    while (isSpace(this.#text.charCodeAt(this.#at))) this.#at++
+    return this.#text.charAt(this.#at)
+  }
+
+  #took(character: string): boolean {
+    if (this.#next() !== character) return false
+    this.#at++
+    return true
+  }
+
+  #take(character: string): void {
+    if (!this.#took(character)) throw this.#broken()
+  }
+
+  #broken(): SyntaxError {
+    return new SyntaxError(`The text is not JSON at position ${this.#at}.`)
+  }
+}
+
+/** What a string token says; undefined for one that is not well formed. */
+function parsedString(token: string): string | undefined {
+  try {
+    // A string alone has no keys, and V8 reads it right.
+    return JSON.parse(token) as string
+  } catch {
+    // The caller says where it stands.
+    return undefined
+  }
+}
+
+/** Whether a character code is white space between the tokens of JSON. */
+export function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+}
+
+/**
+ * Index after the closing quote of the string token that begins at `from`, or that has an escape there; the length of
+ * the text where nothing closes it.
+ */
+export function stringEnd(text: string, from: number): number {
+  for (let end = text.indexOf('"', from + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let slashes = 0
+    while (text.charCodeAt(end - 1 - slashes) === 0x5c) slashes++
+    if (slashes % 2 === 0) return end + 1
+  }
+  return text.length
+}
