@@ -1,6 +1,6 @@
 import type { AnyCodec } from '../spec/codec.ts'
 import type { GatewayError } from '../spec/error.ts'
-import { asGatewayError } from '../spec/error.ts'
+import { asGatewayError, scrubbedFailure } from '../spec/error.ts'
 import type { Outcome, Reply } from '../spec/slots.ts'
 import { finish } from '../pipeline/run.ts'
 import type { Bag, CompiledPipeline } from '../pipeline/run.ts'
@@ -37,16 +37,16 @@ export async function runExchange(
     const running = pipeline.run(slots, scope)
     if (running !== undefined) await running
     reply = slots.reply as Reply
-    sent = await send(reply, commonHeaders(reply, codec, scope))
+    sent = await send(reply, commonHeaders(reply, pipeline, codec, scope))
   } catch (thrown) {
     error = asGatewayError(thrown)
     tell(pipeline, error, scope.id)
-    reply = errorReply(error, codec, scope.id)
-    sent = await send(reply, commonHeaders(reply, codec, scope))
+    reply = errorReply(error, { codec, id: scope.id, scrub: pipeline.scrub })
+    sent = await send(reply, commonHeaders(reply, pipeline, codec, scope))
   } finally {
     scope.end()
   }
-  const outcome = (slots.outcome = outcomeOf(reply, sent, error, slots, scope))
+  const outcome = (slots.outcome = outcomeOf(reply, sent, error, slots, scope, pipeline))
   const failures = finish(pipeline, slots, scope)
   return { outcome, failures: failures instanceof Promise ? await failures : failures }
 }
@@ -59,8 +59,20 @@ function tell({ log }: CompiledPipeline, error: GatewayError, id: string): void 
     log.warn({ code, id, at, reason: (cause as { readonly message?: unknown }).message }, 'a provider failed')
 }
 
-/** The error as its client is to read it: in the protocol of the pipeline, or in the plain shape. */
-export function errorReply({ failure, facts }: GatewayError, codec: AnyCodec | undefined, id: string): Reply {
+/** For whom an error is written down. */
+export interface Telling {
+  /** The protocol of its reader; absent: the plain shape. */
+  readonly codec: AnyCodec | undefined
+  /** Id of the exchange. */
+  readonly id: string
+  /** Takes secrets out of a text. */
+  readonly scrub: (text: string) => string
+}
+
+/** The error as its client is to read it. Every error that leaves passes here, and no secret does. */
+export function errorReply(error: GatewayError, { codec, id, scrub }: Telling): Reply {
+  const { facts } = error
+  const failure = scrubbedFailure(error.failure, scrub)
   const headers: Record<string, string> = {}
   if (failure.retryAfter !== undefined) headers['retry-after'] = String(failure.retryAfter)
   if (failure.shouldRetry !== undefined) headers['x-should-retry'] = String(failure.shouldRetry)
@@ -71,10 +83,15 @@ export function errorReply({ failure, facts }: GatewayError, codec: AnyCodec | u
   return { status: failure.status, headers, body: { kind: 'json', value } }
 }
 
-function commonHeaders(reply: Reply, codec: AnyCodec | undefined, scope: ExchangeScope): Record<string, string> {
+function commonHeaders(
+  reply: Reply,
+  { scrub }: CompiledPipeline,
+  codec: AnyCodec | undefined,
+  scope: ExchangeScope,
+): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const name in reply.headers) {
-    const value = reply.headers[name] as string
+    const value = scrub(reply.headers[name] as string)
     headers[name] = unprintable.test(value) ? value.replace(unprintables, '?') : value
   }
   headers['x-request-id'] = scope.id
@@ -101,6 +118,7 @@ function outcomeOf(
   thrown: GatewayError | undefined,
   slots: Bag,
   scope: ExchangeScope,
+  { scrub }: CompiledPipeline,
 ): Outcome {
   const error = thrown ?? (sent.broken && asGatewayError(sent.broken))
   const outcome: Writable<Outcome> = {
@@ -110,7 +128,7 @@ function outcomeOf(
     bytes: sent.bytes,
   }
   const told = error ? toldOf(error) : failureOf(slots)
-  if (told) outcome.error = told
+  if (told) outcome.error = { ...told, code: scrub(told.code), message: scrub(told.message) }
   if (told && outcome.result === 'completed') outcome.result = 'failed'
   if (sent.firstByte !== undefined) outcome.firstByte = sent.firstByte - scope.started
   return outcome

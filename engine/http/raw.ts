@@ -4,18 +4,19 @@ import type { Duplex } from 'node:stream'
 import type { AnyCodec } from '../spec/codec.ts'
 import { GatewayError } from '../spec/error.ts'
 import { errorReply } from './exchange.ts'
+import type { Telling } from './exchange.ts'
 
 // An import of this module would evaluate its every export, `fetch` with all its parts among them.
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** Answers on a connection that has no response object, and closes it. What its client still sends is not read. */
-export function refuseRaw(stream: Duplex, error: GatewayError, codec?: AnyCodec): void {
+export function refuseRaw(stream: Duplex, error: GatewayError, scrub: Telling['scrub'], codec?: AnyCodec): void {
   if (!stream.writable) {
     stream.destroy()
     return
   }
   const id = randomUUIDv7()
-  const { status, headers, body } = errorReply(error, codec, id)
+  const { status, headers, body } = errorReply(error, { codec, id, scrub })
   const text = body.kind === 'json' ? JSON.stringify(body.value) : ''
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
@@ -36,6 +37,7 @@ export function refuseUnreadable(
   error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer },
   stream: Duplex,
   response: ServerResponse | undefined,
+  scrub: Telling['scrub'],
 ): void {
   const pending = response !== undefined && !response.writableFinished
   if (error.code === 'ECONNRESET' || (pending && (response.headersSent || response.req.complete))) {
@@ -44,7 +46,7 @@ export function refuseUnreadable(
   }
   const reason = 'The request cannot be read.'
   const status = statusOf(error.code ?? '', error.rawPacket)
-  refuseRaw(stream, new GatewayError('invalid_request', { reason }, { status }))
+  refuseRaw(stream, new GatewayError('invalid_request', { reason }, { status }), scrub)
 }
 
 function statusOf(code: string, packet: Buffer | undefined): number {

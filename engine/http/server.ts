@@ -43,6 +43,8 @@ interface Running {
   readonly limits: HttpLimits
   readonly budget: ByteBudget
   readonly scopes: Set<ExchangeScope>
+  /** Takes secrets out of a text. */
+  readonly scrub: Live['scrub']
 }
 
 /** What is to be known of a connection. */
@@ -56,7 +58,7 @@ interface Connection {
 /** The HTTP server: Koa as the shell, the running snapshot's pipelines behind its router. */
 export function createHttpServer({ live, log, limits, draining }: HttpOptions): HttpServer {
   const budget = byteBudget(limits.bodies)
-  const running: Running = { limits, budget, scopes: new Set() }
+  const running: Running = { limits, budget, scopes: new Set(), scrub: live.scrub }
   const connections = new WeakMap<Socket, Connection>()
   const connectionOf = (socket: Socket): Connection => {
     let connection = connections.get(socket)
@@ -106,10 +108,10 @@ export function createHttpServer({ live, log, limits, draining }: HttpOptions): 
   server.on('upgrade', (request, stream, head) => sockets.upgrade(request, stream, head))
   server.on('connect', ({ method = '', url = '' }, stream) => {
     const error = new GatewayError('method_not_allowed', { method, path: url.slice(0, 256), allow: 'GET, POST' })
-    refuseRaw(stream, error)
+    refuseRaw(stream, error, live.scrub)
   })
   server.on('clientError', (error, stream) =>
-    refuseUnreadable(error, stream, connections.get(stream as Socket)?.response),
+    refuseUnreadable(error, stream, connections.get(stream as Socket)?.response, live.scrub),
   )
   return {
     server,
@@ -125,7 +127,7 @@ function serve(
   request: IncomingMessage,
   response: ServerResponse,
   matched: Matched,
-  { limits, budget, scopes }: Running,
+  { limits, budget, scopes, scrub }: Running,
   connection: Connection,
 ): Promise<unknown> {
   const scope = new ExchangeScope()
@@ -141,7 +143,7 @@ function serve(
       wrong === undefined && 'error' in matched
         ? matched.error
         : new GatewayError('invalid_request', { reason: `The request cannot be read safely: ${wrong}.` })
-    const reply = errorReply(error, matched.codec, scope.id)
+    const reply = errorReply(error, { codec: matched.codec, id: scope.id, scrub })
     const headers: Record<string, string> = { ...reply.headers, 'x-request-id': scope.id }
     if (matched.codec?.idHeader !== undefined) headers[matched.codec.idHeader] = scope.id
     if (wrong !== undefined) {

@@ -5,6 +5,7 @@ import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { Frame } from '../spec/source.ts'
 import { errorReply } from './exchange.ts'
+import type { Telling } from './exchange.ts'
 import { cutMembers, pasteMembers } from './members.ts'
 import type { Cut } from './members.ts'
 
@@ -49,14 +50,9 @@ export function answerWriter(codec: AnyCodec | undefined, fields: JsonObject): S
 }
 
 /** An error as the whole answer to a message with these fields. */
-export function errorMessage(
-  error: GatewayError,
-  codec: AnyCodec | undefined,
-  fields: JsonObject,
-  id: string,
-): string | undefined {
-  const { status, headers, body } = errorReply(error, codec, id)
-  return body.kind === 'json' ? answerWriter(codec, fields).whole(status, body.value, headers) : undefined
+export function errorMessage(error: GatewayError, fields: JsonObject, telling: Telling): string | undefined {
+  const { status, headers, body } = errorReply(error, telling)
+  return body.kind === 'json' ? answerWriter(telling.codec, fields).whole(status, body.value, headers) : undefined
 }
 
 /**

@@ -201,7 +201,7 @@ export class Peer {
       this.#codec = codec
       this.#turn = { scope, writer }
       const slots: Bag = { ingress: messageIngress(this.#upgrade, endpoint, this.#session, asked) }
-      const broken = (error: Error) => errorReply(asGatewayError(error), codec, scope.id)
+      const broken = (error: Error) => errorReply(asGatewayError(error), { codec, id: scope.id, scrub: live.scrub })
       const outlet = { socket: this.#socket, limits, writer, broken }
       const { outcome } = await runExchange(pipeline, codec, slots, scope, (reply) => sendFrames(outlet, reply))
       this.#judge(outcome, slots.request !== undefined)
@@ -225,7 +225,8 @@ export class Peer {
   }
 
   #refuse(error: GatewayError, fields: JsonObject = {}): void {
-    const message = errorMessage(error, this.#codec, fields, randomUUIDv7())
+    const telling = { codec: this.#codec, id: randomUUIDv7(), scrub: this.#options.live.scrub }
+    const message = errorMessage(error, fields, telling)
     if (message === undefined) return
     this.#refusals++
     this.#socket.send(message, () => this.#refusals--)

@@ -89,7 +89,8 @@ export class Sockets {
   async #welcome(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
     const upgrade = upgradeOf(request)
     const { error, codec } = this.#refusal(request, upgrade)
-    if (error) return refuseRaw(stream, error, codec)
+    const { scrub } = this.#options.live
+    if (error) return refuseRaw(stream, error, scrub, codec)
     const scope = new ExchangeScope()
     stream.once('close', () => scope.abort(new GatewayError('client_closed')))
     const visitor = await this.#visitor(stream, upgrade, scope)
@@ -98,7 +99,7 @@ export class Sockets {
       return
     }
     const counted = this.#strangers.add(upgrade.remote)
-    if (!counted) return refuseRaw(stream, visitor.refused, codec)
+    if (!counted) return refuseRaw(stream, visitor.refused, scrub, codec)
     stream.once('close', counted)
     this.#door.handleUpgrade(request, stream, head, (socket) => {
       socket.on('error', (broken) => this.#options.log.debug({ err: broken }, 'a refused socket broke'))

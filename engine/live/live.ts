@@ -59,6 +59,9 @@ export class Live {
     return this.#read?.folders ?? []
   }
 
+  /** `text` without any secret the house knows of. */
+  readonly scrub = (text: string): string => this.#options.house.scrub(text)
+
   /** The running configuration, held until it is released. */
   acquire(): Snapshot {
     const snapshot = this.current
@@ -141,7 +144,7 @@ export class Live {
     const loading = await openSnapshot(configuration, { ...this.#options, configStatus: () => this.status })
     if ('diagnostics' in loading) {
       const lines = loading.diagnostics.map(printDiagnostic)
-      this.#error = lines[0] ?? 'refused'
+      this.#error = this.scrub(lines[0] ?? 'refused')
       for (const line of lines) log.error(line)
       if (this.#current)
         log.error({ version: this.#current.version }, 'the new configuration is refused; the last good one stays')

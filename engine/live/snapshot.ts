@@ -5,6 +5,7 @@ import type { Host, HostStatus } from '../spec/stage.ts'
 import type { Keys } from '../spec/store.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import type { Registry } from '../config/registry.ts'
+import { secretsOf } from '../config/secrets.ts'
 import type { ProviderSettings, Settings } from '../config/settings.ts'
 import { didYouMean } from '../config/suggest.ts'
 import { compilePipelines } from '../pipeline/compile.ts'
@@ -183,16 +184,6 @@ async function keysOf(house: HouseServices, settings: Settings, report: (message
     report((error as Error).message)
     return { find: () => undefined }
   }
-}
-
-/** The texts in a configuration that nobody may see: API keys and what provider types call secret. */
-function secretsOf({ providers, api_keys }: Settings, registry: Registry): string[] {
-  const ofProviders = providers.flatMap(({ type, config }) =>
-    (registry.providers.get(type)?.secrets ?? []).map((field) => config[field]),
-  )
-  return [...ofProviders, ...api_keys.map(({ key }) => key)].filter(
-    (text) => typeof text === 'string' && text !== '',
-  ) as string[]
 }
 
 async function closeProviders(opened: ReadonlyMap<string, OpenProvider>, { log }: HouseServices): Promise<void> {

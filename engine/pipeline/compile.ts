@@ -71,6 +71,7 @@ class Builder {
       access: this.#access(nodes, steps),
       finally: this.#root.finally.map((node) => this.#step(node)),
       log: this.#host.log,
+      scrub: this.#host.scrub,
     }
   }
 

@@ -45,6 +45,8 @@ export interface CompiledPipeline {
   readonly access: Step
   readonly finally: readonly Step[]
   readonly log: Logger
+  /** `text` without any secret the house knows of. */
+  readonly scrub: (text: string) => string
 }
 
 /**

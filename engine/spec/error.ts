@@ -1,3 +1,4 @@
+import { mapMembers } from './json.ts'
 import type { Json, JsonObject } from './json.ts'
 
 /** May the same request succeed later: `never`, at the `same` provider, or only at an `other` one. */
@@ -152,6 +153,24 @@ function fill(sentence: string, facts: Facts): string {
 /** Whatever was thrown, as a `GatewayError`; the original stays as `cause`. */
 export function asGatewayError(thrown: unknown): GatewayError {
   return thrown instanceof GatewayError ? thrown : new GatewayError('internal_error', {}, { cause: thrown })
+}
+
+/** Most characters of a message that a client reads, and of each word beside it. */
+const messageLimit = 16_384
+const wordLimit = 256
+
+/** A failure as it may leave the gateway: every text of it is cut to what a client needs, then put through `scrub`. */
+export function scrubbedFailure(failure: Failure, scrub: (text: string) => string): Failure {
+  const word = (text: string) => scrub(text.slice(0, wordLimit))
+  const { message, code, type, param, details } = failure
+  return {
+    ...failure,
+    message: scrub(message.slice(0, messageLimit)),
+    code: code === null ? null : word(code),
+    type: word(type),
+    param: param === null ? null : word(param),
+    ...(details ? { details: mapMembers(details, (text) => scrub(text.slice(0, messageLimit))) } : {}),
+  }
 }
 
 /** How one protocol writes and reads errors. */

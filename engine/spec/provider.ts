@@ -70,7 +70,10 @@ export interface ProviderParts<S> {
   readonly summary: string
   /** JSON Schema of its own fields beside `name` and `type`; every property has a description. */
   readonly config: S
-  /** Fields whose value is a secret: never shown, scrubbed from logs. */
+  /**
+   * Fields whose value is a secret: never shown, hidden in whatever leaves. The values of `headers` and the credentials in
+   * addresses are secrets of every type, without being named here.
+   */
   readonly secrets?: readonly string[]
   offers(config: ConfigOf<S>): readonly Offer[]
   open(config: ConfigOf<S>, host: Host): Provider

@@ -53,7 +53,7 @@ export interface Host {
   /** The path of the first route of each pipeline that speaks a protocol; the others are aliases of it. */
   routes?(protocol: string): readonly string[]
   /** `text` without any secret the house knows of. */
-  scrub(text: string): string
+  readonly scrub: (text: string) => string
   /** Values that outlive an exchange. */
   readonly keyValue: KeyValue
   /** Exchanges that go on without a client; undefined without a shared key-value store. */

@@ -1,4 +1,6 @@
 import { parseJson } from '../json/parse.ts'
+import { mapMembers } from '../spec/json.ts'
+import type { Json } from '../spec/json.ts'
 import type { LogRow } from '../spec/store.ts'
 import type { RequestsTable } from './tables.ts'
 
@@ -32,6 +34,17 @@ export const columns = [
   'reference',
   'metadata',
 ] as const satisfies readonly (keyof RequestsTable)[]
+
+/** A row without secrets: what a client or a provider may have put into it goes through `scrub`. */
+export function scrubbedRow(row: LogRow, scrub: (text: string) => string): LogRow {
+  return {
+    ...row,
+    requested: row.requested && scrub(row.requested),
+    error: row.error && scrub(row.error),
+    reference: row.reference && scrub(row.reference),
+    metadata: mapMembers(row.metadata, scrub) as { readonly [key: string]: Json },
+  }
+}
 
 /**
  * A row as one line of text, as it waits and crosses to the log's thread: its metadata as JSON, a tab, the values of

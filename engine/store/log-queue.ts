@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import type { LogRow } from '../spec/store.ts'
 import { moduleBeside } from '../workers/module-beside.ts'
-import { lineOf } from './log-columns.ts'
+import { lineOf, scrubbedRow } from './log-columns.ts'
 import type { FromWorker, ToWorker } from './worker.ts'
 
 /** Rows of a batch, and the milliseconds after which a smaller one leaves. */
@@ -27,6 +27,8 @@ export interface LogQueueOptions {
   readonly url: string
   /** Hears every change of state once. */
   readonly log: Logger
+  /** Takes secrets out of what a row says. */
+  readonly scrub: (text: string) => string
   /** Rows kept while the database fails; beyond, the oldest are dropped. */
   readonly limit?: number
   readonly spawn?: (url: string) => Worker
@@ -143,7 +145,7 @@ export class LogQueue {
   /** The row as text, without metadata that is no JSON; undefined for one that cannot be written down at all. */
   #line(row: LogRow): string | undefined {
     try {
-      return lineOf(row)
+      return lineOf(scrubbedRow(row, this.#options.scrub))
     } catch (error) {
       this.#options.log.error({ err: error }, 'a log row cannot be written down as it is')
     }

@@ -20,6 +20,13 @@ const PATTERNS: readonly RegExp[] = [
   /((?:authorization|api[-_]?key|secret|password|token|cookie)["'\\]{0,8}\s{0,8}[:=]\s{0,8}["'\\]{0,8})[^\s"'\\,;&}]{6,}/gi,
 ]
 
+/** What every text that one of them fits holds; most ids and words do not. */
+const LOOKED_AT = /[\s=:]|sk-|eyJ/
+
+/** Texts found clean that are remembered, and the longest of them: names of models and words of errors come again and again. */
+const REMEMBERED = 1_000
+const REMEMBERED_LENGTH = 128
+
 const NAMES = new Set([
   'authorization',
   'proxyauthorization',
@@ -39,10 +46,13 @@ export class Secrets {
   readonly #parts = new Set<string>()
   /** Marks the first three characters of every part, so that almost every place of a text is passed over cheaply. */
   readonly #starts = new Uint8Array(65_536)
+  /** Texts that hold no secret, until there is a further one. */
+  readonly #clean = new Set<string>()
 
   /** Registers a secret. Values under eight characters are left alone. */
   protect(value: string): void {
     if (value.length < SHORTEST) return
+    this.#clean.clear()
     for (const form of formsOf(value)) {
       if (form.length < SHORTEST) continue
       if (form.length < WINDOW) this.#short.add(form)
@@ -53,18 +63,26 @@ export class Secrets {
     }
   }
 
-  /** Registers the password of a URL such as a database's. */
+  /** Registers the credentials of an address such as a database's. */
   protectUrl(url: string): void {
-    const password = /:\/\/[^\s/:@]*:(?<password>[^/@]+)@/.exec(url)?.groups?.['password']
-    if (password === undefined) return
-    this.protect(password)
-    this.protect(decoded(password))
+    for (const credential of credentialsOf(url)) this.protect(credential)
   }
 
   /** The text with every secret hidden. */
   scrub(text: string): string {
+    if (this.#clean.has(text)) return text
+    const scrubbed = this.#scrubbed(text)
+    if (scrubbed === text && text.length <= REMEMBERED_LENGTH) {
+      if (this.#clean.size === REMEMBERED) this.#clean.clear()
+      this.#clean.add(text)
+    }
+    return scrubbed
+  }
+
+  #scrubbed(text: string): string {
     let clean = this.#scrubParts(text)
     for (const value of this.#short) clean = clean.replaceAll(value, HIDDEN)
+    if (!LOOKED_AT.test(clean)) return clean
     for (const pattern of PATTERNS) clean = clean.replace(pattern, `$1${HIDDEN}`)
     return clean
   }
@@ -123,6 +141,46 @@ function base64At(value: string, offset: number): string {
 
 function urlSafe(base64: string): string {
   return base64.replaceAll('+', '-').replaceAll('/', '_')
+}
+
+/** A user that stands without a password and has as many characters is a token. */
+const tokenLength = 16
+
+/** The credentials in an address, as written and decoded: its password, or a token as its user, and its query's values. */
+export function credentialsOf(address: string): readonly string[] {
+  const begin = address.indexOf('://') + 3
+  if (begin < 3) return []
+  const [place = '', query = ''] = address.slice(begin).split('#', 1)[0]?.split('?', 2) ?? []
+  const authority = place.split('/', 1)[0] ?? ''
+  const [user = '', ...password] = authority.slice(0, Math.max(0, authority.lastIndexOf('@'))).split(':')
+  const token = password.length === 0 && user.length >= tokenLength ? [user] : []
+  const values = query.split('&').flatMap((parameter) => {
+    const [name = '', ...value] = parameter.split('=')
+    return isPlain(name, value.join('=')) ? [] : [value.join('=')]
+  })
+  return [password.join(':'), ...token, ...values].flatMap((text) => (text === '' ? [] : [text, decoded(text)]))
+}
+
+/** Names of headers and parameters that say what is sent or by which software, never by whom. */
+const PLAIN_NAMES = new Set([
+  'accept',
+  'accept-language',
+  'from',
+  'http-referer',
+  'origin',
+  'referer',
+  'user-agent',
+  'via',
+])
+const PLAIN_ENDS = ['-version', '-beta', '-title', '-region']
+/** A media type, or a date as versions have it. */
+const PLAIN_VALUE =
+  /^(?:(?:application|audio|image|text|video|\*)\/[a-z.+*-]{1,64}(?:; ?charset=[\w-]{1,16})?|\d{4}-\d\d-\d\d)$/i
+
+/** Whether the value of a header or a parameter is no secret although it is sent with every request. */
+export function isPlain(name: string, value: string): boolean {
+  const lower = name.toLowerCase()
+  return PLAIN_NAMES.has(lower) || PLAIN_ENDS.some((end) => lower.endsWith(end)) || PLAIN_VALUE.test(value)
 }
 
 function decoded(text: string): string {

@@ -50,7 +50,7 @@ export async function openStores(settings: Settings, options: StoreOptions): Pro
   // Closes what is open, the last first and each whatever became of the others; here only if the rest cannot be opened.
   await using opened = new AsyncDisposableStack()
   const database = opened.adopt(await openDatabase(url), close)
-  const rows = opened.adopt(new LogQueue({ url, log }), close)
+  const rows = opened.adopt(new LogQueue({ url, log, scrub: (text) => secrets.scrub(text) }), close)
   const keys: ApiKeys = new ApiKeys(database, { onStranger: () => refreshKeys(keys, log) })
   const opening = [
     openKeyValue(shared, database, log).then((store) => opened.adopt(store, close)),

@@ -38,6 +38,9 @@ export interface GatewaySettings {
   readonly pipelines?: string
   /** The shared key-value store; absent: there is none. */
   readonly key_value?: { readonly url: string }
+  /** Address of a database that outlives the gateway, instead of a file in its folder. */
+  readonly database?: string
+  readonly environment?: Record<string, string>
   /** Where the database is, instead of a folder of its own; it outlives the gateway. */
   readonly folder?: string
   /** Limits that differ from the usual ones. */
@@ -59,7 +62,7 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Gate
     file,
     stringify({
       listen: { port: 0 },
-      database: { url: `sqlite:${join(folder, 'sluice.db')}` },
+      database: { url: settings.database ?? `sqlite:${join(folder, 'sluice.db')}` },
       plugins: [join(root, 'plugins'), ...plugins],
       pipelines: settings.pipelines ?? join(root, 'pipelines'),
       providers,
@@ -72,7 +75,7 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Gate
   const secrets = new Secrets()
   const log = makeLog({ level: 'info', secrets, destination: { write: (line) => lines.push(line) } })
   const limits = { ...httpLimits, ...settings.limits, sockets: { ...httpLimits.sockets, ...settings.limits?.sockets } }
-  const house = await openHouse({ file, environment: {}, log, secrets, strict: true, limits })
+  const house = await openHouse({ file, environment: settings.environment ?? {}, log, secrets, strict: true, limits })
   const url = `http://127.0.0.1:${house.address.port}`
   return {
     url,

@@ -35,6 +35,12 @@ export async function redis(context: Context): Promise<Service> {
   return startRedis(context, await freePort(), ['--save', '', '--appendonly', 'no'])
 }
 
+/** A private Redis from PATH that wants a password, which its address holds. Skips like `redis`. */
+export async function lockedRedis(context: Context, password: string): Promise<Service> {
+  const service = await startRedis(context, await freePort(), ['--save', '', '--requirepass', password])
+  return { ...service, url: service.url.replace('://', `://:${password}@`) }
+}
+
 /** A private Redis from PATH that can be started again at its address, with all that it held. Skips like `redis`. */
 export async function durableRedis(context: Context): Promise<Service & { restart(): Promise<void> }> {
   const data = mkdtempSync(join(tmpdir(), 'sluice-redis-data-'))

@@ -1,4 +1,4 @@
-import { GatewayError, collect, isObject, parseJson } from '../../../engine/index.ts'
+import { GatewayError, collect, isObject, parseJson, scrubbedFailure } from '../../../engine/index.ts'
 import type {
   Answer,
   AnyCodec,
@@ -49,17 +49,17 @@ export function refusedAnswer(
   host: Host,
 ): GatewayError | undefined {
   const { error } = body
-  if (!isObject(error)) return undefined
-  if (codec.failed) return refusedFrame({ data: bytes.toString() }, codec, model, host)
-  const { code } = error
+  if (!isObject(error) && (typeof error !== 'string' || error === '')) return undefined
+  if (codec.failed && isObject(error)) return refusedFrame({ data: bytes.toString() }, codec, model, host)
+  const code = isObject(error) ? error['code'] : undefined
   const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : 502
   return refused(codec.error.parse(status, body), model, host)
 }
 
 /** A provider's failure as the error the client gets: scrubbed, and 502 where it is the provider's own trouble. */
-export function refused(failure: Failure, model: string, host: Host): GatewayError {
-  const message = host.scrub(failure.message)
-  const { status, retryAfter } = failure
+export function refused(told: Failure, model: string, host: Host): GatewayError {
+  const failure = scrubbedFailure(told, host.scrub)
+  const { status, message, retryAfter } = failure
   const tags = [String(status)]
   const wait = retryAfter === undefined ? {} : { retryAfter }
   const code = codeOf(status)

@@ -1,15 +1,8 @@
-import {
-  FrameDecoder,
-  GatewayError,
-  StreamEnds,
-  WholeFrames,
-  encodeFrame,
-  parseJson,
-  through,
-} from '../../../engine/index.ts'
+import { FrameDecoder, GatewayError, StreamEnds, WholeFrames, encodeFrame, through } from '../../../engine/index.ts'
 import type { AnyCodec, Failure, Frame, Metered, Source } from '../../../engine/index.ts'
 import type { Back, Exchange } from './translate-back.ts'
 import { asked, failureOf } from './translate-back.ts'
+import { parsedData, withoutSecrets } from './without-secrets.ts'
 
 /** Bytes at the end of a stream in which its last frames nearly always are, and in which they are else. */
 const nearEnd = 2 * 1024
@@ -21,7 +14,7 @@ const farEnd = 8 * 1024
  * protocol's own way of failing.
  */
 export function relayed(exchange: Exchange, source: Source): Back {
-  const { codec, candidate } = exchange
+  const { codec, candidate, host } = exchange
   const ends = new StreamEnds(farEnd)
   const whole = new WholeFrames()
   const lines = new LineFeeds()
@@ -29,15 +22,15 @@ export function relayed(exchange: Exchange, source: Source): Back {
   let failure: Failure | undefined
   const measured = () => (read ??= metered(codec, ends, ends.last(nearEnd)))
   const failing = (error: unknown): readonly Frame[] | undefined => {
-    failure = failureOf(error)
+    failure = failureOf(error, exchange)
     return codec.fail?.(failure, asked(exchange), latest(ends), ends.opening())
   }
   const closing = () => codec.close?.(asked(exchange), latest(ends), ends.opening()) ?? []
   /** The last event, if only the empty line after it is missing; what is left of a broken one is dropped. */
   const rest = (): string => {
-    const text = completed(whole.rest())
-    ends.add(Buffer.from(text))
-    return text
+    const bytes = withoutSecrets(Buffer.from(completed(whole.rest())), codec, host)
+    ends.add(bytes)
+    return Buffer.from(bytes).toString()
   }
   /** The last bytes of a stream: what it lacks comes before the word that ends it. */
   const finished = (bytes: Uint8Array): Uint8Array => {
@@ -50,8 +43,8 @@ export function relayed(exchange: Exchange, source: Source): Back {
   const relay = through(source, {
     data(chunk) {
       const events = whole.push(chunk)
-      const bytes = events && lines.pass(events)
-      if (!bytes) return undefined
+      if (!events) return undefined
+      const bytes = withoutSecrets(lines.pass(events), codec, host)
       if (codec.close && hasLastWord(bytes)) return finished(bytes)
       ends.add(bytes)
       return bytes
@@ -139,14 +132,7 @@ function completed(bytes: Uint8Array | undefined): string {
 }
 
 function isWhole({ data }: Frame): boolean {
-  if (data === '[DONE]') return true
-  try {
-    parseJson(data)
-    return true
-  } catch {
-    // What does not parse was cut in the middle.
-    return false
-  }
+  return data === '[DONE]' || parsedData(data) !== undefined
 }
 
 function printed(frames: readonly Frame[]): string {

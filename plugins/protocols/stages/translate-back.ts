@@ -1,4 +1,12 @@
-import { GatewayError, asGatewayError, defineStage, fold, noConfig, unfold } from '../../../engine/index.ts'
+import {
+  GatewayError,
+  asGatewayError,
+  defineStage,
+  fold,
+  noConfig,
+  scrubbedFailure,
+  unfold,
+} from '../../../engine/index.ts'
 import type {
   Asked,
   AnyCodec,
@@ -180,8 +188,8 @@ function lossNames(losses: readonly Loss[]): string {
 }
 
 /** Whatever broke a stream, as the client is to read it. */
-export function failureOf(error: unknown): Failure {
-  return asGatewayError(error).failure
+export function failureOf(error: unknown, { host }: Exchange): Failure {
+  return scrubbedFailure(asGatewayError(error).failure, host.scrub)
 }
 
 /** A failure that the provider announced in its stream: its own trouble and our credentials are not the client's to read. */

@@ -89,7 +89,7 @@ export function written(exchange: Exchange, source: Source, reader: EventReader<
       return bytes(text)
     },
     // A stream that has said its last word ends well, whatever becomes of its upstream.
-    fail: (error) => Buffer.from(writing.write({ type: 'failure', failure: failureOf(error) })),
+    fail: (error) => Buffer.from(writing.write({ type: 'failure', failure: failureOf(error, exchange) })),
   })
   return streamBack(exchange, translated, writing)
 }
@@ -104,7 +104,7 @@ export function fromNeutral(exchange: Exchange, events: AsyncIterable<GenerateEv
         if (text !== '') yield Buffer.from(text)
       }
     } catch (error) {
-      yield Buffer.from(writing.write({ type: 'failure', failure: failureOf(error) }))
+      yield Buffer.from(writing.write({ type: 'failure', failure: failureOf(error, exchange) }))
     }
   }
   return streamBack(exchange, pull(chunks()), writing)

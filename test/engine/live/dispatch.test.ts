@@ -24,6 +24,7 @@ function house(run: Step, first: Step = () => undefined) {
     access: () => undefined,
     finally: [first, (slots, { id }) => void ends.push({ slots: { ...slots }, id })],
     log: pino({ level: 'silent' }),
+    scrub: (text) => text,
   }
   const snapshot = { pipelines: new Map([['work', pipeline]]) } as unknown as Snapshot
   const live = {

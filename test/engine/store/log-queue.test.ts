@@ -112,7 +112,7 @@ describe('engine/store/log-queue', () => {
   let database: Database
 
   function queueOn(options: Partial<LogQueueOptions> = {}): LogQueue {
-    const queue = new LogQueue({ url: database.url, log: pino({ level: 'silent' }), ...options })
+    const queue = new LogQueue({ url: database.url, log: pino({ level: 'silent' }), scrub: (text) => text, ...options })
     open.push(queue)
     return queue
   }

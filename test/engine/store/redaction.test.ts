@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { HIDDEN, Secrets, isSecretName } from '../../../engine/store/redaction.ts'
+import { HIDDEN, Secrets, credentialsOf, isPlain, isSecretName } from '../../../engine/store/redaction.ts'
 import { workRatio } from '../../support/work.ts'
 
 const SECRET = 'Zk9/+canary~Value=42&more?"quoted"'
@@ -51,6 +51,38 @@ describe('engine/store/redaction', () => {
     secrets.protectUrl('postgres://host/name')
     secrets.protectUrl('postgres://me:bad%escape%zz@host/name')
     expect(secrets.scrub('at bad%escape%zz.')).to.equal(`at ${HIDDEN}.`)
+  })
+
+  it('finds the credentials of an address', () => {
+    const table: readonly (readonly [string, readonly string[]])[] = [
+      ['postgres://postgres@host/db', []],
+      ['https://sk_live_0123456789ab@host/v1', ['sk_live_0123456789ab']],
+      ['https://me:pass:word@host:8080/v1?x=1#f', ['pass:word', '1']],
+      ['https://host/v1?key=a%20b==&api-version=2024-10-21', ['a%20b==', 'a b==']],
+      ['https://host/path@v1', []],
+      ['no address', []],
+    ]
+    for (const [address, credentials] of table)
+      expect([...new Set(credentialsOf(address))], address).to.deep.equal(credentials)
+  })
+
+  it('tells headers that say what is sent from those that say who sends it', () => {
+    const plain = [
+      ['Accept', 'application/json, text/event-stream'],
+      ['x-kind', 'application/json; charset=utf-8'],
+      ['x-since', '2024-10-21'],
+      ['vendor-version', 'v2-of-this-year'],
+      ['vendor-beta', 'long-context-2025'],
+      ['User-Agent', 'sluice/1.0 (internal)'],
+    ] as const
+    const secret = [
+      ['authorization', 'Bearer abcdefgh'],
+      ['x-organization', 'org-AbC123xyz'],
+      ['x-tenant', 'application-json'],
+      ['x-since', '2024-10-21-abcdef'],
+    ] as const
+    expect(plain.filter(([name, value]) => !isPlain(name, value))).to.deep.equal([])
+    expect(secret.filter(([name, value]) => isPlain(name, value))).to.deep.equal([])
   })
 
   it('hides what looks like a secret though nobody registered it', () => {

@@ -30,7 +30,8 @@ describe('a relayed stream', () => {
     const words = Array.from({ length: 400 }, (_, index) => delta(`word ${index} `))
     const after = Array.from({ length: Math.ceil(7_168 / delta('').length) }, () => delta(''))
     const texts = [...words, delta('', 'stop'), chunk({ choices: [], usage }), ...after, 'data: [DONE]\n\n']
-    const { body, meter } = relayed({ codec: chat, candidate: { model: { name: 'm' } } } as Exchange, reads(texts))
+    const exchange = { codec: chat, candidate: { model: { name: 'm' } }, host: { scrub: (text) => text } } as Exchange
+    const { body, meter } = relayed(exchange, reads(texts))
     if (body.kind !== 'stream') throw new Error('it is no stream')
     expect((await collect(body.source, 1e6)).toString()).to.equal(texts.join(''))
     expect(meter.read()).to.deep.include({ id: 'chatcmpl-1', stop: 'end', complete: true })

@@ -1,0 +1,43 @@
+import { isObject } from '../spec/json.ts'
+import type { Json, JsonObject } from '../spec/json.ts'
+import { credentialsOf, isPlain } from '../store/redaction.ts'
+import type { Registry } from './registry.ts'
+import type { Settings } from './settings.ts'
+
+/**
+ * The texts in a configuration that nobody may see: API keys and, of providers, what their types call secret, the values
+ * of `headers` and the credentials in addresses. Media types, versions and the like are no secrets: hiding them would
+ * make the words of errors unreadable.
+ */
+export function secretsOf({ providers, api_keys: keys }: Settings, registry: Registry): readonly string[] {
+  const ofProviders = providers.flatMap(({ type, config }) =>
+    secretsIn(config, new Set(registry.providers.get(type)?.secrets)),
+  )
+  return [...ofProviders, ...keys.map(({ key }) => key)]
+}
+
+function secretsIn(config: JsonObject, named: ReadonlySet<string>): string[] {
+  return Object.entries(config).flatMap(([name, value = null]) => {
+    if (named.has(name)) return textsIn(value)
+    if (name === 'headers' && isObject(value)) return Object.entries(value).flatMap(secretsOfHeader)
+    if (isObject(value)) return secretsIn(value, named)
+    return textsIn(value).flatMap(credentialsOf)
+  })
+}
+
+/** Every text in a value. */
+function textsIn(value: Json): string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.values(value).flatMap((member: Json | undefined) => textsIn(member ?? null))
+}
+
+/** The value of a header, what follows its scheme, and the password that basic credentials hold (RFC 7617). */
+function secretsOfHeader([name, value]: readonly [string, Json | undefined]): string[] {
+  if (typeof value !== 'string' || isPlain(name, value)) return []
+  const [scheme = '', ...rest] = value.split(' ')
+  const credentials = rest.join(' ')
+  if (scheme.toLowerCase() !== 'basic') return [value, credentials]
+  const [, ...password] = Buffer.from(credentials, 'base64').toString().split(':')
+  return [value, credentials, password.join(':')]
+}
