@@ -52,7 +52,7 @@ export interface House {
   flush(): Promise<void>
   /**
    * Lets what is under way finish, for at most `deadline` milliseconds, then closes everything. For `notice`
-   * milliseconds before, requests are still taken while health reports say that it is about to stop.
+   * milliseconds before, requests are still taken while health reports say that it is about to stop; default: at once.
    */
   close(deadline?: number, notice?: number): Promise<void>
 }
@@ -153,9 +153,9 @@ export async function openHouse(options: HouseOptions): Promise<House> {
       async close(deadline = 30_000, notice = 0) {
         draining = true
         unwatch()
-        clearInterval(polling)
         try {
           if (notice > 0) await setTimeout(notice)
+          clearInterval(polling)
           const end = performance.now() + deadline + limits.lastWords
           await Promise.all([http.drain(deadline), jobs?.drain(deadline, limits.lastWords)])
           // Requests that were cut at the very end still have their rows to hand in.

@@ -6,16 +6,16 @@ const echo = 250
 
 /**
  * Ends the process in good order on a signal (exit code 0) or after an error that nobody caught (1): `close` lets
- * requests under way finish. A second signal ends it at once. A process that shares its port leaves Ctrl-C to the one
+ * requests under way finish, and takes further ones for a while only where the process is sound. A second signal ends it at once. A process that shares its port leaves Ctrl-C to the one
  * that started it, and waits as long as that one does.
  */
-export function endInOrder(close: () => Promise<void>, log: Logger): void {
+export function endInOrder(close: (sound: boolean) => Promise<void>, log: Logger): void {
   let code: number | undefined
   let since = 0
   const end = (exitCode: number) => {
     code = exitCode
     since = performance.now()
-    close().then(
+    close(exitCode === 0).then(
       () => process.exit(code),
       (error: unknown) => {
         log.fatal({ err: error }, 'stopping failed')

@@ -7,6 +7,7 @@ import { ConfigurationError, openHouse } from '../house.ts'
 import type { House } from '../house.ts'
 import { loadConfiguration } from '../live/configuration.ts'
 import { makeLog } from '../log.ts'
+import { duration } from '../spec/duration.ts'
 import { isObject } from '../spec/json.ts'
 import { StartError } from '../store/database.ts'
 import { Secrets } from '../store/redaction.ts'
@@ -44,7 +45,11 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     if (cluster.isWorker) process.exit(1)
     return 1
   }
-  endInOrder(() => house.close(), log)
+  endInOrder((sound) => {
+    const { notice, deadline } = house.live.current.settings.shutdown
+    return house.close(duration(deadline), sound && !terminal.interactive ? duration(notice) : 0)
+  }, log)
+  log.info({ version: house.live.current.version }, 'the configuration is live')
   if (cluster.isWorker) return 0
   const key = await house.keys.ensureFirstKey()
   if (key !== undefined) showFirstKey(key, json, terminal)

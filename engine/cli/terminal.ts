@@ -6,6 +6,8 @@ export interface Terminal {
   readonly environment: Environment
   /** Folder that relative paths start from. */
   readonly folder: string
+  /** A person reads standard error as it is written. */
+  readonly interactive: boolean
   /** Prints lines to standard output. */
   out(text: string): void
   /** Prints lines to standard error. */
@@ -33,6 +35,7 @@ export function processTerminal(): Terminal {
   return {
     environment: process.env,
     folder: process.cwd(),
+    interactive: process.stderr.isTTY,
     out: (text) => void process.stdout.write(`${text}\n`),
     error: (text) => void process.stderr.write(`${text}\n`),
     style: (format, text) => styleText(format, text, { stream: process.stdout }),

@@ -60,6 +60,7 @@ export function loadSettings(source: Source, registry: Registry, environment: En
     listen: sections.listen,
     database: sections.database,
     ...(sections.key_value === undefined ? {} : { key_value: sections.key_value }),
+    shutdown: file.shutdown,
     plugins: file.plugins,
     pipelines: file.pipelines,
     providers: providers.filter((entry) => entry !== undefined),

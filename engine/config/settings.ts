@@ -1,5 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import type { ModelRecord } from '../spec/catalog.ts'
+import { durationSchema } from '../spec/duration.ts'
 import type { JsonObject } from '../spec/json.ts'
 
 const name = { type: 'string', minLength: 1, maxLength: 256, pattern: '^\\S+$' } as const
@@ -123,6 +124,26 @@ export const settingsFormat = {
         },
       },
     },
+    shutdown: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      description: 'How the gateway ends when it is told to (SIGTERM).',
+      properties: {
+        notice: {
+          ...durationSchema,
+          default: '5s',
+          description:
+            'How long requests are still taken while /api/health/ready says 503, so that load balancers notice; on a ' +
+            'terminal there is none.',
+        },
+        deadline: {
+          ...durationSchema,
+          default: '30s',
+          description: 'How long requests under way may then take before they are cut.',
+        },
+      },
+    },
     plugins: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
@@ -199,6 +220,7 @@ export interface Settings {
   readonly listen: SettingsFile['listen']
   readonly database: SettingsFile['database']
   readonly key_value?: { readonly url: string }
+  readonly shutdown: SettingsFile['shutdown']
   readonly plugins: readonly string[]
   readonly pipelines: string
   readonly providers: readonly ProviderSettings[]

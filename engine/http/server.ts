@@ -27,7 +27,7 @@ export interface HttpOptions {
   readonly live: Live
   readonly log: Logger
   readonly limits: HttpLimits
-  /** Requests under way are told apart from idle connections by it. */
+  /** It is about to stop: clients are told to connect elsewhere. */
   readonly draining: () => boolean
 }
 
@@ -57,6 +57,7 @@ interface Connection {
 
 /** The HTTP server: Koa as the shell, the running snapshot's pipelines behind its router. */
 export function createHttpServer({ live, log, limits, draining }: HttpOptions): HttpServer {
+  let closing = false
   const budget = byteBudget(limits.bodies)
   const running: Running = { limits, budget, scopes: new Set(), scrub: live.scrub }
   const connections = new WeakMap<Socket, Connection>()
@@ -65,7 +66,7 @@ export function createHttpServer({ live, log, limits, draining }: HttpOptions): 
     if (!connection) connections.set(socket, (connection = { unsafe: false }))
     return connection
   }
-  const sockets = new Sockets({ live, log, limits: limits.sockets, budget, draining })
+  const sockets = new Sockets({ live, log, limits: limits.sockets, budget, closing: () => closing })
   const app = new Koa()
   app.silent = true
   app.use(async (context) => {
@@ -116,6 +117,7 @@ export function createHttpServer({ live, log, limits, draining }: HttpOptions): 
   return {
     server,
     async drain(deadline) {
+      closing = true
       const cut = () => running.scopes.forEach((scope) => scope.abort(new GatewayError('draining')))
       const busy = () => running.scopes.size > 0
       await Promise.all([drain(server, { busy, deadline, cut, lastWords: limits.lastWords }), sockets.close(deadline)])

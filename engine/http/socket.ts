@@ -20,7 +20,7 @@ import type { SocketOptions } from './socket-peer.ts'
 import { Tally } from './tally.ts'
 
 export interface SocketServerOptions extends SocketOptions {
-  readonly draining: () => boolean
+  readonly closing: () => boolean
 }
 
 /** Whether a request asks for a WebSocket; any other upgrade is ignored, as RFC 9110 (section 7.8) allows. */
@@ -109,11 +109,11 @@ export class Sockets {
 
   /** Why an upgrade is not even considered, and the protocol spoken at its path. */
   #refusal(request: IncomingMessage, upgrade: Upgrade): { readonly error?: GatewayError; readonly codec?: AnyCodec } {
-    const { live, limits, draining } = this.#options
+    const { live, limits, closing } = this.#options
     const wrong = suspicious(request) ?? (hasBody(request) ? 'an upgrade has no body' : undefined)
     if (wrong !== undefined)
       return { error: new GatewayError('invalid_request', { reason: `The request cannot be read safely: ${wrong}.` }) }
-    if (draining()) return { error: new GatewayError('draining', {}, { retryAfter: 1 }) }
+    if (closing()) return { error: new GatewayError('draining', {}, { retryAfter: 1 }) }
     const route = routeAt(live, upgrade.path)
     const spoken = route.codec ? { codec: route.codec } : {}
     if ('error' in route) return { error: route.error, ...spoken }
@@ -122,7 +122,7 @@ export class Sockets {
 
   /** Finds out who asks for a socket, and counts it until its connection is closed. */
   async #visitor(stream: Duplex, upgrade: Upgrade, scope: ExchangeScope): Promise<Visitor> {
-    const { live, log, draining } = this.#options
+    const { live, log, closing } = this.#options
     let principal: Principal | undefined
     try {
       principal = await admit(live, upgrade, scope)
@@ -133,7 +133,7 @@ export class Sockets {
         log.error({ err: refused.cause ?? refused, at: refused.at }, 'a socket could not be opened')
       return { refused, goodbye }
     }
-    if (draining()) return { refused: new GatewayError('draining', {}, { retryAfter: 1 }), goodbye: stopping }
+    if (closing()) return { refused: new GatewayError('draining', {}, { retryAfter: 1 }), goodbye: stopping }
     const counted = [this.#addresses.add(upgrade.remote), principal ? this.#keys.add(principal.keyId) : () => undefined]
     const uncount = () => counted.forEach((remove) => remove?.())
     if (counted.includes(undefined)) {

@@ -159,7 +159,8 @@ export class Live {
     this.#current = loading.snapshot
     this.#error = undefined
     for (const line of loading.snapshot.off) log.warn(line)
-    log.info({ version: loading.snapshot.version }, 'the configuration is live')
+    // The first one serves only once the gateway listens; whoever serves it says so.
+    if (old !== undefined) log.info({ version: loading.snapshot.version }, 'the configuration is live')
     if (old !== undefined && !this.#users.has(old)) this.#retire(old)
     return []
   }

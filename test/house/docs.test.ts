@@ -16,6 +16,7 @@ import { root, sourcesOf } from './sources.ts'
 const silent: Terminal = {
   environment: {},
   folder: root,
+  interactive: false,
   out: () => undefined,
   error: () => undefined,
   style: (_, text) => text,

@@ -47,6 +47,7 @@ export async function sandbox(files: Readonly<Record<string, string>> = {}): Pro
       const status = await run(words, {
         environment: {},
         folder,
+        interactive: false,
         out: (text) => void out.push(...text.split('\n')),
         error: (text) => void error.push(...text.split('\n')),
         style: (_, text) => text,

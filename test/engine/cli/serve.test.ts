@@ -25,6 +25,8 @@ const pipelines = {
   'pipelines/chat.yaml':
     'name: chat\nsummary: Chat.\nprotocol: chat\nroutes: [POST /chat]\nstages: [auth, parse, resolve, pin, { attempt: { do: [translate, call, translate-back] } }]\nfinally: [{ log: { type: chat } }]\n',
   'pipelines/crash.yaml': 'name: crash\nsummary: Fails.\npublic: true\nroutes: [GET /crash]\nstages: [crash]\n',
+  'pipelines/ready.yaml':
+    'name: ready\nsummary: Ready.\npublic: true\nroutes: [GET /ready]\nstages: [{ health: { report: ready } }]\n',
 }
 const chunk = (content: string) =>
   `data: ${JSON.stringify({ id: 'a', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`
@@ -50,7 +52,7 @@ describe('cli/serve', function () {
     const providers = `[{ name: far, type: compatible, base_url: '${upstream.url}' }]`
     await here.write(
       'config/sluice.yaml',
-      `listen: ${listen}\ndatabase: { url: 'sqlite:${here.folder}/sluice.db' }\nplugins: ['${root}/plugins', ./plugins]\nproviders: ${providers}\nmodels: [{ name: m, provider: far }]\n`,
+      `listen: ${listen}\nshutdown: { notice: "\${NOTICE:-0s}" }\ndatabase: { url: 'sqlite:${here.folder}/sluice.db' }\nplugins: ['${root}/plugins', ./plugins]\nproviders: ${providers}\nmodels: [{ name: m, provider: far }]\n`,
     )
     return (serving = startServe(here.folder, environment, ...words))
   }
@@ -154,6 +156,25 @@ describe('cli/serve', function () {
     expect(process.error.join('\n')).to.include(JSON.stringify(finding).slice(1, -1))
   })
 
+  for (const workers of [1, 2])
+    it(`takes requests for a while after SIGTERM, and says that it is not ready, with workers: ${workers}`, async () => {
+      const process = await start(`{ port: 0, workers: ${workers} }`, { NOTICE: '1h' }, '--json')
+      const served = await introduced(process)
+      await process.until(() => livePids(process).size === workers)
+      process.interrupt('SIGTERM')
+      const stopping = () => logOf(process).filter(({ msg }) => msg.startsWith('stopping')).length
+      await process.until(() => stopping() === (workers === 1 ? 1 : workers + 1))
+      // Enough of them to reach every process.
+      for (let asked = 0; asked < 4; asked++) {
+        const ready = await fetch(`${served.url}/ready`)
+        expect(ready.status).to.equal(503)
+        expect(await ready.json()).to.include({ status: 'draining', draining: true })
+      }
+      const { text, finish } = await streaming(served)
+      finish()
+      expect(await text).to.contain('[DONE]')
+    })
+
   describe('where it cannot listen', () => {
     let taken: Server
     let port: number
@@ -172,6 +193,7 @@ describe('cli/serve', function () {
         const process = await start(`{ port: ${port} }`, { HOST: host })
         expect(await process.ended).to.equal(1)
         expect(said(process)).to.deep.equal([`sluice cannot start: ${host}:${port} cannot be listened on: ${reason}`])
+        expect(livePids(process)).to.have.property('size', 0)
         expect(process.out).to.deep.equal([])
       })
 
@@ -181,7 +203,7 @@ describe('cli/serve', function () {
       expect(said(process)).to.deep.equal([
         `sluice cannot start: 127.0.0.1:${port} cannot be listened on: the port is in use`,
       ])
-      expect(livePids(process)).to.have.property('size', 1)
+      expect(livePids(process)).to.have.property('size', 0)
       expect(process.out.map((line) => Object.keys(JSON.parse(line) as object))).to.deep.equal([['key']])
     })
   })

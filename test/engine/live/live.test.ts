@@ -79,10 +79,12 @@ describe('live configuration', () => {
   })
 
   it('says once which providers are off', () => {
-    expect(house.lines.map(({ msg }) => msg)).to.deep.equal([
-      'provider "off" is off: OFF_URL is not set',
-      'the configuration is live',
-    ])
+    expect(house.lines.map(({ msg }) => msg)).to.deep.equal(['provider "off" is off: OFF_URL is not set'])
+  })
+
+  it('says that a configuration is live which replaces another', async () => {
+    await live.reload()
+    expect(house.lines.at(-1)?.msg).to.equal('the configuration is live')
   })
 
   it('reads again only what changed', async () => {
