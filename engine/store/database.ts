@@ -45,7 +45,7 @@ async function openSqlite(url: string, place: Extract<Place, { dialect: 'sqlite'
 
 async function makeFolder(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true })
+    await mkdir(folder, { recursive: true, mode: 0o700 })
     await access(folder, constants.W_OK)
   } catch (error) {
     throw new StartError(`the folder ${folder} of the database cannot be written: ${reasonOf(error)}`, { cause: error })

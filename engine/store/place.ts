@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs'
 import BetterSqlite from 'better-sqlite3'
 
 /** Why the gateway does not start: one line for the operator. */
@@ -29,8 +30,21 @@ export function placeOf(url: string): Place {
   throw new StartError('database.url must be sqlite:<path> or postgres://<user>:<password>@<host>:<port>/<name>')
 }
 
+/**
+ * Makes a file that nobody else may read; SQLite would let everybody. The files that SQLite writes beside it take its
+ * mode. One that is there already keeps the mode it has: somebody may have opened it for a backup.
+ */
+function makeFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch {
+    // It is there, or it cannot be made: then SQLite finds the same, and says so.
+  }
+}
+
 /** Opens a SQLite file for writing. `busy` is how long, in milliseconds, a query blocks its thread for another's lock. */
 export function openFile(path: string, busy: number, maxPages?: number): BetterSqlite.Database {
+  makeFile(path)
   const file = new BetterSqlite(path, { timeout: busy })
   try {
     file.pragma('journal_mode = WAL')

@@ -81,7 +81,7 @@ function secretIn({ file, log }: SecretSource): string {
 /** The whole file appears at once under its name, or not at all: nobody reads half a secret. */
 function make(file: string): void {
   const draft = `${file}.${process.pid}.${randomBytes(6).toString('hex')}`
-  mkdirSync(dirname(file), { recursive: true })
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
   try {
     linkSync(draft, file)

@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -121,6 +131,29 @@ describe('engine/store/database', () => {
     after(() => rmSync(folder, { recursive: true }))
 
     contract(() => openDatabase(`sqlite:${folder}/new/folder/sluice.db`))
+
+    it('makes a folder and files that nobody else may read, and leaves those alone that were there', async () => {
+      const modeOf = (...path: string[]) => (statSync(join(folder, ...path)).mode & 0o777).toString(8)
+      const before = process.umask(0)
+      try {
+        const made = await openDatabase(`sqlite:${join(folder, 'deep', 'own', 'db')}`)
+        await made.query
+          .insertInto('api_keys')
+          .values({ ...KEY, id: 'a', name: 'a', hash: '1' })
+          .execute()
+        const files = readdirSync(join(folder, 'deep', 'own')).sort()
+        expect(files).to.deep.equal(['db', 'db-shm', 'db-wal'])
+        expect(files.map((name) => modeOf('deep', 'own', name))).to.deep.equal(['600', '600', '600'])
+        expect([modeOf('deep'), modeOf('deep', 'own')]).to.deep.equal(['700', '700'])
+        await made.close()
+        chmodSync(join(folder, 'deep'), 0o755)
+        chmodSync(join(folder, 'deep', 'own', 'db'), 0o640)
+        await (await openDatabase(`sqlite:${join(folder, 'deep', 'own', 'db')}`)).close()
+        expect([modeOf('deep'), modeOf('deep', 'own', 'db')]).to.deep.equal(['755', '640'])
+      } finally {
+        process.umask(before)
+      }
+    })
 
     it('writes ahead, flushes as needed and gives up on a lock after 50 milliseconds', async () => {
       const { query, close } = await openDatabase(`sqlite:${folder}/settings.db`)
