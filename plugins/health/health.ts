@@ -41,6 +41,8 @@ function wordOf({ draining, degraded, config }: HostStatus): Word {
   return degraded.length > 0 || config.error !== undefined ? 'degraded' : 'ok'
 }
 
+/** Everybody may read it: what is wrong with a configuration, and where its files are, stands in the log alone. */
 function bodyOf(status: Word, { draining, degraded, config: { version, error } }: HostStatus): Json {
-  return { status, degraded: [...degraded], draining, config: { version, ...(error === undefined ? {} : { error }) } }
+  const config = error === undefined ? { version } : { version, error: true }
+  return { status, degraded: [...degraded], draining, config }
 }

@@ -84,17 +84,19 @@ describe('a gateway whose files change', () => {
     await until(async () => (await version()) !== before)
     expect((await gateway.ready()).body).to.include({ status: 'ok' })
   }
-  /** Makes a change that must be refused, and answers what is said of it. */
+  /** Makes a change that must be refused, and answers what the log says of it: everybody may read the health report. */
   const refused = async (change: () => Promise<void>) => {
-    const { version: before, error } = (await gateway.ready()).body.config
+    const before = await version()
+    const logged = gateway.lines.length
+    const said = () => gateway.lines.slice(logged).map((line) => JSON.parse(line) as { level: string; msg: string })
     await change()
-    await until(async () => (await gateway.ready()).body.config.error !== error)
+    await until(async () => said().some(({ msg }) => msg.includes('the last good one stays')))
     const { status, body } = await gateway.ready()
     expect(status).to.equal(200)
     expect(body.status).to.equal('degraded')
-    expect(body.config.version).to.equal(before)
+    expect(body.config).to.deep.equal({ version: before, error: true })
     expect((await gateway.ask('/v1/chat/completions', { model: 'echo', messages })).status).to.equal(200)
-    return body.config.error
+    return said().find(({ level }) => level === 'error')?.msg
   }
   /** Takes a refused change back. */
   const mended = async (change: () => Promise<void>) => {
@@ -178,12 +180,10 @@ describe('a gateway whose files change', () => {
     expect(await says('word')).to.equal('Three?')
   })
 
-  it('keeps the last good configuration, and says why in its log too', async () => {
-    const lines = gateway.lines.length
+  it('keeps the last good configuration', async () => {
     expect(await refused(() => gateway.configure({ models: [{ name: 'echo', provider: 'ecoh' }] }))).to.match(
       /^sluice\.yaml:\d+:\d+: .*"ecoh".*did you mean "echo"/,
     )
-    expect(gateway.lines.slice(lines).join('\n')).to.include('ecoh').and.include('the last good one stays')
     expect(await refused(() => gateway.write('sluice.yaml', 'models: ['))).to.match(/^sluice\.yaml:1:/)
     await mended(() => gateway.configure({}))
     expect(await says('echo')).to.equal('hello')

@@ -28,7 +28,7 @@ describe('plugins/health/health', () => {
       )
       const config = { version: 'abc', error: 'x.yaml:1:1: no' }
       expect(ask(report, { config })).to.deep.equal(
-        reply(200, { status: 'degraded', degraded: [], draining: false, config }),
+        reply(200, { status: 'degraded', degraded: [], draining: false, config: { version: 'abc', error: true } }),
       )
     })
 
