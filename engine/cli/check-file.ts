@@ -68,7 +68,7 @@ async function neighbours(given: string, { pipelines }: Configuration, { folder 
 }
 
 /** Words that tell a block as ours when it cannot be read. */
-const ours = /^\s*(stages|endpoints|providers|models):/m
+const ours = /^\s{0,64}(stages|endpoints|providers|models):/m
 
 /** What a YAML text is, by its fields; nothing of ours when it has none that we know. */
 function kindOf(value: Json): 'pipeline' | 'configuration' | undefined {

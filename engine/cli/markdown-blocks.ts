@@ -11,7 +11,7 @@ export function fencedBlocks(markdown: string, languages: readonly string[]): Bl
   const blocks: Block[] = []
   let open: { fence: string; wanted: boolean; line: number; lines: string[] } | undefined
   for (const [index, line] of markdown.split(/\r?\n/).entries()) {
-    const [, fence, info] = /^\s*(`{3,}|~{3,})\s*(.*)$/.exec(line) ?? []
+    const [, fence, info] = /^\s{0,64}(`{3,}|~{3,})\s{0,64}(.*)/.exec(line) ?? []
     if (open === undefined) {
       const language = (info ?? '').split(/\s/, 1)[0] ?? ''
       if (fence !== undefined) open = { fence, wanted: languages.includes(language), line: index + 2, lines: [] }

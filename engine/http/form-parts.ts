@@ -85,7 +85,9 @@ function partOf(bytes: Buffer, headers: number, end: number): FormPart {
   if (Buffer.byteLength(name) > nameLimit) throw malformed(`the name of a part is longer than ${nameLimit} bytes`)
   if (!/^(7bit|8bit|binary)$/i.test(fields.get('content-transfer-encoding') ?? 'binary'))
     throw malformed('a part is encoded')
-  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(fields.get('content-type') ?? '')?.[1]?.toLowerCase()
+  const charset = /;\s{0,64}charset\s{0,64}=\s{0,64}"?([^\s";]+)/i
+    .exec(fields.get('content-type') ?? '')?.[1]
+    ?.toLowerCase()
   return {
     name,
     file: disposition.has('filename') || disposition.has('filename*'),
@@ -101,10 +103,10 @@ function headerFields(block: string): Map<string, string> {
   if (lines.length > headerCount) throw malformed(`a part has more than ${headerCount} headers`)
   const fields = new Map<string, string>()
   for (const line of lines) {
-    const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t -~\x80-\xff]*)$/.exec(line) ?? []
+    const [, name, value = ''] =
+      /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([!-~\x80-\xff][\t -~\x80-\xff]*)?$/.exec(line) ?? []
     const key = name?.toLowerCase()
-    if (key === undefined || value === undefined || fields.has(key))
-      throw malformed('the headers of a part are not valid')
+    if (key === undefined || fields.has(key)) throw malformed('the headers of a part are not valid')
     fields.set(key, value)
   }
   return fields

@@ -8,7 +8,7 @@ import type { Live } from './live.ts'
 const quiet = 100
 
 /** Files that change beside a configuration without being one. */
-const foreign = /\.(db|sqlite3?)(-\w+)?$|\.(log|sw[a-z]|tmp)$|~$/
+const foreign = /\.(db|sqlite3?)(-\w{1,16})?$|\.(log|sw[a-z]|tmp)$|~$/
 
 /**
  * Reloads when a file of the configuration, its pipelines or its plugin folders changes. Folders are watched, never

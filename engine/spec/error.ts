@@ -147,7 +147,7 @@ export class GatewayError extends Error {
 }
 
 function fill(sentence: string, facts: Facts): string {
-  return sentence.replace(/\{(\w+)\}/g, (_, name: string) => String(facts[name] ?? 'unknown'))
+  return sentence.replace(/\{(\w{1,64})\}/g, (_, name: string) => String(facts[name] ?? 'unknown'))
 }
 
 /** Whatever was thrown, as a `GatewayError`; the original stays as `cause`. */

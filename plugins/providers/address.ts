@@ -24,7 +24,7 @@ function below(base: URL, path: string): URL {
 }
 
 function trimmed(url: URL): string {
-  return url.pathname.replace(/\/+$/, '')
+  return url.pathname.replace(/\/{1,64}$/, '')
 }
 
 function parsed(text: string, setting: string): URL {

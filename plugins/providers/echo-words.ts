@@ -20,7 +20,7 @@ export function forcedTool({ tools, toolChoice }: GenerateRequest): FunctionTool
 
 /** Pieces of `size` words with the space after them; joined they are the text. */
 export function pieces(text: string, size: number): readonly string[] {
-  const words = text.match(/\s*\S+\s*|\s+/g) ?? []
+  const words = text === '' ? [] : text.split(/(?<=\s)(?=\S)/)
   return Array.from({ length: Math.ceil(words.length / size) }, (_, at) =>
     words.slice(at * size, (at + 1) * size).join(''),
   )

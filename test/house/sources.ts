@@ -50,3 +50,32 @@ export function literalsOf({ text }: Pick<SourceFile, 'text'>): string[] {
     return [...inside.split(/\$\{[^}]*\}/), ...expressions]
   })
 }
+
+/** A regular expression in a source. */
+export interface Regex {
+  readonly path: string
+  readonly source: string
+  readonly flags: string
+}
+
+/** Words after which a slash begins an expression. */
+const beforeRegex = /(?:^|[(,=:[!&|?{};+*%<>~^-]|\b(?:return|typeof|case|in|of|delete|void|throw|new|else|do))$/
+
+/** The regular expressions of a source: its literals, and the texts that schemas have as a `pattern`. */
+export function regexesOf({ path, text }: SourceFile): Regex[] {
+  const found: Regex[] = []
+  const token =
+    /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/(?<source>(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+)\/(?<flags>[a-z]*)|[^\s'"`/]+|./gs
+  let before = ''
+  for (const { 0: whole, groups } of text.matchAll(token)) {
+    const { source, flags = '' } = groups ?? {}
+    if (whole.startsWith('//') || whole.startsWith('/*') || whole.trim() === '') continue
+    if (source !== undefined && beforeRegex.test(before)) found.push({ path, source, flags })
+    if (whole.startsWith('`'))
+      for (const [, code = ''] of whole.matchAll(/\$\{([^}]*)\}/g)) found.push(...regexesOf({ path, text: code }))
+    if (before.endsWith('pattern:'))
+      found.push({ path, source: whole.slice(1, -1).replaceAll('\\\\', '\\'), flags: '' })
+    before = whole
+  }
+  return found
+}

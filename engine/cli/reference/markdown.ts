@@ -15,6 +15,6 @@ export function code(text: string): string {
 }
 
 function cell(text: string): string {
-  const safe = text.replace(/(`[^`]*`)|</g, (_, span: string | undefined) => span ?? '&lt;')
+  const safe = text.replace(/(`[^`]{0,1024}`)|</g, (_, span: string | undefined) => span ?? '&lt;')
   return safe.replaceAll('|', '\\|').replaceAll('\n', ' ')
 }

@@ -69,7 +69,7 @@ function stopOf(choice: Json | undefined, held: { calls: boolean; refused: boole
 
 /** Whether a frame can tell how the stream ended, without parsing it. */
 function telling(data: string): boolean {
-  return data.includes('"usage"') || data.includes('"error"') || !/"finish_reason":\s*null/.test(data)
+  return data.includes('"usage"') || data.includes('"error"') || !/"finish_reason":\s{0,8}null/.test(data)
 }
 
 function calling({ data }: Frame): boolean {

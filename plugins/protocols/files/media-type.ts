@@ -32,7 +32,7 @@ export function mediaTypeOf(contentType: string, bytes: Buffer, name: string): s
   if (!unsaid.has(said)) return said
   const head = bytes.toString('latin1', 0, 16)
   const found = beginnings.find(([beginning]) => beginning.test(head))
-  return found?.[1] ?? extensions.get(/\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? '') ?? anything
+  return found?.[1] ?? extensions.get(/\.(\w{1,16})$/.exec(name)?.[1]?.toLowerCase() ?? '') ?? anything
 }
 
 const formats: ReadonlyMap<string, string> = new Map([

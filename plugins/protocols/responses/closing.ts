@@ -29,7 +29,7 @@ function frameOf(event: JsonObject & { readonly type: string }): Frame {
   return { event: event.type, data: JSON.stringify(event) }
 }
 
-const numbered = /"sequence_number"\s*:\s*(\d+)/
+const numbered = /"sequence_number"\s{0,8}:\s{0,8}(\d+)/
 
 function following(last: Frame | undefined): number {
   if (!last) return 0
@@ -57,6 +57,6 @@ function begun(first: Frame | undefined): JsonObject {
   const whole = object(parsedObject(first.data)?.['response'])
   if (whole) return whole
   // A long request is echoed at length; the id stands at the beginning.
-  const id = /"response"\s*:\s*\{[^{}[\]]*?"id"\s*:\s*"([\w-]+)"/.exec(first.data)?.[1]
+  const id = /"response"\s{0,8}:\s{0,8}\{[^{}[\]]{0,1024}?"id"\s{0,8}:\s{0,8}"([\w-]{1,256})"/.exec(first.data)?.[1]
   return id === undefined ? {} : { id }
 }

@@ -26,7 +26,7 @@ export const meter: Codec['meter'] = {
 /** The object of scalars and of such objects that follows the last `word`. */
 function objectAfter(data: string, word: string): JsonObject | undefined {
   const at = data.lastIndexOf(word)
-  const object = at < 0 ? null : /^\s*\{(?:[^{}]|\{[^{}]*\})*\}/.exec(data.slice(at + word.length))
+  const object = at < 0 ? null : /^\s{0,64}\{(?:[^{}]|\{[^{}]{0,4096}\}){0,4096}\}/.exec(data.slice(at + word.length))
   return object ? parsedObject(object[0]) : undefined
 }
 

@@ -65,7 +65,7 @@ function filled<T>(list: readonly T[]): readonly T[] | undefined {
   return list.length > 0 ? list : undefined
 }
 
-const base64 = /^data:([^;,]+)(?:;[^;,]+)*;base64,/
+const base64 = /^data:([^;,]{1,256})(?:;[^;,]{1,256}){0,16};base64,/
 
 function dataUrl(value: string): MediaSource | undefined {
   const head = base64.exec(value.slice(0, 256))
