@@ -8,6 +8,7 @@ import type { Environment } from './config/interpolate.ts'
 import type { Settings } from './config/settings.ts'
 import { httpLimits } from './http/limits.ts'
 import type { HttpLimits } from './http/limits.ts'
+import { byteBudget } from './stream/in-hand.ts'
 import { createHttpServer } from './http/server.ts'
 import { declaredKeys } from './live/declared-keys.ts'
 import { dispatchJobs } from './live/dispatch.ts'
@@ -73,6 +74,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const { log, secrets } = options
   const keep = new Keep()
   const pool = new WorkerPool({ onError: (error) => log.error({ err: error }, 'a worker thread failed') })
+  const limits = options.limits ?? httpLimits
+  const inHand = byteBudget(limits.bodies)
   let stores: Stores | undefined
   let draining = false
   const services: HouseServices = {
@@ -86,6 +89,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     fixed: (settings) => (stores === undefined ? [] : changedForGood(stores.settings, settings)),
     protect: (values) => values.forEach((value) => secrets.protect(value)),
     scrub: (text) => secrets.scrub(text),
+    inHand,
     record: (row) => stores?.rows.write(row),
     keyValue: {
       get shared() {
@@ -134,8 +138,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     if ('diagnostics' in started) throw new ConfigurationError(started.diagnostics)
     const { live } = started
     if (!stores) throw new Error('the configuration went live without its stores')
-    const limits = options.limits ?? httpLimits
-    const http = createHttpServer({ live, log, limits, draining: () => draining })
+    const http = createHttpServer({ live, log, limits, budget: inHand, draining: () => draining })
     const address = await listen(http.server, live.current.settings).catch(async (error: unknown) => {
       await live.close()
       throw error

@@ -2,6 +2,7 @@ import type { FromSchema } from 'json-schema-to-ts'
 import type { ModelRecord } from '../spec/catalog.ts'
 import { durationSchema } from '../spec/duration.ts'
 import type { JsonObject } from '../spec/json.ts'
+import { serverSettings } from './server-settings.ts'
 
 const name = { type: 'string', minLength: 1, maxLength: 256, pattern: '^\\S+$' } as const
 const names = { type: 'array', items: name } as const
@@ -171,27 +172,7 @@ export const settingsFormat = {
       description: 'API keys declared here; others are kept in the database.',
       items: apiKey,
     },
-    server_config: {
-      type: 'object',
-      additionalProperties: false,
-      default: {},
-      description: 'How the gateway behaves.',
-      properties: {
-        logging: {
-          type: 'object',
-          additionalProperties: false,
-          default: {},
-          description: 'What is logged.',
-          properties: {
-            level: {
-              enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
-              default: 'info',
-              description: 'Least level that is logged; LOG_LEVEL overrides it.',
-            },
-          },
-        },
-      },
-    },
+    server_config: serverSettings,
   },
 } as const
 

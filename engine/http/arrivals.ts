@@ -1,4 +1,4 @@
-import type { ByteBudget } from './body.ts'
+import type { ByteBudget } from '../spec/source.ts'
 import type { SocketLimits } from './limits.ts'
 import { MessageBytes } from './socket-bytes.ts'
 

@@ -3,50 +3,9 @@ import { performance } from 'node:perf_hooks'
 import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../spec/error.ts'
 import { unwatch, watch } from '../pipeline/deadline.ts'
+import { tooMuchInHand } from '../stream/in-hand.ts'
+import type { Hold } from '../stream/in-hand.ts'
 import type { HttpLimits } from './limits.ts'
-
-/** Bytes of bodies that all requests of this process may hold at once. */
-export interface ByteBudget {
-  /** False: too much is in hand already. */
-  take(bytes: number): boolean
-  give(bytes: number): void
-}
-
-/** A budget of `limit` bytes. */
-export function byteBudget(limit: number): ByteBudget {
-  let used = 0
-  return {
-    take(bytes) {
-      if (used + bytes > limit) return false
-      used += bytes
-      return true
-    },
-    give(bytes) {
-      used -= bytes
-    },
-  }
-}
-
-/** What one request has taken from a budget. */
-export class Hold {
-  readonly #budget: ByteBudget
-  #taken = 0
-
-  constructor(budget: ByteBudget) {
-    this.#budget = budget
-  }
-
-  take(bytes: number): boolean {
-    if (!this.#budget.take(bytes)) return false
-    this.#taken += bytes
-    return true
-  }
-
-  release(): void {
-    this.#budget.give(this.#taken)
-    this.#taken = 0
-  }
-}
 
 /** What a body may take while it is being read. */
 export interface BodyReading {
@@ -95,7 +54,7 @@ export function readBody(request: IncomingMessage, { limit, hold, silence }: Bod
       heard = performance.now()
       size += chunk.length
       if (size > limit) return stop(new GatewayError('request_too_large', { limit }))
-      if (!hold.take(chunk.length)) return stop(new GatewayError('overloaded', {}, { retryAfter: 1 }))
+      if (!hold.take(chunk.length)) return stop(tooMuchInHand())
       parts.push(chunk)
     })
     request.on('end', () => {

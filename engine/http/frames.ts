@@ -2,6 +2,7 @@ import { WebSocket } from 'ws'
 import type { SocketWriter } from '../spec/codec.ts'
 import type { Reply } from '../spec/slots.ts'
 import type { Flow, Frame } from '../spec/source.ts'
+import type { EventRoom } from '../stream/in-hand.ts'
 import { FrameDecoder } from '../stream/sse.ts'
 import { part, tooSlow } from './goodbye.ts'
 import type { SocketLimits } from './limits.ts'
@@ -12,6 +13,8 @@ export interface Outlet {
   readonly socket: WebSocket
   readonly limits: Pick<SocketLimits, 'unsent' | 'stalled' | 'farewell' | 'trailing'>
   readonly writer: SocketWriter
+  /** For its unfinished events. */
+  readonly room: EventRoom
   /** The error reply for a stream that broke without an end of its own. */
   readonly broken: (error: Error) => Reply
 }
@@ -51,7 +54,7 @@ class Telling {
 
   /** Says everything a stream of events has to say. A client that reads too slowly pauses it. */
   follow(open: (sink: { data(chunk: Uint8Array): void; end(): void; fail(error: Error): void }) => Flow): void {
-    const decoder = new FrameDecoder()
+    const decoder = new FrameDecoder(this.#outlet.room)
     const flow = open({
       data: (chunk) => {
         const wrong = this.#failing(() => this.#events(decoder.push(chunk)))

@@ -52,7 +52,7 @@ export interface HttpLimits {
   readonly lingerBytes: number
   /** How long answers that are cut at the end of draining may take for their last words. */
   readonly lastWords: number
-  /** Bytes of bodies and messages in hand, of all clients together. */
+  /** Bytes in hand of all bodies, messages, answers and unfinished events, of clients and upstreams together. */
   readonly bodies: number
   readonly sockets: SocketLimits
 }

@@ -4,8 +4,8 @@ import Koa from 'koa'
 import type { Logger } from 'pino'
 import { GatewayError } from '../spec/error.ts'
 import type { Live } from '../live/live.ts'
-import { byteBudget, discardBody, hasBody } from './body.ts'
-import type { ByteBudget } from './body.ts'
+import { discardBody, hasBody } from './body.ts'
+import type { ByteBudget } from '../spec/source.ts'
 import { drain } from './drain.ts'
 import { errorReply, runExchange } from './exchange.ts'
 import type { Send } from './exchange.ts'
@@ -27,6 +27,7 @@ export interface HttpOptions {
   readonly live: Live
   readonly log: Logger
   readonly limits: HttpLimits
+  readonly budget: ByteBudget
   /** It is about to stop: clients are told to connect elsewhere. */
   readonly draining: () => boolean
 }
@@ -56,9 +57,8 @@ interface Connection {
 }
 
 /** The HTTP server: Koa as the shell, the running snapshot's pipelines behind its router. */
-export function createHttpServer({ live, log, limits, draining }: HttpOptions): HttpServer {
+export function createHttpServer({ live, log, limits, budget, draining }: HttpOptions): HttpServer {
   let closing = false
-  const budget = byteBudget(limits.bodies)
   const running: Running = { limits, budget, scopes: new Set(), scrub: live.scrub }
   const connections = new WeakMap<Socket, Connection>()
   const connectionOf = (socket: Socket): Connection => {

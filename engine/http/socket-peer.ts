@@ -8,8 +8,9 @@ import type { JsonObject } from '../spec/json.ts'
 import type { Outcome } from '../spec/slots.ts'
 import type { Live } from '../live/live.ts'
 import type { Bag } from '../pipeline/run.ts'
+import { answerHold, ampleRoom } from '../stream/in-hand.ts'
 import { Arrivals } from './arrivals.ts'
-import type { ByteBudget } from './body.ts'
+import type { ByteBudget } from '../spec/source.ts'
 import { errorReply, runExchange } from './exchange.ts'
 import { sendFrames } from './frames.ts'
 import { part, refusedBy, tooMuch, tooOld, tooSlow, tooSlowToSend } from './goodbye.ts'
@@ -188,7 +189,7 @@ export class Peer {
   }
 
   async #answer(message: Message): Promise<void> {
-    const { live, limits } = this.#options
+    const { live, limits, budget } = this.#options
     const snapshot = live.acquire()
     try {
       const endpoint = socketEndpoint(snapshot, this.#upgrade.path)
@@ -202,7 +203,8 @@ export class Peer {
       this.#turn = { scope, writer }
       const slots: Bag = { ingress: messageIngress(this.#upgrade, endpoint, this.#session, asked) }
       const broken = (error: Error) => errorReply(asGatewayError(error), { codec, id: scope.id, scrub: live.scrub })
-      const outlet = { socket: this.#socket, limits, writer, broken }
+      const room = { ...ampleRoom, hold: answerHold({ inHand: budget }, scope) }
+      const outlet = { socket: this.#socket, limits, writer, room, broken }
       const { outcome } = await runExchange(pipeline, codec, slots, scope, (reply) => sendFrames(outlet, reply))
       this.#judge(outcome, slots.request !== undefined)
     } finally {

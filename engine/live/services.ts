@@ -4,6 +4,7 @@ import type { Settings } from '../config/settings.ts'
 import type { Path } from '../config/source.ts'
 import type { Host, HostStatus } from '../spec/stage.ts'
 import type { Keys, LogRow } from '../spec/store.ts'
+import { byteBudget } from '../stream/in-hand.ts'
 import { Keep } from './keep.ts'
 
 /** What the rest of the house lends to a configuration: everything that is not made from the configuration itself. */
@@ -20,6 +21,7 @@ export interface HouseServices {
   protect(secrets: readonly string[]): void
   /** `text` without any secret the house knows of. */
   scrub(text: string): string
+  readonly inHand: Host['inHand']
   readonly keyValue: Host['keyValue']
   readonly jobs?: Host['jobs']
   seal: Host['seal']
@@ -46,6 +48,7 @@ export function emptyHouse(version: string, keep: Keep = new Keep()): HouseServi
     keysFor: () => ({ find: () => undefined }),
     protect: () => undefined,
     scrub: (text) => text,
+    inHand: byteBudget(0),
     keyValue: {
       shared: false,
       get: nothingKept,

@@ -147,6 +147,7 @@ function hostMaker(
       pipelines
         .filter((one) => one.protocol === protocol)
         .flatMap(({ routes }) => routes.slice(0, 1).map(({ path }) => path)),
+    inHand: house.inHand,
     keyValue: house.keyValue,
     ...(house.jobs ? { jobs: house.jobs } : {}),
     seal: (bytes, context) => house.seal(bytes, context),

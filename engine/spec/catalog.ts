@@ -1,4 +1,3 @@
-import type { JsonObject } from './json.ts'
 import type { Offer, Provider } from './provider.ts'
 
 /** USD per million tokens. A bucket without a price makes the cost unknown as soon as it is used. */
@@ -53,12 +52,19 @@ export interface Candidate {
   readonly origin: string
 }
 
+/** The sections of `server_config`, defaults filled in: `docs/reference/settings.md` says what each field means. */
+export interface ServerSettings {
+  readonly resilience: {
+    /** Bytes. */
+    readonly max_event_bytes: number
+  }
+}
+
 /** The models and providers of one configuration. */
 export interface Catalog {
   readonly models: readonly ModelRecord[]
   /** By name, by alias, or as `provider/upstream_model`. */
   find(name: string): ModelRecord | undefined
   provider(name: string): OpenProvider | undefined
-  /** The `server_config` sections. */
-  readonly settings: JsonObject
+  readonly settings: ServerSettings
 }

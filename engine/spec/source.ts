@@ -27,3 +27,10 @@ export interface Frame {
   readonly event?: string
   readonly data: string
 }
+
+/** Bytes that all exchanges of this process may have in hand at once, of clients and of upstreams. */
+export interface ByteBudget {
+  /** False: too much is in hand already. */
+  take(bytes: number): boolean
+  give(bytes: number): void
+}

@@ -6,6 +6,7 @@ import type { Catalog } from './catalog.ts'
 import type { Json } from './json.ts'
 import type { Ask, Vote } from './signal.ts'
 import type { SlotName, Slots } from './slots.ts'
+import type { ByteBudget } from './source.ts'
 import type { Jobs, KeyValue } from './key-value.ts'
 import type { Keys, LogRow } from './store.ts'
 
@@ -54,6 +55,8 @@ export interface Host {
   routes?(protocol: string): readonly string[]
   /** `text` without any secret the house knows of. */
   readonly scrub: (text: string) => string
+  /** The bytes that all exchanges have in hand. */
+  readonly inHand: ByteBudget
   /** Values that outlive an exchange. */
   readonly keyValue: KeyValue
   /** Exchanges that go on without a client; undefined without a shared key-value store. */

@@ -1,30 +1,47 @@
 import { GatewayError } from '../spec/error.ts'
 import type { Flow, Source } from '../spec/source.ts'
+import { tooMuchInHand } from './in-hand.ts'
+import type { Hold } from './in-hand.ts'
 
-/** All bytes of a source. Rejects, and closes its feed, as soon as they are more than `limit`. */
-export function collect(source: Source, limit: number): Promise<Buffer> {
+/**
+ * All bytes of a source. What they take from `hold` stays taken; it is released when they are refused.
+ * Rejects, and closes its feed, as soon as they are more than `limit` (`upstream_invalid_response`) or than there is
+ * room for (`overloaded`).
+ */
+export function collect(source: Source, limit: number, hold?: Hold): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const parts: Uint8Array[] = []
     let size = 0
+    const refuse = (error: Error) => {
+      parts.length = 0
+      hold?.release()
+      reject(error)
+    }
     const flow: Flow = source.open({
       data(chunk) {
         size += chunk.length
-        if (size <= limit) {
+        const error = size > limit ? tooLarge(limit) : hold?.take(chunk.length) === false ? tooMuchInHand() : undefined
+        if (!error) {
           parts.push(chunk)
           return
         }
-        const error = new GatewayError('upstream_invalid_response', {
-          reason: `its body is larger than ${limit} bytes`,
-        })
         flow.cancel(error)
-        reject(error)
+        refuse(error)
       },
       end() {
         const [first] = parts
         const one = parts.length === 1 && Buffer.isBuffer(first) ? first : undefined
         resolve(one ?? Buffer.concat(parts, size))
       },
-      fail: reject,
+      fail: refuse,
     })
   })
+}
+
+function tooLarge(limit: number): GatewayError {
+  return new GatewayError(
+    'upstream_invalid_response',
+    { reason: `its body is larger than ${limit} bytes` },
+    { tags: ['invalid'] },
+  )
 }

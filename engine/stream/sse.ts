@@ -1,5 +1,6 @@
 import type { Frame } from '../spec/source.ts'
-import { eventLimit, eventTooLarge } from './event-limit.ts'
+import { eventTooLarge, tooMuchInHand, ampleRoom } from './in-hand.ts'
+import type { EventRoom } from './in-hand.ts'
 
 const byteOrderMark = 0xfeff
 
@@ -8,6 +9,7 @@ const byteOrderMark = 0xfeff
  * (WHATWG HTML, section 9.2.6). Comments and fields other than `event` and `data` are passed over.
  */
 export class FrameDecoder {
+  readonly #room: EventRoom
   /** For characters that were cut; most streams need none, and it is dear to make. */
   #text: TextDecoder | undefined
   /** A character was cut at the end of the last chunk. */
@@ -21,7 +23,15 @@ export class FrameDecoder {
   /** The last chunk ended in CR: a LF at the start of the next belongs to it. */
   #afterReturn = false
 
-  /** The events that `chunk` completes. Throws `upstream_invalid_response` on an event beyond 64 MiB. */
+  /** @param room what an unfinished event may take up; 64 MiB unless something else is said */
+  constructor(room: EventRoom = ampleRoom) {
+    this.#room = room
+  }
+
+  /**
+   * The events that `chunk` completes. Throws on an event that is too large (`upstream_invalid_response`) or for which
+   * there is no room (`overloaded`).
+   */
   push(chunk: Uint8Array): Frame[] {
     return this.#lines(this.#decode(chunk))
   }
@@ -79,8 +89,15 @@ export class FrameDecoder {
       } else this.#field(line)
     }
     this.#rest += chunk.slice(from)
-    if (this.#rest.length + this.#size > eventLimit) throw eventTooLarge()
+    this.#keep(this.#rest.length + this.#size)
     return frames
+  }
+
+  /** So much of an event waits for the rest of it. */
+  #keep(size: number): void {
+    const { limit, hold } = this.#room
+    if (size > limit) throw eventTooLarge(this.#room)
+    if (hold?.resize(size) === false) throw tooMuchInHand()
   }
 
   #field(line: string): void {
@@ -93,7 +110,7 @@ export class FrameDecoder {
     if (name === 'event') this.#event = value
     else this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`
     this.#size += line.length
-    if (this.#size > eventLimit) throw eventTooLarge()
+    if (this.#size > this.#room.limit) throw eventTooLarge(this.#room)
   }
 
   #dispatch(): Frame | undefined {

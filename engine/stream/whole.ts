@@ -1,28 +1,49 @@
-import { eventLimit, eventTooLarge } from './event-limit.ts'
+import { ampleRoom } from './in-hand.ts'
+import type { EventRoom } from './in-hand.ts'
 
 /** Two ends of lines, one after the other, whichever of the three they are. */
 const emptyLines = ['\n\n', '\n\r', '\r\r'] as const
 /** Bytes of the longest of them but one. */
 const overlap = 1
 
+/** Bytes that may be passed on. */
+export interface Passed {
+  readonly bytes: Uint8Array
+  /** They are whole events; else they belong to one that is too large to be held. */
+  readonly whole: boolean
+}
+
 /**
  * Passes bytes of a stream of server-sent events on in whole events, so that a stream that breaks leaves no half of
- * one behind, and who reads gets each event in one piece.
+ * one behind, and who reads gets each event in one piece. An event for which there is no room passes as it arrives.
  */
 export class WholeFrames {
+  readonly #room: EventRoom
   #held: Uint8Array[] = []
   #size = 0
   /** The last byte that came, with which the next one may make an empty line. */
   #last: Uint8Array = new Uint8Array()
+  #inside = false
 
-  /** All that is whole with this chunk; undefined: nothing yet. Throws `upstream_invalid_response` beyond 64 MiB. */
-  push(chunk: Uint8Array): Uint8Array | undefined {
-    if (chunk.length === 0) return undefined
-    const end = this.#end(chunk)
-    this.#last = chunk.subarray(-overlap)
-    const whole = end === 0 ? undefined : this.#joined(end === chunk.length ? chunk : chunk.subarray(0, end))
-    if (end < chunk.length) this.#hold(chunk.subarray(end))
-    return whole
+  /** @param room what an event that is held may take up; 64 MiB unless something else is said */
+  constructor(room: EventRoom = ampleRoom) {
+    this.#room = room
+  }
+
+  /** What was passed on ends inside an event. */
+  get inside(): boolean {
+    return this.#inside
+  }
+
+  /** All that can be passed on with this chunk, in order. */
+  push(chunk: Uint8Array): readonly Passed[] {
+    if (!this.#inside) return this.#pass(chunk)
+    const end = this.#end(chunk, 'first')
+    const large = { bytes: end === 0 ? chunk : chunk.subarray(0, end), whole: false }
+    this.#last = large.bytes.subarray(-overlap)
+    if (end === 0) return [large]
+    this.#inside = false
+    return [large, ...this.#pass(chunk.subarray(end))]
   }
 
   /** What was not whole when the stream ended; nothing waits any more. */
@@ -30,35 +51,49 @@ export class WholeFrames {
     return this.#size === 0 ? undefined : this.#joined(new Uint8Array())
   }
 
-  /** Where in the chunk the last whole event ends; 0: nowhere. */
-  #end(chunk: Uint8Array): number {
-    if (chunk.at(-1) === 10 && chunk.at(-2) === 10) return chunk.length
+  #pass(chunk: Uint8Array): readonly Passed[] {
+    if (chunk.length === 0) return []
+    const end = this.#end(chunk, 'last')
+    this.#last = chunk.subarray(-overlap)
+    const passed: Passed[] = []
+    if (end > 0)
+      passed.push({ bytes: this.#joined(end === chunk.length ? chunk : chunk.subarray(0, end)), whole: true })
+    const beginning = chunk.subarray(end)
+    if (beginning.length === 0 || this.#hold(beginning)) return passed
+    this.#inside = true
+    passed.push({ bytes: this.#joined(beginning), whole: false })
+    return passed
+  }
+
+  /** Where in the chunk its first or its last whole event ends; 0: nowhere. */
+  #end(chunk: Uint8Array, which: 'first' | 'last'): number {
+    if (which === 'last' && chunk.at(-1) === 10 && chunk.at(-2) === 10) return chunk.length
     const bytes = Buffer.concat([this.#last, chunk])
-    const at = Math.max(...emptyLines.map((line) => bytes.lastIndexOf(line)))
-    if (at < 0) return 0
-    const end = at + 2 - this.#last.length
+    const found = emptyLines.map((line) => (which === 'last' ? bytes.lastIndexOf(line) : bytes.indexOf(line)))
+    const places = found.filter((at) => at >= 0)
+    if (places.length === 0) return 0
+    const end = (which === 'last' ? Math.max(...places) : Math.min(...places)) + 2 - this.#last.length
     return chunk[end] === 10 && chunk[end - 1] === 13 ? end + 1 : end
   }
 
-  #hold(chunk: Uint8Array): void {
+  /** Keeps the beginning of an event. False: there is no room for it. */
+  #hold(chunk: Uint8Array): boolean {
+    const { limit, hold } = this.#room
+    const size = this.#size + chunk.length
+    if (size > limit || hold?.resize(size) === false) return false
     // A piece of somebody else's buffer would hold on to all of it.
     this.#held.push(Buffer.from(chunk))
-    this.#size += chunk.length
-    if (this.#size <= eventLimit) return
-    this.#forget()
-    throw eventTooLarge()
+    this.#size = size
+    return true
   }
 
   #joined(chunk: Uint8Array): Uint8Array {
     if (this.#size === 0) return chunk
     this.#held.push(chunk)
     const whole = Buffer.concat(this.#held)
-    this.#forget()
-    return whole
-  }
-
-  #forget(): void {
     this.#held = []
     this.#size = 0
+    this.#room.hold?.release()
+    return whole
   }
 }

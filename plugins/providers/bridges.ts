@@ -1,5 +1,5 @@
 import type { JSONSchema } from 'json-schema-to-ts'
-import { defineProvider } from '../../engine/index.ts'
+import { answerHold, defineProvider } from '../../engine/index.ts'
 import type { AnyProvider, Offer, Provider } from '../../engine/index.ts'
 import { addressOf } from './address.ts'
 import { baseUrl, httpProperties, traitsProperty } from './config.ts'
@@ -81,7 +81,7 @@ function bridge({ name, summary, chat, images, moves, since }: Bridge): AnyProvi
         async send(call) {
           const answer = await (call.clientProtocol === 'decisions' ? apart : main).send(call)
           if (since === undefined || call.operation !== 'decide') return answer
-          return routeOrRefusal(answer, call.publicName ?? call.model, since)
+          return routeOrRefusal(answer, call.publicName ?? call.model, since, answerHold(host, call.scope))
         },
       }
     },

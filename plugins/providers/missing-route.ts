@@ -1,5 +1,5 @@
 import { GatewayError, collect, pull } from '../../engine/index.ts'
-import type { Answer } from '../../engine/index.ts'
+import type { Answer, Hold } from '../../engine/index.ts'
 
 /** Most bytes of a refusal that are read. */
 const limit = 1024 * 1024
@@ -8,9 +8,9 @@ const limit = 1024 * 1024
  * The answer of a local server, unless it says that it has no such route: then `upstream_rejected`, naming the version
  * from which on it has. A 404 about a model has a JSON body that says so, and stays what it is.
  */
-export async function routeOrRefusal(answer: Answer, model: string, since: string): Promise<Answer> {
+export async function routeOrRefusal(answer: Answer, model: string, since: string, hold: Hold): Promise<Answer> {
   if (answer.status !== 404 && answer.status !== 405) return answer
-  const bytes = await collect(answer.body, limit)
+  const bytes = await collect(answer.body, limit, hold)
   if (answer.status === 404 && !deniesRoute(bytes.toString())) return { ...answer, body: pull(once(bytes)) }
   const message = `The provider of "${model}" has no route for decisions: its server must be of version ${since} or newer.`
   throw new GatewayError('upstream_rejected', { model }, { message, tags: [String(answer.status)] })

@@ -1,5 +1,5 @@
-import { GatewayError, collect, isObject, parseJson } from '../../engine/index.ts'
-import type { Call, Host, Offer, Operation, Provider, Traits } from '../../engine/index.ts'
+import { GatewayError, answerHold, collect, isObject, parseJson } from '../../engine/index.ts'
+import type { Call, Hold, Host, Offer, Operation, Provider, Traits } from '../../engine/index.ts'
 import { addressOf } from './address.ts'
 import type { Addresses } from './address.ts'
 import { headerLines } from './headers.ts'
@@ -68,7 +68,7 @@ export function openUpstream(
       const reason = `its provider does not serve ${call.protocol}`
       return Promise.reject(new GatewayError('unsupported', { model: call.publicName ?? call.model, reason }))
     },
-    models: (signal) => models(http, list, signal),
+    models: (signal) => models(http, list, signal, answerHold(host)),
   }
 }
 
@@ -87,9 +87,10 @@ function urlOf(settings: Addresses, route: Route): URL {
 /** Most bytes a list of models may have. */
 const listLimit = 8 * 1024 * 1024
 
-async function models(http: Http, target: Target, signal: AbortSignal): Promise<readonly string[]> {
+async function models(http: Http, target: Target, signal: AbortSignal, hold: Hold): Promise<readonly string[]> {
   const answer = await http.get(target, signal)
-  const bytes = await collect(answer.body, listLimit)
+  const bytes = await collect(answer.body, listLimit, hold)
+  hold.release()
   const unlisted = (reason: string, cause?: unknown) =>
     new GatewayError(
       'upstream_invalid_response',

@@ -32,6 +32,8 @@ export interface GatewaySettings {
   readonly providers?: readonly object[]
   readonly models?: readonly object[]
   readonly api_keys?: readonly object[]
+  /** Sections of the settings. */
+  readonly server_config?: object
   /** Further plugins beside the shipped ones: files or folders. */
   readonly plugins?: readonly string[]
   /** Folder of pipelines in place of the shipped ones. */
@@ -68,6 +70,7 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Gate
       providers,
       models,
       api_keys: [{ name: 'test', key }, ...keys],
+      ...(settings.server_config ? { server_config: settings.server_config } : {}),
       ...(settings.key_value ? { key_value: settings.key_value } : {}),
     }),
   )

@@ -1,4 +1,5 @@
 import Ajv from 'ajv/dist/2020.js'
+import { byteBudget } from '../../engine/index.ts'
 import type { AnyProvider, Host, Provider } from '../../engine/index.ts'
 
 /** A host for providers under test: it keeps state as the house does, and closes it. */
@@ -8,7 +9,8 @@ export interface TestHost extends Host {
 
 export function testHost(): TestHost {
   const kept = new Map<string, { readonly value: unknown; readonly close: () => unknown }>()
-  const host: Pick<TestHost, 'keep' | 'version' | 'closeKept'> = {
+  const host: Pick<TestHost, 'keep' | 'version' | 'inHand' | 'closeKept'> = {
+    inHand: byteBudget(Infinity),
     version: '0.0.0-test',
     keep(key, make, close) {
       const found = kept.get(key)

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks'
 import {
   FrameDecoder,
   GatewayError,
+  answerHold,
   collect,
   defineStage,
   duration,
@@ -60,7 +61,7 @@ export default defineStage({
         if (model.offer.protocol === undefined) return { answer: await askNeutral(request, model, scope, timeouts) }
         const codec = host.codec(model.offer.protocol)
         const answer = await ask(request, model, upstream, { codec, scope, timeouts })
-        return { answer: await begun(answer, model, { codec, limit, host }) }
+        return { answer: await begun(answer, model, { codec, limit, host, scope }) }
       } catch (error) {
         throw lacking(error, request) ? request.missing : error
       } finally {
@@ -101,11 +102,12 @@ interface Reading {
   readonly codec: AnyCodec
   readonly limit: number
   readonly host: Host
+  readonly scope: Scope
 }
 
 /** The kind of answer it is, by its media type, once enough of it is there to be sure that it is one. */
 function begun(answer: Answer, candidate: Candidate, reading: Reading): Promise<UpstreamAnswer> {
-  const { codec, limit, host } = reading
+  const { codec, limit, host, scope } = reading
   if (answer.status >= 400) return refusal(answer, codec, candidate, host).then((error) => Promise.reject(error))
   const type = answer.headers['content-type'] ?? ''
   const media = type.toLowerCase()
@@ -118,13 +120,18 @@ function begun(answer: Answer, candidate: Candidate, reading: Reading): Promise<
       source,
       type: type === '' ? 'application/octet-stream' : type,
     }))
-  return collect(answer.body, limit).then((bytes) =>
+  const hold = answerHold(host, scope)
+  return collect(answer.body, limit, hold).then((bytes) => {
     // A transcript may be plain text or subtitles; nobody but the client can tell whether that is right.
-    codec.answers === 'text' && !json
-      ? { kind: 'whole', bytes, body: null, type: type || 'text/plain' }
-      : // JSON under another name is not read as JSON by official clients.
-        wholeAnswer(bytes, json ? type : 'application/json', candidate, reading),
-  )
+    if (codec.answers === 'text' && !json) return { kind: 'whole', bytes, body: null, type: type || 'text/plain' }
+    try {
+      // JSON under another name is not read as JSON by official clients.
+      return wholeAnswer(bytes, json ? type : 'application/json', candidate, reading)
+    } catch (error) {
+      hold.release()
+      throw error
+    }
+  })
 }
 
 function wholeAnswer(bytes: Buffer, type: string, { model }: Candidate, { codec, host }: Reading): UpstreamAnswer {
@@ -138,20 +145,26 @@ async function events(answer: Answer, codec: AnyCodec, model: string, host: Host
   const decoder = new FrameDecoder()
   let refused: GatewayError | undefined
   let seen = false
+  let size = 0
+  /** Its first frame is so large that it is no failure, which are looked for as long as they may be read. */
+  let large = false
   const { source } = await peek(answer.body, (chunk) => {
+    size += chunk.length
     const frame = firstFrame(decoder, chunk)
     if (frame) {
       seen = true
       refused = refusedFrame(frame, codec, model, host)
     }
-    return seen
+    return seen || (large = size > firstLimit)
   })
   if (refused) throw refused
-  if (!seen && decoder.end().length === 0)
+  if (!seen && !large && decoder.end().length === 0)
     throw new GatewayError('upstream_invalid_response', { model, reason: 'the stream is empty' }, { tags: ['invalid'] })
   return { kind: 'events', source }
 }
 
+/** Bytes in which the first frame is looked for. */
+const firstLimit = 64 * 1024
 /** Bytes that are decoded at a time to find the first frame: a chunk may hold hundreds of them. */
 const firstBytes = 2 * 1024
 

@@ -1,4 +1,4 @@
-import { GatewayError, collect, isObject, parseJson, scrubbedFailure } from '../../../engine/index.ts'
+import { GatewayError, answerHold, collect, isObject, parseJson, scrubbedFailure } from '../../../engine/index.ts'
 import type {
   Answer,
   AnyCodec,
@@ -24,7 +24,9 @@ export async function refusal(
   { model }: Candidate,
   host: Host,
 ): Promise<GatewayError> {
-  const bytes = await collect(answer.body, errorLimit)
+  const hold = answerHold(host)
+  const bytes = await collect(answer.body, errorLimit, hold)
+  hold.release()
   const failure = codec.error.parse(answer.status, parsed(bytes))
   const retryAfter = seconds(answer.headers['retry-after'])
   return refused(

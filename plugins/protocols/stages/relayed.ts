@@ -1,4 +1,13 @@
-import { FrameDecoder, GatewayError, StreamEnds, WholeFrames, encodeFrame, through } from '../../../engine/index.ts'
+import {
+  FrameDecoder,
+  GatewayError,
+  StreamEnds,
+  WholeFrames,
+  encodeFrame,
+  eventRoom,
+  eventTooLarge,
+  through,
+} from '../../../engine/index.ts'
 import type { AnyCodec, Failure, Frame, Metered, Source } from '../../../engine/index.ts'
 import type { Back, Exchange } from './translate-back.ts'
 import { asked, failureOf } from './translate-back.ts'
@@ -9,20 +18,25 @@ const nearEnd = 2 * 1024
 const farEnd = 8 * 1024
 
 /**
- * A stream of the client's own protocol, passed on event by event, byte for byte, with lines that end in LF. Its usage
- * is read from its ends once it is over. A stream that breaks, or ends before its protocol's last word, ends in the
- * protocol's own way of failing.
+ * A stream of the client's own protocol, passed on event by event, byte for byte, with lines that end in LF. An event
+ * that is too large to be held passes as it arrives. The stream's usage is read from its ends once it is over. A stream
+ * that breaks, or ends before its protocol's last word, ends in the protocol's own way of failing; inside a large event
+ * it breaks for the client, too.
  */
 export function relayed(exchange: Exchange, source: Source): Back {
-  const { codec, candidate, host } = exchange
+  const { codec, candidate, host, scope } = exchange
   const ends = new StreamEnds(farEnd)
-  const whole = new WholeFrames()
+  const room = eventRoom(host, scope)
+  const whole = new WholeFrames(room)
   const lines = new LineFeeds()
   let read: Measured | undefined
   let failure: Failure | undefined
+  /** What was passed on ends inside a large event. */
+  let torn = false
   const measured = () => (read ??= metered(codec, ends, ends.last(nearEnd)))
   const failing = (error: unknown): readonly Frame[] | undefined => {
     failure = failureOf(error, exchange)
+    if (torn) return undefined
     return codec.fail?.(failure, asked(exchange), latest(ends), ends.opening())
   }
   const closing = () => codec.close?.(asked(exchange), latest(ends), ends.opening()) ?? []
@@ -40,16 +54,25 @@ export function relayed(exchange: Exchange, source: Source): Back {
     ends.add(last)
     return Buffer.concat([before, last])
   }
+  const passed = (bytes: Uint8Array): Uint8Array => {
+    if (codec.close && hasLastWord(bytes)) return finished(bytes)
+    ends.add(bytes)
+    return bytes
+  }
   const relay = through(source, {
     data(chunk) {
-      const events = whole.push(chunk)
-      if (!events) return undefined
-      const bytes = withoutSecrets(lines.pass(events), codec, host)
-      if (codec.close && hasLastWord(bytes)) return finished(bytes)
-      ends.add(bytes)
-      return bytes
+      const given = whole.push(chunk).map(({ bytes, whole: events }, index) => {
+        if (events) return passed(withoutSecrets(lines.pass(bytes), codec, host))
+        // A failure is passed on whole or not at all: only then its words can be made safe.
+        if (!(torn && index === 0) && beginsFailure(bytes)) throw eventTooLarge(room)
+        ends.add(bytes)
+        return bytes
+      })
+      torn = whole.inside
+      return given.length > 1 ? Buffer.concat(given) : given[0]
     },
     end() {
+      if (torn) throw cutShort(candidate.model.name)
       const last = rest()
       const near = lately(ends)
       failure = announced(codec, near)
@@ -79,6 +102,14 @@ function hasLastWord(bytes: Uint8Array): boolean {
 }
 
 const closingBracket = 0x5d
+
+const failureHead =
+  /^event: ?(?:error|\S{0,64}failed)$|^data: {0,8}\{\s{0,8}"(?:error"|type"\s{0,8}:\s{0,8}"(?:error|[\w.]{0,64}failed)")/m
+
+/** Whether a large event begins as those do that announce a failure, in any protocol. */
+function beginsFailure(bytes: Uint8Array): boolean {
+  return failureHead.test(Buffer.from(bytes.subarray(0, 256)).toString())
+}
 
 /** The frames at the end; more than the nearest bytes are looked at only where an event is larger than they are. */
 function lately(ends: StreamEnds): readonly Frame[] {

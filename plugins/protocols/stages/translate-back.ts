@@ -113,7 +113,7 @@ function back(exchange: Exchange, answer: UpstreamAnswer): Back | Promise<Back> 
 function events(exchange: Exchange, source: Source): Back | Promise<Back> {
   const reader = upstreamCodec(exchange, 'events').reader(exchange.upstream.restore)
   if (exchange.request.stream) return written(exchange, source, reader)
-  return folded(source, reader).then((reply) => printed(exchange, reply))
+  return folded(exchange, source, reader).then((reply) => printed(exchange, reply))
 }
 
 const wholly = { complete: true, losses: [] } as const

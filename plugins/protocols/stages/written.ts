@@ -1,4 +1,14 @@
-import { FrameDecoder, GatewayError, collect, encodeFrame, fold, pull, through } from '../../../engine/index.ts'
+import {
+  FrameDecoder,
+  GatewayError,
+  answerHold,
+  collect,
+  encodeFrame,
+  eventRoom,
+  fold,
+  pull,
+  through,
+} from '../../../engine/index.ts'
 import type { EventReader, EventWriter, Failure, GenerateEvent, Metered, Source, Usage } from '../../../engine/index.ts'
 import type { Back, Exchange } from './translate-back.ts'
 import { announced, asked, failureOf } from './translate-back.ts'
@@ -73,7 +83,7 @@ class Writing {
 /** A stream of another protocol, translated event by event while it arrives. */
 export function written(exchange: Exchange, source: Source, reader: EventReader<GenerateEvent>): Back {
   const writing = new Writing(writerOf(exchange))
-  const decoder = new FrameDecoder()
+  const decoder = new FrameDecoder(eventRoom(exchange.host, exchange.scope))
   const scrubbed = (event: GenerateEvent): GenerateEvent =>
     event.type === 'failure' ? { type: 'failure', failure: announced(event.failure, exchange) } : event
   const writeAll = (frames: Iterable<{ data: string }>): string => {
@@ -111,9 +121,9 @@ export function fromNeutral(exchange: Exchange, events: AsyncIterable<GenerateEv
 }
 
 /** A stream gathered into the whole answer it amounts to. */
-export async function folded(source: Source, reader: EventReader<GenerateEvent>) {
+export async function folded({ host, scope }: Exchange, source: Source, reader: EventReader<GenerateEvent>) {
   const decoder = new FrameDecoder()
-  const gathered = await collect(source, gatherLimit)
+  const gathered = await collect(source, gatherLimit, answerHold(host, scope))
   const frames = [...decoder.push(gathered), ...decoder.end()]
   return fold([...frames.flatMap((frame) => [...reader.read(frame)]), ...reader.end()])
 }

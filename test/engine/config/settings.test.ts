@@ -51,7 +51,7 @@ describe('settings', () => {
       providers: [],
       models: [],
       api_keys: [],
-      server_config: { logging: { level: 'info' } },
+      server_config: { logging: { level: 'info' }, resilience: { max_event_bytes: 1_048_576 } },
     })
   })
 

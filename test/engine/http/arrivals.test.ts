@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { Arrivals, Shares } from '../../../engine/http/arrivals.ts'
-import { byteBudget } from '../../../engine/http/body.ts'
+import { byteBudget } from '../../../engine/stream/in-hand.ts'
 import { MessageBytes } from '../../../engine/http/socket-bytes.ts'
 import { frame } from './socket-client.ts'
 

@@ -56,6 +56,7 @@ describe('the messages of an answer', () => {
       end: () => undefined,
       ended: false,
     },
+    room: { limit: 1_000_000 },
     broken: (error) => json({ broken: error.message }, 500),
   })
 

@@ -1,13 +1,12 @@
 import { expect } from 'chai'
-import { GatewayError, WholeFrames } from '../../../engine/index.ts'
+import { Hold, WholeFrames, byteBudget } from '../../../engine/index.ts'
 
 /** What is passed on of a stream that comes in these pieces, and what is left at its end. */
 function passed(...pieces: readonly string[]): { told: string[]; rest: string | undefined } {
   const whole = new WholeFrames()
-  const told = pieces.flatMap((piece) => {
-    const bytes = whole.push(Buffer.from(piece))
-    return bytes ? [Buffer.from(bytes).toString()] : []
-  })
+  const told = pieces.flatMap((piece) =>
+    whole.push(Buffer.from(piece)).map(({ bytes }) => Buffer.from(bytes).toString()),
+  )
   const rest = whole.rest()
   return { told, rest: rest && Buffer.from(rest).toString() }
 }
@@ -38,18 +37,39 @@ describe('WholeFrames', () => {
       }
     })
 
-  it('waits for the end of a large event, and refuses one of more than 64 MiB', () => {
+  it('waits for the end of a large event', () => {
     const large = 'x'.repeat(300_000)
     const { told, rest } = passed('data: ', large, 'y\n\nda')
     expect(told).to.deep.equal([`data: ${large}y\n\n`])
     expect(rest).to.equal('da')
-    const whole = new WholeFrames()
-    const piece = Buffer.alloc(8 * 1024 * 1024, 'x')
-    for (let count = 0; count < 8; count++) expect(whole.push(piece)).to.equal(undefined)
-    expect(() => whole.push(piece))
-      .to.throw(GatewayError)
-      .that.has.property('code', 'upstream_invalid_response')
-    expect(whole.rest()).to.equal(undefined)
+  })
+
+  it('passes an event on as it arrives when there is no room for it, and the others whole', () => {
+    const large = 'x'.repeat(20)
+    for (const ending of ['\n', '\r\n', '\r'])
+      for (const room of [{ limit: 10 }, { limit: 100, hold: new Hold(byteBudget(10)) }]) {
+        const events = ['data: a', '', `data: ${large}`, '', 'data: b', '', 'data: c', '', ''].join(ending)
+        for (let at = 0; at <= events.length; at++) {
+          const whole = new WholeFrames(room)
+          const told = [events.slice(0, at), events.slice(at)].flatMap((piece) => [...whole.push(Buffer.from(piece))])
+          const texts = told.map(({ bytes }) => Buffer.from(bytes).toString())
+          expect(texts.join('') + Buffer.from(whole.rest() ?? []).toString(), `cut at ${at}`).to.equal(events)
+          expect(whole.inside, `cut at ${at}`).to.equal(false)
+          for (const [index, { whole: events }] of told.entries())
+            if (events)
+              expect(texts[index], `cut at ${at}`).to.match(/^\n?(data: (a|b|c|x{20})(\n\n|\r\n\r\n?|\r\r)|\n)+$/)
+        }
+      }
+  })
+
+  it('says whether it broke off inside a large event, and holds nothing of it', () => {
+    const budget = byteBudget(30)
+    const whole = new WholeFrames({ limit: 100, hold: new Hold(budget) })
+    expect(whole.push(Buffer.from('data: a\n\ndata: bc'))).to.have.length(1)
+    expect([whole.inside, budget.take(23)]).to.deep.equal([false, false])
+    expect(whole.push(Buffer.alloc(40, 'x'))).to.have.length(1)
+    expect([whole.inside, whole.rest()]).to.deep.equal([true, undefined])
+    expect(budget.take(30)).to.equal(true)
   })
 
   it('keeps bytes of its own', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Flow, Source } from '../../../engine/index.ts'
-import { collect, encodeFrame } from '../../../engine/index.ts'
+import { byteBudget, collect, encodeFrame } from '../../../engine/index.ts'
 import chat from '../../../plugins/protocols/chat/codec.ts'
 import { relayed } from '../../../plugins/protocols/stages/relayed.ts'
 import type { Exchange } from '../../../plugins/protocols/stages/translate-back.ts'
@@ -30,8 +30,10 @@ describe('a relayed stream', () => {
     const words = Array.from({ length: 400 }, (_, index) => delta(`word ${index} `))
     const after = Array.from({ length: Math.ceil(7_168 / delta('').length) }, () => delta(''))
     const texts = [...words, delta('', 'stop'), chunk({ choices: [], usage }), ...after, 'data: [DONE]\n\n']
-    const exchange = { codec: chat, candidate: { model: { name: 'm' } }, host: { scrub: (text) => text } } as Exchange
-    const { body, meter } = relayed(exchange, reads(texts))
+    const settings = { resilience: { max_event_bytes: 65_536 } }
+    const host = { scrub: (text: string) => text, inHand: byteBudget(0), catalog: { settings } }
+    const exchange = { codec: chat, candidate: { model: { name: 'm' } }, host, scope: {} }
+    const { body, meter } = relayed(exchange as Exchange, reads(texts))
     if (body.kind !== 'stream') throw new Error('it is no stream')
     expect((await collect(body.source, 1e6)).toString()).to.equal(texts.join(''))
     expect(meter.read()).to.deep.include({ id: 'chatcmpl-1', stop: 'end', complete: true })
