@@ -77,11 +77,31 @@ export function cutMembers(bytes: Buffer, names: ReadonlySet<string>): Cut {
 }
 
 /** The text of a JSON object with other members, at least one, in place of those that were cut out. */
-export function pasteMembers({ members, kept, tail }: Cut, added: JsonObject): Buffer {
+export function pasteMembers(cut: Cut, added: JsonObject): Buffer {
+  return Buffer.concat([...pieces(cut, added), cut.tail])
+}
+
+/**
+ * Like `pasteMembers`, for `bytes` that nobody reads any more: the text is written over what was cut out of them, and
+ * copied only where that has no room for it.
+ */
+export function pasteOver(bytes: Buffer, cut: Cut, added: JsonObject): Buffer {
+  const last = cut.kept.at(-1)
+  const before = pieces(cut, added)
+  if (!last || before.pop() !== last) return pasteMembers(cut, added)
+  const end = last.byteOffset - bytes.byteOffset
+  const size = before.reduce((sum, piece) => sum + piece.length, 0)
+  if (last.byteOffset + last.length !== cut.tail.byteOffset || size > end) return pasteMembers(cut, added)
+  Buffer.concat(before, size).copy(bytes, end - size)
+  return bytes.subarray(end - size)
+}
+
+/** What stands before the closing brace. */
+function pieces({ members, kept }: Cut, added: JsonObject): Buffer[] {
   const parts: Buffer[] = [Buffer.from(`{${JSON.stringify(added).slice(1, -1)}`)]
   const empty = Object.keys(members).length === 0 && kept.every((piece) => piece.every((byte) => spaces.has(byte)))
   if (!empty) for (const piece of kept) parts.push(Buffer.from(','), piece)
-  return Buffer.concat([...parts, tail])
+  return parts
 }
 
 /** Longest key that is looked at, in bytes. */

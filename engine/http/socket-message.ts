@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../spec/json.ts'
 import type { Frame } from '../spec/source.ts'
 import { errorReply } from './exchange.ts'
 import type { Telling } from './exchange.ts'
-import { cutMembers, pasteMembers } from './members.ts'
+import { cutMembers, pasteOver } from './members.ts'
 import type { Cut } from './members.ts'
 
 /** A message of a client as the request it stands for. */
@@ -18,12 +18,12 @@ export interface SocketMessage {
   readonly error?: GatewayError
 }
 
-/** Reads a message the way its protocol says. Never throws. */
+/** Reads a message the way its protocol says. Its bytes become the body: they are nobody else's any more. Never throws. */
 export function readMessage(bytes: Buffer, dialect: SocketDialect | undefined): SocketMessage {
-  return interpreted(bytes, dialect, pasteMembers)
+  return interpreted(bytes, dialect, (cut, added) => pasteOver(bytes, cut, added))
 }
 
-/** Like `readMessage` for a message that is refused: without the copy of its text that is the body. Never throws. */
+/** Like `readMessage` for a message that is refused: without a body of its own. Never throws. */
 export function readFields(bytes: Buffer, dialect: SocketDialect | undefined): Omit<SocketMessage, 'body'> {
   return interpreted(bytes, dialect, () => bytes)
 }

@@ -195,7 +195,7 @@ export class Peer {
       const endpoint = socketEndpoint(snapshot, this.#upgrade.path)
       const { pipeline, codec } = endpoint
       const asked = readMessage(message.bytes, codec?.socket)
-      // Its text has been copied, and may be large.
+      // Its text may be large, and is the exchange's from now on.
       message.bytes = read
       const scope = new ExchangeScope()
       const writer = answerWriter(codec, asked.fields)

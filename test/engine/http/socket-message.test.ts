@@ -13,7 +13,8 @@ const dialect: SocketDialect = {
 }
 
 describe('a message of a socket', () => {
-  const asking = Buffer.from('{"type":"ask","lane":"a","input":"x"}')
+  let asking: Buffer
+  beforeEach(() => (asking = Buffer.from('{"type":"ask","lane":"a","input":"x"}')))
 
   it('is a request with other fields', () => {
     const { fields, body, error } = readMessage(asking, dialect)
@@ -22,6 +23,22 @@ describe('a message of a socket', () => {
       '{"stream":true,"input":"x"}',
       undefined,
     ])
+  })
+
+  it('is not copied where what is cut out of it leaves room for the other fields', () => {
+    for (const [text, shared] of [
+      ['{"type":"ask","input":"x"}', false],
+      ['{"type":"ask","lane":"a","input":"x"}', true],
+      ['{"model":"m","type":"ask","n":1,"lane":"abcd","input":"x"}', true],
+      ['{"input":"x","type":"ask"}', false],
+      ['{"type" : "ask" , "input":"x"} ', true],
+    ] as const) {
+      const bytes = Buffer.from(text)
+      const { body } = readMessage(bytes, dialect)
+      expect(body.buffer === bytes.buffer && body.byteOffset < bytes.byteOffset + bytes.length, text).to.equal(shared)
+      const { type: _, lane: __, ...others } = JSON.parse(text) as Record<string, unknown>
+      expect(JSON.parse(body.toString())).to.deep.equal({ ...others, stream: true })
+    }
   })
 
   it('that is refused is read like any other, and not copied', () => {
