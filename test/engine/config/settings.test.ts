@@ -46,6 +46,7 @@ describe('settings', () => {
     expect(settings).to.deep.equal({
       listen: { host: '127.0.0.1', port: 8080, workers: 1 },
       database: { url: 'sqlite:data/sluice.db' },
+      shutdown: { notice: '5s', deadline: '30s' },
       plugins: ['./plugins'],
       pipelines: './pipelines',
       providers: [],
