@@ -12,8 +12,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
   invalid_json: 'Send a JSON body; the message says where it stops being one.',
   invalid_request: 'Correct the request as the message says.',
   invalid_value: 'Correct the named field; param says which.',
-  unsupported: 'Name a model whose provider serves this endpoint, or add a provider that does.',
-  model_lacks_flag: 'Name a model that carries the flag, or set it on the record of a model that can do this.',
+  invalid_request_error:
+    'Name a model that can do this: the message says what its provider does not serve, or which flag its record lacks.',
   unsupported_parameter: 'Leave the named field out, or name a model that takes it.',
   invalid_api_key: 'Send a key as "authorization: Bearer <key>"; make one with "sluice key create --name <name>".',
   origin_not_allowed: 'Connect from the site that the gateway itself is, or from outside of a browser.',
@@ -43,7 +43,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
   upstream_invalid_response: "Check that the provider's type fits what stands at its base_url.",
   upstream_refused_key: 'Check the api_key of the provider.',
   provider_off: 'Set the environment variable that the provider needs; "sluice check" names it.',
-  overloaded: 'Try again shortly; if it lasts, start more processes or allow more in flight.',
+  overloaded:
+    'Try again shortly. If it lasts and the message names a model, give that fallbacks; else start more processes.',
   draining: 'Try again: another process takes over. Health reports say "draining" first.',
   request_timeout: 'Send the body without long pauses; look at the network in between.',
   stage_timeout: 'The log names the place. Raise the timeout of that step, or look at what it waits for.',

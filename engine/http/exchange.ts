@@ -55,7 +55,7 @@ export async function runExchange(
 function tell({ log }: CompiledPipeline, error: GatewayError, id: string): void {
   const { code, at, cause } = error
   if (code === 'internal_error') log.error({ err: cause ?? error, id, at }, 'an exchange failed')
-  else if (code.startsWith('upstream_') && cause !== undefined)
+  else if (cause !== undefined && (code.startsWith('upstream_') || code === 'overloaded'))
     log.warn({ code, id, at, reason: (cause as { readonly message?: unknown }).message }, 'a provider failed')
 }
 
@@ -80,7 +80,7 @@ export function errorReply(error: GatewayError, { codec, id, scrub }: Telling): 
   if (typeof allow === 'string') headers.allow = allow
   if (typeof upgrade === 'string') headers.upgrade = upgrade
   const value = codec ? codec.error.print(failure, id) : printFailure(failure)
-  return { status: failure.status, headers, body: { kind: 'json', value } }
+  return { status: codec?.error.status?.(failure) ?? failure.status, headers, body: { kind: 'json', value } }
 }
 
 function commonHeaders(

@@ -29,8 +29,7 @@ export const errors = {
   invalid_json: row(400, request, 'never', 'The body is not valid JSON: {reason}.'),
   invalid_request: row(400, request, 'never', '{reason}'),
   invalid_value: row(400, request, 'never', 'Invalid value at {param}: {reason}.'),
-  unsupported: row(400, request, 'never', 'The model "{model}" is not served on this endpoint: {reason}.'),
-  model_lacks_flag: row(400, request, 'never', 'The model "{model}" does not carry {flag}.'),
+  invalid_request_error: row(400, request, 'never', 'The model "{model}" is not served on this endpoint: {reason}.'),
   unsupported_parameter: row(400, request, 'never', '{param} is not supported: {reason}.'),
   previous_response_not_found: row(400, request, 'never', 'Previous response with id "{id}" not found.'),
   invalid_encrypted_content: row(400, request, 'never', 'The encrypted content at {param} cannot be read here.'),
@@ -147,7 +146,9 @@ export class GatewayError extends Error {
 }
 
 function fill(sentence: string, facts: Facts): string {
-  return sentence.replace(/\{(\w{1,64})\}/g, (_, name: string) => String(facts[name] ?? 'unknown'))
+  // An error of a codec does not know whose answer it reads.
+  const known = facts['model'] === undefined ? sentence.replace(' of "{model}"', '') : sentence
+  return known.replace(/\{(\w{1,64})\}/g, (_, name: string) => String(facts[name] ?? 'unknown'))
 }
 
 /** Whatever was thrown, as a `GatewayError`; the original stays as `cause`. */
@@ -177,6 +178,8 @@ export function scrubbedFailure(failure: Failure, scrub: (text: string) => strin
 export interface ErrorDialect {
   /** An upstream's error body (parsed JSON, or undefined when it was none) as a failure. */
   parse(status: number, body: Json | undefined): Failure
+  /** The status a client of this protocol expects, where it is another than the failure's own. */
+  status?(failure: Failure): number | undefined
   /** The body a client of this protocol expects. */
   print(failure: Failure, requestId: string): Json
 }

@@ -66,7 +66,7 @@ export function openUpstream(
       const target = targets.get(call.protocol)
       if (target) return http.post(target, call, perCall?.(call))
       const reason = `its provider does not serve ${call.protocol}`
-      return Promise.reject(new GatewayError('unsupported', { model: call.publicName ?? call.model, reason }))
+      return Promise.reject(new GatewayError('invalid_request_error', { model: call.publicName ?? call.model, reason }))
     },
     models: (signal) => models(http, list, signal, answerHold(host)),
   }

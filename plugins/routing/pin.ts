@@ -59,7 +59,7 @@ function candidates(pinning: Pinning, model: ModelRecord): readonly Candidate[] 
   })
   if (all[0]?.model !== model) {
     const reason = `its provider serves no ${request.protocol}`
-    throw new GatewayError('unsupported', { model: model.name, reason }, { code: null })
+    throw new GatewayError('invalid_request_error', { model: model.name, reason }, { param: 'model' })
   }
   const on = all.filter(({ provider }) => provider.off === undefined)
   if (on.length === 0) throw new GatewayError('provider_off', { model: model.name, reason: all[0].provider.off })

@@ -23,7 +23,11 @@ export default defineStage({
     return ({ target }) => {
       const { name, model } = target
       if (model?.[flag] !== true)
-        throw new GatewayError('model_lacks_flag', { model: name.slice(0, 128), flag }, { param: 'model' })
+        throw new GatewayError(
+          'invalid_request_error',
+          { model: name.slice(0, 128), reason: `it does not carry ${flag}` },
+          { param: 'model' },
+        )
       if (model.fallbacks.length === 0) return { target }
       const carrying = known.get(model) ?? withFallbacks(model, flag, catalog)
       known.set(model, carrying)

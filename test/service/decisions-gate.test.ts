@@ -34,10 +34,10 @@ describe('the gate of decisions', () => {
           status: 400,
           body: {
             error: {
-              message: `The model "${model}" does not carry supports_mapeval.`,
+              message: `The model "${model}" is not served on this endpoint: it does not carry supports_mapeval.`,
               type: 'invalid_request_error',
               param: 'model',
-              code: 'model_lacks_flag',
+              code: 'invalid_request_error',
             },
           },
         })

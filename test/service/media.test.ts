@@ -155,7 +155,12 @@ describe('the openai client beyond conversations', () => {
         () => expect.fail('it should have been refused'),
         (reason: unknown) => reason,
       )
-      expect(error).to.include({ status: 400, type: 'invalid_request_error', code: null })
+      expect(error).to.include({
+        status: 400,
+        type: 'invalid_request_error',
+        code: 'invalid_request_error',
+        param: 'model',
+      })
     }
     expect(mock.asked).to.have.length(before)
   })

@@ -353,7 +353,7 @@ describe('the conversation of a stored response', () => {
         message: "Item with id 'msg_nowhere' not found.",
         type: 'invalid_request_error',
         param: 'input[1].id',
-        code: null,
+        code: 'item_not_found',
       }
       const chat = await ask({ model: 'chat', input })
       expect([chat.status, chat.answer.error, chat.sent]).to.deep.equal([400, unknown, undefined])
@@ -376,7 +376,7 @@ describe('the conversation of a stored response', () => {
         message: 'No tool call found for function call output with call_id call_none.',
         type: 'invalid_request_error',
         param: 'input',
-        code: null,
+        code: 'invalid_value',
       }
       const alone = await ask({ model: 'vendor', input: [output] })
       expect([alone.status, alone.answer.error, alone.sent]).to.deep.equal([400, orphan, undefined])

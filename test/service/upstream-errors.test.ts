@@ -34,6 +34,9 @@ interface Case {
   /** The provider's own words are passed on. */
   readonly quoted?: boolean
   readonly retryAfter?: string
+  readonly shouldRetry?: string
+  /** Where clients of messages get another status. */
+  readonly messagesStatus?: number
   readonly classes: readonly [openai: unknown, anthropic: unknown]
 }
 
@@ -52,8 +55,13 @@ const cases: readonly Case[] = [
     quoted: true,
     classes: [OpenAI.BadRequestError, Anthropic.BadRequestError],
   },
-  { ...failed(401, 'authentication_error', 'invalid_api_key'), ...broken, code: 'upstream_refused_key' },
-  { ...failed(403, 'permission_error'), ...broken, code: 'upstream_refused_key' },
+  {
+    ...failed(401, 'authentication_error', 'invalid_api_key'),
+    ...broken,
+    code: 'upstream_refused_key',
+    shouldRetry: 'false',
+  },
+  { ...failed(403, 'permission_error'), ...broken, code: 'upstream_refused_key', shouldRetry: 'false' },
   {
     ...failed(404, 'not_found_error', null),
     status: 404,
@@ -93,7 +101,27 @@ const cases: readonly Case[] = [
   },
   { ...failed(500, 'api_error'), ...broken, code: 'upstream_error', quoted: true },
   { ...failed(503, 'server_error'), ...broken, calls: 3, code: 'upstream_error', quoted: true },
-  { ...failed(529, 'overloaded_error'), ...broken, calls: 3, code: 'upstream_error', quoted: true },
+  {
+    ...failed(529, 'overloaded_error'),
+    status: 503,
+    messagesStatus: 529,
+    calls: 3,
+    code: 'overloaded',
+    quoted: true,
+    classes: [OpenAI.InternalServerError, Anthropic.InternalServerError],
+  },
+  {
+    name: '500 with words for clients',
+    script: (protocol) => ({
+      ...failed(500).script(protocol),
+      headers: { 'retry-after-ms': '2500', 'x-should-retry': 'false', 'x-ratelimit-remaining-requests': '7' },
+    }),
+    ...broken,
+    code: 'upstream_error',
+    quoted: true,
+    retryAfter: '3',
+    shouldRetry: 'false',
+  },
   {
     ...failed(504, 'timeout_error'),
     status: 504,
@@ -158,6 +186,7 @@ const anthropicTypes: Record<number, string> = {
   429: 'rate_limit_error',
   502: 'api_error',
   504: 'timeout_error',
+  529: 'overloaded_error',
 }
 
 describe('a provider that fails', () => {
@@ -223,21 +252,27 @@ describe('a provider that fails', () => {
   }
 
   for (const protocol of ['chat', 'responses', 'messages'])
-    for (const { name, script, status, code, quoted, retryAfter, classes, calls = 1, hasty = false } of cases)
+    for (const { name, script, status, code, quoted, retryAfter, shouldRetry, classes, ...rest } of cases)
       it(`${protocol}: ${name} is ${status}`, async () => {
+        const { calls = 1, hasty = false, messagesStatus = status } = rest
+        const words = (answer: Response) =>
+          ['retry-after', 'x-should-retry', 'x-ratelimit-remaining-requests'].map((header) =>
+            answer.headers.get(header),
+          )
+        const expected = [retryAfter ?? null, shouldRetry ?? null, null]
         const model = hasty ? `hasty-${protocol}` : protocol
         for (const stream of [false, true]) {
           upstream.answer(script(protocol))
           const asked = upstream.requests.length
           const chat = await ask('/v1/chat/completions', model, stream)
-          expect(chat.headers.get('retry-after')).to.equal(retryAfter ?? null)
+          expect(words(chat)).to.deep.equal(expected)
           const error = await errorIn(chat, status, 'openai')
           if (!(quoted ?? false) || code !== null) expect(error.code).to.equal(code)
           expect(error.message.includes('No luck with')).to.equal(quoted ?? false)
 
           const messages = await ask('/v1/messages', model, stream)
-          expect(messages.headers.get('retry-after')).to.equal(retryAfter ?? null)
-          expect((await errorIn(messages, status, 'anthropic')).message.includes('No luck with')).to.equal(
+          expect(words(messages)).to.deep.equal(expected)
+          expect((await errorIn(messages, messagesStatus, 'anthropic')).message.includes('No luck with')).to.equal(
             quoted ?? false,
           )
           expect(upstream.requests.length - asked, 'calls').to.equal(2 * calls)
@@ -258,7 +293,7 @@ describe('a provider that fails', () => {
           ),
         ]
         expect(openaiError).to.be.instanceOf(classes[0]).and.include({ status })
-        expect(anthropicError).to.be.instanceOf(classes[1]).and.include({ status })
+        expect(anthropicError).to.be.instanceOf(classes[1]).and.include({ status: messagesStatus })
       })
 
   it('nobody there is 502', async () => {
@@ -314,9 +349,10 @@ describe('a provider that fails', () => {
     }
     for (const [protocol, frames = []] of Object.entries(first)) {
       upstream.answer({ frames })
-      const chat = await errorIn(await ask('/v1/chat/completions', protocol, true), 502, 'openai')
-      expect(chat).to.include({ code: 'upstream_error' })
-      await errorIn(await ask('/v1/messages', protocol, true), 502, 'anthropic')
+      const [status, code] = protocol === 'messages' ? [503, 'overloaded'] : [502, 'upstream_error']
+      const chat = await errorIn(await ask('/v1/chat/completions', protocol, true), status, 'openai')
+      expect(chat).to.include({ code })
+      await errorIn(await ask('/v1/messages', protocol, true), status === 503 ? 529 : status, 'anthropic')
     }
     upstream.answer({
       frames: [{ event: 'error', data: { type: 'error', error: { type: 'rate_limit_error', message: told } } }],

@@ -66,9 +66,8 @@ function paired(items: readonly Item[]): ReadonlyMap<ToolCall, ToolResult> {
     if (item.type !== 'result') continue
     const call = open.get(item.callId)
     if (!call)
-      throw new GatewayError('invalid_value', {
-        param: 'messages',
-        reason: `no tool call found for the result with call id ${item.callId}`,
+      throw new GatewayError('invalid_request', {
+        reason: `No tool call found for the result with call id ${item.callId.slice(0, 128)}.`,
       })
     results.set(call, item)
     open.delete(item.callId)

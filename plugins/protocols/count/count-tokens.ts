@@ -1,6 +1,6 @@
 import { defineCodec } from '../../../engine/index.ts'
 import type { JsonObject } from '../../../engine/index.ts'
-import { dialect } from './dialect.ts'
+import { dialect } from '../messages/errors.ts'
 
 const textOrNull = { type: ['string', 'null'] } as const
 const objectOrNull = { type: ['object', 'null'] } as const

@@ -1,6 +1,9 @@
 import type { ErrorDialect, Failure, Frame, Json } from '../../../engine/index.ts'
 import { isObject } from '../../../engine/index.ts'
 
+/** What the platform answers with when it has no room ("Errors"); official clients know it by this status. */
+const overloaded = 529
+
 /** The type word of each status (platform documentation, "Errors"); any other status takes the word of its class. */
 const types: ReadonlyMap<number, string> = new Map([
   [400, 'invalid_request_error'],
@@ -14,7 +17,7 @@ const types: ReadonlyMap<number, string> = new Map([
   [429, 'rate_limit_error'],
   [500, 'api_error'],
   [504, 'timeout_error'],
-  [529, 'overloaded_error'],
+  [overloaded, 'overloaded_error'],
 ])
 
 const statuses: ReadonlyMap<string, number> = new Map([...types].map(([status, type]) => [type, status]))
@@ -39,6 +42,7 @@ export const dialect: ErrorDialect = {
       ...(details ? { details } : {}),
     }
   },
+  status: ({ code }) => (code === 'overloaded' ? overloaded : undefined),
   print(failure, requestId) {
     const overflow = failure.code === 'context_length_exceeded' && !failure.message.includes(tooLong)
     return {

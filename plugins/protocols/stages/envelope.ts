@@ -64,7 +64,7 @@ export class ClientRequest implements Envelope {
 
   neutral<O extends Operation>(operation: O): RequestOf<O> {
     if (operation !== this.operation || !this.#codec.request)
-      throw new GatewayError('unsupported', {
+      throw new GatewayError('invalid_request_error', {
         model: this.model,
         reason: `its provider does not speak ${this.protocol}`,
       })

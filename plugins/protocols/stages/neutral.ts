@@ -29,7 +29,10 @@ export async function askNeutral(
 ): Promise<UpstreamAnswer> {
   const respond = provider.provider.answer?.[request.operation] as Respond | undefined
   if (!respond)
-    throw new GatewayError('unsupported', { model: model.name, reason: `its provider does not ${request.operation}` })
+    throw new GatewayError('invalid_request_error', {
+      model: model.name,
+      reason: `its provider does not ${request.operation}`,
+    })
   const deadline = performance.now() + timeouts.total
   const within = <T>(work: Promise<T>, limit: number) =>
     inTime(work, Math.min(limit, deadline - performance.now()), model.name, scope)

@@ -28,9 +28,15 @@ export async function refusal(
   const bytes = await collect(answer.body, errorLimit, hold)
   hold.release()
   const failure = codec.error.parse(answer.status, parsed(bytes))
-  const retryAfter = seconds(answer.headers['retry-after'])
+  const retryAfter = waitOf(answer.headers)
+  const shouldRetry = words.get(answer.headers['x-should-retry'] ?? '')
   return refused(
-    { ...failure, status: answer.status, ...(retryAfter === undefined ? {} : { retryAfter }) },
+    {
+      ...failure,
+      status: answer.status,
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+      ...(shouldRetry === undefined ? {} : { shouldRetry }),
+    },
     model.name,
     host,
   )
@@ -61,32 +67,46 @@ export function refusedAnswer(
 /** A provider's failure as the error the client gets: scrubbed, and 502 where it is the provider's own trouble. */
 export function refused(told: Failure, model: string, host: Host): GatewayError {
   const failure = scrubbedFailure(told, host.scrub)
-  const { status, message, retryAfter } = failure
+  const { status, message, retryAfter, shouldRetry } = failure
   const tags = [String(status)]
-  const wait = retryAfter === undefined ? {} : { retryAfter }
-  const code = codeOf(status)
-  // What a provider says about our credentials, or of its own trouble, is not the client's to read.
-  if (code === 'upstream_refused_key' || code === 'upstream_timeout')
-    return new GatewayError(code, { model }, { cause: failure, tags, ...wait })
-  if (code === 'upstream_error') {
-    // Who says that it has no room has not begun: asking it again can neither answer nor cost twice.
-    const again = status === 503 || status === 529 ? { retry: 'same' as const } : {}
-    return new GatewayError(code, { model, reason: message }, { cause: failure, tags, ...wait, ...again })
+  const again = {
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...(shouldRetry === undefined ? {} : { shouldRetry }),
   }
-  return new GatewayError(
-    code,
-    { model, reason: message },
-    {
-      status,
-      code: failure.code,
-      type: failure.type,
-      message,
-      ...(failure.param === null ? {} : { param: failure.param }),
-      ...(failure.details ? { details: failure.details } : {}),
-      ...wait,
-      tags,
-    },
-  )
+  const code = codeOf(status)
+  switch (code) {
+    // What a provider says about our credentials, or of its own trouble, is not the client's to read.
+    case 'upstream_refused_key':
+      return new GatewayError(code, { model }, { cause: failure, tags, ...again, shouldRetry: false })
+    case 'upstream_timeout':
+      return new GatewayError(code, { model }, { cause: failure, tags, ...again })
+    case 'overloaded':
+      return new GatewayError(
+        code,
+        { model },
+        { cause: failure, tags, ...again, message: `The provider of "${model}" is overloaded: ${message}` },
+      )
+    case 'upstream_error': {
+      // Who says that it has no room has not begun: asking it again can neither answer nor cost twice.
+      const retry = status === 503 ? { retry: 'same' as const } : {}
+      return new GatewayError(code, { model, reason: message }, { cause: failure, tags, ...again, ...retry })
+    }
+    default:
+      return new GatewayError(
+        code,
+        { model, reason: message },
+        {
+          status,
+          code: failure.code,
+          type: failure.type,
+          message,
+          ...(failure.param === null ? {} : { param: failure.param }),
+          ...(failure.details ? { details: failure.details } : {}),
+          ...again,
+          tags,
+        },
+      )
+  }
 }
 
 /** Whether a provider refused a request because it does not know either what is missing here. */
@@ -103,6 +123,7 @@ function codeOf(status: number): ErrorCode {
   if (status === 401 || status === 403) return 'upstream_refused_key'
   if (status === 408 || status === 504) return 'upstream_timeout'
   if (status === 429) return 'rate_limit_exceeded'
+  if (status === 529) return 'overloaded'
   return status >= 500 ? 'upstream_error' : 'upstream_rejected'
 }
 
@@ -115,9 +136,24 @@ function parsed(bytes: Buffer): Json | undefined {
   }
 }
 
-/** Seconds of a `retry-after` header, given as a number or a date (RFC 9110, section 10.2.3), at most an hour. */
+/** What `x-should-retry` says to official clients. */
+const words: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+])
+
+/** Seconds that a provider asks to wait, at most an hour: `retry-after-ms` of official clients, else `retry-after`. */
+function waitOf(headers: Answer['headers']): number | undefined {
+  const milliseconds = headers['retry-after-ms']
+  const value =
+    milliseconds !== undefined && /^\d{1,15}$/.test(milliseconds)
+      ? Number(milliseconds) / 1000
+      : seconds(headers['retry-after'])
+  return value === undefined || Number.isNaN(value) ? undefined : Math.min(Math.max(Math.ceil(value), 0), waitLimit)
+}
+
+/** A number of seconds, or a date (RFC 9110, section 10.2.3). */
 function seconds(header: string | undefined): number | undefined {
   if (header === undefined) return undefined
-  const value = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
-  return Number.isNaN(value) ? undefined : Math.min(Math.max(Math.ceil(value), 0), waitLimit)
+  return /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
 }

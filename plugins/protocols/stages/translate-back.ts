@@ -134,7 +134,10 @@ function printed(exchange: Exchange, reply: ReplyOf<Operation>): Back {
   }
   if (request.stream && 'items' in reply) return fromNeutral(exchange, streamed(reply))
   if (!codec.reply)
-    throw new GatewayError('unsupported', { model: request.model, reason: `${codec.protocol} prints no answers` })
+    throw new GatewayError('invalid_request_error', {
+      model: request.model,
+      reason: `${codec.protocol} prints no answers`,
+    })
   const { body, losses, unshown } = codec.reply.print(reply, asked(exchange))
   const meter = { ...meterOf(metered, losses), unshown: () => unshown }
   return { body: { kind: 'json', value: body }, meter, losses: [...upstream.losses, ...losses] }
@@ -160,7 +163,7 @@ function upstreamCodec<P extends 'reply' | 'events'>({ candidate, host }: Exchan
   const codec = host.codec(candidate.offer.protocol ?? '')
   const reading = codec[part]
   if (reading) return reading
-  throw new GatewayError('unsupported', {
+  throw new GatewayError('invalid_request_error', {
     model: candidate.model.name,
     reason: `nothing translates from ${codec.protocol}`,
   })

@@ -72,7 +72,10 @@ function translated(request: Envelope, { model, offer, origin }: Candidate, host
   if (offer.protocol === undefined) return { same: false, losses: [] }
   const codec = host.codec(offer.protocol)
   if (!codec.request)
-    throw new GatewayError('unsupported', { model: model.name, reason: `nothing translates to ${codec.protocol}` })
+    throw new GatewayError('invalid_request_error', {
+      model: model.name,
+      reason: `nothing translates to ${codec.protocol}`,
+    })
   const { body, losses, restore } = codec.request.print(neutral, {
     model: model.upstream_model,
     record: model,

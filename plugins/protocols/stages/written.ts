@@ -139,7 +139,10 @@ function streamBack({ upstream }: Exchange, source: Source, writing: Writing): B
 function writerOf(exchange: Exchange): EventWriter<GenerateEvent> {
   const { codec, request } = exchange
   if (!codec.events)
-    throw new GatewayError('unsupported', { model: request.model, reason: `${codec.protocol} has no streams` })
+    throw new GatewayError('invalid_request_error', {
+      model: request.model,
+      reason: `${codec.protocol} has no streams`,
+    })
   return codec.events.writer(asked(exchange))
 }
 

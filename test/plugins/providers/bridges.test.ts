@@ -112,7 +112,7 @@ describe('bridges', () => {
     const error = await send(open(bridgeA), { operation: 'generate', protocol: 'chat' }).catch(
       (reason: unknown) => reason,
     )
-    expect(error).to.include({ code: 'unsupported' })
+    expect(error).to.include({ code: 'invalid_request_error' })
   })
 
   describe('presets', () => {

@@ -149,7 +149,7 @@ describe('providers over HTTP', () => {
 
     it('refuses a protocol that it does not serve', async () => {
       const error = await asked(open(native), { protocol: 'messages' }).catch((thrown: unknown) => thrown)
-      expect(error).to.include({ code: 'unsupported' })
+      expect(error).to.include({ code: 'invalid_request_error' })
       expect(upstream.requests).to.have.length(0)
     })
   })

@@ -43,11 +43,11 @@ describe('require', () => {
   it('refuses one that does not, and a name that is no model', () => {
     for (const name of ['chat', 'voice', 'auto'])
       expect(thrown(run('supports_mapeval', name))).to.deep.equal({
-        code: 'model_lacks_flag',
-        message: `The model "${name}" does not carry supports_mapeval.`,
+        code: 'invalid_request_error',
+        message: `The model "${name}" is not served on this endpoint: it does not carry supports_mapeval.`,
         tags: [],
       })
-    expect(thrown(run('supports_realtime', 'judge'))?.code).to.equal('model_lacks_flag')
+    expect(thrown(run('supports_realtime', 'judge'))?.code).to.equal('invalid_request_error')
   })
 
   it('leaves out fallbacks that do not carry it, the same way each time', () => {

@@ -18,6 +18,6 @@ export function refuseOrphans(items: readonly JsonObject[]): void {
     const id = isOutput(item) ? text(item['call_id']) : undefined
     if (id === undefined || calls.has(id)) continue
     const message = `No tool call found for function call output with call_id ${id.slice(0, 128)}.`
-    throw new GatewayError('invalid_value', { param: 'input' }, { code: null, message })
+    throw new GatewayError('invalid_value', { param: 'input' }, { message })
   }
 }

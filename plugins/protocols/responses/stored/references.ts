@@ -69,6 +69,6 @@ function unknownItem(id: string, index: number): GatewayError {
   return new GatewayError(
     'invalid_value',
     { id: shown, param: `input[${index}].id` },
-    { code: null, message: `Item with id '${shown}' not found.` },
+    { code: 'item_not_found', message: `Item with id '${shown}' not found.` },
   )
 }

@@ -67,7 +67,7 @@ describe('count-tokens', () => {
       '429 rate_limit_error',
       '500 api_error',
       '502 api_error',
-      '503 overloaded_error',
+      '503 api_error',
       '504 timeout_error',
     ])
   })
@@ -81,7 +81,7 @@ describe('count-tokens', () => {
       type: 'rate_limit_error',
       message: 'Slow down.',
     })
-    const unread = { ...base, type: 'server_error', message: 'The provider answered with status 500.' }
+    const unread = { ...base, type: 'server_error', message: 'The upstream answered with status 500.' }
     for (const odd of [undefined, null, [], 'text', { error: {} }]) {
       expect(codec.error.parse(500, odd)).to.deep.equal({ ...unread, status: 500 })
     }

@@ -1,0 +1,48 @@
+import { expect } from 'chai'
+import { GatewayError, errors, scrubbedFailure } from '../../../engine/spec/error.ts'
+import type { ErrorCode } from '../../../engine/spec/error.ts'
+
+describe('engine/spec/error', () => {
+  it('speaks of the provider of a model only where the model is known', () => {
+    for (const code of Object.keys(errors) as ErrorCode[])
+      expect(new GatewayError(code, { reason: 'x' }).message, code).not.to.match(/provider of/)
+    expect(new GatewayError('upstream_error', { reason: 'x' }).message).to.equal('The provider failed: x')
+    expect(new GatewayError('upstream_error', { model: 'm', reason: 'x' }).message).to.equal(
+      'The provider of "m" failed: x',
+    )
+  })
+
+  it('has a code and a type for every client', () => {
+    for (const code of Object.keys(errors) as ErrorCode[])
+      expect(new GatewayError(code).failure, code).to.include({ code, type: errors[code].type })
+  })
+
+  it('lets no text of a failure out before it was cut and scrubbed, however deep it stands', () => {
+    const secret = 'hidden'
+    const scrub = (text: string) => text.replaceAll(secret, '*')
+    const deep = JSON.parse('{"a":'.repeat(40) + `"${secret}"` + '}'.repeat(40))
+    const failure = scrubbedFailure(
+      {
+        status: 400,
+        code: secret,
+        type: secret,
+        param: secret,
+        message: secret + 'x'.repeat(100_000),
+        details: { [secret]: [{ [secret]: secret }, 1, null], deep },
+        retryAfter: 3,
+      },
+      scrub,
+    )
+    expect(JSON.stringify(failure)).not.to.include(secret)
+    expect(failure).to.deep.include({ status: 400, code: '*', type: '*', param: '*', retryAfter: 3 })
+    expect(failure.message.length).to.be.below(20_000)
+    expect(failure.details?.['*']).to.deep.equal([{ '*': '*' }, 1, null])
+    expect(scrubbedFailure({ status: 400, code: null, type: 't', message: 'm', param: null }, scrub)).to.deep.equal({
+      status: 400,
+      code: null,
+      type: 't',
+      message: 'm',
+      param: null,
+    })
+  })
+})
