@@ -17,7 +17,7 @@ export function unreadable(reason: string, model: string, cause?: unknown): Gate
  * What a transport error means, by how far the exchange had come.
  * Before a connection carried the request: `upstream_unreachable`, tag `connect`. After that, when the connection broke
  * before the answer's headers: `upstream_error`, tag `connect`, because the model may have run though nobody saw it.
- * Later: `upstream_error`. No message names a host, an address or a key; `cause` keeps the original for the log.
+ * Later: `upstream_error`, tag `invalid`, for what came of the answer is of no use. No message names a host, an address or a key; `cause` keeps the original for the log.
  */
 export function transportFailure(error: Error, phase: Phase, model: string): GatewayError {
   const code = codeOf(error)
@@ -30,7 +30,7 @@ export function transportFailure(error: Error, phase: Phase, model: string): Gat
   // A parser's error carries the bytes it choked on: they may hold what we sent, so only its words are kept.
   if (code === notHttp) return unreadable('it is not valid HTTP', model, new Error(error.message))
   const reason = phase === 'firstByte' ? 'it closed the connection without an answer.' : 'its answer broke off.'
-  const tags = phase === 'firstByte' ? ['connect'] : []
+  const tags = phase === 'firstByte' ? ['connect'] : ['invalid']
   return new GatewayError('upstream_error', { model, reason }, { cause: error, tags })
 }
 

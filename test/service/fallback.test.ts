@@ -24,6 +24,16 @@ const causes: Record<string, Script> = {
     ],
   },
   'an empty stream': { frames: [] },
+  'a stream that breaks before its first event': {
+    headers: { 'content-type': 'text/event-stream' },
+    chunks: [': wait\n\ndata: {"id":'],
+    ending: 'close',
+  },
+  'a whole answer that breaks off': {
+    headers: { 'content-type': 'application/json' },
+    chunks: ['{"id":"chatcmpl-1","cho'],
+    ending: 'close',
+  },
 }
 
 /** After which it is not: the second one could not know better. */
