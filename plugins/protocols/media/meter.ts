@@ -1,5 +1,6 @@
 import { isObject } from '../../../engine/index.ts'
 import type { Codec, Json, Metered, Usage } from '../../../engine/index.ts'
+import { objectAfter } from '../responses/values.ts'
 import { parsed } from './dialect.ts'
 
 /**
@@ -21,13 +22,18 @@ export function meter(ends: readonly string[]): Codec['meter'] {
 
 /**
  * Like `meter`, for streams whose last event holds a whole picture: it is larger than what a meter is shown, so the
- * absence of any whole event at the end means that it came.
+ * absence of any whole event at the end means that it came. Its usage stands after the picture
+ * (platform.openai.com/docs/api-reference/images-streaming).
  */
 export function pictureMeter(ends: readonly string[]): Codec['meter'] {
   const plain = meter(ends)
   return {
     ...plain,
     stream: (first, last) => (last.length === 0 ? { complete: true } : plain.stream(first, last)),
+    torn(end) {
+      const usage = usageOf(objectAfter(end, '"usage":'))
+      return usage && { usage }
+    },
   }
 }
 
@@ -48,7 +54,8 @@ function usageOf(value: Json | undefined): Usage | undefined {
   const output = count(
     value['output_tokens'] ?? value['completion_tokens'] ?? (value['prompt_tokens'] === undefined ? undefined : 0),
   )
-  const details = value['input_tokens_details']
+  // Pictures have the one name, transcripts and speech the other.
+  const details = value['input_tokens_details'] ?? value['input_token_details']
   const cacheRead = count((isObject(details) ? details['cached_tokens'] : undefined) ?? 0)
   if (input === undefined || output === undefined || cacheRead === undefined || cacheRead > input) return undefined
   return { input: input - cacheRead, cacheRead, cacheWrite: 0, output, reasoning: 0 }

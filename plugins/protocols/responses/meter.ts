@@ -1,7 +1,7 @@
 import type { Codec, Frame, Json, JsonObject, Metered } from '../../../engine/index.ts'
 import { readStop, spoken } from './stop.ts'
 import { readUsage } from './usage.ts'
-import { known, object, objects, parsedObject, text } from './values.ts'
+import { known, object, objectAfter, objects, parsedObject, text } from './values.ts'
 
 const terminal = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error'])
 
@@ -21,13 +21,6 @@ export const meter: Codec['meter'] = {
     const usage = readUsage(objectAfter(end, '"usage":'))
     return usage && { usage }
   },
-}
-
-/** The object of scalars and of such objects that follows the last `word`. */
-function objectAfter(data: string, word: string): JsonObject | undefined {
-  const at = data.lastIndexOf(word)
-  const object = at < 0 ? null : /^\s{0,64}\{(?:[^{}]|\{[^{}]{0,4096}\}){0,4096}\}/.exec(data.slice(at + word.length))
-  return object ? parsedObject(object[0]) : undefined
 }
 
 function metered(response: JsonObject): Metered {

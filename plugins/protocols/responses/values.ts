@@ -91,3 +91,10 @@ export class Losses {
 export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value)
 }
+
+/** The object of scalars and of such objects that follows the last `word`. */
+export function objectAfter(data: string, word: string): JsonObject | undefined {
+  const at = data.lastIndexOf(word)
+  const object = at < 0 ? null : /^\s{0,64}\{(?:[^{}]|\{[^{}]{0,4096}\}){0,4096}\}/.exec(data.slice(at + word.length))
+  return object ? parsedObject(object[0]) : undefined
+}

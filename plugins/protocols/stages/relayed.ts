@@ -141,7 +141,7 @@ function metered(codec: AnyCodec, ends: StreamEnds, near: readonly Frame[]): Mea
   const read = codec.meter.stream(first, near)
   if ((read.complete && read.usage) || ends.within(nearEnd)) return read
   const far = codec.meter.stream(first, ends.last(Infinity))
-  const torn = far.complete ? undefined : codec.meter.torn?.(ends.torn())
+  const torn = far.complete && far.usage ? undefined : codec.meter.torn?.(ends.torn())
   return torn ? { ...far, ...torn, complete: true } : far
 }
 

@@ -38,6 +38,10 @@ describe('meters of media', () => {
     expect(images.meter.reply(cached)).to.deep.equal({ usage: usage(30, 1, 20) })
     const told = { text: 'Hi', usage: { type: 'tokens', input_tokens: 14, output_tokens: 45, total_tokens: 59 } }
     expect(transcriptions.meter.reply(told)).to.deep.equal({ usage: usage(14, 45) })
+    const heard = { audio_tokens: 10, text_tokens: 4, cached_tokens: 6 }
+    expect(transcriptions.meter.reply({ usage: { ...told.usage, input_token_details: heard } })).to.deep.equal({
+      usage: usage(8, 45, 6),
+    })
     expect(transcriptions.meter.reply({ text: 'Hi', usage: { type: 'duration', seconds: 9 } })).to.deep.equal({})
   })
 
@@ -90,6 +94,9 @@ describe('meters of media', () => {
   it('take a picture that was too large to be kept for complete, and an empty transcript for broken', () => {
     expect(images.meter.stream([], [])).to.deep.equal({ complete: true })
     expect(imageEdits.meter.stream(frames({ type: 'image_edit.partial_image' }), [])).to.deep.equal({ complete: true })
+    const end = 'AAAA","usage":{"input_tokens":50,"output_tokens":4160,"input_tokens_details":{"cached_tokens":20}}}'
+    expect(images.meter.torn?.(end)).to.deep.equal({ usage: usage(30, 4160, 20) })
+    expect(images.meter.torn?.('AAAA","partial_image_index":1}')).to.equal(undefined)
     expect(transcriptions.meter.stream([], [])).to.deep.equal({ complete: false })
     expect(speech.meter.stream([], [])).to.deep.equal({ complete: false })
   })
