@@ -1,113 +1,46 @@
-import { isUtf8 } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
+import { stringEnd } from '../json/outline.ts'
 import { GatewayError } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
 import type { JsonObject } from '../spec/json.ts'
-import {
-  backslash,
-  clientJson,
-  closeBrace,
-  closeBracket,
-  colon,
-  comma,
-  depthLimit,
-  openBrace,
-  openBracket,
-  quote,
-  stringEnd,
-  tooDeep,
-} from './json-tokens.ts'
-import type { Token } from './json-tokens.ts'
+import { clientJson, clientOutline, keyOf } from './client-json.ts'
+import type { Token } from './client-json.ts'
+import type { FieldNames } from './field-names.ts'
 
-/** A JSON object out of bytes, and where the string value of its top-level `field` stands. */
+/** A JSON object out of bytes, and where values of its top level stand in them. */
 export interface ScannedJson {
   readonly body: JsonObject
-  /** Absent: the field is missing, is no string, or stands there twice. */
-  readonly token?: Token
+  /** Values that are strings, of the fields that were looked for. */
+  readonly tokens: ReadonlyMap<string, Token>
+}
+
+/** What a body may be. */
+export interface ScanOptions {
+  /** Fields that may stand there once, in their own spelling; they are looked for. */
+  readonly fields: FieldNames
+  /** Most keys, objects and lists; four commas count as one. */
+  readonly members: number
 }
 
 /**
- * Parses a client's JSON body. Refuses what is not UTF-8, not an object, or nested deeper than 128 levels
- * before anything recursive sees it.
+ * Parses a client's JSON body. Before it is parsed, one walk over its tokens refuses what is nested deeper than 128
+ * levels, what has too many members, and a field that others may read in another way.
  */
-export function scanJson(bytes: Buffer, field: string): ScannedJson {
-  if (!isUtf8(bytes)) throw new GatewayError('invalid_json', { reason: 'it is not UTF-8' })
-  const text = bytes.toString()
-  // Where each character is one byte, a place in the text is one in the bytes.
-  const plain = text.length === bytes.length && isPlain(text, field)
-  const scanned = plain ? undefined : scan(bytes, field)
-  const body = clientJson(text)
-  if (!isObject(body)) throw new GatewayError('invalid_request', { reason: 'The body must be a JSON object.' })
-  if (typeof body[field] !== 'string') return { body }
-  const token = plain ? valueOf(bytes, text, field) : scanned
-  return token ? { body, token } : { body }
-}
-
-/**
- * Whether native searches alone tell all that a walk over the tokens would, as they do for most requests: too few brackets
- * to be deep, and `field` spelled out at most once, so that if the object has it, it is there.
- */
-function isPlain(text: string, field: string): boolean {
-  // Longer names that begin with it count, too: V8 searches for up to six characters in a quicker way.
-  const key = `"${field}`
-  const first = text.indexOf(key)
-  if (first >= 0 && text.includes(key, first + 1)) return false
-  // An ASCII letter can be written in one other way.
-  return !text.includes('\\u00') && occurrences(text, '{') + occurrences(text, '[') <= depthLimit
-}
-
-/** How often a character is there, as far as it matters. */
-function occurrences(text: string, character: string): number {
-  let count = 0
-  for (let at = text.indexOf(character); at >= 0 && count <= depthLimit; at = text.indexOf(character, at + 1)) count++
-  return count
-}
-
-/** The string value of `field`, of which there is just one, in bytes that are the characters of `text`. */
-function valueOf(bytes: Buffer, text: string, field: string): Token {
-  const start = text.indexOf('"', text.indexOf(`"${field}"`) + field.length + 2)
-  return { start, end: stringEnd(bytes, start) }
-}
-
-/**
- * Walks over the tokens once. Strings, most of any body, are skipped by a native search.
- * Keys of the top level are compared as the JSON strings they are, so an escaped spelling counts too.
- */
-function scan(bytes: Buffer, field: string): Token | undefined {
-  let depth = 0
-  let inField = false
-  let wantsKey = false
-  let found: Token | undefined
-  let times = 0
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at]
-    if (byte === quote) {
-      const end = stringEnd(bytes, at)
-      if (depth === 1 && wantsKey) inField = isKey(bytes, at, end, field)
-      else if (depth === 1 && inField) found = { start: at, end }
-      at = end - 1
-    } else if (byte === openBrace || byte === openBracket) {
-      if (++depth > depthLimit) throw tooDeep()
-      wantsKey = depth === 1 && byte === openBrace
-    } else if (byte === closeBrace || byte === closeBracket) depth--
-    else if (depth === 1 && byte === comma) wantsKey = true
-    else if (depth === 1 && byte === colon) {
-      wantsKey = false
-      if (inField) times++
-    }
+export function scanJson(bytes: Buffer, { fields, members }: ScanOptions): ScannedJson {
+  // One character per byte: a place in this text is one in the bytes.
+  const text = bytes.toString('latin1')
+  const ascii = isAscii(bytes)
+  if (!ascii && !isUtf8(bytes)) throw new GatewayError('invalid_json', { reason: 'it is not UTF-8' })
+  const tokens = new Map<string, Token>()
+  const read = fields.reader()
+  const key = (start: number, end: number, value: number) => {
+    const name = read(keyOf(text, start, end))
+    if (name !== undefined && text[value] === '"') tokens.set(name, { start: value, end: stringEnd(text, value) })
   }
-  return times === 1 ? found : undefined
-}
-
-/** Whether the string token from `start` to `end` says `field`, a word in ASCII, in whatever spelling. */
-function isKey(bytes: Buffer, start: number, end: number, field: string): boolean {
-  const length = end - start - 2
-  if (length === field.length) return bytes.toString('latin1', start + 1, end - 1) === field
-  // An escaped spelling is longer.
-  return (
-    length > field.length &&
-    bytes.subarray(start, end).includes(backslash) &&
-    clientJson(bytes.toString('utf8', start, end)) === field
-  )
+  const { escapedKey } = clientOutline(text, members, { key })
+  const body = clientJson(ascii ? text : bytes.toString(), escapedKey)
+  if (!isObject(body)) throw new GatewayError('invalid_request', { reason: 'The body must be a JSON object.' })
+  return { body, tokens }
 }
 
 /** `bytes` with the string token at `token` replaced by `value`; everything else stays as it is. */

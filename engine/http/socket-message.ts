@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../spec/json.ts'
 import type { Frame } from '../spec/source.ts'
 import { errorReply } from './exchange.ts'
 import type { Telling } from './exchange.ts'
+import { FieldNames } from './field-names.ts'
 import { cutMembers, pasteOver } from './members.ts'
 import type { Cut } from './members.ts'
 
@@ -36,7 +37,7 @@ function interpreted(
   let fields: JsonObject = {}
   if (!dialect) return { fields, body: bytes }
   try {
-    const cut = cutMembers(bytes, new Set(dialect.fields))
+    const cut = cutMembers(bytes, new FieldNames(dialect.fields))
     fields = cut.members
     return { fields, body: bodyOf(cut, dialect.request(fields)) }
   } catch (thrown) {

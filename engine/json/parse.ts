@@ -1,14 +1,19 @@
-import { isSpace, readJson, stringEnd } from './reader.ts'
+import { isSpace, outline, stringEnd } from './outline.ts'
+import { readJson } from './reader.ts'
+
+/** Most members of any text: parsing more would hold up everybody else. */
+export const mostMembers = 2_000_000
 
 /**
  * Parses a JSON text from wherever it comes, with the results of `JSON.parse`; nothing else here parses any.
- * Throws a `SyntaxError` that does not quote the text.
+ * Throws a `SyntaxError` that does not quote the text, for one of more than two million members, too.
  *
  * V8 (Node 23 to 26) takes a key that is written with an escape for another one that an earlier text had, even another
- * client's: after `{"a\\":1}` it reads `{"a\u0041":1}` as `{"a\\":1}`. Texts with such a key, which are rare, are read here.
+ * client's: after `{"q":0,"a\\":1}` it reads `{"q":0,"a\u0041":1}` as `{"q":0,"a\\":1}`. Texts with such a key, which are rare,
+ * are read here. Who knows whether `text` is one says so in `escapedKey`.
  */
-export function parseJson(text: string): unknown {
-  if (hasEscapedKey(text)) return readJson(text)
+export function parseJson(text: string, escapedKey = hasEscapedKey(text)): unknown {
+  if (escapedKey) return readJson(text)
   try {
     return JSON.parse(text)
   } catch {
@@ -19,6 +24,8 @@ export function parseJson(text: string): unknown {
 
 /** Whether an escape stands in a key. Looks only at strings that have an escape, and searches them natively. */
 function hasEscapedKey(text: string): boolean {
+  // No member takes less than two characters, an object and a list with what closes it.
+  if (text.length > 2 * mostMembers) return outline(text, { depth: Infinity, members: mostMembers }).escapedKey
   for (let at = text.indexOf('\\'); at >= 0;) {
     let end = stringEnd(text, at)
     while (isSpace(text.charCodeAt(end))) end++

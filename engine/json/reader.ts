@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../spec/json.ts'
+import { isSpace, stringEnd } from './outline.ts'
 
 /** Deepest nesting that is read: the reader calls itself once per level. */
 const deepest = 1_000
@@ -130,22 +131,4 @@ function parsedString(token: string): string | undefined {
     // The caller says where it stands.
     return undefined
   }
-}
-
-/** Whether a character code is white space between the tokens of JSON. */
-export function isSpace(code: number): boolean {
-  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
-}
-
-/**
- * Index after the closing quote of the string token that begins at `from`, or that has an escape there; the length of
- * the text where nothing closes it.
- */
-export function stringEnd(text: string, from: number): number {
-  for (let end = text.indexOf('"', from + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let slashes = 0
-    while (text.charCodeAt(end - 1 - slashes) === 0x5c) slashes++
-    if (slashes % 2 === 0) return end + 1
-  }
-  return text.length
 }

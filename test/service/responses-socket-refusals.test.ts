@@ -54,7 +54,7 @@ describe('a responses socket refuses', () => {
     [
       'a type twice',
       '{"type":"response.create","ty\\u0070e":"response.create","model":"chat","input":"x"}',
-      refusal(400, 'invalid_request', 'type', 'It says "type" more than once.'),
+      refusal(400, 'invalid_value', 'type', 'Invalid value at type: it stands there more than once.'),
     ],
     [
       'a model twice',

@@ -1,6 +1,18 @@
-import { GatewayError, defineStage, readForm, scanJson } from '../../../engine/index.ts'
-import type { AnyCodec, Envelope, Ingress } from '../../../engine/index.ts'
+import { FieldNames, GatewayError, defineStage, readForm, scanJson } from '../../../engine/index.ts'
+import type { AnyCodec, Envelope, Ingress, JsonObject } from '../../../engine/index.ts'
 import { ClientRequest } from './envelope.ts'
+
+/** Top-level fields that stages and codecs decide by, also where the body goes upstream as it came. */
+const fields = new FieldNames([
+  'model',
+  'stream',
+  'stream_options',
+  'background',
+  'store',
+  'previous_response_id',
+  'conversation',
+  'routing',
+])
 
 /** Reads the client's body in the protocol of its pipeline. */
 export default defineStage({
@@ -11,21 +23,33 @@ export default defineStage({
     additionalProperties: false,
     properties: {
       limit: { type: 'integer', minimum: 1, default: 67_108_864, description: 'Most bytes a body may have.' },
+      members: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 2_000_000,
+        default: 100_000,
+        description: 'Most keys, objects and lists a JSON body may have; four elements of lists count as one.',
+      },
     },
   } as const,
   needs: ['ingress'],
   provides: ['request'],
-  build: ({ limit }, host) => {
+  build: (limits, host) => {
     const { name, protocol } = host.pipeline
     if (protocol === undefined) throw new Error(`pipeline "${name}" uses "parse" and says no protocol`)
     const codec = host.codec(protocol)
-    return ({ ingress }) => read(codec, ingress, limit)
+    return ({ ingress }) => read(codec, ingress, limits)
   },
 })
 
 const json = 'application/json'
 
-function read(codec: AnyCodec, ingress: Ingress, limit: number): Promise<{ request: Envelope }> {
+interface Limits {
+  readonly limit: number
+  readonly members: number
+}
+
+function read(codec: AnyCodec, ingress: Ingress, { limit, members }: Limits): Promise<{ request: Envelope }> {
   const contentType = ingress.headers['content-type'] ?? json
   const form = contentType !== json && contentType.toLowerCase().startsWith('multipart/form-data')
   const content = codec.content ?? 'json'
@@ -37,18 +61,22 @@ function read(codec: AnyCodec, ingress: Ingress, limit: number): Promise<{ reque
   const reading = ingress.body(limit)
   return form
     ? reading.then((raw) => readFields(codec, ingress, raw, contentType))
-    : reading.then((raw) => readJson(codec, ingress, raw))
+    : reading.then((raw) => readJson(codec, ingress, raw, members))
 }
 
 async function readFields(codec: AnyCodec, { headers }: Ingress, raw: Buffer, contentType: string) {
-  const { fields } = await readForm(raw, contentType)
-  return { request: new ClientRequest(codec, { raw, headers, contentType, body: fields }) }
+  const { fields: body } = await readForm(raw, contentType)
+  checkNames(body)
+  return { request: new ClientRequest(codec, { raw, headers, contentType, body }) }
 }
 
-function readJson(codec: AnyCodec, { headers }: Ingress, raw: Buffer) {
-  const { body, token: modelAt } = scanJson(raw, 'model')
-  // Who reads it here and who reads it at the provider might each take another one.
-  if (!modelAt && typeof body['model'] === 'string')
-    throw new GatewayError('invalid_value', { param: 'model', reason: 'it stands there more than once' })
-  return { request: new ClientRequest(codec, { raw, headers, contentType: json, body, modelAt }) }
+/** A field that is there twice is a list. */
+function checkNames(form: JsonObject): void {
+  const read = fields.reader()
+  for (const [name, value] of Object.entries(form)) for (const _ of Array.isArray(value) ? value : [value]) read(name)
+}
+
+function readJson(codec: AnyCodec, { headers }: Ingress, raw: Buffer, members: number) {
+  const { body, tokens } = scanJson(raw, { fields, members })
+  return { request: new ClientRequest(codec, { raw, headers, contentType: json, body, modelAt: tokens.get('model') }) }
 }

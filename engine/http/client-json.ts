@@ -1,0 +1,49 @@
+import { JsonBoundError, outline } from '../json/outline.ts'
+import type { JsonBounds, MemberVisitor, Outline } from '../json/outline.ts'
+import { parseJson } from '../json/parse.ts'
+import { GatewayError } from '../spec/error.ts'
+
+/** Deepest nesting a body may have; beyond it validators and walkers would overflow their stack. */
+export const depthLimit = 128
+
+/** Where the value of a top-level field stands in the bytes of a JSON text. */
+export interface Token {
+  readonly start: number
+  readonly end: number
+}
+
+/** The value of a client's JSON text. Throws `invalid_json`. */
+export function clientJson(text: string, escapedKey?: boolean): unknown {
+  try {
+    return parseJson(text, escapedKey)
+  } catch (cause) {
+    throw new GatewayError('invalid_json', { reason: 'it cannot be parsed' }, { cause })
+  }
+}
+
+/**
+ * Walks over a client's JSON text, given as one character per byte. Throws `invalid_json` for what is nested deeper than
+ * 128 levels, `request_too_large` for what has more than `members`.
+ */
+export function clientOutline(text: string, members: number, visitor: MemberVisitor): Outline {
+  const bounds: JsonBounds = { depth: depthLimit, members }
+  try {
+    return outline(text, bounds, visitor)
+  } catch (cause) {
+    if (!(cause instanceof JsonBoundError)) throw cause
+    if (cause.bound === 'depth')
+      throw new GatewayError('invalid_json', { reason: `it is nested deeper than ${depthLimit} levels` }, { cause })
+    const message = `The body has more than ${members} keys, objects and lists.`
+    throw new GatewayError('request_too_large', { limit: members }, { cause, message })
+  }
+}
+
+/** Longest key that is decoded, in bytes. */
+const keyLimit = 256
+
+/** A key from its token, in a text of one character per byte. */
+export function keyOf(text: string, start: number, end: number): string {
+  const key = text.slice(start + 1, end - 1)
+  if (!/[\\\x80-\xff]/.test(key) || key.length > keyLimit) return key
+  return clientJson(Buffer.from(text.slice(start, end), 'latin1').toString()) as string
+}
