@@ -28,6 +28,9 @@ export class NameTaken extends Error {
   override readonly name = 'NameTaken'
 }
 
+/** A key of the database, without its hash. */
+export type StoredKey = Omit<ApiKeysTable, 'hash'>
+
 interface KeyRecord {
   readonly principal: Principal
   readonly expiresAt: number
@@ -160,6 +163,24 @@ export class ApiKeys implements Keys {
     if (made !== 1n) throw new NameTaken(`an API key named "${name}" exists already`)
     await this.refresh()
     return { id, text }
+  }
+
+  /** Every key of the database, revoked ones too, the oldest first. */
+  list(): Promise<StoredKey[]> {
+    const columns = ['id', 'name', 'hint', 'models', 'created_at', 'expires_at', 'revoked_at'] as const
+    return this.#database.query.selectFrom('api_keys').select(columns).orderBy('created_at').orderBy('id').execute()
+  }
+
+  /** Revokes a key of the database by its id, for good; answers whether it was in use. */
+  async revoke(id: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#database.query
+      .updateTable('api_keys')
+      .set({ revoked_at: Date.now() })
+      .where('id', '=', id)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirstOrThrow()
+    await this.refresh()
+    return numUpdatedRows === 1n
   }
 
   /** Makes the key `first` when there is no key at all, and answers its text; once, even when many processes start. */

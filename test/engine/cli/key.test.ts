@@ -97,4 +97,39 @@ describe('cli/key', () => {
       'sluice: an API key named "dev" is declared in the config file',
     ])
   })
+
+  it('lists declared keys and those of the database, and shows no text', async () => {
+    await here.run('key', 'create', '--name', 'alice', '--models', 'big', '--expires', '2999-01-31')
+    const { status, out } = await here.run('key', 'list')
+    expect(status).to.equal(0)
+    expect(out).to.have.length(3)
+    expect(out[0]).to.match(/^name +key +state +expires +id +models$/)
+    expect(out[1]).to.match(/^dev +\(file\) +in use +never +file:dev +all$/)
+    expect(out[2]).to.match(/^alice +….{4} +in use +2999-01-31 +[0-9a-f-]{36} +large$/)
+    const listed = JSON.parse((await here.run('key', 'list', '--json')).out.join('\n')) as object[]
+    expect(listed).to.have.length(2)
+    expect(listed[1]).to.include({ name: 'alice', source: 'database', state: 'in use' }).and.not.have.property('hash')
+  })
+
+  it('revokes a key by its name or its id, once', async () => {
+    const { out } = await here.run('key', 'create', '--name', 'alice', '--json')
+    const { id } = JSON.parse(out.join('')) as { id: string }
+    await here.run('key', 'create', '--name', 'bob')
+    expect((await here.run('key', 'revoke', 'bob')).out[0]).to.match(/^The API key "bob" is revoked\./)
+    const { status, out: revoked } = await here.run('key', 'revoke', id, '--json')
+    expect(status).to.equal(0)
+    expect(JSON.parse(revoked.join(''))).to.deep.equal({ id, name: 'alice', revoked: true })
+    const again = await here.run('key', 'revoke', 'alice')
+    expect([again.status, ...again.error]).to.deep.equal([1, 'sluice: the API key "alice" is revoked already'])
+    expect((await here.run('key', 'list')).out.filter((line) => line.includes('revoked'))).to.have.length(2)
+  })
+
+  it('says why a key cannot be revoked', async () => {
+    await here.run('key', 'create', '--name', 'alice')
+    const refused = async (key: string) => (await here.run('key', 'revoke', key)).error
+    expect(await refused('dev')).to.deep.equal([
+      'sluice: the API key "dev" is declared in the configuration file: remove it there',
+    ])
+    expect(await refused('alcie')).to.deep.equal(['sluice: the API key "alcie" is not there; did you mean "alice"?'])
+  })
 })

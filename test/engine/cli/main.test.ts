@@ -15,7 +15,18 @@ describe('cli/main', () => {
     const { status, out } = await here.run('--help')
     expect(status).to.equal(0)
     const commands = out.slice(out.indexOf('Commands:') + 1).flatMap((line) => /^ {2}(\w+)/.exec(line)?.[1] ?? [])
-    expect(commands).to.deep.equal(['serve', 'check', 'explain', 'list', 'schema', 'test', 'new', 'key', 'help'])
+    expect(commands).to.deep.equal([
+      'serve',
+      'check',
+      'explain',
+      'list',
+      'schema',
+      'test',
+      'new',
+      'logs',
+      'key',
+      'help',
+    ])
   })
 
   it('explains a command with the options that all have', async () => {

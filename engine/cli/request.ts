@@ -1,0 +1,151 @@
+import { parseJson } from '../json/parse.ts'
+import { isObject } from '../spec/json.ts'
+import type { Json, JsonObject } from '../spec/json.ts'
+import type { StoredRequest } from '../store/requests.ts'
+import type { Terminal } from './terminal.ts'
+import { columns } from './text.ts'
+
+/** Names of API keys by their ids. */
+type Names = ReadonlyMap<string, string>
+
+/** An exchange in one line: when, how it ended, who asked for what and got what, what it took. */
+export function requestLine(row: StoredRequest, names: Names, terminal: Terminal): string {
+  const ended = row.result === 'completed' ? 'green' : 'red'
+  const parts = [
+    terminal.style('dim', new Date(row.at).toISOString().replace('T', ' ').slice(0, 19)),
+    terminal.style(ended, String(row.status).padEnd(3)),
+    row.type.padEnd(10),
+    keyName(row, names).padEnd(12),
+    servedBy(row).padEnd(32),
+    tokensOf(row).padEnd(14),
+    costOf(row).padEnd(9),
+    milliseconds(row.duration).padStart(8),
+    terminal.style('dim', row.id),
+    ...(row.error === null ? [] : [terminal.style('red', row.error)]),
+  ]
+  return parts.join(' ')
+}
+
+/** An exchange as JSON: its columns by their names, its metadata opened. */
+export function requestJson(row: StoredRequest, names: Names): JsonObject {
+  const { metadata, stream, ...columns } = row
+  return { ...columns, key: keyName(row, names), stream: stream === 1, metadata: metadataOf(metadata) }
+}
+
+/**
+ * Everything about an exchange.
+ * @param read gives the text of a pipeline's file, for the place of an error
+ */
+export async function describeRequest(
+  row: StoredRequest,
+  names: Names,
+  read: (file: string) => Promise<string | undefined>,
+  terminal: Terminal,
+): Promise<string> {
+  const metadata = metadataOf(row.metadata)
+  const { times, tries, losses, error_at: at, ...notes } = metadata
+  const facts = [
+    ['at', new Date(row.at).toISOString()],
+    ['key', keyName(row, names)],
+    ['asked for', row.requested ?? '-'],
+    ['served by', servedBy(row)],
+    [
+      'protocols',
+      row.upstream_protocol === null ? (row.protocol ?? '-') : `${row.protocol ?? '-'} -> ${row.upstream_protocol}`,
+    ],
+    ['ended', `${row.status}, ${row.result.replace('_', ' ')}${row.error === null ? '' : `, ${row.error}`}`],
+    ['tokens', tokensOf(row)],
+    ['cost', costOf(row)],
+    [
+      'took',
+      `${milliseconds(row.duration)}${row.first_byte === null ? '' : `, first byte after ${milliseconds(row.first_byte)}`}`,
+    ],
+    ...(row.reference === null ? [] : [['reference', row.reference]]),
+    ...Object.entries(notes).map(([name, value]) => [
+      name.replaceAll('_', ' '),
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  ]
+  const parts = [
+    `${terminal.style('bold', row.id)} ${row.type}${row.stream === 1 ? ', streamed' : ''}\n${columns(facts, '  ')}`,
+    section('tries', rowsOf(tries, ['model', 'provider', 'code']), terminal),
+    section('times', timesOf(times), terminal),
+    section('losses', rowsOf(losses, ['field', 'because']), terminal),
+    typeof at === 'string' ? await placeOf(at, read, terminal) : '',
+  ]
+  return parts.filter((part) => part !== '').join('\n\n')
+}
+
+function section(title: string, rows: readonly (readonly string[])[], terminal: Terminal): string {
+  return rows.length === 0 ? '' : `${terminal.style('bold', title)}\n${columns(rows, '  ')}`
+}
+
+function rowsOf(list: Json | undefined, fields: readonly string[]): string[][] {
+  return Array.isArray(list) ? list.filter(isObject).map((item) => fields.map((field) => textOf(item[field]))) : []
+}
+
+/** Stages by their time, with a bar that shows how they compare. */
+function timesOf(times: Json | undefined): string[][] {
+  if (!isObject(times)) return []
+  const all = Object.entries(times).map(([name, value]): [string, number] => [name, Number(value)])
+  const longest = Math.max(...all.map(([, time]) => time), 0.001)
+  return all.map(([name, time]) => [name, milliseconds(time), '#'.repeat(Math.ceil((time / longest) * 40))])
+}
+
+/** Lines of a pipeline that are shown before and after the place of an error. */
+const around = 3
+
+/** Where on its pipeline an exchange failed. */
+async function placeOf(
+  at: string,
+  read: (file: string) => Promise<string | undefined>,
+  terminal: Terminal,
+): Promise<string> {
+  const [, file = '', line = '', column = ''] = /^([^:]{1,512}):(\d{1,7}):(\d{1,7})/.exec(at) ?? []
+  const text = file === '' ? undefined : await read(file)
+  const lines = text?.split('\n') ?? []
+  const wrong = Number(line)
+  const shown = lines.slice(Math.max(wrong - 1 - around, 0), wrong + around).flatMap((content, index) => {
+    const number = Math.max(wrong - around, 1) + index
+    const written = `  ${String(number).padStart(4)} | ${content}`
+    return number === wrong
+      ? [terminal.style('red', written), `       | ${' '.repeat(Number(column) - 1)}^`]
+      : [written]
+  })
+  return [`${terminal.style('bold', 'failed at')} ${at}`, ...shown].join('\n')
+}
+
+function metadataOf(text: string): JsonObject {
+  const metadata: unknown = parseJson(text)
+  return isObject(metadata) ? metadata : {}
+}
+
+function keyName({ key_id: id }: StoredRequest, names: Names): string {
+  return id === null ? '-' : (names.get(id) ?? id.replace(/^file:/, ''))
+}
+
+function servedBy({ requested, model, provider }: StoredRequest): string {
+  if (model === null) return requested ?? '-'
+  return `${requested === null || requested === model ? '' : `${requested} -> `}${model} at ${provider ?? '-'}`
+}
+
+function tokensOf(row: StoredRequest): string {
+  const { input_tokens: input, cache_read_tokens: read, cache_write_tokens: write } = row
+  const { output_tokens: output, reasoning_tokens: reasoning } = row
+  if (input === null || output === null) return 'unknown'
+  const cached = (read ?? 0) + (write ?? 0)
+  return `${input + cached}${cached > 0 ? ` (${read ?? 0} cached)` : ''} + ${output + (reasoning ?? 0)}`
+}
+
+/** Money is kept in millionths of a dollar. */
+function costOf({ cost_micros: micros }: StoredRequest): string {
+  return micros === null ? 'unknown' : `$${(micros / 1_000_000).toFixed(micros > 0 && micros < 10_000 ? 6 : 4)}`
+}
+
+function milliseconds(time: number): string {
+  return time >= 10_000 ? `${(time / 1000).toFixed(1)} s` : `${time >= 100 ? Math.round(time) : time.toFixed(1)} ms`
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? '-')
+}

@@ -1,0 +1,173 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { run } from '../../../engine/cli/main.ts'
+import { logs } from '../../../engine/cli/logs.ts'
+import { startGateway } from '../../support/gateway.ts'
+import type { Gateway } from '../../support/gateway.ts'
+import { scriptedUpstream } from '../../support/upstream.ts'
+import type { ScriptedUpstream } from '../../support/upstream.ts'
+import { root } from './sandbox.ts'
+import type { Ran } from './sandbox.ts'
+
+describe('cli/logs', () => {
+  let folder: string
+  let upstream: ScriptedUpstream
+  let gateway: Gateway
+  const ids: Record<string, string> = {}
+
+  const terminal = (out: string[], error: string[]) => ({
+    environment: {},
+    folder: root,
+    interactive: false,
+    out: (text: string) => void out.push(...text.split('\n')),
+    error: (text: string) => void error.push(...text.split('\n')),
+    style: (_: unknown, text: string) => text,
+  })
+  const sluice = async (...words: string[]): Promise<Ran> => {
+    const out: string[] = []
+    const error: string[] = []
+    const status = await run([...words, '--config', join(folder, 'sluice.yaml')], terminal(out, error))
+    return { status, out, error }
+  }
+  const ask = async (name: string, model: string, headers: Record<string, string> = {}) => {
+    const messages = [{ role: 'user', content: 'Hello' }]
+    const answer = await gateway.post('/v1/chat/completions', { model, messages }, headers)
+    await answer.text()
+    ids[name] = answer.headers.get('x-request-id') ?? ''
+    await gateway.house.flush()
+  }
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-logs-'))
+    upstream = await scriptedUpstream()
+    gateway = await startGateway({
+      folder,
+      providers: [
+        { name: 'echo', type: 'echo' },
+        { name: 'far', type: 'compatible', base_url: upstream.url },
+      ],
+      models: [
+        { name: 'echo', provider: 'echo', pricing: { input: 1, output: 2 } },
+        { name: 'small', provider: 'far', fallbacks: ['echo'] },
+        { name: 'alone', provider: 'far' },
+      ],
+    })
+    await ask('good', 'echo', { 'x-request-id': 'mine-1' })
+    upstream.answer({ status: 503, body: { error: { message: 'busy' } } })
+    await ask('fell-back', 'small')
+    upstream.answer({ status: 400, body: { error: { message: 'no' } } })
+    await ask('refused', 'alone')
+    await ask('unknown', 'nothing')
+  })
+  after(async () => {
+    await gateway.close()
+    await upstream.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  it('prints a line per request, the newest last', async () => {
+    const { status, out } = await sluice('logs')
+    expect(status).to.equal(0)
+    expect(out).to.have.length(4)
+    expect(out[0]).to.match(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d 200 chat +test +echo at echo +\d+ \+ \d+ +\$0\.0\d+ +\d/)
+    expect(out[1]).to.contain('small -> echo at echo')
+    expect(out[2]).to.match(/ 400 chat .*upstream_rejected$/)
+    expect(out[3]).to.match(/ 404 chat .*model_not_found$/)
+    for (const [index, name] of ['good', 'fell-back', 'refused', 'unknown'].entries())
+      expect(out[index]).to.contain(ids[name])
+  })
+
+  it('takes filters', async () => {
+    const shown = async (...words: string[]) =>
+      (await sluice('logs', '--json', ...words)).out.map((line) => (JSON.parse(line) as { id: string }).id)
+    expect(await shown('--limit', '2')).to.deep.equal([ids['refused'], ids['unknown']])
+    expect(await shown('--status', '4xx')).to.deep.equal([ids['refused'], ids['unknown']])
+    expect(await shown('--status', '404')).to.deep.equal([ids['unknown']])
+    expect(await shown('--failed')).to.deep.equal([ids['refused'], ids['unknown']])
+    expect(await shown('--model', 'small')).to.deep.equal([ids['fell-back']])
+    expect(await shown('--model', 'echo')).to.deep.equal([ids['good'], ids['fell-back']])
+    expect(await shown('--provider', 'far')).to.deep.equal([ids['refused']])
+    expect(await shown('--key', 'test')).to.have.length(4)
+    expect(await shown('--key', 'nobody')).to.deep.equal([])
+    expect(await shown('--type', 'messages')).to.deep.equal([])
+    expect(await shown('--since', '1h')).to.have.length(4)
+    expect(await shown('--since', '2999-01-01')).to.deep.equal([])
+  })
+
+  it('refuses filters that mean nothing', async () => {
+    for (const words of [
+      ['--status', 'bad'],
+      ['--limit', 'many'],
+      ['--since', 'soon'],
+    ]) {
+      const { status, error } = await sluice('logs', ...words)
+      expect(status).to.equal(2)
+      expect(error.join()).to.contain(words[0])
+    }
+  })
+
+  it('tells everything about one: tries, times and what it cost', async () => {
+    const { status, out } = await sluice('logs', ids['fell-back'] ?? '')
+    expect(status).to.equal(0)
+    const text = out.join('\n')
+    expect(text).to.match(/asked for +small/)
+    expect(text).to.match(/served by +small -> echo at echo/)
+    expect(text).to.match(/tries\n +small +far +upstream_error/)
+    expect(text).to.match(/times\n(.*\n)* +upstream +[\d.]+ ms +#/)
+    expect(text).to.match(/ended +200, completed/)
+  })
+
+  it('shows the place of an error on its pipeline', async () => {
+    const { out } = await sluice('logs', ids['unknown'] ?? '')
+    const text = out.join('\n')
+    expect(text).to.match(/failed at pipelines\/route\.yaml:\d+:\d+/)
+    expect(text).to.match(/\d+ \| {3}- resolve # request\.model -> target\n +\| {5}\^/)
+  })
+
+  it("finds a request by the client's own name for it", async () => {
+    const { out } = await sluice('logs', 'mine-1', '--json')
+    expect(JSON.parse(out.join('\n'))).to.include({ id: ids['good'], key: 'test', reference: 'mine-1', stream: false })
+    const { status, error } = await sluice('logs', 'nothing-like-it')
+    expect(status).to.equal(1)
+    expect(error.join()).to.contain('no request "nothing-like-it"')
+  })
+
+  it('goes on with new ones until it is stopped', async () => {
+    const ending = new AbortController()
+    const out: string[] = []
+    const seen = Promise.withResolvers<void>()
+    const screen = terminal(out, [])
+    let late = ''
+    const look = () => late !== '' && out.some((line) => line.includes(late)) && seen.resolve()
+    const following = logs(
+      {
+        config: join(folder, 'sluice.yaml'),
+        json: false,
+        id: undefined,
+        follow: true,
+        limit: '1',
+        failed: false,
+        signal: ending.signal,
+      },
+      {
+        ...screen,
+        out: (text) => {
+          screen.out(text)
+          look()
+        },
+      },
+    )
+    const messages = [{ role: 'user', content: 'Hello' }]
+    const answer = await gateway.post('/v1/chat/completions', { model: 'echo', messages })
+    await answer.text()
+    await gateway.house.flush()
+    late = answer.headers.get('x-request-id') ?? ''
+    look()
+    await seen.promise
+    ending.abort()
+    expect(await following).to.equal(0)
+    expect(out.filter((line) => line.includes(late))).to.have.length(1)
+  })
+})
