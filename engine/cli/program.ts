@@ -1,4 +1,4 @@
-import { Argument, Command } from 'commander'
+import { Argument, Command, Option } from 'commander'
 import { productVersion } from '../version.ts'
 import type { LogsOptions } from './logs.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
@@ -31,7 +31,8 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
   program
     .command('serve')
     .description('Serve the pipelines.')
-    .option('--watch', 'Reload when the configuration, a plugin or a pipeline changes.', false)
+    .option('--no-watch', 'Reload on SIGHUP alone, not when the configuration, a plugin or a pipeline changes.')
+    .addOption(new Option('--watch', 'Reload when one of them changes: the default.').default(true).hideHelp())
     .action(
       runs(async (options: CommonOptions & { watch: boolean }) =>
         (await import('./serve.ts')).serve(options, terminal),

@@ -52,11 +52,15 @@ export async function serveShared({ options, configuration, count, log, secrets,
   if (key !== undefined) showFirstKey(key, json, terminal)
 
   let stopping = false
-  endInOrder(async () => {
-    stopping = true
-    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
-    await Promise.all(workers.map(end))
-  }, log)
+  const workers = () => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+  endInOrder({
+    log,
+    async close() {
+      stopping = true
+      await Promise.all(workers().map(end))
+    },
+    reload: () => workers().forEach((worker) => worker.process.kill('SIGHUP')),
+  })
   /** Where a new process listens; nothing when it ended before. */
   const start = (): Promise<AddressInfo | undefined> =>
     new Promise((resolve) => {

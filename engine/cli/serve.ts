@@ -14,6 +14,7 @@ import { Secrets } from '../store/redaction.ts'
 import { endInOrder } from './ending.ts'
 import { introduce, showFirstKey } from './introduce.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
+import type { Logger } from 'pino'
 
 export interface ServeOptions extends CommonOptions {
   readonly watch: boolean
@@ -45,16 +46,28 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     if (cluster.isWorker) process.exit(1)
     return 1
   }
-  endInOrder((sound) => {
-    const { notice, deadline } = house.live.current.settings.shutdown
-    return house.close(duration(deadline), sound && !terminal.interactive ? duration(notice) : 0)
-  }, log)
+  endInOrder({
+    log,
+    close(sound) {
+      const { notice, deadline } = house.live.current.settings.shutdown
+      return house.close(duration(deadline), sound && !terminal.interactive ? duration(notice) : 0)
+    },
+    reload: () => void reloaded(house, log),
+  })
   log.info({ version: house.live.current.version }, 'the configuration is live')
   if (cluster.isWorker) return 0
   const key = await house.keys.ensureFirstKey()
   if (key !== undefined) showFirstKey(key, json, terminal)
   introduce(house.address, key, house.live.current.catalog.models[0]?.name, json, terminal)
   return 0
+}
+
+async function reloaded({ live }: House, log: Logger): Promise<void> {
+  try {
+    await live.reload()
+  } catch (error) {
+    log.error({ err: error }, 'the configuration could not be read again')
+  }
 }
 
 /** Whether the configuration file may ask for more than one process: only then it is loaded before it is served. */

@@ -41,7 +41,14 @@ export function watchConfiguration(live: Live, log: Logger): () => void {
     for (const [folder, { inode }] of watchers) if (wanted.get(folder) !== inode) forget(folder)
     for (const [folder, inode] of wanted) {
       if (watchers.has(folder)) continue
-      const watcher = watch(folder, (_, name) => changed(name))
+      let watcher: FSWatcher
+      try {
+        watcher = watch(folder, (_, name) => changed(name))
+      } catch (error) {
+        // The system allows only so many.
+        log.warn({ err: error, folder }, 'a folder of the configuration cannot be watched: SIGHUP reloads')
+        continue
+      }
       watcher.on('error', (error) => {
         log.warn({ err: error, folder }, 'a folder of the configuration can no longer be watched')
         forget(folder)

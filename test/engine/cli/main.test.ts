@@ -33,7 +33,7 @@ describe('cli/main', () => {
     const { status, out } = await here.run('help', 'serve')
     expect(status).to.equal(0)
     expect(out[0]).to.equal('Usage: sluice serve [options]')
-    expect(out.join('\n')).to.match(/--watch[\s\S]*--config <file>[\s\S]*--json/)
+    expect(out.join('\n')).to.match(/--no-watch[\s\S]*--config <file>[\s\S]*--json/)
   })
 
   it('tells its version', async () => {

@@ -8,6 +8,8 @@ export interface Serving {
   /** Lines of standard output and of standard error so far. */
   readonly out: readonly string[]
   readonly error: readonly string[]
+  /** Sends a signal to the first process alone. */
+  signal(signal: NodeJS.Signals): void
   /** Sends a signal to all processes, as Ctrl-C does. */
   interrupt(signal: NodeJS.Signals): void
   /** Resolves once `condition` holds; rejects when the process ends before. */
@@ -25,7 +27,19 @@ export function startServe(folder: string, environment: Record<string, string> =
 
 /** Starts any command of `sluice` in a folder. */
 export function startCommand(folder: string, environment: Record<string, string>, ...words: string[]): Serving {
-  const child = spawn(process.execPath, [join(root, 'engine/bin/sluice.cjs'), ...words], {
+  return start([process.execPath, bin, ...words], folder, environment)
+}
+
+/** Starts `sluice serve` as npm does: a shell stands between the first process, in the place of npm, and the last. */
+export function startBelowShell(folder: string): Serving {
+  const inner = `'${process.execPath}' '${bin}' serve --json; true`
+  return start(['sh', '-c', `sh -c "${inner}"; true`], folder, { npm_lifecycle_event: 'start' })
+}
+
+const bin = join(root, 'engine/bin/sluice.cjs')
+
+function start([command = '', ...words]: string[], folder: string, environment: Record<string, string>): Serving {
+  const child = spawn(command, words, {
     cwd: folder,
     detached: true,
     env: { PATH: process.env['PATH'], ...environment },
@@ -51,9 +65,14 @@ export function startCommand(folder: string, environment: Record<string, string>
     error,
     ended,
     async remove() {
-      if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), 'SIGKILL')
+      try {
+        process.kill(-(child.pid ?? 0), 'SIGKILL')
+      } catch {
+        // All of them have ended.
+      }
       await ended
     },
+    signal: (signal) => void child.kill(signal),
     interrupt: (signal) => void process.kill(-(child.pid ?? 0), signal),
     until: (condition) =>
       new Promise((resolve, reject) => {

@@ -6,7 +6,7 @@ import { openDatabase } from '../../../engine/store/database.ts'
 import { freePort } from '../../support/free-port.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { ScriptedUpstream } from '../../support/upstream.ts'
-import { startCommand, startServe } from './process.ts'
+import { startBelowShell, startCommand, startServe } from './process.ts'
 import type { Serving } from './process.ts'
 import { root, sandbox } from './sandbox.ts'
 import type { Sandbox } from './sandbox.ts'
@@ -154,6 +154,42 @@ describe('cli/serve', function () {
     }
     expect(await process.ended).to.equal(1)
     expect(process.error.join('\n')).to.include(JSON.stringify(finding).slice(1, -1))
+  })
+
+  for (const workers of [1, 2])
+    it(`reads its files again on SIGHUP alone when it does not watch them, with workers: ${workers}`, async () => {
+      const process = await start(`{ port: 0, workers: ${workers} }`, {}, '--json', '--no-watch')
+      const { url } = await introduced(process)
+      await process.until(() => livePids(process).size === workers)
+      await here.write(
+        'pipelines/more.yaml',
+        pipelines['pipelines/ready.yaml'].replaceAll('ready', 'more').replace('report: more', 'report: ready'),
+      )
+      expect((await fetch(`${url}/more`)).status).to.equal(404)
+      process.signal('SIGHUP')
+      const live = () => logOf(process).filter(({ msg }) => msg === 'the configuration is live').length
+      await process.until(() => live() === 2 * workers)
+      for (let asked = 0; asked < 4; asked++) expect((await fetch(`${url}/more`)).status).to.equal(200)
+      process.interrupt('SIGTERM')
+      expect(await process.ended).to.equal(0)
+      expect(live()).to.equal(2 * workers)
+    })
+
+  it('follows its files without being asked to', async () => {
+    const process = await start('{ port: 0 }', {}, '--json')
+    await introduced(process)
+    await here.write('plugins/later.ts', crash.replaceAll('crash', 'later'))
+    await process.until(() => logOf(process).filter(({ msg }) => msg === 'the configuration is live').length === 2)
+  })
+
+  it('ends in order when the npm that started it is gone, although a shell stands in between', async () => {
+    await start('{ port: 0 }').then((first) => first.remove())
+    const process = (serving = startBelowShell(here.folder))
+    await introduced(process)
+    process.signal('SIGKILL')
+    await process.ended
+    expect(logOf(process).at(-1)).to.include({ msg: 'stopping: requests under way may finish' })
+    expect(said(process)).to.deep.equal([])
   })
 
   for (const workers of [1, 2])
