@@ -3,7 +3,7 @@ import { mostMembers } from '../json/parse.ts'
 import { GatewayError } from '../spec/error.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { clientJson, clientOutline, keyOf } from './client-json.ts'
-import type { FieldNames } from './field-names.ts'
+import { FieldNames } from './field-names.ts'
 
 /** The text of a JSON object without some of its members, and what these say. */
 export interface Cut {
@@ -82,4 +82,16 @@ function pieces({ members, kept }: Cut, added: JsonObject): Buffer[] {
   const empty = Object.keys(members).length === 0 && kept.every((piece) => piece.every(isSpace))
   if (!empty) for (const piece of kept) parts.push(Buffer.from(','), piece)
   return parts
+}
+
+/**
+ * `bytes`, the text of a JSON object with at least one member, whose parsed form is `body`, with the members `added`, at
+ * least one, in place of those of the same names. All other bytes stay. Throws like `cutMembers`.
+ */
+export function putMembers(bytes: Buffer, body: JsonObject, added: JsonObject): Buffer {
+  const replaced = Object.keys(added).filter((name) => Object.hasOwn(body, name))
+  if (replaced.length > 0) return pasteMembers(cutMembers(bytes, new FieldNames(replaced)), added)
+  const start = bytes.indexOf('{') + 1
+  const text = JSON.stringify(added)
+  return Buffer.concat([bytes.subarray(0, start), Buffer.from(`${text.slice(1, -1)},`), bytes.subarray(start)])
 }

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from './json.ts'
 import type { ErrorDialect, Failure } from './error.ts'
 import type { EventOf, Operation, ReplyOf, RequestOf } from './operation.ts'
 import type { Frame } from './source.ts'
+import type { Envelope } from './slots.ts'
 import type { Metered } from './usage.ts'
 import type { ModelRecord } from './catalog.ts'
 import type { Offer } from './provider.ts'
@@ -90,6 +91,21 @@ export interface EventWriter<E> {
   readonly unshown?: Unshown
 }
 
+/** What the gateway changes of a request that is passed on as its client wrote it. */
+export interface Amendment {
+  /** Top-level fields that the upstream gets in place of the client's own. */
+  readonly fields: JsonObject
+  /** What the client said and the upstream does not hear. */
+  readonly losses?: readonly Loss[]
+}
+
+/** Frames of a relayed stream that are for the gateway alone, because its client has not asked for them. */
+export interface Hidden {
+  /** What stands in the bytes of each of them, and nearly never in those of others. */
+  readonly sign: Buffer
+  is(frame: Frame): boolean
+}
+
 /** How a protocol speaks over a WebSocket: a message of the client is a request, and its answer one or more messages. */
 export interface SocketDialect {
   /** Top-level fields of a message that are no part of its request: cut out of its text, kept as `ingress.message`. */
@@ -148,6 +164,15 @@ export interface Codec<O extends Operation = Operation> {
     stream(first: readonly Frame[], last: readonly Frame[]): Metered & { readonly complete: boolean }
     /** Of the end of an event that was too large to be kept; undefined when it cannot be the protocol's last one. */
     torn?(end: string): Metered | undefined
+    /** Bytes of UTF-8 that the model has said in a frame of a streamed answer, its reasoning and calls included. */
+    said?(frame: Frame): number
+  }
+  /** Where the gateway wants something else than a client whose request and answer are passed on as they are. */
+  readonly relay?: {
+    /** What else the upstream has to be told, or not to be told. Throws for what must not be passed on to it. */
+    amend?(request: Pick<Envelope, 'body' | 'headers'>, offer: Offer): Amendment | undefined
+    /** What of the stream the client of this body must not see. */
+    hides?(body: JsonObject): Hidden | undefined
   }
   /** The failure that a stream's frame announces, if it does: seen on the first frame, a retry is still possible. */
   failed?(frame: Frame): Failure | undefined

@@ -15,6 +15,8 @@ export interface Usage {
 /** What an exchange turned out to be, read from an answer without translating it. */
 export interface Metered {
   readonly usage?: Usage
+  /** Nobody saw the end of the answer: what its provider did not tell of its usage is counted by what arrived. */
+  readonly estimated?: boolean
   /** The model the upstream says it used. */
   readonly model?: string
   /** Why the model stopped, in the words of `StopReason` where there is one. */

@@ -21,13 +21,24 @@ export class StreamEnds {
   #torn = false
   /** How that event began. */
   #tornHead: Buffer | undefined
+  #total = 0
 
   /** @param wanted bytes at the end to keep, at most 256 KiB; an event that is longer is kept whole up to that size */
   constructor(wanted: number = tailLimit) {
     this.#wanted = Math.min(wanted, tailLimit)
   }
 
+  /** How many bytes there have been in all, and how many of them are kept at the end. */
+  get total(): number {
+    return this.#total
+  }
+
+  get kept(): number {
+    return this.#size
+  }
+
   add(chunk: Uint8Array): void {
+    this.#total += chunk.length
     for (let at = 0; at < chunk.length; at += pieceLimit) {
       const piece = chunk.length <= pieceLimit ? chunk : chunk.subarray(at, at + pieceLimit)
       if (this.#size + piece.length > this.#bytes.length) this.#makeRoom(piece.length)

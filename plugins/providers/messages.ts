@@ -32,7 +32,7 @@ export default defineProvider({
     },
   },
   secrets: ['api_key'],
-  offers: () => protocols.map((protocol) => offerOf(protocol)),
+  offers: ({ betas }) => protocols.map((protocol) => offerOf(protocol, betas && { betas })),
   open(config, host) {
     const auth: Record<string, string> =
       config.auth === 'bearer' ? { authorization: `Bearer ${config.api_key}` } : { 'x-api-key': config.api_key }

@@ -83,6 +83,7 @@ function metadataOf(
   if (metered.id !== undefined) metadata['upstream_id'] = metered.id
   if (metered.model !== undefined) metadata['upstream_model'] = metered.model
   if (usage === undefined) metadata['usage'] = 'unknown'
+  else if (metered.estimated) metadata['usage'] = 'estimated'
   if (cost === null) metadata['cost'] = 'unknown'
   if (outcome.error?.at !== undefined) metadata['error_at'] = outcome.error.at
   return metadata

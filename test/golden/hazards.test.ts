@@ -62,15 +62,23 @@ describe('hazards', () => {
 
     it('refuses threads it cannot hold with the code that makes clients send everything, and passes them on otherwise', async () => {
       const thread = { thread: { type: 'create' } }
-      const refusal = await session.ask('messages', 'compatible', thread)
-      expect(refusal.status).to.equal(400)
-      const { error } = JSON.parse(refusal.text) as { error: JsonObject }
-      expect(error).to.deep.include({
-        type: 'invalid_request_error',
-        details: { error_code: 'thread_unsupported_request' },
-      })
+      const feature = { 'anthropic-beta': 'some-feature-2026-01-01, message-threads-2026-08-12' }
+      const asked = session.upstream.requests.length
+      for (const [model, headers] of [
+        ['compatible', feature],
+        ['messages', dated],
+      ] as const) {
+        const refusal = await session.ask('messages', model, thread, headers)
+        expect(refusal.status).to.equal(400)
+        const { error } = JSON.parse(refusal.text) as { error: JsonObject }
+        expect(error).to.deep.include({
+          type: 'invalid_request_error',
+          details: { error_code: 'thread_unsupported_request' },
+        })
+      }
+      expect(session.upstream.requests).to.have.length(asked)
       session.answer(text('answers/length.messages.json'))
-      await session.ask('messages', 'messages', thread)
+      await session.ask('messages', 'messages', thread, feature)
       expect(session.asked()).to.deep.include(thread)
     })
   })

@@ -1,11 +1,12 @@
 import { defineCodec, isObject, parseJson } from '../../../engine/index.ts'
 import type { Failure, Frame } from '../../../engine/index.ts'
 import { error, streamFailure } from './error.ts'
-import { meterReply, meterStream } from './meter.ts'
+import { meterReply, meterStream, said } from './meter.ts'
 import { parse } from './parse.ts'
 import { inlines } from './parts.ts'
 import { print } from './print.ts'
 import { ChatReader } from './reader.ts'
+import { amend, hides } from './relay.ts'
 import { parseReply, printReply } from './reply.ts'
 import { schema } from './schema.ts'
 import { protocol } from './wire.ts'
@@ -22,7 +23,8 @@ export default defineCodec<'generate'>({
   schema,
   head: ({ model, stream }) => ({ model: model as string, stream: stream === true, background: false }),
   error,
-  meter: { reply: meterReply, stream: meterStream },
+  meter: { reply: meterReply, stream: meterStream, said },
+  relay: { amend, hides },
   failed,
   fail,
   request: { parse, print, inlines },

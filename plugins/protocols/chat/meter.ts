@@ -37,6 +37,27 @@ export function meterStream(first: readonly Frame[], last: readonly Frame[]): Me
   return { ...headOf(first), ...stop, ...usage, complete: (done || finished) && !failed }
 }
 
+/** Bytes that a chunk has brought of the model's words, thoughts and calls. */
+export function said({ data }: Frame): number {
+  const choices = parsed(data)?.['choices']
+  let bytes = 0
+  for (const choice of Array.isArray(choices) ? choices : [])
+    if (isObject(choice) && isObject(choice['delta'])) bytes += saidIn(choice['delta'])
+  return bytes
+}
+
+function saidIn({ content, refusal, reasoning_content: thought, reasoning, tool_calls: calls }: JsonObject): number {
+  let bytes = size(content) + size(refusal) + (size(thought) || size(reasoning))
+  for (const call of Array.isArray(calls) ? calls : [])
+    if (isObject(call) && isObject(call['function']))
+      bytes += size(call['function']['name']) + size(call['function']['arguments'])
+  return bytes
+}
+
+function size(text: Json | undefined): number {
+  return typeof text === 'string' ? Buffer.byteLength(text) : 0
+}
+
 /** The id and the model, of the first chunk that has them. */
 function headOf(first: readonly Frame[]): Metered {
   for (const { data } of first) {

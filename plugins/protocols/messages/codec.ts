@@ -4,6 +4,7 @@ import { dialect, errorFrame, streamFailure } from './errors.ts'
 import { parse } from './parse.ts'
 import { print } from './print.ts'
 import { MessagesReader } from './reader.ts'
+import { amend } from './relay.ts'
 import { parseReply, printReply } from './reply.ts'
 import { schema } from './schema.ts'
 import { readStop } from './stop.ts'
@@ -37,7 +38,15 @@ export default defineCodec<'generate'>({
       const total = updates.reduce((known: JsonObject, update) => updated(known, update), message)
       return { ...metered(total), complete: last.some((frame) => isNamed(frame, 'message_stop')) }
     },
+    said: (frame) => {
+      if (!isNamed(frame, 'content_block_delta')) return 0
+      const delta = eventOf(frame)?.delta
+      if (!isObject(delta)) return 0
+      const words = delta.text ?? delta.thinking ?? delta.partial_json
+      return typeof words === 'string' ? Buffer.byteLength(words) : 0
+    },
   },
+  relay: { amend },
   failed: (frame) => {
     if (frame.event !== 'error' && !frame.data.includes('"error"')) return undefined
     const event = eventOf(frame) ?? {}

@@ -1,6 +1,7 @@
 import type { GenerateRequest, JsonObject, ReasoningWish, Rest, Tool, ToolChoice } from '../../../engine/index.ts'
-import { GatewayError, isObject } from '../../../engine/index.ts'
+import { isObject } from '../../../engine/index.ts'
 import { cached, systemMessages, turnItems } from './parse-content.ts'
+import { threadRefused } from './relay.ts'
 import type { MessagesBody, Thinking, WireTool, WireToolChoice } from './wire.ts'
 import { protocol } from './wire.ts'
 
@@ -32,11 +33,6 @@ export function parse(given: JsonObject): GenerateRequest {
     stream: body.stream === true,
     ...(rest ? { rest } : {}),
   }
-}
-
-function threadRefused(): GatewayError {
-  const reason = 'Threads are not held here: send the whole conversation without `thread`.'
-  return new GatewayError('invalid_request', { reason }, { details: { error_code: 'thread_unsupported_request' } })
 }
 
 /** A field to spread, unless the client left it out or sent null. */

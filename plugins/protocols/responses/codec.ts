@@ -6,6 +6,7 @@ import { parse } from './parse.ts'
 import { print } from './print.ts'
 import { inlines } from './print-parts.ts'
 import { Reader } from './reader.ts'
+import { amend } from './relay.ts'
 import { parseReply, printReply } from './reply.ts'
 import { schema } from './schema.ts'
 import { socket } from './socket.ts'
@@ -29,6 +30,7 @@ export default defineCodec({
   },
   error,
   meter,
+  relay: { amend },
   failed,
   fail,
   close,

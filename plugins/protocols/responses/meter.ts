@@ -21,6 +21,11 @@ export const meter: Codec['meter'] = {
     const usage = readUsage(objectAfter(end, '"usage":'))
     return usage && { usage }
   },
+  said({ event, data }) {
+    if (event !== undefined && !event.endsWith('.delta')) return 0
+    const delta = text(parsedObject(data)?.['delta'])
+    return delta === undefined ? 0 : Buffer.byteLength(delta)
+  },
 }
 
 function metered(response: JsonObject): Metered {

@@ -8,10 +8,12 @@ import {
   eventTooLarge,
   through,
 } from '../../../engine/index.ts'
-import type { AnyCodec, Failure, Frame, Metered, Source } from '../../../engine/index.ts'
+import type { AnyCodec, Failure, Frame, Metered, Meter, Source } from '../../../engine/index.ts'
+import { estimated, saidIn } from './estimated.ts'
 import type { Back, Exchange } from './translate-back.ts'
 import { asked, failureOf } from './translate-back.ts'
 import { parsedData, withoutSecrets } from './without-secrets.ts'
+import { withoutHidden } from './without-hidden.ts'
 
 /** Bytes at the end of a stream in which its last frames nearly always are, and in which they are else. */
 const nearEnd = 2 * 1024
@@ -24,7 +26,7 @@ const farEnd = 8 * 1024
  * it breaks for the client, too.
  */
 export function relayed(exchange: Exchange, source: Source): Back {
-  const { codec, candidate, host, scope } = exchange
+  const { codec, candidate, host, request, scope } = exchange
   const ends = new StreamEnds(farEnd)
   const room = eventRoom(host, scope)
   const whole = new WholeFrames(room)
@@ -33,7 +35,17 @@ export function relayed(exchange: Exchange, source: Source): Back {
   let failure: Failure | undefined
   /** What was passed on ends inside a large event. */
   let torn = false
-  const measured = () => (read ??= metered(codec, ends, ends.last(nearEnd)))
+  /** Its upstream has ended it; until then its client may leave. */
+  let ended = false
+  const shown = withoutHidden(codec.relay?.hides?.(request.sent))
+  /** What it turned out to be, with an estimate where the end is missing that tells the usage. */
+  const measured = (): Measured => {
+    const told = read ?? metered(codec, ends, ends.last(nearEnd))
+    const whole = (ended && told.complete && !failure) || (told.usage && told.stop !== undefined)
+    const usage = whole || !codec.meter.said ? {} : estimated(request, told.usage, saidIn(codec, ends))
+    return { ...told, ...usage, ...(failure ? { failure, complete: false } : {}) }
+  }
+  let told: ReturnType<Meter['read']> | undefined
   const failing = (error: unknown): readonly Frame[] | undefined => {
     failure = failureOf(error, exchange)
     if (torn) return undefined
@@ -62,7 +74,7 @@ export function relayed(exchange: Exchange, source: Source): Back {
   const relay = through(source, {
     data(chunk) {
       const given = whole.push(chunk).map(({ bytes, whole: events }, index) => {
-        if (events) return passed(withoutSecrets(lines.pass(bytes), codec, host))
+        if (events) return shown(passed(withoutSecrets(lines.pass(bytes), codec, host)))
         // A failure is passed on whole or not at all: only then its words can be made safe.
         if (!(torn && index === 0) && beginsFailure(bytes)) throw eventTooLarge(room)
         ends.add(bytes)
@@ -72,24 +84,25 @@ export function relayed(exchange: Exchange, source: Source): Back {
       return given.length > 1 ? Buffer.concat(given) : given[0]
     },
     end() {
+      ended = true
       if (torn) throw cutShort(candidate.model.name)
       const last = rest()
       const near = lately(ends)
       failure = announced(codec, near)
       if (!failure) read = metered(codec, ends, near)
       const frames = failure || read?.complete ? closing() : failing(cutShort(candidate.model.name))
-      return Buffer.from(last + printed(frames ?? []))
+      return shown(Buffer.from(last + printed(frames ?? [])))
     },
     fail(error) {
       const last = rest()
       const frames = failing(error)
-      return frames && Buffer.from(last + printed(frames))
+      return frames && shown(Buffer.from(last + printed(frames)))
     },
   })
   return {
     body: { kind: 'stream', source: relay, type: 'text/event-stream; charset=utf-8' },
-    meter: { read: () => ({ ...measured(), ...(failure ? { failure, complete: false } : {}), losses: [] }) },
-    losses: [],
+    meter: { read: () => (told ??= { ...measured(), losses: [] }) },
+    losses: exchange.upstream.losses,
   }
 }
 
@@ -134,7 +147,7 @@ class LineFeeds {
 
 const carriageReturn = 0x0d
 
-type Measured = Metered & { readonly complete: boolean }
+type Measured = Metered & { readonly complete: boolean; readonly failure?: Failure }
 
 function metered(codec: AnyCodec, ends: StreamEnds, near: readonly Frame[]): Measured {
   const first = ends.first()

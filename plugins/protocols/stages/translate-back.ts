@@ -92,8 +92,7 @@ function back(exchange: Exchange, answer: UpstreamAnswer): Back | Promise<Back> 
   switch (answer.kind) {
     case 'whole':
       // A client that asked to stream reads events, whatever the provider made of that.
-      if (exchange.upstream.same && !(exchange.request.stream && exchange.codec.events))
-        return whole(exchange.codec, answer)
+      if (exchange.upstream.same && !(exchange.request.stream && exchange.codec.events)) return whole(exchange, answer)
       return printed(exchange, upstreamCodec(exchange, 'reply').parse(answer.body, exchange.upstream.restore))
     case 'bytes':
       return { body: { kind: 'stream', source: answer.source, type: answer.type }, meter: meterOf({}), losses: [] }
@@ -118,10 +117,12 @@ function events(exchange: Exchange, source: Source): Back | Promise<Back> {
 
 const wholly = { complete: true, losses: [] } as const
 
-function whole(codec: AnyCodec, { bytes, body, type }: Extract<UpstreamAnswer, { kind: 'whole' }>): Back {
+type WholeAnswer = Extract<UpstreamAnswer, { kind: 'whole' }>
+
+function whole({ codec, upstream }: Exchange, { bytes, body, type }: WholeAnswer): Back {
   let read: ReturnType<Meter['read']> | undefined
   const meter = { read: () => (read ??= { ...(body === null ? {} : codec.meter.reply(body)), ...wholly }) }
-  return { body: { kind: 'bytes', bytes, type }, meter, losses: [] }
+  return { body: { kind: 'bytes', bytes, type }, meter, losses: upstream.losses }
 }
 
 /** A whole answer in the client's protocol, as one body or, when it asked to stream, as the events it amounts to. */

@@ -2,6 +2,7 @@ import {
   GatewayError,
   defineStage,
   noConfig,
+  putMembers,
   sealPrefix,
   spliceField,
   spliceString,
@@ -50,14 +51,16 @@ function holds({ origin, offer }: Candidate, { heldBy }: Envelope): boolean {
   return heldBy === origin && offer.traits?.['stores'] === true
 }
 
-function same(request: Envelope, { model }: Candidate, codec: AnyCodec): Upstream {
+function same(request: Envelope, { model, offer }: Candidate, codec: AnyCodec): Upstream {
   const { contentType, exact, body } = request
+  const amended = codec.relay?.amend?.(request, offer)
   // What was completed has to be printed again; without a printer it is written down as it is.
   const bytes =
     exact || codec.request
       ? renamed(request, model.upstream_model)
       : Buffer.from(JSON.stringify({ ...body, model: model.upstream_model }))
-  return { same: true, body: bytes, contentType, losses: [] }
+  if (!amended) return { same: true, body: bytes, contentType, losses: [] }
+  return { same: true, body: putMembers(bytes, body, amended.fields), contentType, losses: amended.losses ?? [] }
 }
 
 /** The client's bytes with the provider's name for the model. */

@@ -9,7 +9,18 @@ import {
   pull,
   through,
 } from '../../../engine/index.ts'
-import type { EventReader, EventWriter, Failure, GenerateEvent, Metered, Source, Usage } from '../../../engine/index.ts'
+import type {
+  Envelope,
+  EventReader,
+  EventWriter,
+  Failure,
+  GenerateEvent,
+  Metered,
+  Meter,
+  Source,
+  Usage,
+} from '../../../engine/index.ts'
+import { estimated } from './estimated.ts'
 import type { Back, Exchange } from './translate-back.ts'
 import { announced, asked, failureOf } from './translate-back.ts'
 
@@ -18,17 +29,22 @@ const gatherLimit = 64 * 1024 * 1024
 
 /** Writes events for the client and remembers what they say of the exchange. */
 class Writing {
+  readonly #request: Envelope
   readonly #writer: EventWriter<GenerateEvent>
   #usage: Usage | undefined
   #model: string | undefined
   #id: string | undefined
   #stop: string | undefined
   #failure: Failure | undefined
+  /** Bytes of text that have been written. */
+  #said = 0
+  #read: ReturnType<Meter['read']> | undefined
   /** The last word was written; what comes after it is not for the client. */
   ended = false
 
-  constructor(writer: EventWriter<GenerateEvent>) {
-    this.#writer = writer
+  constructor(exchange: Exchange) {
+    this.#request = exchange.request
+    this.#writer = writerOf(exchange)
   }
 
   write(event: GenerateEvent): string {
@@ -39,27 +55,37 @@ class Writing {
     return text
   }
 
-  read(): Metered & { complete: boolean; failure?: Failure } {
-    return {
-      ...(this.#usage ? { usage: this.#usage } : {}),
+  /** What it turned out to be, once nothing more is written. */
+  read(): ReturnType<Meter['read']> {
+    return (this.#read ??= {
+      ...this.#metered(),
       ...(this.#model === undefined ? {} : { model: this.#model }),
       ...(this.#stop === undefined ? {} : { stop: this.#stop }),
       ...(this.#id === undefined ? {} : { id: this.#id }),
-      complete: this.ended && this.#failure === undefined,
+      complete: this.#complete,
       ...(this.#failure ? { failure: this.#failure } : {}),
-    }
-  }
-
-  get losses() {
-    return this.#writer.losses
+      losses: this.#writer.losses,
+    })
   }
 
   get unshown() {
     return this.#writer.unshown
   }
 
+  get #complete(): boolean {
+    return this.ended && this.#failure === undefined
+  }
+
+  #metered(): Pick<Metered, 'usage' | 'estimated'> {
+    if (!this.#complete) return estimated(this.#request, this.#usage, this.#said)
+    return this.#usage ? { usage: this.#usage } : {}
+  }
+
   #note(event: GenerateEvent): void {
     switch (event.type) {
+      case 'delta':
+        this.#said += Buffer.byteLength(event.text)
+        return
       case 'start':
         this.#model = event.model
         this.#id = event.id
@@ -82,7 +108,7 @@ class Writing {
 
 /** A stream of another protocol, translated event by event while it arrives. */
 export function written(exchange: Exchange, source: Source, reader: EventReader<GenerateEvent>): Back {
-  const writing = new Writing(writerOf(exchange))
+  const writing = new Writing(exchange)
   const decoder = new FrameDecoder(eventRoom(exchange.host, exchange.scope))
   const scrubbed = (event: GenerateEvent): GenerateEvent =>
     event.type === 'failure' ? { type: 'failure', failure: announced(event.failure, exchange) } : event
@@ -106,7 +132,7 @@ export function written(exchange: Exchange, source: Source, reader: EventReader<
 
 /** A stream of neutral events, written for the client while it arrives. */
 export function fromNeutral(exchange: Exchange, events: AsyncIterable<GenerateEvent>): Back {
-  const writing = new Writing(writerOf(exchange))
+  const writing = new Writing(exchange)
   async function* chunks(): AsyncGenerator<Uint8Array> {
     try {
       for await (const event of events) {
@@ -131,7 +157,7 @@ export async function folded({ host, scope }: Exchange, source: Source, reader: 
 function streamBack({ upstream }: Exchange, source: Source, writing: Writing): Back {
   return {
     body: { kind: 'stream', source, type: 'text/event-stream; charset=utf-8' },
-    meter: { read: () => ({ ...writing.read(), losses: writing.losses }), unshown: () => writing.unshown },
+    meter: { read: () => writing.read(), unshown: () => writing.unshown },
     losses: upstream.losses,
   }
 }

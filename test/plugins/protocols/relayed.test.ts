@@ -24,6 +24,8 @@ const chunk = (fields: object) => encodeFrame({ data: JSON.stringify({ id: 'chat
 const delta = (content: string, finish: string | null = null) =>
   chunk({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] })
 
+const asked = { stream: true, stream_options: { include_usage: true } }
+
 describe('a relayed stream', () => {
   it('has its usage, also with 7 KiB of other events after it', async () => {
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
@@ -31,9 +33,15 @@ describe('a relayed stream', () => {
     const after = Array.from({ length: Math.ceil(7_168 / delta('').length) }, () => delta(''))
     const texts = [...words, delta('', 'stop'), chunk({ choices: [], usage }), ...after, 'data: [DONE]\n\n']
     const settings = { resilience: { max_event_bytes: 65_536 } }
-    const host = { scrub: (text: string) => text, inHand: byteBudget(0), catalog: { settings } }
-    const exchange = { codec: chat, candidate: { model: { name: 'm' } }, host, scope: {} }
-    const { body, meter } = relayed(exchange as Exchange, reads(texts))
+    const exchange = {
+      codec: chat,
+      candidate: { model: { name: 'm' } },
+      host: { scrub: (text: string) => text, inHand: byteBudget(0), catalog: { settings } },
+      scope: { id: 'exchange' },
+      request: { sent: asked },
+      upstream: { losses: [] },
+    }
+    const { body, meter } = relayed(exchange as unknown as Exchange, reads(texts))
     if (body.kind !== 'stream') throw new Error('it is no stream')
     expect((await collect(body.source, 1e6)).toString()).to.equal(texts.join(''))
     expect(meter.read()).to.deep.include({ id: 'chatcmpl-1', stop: 'end', complete: true })

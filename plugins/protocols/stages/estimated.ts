@@ -1,0 +1,32 @@
+import type { AnyCodec, Envelope, Metered, StreamEnds, Usage } from '../../../engine/index.ts'
+import { estimate, tokensOf } from '../count/estimate.ts'
+import { gatherItems } from '../count/gather-items.ts'
+import { gather } from '../count/gather.ts'
+
+/**
+ * The usage of an answer whose end nobody saw: what its provider has told of it, the output by the bytes of text that
+ * arrived, and an input that was not told by the request's own texts and media.
+ */
+export function estimated(
+  request: Envelope,
+  told: Usage | undefined,
+  said: number,
+): Pick<Metered, 'usage' | 'estimated'> {
+  const { reasoning = 0 } = told ?? {}
+  const output = Math.max(told?.output ?? 0, tokensOf(said) - reasoning)
+  const { input, cacheRead, cacheWrite } = told ?? { input: inputOf(request), cacheRead: 0, cacheWrite: 0 }
+  return { usage: { input, cacheRead, cacheWrite, output, reasoning }, estimated: true }
+}
+
+function inputOf({ protocol, body }: Envelope): number {
+  const { messages, ...rest } = body
+  const { texts, media } = protocol === 'messages' ? gather(body) : gatherItems({ input: messages ?? null, ...rest })
+  return texts.reduce((sum, text) => sum + estimate(text), media)
+}
+
+/** Bytes of text that a relayed stream has brought: those of the kept end, in proportion to the whole of it. */
+export function saidIn({ meter }: AnyCodec, ends: StreamEnds): number {
+  if (ends.kept === 0) return 0
+  const kept = ends.last(Infinity).reduce((sum, frame) => sum + (meter.said?.(frame) ?? 0), 0)
+  return Math.round((kept * ends.total) / ends.kept)
+}
