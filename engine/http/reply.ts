@@ -2,7 +2,12 @@ import { performance } from 'node:perf_hooks'
 import type { ServerResponse } from 'node:http'
 import type { Flow } from '../spec/source.ts'
 import type { Reply } from '../spec/slots.ts'
+import { watchSilence } from './keepalive.ts'
+import type { Beat } from './keepalive.ts'
 import type { HttpLimits } from './limits.ts'
+
+/** What sending takes: how long an answer may stay unread, and how long a stream may be silent (a duration as text). */
+export type SendLimits = Pick<HttpLimits, 'unread'> & { readonly silence: string }
 
 /** How sending a reply ended. Milliseconds since the process started (`performance.now`). */
 export interface Sent {
@@ -22,7 +27,7 @@ export function sendReply(
   response: ServerResponse,
   reply: Reply,
   headers: Record<string, string>,
-  limits: Pick<HttpLimits, 'unread'>,
+  limits: SendLimits,
   linger?: () => Promise<void>,
 ): Promise<Sent> {
   const body = reply.body
@@ -41,7 +46,7 @@ export function sendReply(
         headers['cache-control'] ??= 'no-cache'
         headers['x-accel-buffering'] = 'no'
         response.writeHead(reply.status, headers)
-        relay(response, (sink) => body.source.open(sink), limits.unread, resolve)
+        relay(response, body, limits, resolve)
       })
   }
 }
@@ -75,28 +80,37 @@ function end(response: ServerResponse, unread: number, bytes?: Uint8Array): void
   if (response.socket && response.socket.writableLength > 0) response.setTimeout(unread, () => response.destroy())
 }
 
-type Opening = (sink: { data(chunk: Uint8Array): void; end(): void; fail(error: Error): void }) => Flow
+type Streamed = Extract<Reply['body'], { kind: 'stream' }>
 
-function relay(response: ServerResponse, open: Opening, unread: number, done: (sent: Sent) => void): void {
+function relay(
+  response: ServerResponse,
+  { source, keepalive }: Streamed,
+  { unread, silence }: SendLimits,
+  done: (sent: Sent) => void,
+): void {
   let bytes = 0
   let firstByte: number | undefined
   let ended = false
   let broken: Error | undefined
   let stalled: NodeJS.Timeout | undefined
-  const flow = open({
+  let beat: Beat | undefined
+  const flow: Flow = source.open({
     data(chunk) {
       firstByte ??= performance.now()
       bytes += chunk.length
+      if (beat) beat.quiet = 0
       if (response.write(chunk) || ended) return
       flow.pause()
       stalled ??= setTimeout(() => response.destroy(), unread).unref()
     },
     end() {
       ended = true
+      beat?.stop()
       end(response, unread)
     },
     fail(error) {
       ended = true
+      beat?.stop()
       broken = error
       // A chunked answer that just ends would look complete: only cutting the connection says that it is not.
       response.destroy()
@@ -104,6 +118,7 @@ function relay(response: ServerResponse, open: Opening, unread: number, done: (s
   })
   const over = () => {
     clearTimeout(stalled)
+    beat?.stop()
     const left = !response.writableFinished && broken === undefined
     if (!ended) flow.cancel(new Error('the client left'))
     ended = true
@@ -112,6 +127,7 @@ function relay(response: ServerResponse, open: Opening, unread: number, done: (s
   // A client that left before says so no more.
   if (response.closed) return over()
   response.on('close', over)
+  beat = keepalive && watchSilence(silence, () => void (stalled ?? response.write(keepalive)))
   response.on('drain', () => {
     clearTimeout(stalled)
     stalled = undefined

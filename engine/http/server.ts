@@ -48,6 +48,11 @@ interface Running {
   readonly scrub: Live['scrub']
 }
 
+/** What holds for one request: how long a stream may be silent stands in the configuration that serves it. */
+interface Serving extends Running {
+  readonly silence: string
+}
+
 /** What is to be known of a connection. */
 interface Connection {
   /** Its latest response. */
@@ -79,7 +84,8 @@ export function createHttpServer({ live, log, limits, budget, draining }: HttpOp
     const snapshot = live.acquire()
     try {
       if (draining()) res.setHeader('connection', 'close')
-      await serve(req, res, routesOf(snapshot).match(asked(req)), running, connection)
+      const silence = snapshot.settings.server_config.keepalive.sse_interval
+      await serve(req, res, routesOf(snapshot).match(asked(req)), { ...running, silence }, connection)
     } catch (error) {
       log.error({ err: error }, 'an exchange ended without a reply')
       res.destroy()
@@ -129,15 +135,16 @@ function serve(
   request: IncomingMessage,
   response: ServerResponse,
   matched: Matched,
-  { limits, budget, scopes, scrub }: Running,
+  { limits, budget, scopes, scrub, silence }: Serving,
   connection: Connection,
 ): Promise<unknown> {
   const scope = new ExchangeScope()
   const send: Send = (reply, headers) => {
-    if (request.complete || !hasBody(request)) return sendReply(response, reply, headers, limits)
+    const within = { unread: limits.unread, silence }
+    if (request.complete || !hasBody(request)) return sendReply(response, reply, headers, within)
     // Bytes of a body that nobody read would be taken for the next request.
     headers['connection'] = 'close'
-    return sendReply(response, reply, headers, limits, () => discardBody(request, limits))
+    return sendReply(response, reply, headers, within, () => discardBody(request, limits))
   }
   const wrong = suspicious(request)
   if (wrong !== undefined || 'error' in matched) {

@@ -57,6 +57,13 @@ export interface ServerSettings {
   readonly resilience: {
     /** Bytes. */
     readonly max_event_bytes: number
+    /** Durations. */
+    readonly timeouts: {
+      readonly connect: string
+      readonly first_byte: string
+      readonly idle: string
+      readonly total: string
+    }
   }
 }
 

@@ -186,6 +186,8 @@ export interface Codec<O extends Operation = Operation> {
    * `first` the same holds.
    */
   close?(asked: Asked, last?: Frame, first?: Frame): readonly Frame[]
+  /** What tells the client of a stream that it goes on though nothing has come for long; absent: a comment does. */
+  readonly keepalive?: Frame
   /** How it speaks over a WebSocket; a protocol without it takes and sends the JSON of its bodies and events. */
   readonly socket?: SocketDialect
   readonly request?: {

@@ -143,7 +143,16 @@ export interface Reply {
 export type ReplyBody =
   | { readonly kind: 'json'; readonly value: Json }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array; readonly type: string }
-  | { readonly kind: 'stream'; readonly source: Source; readonly type: string }
+  | {
+      readonly kind: 'stream'
+      readonly source: Source
+      readonly type: string
+      /**
+       * What may stand between any two of its chunks, to be sent when it is silent for long. Absent: nothing may, or the
+       * stream is not known to come in whole events.
+       */
+      readonly keepalive?: Uint8Array
+    }
   | { readonly kind: 'none' }
 
 /** Tells, once the answer has left, what it turned out to be. Its losses are those of the answer alone. */

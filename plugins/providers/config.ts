@@ -35,12 +35,9 @@ export const httpProperties = {
   timeouts: {
     type: 'object',
     additionalProperties: false,
-    description: "Limits of this provider, in place of the pipeline's.",
+    description: "Limits of this provider. They go before the pipeline's and those of `resilience.timeouts`.",
     properties: {
-      connect: {
-        ...limit('How long it may take to get a connection, by itself or by waiting for a free one.'),
-        default: '10s',
-      },
+      connect: limit('How long it may take to get a connection, by itself or by waiting for a free one.'),
       first_byte: limit('How long the provider may take to begin its answer.'),
       idle: limit('How long an answer that has begun may be silent.'),
       total: limit('How long a whole answer may take.'),

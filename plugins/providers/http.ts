@@ -44,17 +44,16 @@ export interface Http {
   get(target: Target, signal: AbortSignal): Promise<Answer>
 }
 
-const connectDefault = '10s'
 /** Limits of requests that no client waits for, in milliseconds. */
 const background = { firstByte: 30_000, idle: 10_000, total: 60_000 }
 
 /**
  * Opens the client with the limits of one provider. Connections live in one pool per origin and settings, and outlive
- * a reload of the configuration. A limit that the provider sets takes the place of the pipeline's.
+ * a reload of the configuration. A limit that the provider sets goes before the pipeline's and the settings'.
  */
-export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep'>): Http {
+export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'catalog'>): Http {
   const limits = settings.timeouts ?? {}
-  const connect = duration(limits.connect ?? connectDefault)
+  const connect = duration(limits.connect ?? host.catalog.settings.resilience.timeouts.connect)
   const own: Partial<Timeouts> = {
     ...(limits.first_byte === undefined ? {} : { firstByte: duration(limits.first_byte) }),
     ...(limits.idle === undefined ? {} : { idle: duration(limits.idle) }),

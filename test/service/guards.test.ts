@@ -118,7 +118,7 @@ describe('a provider in neutral form that never answers', () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-hanging-'))
     await writeFile(join(folder, 'hanging.ts'), hanging)
     pipelines = await copyPipelines()
-    await pipelines.edit('generate.yaml', 'first_byte: 60s', 'first_byte: 300ms')
+    await pipelines.edit('generate.yaml', '- call', '- call: { first_byte: 300ms }')
     gateway = await startGateway({
       plugins: [join(folder, 'hanging.ts')],
       pipelines: pipelines.folder,

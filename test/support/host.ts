@@ -1,6 +1,6 @@
 import Ajv from 'ajv/dist/2020.js'
 import { byteBudget } from '../../engine/index.ts'
-import type { AnyProvider, Host, Provider } from '../../engine/index.ts'
+import type { AnyProvider, Catalog, Host, Provider } from '../../engine/index.ts'
 
 /** A host for providers under test: it keeps state as the house does, and closes it. */
 export interface TestHost extends Host {
@@ -9,7 +9,12 @@ export interface TestHost extends Host {
 
 export function testHost(): TestHost {
   const kept = new Map<string, { readonly value: unknown; readonly close: () => unknown }>()
-  const host: Pick<TestHost, 'keep' | 'version' | 'inHand' | 'closeKept'> = {
+  const timeouts = { connect: '10s', first_byte: '10m', idle: '10m', total: '1h' }
+  const resilience = { max_event_bytes: 1_048_576, timeouts }
+  const host: Pick<TestHost, 'keep' | 'version' | 'inHand' | 'closeKept'> & {
+    readonly catalog: Pick<Catalog, 'settings'>
+  } = {
+    catalog: { settings: { resilience } },
     inHand: byteBudget(Infinity),
     version: '0.0.0-test',
     keep(key, make, close) {

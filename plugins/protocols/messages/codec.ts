@@ -1,6 +1,7 @@
 import type { Frame, JsonObject, Metered } from '../../../engine/index.ts'
 import { defineCodec, isObject, parseJson } from '../../../engine/index.ts'
 import { dialect, errorFrame, streamFailure } from './errors.ts'
+import { frame } from './frames.ts'
 import { parse } from './parse.ts'
 import { print } from './print.ts'
 import { MessagesReader } from './reader.ts'
@@ -53,6 +54,7 @@ export default defineCodec<'generate'>({
     const told = event.type === 'error' || (event.type === undefined && isObject(event.error))
     return told || frame.event === 'error' ? streamFailure(event) : undefined
   },
+  keepalive: frame({ type: 'ping' }),
   fail: (failure, { id }) => [errorFrame(failure, id)],
   request: { parse, print },
   reply: { parse: parseReply, print: printReply },

@@ -14,6 +14,7 @@ import {
 import type {
   Answer,
   AnyCodec,
+  Call,
   Candidate,
   Envelope,
   Frame,
@@ -36,11 +37,16 @@ export default defineStage({
     properties: {
       first_byte: {
         ...durationSchema,
-        default: '60s',
-        description: 'How long to wait for the beginning of the answer.',
+        description: 'How long to wait for the beginning of the answer. Unset: as in `resilience.timeouts`.',
       },
-      idle: { ...durationSchema, default: '60s', description: 'How long a stream may be silent.' },
-      total: { ...durationSchema, default: '10m', description: 'How long the whole answer may take.' },
+      idle: {
+        ...durationSchema,
+        description: 'How long an answer that has begun may be silent. Unset: as in `resilience.timeouts`.',
+      },
+      total: {
+        ...durationSchema,
+        description: 'How long the whole answer may take. Unset: as in `resilience.timeouts`.',
+      },
       limit: { type: 'integer', minimum: 1, default: 67_108_864, description: 'Most bytes a whole answer may have.' },
     },
   } as const,
@@ -49,14 +55,19 @@ export default defineStage({
   // A whole answer is there only at its end.
   timeout: '1h',
   build: (config, host) => {
-    const timeouts = {
-      firstByte: duration(config.first_byte),
-      idle: duration(config.idle),
-      total: duration(config.total),
+    const settings = host.catalog.settings.resilience.timeouts
+    const total = duration(config.total ?? settings.total)
+    const usual: Call['timeouts'] = {
+      firstByte: duration(config.first_byte ?? settings.first_byte),
+      idle: duration(config.idle ?? settings.idle),
+      total,
     }
+    // Nobody waits, and of an answer that comes whole nothing shows how far it is.
+    const patient: Call['timeouts'] = { firstByte: total, idle: total, total }
     const { limit } = config
     return async ({ request, model, upstream }, scope) => {
       const started = performance.now()
+      const timeouts = request.background ? patient : usual
       try {
         if (model.offer.protocol === undefined) return { answer: await askNeutral(request, model, scope, timeouts) }
         const codec = host.codec(model.offer.protocol)
@@ -75,7 +86,7 @@ interface Asking {
   /** The provider's protocol. */
   readonly codec: AnyCodec
   readonly scope: Scope
-  readonly timeouts: { readonly firstByte: number; readonly idle: number; readonly total: number }
+  readonly timeouts: Call['timeouts']
 }
 
 function ask(request: Envelope, { provider, model }: Candidate, upstream: Upstream, asking: Asking): Promise<Answer> {

@@ -11,9 +11,9 @@ import {
 import type { AnyCodec, Failure, Frame, Metered, Meter, Source } from '../../../engine/index.ts'
 import { estimated, saidIn } from './estimated.ts'
 import type { Back, Exchange } from './translate-back.ts'
-import { asked, failureOf } from './translate-back.ts'
-import { parsedData, withoutSecrets } from './without-secrets.ts'
+import { asked, eventStream, failureOf } from './translate-back.ts'
 import { withoutHidden } from './without-hidden.ts'
+import { parsedData, withoutSecrets } from './without-secrets.ts'
 
 /** Bytes at the end of a stream in which its last frames nearly always are, and in which they are else. */
 const nearEnd = 2 * 1024
@@ -100,7 +100,7 @@ export function relayed(exchange: Exchange, source: Source): Back {
     },
   })
   return {
-    body: { kind: 'stream', source: relay, type: 'text/event-stream; charset=utf-8' },
+    body: eventStream(exchange, relay),
     meter: { read: () => (told ??= { ...measured(), losses: [] }) },
     losses: exchange.upstream.losses,
   }

@@ -2,6 +2,7 @@ import {
   GatewayError,
   asGatewayError,
   defineStage,
+  encodeFrame,
   fold,
   noConfig,
   scrubbedFailure,
@@ -32,6 +33,7 @@ import { relayed } from './relayed.ts'
 import { folded, fromNeutral, written } from './written.ts'
 
 const shownLosses = 20
+const comment = Buffer.from(': keepalive\n\n')
 
 /** Gives the client its answer: relayed as it comes between equal protocols, else translated while it arrives. */
 export default defineStage({
@@ -146,6 +148,12 @@ function printed(exchange: Exchange, reply: ReplyOf<Operation>): Back {
 
 async function* streamed(reply: GenerateReply): AsyncGenerator<GenerateEvent> {
   yield* unfold(reply)
+}
+
+/** Events for the client, in chunks of whole ones. */
+export function eventStream({ codec: { keepalive } }: Exchange, source: Source): Back['body'] {
+  const type = 'text/event-stream; charset=utf-8'
+  return { kind: 'stream', source, type, keepalive: keepalive ? Buffer.from(encodeFrame(keepalive)) : comment }
 }
 
 /** What the client asked, for the printers of its protocol. */

@@ -22,7 +22,7 @@ import type {
 } from '../../../engine/index.ts'
 import { estimated } from './estimated.ts'
 import type { Back, Exchange } from './translate-back.ts'
-import { announced, asked, failureOf } from './translate-back.ts'
+import { announced, asked, eventStream, failureOf } from './translate-back.ts'
 
 /** Most bytes of a stream that is gathered into one answer. */
 const gatherLimit = 64 * 1024 * 1024
@@ -154,11 +154,11 @@ export async function folded({ host, scope }: Exchange, source: Source, reader: 
   return fold([...frames.flatMap((frame) => [...reader.read(frame)]), ...reader.end()])
 }
 
-function streamBack({ upstream }: Exchange, source: Source, writing: Writing): Back {
+function streamBack(exchange: Exchange, source: Source, writing: Writing): Back {
   return {
-    body: { kind: 'stream', source, type: 'text/event-stream; charset=utf-8' },
+    body: eventStream(exchange, source),
     meter: { read: () => writing.read(), unshown: () => writing.unshown },
-    losses: upstream.losses,
+    losses: exchange.upstream.losses,
   }
 }
 

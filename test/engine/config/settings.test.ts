@@ -52,7 +52,14 @@ describe('settings', () => {
       providers: [],
       models: [],
       api_keys: [],
-      server_config: { logging: { level: 'info' }, resilience: { max_event_bytes: 1_048_576 } },
+      server_config: {
+        logging: { level: 'info' },
+        resilience: {
+          max_event_bytes: 1_048_576,
+          timeouts: { connect: '10s', first_byte: '10m', idle: '10m', total: '1h' },
+        },
+        keepalive: { sse_interval: '15s' },
+      },
     })
   })
 
