@@ -132,6 +132,30 @@ describe('what can be asked of a gateway', () => {
       expect(counted.input_tokens).to.be.within(5, 20)
       expect(upstream.requests).to.have.length(before)
     })
+
+    for (const status of [404, 405, 501, 503, 529])
+      it(`are counted here when the provider answers with ${status}`, async () => {
+        upstream.answer({
+          status,
+          body: { type: 'error', error: { type: 'not_found_error', message: 'no such page' } },
+        })
+        const asked = upstream.requests.length
+        const { input_tokens: tokens } = await anthropic(gateway).messages.countTokens({
+          model: 'vendor/large',
+          messages: [...request.messages],
+        })
+        expect(tokens).to.be.within(5, 20)
+        expect(upstream.requests).to.have.length(asked + 1)
+      })
+
+    it('are not counted of a request that the provider refuses', async () => {
+      upstream.answer({ status: 400, body: { type: 'error', error: { type: 'invalid_request_error', message: 'no' } } })
+      const counting = anthropic(gateway).messages.countTokens({
+        model: 'vendor/large',
+        messages: [...request.messages],
+      })
+      expect(await counting.catch((error: unknown) => error)).to.include({ status: 400 })
+    })
   })
 
   describe('paths', () => {

@@ -259,7 +259,7 @@ describe('the openai client on responses', () => {
             ],
           },
           messages: {
-            max_tokens: 4096,
+            max_tokens: 32_000,
             messages: [
               {
                 role: 'user',

@@ -12,9 +12,11 @@ const budgets: ReadonlyMap<string, number> = new Map([
   ['max', 64000],
 ])
 
-/** Fewest tokens a budget may hold, and the output limit where neither the client nor the model's record has one. */
+/** Fewest tokens a budget may hold. */
 const leastBudget = 1024
-const usualOutput = 4096
+/** The output limit where neither the client nor the model's record has one, and what it leaves beside a budget at least. */
+export const usualOutput = 32_000
+const leastAnswer = 4096
 
 /** The fields of a request that say how long to think and to answer. */
 export interface PrintedThinking {
@@ -88,7 +90,7 @@ function effortOf(budget: number | undefined): string | undefined {
 function budgeted(wish: ReasoningWish, wanted: number, request: GenerateRequest, printing: Printing): PrintedThinking {
   const { losses, target } = printing
   const known = request.maxOutputTokens ?? target.record.max_output_tokens
-  const limit = known ?? Math.max(wanted, leastBudget) + usualOutput
+  const limit = known ?? Math.max(usualOutput, wanted + leastAnswer)
   const budget = Math.min(Math.max(wanted, leastBudget), limit - 1)
   if (budget < leastBudget) {
     losses.add('reasoning', `max_tokens leaves no room for the least budget of ${leastBudget}`)

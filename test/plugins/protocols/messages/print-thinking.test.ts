@@ -59,7 +59,13 @@ const cases: Case[] = [
     name: 'an effort without a known limit',
     request: { reasoning: { effort: 'high' } },
     record: null,
-    body: { max_tokens: 20480, thinking: enabled(16384) },
+    body: { max_tokens: 32_000, thinking: enabled(16384) },
+  },
+  {
+    name: 'an effort beyond the usual limit',
+    request: { reasoning: { effort: 'max' } },
+    record: null,
+    body: { max_tokens: 68_096, thinking: enabled(64_000) },
   },
   { name: 'effort none', request: { reasoning: { effort: 'none' } }, body: { max_tokens: 8192, thinking: disabled } },
   {

@@ -14,7 +14,7 @@ describe('messages: printing a request', () => {
       max_tokens: 8192,
       messages: [{ role: 'user', content: [text('hi')] }],
     })
-    expect(printed({ stream: true }, target({}, null)).body).to.deep.include({ max_tokens: 4096, stream: true })
+    expect(printed({ stream: true }, target({}, null)).body).to.deep.include({ max_tokens: 32000, stream: true })
     expect(printed({ maxOutputTokens: 7 }).body.max_tokens).to.equal(7)
   })
 
