@@ -24,6 +24,8 @@ export interface Printed<T> {
   readonly losses: readonly Loss[]
   /** Of an answer. */
   readonly unshown?: Unshown
+  /** Stop sequences of a request that the upstream cannot be told of: its answer is to be cut there. */
+  readonly cuts?: readonly string[]
   /** What the same codec needs to read the answer to this request back in the client's names. */
   readonly restore?: Restore
 }

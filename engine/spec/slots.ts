@@ -119,6 +119,8 @@ export interface Upstream {
   readonly body?: Buffer
   readonly contentType?: string
   readonly restore?: Restore
+  /** Stop sequences that the provider was not told of: its answer is to be cut there. */
+  readonly cuts?: readonly string[]
   readonly losses: readonly Loss[]
 }
 

@@ -4,6 +4,8 @@ import type { Flow, Sink, Source } from '../spec/source.ts'
 export interface Transform {
   data(chunk: Uint8Array): Uint8Array | undefined
   end?(): Uint8Array | undefined
+  /** Asked after each chunk: its reader has all it wants, so that it ends and what feeds it is cancelled. */
+  enough?(): boolean
   /** What a broken source still says to its reader, which then ends in good order; undefined: it fails. */
   fail?(error: Error): Uint8Array | undefined
 }
@@ -34,6 +36,10 @@ export function through(source: Source, transform: Transform): Source {
             return broken(error as Error)
           }
           give(bytes)
+          if (!transform.enough?.()) return
+          done = true
+          flow.cancel(new Error('its reader has all it wants'))
+          sink.end()
         },
         end() {
           if (done) return

@@ -43,8 +43,6 @@ export interface GatewaySettings {
   /** Address of a database that outlives the gateway, instead of a file in its folder. */
   readonly database?: string
   readonly environment?: Record<string, string>
-  /** Sections of settings that differ from their defaults. */
-  readonly server_config?: object
   /** Where the database is, instead of a folder of its own; it outlives the gateway. */
   readonly folder?: string
   /** Limits that differ from the usual ones. */
@@ -74,7 +72,6 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Gate
       api_keys: [{ name: 'test', key }, ...keys],
       ...(settings.server_config ? { server_config: settings.server_config } : {}),
       ...(settings.key_value ? { key_value: settings.key_value } : {}),
-      ...(settings.server_config ? { server_config: settings.server_config } : {}),
     }),
   )
   const lines: string[] = []

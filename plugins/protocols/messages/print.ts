@@ -24,6 +24,7 @@ export function print(request: GenerateRequest, target: PrintTarget): Printed<Js
   const forced = tools.tool_choice?.type === 'any' || tools.tool_choice?.type === 'tool'
   const { effort, ...thinking } = printThinking(request, said, forced, printing)
   const format = answerFormat(request, printing)
+  const stops = stopSequences(request)
   const system = systemText([...systemBlocks(request, printing), ...format.instruction])
   const rest = ownRest(request, printing)
   const output = {
@@ -42,13 +43,14 @@ export function print(request: GenerateRequest, target: PrintTarget): Printed<Js
       messages: said.map(({ role, blocks }) => ({ role, content: blocks })),
       ...tools,
       ...sampling(request, thinking.thinking, printing),
-      ...stops(request, losses),
+      ...(stops.taken.length > 0 ? { stop_sequences: stops.taken } : {}),
       ...(Object.keys(output).length > 0 ? { output_config: output } : {}),
       ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
       ...serviceTier(request, losses),
       ...(request.stream ? { stream: true } : {}),
     },
     losses: losses.list,
+    ...(stops.refused.length > 0 ? { cuts: stops.refused } : {}),
     restore: names.restore('as-functions'),
   }
 }
@@ -104,10 +106,10 @@ function sampling(
   }
 }
 
-function stops({ stop = [] }: GenerateRequest, losses: Losses): JsonObject {
-  const sequences = stop.filter((sequence) => /\S/.test(sequence))
-  if (sequences.length < stop.length) losses.add('stop', 'a sequence of white space is refused')
-  return sequences.length > 0 ? { stop_sequences: sequences } : {}
+/** The upstream refuses sequences of white space. */
+function stopSequences({ stop = [] }: GenerateRequest) {
+  const { taken = [], refused = [] } = Object.groupBy(stop, (one) => (/\S/.test(one) ? 'taken' : 'refused'))
+  return { taken, refused }
 }
 
 function user({ user: id }: GenerateRequest): JsonObject {

@@ -64,7 +64,7 @@ export function print(request: GenerateRequest, target: PrintTarget): Printed<Js
     include: wanted.length > 0 ? [...new Set(wanted)] : undefined,
     stream: request.stream || undefined,
   })
-  return { body, losses: losses.list(), restore: names.restore }
+  return { body, losses: losses.list(), restore: names.restore, ...(request.stop ? { cuts: request.stop } : {}) }
 }
 
 /** Models that do not reason refuse to include ciphertext, so it is asked for only where reasoning is. */
@@ -82,7 +82,6 @@ function printPenalties({ rest, frequencyPenalty, presencePenalty }: GenerateReq
 function unsupported(request: GenerateRequest, printed: readonly string[], losses: Losses): void {
   const fields = {
     top_k: request.topK,
-    stop: request.stop,
     seed: request.seed,
     frequency_penalty: request.frequencyPenalty,
     presence_penalty: request.presencePenalty,

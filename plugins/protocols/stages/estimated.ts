@@ -1,17 +1,19 @@
-import type { AnyCodec, Envelope, Metered, StreamEnds, Usage } from '../../../engine/index.ts'
+import type { AnyCodec, Envelope, StreamEnds, Usage } from '../../../engine/index.ts'
 import { estimate, tokensOf } from '../count/estimate.ts'
 import { gatherItems } from '../count/gather-items.ts'
 import { gather } from '../count/gather.ts'
+
+/** A usage that is counted here, and that it is. */
+export interface Estimated {
+  readonly usage: Usage
+  readonly estimated: true
+}
 
 /**
  * The usage of an answer whose end nobody saw: what its provider has told of it, the output by the bytes of text that
  * arrived, and an input that was not told by the request's own texts and media.
  */
-export function estimated(
-  request: Envelope,
-  told: Usage | undefined,
-  said: number,
-): Pick<Metered, 'usage' | 'estimated'> {
+export function estimated(request: Envelope, told: Usage | undefined, said: number): Estimated {
   const { reasoning = 0 } = told ?? {}
   const output = Math.max(told?.output ?? 0, tokensOf(said) - reasoning)
   const { input, cacheRead, cacheWrite } = told ?? { input: inputOf(request), cacheRead: 0, cacheWrite: 0 }

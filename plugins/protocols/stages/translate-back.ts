@@ -30,6 +30,7 @@ import type {
 } from '../../../engine/index.ts'
 import { refused } from './refusal.ts'
 import { relayed } from './relayed.ts'
+import { cutReply } from './stop-cut.ts'
 import { folded, fromNeutral, written } from './written.ts'
 
 const shownLosses = 20
@@ -128,8 +129,9 @@ function whole({ codec, upstream }: Exchange, { bytes, body, type }: WholeAnswer
 }
 
 /** A whole answer in the client's protocol, as one body or, when it asked to stream, as the events it amounts to. */
-function printed(exchange: Exchange, reply: ReplyOf<Operation>): Back {
+function printed(exchange: Exchange, answered: ReplyOf<Operation>): Back {
   const { codec, request, upstream } = exchange
+  const reply = upstream.cuts && 'items' in answered ? cutReply(answered, upstream.cuts) : answered
   const metered = {
     ...(reply.usage ? { usage: reply.usage } : {}),
     ...(reply.model === undefined ? {} : { model: reply.model }),

@@ -8,7 +8,8 @@ import {
   spliceString,
   unpackSeal,
 } from '../../../engine/index.ts'
-import type { AnyCodec, Candidate, Envelope, Host, Upstream } from '../../../engine/index.ts'
+import type { AnyCodec, Candidate, Envelope, Host, Loss, Upstream } from '../../../engine/index.ts'
+import { cuttable } from './stop-cut.ts'
 
 /** Prints the request for the provider: the client's own bytes where both speak one protocol, else a translation. */
 export default defineStage({
@@ -72,14 +73,19 @@ function renamed({ model, modelAt, raw, contentType }: Envelope, name: string): 
 
 function translated(request: Envelope, { model, offer, origin }: Candidate, host: Host): Upstream {
   const neutral = request.neutral(request.operation)
-  if (offer.protocol === undefined) return { same: false, losses: [] }
+  if (offer.protocol === undefined) return { same: false, ...cutting(stopsOf(request)) }
   const codec = host.codec(offer.protocol)
   if (!codec.request)
     throw new GatewayError('invalid_request_error', {
       model: model.name,
       reason: `nothing translates to ${codec.protocol}`,
     })
-  const { body, losses, restore } = codec.request.print(neutral, {
+  const {
+    body,
+    losses,
+    restore,
+    cuts = [],
+  } = codec.request.print(neutral, {
     model: model.upstream_model,
     record: model,
     offer,
@@ -89,7 +95,18 @@ function translated(request: Envelope, { model, offer, origin }: Candidate, host
     same: false,
     body: Buffer.from(JSON.stringify(body)),
     contentType: 'application/json',
-    losses,
+    ...cutting(cuts, losses),
     ...(restore ? { restore } : {}),
   }
+}
+
+/** What a provider that answers the neutral form may not heed. */
+function stopsOf(request: Envelope): readonly string[] {
+  return (request.operation === 'generate' && request.neutral('generate').stop) || []
+}
+
+function cutting(stops: readonly string[], losses: readonly Loss[] = []): Pick<Upstream, 'cuts' | 'losses'> {
+  if (stops.length === 0) return { losses }
+  const { cuts, losses: lost } = cuttable(stops)
+  return { losses: [...losses, ...lost], ...(cuts.length > 0 ? { cuts } : {}) }
 }

@@ -21,16 +21,18 @@ import type {
   Usage,
 } from '../../../engine/index.ts'
 import { estimated } from './estimated.ts'
+import { StopCut } from './stop-cut.ts'
 import type { Back, Exchange } from './translate-back.ts'
 import { announced, asked, eventStream, failureOf } from './translate-back.ts'
 
 /** Most bytes of a stream that is gathered into one answer. */
 const gatherLimit = 64 * 1024 * 1024
 
-/** Writes events for the client and remembers what they say of the exchange. */
+/** Writes events for the client, up to a cut, and remembers what they say of the exchange. */
 class Writing {
   readonly #request: Envelope
   readonly #writer: EventWriter<GenerateEvent>
+  readonly #cut: StopCut | undefined
   #usage: Usage | undefined
   #model: string | undefined
   #id: string | undefined
@@ -45,9 +47,26 @@ class Writing {
   constructor(exchange: Exchange) {
     this.#request = exchange.request
     this.#writer = writerOf(exchange)
+    this.#cut = exchange.upstream.cuts && new StopCut(exchange.upstream.cuts)
   }
 
   write(event: GenerateEvent): string {
+    if (!this.#cut) return this.#write(event)
+    let text = ''
+    for (const one of this.#cut.write(event)) text += this.#write(one)
+    if (!this.cut || this.ended) return text
+    const { sequence } = this.#cut
+    return (
+      text + this.#write({ type: 'finish', stop: 'stop', stopSequence: sequence as string, usage: this.#spent().usage })
+    )
+  }
+
+  /** It ended at a stop sequence: the provider need not go on. */
+  get cut(): boolean {
+    return this.#cut?.sequence !== undefined
+  }
+
+  #write(event: GenerateEvent): string {
     if (this.ended) return ''
     this.#note(event)
     let text = ''
@@ -77,8 +96,12 @@ class Writing {
   }
 
   #metered(): Pick<Metered, 'usage' | 'estimated'> {
-    if (!this.#complete) return estimated(this.#request, this.#usage, this.#said)
-    return this.#usage ? { usage: this.#usage } : {}
+    if (!this.#complete) return this.#spent()
+    return { ...(this.#usage ? { usage: this.#usage } : {}), ...(this.cut ? { estimated: true } : {}) }
+  }
+
+  #spent() {
+    return estimated(this.#request, this.#usage, this.#said)
   }
 
   #note(event: GenerateEvent): void {
@@ -119,6 +142,7 @@ export function written(exchange: Exchange, source: Source, reader: EventReader<
   }
   const translated = through(source, {
     data: (chunk) => bytes(writeAll(decoder.push(chunk))),
+    enough: () => writing.cut,
     end() {
       let text = writeAll(decoder.end())
       for (const event of reader.end()) text += writing.write(scrubbed(event))
@@ -138,6 +162,7 @@ export function fromNeutral(exchange: Exchange, events: AsyncIterable<GenerateEv
       for await (const event of events) {
         const text = writing.write(event)
         if (text !== '') yield Buffer.from(text)
+        if (writing.cut) return
       }
     } catch (error) {
       yield Buffer.from(writing.write({ type: 'failure', failure: failureOf(error, exchange) }))

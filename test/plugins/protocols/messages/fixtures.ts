@@ -54,9 +54,9 @@ export function request(part: Partial<GenerateRequest>): GenerateRequest {
 export function printed(
   part: Partial<GenerateRequest>,
   to: PrintTarget = target(),
-): { body: JsonObject; lost: string[] } {
-  const { body, losses } = print(request(part), to)
-  return { body, lost: losses.map((loss) => loss.field) }
+): { body: JsonObject; lost: string[]; cuts: readonly string[] } {
+  const { body, losses, cuts = [] } = print(request(part), to)
+  return { body, lost: losses.map((loss) => loss.field), cuts }
 }
 
 export function frames(...events: readonly JsonObject[]): Frame[] {

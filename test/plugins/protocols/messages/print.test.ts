@@ -100,9 +100,10 @@ describe('messages: printing a request', () => {
   })
 
   it('prints stops, user and tier', () => {
-    const { body, lost } = printed({ stop: ['END', '\n'], user: 'u', serviceTier: 'default' })
+    const { body, lost, cuts } = printed({ stop: ['END', '\n'], user: 'u', serviceTier: 'default' })
     expect(body).to.deep.include({ stop_sequences: ['END'], metadata: { user_id: 'u' }, service_tier: 'standard_only' })
-    expect(lost).to.deep.equal(['stop'])
+    expect(lost).to.deep.equal([])
+    expect(cuts, 'the upstream refuses white space').to.deep.equal(['\n'])
     const long = printed({ user: 'x'.repeat(300), serviceTier: 'flex' })
     expect(long.body.metadata).to.deep.equal({
       user_id: '0d4e2ca9e9cbced7a7a5380eb29e1a3783b9b6d0db72de36a1051038e1c1fbc7',

@@ -323,7 +323,7 @@ describe('responses: print', () => {
   })
 
   it('prints settings, and reports those it has no field for', () => {
-    const { body, losses } = printed({
+    const { body, losses, cuts } = printed({
       maxOutputTokens: 5,
       temperature: 0.5,
       topP: 0.9,
@@ -342,6 +342,7 @@ describe('responses: print', () => {
       presencePenalty: 1,
       rest: { protocol: 'chat', fields: { n: 2, logit_bias: {} } },
     })
+    expect(cuts).to.deep.equal(['x'])
     const hash = (body['safety_identifier'] as string) ?? ''
     expect(hash).to.match(/^[0-9a-f]{64}$/)
     expect(body).to.deep.equal({
@@ -363,7 +364,6 @@ describe('responses: print', () => {
     expect(losses.map(({ field }) => field)).to.have.members([
       'n',
       'logit_bias',
-      'stop',
       'top_k',
       'seed',
       'frequency_penalty',
