@@ -1,4 +1,4 @@
-import { isObject } from '../../../engine/index.ts'
+import { isObject, parseJson } from '../../../engine/index.ts'
 import type { Amendment, Envelope, Frame, Hidden, JsonObject, Offer } from '../../../engine/index.ts'
 
 /**
@@ -28,7 +28,7 @@ function asksUsage({ stream_options: options }: JsonObject): boolean {
 
 function isUsageChunk({ data }: Frame): boolean {
   try {
-    const chunk: unknown = JSON.parse(data)
+    const chunk = parseJson(data)
     if (!isObject(chunk) || chunk['error'] || !isObject(chunk['usage'])) return false
     const { choices = [] } = chunk
     return choices === null || (Array.isArray(choices) && choices.length === 0)
