@@ -64,6 +64,11 @@ const model = {
         output: price('output tokens'),
         cache_read: price('tokens read from a cache'),
         cache_write: price('tokens written to a cache'),
+        cache_write_1h: {
+          type: 'number',
+          minimum: 0,
+          description: 'USD per million tokens written to a cache for an hour; unset: as `cache_write`.',
+        },
       },
     },
     fallbacks: { ...names, default: [], description: 'Models to try next, in order.' },

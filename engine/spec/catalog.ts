@@ -6,6 +6,8 @@ export interface Pricing {
   readonly output?: number
   readonly cache_read?: number
   readonly cache_write?: number
+  /** Default: `cache_write`. */
+  readonly cache_write_1h?: number
 }
 
 /** A configured model. Field names are those of the config file. */

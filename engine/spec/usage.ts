@@ -7,6 +7,8 @@ export interface Usage {
   readonly input: number
   readonly cacheRead: number
   readonly cacheWrite: number
+  /** How much of `cacheWrite` is kept for an hour, where it was told. */
+  readonly cacheWriteHour?: number
   /** Visible output, without reasoning. */
   readonly output: number
   readonly reasoning: number

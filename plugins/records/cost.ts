@@ -9,10 +9,12 @@ const SCALE = 1e9
  * large to count. Reasoning is priced as output.
  */
 export function costOf(usage: Usage, pricing: Pricing | undefined): number | undefined {
+  const { cacheWriteHour = 0 } = usage
   const buckets: Buckets = [
     [usage.input, pricing?.input],
     [usage.cacheRead, pricing?.cache_read],
-    [usage.cacheWrite, pricing?.cache_write],
+    [usage.cacheWrite - cacheWriteHour, pricing?.cache_write],
+    [cacheWriteHour, pricing?.cache_write_1h ?? pricing?.cache_write],
     [usage.output, pricing?.output],
     [usage.reasoning, pricing?.output],
   ]
@@ -40,8 +42,9 @@ function largeCost(buckets: Buckets): number | undefined {
 }
 
 /** Whether every bucket is a number of tokens; anything else an upstream says is as good as nothing. */
-export function isPlausible({ input, cacheRead, cacheWrite, output, reasoning }: Usage): boolean {
-  return isCount(input) && isCount(cacheRead) && isCount(cacheWrite) && isCount(output) && isCount(reasoning)
+export function isPlausible({ input, cacheRead, cacheWrite, cacheWriteHour = 0, output, reasoning }: Usage): boolean {
+  const counts = [input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning]
+  return counts.every(isCount) && cacheWriteHour <= cacheWrite
 }
 
 function isCount(value: number): boolean {

@@ -6,7 +6,7 @@ export const textOrNull = { type: ['string', 'null'] } as const
 export const model = { type: 'string', minLength: 1 } as const
 /** Numbers and flags are texts in a form. */
 export const numberOrText = { type: ['number', 'string', 'null'] } as const
-export const flagOrText = { type: ['boolean', 'string', 'null'] } as const
+export const flagOrText = { enum: [true, false, null, 'true', 'false', 'True', 'False', '1', '0'] } as const
 /** What stands for a file of a form: its content stays in the client's bytes. */
 export const file = {
   type: 'object',

@@ -13,21 +13,27 @@ export function readUsage(wire: unknown): Usage | undefined {
   const output = count(wire.output_tokens)
   const cacheRead = count(wire.cache_read_input_tokens ?? 0)
   const cacheWrite = written(wire)
+  const { long = 0 } = split(wire) ?? {}
   const reasoning = count(isObject(details) ? (details.thinking_tokens ?? 0) : 0)
   if (input === undefined || output === undefined || cacheRead === undefined) return undefined
   if (cacheWrite === undefined || reasoning === undefined || reasoning > output) return undefined
-  return { input, cacheRead, cacheWrite, output: output - reasoning, reasoning }
+  const hour = long > 0 && long <= cacheWrite ? { cacheWriteHour: long } : {}
+  return { input, cacheRead, cacheWrite, ...hour, output: output - reasoning, reasoning }
 }
 
 /** The total of cache writes, or the sum over their lifetimes where only that is told. */
 function written(wire: JsonObject): number | undefined {
   if (wire.cache_creation_input_tokens !== undefined && wire.cache_creation_input_tokens !== null)
     return count(wire.cache_creation_input_tokens)
-  const split = wire.cache_creation
-  if (!isObject(split)) return 0
-  const short = count(split.ephemeral_5m_input_tokens ?? 0)
-  const long = count(split.ephemeral_1h_input_tokens ?? 0)
+  if (!isObject(wire.cache_creation)) return 0
+  const { short, long } = split(wire) ?? {}
   return short === undefined || long === undefined ? undefined : short + long
+}
+
+/** Cache writes by how long they are kept: for minutes, and for an hour. */
+function split({ cache_creation: wire }: JsonObject) {
+  if (!isObject(wire)) return undefined
+  return { short: count(wire.ephemeral_5m_input_tokens ?? 0), long: count(wire.ephemeral_1h_input_tokens ?? 0) }
 }
 
 function count(value: unknown): number | undefined {
@@ -41,9 +47,15 @@ export function printUsage(usage: Usage | undefined): JsonObject {
     input_tokens: usage.input,
     cache_creation_input_tokens: usage.cacheWrite,
     cache_read_input_tokens: usage.cacheRead,
+    ...printSplit(usage),
     output_tokens: usage.output + usage.reasoning,
     ...(usage.reasoning > 0 ? { output_tokens_details: { thinking_tokens: usage.reasoning } } : {}),
   }
+}
+
+function printSplit({ cacheWrite, cacheWriteHour: long }: Usage): JsonObject {
+  if (long === undefined) return {}
+  return { cache_creation: { ephemeral_5m_input_tokens: cacheWrite - long, ephemeral_1h_input_tokens: long } }
 }
 
 /** Counters of a stream are totals so far: those present replace what was known, those absent or null leave it. */

@@ -16,8 +16,8 @@ export interface Estimated {
 export function estimated(request: Envelope, told: Usage | undefined, said: number): Estimated {
   const { reasoning = 0 } = told ?? {}
   const output = Math.max(told?.output ?? 0, tokensOf(said) - reasoning)
-  const { input, cacheRead, cacheWrite } = told ?? { input: inputOf(request), cacheRead: 0, cacheWrite: 0 }
-  return { usage: { input, cacheRead, cacheWrite, output, reasoning }, estimated: true }
+  const read = told ?? { input: inputOf(request), cacheRead: 0, cacheWrite: 0 }
+  return { usage: { ...read, output, reasoning }, estimated: true }
 }
 
 function inputOf({ protocol, body }: Envelope): number {

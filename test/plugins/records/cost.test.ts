@@ -5,7 +5,7 @@ import { costOf, isPlausible } from '../../../plugins/records/cost.ts'
 
 const NONE: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 const PRICES: Pricing = { input: 0.25, output: 2, cache_read: 0.025, cache_write: 0.3 }
-const ALL = ['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const
+const ALL = ['input', 'cacheRead', 'cacheWrite', 'cacheWriteHour', 'output', 'reasoning'] as const
 
 describe('plugins/records/cost', () => {
   const table: readonly (readonly [string, Partial<Usage>, Pricing | undefined, number | undefined])[] = [
@@ -18,6 +18,9 @@ describe('plugins/records/cost', () => {
     ['input alone', { input: 1000 }, PRICES, 250],
     ['cache reads alone', { cacheRead: 1000 }, PRICES, 25],
     ['cache writes alone', { cacheWrite: 1000 }, PRICES, 300],
+    ['cache writes for an hour', { cacheWrite: 1000, cacheWriteHour: 400 }, { ...PRICES, cache_write_1h: 0.5 }, 380],
+    ['cache writes for an hour without a price of their own', { cacheWrite: 1000, cacheWriteHour: 400 }, PRICES, 300],
+    ['more of an hour than there is', { cacheWrite: 1, cacheWriteHour: 2 }, PRICES, undefined],
     ['output alone', { output: 1000 }, PRICES, 2000],
     ['reasoning at the price of output', { reasoning: 1000 }, PRICES, 2000],
     ['a half, rounded up', { input: 2 }, PRICES, 1],

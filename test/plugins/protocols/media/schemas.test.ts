@@ -77,6 +77,7 @@ describe('media codecs', () => {
     [images, { model: 'm' }, 'required prompt'],
     [images, { model: '', prompt: 'p' }, '/model minLength'],
     [images, { model: 'm', prompt: 'p', stream: 'true' }, '/stream type'],
+    [imageEdits, { model: 'm', prompt: 'p', image: 'x', stream: 'maybe' }, '/stream enum'],
     [imageEdits, { model: 'm', prompt: 'p' }, 'required image'],
     [imageEdits, { model: 'm', prompt: 'p', image: 5 }, '/image type'],
     [imageEdits, { prompt: 'p', image: 'x' }, 'required model'],

@@ -11,7 +11,7 @@ describe('messages: usage', () => {
       output_tokens: 20,
       output_tokens_details: { thinking_tokens: 8 },
     }
-    const usage = { input: 10, cacheRead: 5, cacheWrite: 7, output: 12, reasoning: 8 }
+    const usage = { input: 10, cacheRead: 5, cacheWrite: 7, cacheWriteHour: 4, output: 12, reasoning: 8 }
     expect(readUsage(wire)).to.deep.equal(usage)
     expect(readUsage({ ...wire, cache_creation_input_tokens: null })).to.deep.equal(usage)
     expect(readUsage(printUsage(usage))).to.deep.equal(usage)
