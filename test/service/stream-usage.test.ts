@@ -163,6 +163,16 @@ describe('the usage of a stream', () => {
       expect(await lastRow()).to.include({ input_tokens: 9, output_tokens: 4 })
     })
 
+    it('has a finish before it for the official client, though the provider sent none', async () => {
+      const [role, hello] = chatFrames('Hello')
+      upstream.answer({ frames: [role, hello, '[DONE]'] as ScriptedFrame[] })
+      const stream = openai(gateway).chat.completions.stream({ model: 'family', messages })
+      const { choices } = await stream.finalChatCompletion()
+      expect(choices[0]).to.deep.include({ finish_reason: 'stop' })
+      expect(choices[0]?.message.content).to.equal('Hello')
+      expect(await lastRow()).to.include({ result: 'completed' })
+    })
+
     it('is no chunk of usage because somebody speaks of it', async () => {
       const frames = chatFrames('a "prompt_tokens" and {"choices":[],"usage":{}}').toSpliced(-2, 1)
       upstream.answer({ frames })

@@ -1,12 +1,13 @@
-import { defineCodec, isObject, parseJson } from '../../../engine/index.ts'
+import { defineCodec } from '../../../engine/index.ts'
 import type { Failure, Frame } from '../../../engine/index.ts'
+import { chunkOf } from './chunk.ts'
 import { error, streamFailure } from './error.ts'
 import { meterReply, meterStream, said } from './meter.ts'
 import { parse } from './parse.ts'
 import { inlines } from './parts.ts'
 import { print } from './print.ts'
 import { ChatReader } from './reader.ts'
-import { amend, hides } from './relay.ts'
+import { amend, close, hides } from './relay.ts'
 import { parseReply, printReply } from './reply.ts'
 import { schema } from './schema.ts'
 import { protocol } from './wire.ts'
@@ -27,6 +28,7 @@ export default defineCodec<'generate'>({
   relay: { amend, hides },
   failed,
   fail,
+  close,
   request: { parse, print, inlines },
   reply: { parse: parseReply, print: printReply },
   events: { reader: (restore) => new ChatReader(restore), writer: (asked) => new ChatWriter(asked) },
@@ -34,11 +36,6 @@ export default defineCodec<'generate'>({
 
 function failed({ event, data }: Frame): Failure | undefined {
   if (event !== 'error' && !data.includes('"error"')) return undefined
-  try {
-    const chunk: unknown = parseJson(data)
-    return isObject(chunk) ? streamFailure(chunk, event) : undefined
-  } catch {
-    // Not readable is no announcement of a failure; the reader of the stream answers for it.
-    return undefined
-  }
+  const chunk = chunkOf(data)
+  return chunk && streamFailure(chunk, event)
 }

@@ -30,6 +30,7 @@ type Delivery = Extract<GenerateEvent, { type: 'delta' }>
 
 interface OpenMessage {
   readonly type: 'message'
+  readonly commentary: boolean
   refusal: boolean
   /** Characters of the content before the open part: citations count from there. */
   base: number
@@ -54,7 +55,8 @@ interface OpenCall {
 }
 
 /**
- * Turns neutral events into pieces of the one message a chat answer has. Content of several messages is joined,
+ * Turns neutral events into pieces of the one message a chat answer has. Content of several messages is joined, but for
+ * comments on what the model is about to do: they stand with its reasoning, so that the content is the answer alone;
  * calls are numbered on their own, and what clients must hand back whole is given once, at the end.
  */
 export class Deltas {
@@ -67,6 +69,7 @@ export class Deltas {
   readonly #details: JsonObject[] = []
   #characters = 0
   #reasoned = 0
+  #comments = ''
   #calls = 0
   #refused = false
 
@@ -102,7 +105,10 @@ export class Deltas {
   last(): Delta | undefined {
     const annotations = this.#annotations.length > 0 ? { annotations: this.#annotations } : {}
     const details = this.#details.length > 0 ? { reasoning_details: this.#details } : {}
-    const delta = { ...annotations, ...details }
+    // Where nothing else was said, the comments are the answer.
+    const silent = this.#characters === 0 && this.#calls === 0 && !this.#refused
+    const content = silent && this.#comments !== '' ? { content: this.#comments } : {}
+    const delta = { ...content, ...annotations, ...details }
     return Object.keys(delta).length > 0 ? { delta } : undefined
   }
 
@@ -139,10 +145,11 @@ export class Deltas {
   }
 
   #message(index: number, { content, phase }: Message): undefined {
-    if (phase !== undefined) this.losses.add('phase', 'this protocol has no such field')
     for (const part of content) this.losses.add(part.type, 'this protocol has none in answers')
-    const lead = this.#characters > 0 ? separator : ''
-    this.#open.set(index, { type: 'message', refusal: false, base: this.#characters + lead.length, lead })
+    const commentary = phase === 'commentary'
+    const lead = (commentary ? this.#reasoned : this.#characters) > 0 ? separator : ''
+    const base = this.#characters + lead.length
+    this.#open.set(index, { type: 'message', commentary, refusal: false, base, lead })
   }
 
   #call(index: number, { kind, callId, name, namespace, input }: ToolCall): Delta | undefined {
@@ -189,6 +196,11 @@ export class Deltas {
     }
     const said = open.lead === '' ? text : open.lead + text
     open.lead = ''
+    if (open.commentary) {
+      this.#comments += said
+      this.#reasoned += said.length
+      return { delta: { reasoning_content: said } }
+    }
     this.#characters += said.length
     return withLogprobs({ content: said }, 'content', logprobs)
   }
@@ -210,7 +222,8 @@ export class Deltas {
 
   #annotate(index: number, annotation: Annotation): undefined {
     const open = this.#open.get(index)
-    const printed = printAnnotation(annotation, open?.type === 'message' ? open.base : 0)
+    const commentary = open?.type === 'message' && open.commentary
+    const printed = commentary ? undefined : printAnnotation(annotation, open?.type === 'message' ? open.base : 0)
     if (printed) this.#annotations.push(printed)
     else this.losses.add('annotations', 'only another protocol has them')
   }

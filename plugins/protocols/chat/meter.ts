@@ -1,5 +1,6 @@
-import { isObject, parseJson } from '../../../engine/index.ts'
+import { isObject } from '../../../engine/index.ts'
 import type { Frame, Json, JsonObject, Metered } from '../../../engine/index.ts'
+import { chunkOf } from './chunk.ts'
 import { parseStop } from './stop.ts'
 import { parseUsage } from './usage.ts'
 
@@ -24,7 +25,7 @@ export function meterStream(first: readonly Frame[], last: readonly Frame[]): Me
     const data = (last[at] as Frame).data
     if (data === '[DONE]') continue
     if (!telling(data)) continue
-    const chunk = parsed(data)
+    const chunk = chunkOf(data)
     if (!chunk) continue
     if (chunk['error']) failed = true
     if (!usage.usage) usage = usageOf(chunk)
@@ -39,7 +40,7 @@ export function meterStream(first: readonly Frame[], last: readonly Frame[]): Me
 
 /** Bytes that a chunk has brought of the model's words, thoughts and calls. */
 export function said({ data }: Frame): number {
-  const choices = parsed(data)?.['choices']
+  const choices = chunkOf(data)?.['choices']
   let bytes = 0
   for (const choice of Array.isArray(choices) ? choices : [])
     if (isObject(choice) && isObject(choice['delta'])) bytes += saidIn(choice['delta'])
@@ -61,7 +62,7 @@ function size(text: Json | undefined): number {
 /** The id and the model, of the first chunk that has them. */
 function headOf(first: readonly Frame[]): Metered {
   for (const { data } of first) {
-    const chunk = parsed(data)
+    const chunk = chunkOf(data)
     if (chunk?.['id']) return named(chunk)
   }
   return {}
@@ -95,14 +96,4 @@ function telling(data: string): boolean {
 
 function calling({ data }: Frame): boolean {
   return data.includes('"tool_calls":[')
-}
-
-function parsed(data: string): JsonObject | undefined {
-  try {
-    const value: unknown = parseJson(data)
-    return isObject(value) ? value : undefined
-  } catch {
-    // A relayed stream is not judged here: what cannot be read tells nothing.
-    return undefined
-  }
 }

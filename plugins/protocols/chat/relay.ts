@@ -1,5 +1,6 @@
-import { isObject, parseJson } from '../../../engine/index.ts'
-import type { Amendment, Envelope, Frame, Hidden, JsonObject, Offer } from '../../../engine/index.ts'
+import { isObject } from '../../../engine/index.ts'
+import type { Amendment, Asked, Envelope, Frame, Hidden, JsonObject, Offer } from '../../../engine/index.ts'
+import { chunkOf } from './chunk.ts'
 
 /**
  * The usage of every stream is wanted, though its client may not have asked for it
@@ -27,13 +28,21 @@ function asksUsage({ stream_options: options }: JsonObject): boolean {
 }
 
 function isUsageChunk({ data }: Frame): boolean {
-  try {
-    const chunk = parseJson(data)
-    if (!isObject(chunk) || chunk['error'] || !isObject(chunk['usage'])) return false
-    const { choices = [] } = chunk
-    return choices === null || (Array.isArray(choices) && choices.length === 0)
-  } catch {
-    // What cannot be read is no chunk of usage, and its client's to judge.
-    return false
-  }
+  const chunk = chunkOf(data)
+  if (!chunk || chunk['error'] || !isObject(chunk['usage'])) return false
+  const { choices = [] } = chunk
+  return choices === null || (Array.isArray(choices) && choices.length === 0)
+}
+
+/**
+ * The finish that a stream lacks though its upstream ends it with `[DONE]`: official clients refuse a stream without.
+ * Whatever follows the chunk with the finish has no choice.
+ */
+export function close(_: Asked, last?: Frame): readonly Frame[] {
+  const chunk = last && chunkOf(last.data)
+  const [choice] = Array.isArray(chunk?.['choices']) ? chunk['choices'] : []
+  if (!isObject(choice) || typeof choice['finish_reason'] === 'string') return []
+  const calls = isObject(choice['delta']) && Array.isArray(choice['delta']['tool_calls'])
+  const finish = { index: 0, delta: {}, finish_reason: calls ? 'tool_calls' : 'stop' }
+  return [{ data: JSON.stringify({ ...chunk, choices: [finish] }) }, { data: '[DONE]' }]
 }

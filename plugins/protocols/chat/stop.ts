@@ -28,6 +28,8 @@ export function printStop(stop: StopReason, { refused }: Pick<Held, 'refused'>):
   switch (stop) {
     case 'length':
     case 'context':
+    // The provider would go on: who takes it for an end takes a part of the answer for all of it.
+    case 'pause':
       return 'length'
     case 'tool':
       return 'tool_calls'
@@ -37,7 +39,6 @@ export function printStop(stop: StopReason, { refused }: Pick<Held, 'refused'>):
       return refused ? 'stop' : 'content_filter'
     case 'end':
     case 'stop':
-    case 'pause':
       return 'stop'
   }
 }

@@ -36,6 +36,8 @@ export function printStop(stop: StopReason, refused: boolean): { status: 'comple
   switch (stop) {
     case 'length':
     case 'context':
+    // The provider would go on: what there is of the answer is a part of it.
+    case 'pause':
       return { status: 'incomplete', reason: 'max_output_tokens' }
     case 'filter':
       return { status: 'incomplete', reason: 'content_filter' }
@@ -44,7 +46,6 @@ export function printStop(stop: StopReason, refused: boolean): { status: 'comple
     case 'end':
     case 'stop':
     case 'tool':
-    case 'pause':
       return { status: 'completed' }
   }
 }

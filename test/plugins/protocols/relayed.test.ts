@@ -30,7 +30,8 @@ describe('a relayed stream', () => {
   it('has its usage, also with 7 KiB of other events after it', async () => {
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
     const words = Array.from({ length: 400 }, (_, index) => delta(`word ${index} `))
-    const after = Array.from({ length: Math.ceil(7_168 / delta('').length) }, () => delta(''))
+    const other = chunk({ choices: [] })
+    const after = Array.from({ length: Math.ceil(7_168 / other.length) }, () => other)
     const texts = [...words, delta('', 'stop'), chunk({ choices: [], usage }), ...after, 'data: [DONE]\n\n']
     const settings = { resilience: { max_event_bytes: 65_536 } }
     const exchange = {

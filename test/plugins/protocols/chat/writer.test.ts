@@ -235,7 +235,7 @@ describe('chat stream for a client', () => {
     ['tool', 'tool_calls'],
     ['refusal', 'content_filter'],
     ['filter', 'content_filter'],
-    ['pause', 'stop'],
+    ['pause', 'length'],
   ]
   for (const [stop, reason] of reasons) {
     it(`says ${reason} for ${stop}`, () =>
@@ -255,6 +255,27 @@ describe('chat stream for a client', () => {
       { type: 'result', kind: 'function', callId: 'a', content: [] },
     ]
     for (const event of unfold(reply(items, 'pause'))) writer.write(event)
-    expect(writer.losses.map(({ field }) => field)).to.deep.equal(['phase', 'server_tool_use', 'output', 'stop_reason'])
+    expect(writer.losses.map(({ field }) => field)).to.deep.equal(['server_tool_use', 'output', 'stop_reason'])
+  })
+
+  it('keeps comments on what comes next out of the content, unless there is no other', () => {
+    const comment = { ...message('I will look.'), phase: 'commentary' }
+    const answer = { ...message('42'), phase: 'final_answer' }
+    const written = write(unfold(reply([comment, answer, comment])))
+    expect(written).to.deep.equal([
+      first,
+      piece({ reasoning_content: 'I will look.' }),
+      piece({ content: '42' }),
+      piece({ reasoning_content: '\n\nI will look.' }),
+      piece({}, 'stop'),
+      '[DONE]',
+    ])
+    expect(write(unfold(reply([comment])))).to.deep.equal([
+      first,
+      piece({ reasoning_content: 'I will look.' }),
+      piece({ content: 'I will look.' }),
+      piece({}, 'stop'),
+      '[DONE]',
+    ])
   })
 })

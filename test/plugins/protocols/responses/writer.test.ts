@@ -368,9 +368,8 @@ describe('responses: writer', () => {
       const { body } = printReply({ items: refusal ? [{ ...items[0], content }] : items, stop }, asked())
       return [body['status'], (body['incomplete_details'] as JsonObject | null)?.['reason']]
     }
-    for (const stop of ['end', 'stop', 'tool', 'pause'] as const)
-      expect(said(stop)).to.deep.equal(['completed', undefined])
-    for (const stop of ['length', 'context'] as const)
+    for (const stop of ['end', 'stop', 'tool'] as const) expect(said(stop)).to.deep.equal(['completed', undefined])
+    for (const stop of ['length', 'context', 'pause'] as const)
       expect(said(stop)).to.deep.equal(['incomplete', 'max_output_tokens'])
     expect(said('filter')).to.deep.equal(['incomplete', 'content_filter'])
     expect(said('refusal')).to.deep.equal(['incomplete', 'content_filter'])
