@@ -9,13 +9,25 @@ export function wordsOf(request: GenerateRequest, tool: FunctionTool | CustomToo
   return last ? textOf(last) : ''
 }
 
-/** The tool that the client insists on. */
-export function forcedTool({ tools, toolChoice }: GenerateRequest): FunctionTool | CustomTool | undefined {
+/** The tool to call: the one that the client insists on or, where it leaves the choice, the first that the user speaks of. */
+export function toolFor(request: GenerateRequest): FunctionTool | CustomTool | undefined {
+  const { tools, toolChoice } = request
   const callable = tools.filter((tool) => tool.type !== 'opaque')
+  if (toolChoice === undefined || toolChoice.type === 'auto') return spokenOf(callable, request.items.at(-1))
   if (toolChoice?.type === 'required') return callable[0]
   if (toolChoice?.type === 'tool') return callable.find((tool) => tool.name === toolChoice.name)
   if (toolChoice?.type !== 'allowed' || toolChoice.mode !== 'required') return undefined
   return callable.find((tool) => toolChoice.tools.some(({ name }) => name === tool.name))
+}
+
+/** Fewest letters of a word in the name of a tool by which the user speaks of it. */
+const tellingWord = 4
+
+function spokenOf<T extends FunctionTool | CustomTool>(tools: readonly T[], last: Item | undefined): T | undefined {
+  if (last?.type !== 'message' || last.role !== 'user') return undefined
+  const said = textOf(last).toLowerCase()
+  const words = (name: string) => name.toLowerCase().split(/[^a-z]+/)
+  return tools.find(({ name }) => words(name).some((word) => word.length >= tellingWord && said.includes(word)))
 }
 
 /** Pieces of `size` words with the space after them; joined they are the text. */

@@ -3,7 +3,7 @@ import { GatewayError, defineProvider, duration, durationSchema } from '../../en
 import type { CustomTool, FunctionTool, GenerateEvent, GenerateRequest, Item, Scope } from '../../engine/index.ts'
 import { decided } from './echo-decisions.ts'
 import { embedded } from './echo-vectors.ts'
-import { forcedTool, pieces, textOf, tokensOf, wordsOf } from './echo-words.ts'
+import { pieces, textOf, tokensOf, toolFor, wordsOf } from './echo-words.ts'
 
 const config = {
   type: 'object',
@@ -31,7 +31,7 @@ const config = {
 
 type Config = FromSchema<typeof config>
 
-/** Says again what the user said, or calls the tool it must call. Needs neither network nor account. */
+/** Says again what the user said, or calls a tool that was asked for. Needs neither network nor account. */
 export default defineProvider({
   name: 'echo',
   summary: 'Repeats what the user said: for trying out, and for tests.',
@@ -58,7 +58,7 @@ async function* echo(
 ): AsyncGenerator<GenerateEvent> {
   const { fail } = config
   if (fail && fail.after === undefined) throw scripted(fail.status, model)
-  const tool = forcedTool(request)
+  const tool = toolFor(request)
   const words = wordsOf(request, tool)
   const said = words.slice(0, 4 * (request.maxOutputTokens ?? Infinity))
   const item: Item = tool
@@ -90,12 +90,11 @@ function nameOf({ name, namespace }: FunctionTool | CustomTool): { name: string;
   return namespace === undefined ? { name } : { name, namespace }
 }
 
+/** A failure of this status, with the code and the type that it has of any provider. */
 function scripted(status: number, model: string): GatewayError {
-  return new GatewayError(
-    'upstream_error',
-    { model, reason: 'its settings say so.' },
-    { status, tags: [String(status)] },
-  )
+  const code = status === 429 ? 'rate_limit_exceeded' : status < 500 ? 'upstream_rejected' : 'upstream_error'
+  const reason = code === 'upstream_rejected' ? 'The settings of the provider say so.' : 'its settings say so.'
+  return new GatewayError(code, { model, reason }, { status, tags: [String(status)] })
 }
 
 /** Waits; rejects with the reason as soon as the exchange is aborted. */

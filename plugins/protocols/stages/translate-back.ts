@@ -84,9 +84,12 @@ export interface Back {
   readonly losses: readonly Loss[]
 }
 
-/** A failure that a good status carried, as if the provider had answered with its status. */
+/**
+ * A failure that a good status carried, as if the provider had answered with its status. What a provider says in neutral
+ * form, it says in the gateway's own words.
+ */
 function told(error: unknown, { candidate, host }: Exchange): unknown {
-  return error instanceof GatewayError && error.code === 'upstream_error'
+  return error instanceof GatewayError && error.code === 'upstream_error' && candidate.offer.protocol !== undefined
     ? refused(error.failure, candidate.model.name, host)
     : error
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Fold, GatewayError, collect } from '../../../engine/index.ts'
-import type { GenerateEvent, GenerateReply, GenerateRequest, Json, Message } from '../../../engine/index.ts'
+import type { GenerateEvent, GenerateReply, GenerateRequest, Item, Json, Message } from '../../../engine/index.ts'
 import { ExchangeScope } from '../../../engine/http/scope.ts'
 import echo from '../../../plugins/providers/echo.ts'
 import { openProvider, testHost } from '../../support/host.ts'
@@ -105,10 +105,25 @@ describe('echo', () => {
     expect((await replyOf(request({ tools, toolChoice: { type: 'auto' } }))).stop).to.equal('end')
   })
 
+  it('calls the first tool that the user speaks of, until there is a result', async () => {
+    const tools = [
+      { type: 'function', name: 'get_time' },
+      { type: 'function', name: 'get_weather' },
+    ] as const
+    const user = (text: string): Item => ({ type: 'message', role: 'user', content: [{ type: 'text', text }] })
+    const weather = user('What is the Weather like in Oslo?')
+    const reply = await replyOf(request({ tools, items: [user('time'), weather] }))
+    expect(reply.items[0]).to.include({ type: 'call', name: 'get_weather', input: '{}' })
+    const result: Item = { type: 'result', kind: 'function', callId: 'c', content: [{ type: 'text', text: 'sunny' }] }
+    for (const other of [{ items: [weather, result] }, { toolChoice: { type: 'none' } as const, items: [weather] }])
+      expect((await replyOf(request({ tools, ...other }))).stop).to.equal('end')
+    expect((await replyOf(request({ tools, items: [user('Get up!')] }))).stop).to.equal('end')
+  })
+
   it('fails before it begins when it is told to', async () => {
     const error = await eventsOf(request(), { fail: { status: 429 } }).catch((thrown: unknown) => thrown)
     if (!(error instanceof GatewayError)) throw error
-    expect([error.code, error.failure.status, error.tags]).to.deep.equal(['upstream_error', 429, ['429']])
+    expect([error.code, error.failure.status, error.tags]).to.deep.equal(['rate_limit_exceeded', 429, ['429']])
   })
 
   it('breaks off after some pieces when it is told to', async () => {
