@@ -127,7 +127,12 @@ function relay(
   // A client that left before says so no more.
   if (response.closed) return over()
   response.on('close', over)
-  beat = keepalive && watchSilence(silence, () => void (stalled ?? response.write(keepalive)))
+  beat =
+    keepalive &&
+    watchSilence(silence, () => {
+      const sign = stalled ? undefined : keepalive()
+      if (sign) response.write(sign)
+    })
   response.on('drain', () => {
     clearTimeout(stalled)
     stalled = undefined

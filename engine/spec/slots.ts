@@ -149,11 +149,8 @@ export type ReplyBody =
       readonly kind: 'stream'
       readonly source: Source
       readonly type: string
-      /**
-       * What may stand between any two of its chunks, to be sent when it is silent for long. Absent: nothing may, or the
-       * stream is not known to come in whole events.
-       */
-      readonly keepalive?: Uint8Array
+      /** What may follow the latest chunk when the stream is silent for long; undefined: nothing, as inside an event. */
+      readonly keepalive?: () => Uint8Array | undefined
     }
   | { readonly kind: 'none' }
 

@@ -100,7 +100,7 @@ export function relayed(exchange: Exchange, source: Source): Back {
     },
   })
   return {
-    body: eventStream(exchange, relay),
+    body: eventStream(exchange, relay, () => torn),
     meter: { read: () => (told ??= { ...measured(), losses: [] }) },
     losses: exchange.upstream.losses,
   }

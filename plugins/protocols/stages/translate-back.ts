@@ -155,10 +155,11 @@ async function* streamed(reply: GenerateReply): AsyncGenerator<GenerateEvent> {
   yield* unfold(reply)
 }
 
-/** Events for the client, in chunks of whole ones. */
-export function eventStream({ codec: { keepalive } }: Exchange, source: Source): Back['body'] {
-  const type = 'text/event-stream; charset=utf-8'
-  return { kind: 'stream', source, type, keepalive: keepalive ? Buffer.from(encodeFrame(keepalive)) : comment }
+/** Events for the client, in chunks of whole ones but where the stream is `torn`. */
+export function eventStream({ codec }: Exchange, source: Source, torn?: () => boolean): Back['body'] {
+  const sign = codec.keepalive ? Buffer.from(encodeFrame(codec.keepalive)) : comment
+  const keepalive = () => (torn?.() ? undefined : sign)
+  return { kind: 'stream', source, type: 'text/event-stream; charset=utf-8', keepalive }
 }
 
 /** What the client asked, for the printers of its protocol. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Flow, Source } from '../../../engine/index.ts'
+import type { Flow, Sink, Source } from '../../../engine/index.ts'
 import { byteBudget, collect, encodeFrame } from '../../../engine/index.ts'
 import chat from '../../../plugins/protocols/chat/codec.ts'
 import { relayed } from '../../../plugins/protocols/stages/relayed.ts'
@@ -26,6 +26,16 @@ const delta = (content: string, finish: string | null = null) =>
 
 const asked = { stream: true, stream_options: { include_usage: true } }
 
+const settings = { resilience: { max_event_bytes: 65_536 } }
+const exchange = {
+  codec: chat,
+  candidate: { model: { name: 'm' } },
+  host: { scrub: (text: string) => text, inHand: byteBudget(0), catalog: { settings } },
+  scope: { id: 'exchange' },
+  request: { sent: asked },
+  upstream: { losses: [] },
+} as unknown as Exchange
+
 describe('a relayed stream', () => {
   it('has its usage, also with 7 KiB of other events after it', async () => {
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
@@ -33,19 +43,22 @@ describe('a relayed stream', () => {
     const other = chunk({ choices: [] })
     const after = Array.from({ length: Math.ceil(7_168 / other.length) }, () => other)
     const texts = [...words, delta('', 'stop'), chunk({ choices: [], usage }), ...after, 'data: [DONE]\n\n']
-    const settings = { resilience: { max_event_bytes: 65_536 } }
-    const exchange = {
-      codec: chat,
-      candidate: { model: { name: 'm' } },
-      host: { scrub: (text: string) => text, inHand: byteBudget(0), catalog: { settings } },
-      scope: { id: 'exchange' },
-      request: { sent: asked },
-      upstream: { losses: [] },
-    }
-    const { body, meter } = relayed(exchange as unknown as Exchange, reads(texts))
+    const { body, meter } = relayed(exchange, reads(texts))
     if (body.kind !== 'stream') throw new Error('it is no stream')
     expect((await collect(body.source, 1e6)).toString()).to.equal(texts.join(''))
     expect(meter.read()).to.deep.include({ id: 'chatcmpl-1', stop: 'end', complete: true })
     expect(meter.read().usage).to.include({ input: 10, output: 5 })
+  })
+  it('lets nothing come between the pieces of an event that is too large to be held', () => {
+    const large = delta('x'.repeat(100_000), 'stop')
+    let sink: Sink | undefined
+    const { body } = relayed(exchange, { open: (reader) => ((sink = reader), still) })
+    if (body.kind !== 'stream') throw new Error('it is no stream')
+    body.source.open({ data: () => undefined, end: () => undefined, fail: () => undefined })
+    const silent = () => body.keepalive?.()?.toString()
+    sink?.data(Buffer.from(delta('one') + large.slice(0, 80_000)))
+    expect(silent()).to.equal(undefined)
+    sink?.data(Buffer.from(large.slice(80_000)))
+    expect(silent()).to.equal(': keepalive\n\n')
   })
 })
