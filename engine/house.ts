@@ -14,6 +14,7 @@ import { declaredKeys } from './live/declared-keys.ts'
 import { dispatchJobs } from './live/dispatch.ts'
 import { Keep } from './live/keep.ts'
 import { Live } from './live/live.ts'
+import { KeysRefused } from './live/services.ts'
 import type { HouseServices } from './live/services.ts'
 import type { Snapshot } from './live/snapshot.ts'
 import { watchConfiguration } from './live/watch.ts'
@@ -83,7 +84,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     async keysFor(settings) {
       stores ??= await openStores(settings, options)
       const problems = stores.keys.problems(declaredKeys(settings))
-      if (problems.length > 0) throw new Error(problems.join('; '))
+      if (problems.length > 0) throw new KeysRefused(problems.join('; '))
       return stores.keys
     },
     fixed: (settings) => (stores === undefined ? [] : changedForGood(stores.settings, settings)),

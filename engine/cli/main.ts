@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
 import { CommanderError } from 'commander'
 import { makeProgram } from './program.ts'
 import { processTerminal } from './terminal.ts'
@@ -6,8 +7,21 @@ import type { Terminal } from './terminal.ts'
 
 /** Runs the command line of this process and sets its exit code. A `.env` in the working directory is read first. */
 export async function main(argv: readonly string[]): Promise<void> {
-  if (existsSync('.env')) process.loadEnvFile()
-  process.exitCode = await run(argv.slice(2), processTerminal())
+  const terminal = processTerminal()
+  process.exitCode = readEnvironment(terminal) ? await run(argv.slice(2), terminal) : 1
+}
+
+function readEnvironment(terminal: Terminal): boolean {
+  try {
+    // What the environment says already counts.
+    for (const [name, value] of Object.entries(parseEnv(readFileSync('.env', 'utf8')))) process.env[name] ??= value
+    return true
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return true
+    terminal.error(`sluice: .env cannot be read: ${code ?? message}`)
+    return false
+  }
 }
 
 /**

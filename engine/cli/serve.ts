@@ -25,7 +25,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   const { config: file, watch, json } = options
   const { environment, folder: root } = terminal
   const secrets = new Secrets()
-  const log = makeLog({ level: 'info', secrets })
+  const log = makeLog({ level: 'info', secrets, text: terminal.interactive && !json })
   if (cluster.isPrimary && (await saysWorkers(file, terminal))) {
     const configuration = await loadConfiguration({ file, root, environment })
     const workers = configuration.settings?.listen.workers ?? 1

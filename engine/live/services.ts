@@ -12,7 +12,7 @@ export interface HouseServices {
   readonly log: Logger
   /**
    * API keys under these settings, which may still be refused: nothing may change for requests under way.
-   * A rejection refuses the configuration.
+   * Rejects with `KeysRefused`, which is a finding; anything else, such as a database out of reach, is none.
    */
   keysFor(settings: Settings): Keys | Promise<Keys>
   /** Settings that differ from those the process started with and take a restart. */
@@ -34,6 +34,11 @@ export interface HouseServices {
   readonly status: Pick<HostStatus, 'draining' | 'degraded'>
   /** Version of the product. */
   readonly version: string
+}
+
+/** What is wrong with the API keys of a configuration. */
+export class KeysRefused extends Error {
+  override readonly name = 'KeysRefused'
 }
 
 const nothingKept = () => Promise.reject(new Error('there is no key-value store'))

@@ -15,6 +15,7 @@ import { makeCatalog } from './catalog.ts'
 import { collectVotes } from './votes.ts'
 import { loadConfiguration } from './configuration.ts'
 import type { Configuration, ConfigurationOptions } from './configuration.ts'
+import { KeysRefused } from './services.ts'
 import type { HouseServices } from './services.ts'
 
 /** One configuration, checked, built and opened. Never changed. */
@@ -182,7 +183,8 @@ async function keysOf(house: HouseServices, settings: Settings, report: (message
   try {
     return await house.keysFor(settings)
   } catch (error) {
-    report((error as Error).message)
+    if (!(error instanceof KeysRefused)) throw error
+    report(error.message)
     return { find: () => undefined }
   }
 }

@@ -29,6 +29,22 @@ describe('engine/log', () => {
     expect(lines).to.deep.equal([])
   })
 
+  it('writes text for a person at a terminal', () => {
+    const lines: string[] = []
+    const secrets = new Secrets()
+    secrets.protect(KNOWN)
+    const log = makeLog({ level: 'info', secrets, text: true, destination: { write: (line) => void lines.push(line) } })
+    log.error('config/sluice.yaml:1:1: unknown field "listn"; did you mean "listen"? [additionalProperties]')
+    log.info({ version: 'abc', key: KNOWN }, 'the configuration is live')
+    log.warn({ err: Object.assign(new Error('no'), { stack: 'Error: no\n    at here' }) }, 'it \u001b[2J failed')
+    // oxlint-disable-next-line no-control-regex
+    expect(lines.map((line) => line.replaceAll(/\u001b\[\d+m/g, ''))).to.deep.equal([
+      'config/sluice.yaml:1:1: unknown field "listn"; did you mean "listen"? [additionalProperties]\n',
+      `the configuration is live version="abc" key="${HIDDEN}"\n`,
+      'it ?[2J failed: Error: no\n    at here\n',
+    ])
+  })
+
   for (const [name, canary] of [
     ['registered', KNOWN],
     ['unregistered', UNKNOWN],

@@ -211,6 +211,23 @@ describe('cli/serve', function () {
       expect(await text).to.contain('[DONE]')
     })
 
+  it('says in one line that its database cannot be used', async () => {
+    const process = await start('{ port: 0 }', { DATABASE_URL: 'sqlite:/dev/null/sluice.db' })
+    expect(await process.ended).to.equal(1)
+    expect(said(process)).to.have.length(1)
+    expect(said(process)[0]).to.match(
+      /^sluice cannot start: the folder \/dev\/null of the database cannot be written: /,
+    )
+    expect(logOf(process).filter(({ level }) => level === 'error')).to.deep.equal([])
+  })
+
+  it('says in one line that the file of the environment cannot be read', async () => {
+    await here.write('.env/is-a-folder', '')
+    const process = await start('{ port: 0 }')
+    expect(await process.ended).to.equal(1)
+    expect(process.error).to.deep.equal(['sluice: .env cannot be read: EISDIR'])
+  })
+
   describe('where it cannot listen', () => {
     let taken: Server
     let port: number

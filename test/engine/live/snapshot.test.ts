@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
+import { KeysRefused } from '../../../engine/live/services.ts'
 import { loadSnapshot } from '../../../engine/live/snapshot.ts'
 import type { Snapshot } from '../../../engine/live/snapshot.ts'
 import { execute } from '../../../engine/pipeline/run.ts'
@@ -52,7 +53,7 @@ describe('snapshot', () => {
     const { catalog } = await good()
     const names = ['m', 'mm', 'far/big', 'off/small', 'big', 'M', 'toString'].map((name) => catalog.find(name)?.name)
     expect(names).to.deep.equal(['m', 'm', 'm', 'n', undefined, undefined, undefined])
-    expect(catalog.settings).to.deep.equal({ logging: { level: 'warn' } })
+    expect(catalog.settings).to.have.deep.property('logging', { level: 'warn' })
   })
 
   it('runs its pipelines with the services of the house', async () => {
@@ -86,7 +87,7 @@ describe('snapshot', () => {
     await house.folder.write({ 'config/sluice.yaml': settings().replace('url: "${OFF_URL}"', 'url: "http://refused"') })
     house.options.house = {
       ...house.options.house,
-      keysFor: () => Promise.reject(new Error('the key "dev" exists twice')),
+      keysFor: () => Promise.reject(new KeysRefused('the key "dev" exists twice')),
     }
     expect(await bad()).to.deep.equal([
       'config/sluice.yaml:8:11: the key "dev" exists twice [keys]',
