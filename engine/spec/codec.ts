@@ -199,11 +199,12 @@ export interface Codec<O extends Operation = Operation> {
     inlines?(part: Part, offer: Offer): boolean
   }
   readonly reply?: {
-    parse(body: Json, restore?: Restore): ReplyOf<O>
+    /** `offer`: whose answer it is; its traits may say how it is to be read. */
+    parse(body: Json, restore?: Restore, offer?: Offer): ReplyOf<O>
     print(reply: ReplyOf<O>, asked: Asked): Printed<JsonObject>
   }
   readonly events?: {
-    reader(restore?: Restore): EventReader<EventOf<O>>
+    reader(restore?: Restore, offer?: Offer): EventReader<EventOf<O>>
     writer(asked: Asked): EventWriter<EventOf<O>>
   }
 }

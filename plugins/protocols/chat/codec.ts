@@ -31,7 +31,7 @@ export default defineCodec<'generate'>({
   close,
   request: { parse, print, inlines },
   reply: { parse: parseReply, print: printReply },
-  events: { reader: (restore) => new ChatReader(restore), writer: (asked) => new ChatWriter(asked) },
+  events: { reader: (restore, offer) => new ChatReader(restore, offer), writer: (asked) => new ChatWriter(asked) },
 })
 
 function failed({ event, data }: Frame): Failure | undefined {

@@ -6,6 +6,7 @@ import type {
   GenerateEvent,
   Json,
   JsonObject,
+  Offer,
   Restore,
   StopReason,
   Usage,
@@ -16,6 +17,8 @@ import { CallReader } from './read-calls.ts'
 import { ReasoningReader } from './read-reasoning.ts'
 import { TextReader } from './read-text.ts'
 import { parseStop } from './stop.ts'
+import { ThinkTags } from './think-tags.ts'
+import type { Told } from './think-tags.ts'
 import { parseUsage } from './usage.ts'
 
 /** Reads the chunks of an upstream. The end is told once everything is known: usage may follow the finish. */
@@ -24,14 +27,16 @@ export class ChatReader implements EventReader<GenerateEvent> {
   readonly #text = new TextReader(this.#events)
   readonly #reasoning = new ReasoningReader(this.#events, () => this.#text.close())
   readonly #calls: CallReader
+  readonly #tags: ThinkTags | undefined
   #id: string | undefined
   #started = false
   #ended = false
   #reason: string | undefined
   #usage: Usage | undefined
 
-  constructor(restore?: Restore) {
+  constructor(restore?: Restore, offer?: Offer) {
     this.#calls = new CallReader(this.#events, restore)
+    this.#tags = offer?.traits?.['think_tags'] === true ? new ThinkTags() : undefined
   }
 
   read({ event, data }: Frame): GenerateEvent[] {
@@ -66,6 +71,7 @@ export class ChatReader implements EventReader<GenerateEvent> {
     const stop = this.#stop(done)
     if (!stop) return this.#fail(broken('ended before it was complete'))
     if (!this.#started) this.#start({})
+    if (this.#tags) this.#tell(this.#tags.end())
     this.#reasoning.close()
     this.#text.close()
     if (!this.#calls.close()) return this.#fail(broken('called a tool without a name'))
@@ -97,13 +103,24 @@ export class ChatReader implements EventReader<GenerateEvent> {
     if (Array.isArray(details)) this.#reasoning.details(details)
     const reasoning = delta['reasoning_content'] || delta['reasoning']
     if (typeof reasoning === 'string' && reasoning !== '') this.#reasoning.bare(reasoning)
-    if (typeof content === 'string') this.#say('text', content, logprobs)
+    if (typeof content === 'string') this.#content(content, logprobs)
     else if (Array.isArray(content)) this.#parts(content)
     if (typeof refusal === 'string') this.#say('refusal', refusal, logprobs)
     if (Array.isArray(annotations)) this.#text.annotations(annotations)
     if (Array.isArray(calls) && calls.length > 0) this.#call(calls)
     // The `functions` era: one call, without an id.
     if (isObject(call)) this.#call([{ index: 0, function: call }])
+  }
+
+  #content(content: string, logprobs: Json | undefined): void {
+    const told = this.#tags?.push(content)
+    if (!told || told.said === content) this.#say('text', content, logprobs)
+    else this.#tell(told)
+  }
+
+  #tell({ thought, said }: Told): void {
+    if (thought !== '') this.#reasoning.bare(thought)
+    this.#say('text', said, undefined)
   }
 
   #say(kind: 'text' | 'refusal', text: string, logprobs: Json | undefined): void {

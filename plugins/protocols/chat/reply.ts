@@ -1,5 +1,5 @@
 import { GatewayError, fold, isObject, unfold } from '../../../engine/index.ts'
-import type { Asked, GenerateReply, Json, JsonObject, Printed, Restore } from '../../../engine/index.ts'
+import type { Asked, GenerateReply, Json, JsonObject, Offer, Printed, Restore } from '../../../engine/index.ts'
 import { Deltas } from './deltas.ts'
 import type { Delta } from './deltas.ts'
 import { ChatReader } from './reader.ts'
@@ -10,7 +10,7 @@ import { headOf } from './writer.ts'
  * A whole answer, read as a stream of one chunk. Throws `upstream_error` for an answer that is an error and
  * `upstream_invalid_response` for one that is no completion.
  */
-export function parseReply(body: Json, restore?: Restore): GenerateReply {
+export function parseReply(body: Json, restore?: Restore, offer?: Offer): GenerateReply {
   if (!isObject(body)) throw unreadable('it is no JSON object')
   const [choice] = Array.isArray(body['choices']) ? body['choices'] : []
   if (!body['error'] && body['object'] !== 'error' && (!isObject(choice) || !isObject(choice['message']))) {
@@ -19,7 +19,7 @@ export function parseReply(body: Json, restore?: Restore): GenerateReply {
   const chunk = isObject(choice)
     ? { ...body, choices: [{ ...choice, index: 0, delta: numbered(choice['message']) }] }
     : body
-  const reader = new ChatReader(restore)
+  const reader = new ChatReader(restore, offer)
   const events = reader.chunk(chunk)
   return fold(events.at(-1)?.type === 'failure' ? events : [...events, ...reader.finish(true)])
 }

@@ -41,6 +41,11 @@ export const chatTraits = {
     default: false,
     description: 'Wants its reasoning text back as `reasoning_content` of the assistant message.',
   },
+  think_tags: {
+    type: 'boolean',
+    default: false,
+    description: 'Writes its reasoning into the content, between `<think>` and `</think>`.',
+  },
   cache_control: { type: 'boolean', default: false, description: 'Takes `cache_control` on parts and tools.' },
   images: { type: 'boolean', default: true, description: 'Takes `image_url` parts.' },
   files: { type: 'boolean', default: false, description: 'Takes `file` parts.' },

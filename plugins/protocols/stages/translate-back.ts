@@ -99,7 +99,10 @@ function back(exchange: Exchange, answer: UpstreamAnswer): Back | Promise<Back> 
     case 'whole':
       // A client that asked to stream reads events, whatever the provider made of that.
       if (exchange.upstream.same && !(exchange.request.stream && exchange.codec.events)) return whole(exchange, answer)
-      return printed(exchange, upstreamCodec(exchange, 'reply').parse(answer.body, exchange.upstream.restore))
+      return printed(
+        exchange,
+        upstreamCodec(exchange, 'reply').parse(answer.body, exchange.upstream.restore, exchange.candidate.offer),
+      )
     case 'bytes':
       return { body: { kind: 'stream', source: answer.source, type: answer.type }, meter: meterOf({}), losses: [] }
     case 'events':
@@ -116,7 +119,7 @@ function back(exchange: Exchange, answer: UpstreamAnswer): Back | Promise<Back> 
 }
 
 function events(exchange: Exchange, source: Source): Back | Promise<Back> {
-  const reader = upstreamCodec(exchange, 'events').reader(exchange.upstream.restore)
+  const reader = upstreamCodec(exchange, 'events').reader(exchange.upstream.restore, exchange.candidate.offer)
   if (exchange.request.stream) return written(exchange, source, reader)
   return folded(exchange, source, reader).then((reply) => printed(exchange, reply))
 }
