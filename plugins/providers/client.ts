@@ -8,5 +8,8 @@ const require = createRequire(import.meta.url)
 export const Pool = require('undici/lib/dispatcher/pool.js') as typeof undici.Pool
 export type Pool = undici.Pool
 
+/** Makes what opens the connections of a pool. */
+export const buildConnector = require('undici/lib/core/connect.js') as typeof undici.buildConnector
+
 /** Errors by their classes. */
 export const errors = require('undici/lib/core/errors.js') as typeof undici.errors

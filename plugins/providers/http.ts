@@ -1,7 +1,8 @@
 import { duration } from '../../engine/index.ts'
 import type { Answer, Call, Host, Scope } from '../../engine/index.ts'
-import { Pool } from './client.ts'
+import { Pool, buildConnector } from './client.ts'
 import { Exchange } from './exchange.ts'
+import { withoutContinue } from './interim.ts'
 import type { Timeouts } from './limits.ts'
 
 /** What the settings of a provider say about its connections. Durations as text. */
@@ -100,9 +101,13 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'cata
 const nothing = new Uint8Array()
 
 function openPool(origin: string, connections: number | null, connect: number): Pool {
+  const connector = buildConnector({ timeout: connect, allowH2: false })
   return new Pool(origin, {
     connections,
-    connectTimeout: connect,
+    connect: (options, opened) =>
+      connector(options, (...[error, socket]) =>
+        error === null ? opened(null, withoutContinue(socket)) : opened(error, null),
+      ),
     pipelining: 1,
     allowH2: false,
     keepAliveTimeout: 60_000,

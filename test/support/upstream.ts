@@ -25,8 +25,8 @@ export interface Script {
   readonly every?: number
   /** What follows the body: its proper end (default), a closed or a reset connection, or nothing for ever. */
   readonly ending?: 'end' | 'close' | 'reset' | 'hang'
-  /** These bytes instead of an answer; `ending` says what follows, by default nothing. */
-  readonly raw?: Chunk
+  /** These bytes instead of an answer, in pieces that arrive one by one; `ending` says what follows, by default nothing. */
+  readonly raw?: Chunk | readonly Chunk[]
   /** No answer at all. */
   readonly silent?: boolean
 }
@@ -147,7 +147,11 @@ async function perform(script: Script, response: ServerResponse, recorded: Recor
   const socket = response.socket
   if (script.silent || !socket || response.destroyed) return
   if (script.raw !== undefined) {
-    socket.write(script.raw)
+    for (const piece of [script.raw].flat()) {
+      socket.write(piece)
+      // What is written at once is read at once.
+      await sleep(2)
+    }
     return finish(script.ending ?? 'hang', response, socket)
   }
   const type = script.frames ? 'text/event-stream' : isBytes(script.body) ? undefined : 'application/json'

@@ -25,6 +25,26 @@ export function takes(rig: Rig): void {
       expect((await collect(answer.body, 1_000)).toString()).to.equal('ok')
     })
 
+    it('a final answer after 100 Continue that nobody asked for, however it arrives (faults A19)', async () => {
+      const interim = 'HTTP/1.1 100 Continue\r\n\r\n'
+      const final = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
+      const whole = interim + 'HTTP/1.1 100 \r\nx: y\r\n\r\n' + final
+      const provider = rig.open()
+      for (const raw of [whole, ...[1, 9, 20, 24, 26, 40].map((at) => [whole.slice(0, at), whole.slice(at)])]) {
+        rig.upstream.answer({ raw, ending: 'close' })
+        const answer = await rig.send(provider)
+        expect(answer.status).to.equal(200)
+        expect((await collect(answer.body, 1_000)).toString()).to.equal('ok')
+      }
+    })
+
+    it('a body that looks like 100 Continue', async () => {
+      const says = 'HTTP/1.1 100 Continue\r\n\r\n'
+      const chunks = ['one', says, 'two', says]
+      const answer = await rig.answered({ chunks, every: 5 })
+      expect((await collect(answer.body, 1_000)).toString()).to.equal(chunks.join(''))
+    })
+
     it('every byte in order, though the body is opened late', async () => {
       const chunks = Array.from({ length: 200 }, (_, index) => `${index};`.padEnd(2_000, '.'))
       const answer = await rig.answered({ chunks })
