@@ -1,6 +1,7 @@
 import { JsonBoundError, outline } from '../json/outline.ts'
 import type { JsonBounds, MemberVisitor, Outline } from '../json/outline.ts'
 import { parseJson } from '../json/parse.ts'
+import { brokenAt } from '../json/reader.ts'
 import { GatewayError } from '../spec/error.ts'
 
 /** Deepest nesting a body may have; beyond it validators and walkers would overflow their stack. */
@@ -12,13 +13,35 @@ export interface Token {
   readonly end: number
 }
 
-/** The value of a client's JSON text. Throws `invalid_json`. */
-export function clientJson(text: string, escapedKey?: boolean): unknown {
+/** What is known of a client's JSON text. */
+export interface KnownText {
+  /** Whether an escape stands in one of its keys; absent: it is looked for. */
+  readonly escapedKey?: boolean
+  /** The client sent this very text, so that a place in it means something to it. */
+  readonly sent?: boolean
+}
+
+/** The value of a client's JSON text. Throws `invalid_json`, which says where the text is none and never quotes it. */
+export function clientJson(text: string, { escapedKey, sent = false }: KnownText = {}): unknown {
   try {
     return parseJson(text, escapedKey)
   } catch (cause) {
-    throw new GatewayError('invalid_json', { reason: 'it cannot be parsed' }, { cause })
+    const place = sent && text.length <= placeLimit ? placeOf(text) : undefined
+    throw new GatewayError('invalid_json', { reason: place ?? 'it cannot be parsed' }, { cause })
   }
+}
+
+/** Characters of the longest text in which the place is looked for: it is read once more, and more slowly. */
+const placeLimit = 256 * 1024
+
+/** Where a text stops being JSON. */
+function placeOf(text: string): string | undefined {
+  const at = brokenAt(text)
+  if (at === undefined) return undefined
+  const before = text.slice(0, at)
+  const line = before.split('\n').length
+  const place = `line ${line}, column ${at - before.lastIndexOf('\n')} (byte ${Buffer.byteLength(before)})`
+  return at === text.length ? `it ends too early, at ${place}` : `what stands at ${place} does not belong there`
 }
 
 /**

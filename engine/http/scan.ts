@@ -20,13 +20,15 @@ export interface ScanOptions {
   readonly fields: FieldNames
   /** Most keys, objects and lists; four commas count as one. */
   readonly members: number
+  /** The bytes are those that the client sent; default: they are. */
+  readonly sent?: boolean
 }
 
 /**
  * Parses a client's JSON body. Before it is parsed, one walk over its tokens refuses what is nested deeper than 128
  * levels, what has too many members, and a field that others may read in another way.
  */
-export function scanJson(bytes: Buffer, { fields, members }: ScanOptions): ScannedJson {
+export function scanJson(bytes: Buffer, { fields, members, sent = true }: ScanOptions): ScannedJson {
   // One character per byte: a place in this text is one in the bytes.
   const text = bytes.toString('latin1')
   const ascii = isAscii(bytes)
@@ -38,7 +40,7 @@ export function scanJson(bytes: Buffer, { fields, members }: ScanOptions): Scann
     if (name !== undefined && text[value] === '"') tokens.set(name, { start: value, end: stringEnd(text, value) })
   }
   const { escapedKey } = clientOutline(text, members, { key })
-  const body = clientJson(ascii ? text : bytes.toString(), escapedKey)
+  const body = clientJson(ascii ? text : bytes.toString(), { escapedKey, sent })
   if (!isObject(body)) throw new GatewayError('invalid_request', { reason: 'The body must be a JSON object.' })
   return { body, tokens }
 }

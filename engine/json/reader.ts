@@ -20,10 +20,24 @@ export function readJson(text: string): Json {
   return new JsonReader(text).read()
 }
 
+/** Index of the token at which a text stops being JSON; undefined where it does not, or is nested too deep to be read. */
+export function brokenAt(text: string): number | undefined {
+  const reader = new JsonReader(text)
+  try {
+    reader.read()
+    return undefined
+  } catch (error) {
+    if (error instanceof SyntaxError) return reader.broken
+    throw error
+  }
+}
+
 class JsonReader {
   readonly #text: string
   #at = 0
   #depth = 0
+  /** Where the text was found to be no JSON. */
+  broken: number | undefined
 
   constructor(text: string) {
     this.#text = text
@@ -118,6 +132,7 @@ class JsonReader {
   }
 
   #broken(): SyntaxError {
+    this.broken = this.#at
     return new SyntaxError(`The text is not JSON at position ${this.#at}.`)
   }
 }

@@ -76,7 +76,7 @@ function checkNames(form: JsonObject): void {
   for (const [name, value] of Object.entries(form)) for (const _ of Array.isArray(value) ? value : [value]) read(name)
 }
 
-function readJson(codec: AnyCodec, { headers }: Ingress, raw: Buffer, members: number) {
-  const { body, tokens } = scanJson(raw, { fields, members })
+function readJson(codec: AnyCodec, { headers, message }: Ingress, raw: Buffer, members: number) {
+  const { body, tokens } = scanJson(raw, { fields, members, sent: message === undefined })
   return { request: new ClientRequest(codec, { raw, headers, contentType: json, body, modelAt: tokens.get('model') }) }
 }

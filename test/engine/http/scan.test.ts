@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { FieldNames } from '../../../engine/http/field-names.ts'
 import { cutMembers, pasteMembers, pasteOver } from '../../../engine/http/members.ts'
+import { GatewayError } from '../../../engine/spec/error.ts'
 import { scanJson, spliceString } from '../../../engine/http/scan.ts'
 
 const options = { fields: new FieldNames(['model', 'stream', 'routing']), members: 1_000 }
@@ -59,8 +60,29 @@ describe('scanJson', () => {
   it('refuses what is no object, no JSON or no UTF-8', () => {
     for (const text of ['[]', 'null', '"x"', '1']) expect(() => scan(text), text).to.throw('must be a JSON object')
     for (const text of ['', '{', '{"a":}', '\ufeff{}', '{"a":"\\', '}{'])
-      expect(() => scan(text), text).to.throw('cannot be parsed')
+      expect(() => scan(text), text).to.throw('not valid JSON')
     expect(() => scanBytes(Buffer.from([0x7b, 0xff, 0x7d]))).to.throw('not UTF-8')
+  })
+
+  it('says where a text stops being JSON, and never what stands there', () => {
+    const table: readonly (readonly [string, string])[] = [
+      ['', 'it ends too early, at line 1, column 1 (byte 0)'],
+      ['{"a": [1, 2', 'it ends too early, at line 1, column 12 (byte 11)'],
+      ['{"a":secret}', 'what stands at line 1, column 6 (byte 5) does not belong there'],
+      ['{"a":1,}', 'what stands at line 1, column 8 (byte 7) does not belong there'],
+      ['{\n  "ä": "x",\n  "b": tru\n}', 'what stands at line 3, column 8 (byte 22) does not belong there'],
+      ['{"a":"x\ny"}', 'what stands at line 1, column 6 (byte 5) does not belong there'],
+      ['{} {}', 'what stands at line 1, column 4 (byte 3) does not belong there'],
+    ]
+    for (const [text, place] of table)
+      expect(() => scan(text), text)
+        .to.throw(GatewayError)
+        .with.property('message', `The body is not valid JSON: ${place}.`)
+  })
+
+  it('says no place in a long text, nor in one that the client did not send as it is', () => {
+    expect(() => scan(`{"a":"${'x'.repeat(300_000)}",}`)).to.throw('it cannot be parsed')
+    expect(() => scanJson(Buffer.from('{"a":}'), { ...options, sent: false })).to.throw('it cannot be parsed')
   })
 
   it('refuses depth 129 and takes depth 128', () => {
