@@ -23,7 +23,7 @@ import type { Database } from './store/database.ts'
 import { keyPoll } from './store/keys.ts'
 import type { ApiKeys } from './store/keys.ts'
 import type { Secrets } from './store/redaction.ts'
-import { changedForGood, openStores, refreshKeys } from './store/stores.ts'
+import { changedForGood, openStores, pollKeys } from './store/stores.ts'
 import type { Stores } from './store/stores.ts'
 import { productVersion } from './version.ts'
 import { WorkerPool } from './workers/pool.ts'
@@ -147,7 +147,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     const unwatch = options.watch ? watchConfiguration(live, log) : () => undefined
     const { keys, database, rows, jobs } = stores
     jobs?.start(dispatchJobs(live))
-    const polling = setInterval(() => refreshKeys(keys, log), keyPoll).unref()
+    const polling = setInterval(() => pollKeys(keys, log, () => http.recheck()), keyPoll).unref()
     return {
       address,
       live,

@@ -7,7 +7,7 @@ import { parseJson } from '../json/parse.ts'
 import { loadConfiguration } from '../live/configuration.ts'
 import { declaredKeys, modelNames } from '../live/declared-keys.ts'
 import { openDatabase } from '../store/database.ts'
-import { ApiKeys, NameTaken, keyPoll } from '../store/keys.ts'
+import { ApiKeys, NameTaken } from '../store/keys.ts'
 import type { DeclaredKey, NewKey, StoredKey } from '../store/keys.ts'
 import { WrongUse } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
@@ -29,7 +29,7 @@ export async function createKey({ config, json, ...asked }: CreateKeyOptions, te
     try {
       const { id, text } = await keys.createKey({ ...wanted, ...models })
       terminal.out(json ? JSON.stringify({ id, name: wanted.name, key: text }) : text)
-      terminal.error(`Gateways that are running know it within ${keyPoll / 1000} seconds.`)
+      terminal.error('Gateways that are running take it from now on.')
       return 0
     } catch (error) {
       if (!(error instanceof NameTaken)) throw error
@@ -85,10 +85,7 @@ export async function revokeKey(
     const revoked = await keys.revoke(found.id)
     if (!revoked) terminal.error(`sluice: the API key "${found.name}" is revoked already`)
     else if (json) terminal.out(JSON.stringify({ id: found.id, name: found.name, revoked }))
-    else
-      terminal.out(
-        `The API key "${found.name}" is revoked. Gateways that are running know it within ${keyPoll / 1000} seconds.`,
-      )
+    else terminal.out(`The API key "${found.name}" is revoked. Gateways that are running know it within a second.`)
     return revoked ? 0 : 1
   })
 }

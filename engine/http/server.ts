@@ -35,6 +35,8 @@ export interface HttpOptions {
 /** A server for HTTP and WebSockets. */
 export interface HttpServer {
   readonly server: Server
+  /** Looks whether the clients of open sockets may still be here. */
+  recheck(): void
   /** Takes nothing new and lets what is under way finish; after `deadline` milliseconds it is cut. */
   drain(deadline: number): Promise<void>
 }
@@ -122,6 +124,7 @@ export function createHttpServer({ live, log, limits, budget, draining }: HttpOp
   )
   return {
     server,
+    recheck: () => sockets.recheck(),
     async drain(deadline) {
       closing = true
       const cut = () => running.scopes.forEach((scope) => scope.abort(new GatewayError('draining')))

@@ -61,7 +61,7 @@ export class Sockets {
     this.#keys = new Tally(perKey)
     this.#shares = new Shares(unfinished)
     this.#beating = setInterval(() => this.#peers.forEach((peer) => peer.beat()), beat).unref()
-    this.#rechecking = setInterval(() => this.#peers.forEach((peer) => void peer.recheck()), recheck).unref()
+    this.#rechecking = setInterval(() => this.recheck(), recheck).unref()
   }
 
   /** Takes an `upgrade` of the server. */
@@ -71,6 +71,11 @@ export class Sockets {
       this.#options.log.error({ err: error }, 'an upgrade failed')
       stream.destroy()
     })
+  }
+
+  /** Looks whether the client of each socket may still be here. */
+  recheck(): void {
+    for (const peer of this.#peers) void peer.recheck()
   }
 
   /** Closes each socket after its answer under way; after `deadline` milliseconds these are cut. */

@@ -41,6 +41,9 @@ export class KeysRefused extends Error {
   override readonly name = 'KeysRefused'
 }
 
+/** Keys of nobody. */
+export const noKeys: Keys = { find: () => undefined, search: () => Promise.resolve(undefined) }
+
 const nothingKept = () => Promise.reject(new Error('there is no key-value store'))
 const nothingSealed = () => {
   throw new Error('there is no master secret')
@@ -50,7 +53,7 @@ const nothingSealed = () => {
 export function emptyHouse(version: string, keep: Keep = new Keep()): HouseServices {
   return {
     log: pino({ level: 'silent' }),
-    keysFor: () => ({ find: () => undefined }),
+    keysFor: () => noKeys,
     protect: () => undefined,
     scrub: (text) => text,
     inHand: byteBudget(0),

@@ -15,7 +15,7 @@ import { makeCatalog } from './catalog.ts'
 import { collectVotes } from './votes.ts'
 import { loadConfiguration } from './configuration.ts'
 import type { Configuration, ConfigurationOptions } from './configuration.ts'
-import { KeysRefused } from './services.ts'
+import { KeysRefused, noKeys } from './services.ts'
 import type { HouseServices } from './services.ts'
 
 /** One configuration, checked, built and opened. Never changed. */
@@ -185,7 +185,7 @@ async function keysOf(house: HouseServices, settings: Settings, report: (message
   } catch (error) {
     if (!(error instanceof KeysRefused)) throw error
     report(error.message)
-    return { find: () => undefined }
+    return noKeys
   }
 }
 

@@ -5,6 +5,11 @@ import type { Principal } from './slots.ts'
 export interface Keys {
   /** The principal of a key's text; undefined when it is unknown or expired. */
   find(text: string): Principal | undefined
+  /**
+   * The same, of a key that may have been made elsewhere a moment ago: the database is asked, at most once a second
+   * for all who wait. Never rejects.
+   */
+  search(text: string): Promise<Principal | undefined>
 }
 
 /** One row of the request log. Times in milliseconds, tokens in disjoint buckets, money in micro-USD. */

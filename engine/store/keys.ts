@@ -1,4 +1,5 @@
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { parseJson } from '../json/parse.ts'
 import type { Keys } from '../spec/store.ts'
 import type { Principal } from '../spec/slots.ts'
@@ -50,16 +51,14 @@ const LENGTH = PREFIX.length + 43
 /** Most keys in use whose digests are remembered. */
 const REMEMBERED = 1_000
 
-/** Milliseconds after which keys that other processes made, changed or revoked are known here. */
-export const keyPoll = 5_000
+/** Milliseconds after which it is known here that another process made or revoked a key. */
+export const keyPoll = 1_000
 
-/** Milliseconds between two looks for a key that is not known. */
+/** Milliseconds after which any other change of a key is known here. */
+const CHANGES = 5_000
+
+/** Milliseconds between two looks for keys that are not known. */
 const SECOND_LOOK = 1_000
-
-export interface ApiKeysOptions {
-  /** Hears, at most once a second, that a key was asked for that may have been made elsewhere since the last `refresh`. */
-  readonly onStranger?: () => void
-}
 
 /**
  * The API keys of the config file and of the database, as one snapshot in memory: looking one up is a hash and a `Map`.
@@ -77,12 +76,19 @@ export class ApiKeys implements Keys {
 
   /** By the text of a key that has a record; a stranger's never gets here. */
   readonly #digests = new Map<string, string>()
-  readonly #onStranger: () => void
+  readonly #onFailure: (error: unknown) => void
+  /** The next look for unknown keys, as long as it has not begun. */
+  #look: Promise<void> | undefined
   #lookedAt = -Infinity
+  /** When the last reading began, when the one whose keys are known did, and what told the state of the database. */
+  #readAt = -Infinity
+  #known = -Infinity
+  #state = ''
 
-  constructor(database: Database, { onStranger = () => undefined }: ApiKeysOptions = {}) {
+  /** @param onFailure hears that the database could not be read when a key was searched for */
+  constructor(database: Database, onFailure: (error: unknown) => void = () => undefined) {
     this.#database = database
-    this.#onStranger = onStranger
+    this.#onFailure = onFailure
   }
 
   find(text: string): Principal | undefined {
@@ -90,11 +96,16 @@ export class ApiKeys implements Keys {
     if (known === undefined && (text.length > 256 || !SHAPE.test(text))) return undefined
     const digest = known ?? hash('sha256', text)
     const record = this.#fromFile.get(digest) ?? this.#fromDatabase.get(digest)
-    if (record === undefined) {
-      this.#digests.delete(text)
-      if (text.length === LENGTH && text.startsWith(PREFIX)) this.#miss()
-    } else if (known === undefined) this.#remember(text, digest)
+    if (record === undefined) this.#digests.delete(text)
+    else if (known === undefined) this.#remember(text, digest)
     return record !== undefined && Date.now() < record.expiresAt ? record.principal : undefined
+  }
+
+  async search(text: string): Promise<Principal | undefined> {
+    // Only what looks like a key that was made here can have been made elsewhere.
+    if (text.length !== LENGTH || !text.startsWith(PREFIX)) return undefined
+    await (this.#look ??= this.#lookAgain())
+    return this.find(text)
   }
 
   /** What is wrong with keys a config file declares, one sentence each; they name keys, never their text. */
@@ -128,9 +139,26 @@ export class ApiKeys implements Keys {
     )
   }
 
+  /**
+   * Reads the keys of the database if one was made or revoked, or when the last reading is 5 seconds old. Whether one was
+   * made or revoked since this was asked last.
+   */
+  async poll(): Promise<boolean> {
+    const counts = await this.#database.rows('select count(*) as made, count(revoked_at) as revoked from api_keys')
+    const state = JSON.stringify(counts)
+    const changed = state !== this.#state
+    if (changed || performance.now() - this.#readAt >= CHANGES) await this.refresh()
+    this.#state = state
+    return changed
+  }
+
   /** Reads the keys of the database. */
   async refresh(): Promise<void> {
+    const began = (this.#readAt = performance.now())
     const rows = await this.#database.rows<ApiKeysTable>('select * from api_keys')
+    // A reading that was overtaken knows less.
+    if (began < this.#known) return
+    this.#known = began
     const live = rows.filter((row) => row.revoked_at === null)
     this.#names = new Set(rows.map((row) => row.name.toLowerCase()))
     this.#fromDatabase = new Map(
@@ -201,11 +229,13 @@ export class ApiKeys implements Keys {
     this.#digests.set(text, digest)
   }
 
-  #miss(): void {
-    const now = performance.now()
-    if (now - this.#lookedAt < SECOND_LOOK) return
-    this.#lookedAt = now
-    this.#onStranger()
+  /** Whoever comes before it begins waits for the same look. */
+  async #lookAgain(): Promise<void> {
+    const wait = this.#lookedAt + SECOND_LOOK - performance.now()
+    await setTimeout(Math.max(0, wait), undefined, { ref: false })
+    this.#look = undefined
+    this.#lookedAt = performance.now()
+    await this.refresh().catch(this.#onFailure)
   }
 
   #isDeclared(name: string): boolean {

@@ -51,7 +51,7 @@ export async function openStores(settings: Settings, options: StoreOptions): Pro
   await using opened = new AsyncDisposableStack()
   const database = opened.adopt(await openDatabase(url), close)
   const rows = opened.adopt(new LogQueue({ url, log, scrub: (text) => secrets.scrub(text) }), close)
-  const keys: ApiKeys = new ApiKeys(database, { onStranger: () => refreshKeys(keys, log) })
+  const keys = new ApiKeys(database, unread(log))
   const opening = [
     openKeyValue(shared, database, log).then((store) => opened.adopt(store, close)),
     openQueue(shared, log).then((queue) => queue && opened.adopt(queue, close)),
@@ -100,9 +100,13 @@ async function openQueue(url: string | undefined, log: Logger): Promise<OpenJobs
   return openJobs(url, log)
 }
 
-/** Reads the keys of the database again; a failure is logged. */
-export function refreshKeys(keys: ApiKeys, log: Logger): void {
-  keys.refresh().catch((error: unknown) => log.warn({ err: error }, 'the API keys cannot be read again'))
+/** Looks whether a key was made, changed or revoked, and tells; a failure is logged. */
+export function pollKeys(keys: ApiKeys, log: Logger, onChange: () => void): void {
+  keys.poll().then((changed) => changed && onChange(), unread(log))
+}
+
+function unread(log: Logger) {
+  return (error: unknown) => log.warn({ err: error }, 'the API keys cannot be read again')
 }
 
 /** Settings that a running process cannot take over. */

@@ -19,12 +19,27 @@ export default defineStage({
   provides: ['principal'],
   build: (_, { keys }) => {
     return ({ ingress: { headers } }) => {
-      const principal = find(keys, bearer(headers.authorization)) ?? find(keys, single(headers['x-api-key']))
-      if (principal === undefined) throw new GatewayError('invalid_api_key')
-      return { principal }
+      const shown = [bearer(headers.authorization), single(headers['x-api-key'])].filter(isKey)
+      if (shown.length === 0) throw new GatewayError('invalid_api_key', {}, { message: missing })
+      for (const text of shown) {
+        const principal = keys.find(text)
+        if (principal !== undefined) return { principal }
+      }
+      return searched(keys, shown)
     }
   },
 })
+
+const missing = 'No API key was sent. Send it as "authorization: Bearer <key>" or as "x-api-key: <key>".'
+
+/** Looks where keys may have been made that are not known yet. */
+async function searched(keys: Keys, shown: readonly string[]): Promise<{ principal: Principal }> {
+  for (const text of shown) {
+    const principal = await keys.search(text)
+    if (principal !== undefined) return { principal }
+  }
+  throw new GatewayError('invalid_api_key')
+}
 
 const BEARER = 'bearer '
 
@@ -39,6 +54,6 @@ function single(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : undefined
 }
 
-function find(keys: Keys, text: string | undefined): Principal | undefined {
-  return text === undefined ? undefined : keys.find(text)
+function isKey(text: string | undefined): text is string {
+  return text !== undefined && text !== ''
 }

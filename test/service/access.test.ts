@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
+import { ApiKeys } from '../../engine/store/keys.ts'
 import { anthropic, openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { Gateway } from '../support/gateway.ts'
@@ -62,6 +63,13 @@ describe('who may use what', () => {
     const made = await gateway.house.keys.createKey({ name: 'made', models: ['large'] })
     expect(await status({ 'x-api-key': made.text }, 'large')).to.equal(200)
     expect(await status({ 'x-api-key': made.text }, 'small')).to.equal(403)
+  })
+
+  it('a key that another process made is taken at its first request', async () => {
+    const { text: made } = await new ApiKeys(gateway.house.database).createKey({ name: 'elsewhere' })
+    expect(await status({ authorization: `Bearer ${made}` })).to.equal(200)
+    const { text: another } = await new ApiKeys(gateway.house.database).createKey({ name: 'another' })
+    expect(await status({ 'x-api-key': another })).to.equal(200)
   })
 
   it('the list of a key means records, whatever name they are asked by', async () => {

@@ -39,7 +39,7 @@ describe('cli/key', () => {
     expect(status).to.equal(0)
     expect(out).to.have.length(1)
     expect(out[0]).to.match(/^sk-sluice-[\w-]{43}$/)
-    expect(error).to.deep.equal(['Gateways that are running know it within 5 seconds.'])
+    expect(error).to.deep.equal(['Gateways that are running take it from now on.'])
     expect(await made()).to.deep.equal([{ name: 'alice', models: null, expires_at: null }])
   })
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { Keep } from '../../../engine/live/keep.ts'
-import { emptyHouse } from '../../../engine/live/services.ts'
+import { emptyHouse, noKeys } from '../../../engine/live/services.ts'
 import type { HouseServices } from '../../../engine/live/services.ts'
 import { testFolder } from '../config/folder.ts'
 import type { TestFolder } from '../config/folder.ts'
@@ -73,6 +73,7 @@ export async function testHouse(): Promise<TestHouse> {
     ...emptyHouse('1.2.3', keep),
     log: pino({ base: null }, { write: (line) => void lines.push(JSON.parse(line)) }),
     keysFor: ({ api_keys }) => ({
+      ...noKeys,
       find: (text) => (api_keys.some(({ key }) => key === text) ? { keyId: '1', name: 'dev' } : undefined),
     }),
     protect: (values) => void secrets.push(...values),

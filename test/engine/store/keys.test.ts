@@ -64,16 +64,57 @@ function contract(open: () => Promise<Database>): void {
     expect(keys.find(text)).to.include({ keyId: id })
   })
 
-  it('says, at most once a second, that an unknown key may have been made elsewhere', async () => {
-    let heard = 0
-    const listening = new ApiKeys(database, { onStranger: () => (heard += 1) })
-    for (const text of ['dev-key-of-a-file', 'sk-sluice-short', `sk-other--${'x'.repeat(43)}`]) listening.find(text)
-    expect(heard).to.equal(0)
-    const { text } = await new ApiKeys(database).createKey({ name: 'elsewhere' })
-    for (let times = 0; times < 3; times++) expect(listening.find(text)).to.equal(undefined)
-    expect(heard).to.equal(1)
-    await listening.refresh()
-    expect(listening.find(text)).to.include({ name: 'elsewhere' })
+  /** The database, counting how often all keys are read. */
+  function counted() {
+    let reads = 0
+    const rows: Database['rows'] = (statement) => {
+      if (statement.startsWith('select *')) reads++
+      return database.rows(statement)
+    }
+    return {
+      database: { ...database, query: database.query, rows } as Database,
+      get reads() {
+        return reads
+      },
+    }
+  }
+
+  it('searches for a key that was made elsewhere, with one look for all who wait', async () => {
+    const watched = counted()
+    const searching = new ApiKeys(watched.database)
+    for (const text of ['dev-key-of-a-file', 'sk-sluice-short', `sk-other--${'x'.repeat(43)}`])
+      expect(await searching.search(text)).to.equal(undefined)
+    expect(watched.reads).to.equal(0)
+    const first = await new ApiKeys(database).createKey({ name: 'elsewhere' })
+    expect(searching.find(first.text)).to.equal(undefined)
+    expect(await searching.search(first.text)).to.include({ keyId: first.id })
+    expect(watched.reads).to.equal(1)
+    const second = await new ApiKeys(database).createKey({ name: 'after it' })
+    const strangers = Array.from({ length: 500 }, (_, index) => `sk-sluice-${String(index).padStart(43, 'x')}`)
+    const found = await Promise.all([...strangers, second.text].map((text) => searching.search(text)))
+    expect(found.filter((one) => one !== undefined)).to.have.length(1)
+    expect(watched.reads, 'whoever comes within a second waits for the next look').to.equal(2)
+  })
+
+  it('does not find a key while the database cannot be read, and tells', async () => {
+    const heard: unknown[] = []
+    const failing = { ...database, rows: () => Promise.reject(new Error('gone')) } as Database
+    const searching = new ApiKeys(failing, (error) => heard.push(error))
+    expect(await searching.search(`sk-sluice-${'x'.repeat(43)}`)).to.equal(undefined)
+    expect(heard).to.have.length(1)
+  })
+
+  it('sees at the next poll that a key was made or revoked, and reads nothing while nothing happens', async () => {
+    const watched = counted()
+    const polling = new ApiKeys(watched.database)
+    await polling.poll()
+    expect([await polling.poll(), watched.reads]).to.deep.equal([false, 1])
+    const { id, text } = await new ApiKeys(database).createKey({ name: 'elsewhere' })
+    expect([await polling.poll(), watched.reads]).to.deep.equal([true, 2])
+    expect(polling.find(text)).to.include({ keyId: id })
+    await database.query.updateTable('api_keys').set({ revoked_at: 1 }).where('id', '=', id).execute()
+    expect([await polling.poll(), watched.reads]).to.deep.equal([true, 3])
+    expect(polling.find(text)).to.equal(undefined)
   })
 
   it('refuses a name in use, by the database or the file, in any case', async () => {

@@ -10,16 +10,20 @@ const KEYS: ReadonlyMap<string, Principal> = new Map([
 ])
 
 function ask(headers: Readonly<Record<string, string | string[] | undefined>>, query = ''): unknown {
-  const host = { keys: { find: (text: string) => KEYS.get(text) } } as Partial<Host> as Host
+  const search = (text: string) => Promise.resolve(text === 'key-new-3' ? { keyId: '3', name: 'new' } : undefined)
+  const host = { keys: { find: (text: string) => KEYS.get(text), search } } as Partial<Host> as Host
   const ingress = { headers, query: new URLSearchParams(query) }
   return auth.build({ with: 'key' }, host)({ ingress }, new ExchangeScope())
 }
 
-function refused(headers: Readonly<Record<string, string | string[]>>, query?: string): void {
-  expect(() => ask(headers, query), JSON.stringify(headers).slice(0, 80))
-    .to.throw(GatewayError)
-    .that.includes({ code: 'invalid_api_key' })
-    .and.has.nested.property('failure.status', 401)
+/** What is said to a client that is refused. */
+async function refused(headers: Readonly<Record<string, string | string[]>>, query?: string): Promise<string> {
+  const asked = async () => ask(headers, query)
+  const error: unknown = await asked().catch((thrown: unknown) => thrown)
+  expect(error, JSON.stringify(headers).slice(0, 80)).to.be.instanceOf(GatewayError)
+  const { code, failure } = error as GatewayError
+  expect([code, failure.status]).to.deep.equal(['invalid_api_key', 401])
+  return failure.message
 }
 
 describe('plugins/access/auth', () => {
@@ -49,22 +53,33 @@ describe('plugins/access/auth', () => {
     )
   })
 
-  it('refuses everything else', () => {
-    refused({})
-    refused({ authorization: 'Bearer wrong' })
-    refused({ authorization: 'Bearer' })
-    refused({ authorization: 'Bearer ' })
-    refused({ authorization: 'key-one-1' })
-    refused({ authorization: 'Basic key-one-1' })
-    refused({ authorization: 'Bearer key-one-1, Bearer key-two-2' })
-    refused({ 'x-api-key': ['key-one-1', 'key-two-2'] })
-    refused({ 'x-api-key': 'key-one-1, key-one-1' })
-    refused({ 'x-api-key': `key-one-1\0` })
-    refused({ authorization: `Bearer ${'x'.repeat(1_000_000)}` })
-    refused({ 'x-api-key': '__proto__' })
+  it('takes a key that was made elsewhere a moment ago', async () => {
+    expect(await ask({ 'x-api-key': 'key-new-3' })).to.have.nested.property('principal.name', 'new')
   })
 
-  it('never reads a key from the query', () => {
-    refused({}, 'key=key-one-1&api_key=key-one-1&x-api-key=key-one-1')
+  it('tells a missing key from a wrong one', async () => {
+    for (const headers of [{}, { authorization: 'Bearer ' }, { authorization: 'Basic abc' }])
+      expect(await refused(headers)).to.match(/^No API key was sent/)
+    for (const headers of [{ authorization: 'Bearer wrong' }, { 'x-api-key': 'wrong' }])
+      expect(await refused(headers)).to.equal('The API key is unknown, expired or revoked.')
+  })
+
+  it('refuses everything else', async () => {
+    await refused({})
+    await refused({ authorization: 'Bearer wrong' })
+    await refused({ authorization: 'Bearer' })
+    await refused({ authorization: 'Bearer ' })
+    await refused({ authorization: 'key-one-1' })
+    await refused({ authorization: 'Basic key-one-1' })
+    await refused({ authorization: 'Bearer key-one-1, Bearer key-two-2' })
+    await refused({ 'x-api-key': ['key-one-1', 'key-two-2'] })
+    await refused({ 'x-api-key': 'key-one-1, key-one-1' })
+    await refused({ 'x-api-key': `key-one-1\0` })
+    await refused({ authorization: `Bearer ${'x'.repeat(1_000_000)}` })
+    await refused({ 'x-api-key': '__proto__' })
+  })
+
+  it('never reads a key from the query', async () => {
+    await refused({}, 'key=key-one-1&api_key=key-one-1&x-api-key=key-one-1')
   })
 })
