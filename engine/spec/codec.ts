@@ -108,6 +108,16 @@ export interface Hidden {
   is(frame: Frame): boolean
 }
 
+/** Keeps one relayed stream legal. What is legal stays what its upstream sent, byte for byte. */
+export interface StreamGuard {
+  /** What the client gets of whole events whose lines end in LF. */
+  pass(events: Buffer): Uint8Array
+  /** Whether an event with this beginning may pass that is too large to be looked at as a whole. */
+  large(beginning: Buffer): boolean
+  /** Frames that the stream lacks, now that its upstream has ended it, or that it broke for the reason given. */
+  end(failure?: Failure): readonly Frame[]
+}
+
 /** How a protocol speaks over a WebSocket: a message of the client is a request, and its answer one or more messages. */
 export interface SocketDialect {
   /** Top-level fields of a message that are no part of its request: cut out of its text, kept as `ingress.message`. */
@@ -178,16 +188,15 @@ export interface Codec<O extends Operation = Operation> {
   }
   /** The failure that a stream's frame announces, if it does: seen on the first frame, a retry is still possible. */
   failed?(frame: Frame): Failure | undefined
+  /** Frames that end a stream which broke after its first byte. */
+  fail?(failure: Failure, asked: Asked): readonly Frame[]
   /**
-   * Frames that end a stream which broke after its first byte. `last` is the latest frame that was passed on and
-   * `first` the first one, where they are known: the data of the one may lack its middle, that of the other its end.
+   * Frames that a relayed stream still lacks although its upstream has ended it, or is about to with `[DONE]`; `last` is
+   * the latest frame that was passed on.
    */
-  fail?(failure: Failure, asked: Asked, last?: Frame, first?: Frame): readonly Frame[]
-  /**
-   * Frames that a stream still lacks although its upstream has ended it, or is about to with `[DONE]`; of `last` and
-   * `first` the same holds.
-   */
-  close?(asked: Asked, last?: Frame, first?: Frame): readonly Frame[]
+  close?(asked: Asked, last?: Frame): readonly Frame[]
+  /** In place of `fail` and `close`: watches over one relayed stream of a protocol that is strict about how its streams go on and end. */
+  guard?(asked: Asked): StreamGuard
   /** What tells the client of a stream that it goes on though nothing has come for long; absent: a comment does. */
   readonly keepalive?: Frame
   /** How it speaks over a WebSocket; a protocol without it takes and sends the JSON of its bodies and events. */

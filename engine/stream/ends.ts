@@ -19,8 +19,6 @@ export class StreamEnds {
   #head: Buffer | undefined
   /** The kept bytes begin inside an event. */
   #torn = false
-  /** How that event began. */
-  #tornHead: Buffer | undefined
   #total = 0
 
   /** @param wanted bytes at the end to keep, at most 256 KiB; an event that is longer is kept whole up to that size */
@@ -57,11 +55,6 @@ export class StreamEnds {
     return new FrameDecoder().push(this.#head ?? this.#bytes.subarray(0, Math.min(headLimit, this.#size)))
   }
 
-  /** The first frame, or as much of it as the first 2 KiB hold; undefined: nothing has begun. */
-  opening(): Frame | undefined {
-    return framesOf(this.#head ?? this.#bytes.subarray(0, Math.min(headLimit, this.#size)))[0]
-  }
-
   /** The end of an event whose beginning is gone, when it is the first thing that is kept; else nothing. */
   torn(): string {
     if (!this.#torn) return ''
@@ -75,13 +68,6 @@ export class StreamEnds {
     const end = this.#bytes.subarray(start, this.#size)
     const from = start > 0 || this.#torn ? afterEmptyLine(end) : 0
     return framesOf(end.subarray(from))
-  }
-
-  /** The latest frame of all; one that was too large to be kept lacks its middle. Undefined: nothing has begun. */
-  latest(): Frame | undefined {
-    const kept = this.last(Infinity).at(-1)
-    if (kept || !this.#tornHead) return kept
-    return framesOf(Buffer.concat([this.#tornHead, Buffer.from(this.torn())]))[0]
   }
 
   #makeRoom(more: number): void {
@@ -99,16 +85,9 @@ export class StreamEnds {
   #drop(count: number, torn: boolean): void {
     if (count <= 0) return
     this.#head ??= Buffer.from(this.#bytes.subarray(0, headLimit))
-    if (torn) this.#keepHead(count)
     this.#bytes.copyWithin(0, count, this.#size)
     this.#size -= count
     this.#torn = torn
-  }
-
-  /** Keeps the beginning of the event that letting go of `count` bytes tears. */
-  #keepHead(count: number): void {
-    const start = afterLastEmptyLine(this.#bytes.subarray(0, count))
-    if (start > 0 || !this.#torn) this.#tornHead = Buffer.from(this.#bytes.subarray(start, start + headLimit))
   }
 }
 

@@ -9,8 +9,8 @@ const overlap = 1
 /** Bytes that may be passed on. */
 export interface Passed {
   readonly bytes: Uint8Array
-  /** They are whole events; else they belong to one that is too large to be held. */
-  readonly whole: boolean
+  /** Whole events, or the beginning or more of one that is too large to be held. */
+  readonly part: 'whole' | 'beginning' | 'more'
 }
 
 /**
@@ -39,7 +39,7 @@ export class WholeFrames {
   push(chunk: Uint8Array): readonly Passed[] {
     if (!this.#inside) return this.#pass(chunk)
     const end = this.#end(chunk, 'first')
-    const large = { bytes: end === 0 ? chunk : chunk.subarray(0, end), whole: false }
+    const large = { bytes: end === 0 ? chunk : chunk.subarray(0, end), part: 'more' } as const
     this.#last = large.bytes.subarray(-overlap)
     if (end === 0) return [large]
     this.#inside = false
@@ -57,11 +57,11 @@ export class WholeFrames {
     this.#last = chunk.subarray(-overlap)
     const passed: Passed[] = []
     if (end > 0)
-      passed.push({ bytes: this.#joined(end === chunk.length ? chunk : chunk.subarray(0, end)), whole: true })
+      passed.push({ bytes: this.#joined(end === chunk.length ? chunk : chunk.subarray(0, end)), part: 'whole' })
     const beginning = chunk.subarray(end)
     if (beginning.length === 0 || this.#hold(beginning)) return passed
     this.#inside = true
-    passed.push({ bytes: this.#joined(beginning), whole: false })
+    passed.push({ bytes: this.#joined(beginning), part: 'beginning' })
     return passed
   }
 

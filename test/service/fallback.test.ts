@@ -24,6 +24,7 @@ const causes: Record<string, Script> = {
     ],
   },
   'an empty stream': { frames: [] },
+  'a stream of [DONE] alone': { frames: ['[DONE]'], ending: 'hang' },
   'a stream that breaks before its first event': {
     headers: { 'content-type': 'text/event-stream' },
     chunks: [': wait\n\ndata: {"id":'],
@@ -69,6 +70,7 @@ describe('the next model', () => {
         { name: 'slow', provider: 'hasty', fallbacks: ['next-chat'] },
         { name: 'gone', provider: 'gone', fallbacks: ['next-chat'] },
         { name: 'alone', provider: 'a-chat' },
+        { name: 'chat-to-chat', provider: 'a-chat', fallbacks: ['next-chat'] },
         { name: 'next-chat', provider: 'b-chat' },
         { name: 'next-messages', provider: 'b-messages' },
       ],
@@ -138,6 +140,16 @@ describe('the next model', () => {
     expect(JSON.parse((await lastRow())?.metadata ?? '')).to.have.deep.property('tries', [
       { model: 'slow', provider: 'hasty', code: 'upstream_timeout' },
     ])
+  })
+
+  it('is asked on a connection of its own: the stream that was given up is closed', async () => {
+    for (const name of ['an error as the first event of a stream', 'a stream of [DONE] alone']) {
+      first.answer({ ...causes[name], ending: 'hang' })
+      second.answer({ frames: chatFrames('Hello') })
+      const body = { model: 'chat-to-chat', stream: true, messages: [{ role: 'user', content: 'hi' }] }
+      expect((await (await gateway.post('/v1/chat/completions', body)).text()).includes('Hello'), name).to.equal(true)
+      await first.closed()
+    }
   })
 
   it('is named in the headers', async () => {

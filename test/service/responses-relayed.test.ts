@@ -17,7 +17,7 @@ function event(type: string, sequence_number: number, fields: JsonObject, end = 
 const created = (fields: JsonObject = {}) =>
   event('response.created', 0, { response: { ...responsesAnswer, status: 'in_progress', output: [], ...fields } })
 const picture = (size: number) =>
-  event('response.output_item.done', 41, {
+  event('response.output_item.done', 1, {
     output_index: 0,
     item: { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'A'.repeat(size) },
   })
@@ -26,7 +26,7 @@ const types = (frames: readonly ReadFrame[]) => frames.map(({ event: type }) => 
 
 describe('a responses stream that is passed on', () => {
   const rig = new Rig()
-  const told = async (chunks: readonly string[], body: JsonObject = {}, ending: 'end' | 'hang' = 'end') => {
+  const answered = async (chunks: readonly string[], body: JsonObject = {}, ending: 'end' | 'hang' = 'end') => {
     rig.upstream.answer({ headers, chunks, ending })
     const stream = await rig.streamed('native', body)
     return { stream, frames: framesOf(stream) }
@@ -34,7 +34,7 @@ describe('a responses stream that is passed on', () => {
 
   for (const size of [3000, 20_000, 300_000, 600_000])
     it(`numbers its failure after an event of ${size} characters`, async () => {
-      const { frames } = await told([created(), picture(size)], {}, 'hang')
+      const { frames } = await answered([created(), picture(size)], {}, 'hang')
       expect(types(frames)).to.deep.equal([
         'response.created',
         'response.output_item.done',
@@ -43,19 +43,19 @@ describe('a responses stream that is passed on', () => {
         undefined,
       ])
       const numbers = frames.slice(1, 4).map(({ data }) => (data as JsonObject)['sequence_number'])
-      expect(numbers).to.deep.equal([41, 42, 43])
+      expect(numbers).to.deep.equal([1, 2, 3])
     })
 
   it('passes nothing on of a very large event that broke off', async () => {
-    const { stream, frames } = await told([created(), picture(600_000).slice(0, 400_000)], {}, 'hang')
+    const { stream, frames } = await answered([created(), picture(600_000).slice(0, 400_000)], {}, 'hang')
     expect(stream).to.not.contain('AAAA')
     expect(types(frames)).to.deep.equal(['response.created', 'error', 'response.failed', undefined])
   })
 
   it('fails with the echoes of its request where the first event is too long to be remembered', async () => {
-    const instructions = 'Be brief. '.repeat(300)
+    const instructions = 'Be brief. '.repeat(1000)
     const body = { instructions, temperature: 0.3, metadata: { a: 'b' } }
-    const { frames } = await told([created({ instructions })], body, 'hang')
+    const { frames } = await answered([created({ instructions })], body, 'hang')
     const failed = frames.at(-2)?.data as JsonObject | undefined
     expect(failed?.['response']).to.deep.include({
       id: 'resp_1',
@@ -75,11 +75,42 @@ describe('a responses stream that is passed on', () => {
       [created() + failure + done],
       [created(), failure + 'data: [DO', 'NE]\n\n'],
     ]) {
-      const { frames } = await told(chunks)
+      const { frames } = await answered(chunks)
       expect(types(frames)).to.deep.equal(['response.created', 'error', 'response.failed', undefined])
       expect(frames[2]?.data).to.deep.include({ sequence_number: 2 })
       expect(frames[3]?.data).to.equal('[DONE]')
     }
+  })
+
+  const completed = (number: number) => event('response.completed', number, { response: responsesAnswer })
+  const failed = event('response.failed', 1, {
+    response: { ...responsesAnswer, status: 'failed', error: { code: 'server_error', message: 'Oh' } },
+  })
+  const done = 'data: [DONE]\n\n'
+  const whole = ['response.created', 'response.completed', undefined]
+  const failing = ['response.created', 'error', 'response.failed', undefined]
+  for (const [name, chunks, told] of [
+    ['says [DONE] without its last event', [created(), done], failing],
+    ['only says that it failed', [created(), failed], failing],
+    ['completes twice', [created(), completed(1), completed(2), done], whole],
+    ['fails after it has completed', [created(), completed(1) + failure, failed], whole],
+    ['goes on after [DONE]', [created(), completed(1), done, created(), done], whole],
+    ['counts from one to three', [created(), completed(3)], whole],
+  ] as const)
+    it(`has one legal end where its upstream ${name}`, async () => {
+      for (const cut of [chunks, [chunks.join('')]]) {
+        const { frames } = await answered(cut)
+        expect(types(frames)).to.deep.equal(told)
+        const numbers = frames.slice(0, -1).map(({ data }) => (data as JsonObject)['sequence_number'])
+        expect(numbers).to.deep.equal(numbers.map((_, index) => index))
+        expect((await rig.gateway.rows()).at(-1)).to.include({ result: told === whole ? 'completed' : 'failed' })
+      }
+    })
+
+  it('ends well where its connection breaks after the last event', async () => {
+    const { frames } = await answered([created(), completed(1)], {}, 'hang')
+    expect(types(frames)).to.deep.equal(whole)
+    expect((await rig.gateway.rows()).at(-1)).to.include({ result: 'completed' })
   })
 
   it('sends its last word on before the upstream has closed', async () => {
@@ -97,7 +128,7 @@ describe('a responses stream that is passed on', () => {
     const completed = event('response.completed', 1, { response: responsesAnswer }, '\r\n')
     const whole = created().replaceAll('\n', '\r\n') + completed
     for (const at of [0, 1, whole.indexOf('\r\n\r\n') + 3, whole.length - 1]) {
-      const { stream } = await told([whole.slice(0, at), whole.slice(at)])
+      const { stream } = await answered([whole.slice(0, at), whole.slice(at)])
       expect(stream).to.equal(`${whole.replaceAll('\r\n', '\n')}data: [DONE]\n\n`)
     }
   })

@@ -1,6 +1,6 @@
 import { defineCodec } from '../../../engine/index.ts'
-import { close, fail } from './closing.ts'
 import { error, failed } from './failure.ts'
+import { Guard } from './guard.ts'
 import { meter } from './meter.ts'
 import { parse } from './parse.ts'
 import { print } from './print.ts'
@@ -32,8 +32,7 @@ export default defineCodec({
   meter,
   relay: { amend },
   failed,
-  fail,
-  close,
+  guard: (asked) => new Guard(asked),
   socket,
   request: { parse, print, inlines },
   reply: { parse: parseReply, print: printReply },

@@ -21,6 +21,7 @@ import type {
   Host,
   JsonObject,
   Scope,
+  Sink,
   Upstream,
   UpstreamAnswer,
 } from '../../../engine/index.ts'
@@ -154,24 +155,30 @@ function wholeAnswer(bytes: Buffer, type: string, { model }: Candidate, { codec,
 
 async function events(answer: Answer, codec: AnyCodec, model: string, host: Host): Promise<UpstreamAnswer> {
   const decoder = new FrameDecoder()
-  let refused: GatewayError | undefined
-  let seen = false
+  let first: Frame | undefined
   let size = 0
   /** Its first frame is so large that it is no failure, which are looked for as long as they may be read. */
   let large = false
   const { source } = await peek(answer.body, (chunk) => {
     size += chunk.length
-    const frame = firstFrame(decoder, chunk)
-    if (frame) {
-      seen = true
-      refused = refusedFrame(frame, codec, model, host)
-    }
-    return seen || (large = size > firstLimit)
+    first ??= firstFrame(decoder, chunk)
+    return first !== undefined || (large = size > firstLimit)
   })
-  if (refused) throw refused
-  if (!seen && !large && decoder.end().length === 0)
-    throw new GatewayError('upstream_invalid_response', { model, reason: 'the stream is empty' }, { tags: ['invalid'] })
-  return { kind: 'events', source }
+  if (large) return { kind: 'events', source }
+  first ??= decoder.end()[0]
+  const wrong = first && first.data !== lastWord ? refusedFrame(first, codec, model, host) : empty(model)
+  if (!wrong) return { kind: 'events', source }
+  // Nobody reads the rest of it.
+  source.open(nobody).cancel(wrong)
+  throw wrong
+}
+
+/** The word that ends the streams of most protocols: alone it is the end of nothing. */
+const lastWord = '[DONE]'
+const nobody: Sink = { data: () => undefined, end: () => undefined, fail: () => undefined }
+
+function empty(model: string): GatewayError {
+  return new GatewayError('upstream_invalid_response', { model, reason: 'the stream is empty' }, { tags: ['invalid'] })
 }
 
 /** Bytes in which the first frame is looked for. */

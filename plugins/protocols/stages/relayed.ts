@@ -31,6 +31,7 @@ export function relayed(exchange: Exchange, source: Source): Back {
   const room = eventRoom(host, scope)
   const whole = new WholeFrames(room)
   const lines = new LineFeeds()
+  const guard = codec.guard?.(asked(exchange))
   let read: Measured | undefined
   let failure: Failure | undefined
   /** What was passed on ends inside a large event. */
@@ -46,18 +47,7 @@ export function relayed(exchange: Exchange, source: Source): Back {
     return { ...told, ...usage, ...(failure ? { failure, complete: false } : {}) }
   }
   let told: ReturnType<Meter['read']> | undefined
-  const failing = (error: unknown): readonly Frame[] | undefined => {
-    failure = failureOf(error, exchange)
-    if (torn) return undefined
-    return codec.fail?.(failure, asked(exchange), latest(ends), ends.opening())
-  }
-  const closing = () => codec.close?.(asked(exchange), latest(ends), ends.opening()) ?? []
-  /** The last event, if only the empty line after it is missing; what is left of a broken one is dropped. */
-  const rest = (): string => {
-    const bytes = withoutSecrets(Buffer.from(completed(whole.rest())), codec, host)
-    ends.add(bytes)
-    return Buffer.from(bytes).toString()
-  }
+  const closing = () => (guard ? guard.end() : codec.close?.(asked(exchange), lately(ends).at(-1))) ?? []
   /** The last bytes of a stream: what it lacks comes before the word that ends it. */
   const finished = (bytes: Uint8Array): Uint8Array => {
     const before = bytes.subarray(0, bytes.length - lastWord.length)
@@ -67,37 +57,53 @@ export function relayed(exchange: Exchange, source: Source): Back {
     return Buffer.concat([before, last])
   }
   const passed = (bytes: Uint8Array): Uint8Array => {
-    if (codec.close && hasLastWord(bytes)) return finished(bytes)
+    const events = withoutSecrets(lines.pass(bytes), codec, host)
+    if (!guard && codec.close && hasLastWord(events)) return finished(events)
+    const legal = guard ? guard.pass(events) : events
+    ends.add(legal)
+    return legal
+  }
+  const large = (bytes: Uint8Array, begins: boolean): Uint8Array => {
+    // A failure is passed on whole or not at all: only then its words can be made safe.
+    if (begins && beginsFailure(bytes)) throw eventTooLarge(room)
+    if (begins) torn = guard?.large(Buffer.from(bytes.subarray(0, headLimit))) !== false
+    if (!torn) return new Uint8Array()
     ends.add(bytes)
     return bytes
   }
+  /** The last event, if only the empty line after it is missing; what is left of a broken one is dropped. */
+  const rest = (): string => Buffer.from(passed(Buffer.from(completed(whole.rest())))).toString()
+  /** What is still to say to the client; undefined: the stream breaks for it as it broke. */
+  const ending = (error?: Error): Uint8Array | undefined => {
+    if (torn) {
+      failure = failureOf(error, exchange)
+      return undefined
+    }
+    const last = rest()
+    const near = lately(ends)
+    failure = announced(codec, near)
+    if (!failure) read = metered(codec, ends, near)
+    // What breaks after the last word breaks nothing for the client.
+    const over = failure !== undefined || (read?.complete === true && (!error || near.length > 0))
+    if (over) return shown(Buffer.from(last + printed(closing())))
+    failure = failureOf(error ?? cutShort(candidate.model.name), exchange)
+    const frames = guard ? guard.end(failure) : codec.fail?.(failure, asked(exchange))
+    return frames && shown(Buffer.from(last + printed(frames)))
+  }
   const relay = through(source, {
     data(chunk) {
-      const given = whole.push(chunk).map(({ bytes, whole: events }, index) => {
-        if (events) return shown(passed(withoutSecrets(lines.pass(bytes), codec, host)))
-        // A failure is passed on whole or not at all: only then its words can be made safe.
-        if (!(torn && index === 0) && beginsFailure(bytes)) throw eventTooLarge(room)
-        ends.add(bytes)
-        return bytes
-      })
-      torn = whole.inside
+      const given = whole
+        .push(chunk)
+        .map(({ bytes, part }) => (part === 'whole' ? shown(passed(bytes)) : large(bytes, part === 'beginning')))
+      torn &&= whole.inside
       return given.length > 1 ? Buffer.concat(given) : given[0]
     },
     end() {
       ended = true
       if (torn) throw cutShort(candidate.model.name)
-      const last = rest()
-      const near = lately(ends)
-      failure = announced(codec, near)
-      if (!failure) read = metered(codec, ends, near)
-      const frames = failure || read?.complete ? closing() : failing(cutShort(candidate.model.name))
-      return shown(Buffer.from(last + printed(frames ?? [])))
+      return ending()
     },
-    fail(error) {
-      const last = rest()
-      const frames = failing(error)
-      return frames && shown(Buffer.from(last + printed(frames)))
-    },
+    fail: (error) => ending(error),
   })
   return {
     body: eventStream(exchange, relay, () => torn),
@@ -116,22 +122,21 @@ function hasLastWord(bytes: Uint8Array): boolean {
 
 const closingBracket = 0x5d
 
+/** Bytes of a large event in which is looked for what it is. */
+const headLimit = 256
+
 const failureHead =
   /^event: ?(?:error|\S{0,64}failed)$|^data: {0,8}\{\s{0,8}"(?:error"|type"\s{0,8}:\s{0,8}"(?:error|[\w.]{0,64}failed)")/m
 
 /** Whether a large event begins as those do that announce a failure, in any protocol. */
 function beginsFailure(bytes: Uint8Array): boolean {
-  return failureHead.test(Buffer.from(bytes.subarray(0, 256)).toString())
+  return failureHead.test(Buffer.from(bytes.subarray(0, headLimit)).toString())
 }
 
 /** The frames at the end; more than the nearest bytes are looked at only where an event is larger than they are. */
 function lately(ends: StreamEnds): readonly Frame[] {
   const near = ends.last(nearEnd)
   return near.length > 0 ? near : ends.last(Infinity)
-}
-
-function latest(ends: StreamEnds): Frame | undefined {
-  return ends.last(nearEnd).at(-1) ?? ends.latest()
 }
 
 /** Passes on bytes whose lines end in LF as they are; those of any other stream are printed anew. */

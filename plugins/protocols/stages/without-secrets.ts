@@ -5,7 +5,7 @@ import type { AnyCodec, Frame, Host, Json } from '../../../engine/index.ts'
 const mention = Buffer.from('error')
 
 /** Whole events with lines that end in LF: as they came, but without our secrets where they announce a failure. */
-export function withoutSecrets(events: Uint8Array, codec: AnyCodec, { scrub }: Pick<Host, 'scrub'>): Uint8Array {
+export function withoutSecrets(events: Uint8Array, codec: AnyCodec, { scrub }: Pick<Host, 'scrub'>): Buffer {
   const bytes = Buffer.isBuffer(events) ? events : Buffer.from(events.buffer, events.byteOffset, events.length)
   if (!bytes.includes(mention)) return bytes
   let changed = false

@@ -1,6 +1,6 @@
 import { defineStage, encodeFrame, noConfig, pull } from '../../../../engine/index.ts'
 import type { Asked, Candidate, Envelope, JsonObject, Reply, Scope, Usage } from '../../../../engine/index.ts'
-import { done } from '../closing.ts'
+import { done } from '../guard.ts'
 import { responseObject } from '../response.ts'
 import { printUsage } from '../usage.ts'
 

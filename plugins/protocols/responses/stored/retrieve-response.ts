@@ -1,6 +1,6 @@
 import { GatewayError, defineStage, encodeFrame, noConfig, pull } from '../../../../engine/index.ts'
 import type { Ingress, JsonObject, Reply } from '../../../../engine/index.ts'
-import { done } from '../closing.ts'
+import { done } from '../guard.ts'
 import { askedFor, wholeNumber } from './asked.ts'
 import { replay } from './replay.ts'
 
