@@ -51,6 +51,37 @@ export const serverSettings = {
         },
       },
     },
+    security: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      description: 'What clients may make the gateway do.',
+      properties: {
+        file_urls: {
+          type: 'object',
+          additionalProperties: false,
+          default: {},
+          description: 'Files that clients name by their address, for providers that take only their bytes.',
+          properties: {
+            fetch: { type: 'boolean', default: true, description: 'Fetch them; else such a request is refused.' },
+            allow_private: {
+              type: 'boolean',
+              default: false,
+              description:
+                'Also fetch from private networks and this machine, and from any port. For gateways whose clients are trusted with what is there.',
+            },
+            max_bytes: {
+              type: 'integer',
+              minimum: 1,
+              maximum: 67_108_864,
+              default: 20_971_520,
+              description: 'Most bytes one file may have.',
+            },
+            timeout: limit('10s', 'How long fetching all files of a request may take.'),
+          },
+        },
+      },
+    },
     keepalive: {
       type: 'object',
       additionalProperties: false,

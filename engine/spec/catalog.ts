@@ -67,6 +67,16 @@ export interface ServerSettings {
       readonly total: string
     }
   }
+  readonly security: {
+    readonly file_urls: {
+      readonly fetch: boolean
+      readonly allow_private: boolean
+      /** Bytes. */
+      readonly max_bytes: number
+      /** A duration. */
+      readonly timeout: string
+    }
+  }
 }
 
 /** The models and providers of one configuration. */

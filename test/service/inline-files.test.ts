@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { Gateway, GatewaySettings } from '../support/gateway.ts'
 import { copyPipelines } from '../support/pipelines.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
@@ -32,6 +32,7 @@ describe('files given by their address', () => {
   let claims: ScriptedUpstream
   let gateway: Gateway
   let closed: Gateway
+  let settings: GatewaySettings
   let pipelines: Awaited<ReturnType<typeof copyPipelines>>
 
   before(async () => {
@@ -42,9 +43,9 @@ describe('files given by their address', () => {
     await pipelines.edit(
       'generate.yaml',
       '- inline-files ',
-      '- inline-files: { private_addresses: true, files: 3, limit: 1000, total: 1500, in_hand: 2500, within: 300ms } ',
+      '- inline-files: { private_addresses: true, files: 3, limit: 1000, total: 1500, within: 300ms } ',
     )
-    const settings = {
+    settings = {
       providers: [
         { name: 'all', type: 'compatible', base_url: chat.url, traits: { files: true, audio: true } },
         { name: 'text', type: 'compatible', base_url: chat.url },
@@ -212,25 +213,54 @@ describe('files given by their address', () => {
     expect(files.requests).to.have.length(before + 1)
   })
 
+  it('are fetched as the settings say', async () => {
+    const about = { allow_private: true, max_bytes: 1000, timeout: '300ms' }
+    const start = (file_urls: object) => startGateway({ ...settings, server_config: { security: { file_urls } } })
+    const place = 'input[0].content[0].file_url'
+    const open = await start(about)
+    chat.answer({ body: completion })
+    files.answer({ body: pdf })
+    expect((await ask('m', [file('/a')], open)).status).to.equal(200)
+    files.answer({ body: Buffer.alloc(1001) })
+    expect((await refusal([file('/a')], open)).at(-1)).to.equal(
+      `Invalid value at ${place}: it is larger than 1000 bytes.`,
+    )
+    files.answer({ silent: true })
+    expect((await refusal([file('/a')], open)).at(-1)).to.equal(`Invalid value at ${place}: it took too long to fetch.`)
+    await open.close()
+    const none = await start({ ...about, fetch: false })
+    const asked = files.requests.length
+    expect(await refusal([file('/a')], none)).to.deep.equal([
+      400,
+      'invalid_value',
+      place,
+      `Invalid value at ${place}: files are not fetched by their address for this provider; send the bytes.`,
+    ])
+    expect(files.requests).to.have.length(asked)
+    await none.close()
+  })
+
   it('are refused while other requests hold too much of them, until those are over', async () => {
+    const narrow = await startGateway({ ...settings, pipelines: pipelines.folder, limits: { bodies: 3_000 } })
     files.answer({ body: Buffer.alloc(900) })
     chat.answer({ silent: true }, { body: completion })
     const leaving = new AbortController()
     const asked = chat.requests.length
-    const first = fetch(`${gateway.url}/v1/responses`, {
+    const first = fetch(`${narrow.url}/v1/responses`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${narrow.key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'm', input: [{ role: 'user', content: [file('/held')] }] }),
       signal: leaving.signal,
     }).catch((error: Error) => error.name)
     await chat.received(asked + 1)
-    const [status, code] = await refusal([file('/more')])
+    const [status, code] = await refusal([file('/more')], narrow)
     expect([status, code]).to.deep.equal([503, 'overloaded'])
-    const rows = (await gateway.rows()).length
+    const rows = (await narrow.rows()).length
     leaving.abort()
     expect(await first).to.equal('AbortError')
-    while ((await gateway.rows()).length === rows) await new Promise(setImmediate)
-    for (let count = 0; count < 3; count++) expect((await ask('m', [file('/more')])).status).to.equal(200)
+    while ((await narrow.rows()).length === rows) await new Promise(setImmediate)
+    for (let count = 0; count < 3; count++) expect((await ask('m', [file('/more')], narrow)).status).to.equal(200)
+    await narrow.close()
   })
 
   it('are fetched again for as many turns as there is room for, the latest first', async () => {

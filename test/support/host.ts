@@ -11,10 +11,11 @@ export function testHost(): TestHost {
   const kept = new Map<string, { readonly value: unknown; readonly close: () => unknown }>()
   const timeouts = { connect: '10s', first_byte: '10m', idle: '10m', total: '1h' }
   const resilience = { max_event_bytes: 1_048_576, timeouts }
+  const fileUrls = { fetch: true, allow_private: false, max_bytes: 20_971_520, timeout: '10s' }
   const host: Pick<TestHost, 'keep' | 'version' | 'inHand' | 'closeKept'> & {
     readonly catalog: Pick<Catalog, 'settings'>
   } = {
-    catalog: { settings: { resilience } },
+    catalog: { settings: { resilience, security: { file_urls: fileUrls } } },
     inHand: byteBudget(Infinity),
     version: '0.0.0-test',
     keep(key, make, close) {

@@ -1,4 +1,4 @@
-import { GatewayError, Hold, byteBudget, defineStage, duration, durationSchema } from '../../../engine/index.ts'
+import { GatewayError, Hold, defineStage, duration, durationSchema } from '../../../engine/index.ts'
 import type {
   AudioPart,
   Candidate,
@@ -25,41 +25,41 @@ export default defineStage({
     additionalProperties: false,
     properties: {
       files: { type: 'integer', minimum: 0, default: 16, description: 'Most files fetched for one request.' },
-      limit: { type: 'integer', minimum: 1, default: 33_554_432, description: 'Most bytes one file may have.' },
+      limit: {
+        type: 'integer',
+        minimum: 1,
+        description: 'Most bytes one file may have. Unset: as in `security.file_urls`.',
+      },
       total: {
         type: 'integer',
         minimum: 1,
         default: 67_108_864,
         description: 'Most bytes the files of one request may have together, each as often as it is sent.',
       },
-      in_hand: {
-        type: 'integer',
-        minimum: 1,
-        default: 268_435_456,
-        description: 'Most bytes of files that all requests under way may hold.',
+      within: {
+        ...durationSchema,
+        description: 'How long fetching all of them may take. Unset: as in `security.file_urls`.',
       },
-      within: { ...durationSchema, default: '30s', description: 'How long fetching all of them may take.' },
       private_addresses: {
         type: 'boolean',
-        default: false,
         description:
-          'Also fetch from private networks and this machine, and from any port. For gateways whose clients are trusted with what is there.',
+          'Also fetch from private networks and this machine, and from any port. Unset: as in `security.file_urls`.',
       },
     },
   } as const,
   needs: ['request', 'model'],
   provides: ['request'],
   build: (config, host) => {
+    const settings = host.catalog.settings.security.file_urls
     const rules: Rules = {
-      files: config.files,
-      within: duration(config.within),
-      limit: config.limit,
+      files: settings.fetch ? config.files : 0,
+      within: duration(config.within ?? settings.timeout),
+      limit: config.limit ?? settings.max_bytes,
       total: config.total,
-      privateAddresses: config.private_addresses,
+      privateAddresses: config.private_addresses ?? settings.allow_private,
       userAgent: `sluice/${host.version}`,
     }
-    const limit = config.in_hand
-    const budget = host.keep(`files of up to ${limit} bytes`, () => byteBudget(limit))
+    const { inHand } = host
     // Further candidates of the same request need not fetch again.
     const begun = new WeakMap<Envelope, Holding>()
     return ({ request, model }, scope) => {
@@ -67,7 +67,7 @@ export default defineStage({
       if (!wanted) return { request }
       let holding = begun.get(request)
       if (!holding) {
-        const { fetched, sent } = (holding = { files: new Map(), fetched: new Hold(budget), sent: new Hold(budget) })
+        const { fetched, sent } = (holding = { files: new Map(), fetched: new Hold(inHand), sent: new Hold(inHand) })
         begun.set(request, holding)
         scope.onEnd?.(() => {
           fetched.release()
@@ -166,7 +166,7 @@ async function fetchLinks(links: readonly Link[], { files, fetched }: Holding, r
   const urls = [...first.keys()]
   const own = urls.filter((url) => first.get(url) !== undefined)
   const extra = own[rules.files]
-  if (extra !== undefined) throw refused(first.get(extra), `at most ${rules.files} files are fetched for one request`)
+  if (extra !== undefined) throw refused(first.get(extra), tooMany(rules.files))
   await fetchAll([own, urls.slice(own.length, rules.files)], {
     rules: { ...rules, taken: (bytes) => take(fetched, bytes) },
     within: rules.within,
@@ -178,6 +178,12 @@ async function fetchLinks(links: readonly Link[], { files, fetched }: Holding, r
       if (place !== undefined) throw refused(place, reason, cause)
     },
   })
+}
+
+function tooMany(files: number): string {
+  return files === 0
+    ? 'files are not fetched by their address for this provider; send the bytes'
+    : `at most ${files} files are fetched for one request`
 }
 
 /** The parts that hold their file in place of its address. One that is sent twice counts twice. */

@@ -58,6 +58,9 @@ describe('settings', () => {
           max_event_bytes: 1_048_576,
           timeouts: { connect: '10s', first_byte: '10m', idle: '10m', total: '1h' },
         },
+        security: {
+          file_urls: { fetch: true, allow_private: false, max_bytes: 20_971_520, timeout: '10s' },
+        },
         keepalive: { sse_interval: '15s' },
       },
     })
