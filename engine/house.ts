@@ -17,6 +17,7 @@ import { Live } from './live/live.ts'
 import { KeysRefused } from './live/services.ts'
 import type { HouseServices } from './live/services.ts'
 import type { Snapshot } from './live/snapshot.ts'
+import { Warmth } from './live/warmth.ts'
 import { watchConfiguration } from './live/watch.ts'
 import { StartError } from './store/database.ts'
 import type { Database } from './store/database.ts'
@@ -77,6 +78,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const pool = new WorkerPool({ onError: (error) => log.error({ err: error }, 'a worker thread failed') })
   const limits = options.limits ?? httpLimits
   const inHand = byteBudget(limits.bodies)
+  const warmth = new Warmth(log)
   let stores: Stores | undefined
   let draining = false
   const services: HouseServices = {
@@ -106,6 +108,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     seal: (bytes, context) => opened(stores).sealing.seal(bytes, context),
     unseal: (sealed, context) => opened(stores).sealing.unseal(sealed, context),
     work: (module, input, deadline) => pool.run(module, input, deadline),
+    warm: warmth.add,
     keep: keep.get,
     status: {
       get draining() {
@@ -147,6 +150,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     const unwatch = options.watch ? watchConfiguration(live, log) : () => undefined
     const { keys, database, rows, jobs } = stores
     jobs?.start(dispatchJobs(live))
+    warmth.start()
     const polling = setInterval(() => pollKeys(keys, log, () => http.recheck()), keyPoll).unref()
     return {
       address,
@@ -157,6 +161,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
       async close(deadline = 30_000, notice = 0) {
         draining = true
         unwatch()
+        warmth.stop()
         try {
           if (notice > 0) await setTimeout(notice)
           clearInterval(polling)

@@ -29,6 +29,7 @@ export interface HouseServices {
   /** Hands a row to the log writer; never waits. */
   record(row: LogRow): void
   work: Host['work']
+  warm?: Host['warm']
   keep: Host['keep']
   /** State of the process; the state of the configuration is added to it. */
   readonly status: Pick<HostStatus, 'draining' | 'degraded'>

@@ -155,6 +155,7 @@ function hostMaker(
     unseal: (sealed, context) => house.unseal(sealed, context),
     record: (row) => house.record(row),
     work: (module, input, deadline) => house.work(module, input, deadline),
+    warm: (piece) => house.warm?.(piece),
     votes: (signals, ask, deadline) => collectVotes(house, registry, signals, ask, deadline),
     keep: (key, make, close) => house.keep(key, make, close),
     status,

@@ -73,6 +73,11 @@ export interface Host {
   /** Runs a module's default export in the worker pool: structured-cloneable input and output, milliseconds. */
   work<O>(module: URL, input: unknown, deadline: number): Promise<O>
   /**
+   * What the first request would have to wait for: done once the gateway serves, when nothing else is to be done, one
+   * piece after the other. A piece holds up the event loop, so it takes some milliseconds at most.
+   */
+  warm?(piece: () => void): void
+  /**
    * Asks signals for their votes, each in the worker pool. One that is not there within `deadline` milliseconds, or
    * fails, is missing from the answer; that is logged, and never an error.
    */

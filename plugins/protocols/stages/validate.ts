@@ -31,10 +31,13 @@ export default defineStage({
     if (protocol === undefined) throw new Error(`pipeline "${host.pipeline.name}" uses "validate" and says no protocol`)
     const codec = host.codec(protocol)
     const { schema } = codec
-    // Compiled at the first request: most processes serve few of the protocols, and starting is to be quick.
+    // Starting is to be quick: compiled once the gateway serves, or with the first request.
     let valid: ValidateFunction | undefined
+    const ready = () => (valid ??= compiled.get(schema) ?? compile(schema))
+    // Its code is compiled by V8 when it runs first.
+    host.warm?.(() => void ready()({}))
     return ({ request }) => {
-      valid ??= compiled.get(schema) ?? compile(schema)
+      valid ??= ready()
       if (!valid(request.body)) throw told(refusal(valid.errors ?? []), status, codec.mistaken?.(request.body))
       const flaw = codec.check?.(request.body)
       if (flaw) throw new GatewayError('invalid_value', { ...flaw }, { status })
