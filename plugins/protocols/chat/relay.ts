@@ -36,13 +36,13 @@ function isUsageChunk({ data }: Frame): boolean {
 
 /**
  * The finish that a stream lacks though its upstream ends it with `[DONE]`: official clients refuse a stream without.
- * Whatever follows the chunk with the finish has no choice.
  */
 export function close(_: Asked, last?: Frame): readonly Frame[] {
   const chunk = last && chunkOf(last.data)
   const [choice] = Array.isArray(chunk?.['choices']) ? chunk['choices'] : []
-  if (!isObject(choice) || typeof choice['finish_reason'] === 'string') return []
-  const calls = isObject(choice['delta']) && Array.isArray(choice['delta']['tool_calls'])
+  // What follows a finish may have a choice, as the verdicts of a filter do, but no delta.
+  if (!isObject(choice) || !isObject(choice['delta']) || typeof choice['finish_reason'] === 'string') return []
+  const calls = Array.isArray(choice['delta']['tool_calls'])
   const finish = { index: 0, delta: {}, finish_reason: calls ? 'tool_calls' : 'stop' }
   return [{ data: JSON.stringify({ ...chunk, choices: [finish] }) }, { data: '[DONE]' }]
 }
