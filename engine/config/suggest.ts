@@ -3,6 +3,8 @@ export function didYouMean(word: string, known: Iterable<string>): string {
   let best: string | undefined
   let least = Math.max(1, Math.floor(word.length / 3)) + 1
   for (const candidate of known) {
+    // As many letters have to be added or left out.
+    if (Math.abs(candidate.length - word.length) >= least) continue
     const apart = distance(word.toLowerCase(), candidate.toLowerCase())
     if (apart >= least) continue
     least = apart

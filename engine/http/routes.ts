@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import type * as koaRouter from 'koa-router'
 import type { AnyCodec } from '../spec/codec.ts'
 import { GatewayError } from '../spec/error.ts'
+import { didYouMean } from '../config/suggest.ts'
 import type { Snapshot } from '../live/snapshot.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
 
@@ -81,13 +82,23 @@ function search(
   const endpoint = layer && endpoints.get(`${method === 'HEAD' ? 'GET' : method} ${String(layer.path)}`)
   if (layer && endpoint) return { ...endpoint, params: layer.params(path, layer.captures(path)) }
   const codec = nearest(endpoints, path)?.codec
-  if (samePath.length === 0)
-    return { error: new GatewayError('not_found', { method, path: path.slice(0, 256) }), codec }
+  if (samePath.length === 0) return { error: nothingAt(method, path, endpoints), codec }
   const methods = new Set(samePath.flatMap(({ methods }) => methods))
   if (methods.delete('WS') && (method === 'GET' || methods.size === 0))
     return { error: new GatewayError('upgrade_required', { path: path.slice(0, 256), upgrade: 'websocket' }), codec }
   const allow = [...methods].join(', ')
   return { error: new GatewayError('method_not_allowed', { method, path: path.slice(0, 256), allow }), codec }
+}
+
+/** Longest path that is repeated, and that is compared with others. */
+const longestPath = 256
+
+function nothingAt(method: string, path: string, endpoints: ReadonlyMap<string, Endpoint>): GatewayError {
+  const shown = path.slice(0, longestPath)
+  const paths = new Set([...endpoints.values()].map((endpoint) => endpoint.path))
+  const hint = path.length > longestPath ? '' : didYouMean(path, paths)
+  const message = hint === '' ? {} : { message: `Nothing is served at ${method} ${shown}${hint}` }
+  return new GatewayError('not_found', { method, path: shown }, message)
 }
 
 /** The endpoint that shares the most leading segments with `path`: whoever missed it speaks its protocol. */

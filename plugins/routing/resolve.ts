@@ -1,4 +1,5 @@
-import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import { GatewayError, defineStage, didYouMean, noConfig } from '../../engine/index.ts'
+import type { Catalog, Principal } from '../../engine/index.ts'
 
 /** Finds the model that the requested name stands for. */
 export default defineStage({
@@ -6,18 +7,35 @@ export default defineStage({
   summary: 'Find the model that the requested name stands for.',
   config: noConfig,
   needs: ['request'],
+  maybe: ['principal'],
   provides: ['target'],
   build:
     (_, { catalog }) =>
-    ({ request }) => {
+    ({ request, principal }) => {
       const name = request.model
       const model = catalog.find(name)
-      if (!model) throw new GatewayError('model_not_found', { model: shown(name) }, { param: 'model' })
+      if (!model) throw unknownModel(name, catalog, principal)
       return { target: { name, model } }
     },
 })
 
-/** A name from outside, short enough to be repeated. */
-function shown(name: string): string {
-  return name.length > 128 ? `${name.slice(0, 128)}…` : name
+/** Longest name that is repeated, and that is compared with others. */
+const longest = 128
+/** Most models whose names are compared with one that is unknown. */
+const compared = 200
+
+function unknownModel(name: string, catalog: Catalog, principal: Principal | undefined): GatewayError {
+  const shown = name.length > longest ? `${name.slice(0, longest)}…` : name
+  const hint = name.length > longest ? '' : didYouMean(name, namesFor(principal, catalog))
+  const message = hint === '' ? {} : { message: `The model "${shown}" does not exist${hint}` }
+  return new GatewayError('model_not_found', { model: shown }, { param: 'model', ...message })
+}
+
+/** Names of the models that a key may use; nobody is told of any other. */
+function namesFor(principal: Principal | undefined, { models }: Catalog): readonly string[] {
+  const allowed = principal?.models
+  return models
+    .filter(({ name }) => allowed === undefined || allowed.has(name))
+    .slice(0, compared)
+    .flatMap(({ name, aliases }) => [name, ...aliases])
 }

@@ -83,6 +83,18 @@ describe('who may use what', () => {
     expect(await status(bearer('none'), 'small')).to.equal(403)
   })
 
+  it('a path that is nearly right is told the right one', async () => {
+    const said = async (path: string) => {
+      const answer = await gateway.post(path, {})
+      expect(answer.status).to.equal(404)
+      return ((await answer.json()) as { error: { message: string } }).error.message
+    }
+    for (const path of ['/v1/chat/completion', '/v1/chats/completions', '/V1/chat/completions'])
+      expect(await said(path)).to.equal(`Nothing is served at POST ${path}; did you mean "/v1/chat/completions"?`)
+    expect(await said('/v1/teapots/short/and/stout')).to.equal('Nothing is served at POST /v1/teapots/short/and/stout.')
+    expect(await said(`/v1/chat/completion${'s'.repeat(1_000)}`)).not.to.include('did you mean')
+  })
+
   it('no fallback opens a model', async () => {
     expect(await status(bearer('small'), 'proud')).to.equal(403)
   })
