@@ -1,9 +1,10 @@
 import { printDiagnostic } from '../config/diagnostics.ts'
 import { didYouMean } from '../config/suggest.ts'
 import { loadConfiguration } from '../live/configuration.ts'
-import { planPipeline } from '../pipeline/plan.ts'
+import { planSteps, printPlan } from '../pipeline/plan.ts'
 import { errors } from '../spec/error.ts'
 import type { ErrorCode, ErrorRow } from '../spec/error.ts'
+import type { Json } from '../spec/json.ts'
 import { errorAdvice, findings, retryMeaning } from './codes.ts'
 import { WrongUse } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
@@ -28,7 +29,10 @@ export async function explainPipeline(
     for (const diagnostic of diagnostics) terminal.error(printDiagnostic(diagnostic))
     return 1
   }
-  const plan = planPipeline(pipeline, pipelines).trimEnd()
+  if (!json) {
+    terminal.out(printPlan(pipeline, pipelines))
+    return 0
+  }
   const { summary, protocol, routes, inputs } = pipeline
   const facts = {
     name,
@@ -37,8 +41,10 @@ export async function explainPipeline(
     routes: routes.map(({ method, path }) => `${method} ${path}`),
     public: pipeline.public,
     inputs,
+    plan: planSteps(pipeline.stages, pipelines),
+    finally: planSteps(pipeline.finally, pipelines),
   }
-  terminal.out(json ? printJson({ ...facts, plan: plan.split('\n') }) : plan)
+  terminal.out(printJson(facts as unknown as Json))
   return 0
 }
 

@@ -1,82 +1,124 @@
 import { printDuration } from '../spec/duration.ts'
 import type { Json } from '../spec/json.ts'
 import type { Condition } from './match.ts'
-import { printPlace } from './nodes.ts'
+import { printPlace, reportAt } from './nodes.ts'
 import type { Pipeline, StepNode } from './nodes.ts'
+
+/** A step as it will run. */
+export interface PlannedStep {
+  readonly kind: StepNode['kind']
+  /** The word of a stage, the pipeline of an include. */
+  readonly name?: string
+  readonly file: string
+  readonly line: number
+  readonly column: number
+  /** A duration such as `60s`. */
+  readonly timeout?: string
+  readonly needs?: readonly string[]
+  readonly reads?: readonly string[]
+  readonly gives?: readonly string[]
+  /** Its configuration with defaults; what stands in the environment is not shown. */
+  readonly options?: readonly { readonly name: string; readonly value: Json }[]
+  /** Of a switch; without `when`: otherwise. */
+  readonly arms?: readonly { readonly when?: string; readonly do: readonly PlannedStep[] }[]
+  readonly do?: readonly PlannedStep[]
+  readonly otherwise?: readonly PlannedStep[]
+}
+
+/** The steps of a pipeline as they will run, includes opened. The pipelines must have passed `checkFlow`. */
+export function planSteps(steps: readonly StepNode[], pipelines: readonly Pipeline[]): readonly PlannedStep[] {
+  const byName = new Map(pipelines.map((pipeline) => [pipeline.name, pipeline]))
+  const plan = (inner: readonly StepNode[]): readonly PlannedStep[] => inner.map((step) => planned(step, plan, byName))
+  return plan(steps)
+}
+
+function planned(
+  step: StepNode,
+  plan: (inner: readonly StepNode[]) => readonly PlannedStep[],
+  byName: ReadonlyMap<string, Pipeline>,
+): PlannedStep {
+  const { kind, place } = step
+  const { file, line, column } = reportAt(place, '', '')
+  const timeout = 'timeout' in step && step.timeout !== undefined ? { timeout: printDuration(step.timeout) } : {}
+  const base = { kind, file, line, column, ...timeout }
+  switch (step.kind) {
+    case 'stage': {
+      const { name, needs, maybe = [], provides } = step.stage
+      const options = Object.entries(step.config).map(([option, value]) => {
+        const hidden = place.source.interpolated([...place.path, name, option])
+        return { name: option, value: hidden ? '(from the environment)' : (value ?? null) }
+      })
+      return { ...base, name, needs, reads: maybe, gives: provides, options }
+    }
+    case 'use':
+      return { ...base, name: step.pipeline, do: plan(byName.get(step.pipeline)?.stages ?? []) }
+    case 'switch': {
+      const arms = step.arms.map(({ when, steps }) => ({
+        ...(when === undefined ? {} : { when: when.map(printCondition).join(' and ') }),
+        do: plan(steps),
+      }))
+      return { ...base, arms }
+    }
+    case 'attempt': {
+      const { over, tries, on, wait, steps, otherwise } = step
+      const options = Object.entries({ over, tries, on, wait: printDuration(wait) })
+      return {
+        ...base,
+        options: options.map(([name, value]) => ({ name, value: value as Json })),
+        do: plan(steps),
+        ...(otherwise === undefined ? {} : { otherwise: plan(otherwise) }),
+      }
+    }
+    case 'unknown':
+      return base
+  }
+}
 
 /**
  * A pipeline as it will run, as text: includes opened, and of each stage where it was written, how long it may take, what
  * it needs and gives, and its configuration with defaults. The pipelines must have passed `checkFlow`.
  */
-export function planPipeline(pipeline: Pipeline, pipelines: readonly Pipeline[]): string {
-  const byName = new Map(pipelines.map((other) => [other.name, other]))
+export function printPlan(pipeline: Pipeline, pipelines: readonly Pipeline[]): string {
   const access = pipeline.routes.length > 0 && pipeline.public ? ['public'] : []
+  const steps = (nodes: readonly StepNode[]) => planSteps(nodes, pipelines).flatMap((step) => printStep(step, 1))
   return [
-    line(0, pipeline.name, printPlace(pipeline.place)),
+    headline(0, pipeline.name, printPlace(pipeline.place)),
     `  ${pipeline.summary}`,
     ...pipeline.routes.map(({ method, path }) => `  ${method} ${path}`),
     ...access.map((word) => `  ${word}`),
     ...(pipeline.protocol === undefined ? [] : [`  clients speak ${pipeline.protocol}`]),
     ...(pipeline.inputs.length > 0 ? [`  starts with ${pipeline.inputs.join(', ')}`] : []),
     'stages',
-    ...planSteps(pipeline.stages, byName, 1),
-    ...(pipeline.finally.length > 0 ? ['finally', ...planSteps(pipeline.finally, byName, 1)] : []),
-    '',
+    ...steps(pipeline.stages),
+    ...(pipeline.finally.length > 0 ? ['finally', ...steps(pipeline.finally)] : []),
   ].join('\n')
 }
 
-function planSteps(steps: readonly StepNode[], byName: ReadonlyMap<string, Pipeline>, depth: number): string[] {
-  return steps.flatMap((step): string[] => {
-    const at = printPlace(step.place)
-    switch (step.kind) {
-      case 'stage': {
-        const { name, needs, maybe = [], provides } = step.stage
-        return [
-          line(depth, name, at, step.timeout),
-          ...slots(depth, 'needs', needs),
-          ...slots(depth, 'reads', maybe),
-          ...slots(depth, 'gives', provides),
-          ...Object.entries(step.config).map(([field, value]) => {
-            const secret = step.place.source.interpolated([...step.place.path, name, field])
-            return `${indent(depth + 1)}${field}: ${secret ? '(from the environment)' : print(value)}`
-          }),
-        ]
-      }
-      case 'use':
-        return [
-          line(depth, `use ${step.pipeline}`, at, step.timeout),
-          ...planSteps(byName.get(step.pipeline)?.stages ?? [], byName, depth + 1),
-        ]
-      case 'switch':
-        return [
-          line(depth, 'switch', at, step.timeout),
-          ...step.arms.flatMap(({ when, steps: inner }) => [
-            `${indent(depth + 1)}${when === undefined ? 'otherwise' : `when ${when.map(printCondition).join(' and ')}`}`,
-            ...planSteps(inner, byName, depth + 2),
-          ]),
-        ]
-      case 'attempt':
-        return [
-          line(depth, 'attempt', at, step.timeout),
-          `${indent(depth + 1)}over ${step.over}, ${step.tries} tries, on ${step.on.join(', ')}, wait up to ${step.wait}ms`,
-          ...planSteps(step.steps, byName, depth + 1),
-          ...(step.otherwise === undefined
-            ? []
-            : [`${indent(depth + 1)}otherwise`, ...planSteps(step.otherwise, byName, depth + 2)]),
-        ]
-      case 'unknown':
-        return [line(depth, '?', at)]
-    }
-  })
+function printStep(step: PlannedStep, depth: number): string[] {
+  const { kind, name = '', file, line, column, timeout } = step
+  const word = { stage: name, use: `use ${name}`, switch: kind, attempt: kind, unknown: '?' }[kind]
+  const within = (text: string) => `${indent(depth + 1)}${text}`
+  const slots = (verb: string, names: readonly string[] = []) =>
+    names.length > 0 ? [within(`${verb} ${names.join(', ')}`)] : []
+  const inner = (steps: readonly PlannedStep[] = [], further = 1) =>
+    steps.flatMap((one) => printStep(one, depth + further))
+  return [
+    `${headline(depth, word, `${file}:${line}:${column}`)}${timeout === undefined ? '' : `  within ${timeout}`}`,
+    ...slots('needs', step.needs),
+    ...slots('reads', step.reads),
+    ...slots('gives', step.gives),
+    ...(step.options ?? []).map((option) => within(`${option.name}: ${print(option.value)}`)),
+    ...(step.arms ?? []).flatMap((arm) => [
+      within(arm.when === undefined ? 'otherwise' : `when ${arm.when}`),
+      ...inner(arm.do, 2),
+    ]),
+    ...inner(step.do),
+    ...(step.otherwise === undefined ? [] : [within('otherwise'), ...inner(step.otherwise, 2)]),
+  ]
 }
 
-function line(depth: number, text: string, at: string, timeout?: number): string {
-  const within = timeout === undefined ? '' : `  within ${printDuration(timeout)}`
-  return `${`${indent(depth)}${text}`.padEnd(32)} ${at}${within}`
-}
-
-function slots(depth: number, word: string, names: readonly string[]): string[] {
-  return names.length > 0 ? [`${indent(depth + 1)}${word} ${names.join(', ')}`] : []
+function headline(depth: number, text: string, at: string): string {
+  return `${`${indent(depth)}${text}`.padEnd(32)} ${at}`
 }
 
 function printCondition({ slot, path, accepts }: Condition): string {
@@ -84,8 +126,8 @@ function printCondition({ slot, path, accepts }: Condition): string {
   return `${[slot, ...path].join('.')} is ${accepts.map((value) => JSON.stringify(value)).join(' or ')}`
 }
 
-function print(value: Json | undefined): string {
-  return typeof value === 'string' && /^[\w./:-]+$/.test(value) ? value : JSON.stringify(value)
+function print(value: Json): string {
+  return typeof value === 'string' && /^[\w./: ()-]+$/.test(value) ? value : JSON.stringify(value)
 }
 
 function indent(depth: number): string {

@@ -32,15 +32,31 @@ describe('cli/explain', () => {
 
   it('prints it as JSON', async () => {
     const { out } = await here.run('explain', 'hello', '--json')
-    const { plan, ...rest } = JSON.parse(out.join('\n')) as { plan: string[] }
+    const { plan, ...rest } = JSON.parse(out.join('\n')) as { plan: { name: string; line: number }[] }
     expect(rest).to.deep.equal({
       name: 'hello',
       summary: 'Says who is there.',
       routes: ['GET /hello'],
       public: false,
       inputs: [],
+      finally: [],
     })
-    expect(plan).to.have.length(11)
+    expect(plan.map(({ name, line }) => [name, line])).to.deep.equal([
+      ['auth', 5],
+      ['list-models', 6],
+    ])
+    expect(plan[0]).to.deep.equal({
+      kind: 'stage',
+      name: 'auth',
+      file: 'pipelines/hello.yaml',
+      line: 5,
+      column: 5,
+      timeout: '1m',
+      needs: ['ingress'],
+      reads: [],
+      gives: ['principal'],
+      options: [{ name: 'with', value: 'key' }],
+    })
   })
 
   it('suggests the pipeline that was meant', async () => {

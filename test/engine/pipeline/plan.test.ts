@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { checkPipelines } from '../../../engine/pipeline/load.ts'
-import { planPipeline } from '../../../engine/pipeline/plan.ts'
+import { printPlan } from '../../../engine/pipeline/plan.ts'
 import { registryOf } from './stubs.ts'
 
 describe('plan', () => {
@@ -31,7 +31,7 @@ stages:
     ]
     const { pipelines, diagnostics } = checkPipelines(texts, registryOf(), {})
     expect(diagnostics).to.deep.equal([])
-    expect(planPipeline(pipelines[0]!, pipelines).split('\n')).to.deep.equal([
+    expect(printPlan(pipelines[0]!, pipelines).split('\n')).to.deep.equal([
       'main                             main.yaml:1:1',
       '  Serves.',
       '  POST /p',
@@ -59,7 +59,10 @@ stages:
       '          needs candidates',
       '      otherwise',
       '    attempt                      ask.yaml:8:5',
-      '      over candidates, 2 tries, on connect, timeout, 429, 5xx, wait up to 1000ms',
+      '      over: candidates',
+      '      tries: 2',
+      '      on: ["connect","timeout","429","5xx"]',
+      '      wait: 1s',
       '      call                       ask.yaml:8:41  within 1m',
       '        needs model, request',
       '        gives answer',
@@ -73,7 +76,6 @@ stages:
       'finally',
       '  log                            main.yaml:10:11  within 1m',
       '    needs outcome',
-      '',
     ])
   })
 })
