@@ -1,5 +1,5 @@
-import { GatewayError } from '../../../engine/index.ts'
-import type { Item, JsonObject, Message, ToolCall, ToolResult } from '../../../engine/index.ts'
+import { GatewayError, PairedCalls } from '../../../engine/index.ts'
+import type { Item, JsonObject, Message } from '../../../engine/index.ts'
 import { defined } from './defined.ts'
 import { plainText, printPart, wordOf } from './parts.ts'
 import { Turn } from './turn.ts'
@@ -11,11 +11,11 @@ import { protocol } from './wire.ts'
  * in the order of the calls, whatever stood between. Throws `invalid_value` for a result without its call.
  */
 export function printMessages(items: readonly Item[], printing: MessagePrinting): JsonObject[] {
-  const results = paired(items)
+  const calls = new PairedCalls(items)
   const messages: JsonObject[] = []
   let turn: Turn | undefined
   const close = () => {
-    for (const message of turn?.print(results) ?? []) messages.push(message)
+    for (const message of turn?.print(calls) ?? []) messages.push(message)
     turn = undefined
   }
   const open = () => (turn ??= new Turn(printing))
@@ -40,6 +40,7 @@ export function printMessages(items: readonly Item[], printing: MessagePrinting)
         open().call(item)
         break
       case 'result':
+        if (!calls.call(item)) throw orphaned(item.callId)
         // Its call's turn prints it; here that turn is over.
         close()
         break
@@ -57,22 +58,9 @@ export function printMessages(items: readonly Item[], printing: MessagePrinting)
   return messages
 }
 
-/** The result of each call: the first one with its id that follows it. Ids may come again in later turns. */
-function paired(items: readonly Item[]): ReadonlyMap<ToolCall, ToolResult> {
-  const open = new Map<string, ToolCall>()
-  const results = new Map<ToolCall, ToolResult>()
-  for (const item of items) {
-    if (item.type === 'call') open.set(item.callId, item)
-    if (item.type !== 'result') continue
-    const call = open.get(item.callId)
-    if (!call)
-      throw new GatewayError('invalid_request', {
-        reason: `No tool call found for the result with call id ${item.callId.slice(0, 128)}.`,
-      })
-    results.set(call, item)
-    open.delete(item.callId)
-  }
-  return results
+function orphaned(callId: string): GatewayError {
+  const reason = `No tool call found for the result with call id ${callId.slice(0, 128)}.`
+  return new GatewayError('invalid_request', { reason })
 }
 
 function printMessage(

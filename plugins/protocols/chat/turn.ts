@@ -1,5 +1,4 @@
-import { legalCallId } from '../../../engine/index.ts'
-import type { JsonObject, Message, Part, Reasoning, ToolCall, ToolResult } from '../../../engine/index.ts'
+import type { JsonObject, Message, PairedCalls, Part, Reasoning, ToolCall, ToolResult } from '../../../engine/index.ts'
 import { defined } from './defined.ts'
 import { nativeDetails } from './native-details.ts'
 import { separator } from './parse-messages.ts'
@@ -65,17 +64,17 @@ export class Turn {
   }
 
   /** The message, then one tool message per call, then what the results showed. Nothing when nothing was said. */
-  print(results: ReadonlyMap<ToolCall, ToolResult>): JsonObject[] {
-    const answers = this.#calls.map((call) => this.#answer(call, results.get(call)))
+  print(calls: PairedCalls): JsonObject[] {
+    const answers = this.#calls.map((call) => this.#answer(calls.id(call), calls.answer(call)?.result))
     const media = answers.flatMap((answer) => answer.media)
     return [
-      ...this.#message(),
+      ...this.#message(calls),
       ...answers.map((answer) => answer.message),
       ...(media.length > 0 ? [{ role: 'user', content: media }] : []),
     ]
   }
 
-  #message(): JsonObject[] {
+  #message(calls: PairedCalls): JsonObject[] {
     const extra = Object.keys(this.#extra).length > 0
     const replayed = this.#details.length > 0 || this.#reasoning !== ''
     if (!this.#spoken && !replayed) return []
@@ -89,7 +88,8 @@ export class Turn {
         ...this.#extra,
         reasoning_content: this.#reasoning === '' ? undefined : this.#reasoning,
         reasoning_details: this.#details.length > 0 ? this.#details : undefined,
-        tool_calls: this.#calls.length > 0 ? this.#calls.map((call) => this.#printCall(call)) : undefined,
+        tool_calls:
+          this.#calls.length > 0 ? this.#calls.map((call) => this.#printCall(call, calls.id(call))) : undefined,
       }),
     ]
   }
@@ -119,10 +119,9 @@ export class Turn {
     return texts.every((text) => text !== undefined) ? texts.join(separator) : this.#said.flat()
   }
 
-  #printCall(call: ToolCall): JsonObject {
+  #printCall(call: ToolCall, id: string): JsonObject {
     const { names, traits } = this.#printing
     const name = names.printed(call)
-    const id = legalCallId(call.callId)
     const cache = printCache(call.cache, this.#printing)
     if (call.kind === 'custom' && traits.custom_tools)
       return { id, type: 'custom', custom: { name, input: call.input }, ...cache }
@@ -130,8 +129,7 @@ export class Turn {
     return { id, type: 'function', function: { name, arguments: input === '' ? '{}' : input }, ...cache }
   }
 
-  #answer(call: ToolCall, result: ToolResult | undefined): { message: JsonObject; media: JsonObject[] } {
-    const id = legalCallId(call.callId)
+  #answer(id: string, result: ToolResult | undefined): { message: JsonObject; media: JsonObject[] } {
     if (!result) {
       this.#printing.losses.add('messages', 'a call without a result was answered as cancelled')
       return { message: { role: 'tool', tool_call_id: id, content: 'Error: the call was cancelled.' }, media: [] }

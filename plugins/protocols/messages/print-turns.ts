@@ -1,6 +1,5 @@
 import type { GenerateRequest, Item, JsonObject, Message, ToolCall, ToolResult } from '../../../engine/index.ts'
-import { isObject, parseJson, word } from '../../../engine/index.ts'
-import { Calls } from './calls.ts'
+import { PairedCalls, isObject, parseJson, word } from '../../../engine/index.ts'
 import { messageBlocks, resultContent } from './print-parts.ts'
 import { cacheControl } from './printing.ts'
 import type { Printing } from './printing.ts'
@@ -28,7 +27,7 @@ export function systemBlocks({ items }: GenerateRequest, printing: Printing): Js
  * calls a user's turn that begins with one result for every call.
  */
 export function turns({ items }: GenerateRequest, printing: Printing): PrintedTurn[] {
-  const calls = new Calls(items)
+  const calls = new PairedCalls(items)
   const drafts: PrintedTurn[] = []
   const turn = (role: PrintedTurn['role']) => {
     const last = drafts.at(-1)
@@ -61,7 +60,12 @@ function add({ blocks }: PrintedTurn, more: readonly JsonObject[]): void {
 }
 
 /** Puts an item where it belongs; the result of a call only makes room, as it is printed with the calls of its turn. */
-function place(item: Item, turn: (role: PrintedTurn['role']) => PrintedTurn, all: Calls, printing: Printing): void {
+function place(
+  item: Item,
+  turn: (role: PrintedTurn['role']) => PrintedTurn,
+  all: PairedCalls,
+  printing: Printing,
+): void {
   switch (item.type) {
     case 'message':
       add(turn(messageRole(item, printing)), said(item, printing))
@@ -79,7 +83,7 @@ function place(item: Item, turn: (role: PrintedTurn['role']) => PrintedTurn, all
       return
     }
     case 'result':
-      add(turn('user'), all.isOrphan(item) ? orphan(item, printing) : [])
+      add(turn('user'), all.call(item) ? [] : orphan(item, printing))
       return
     case 'opaque':
       if (item.protocol === protocol) {
@@ -105,7 +109,7 @@ function orphan(item: ToolResult, printing: Printing): JsonObject[] {
 }
 
 /** A turn, and if it makes calls one with their results in the order they came, which the user's next turn goes on. */
-function withAnswers(turn: PrintedTurn, all: Calls, printing: Printing): PrintedTurn[] {
+function withAnswers(turn: PrintedTurn, all: PairedCalls, printing: Printing): PrintedTurn[] {
   if (turn.calls.length === 0) return [turn]
   const found = turn.calls.map((call) => ({ id: all.id(call), answer: all.answer(call) }))
   found.sort((one, other) => (one.answer?.at ?? Infinity) - (other.answer?.at ?? Infinity))
@@ -137,7 +141,10 @@ function toolUse(call: ToolCall, id: string, printing: Printing): JsonObject {
 }
 
 function toolResult(id: string, result: ToolResult | undefined, printing: Printing): JsonObject {
-  if (!result) return { type: 'tool_result', tool_use_id: id, content: cancelled, is_error: true }
+  if (!result) {
+    printing.losses.add('messages', 'a call without a result was answered as cancelled')
+    return { type: 'tool_result', tool_use_id: id, content: cancelled, is_error: true }
+  }
   const content = resultContent(result.content, printing)
   return {
     type: 'tool_result',

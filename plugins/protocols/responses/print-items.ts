@@ -1,4 +1,4 @@
-import { legalCallId, word } from '../../../engine/index.ts'
+import { PairedCalls, legalCallId, word } from '../../../engine/index.ts'
 import type { Item, JsonObject, Message, Reasoning, ToolCall, ToolResult } from '../../../engine/index.ts'
 import { printOutput, printParts } from './print-parts.ts'
 import type { Printing } from './print-parts.ts'
@@ -24,8 +24,27 @@ export function printItems(
   // A conversation of system texts alone stays in the input, which must not be empty.
   const leading = count < 0 ? [] : items.slice(0, count)
   const texts = leading.flatMap((item) => (item.type === 'message' ? [joined(item, conversing)] : []))
-  const input = items.slice(leading.length).flatMap<JsonObject>((item) => printItem(item, conversing) ?? [])
+  const input = printInput(items.slice(leading.length), conversing)
   return texts.length > 0 ? { instructions: texts.join('\n\n'), input } : { input }
+}
+
+/** Items in their order; calls that nobody answered get a result at the end of their turn, for without one they are refused. */
+function printInput(items: readonly Item[], conversing: Conversing): JsonObject[] {
+  const calls = new PairedCalls(items)
+  const input: JsonObject[] = []
+  let unanswered: JsonObject[] = []
+  for (const item of items) {
+    if (item.type !== 'call' && item.type !== 'reasoning') {
+      for (const output of unanswered) input.push(output)
+      unanswered = []
+    }
+    const printed = printItem(item, calls, conversing)
+    if (printed) input.push(printed)
+    if (item.type !== 'call' || calls.answer(item)) continue
+    conversing.losses.add('input', 'a call without a result was answered as cancelled')
+    unanswered.push(outputOf(item, calls.id(item), 'Error: the call was cancelled.', conversing))
+  }
+  return [...input, ...unanswered]
 }
 
 function isInstruction(item: Item): boolean {
@@ -39,16 +58,16 @@ function joined(item: Message, { losses }: Printing): string {
   return item.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n\n')
 }
 
-function printItem(item: Item, conversing: Conversing): JsonObject | undefined {
+function printItem(item: Item, calls: PairedCalls, conversing: Conversing): JsonObject | undefined {
   switch (item.type) {
     case 'message':
       return printMessage(item, conversing)
     case 'reasoning':
       return printReasoning(item, conversing)
     case 'call':
-      return printCall(item, conversing)
+      return printCall(item, calls.id(item), conversing)
     case 'result':
-      return printResult(item, conversing)
+      return printResult(item, calls, conversing)
     case 'opaque':
       if (item.protocol === protocol) return item.value
       conversing.losses.add(`messages[].${word(item.value['type'])}`, 'only another protocol has this item')
@@ -70,10 +89,10 @@ function printReasoning({ seal }: Reasoning, { losses, origin, stored }: Convers
   return item
 }
 
-function printCall(call: ToolCall, { losses, naming, traits }: Conversing): JsonObject {
+function printCall(call: ToolCall, callId: string, { losses, naming, traits }: Conversing): JsonObject {
   if (call.cache) losses.add('cache_control', 'the responses protocol caches by prompt_cache_key')
   const tied = {
-    call_id: legalCallId(call.callId),
+    call_id: callId,
     name: naming.printed(call),
     ...(traits.namespaces ? known({ namespace: call.namespace }) : {}),
   }
@@ -82,13 +101,20 @@ function printCall(call: ToolCall, { losses, naming, traits }: Conversing): Json
   return { type: 'function_call', ...tied, arguments: JSON.stringify({ input: call.input }) }
 }
 
-function printResult(result: ToolResult, conversing: Conversing): JsonObject {
-  const { losses, traits } = conversing
-  if (result.cache) losses.add('cache_control', 'the responses protocol caches by prompt_cache_key')
-  const custom = result.kind === 'custom' && traits.custom_tools
-  return {
-    type: custom ? 'custom_tool_call_output' : 'function_call_output',
-    call_id: legalCallId(result.callId),
-    output: printOutput(result.content, result.error === true, conversing),
-  }
+/** A result of the call before it; one whose call the upstream itself holds keeps its id. */
+function printResult(result: ToolResult, calls: PairedCalls, conversing: Conversing): JsonObject {
+  if (result.cache) conversing.losses.add('cache_control', 'the responses protocol caches by prompt_cache_key')
+  const call = calls.call(result)
+  const output = printOutput(result.content, result.error === true, conversing)
+  return outputOf(call ?? result, call ? calls.id(call) : legalCallId(result.callId), output, conversing)
+}
+
+function outputOf(
+  { kind }: ToolCall | ToolResult,
+  callId: string,
+  output: string | JsonObject[],
+  { traits }: Conversing,
+): JsonObject {
+  const custom = kind === 'custom' && traits.custom_tools
+  return { type: custom ? 'custom_tool_call_output' : 'function_call_output', call_id: callId, output }
 }

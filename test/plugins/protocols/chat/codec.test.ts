@@ -129,7 +129,9 @@ describe('chat codec', () => {
     })
     fc.assert(
       fc.property(fc.array(exchange, { minLength: 1, maxLength: 3 }), (exchanges) => {
-        const items = exchanges.flat()
+        const items = exchanges.flatMap((one, at) =>
+          one.map((item) => ('callId' in item ? { ...item, callId: `${item.callId}_of_${at}` } : item)),
+        )
         const { body: printed, losses } = request.print({ items, tools: [], stream: false }, target())
         expect(losses).to.deep.equal([])
         expect(request.parse(printed).items).to.deep.equal(items)

@@ -67,8 +67,8 @@ describe('chat messages for an upstream', () => {
     expect(print([call('1'), result('1', text('a')), call('1'), result('1', text('b'))]).messages).to.deep.equal([
       { role: 'assistant', content: null, tool_calls: [wireCall('1')] },
       tool('1', 'a'),
-      { role: 'assistant', content: null, tool_calls: [wireCall('1')] },
-      tool('1', 'b'),
+      { role: 'assistant', content: null, tool_calls: [wireCall('1_2')] },
+      tool('1_2', 'b'),
     ])
   })
 

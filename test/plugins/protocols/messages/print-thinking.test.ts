@@ -4,6 +4,7 @@ import { origin, printed, target } from './fixtures.ts'
 
 const user: Item = { type: 'message', role: 'user', content: [{ type: 'text', text: 'go' }] }
 const call: Item = { type: 'call', kind: 'function', callId: 'a', name: 'look', input: '{}' }
+const result: Item = { type: 'result', kind: 'function', callId: 'a', content: [{ type: 'text', text: 'seen' }] }
 const thought: Item = {
   type: 'reasoning',
   parts: [{ kind: 'summary', text: 't' }],
@@ -122,13 +123,13 @@ const cases: Case[] = [
   },
   {
     name: 'last calls without their thinking',
-    request: { reasoning: { budget: 2000 }, items: [user, call] },
+    request: { reasoning: { budget: 2000 }, items: [user, call, result] },
     body: { thinking: disabled },
     lost: ['reasoning'],
   },
   {
     name: 'last calls with their thinking',
-    request: { reasoning: { budget: 2000 }, items: [user, thought, call] },
+    request: { reasoning: { budget: 2000 }, items: [user, thought, call, result] },
     body: { thinking: enabled(2000) },
   },
   {

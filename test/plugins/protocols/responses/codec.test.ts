@@ -46,6 +46,20 @@ const said: fc.Arbitrary<Item[]> = fc.array(
   { minLength: 1, maxLength: 6 },
 )
 
+/** The items with ids that no two calls share, and with a result for each call. */
+function answered(list: readonly Item[]): Item[] {
+  return list.flatMap((item, at): readonly Item[] => {
+    if (item.type === 'result') return []
+    if (item.type !== 'call') return [item]
+    const { kind } = item
+    const content = ['told', 'twice'].map((text) => ({ type: 'text' as const, text }))
+    return [
+      { ...item, callId: `id_${at}` },
+      { type: 'result', kind, callId: `id_${at}`, content },
+    ]
+  })
+}
+
 function nameless(items: readonly Item[]): Item[] {
   return items.map((item) => {
     const { id: _, ...rest } = item as Item & { id?: string }
@@ -118,7 +132,12 @@ describe('responses: codec', () => {
       fc.property(items, words, (list, start) => {
         const system: Item = { type: 'message', role: 'system', content: [{ type: 'text', text: start }] }
         const first: Item = { type: 'message', role: 'user', content: [{ type: 'text', text: 'Hi' }] }
-        const asking = request({ items: [system, first, ...list], temperature: 0.5, parallelTools: true, stream: true })
+        const asking = request({
+          items: [system, first, ...answered(list)],
+          temperature: 0.5,
+          parallelTools: true,
+          stream: true,
+        })
         const { body, losses } = print(asking, target())
         expect(losses).to.deep.equal([])
         const read = parse(body)
