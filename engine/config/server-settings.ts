@@ -3,6 +3,45 @@ import { durationSchema } from '../spec/duration.ts'
 const limit = <const D extends string>(fallback: D, description: string) =>
   ({ ...durationSchema, default: fallback, description }) as const
 
+const domains = (description: string) =>
+  ({
+    type: 'array',
+    maxItems: 100,
+    items: { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\s/:]+(/\\S*)?$' },
+    default: [],
+    description,
+  }) as const
+
+const webSearch = {
+  type: 'object',
+  additionalProperties: false,
+  default: {},
+  description: "What becomes of a provider's search of the web that a client asks for.",
+  properties: {
+    mode: {
+      enum: ['native', 'off'],
+      default: 'native',
+      description: 'native: the tool goes to providers that know it; off: to none. Where it does not go, it is a loss.',
+    },
+    allowed_domains: domains(
+      'Only these domains, and what lies below them, are searched, whatever a client asks; [] = all.',
+    ),
+    blocked_domains: domains('Domains that are never searched, beside those a client blocks.'),
+    context_size: {
+      enum: ['low', 'medium', 'high', null],
+      default: null,
+      description: 'How much of what is found goes into the context where a client does not say it.',
+    },
+    max_uses: {
+      type: ['integer', 'null'],
+      minimum: 1,
+      maximum: 100,
+      default: null,
+      description: 'Most searches of one answer, where the protocol of the provider can say it.',
+    },
+  },
+} as const
+
 /** `server_config` of the configuration file: how the gateway behaves, section by section. */
 export const serverSettings = {
   type: 'object',
@@ -23,6 +62,7 @@ export const serverSettings = {
         },
       },
     },
+    web_search: webSearch,
     resilience: {
       type: 'object',
       additionalProperties: false,

@@ -56,6 +56,13 @@ export interface Candidate {
 
 /** The sections of `server_config`, defaults filled in: `docs/reference/settings.md` says what each field means. */
 export interface ServerSettings {
+  readonly web_search: {
+    readonly mode: 'native' | 'off'
+    readonly allowed_domains: readonly string[]
+    readonly blocked_domains: readonly string[]
+    readonly context_size: 'low' | 'medium' | 'high' | null
+    readonly max_uses: number | null
+  }
   readonly resilience: {
     /** Bytes. */
     readonly max_event_bytes: number

@@ -206,6 +206,8 @@ export interface Codec<O extends Operation = Operation> {
     print(request: RequestOf<O>, target: PrintTarget): Printed<JsonObject>
     /** Whether a file or sound given by its address is to be fetched first: the offer takes its bytes, but no address. */
     inlines?(part: Part, offer: Offer): boolean
+    /** Whether a body asks for the provider's search of the web. */
+    searches?(body: JsonObject): boolean
   }
   readonly reply?: {
     /** `offer`: whose answer it is; its traits may say how it is to be read. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from './json.ts'
 import type { Annotation, CacheMark, Logprob, Part } from './part.ts'
 import type { Rest, Tool, ToolChoice } from './tool.ts'
+import type { Search } from './search.ts'
 import type { Usage } from './usage.ts'
 import type { Failure } from './error.ts'
 
@@ -129,6 +130,8 @@ export interface OpaqueItem {
   readonly value: JsonObject
   /** Who said it, where the protocol nests items in messages. */
   readonly role?: 'user' | 'assistant'
+  /** What it tells of a search of the web, for protocols that tell of searches in items of their own. */
+  readonly search?: Search
   /** What other protocols are told in its place. */
   readonly instead?: Message
 }

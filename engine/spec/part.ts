@@ -62,7 +62,15 @@ export type MediaSource =
 
 /** A citation. `url` ones cross protocols; others are kept for the protocol that made them. */
 export type Annotation =
-  | { readonly type: 'url'; readonly url: string; readonly title: string; readonly start: number; readonly end: number }
+  | {
+      readonly type: 'url'
+      readonly url: string
+      readonly title: string
+      readonly start: number
+      readonly end: number
+      /** The citation as the protocol that made it writes it, where that says more. */
+      readonly own?: { readonly protocol: string; readonly value: JsonObject }
+    }
   | { readonly type: 'opaque'; readonly protocol: string; readonly value: JsonObject }
 
 export interface Logprob {

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from './json.ts'
 import type { CacheMark } from './part.ts'
+import type { SearchWish } from './search.ts'
 
 /** Fields that only one protocol understands; other protocols report them as losses. */
 export interface Rest {
@@ -43,6 +44,8 @@ export interface OpaqueTool {
   readonly type: 'opaque'
   readonly protocol: string
   readonly value: JsonObject
+  /** It searches the web, as tools of other protocols do, too. What is said here counts, where `value` says otherwise. */
+  readonly search?: SearchWish
 }
 
 /** A tool by its name, which may be flattened or stand without its namespace. */
@@ -61,5 +64,8 @@ export type ToolChoice =
       readonly tools: readonly ToolRef[]
       /** Allowed tools that only one protocol's vendors run. */
       readonly own?: { readonly protocol: string; readonly tools: readonly JsonObject[] }
+      /** The search of the web is among them. */
+      readonly search?: true
     }
-  | { readonly type: 'opaque'; readonly protocol: string; readonly value: Json }
+  /** `search`: it names the search of the web. */
+  | { readonly type: 'opaque'; readonly protocol: string; readonly value: Json; readonly search?: true }

@@ -65,7 +65,11 @@ function protocolsOf(config: Config): readonly string[] {
 
 function offersOf(config: Config): readonly Offer[] {
   const traits = { ...usual, ...presetOf(config)?.traits, ...config.traits }
-  return protocolsOf(config).map((protocol) => (protocol === 'chat' ? offerOf(protocol, traits) : offerOf(protocol)))
+  const { web_search = false } = traits as NonNullable<Offer['traits']>
+  return protocolsOf(config).map((protocol) => {
+    if (protocol === 'chat') return offerOf(protocol, traits)
+    return protocol === 'responses' ? offerOf(protocol, { web_search }) : offerOf(protocol)
+  })
 }
 
 /** The settings with the preset's addresses, which count only as long as the base address is the preset's too. */

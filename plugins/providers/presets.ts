@@ -20,7 +20,15 @@ const openrouter: Preset = {
   base_url: 'https://openrouter.ai/api/v1',
   variable: 'OPENROUTER_API_KEY',
   offers: ['responses', 'embeddings'],
-  traits: { ...maxTokens, cache_control: true, files: true, audio: true, top_k: true, verbosity: true },
+  traits: {
+    ...maxTokens,
+    cache_control: true,
+    files: true,
+    audio: true,
+    top_k: true,
+    verbosity: true,
+    web_search: true,
+  },
 }
 
 /** Presets by the word in `preset:`. */
@@ -111,7 +119,14 @@ export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
       base_url: 'https://api.perplexity.ai',
       endpoint_base_urls: { chat: 'https://api.perplexity.ai/chat/completions' },
       variable: 'PERPLEXITY_API_KEY',
-      traits: { ...maxTokens, parallel_tool_calls: false, stream_usage: false, user_field: false, logprobs: false },
+      traits: {
+        ...maxTokens,
+        parallel_tool_calls: false,
+        stream_usage: false,
+        user_field: false,
+        logprobs: false,
+        web_search: true,
+      },
     },
   ],
   [

@@ -36,9 +36,9 @@ export const pairs: Readonly<Record<Client, readonly Pair[]>> = {
 }
 
 export const cases: Readonly<Record<Client, readonly string[]>> = {
-  chat: ['full', 'tools', 'custom', 'reasoning', 'refusal', 'length'],
-  messages: ['full', 'tools', 'reasoning', 'refusal', 'length'],
-  responses: ['full', 'tools', 'custom', 'reasoning', 'refusal', 'length'],
+  chat: ['full', 'tools', 'custom', 'reasoning', 'refusal', 'search', 'length'],
+  messages: ['full', 'tools', 'reasoning', 'refusal', 'search', 'length'],
+  responses: ['full', 'tools', 'custom', 'reasoning', 'refusal', 'search', 'length'],
 }
 
 /** Where a client sends its requests. */
@@ -61,7 +61,7 @@ export const streaming: Readonly<Record<Spoken, object>> = {
  */
 export function settings(base: string) {
   const providers = [
-    { name: 'compatible', type: 'compatible', base_url: base, api_key: 'key' },
+    { name: 'compatible', type: 'compatible', base_url: base, api_key: 'key', traits: { web_search: true } },
     { name: 'native', type: 'native', base_url: base, api_key: 'key' },
     { name: 'vendor', type: 'messages', base_url: base, api_key: 'key' },
   ]

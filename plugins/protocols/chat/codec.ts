@@ -11,6 +11,7 @@ import { amend, close, hides } from './relay.ts'
 import { parseReply, printReply } from './reply.ts'
 import { schema } from './schema.ts'
 import { protocol } from './wire.ts'
+import { searches } from './web-search.ts'
 import { ChatWriter, fail } from './writer.ts'
 
 export { chatTraits } from './traits.ts'
@@ -29,7 +30,7 @@ export default defineCodec<'generate'>({
   failed,
   fail,
   close,
-  request: { parse, print, inlines },
+  request: { parse, print, inlines, searches },
   reply: { parse: parseReply, print: printReply },
   events: { reader: (restore, offer) => new ChatReader(restore, offer), writer: (asked) => new ChatWriter(asked) },
 })

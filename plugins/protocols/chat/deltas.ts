@@ -139,7 +139,9 @@ export class Deltas {
         this.losses.add('output', 'this protocol has no results in answers')
         return undefined
       case 'opaque':
-        if (item.protocol !== protocol) this.losses.add(wordOf(item.value), `only ${item.protocol} has it`)
+        // A search shows in the citations alone.
+        if (item.protocol !== protocol && !item.search)
+          this.losses.add(wordOf(item.value), `only ${item.protocol} has it`)
         return undefined
     }
   }

@@ -14,6 +14,7 @@ const known = new Set([
   'functions',
   'tool_choice',
   'function_call',
+  'web_search_options',
   'parallel_tool_calls',
   'max_completion_tokens',
   'max_tokens',

@@ -120,6 +120,7 @@ export const schema: JsonObject = {
     functions: { type: ['array', 'null'], items: functionTool },
     tool_choice: { type: ['string', 'object', 'null'] },
     function_call: { type: ['string', 'object', 'null'] },
+    web_search_options: objectOrNull,
     parallel_tool_calls: flagOrNull,
     max_completion_tokens: tokens,
     max_tokens: tokens,

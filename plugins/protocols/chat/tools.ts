@@ -14,15 +14,17 @@ import { defined } from './defined.ts'
 import { cacheOf, printCache, wordOf } from './parts.ts'
 import type { Losses } from './losses.ts'
 import type { PartPrinting } from './parts.ts'
+import { parseSearch, printSearch } from './web-search.ts'
 import { protocol } from './wire.ts'
 import type { ChatBody, WireFunction, WireTool } from './wire.ts'
 
 /** The tools of a body; functions of the `functions` era are tools like any other. */
-export function parseTools({ tools, functions }: ChatBody): readonly Tool[] {
+export function parseTools(body: ChatBody): readonly Tool[] {
+  const { tools, functions } = body
   const legacy = (functions ?? []).map((definition) =>
     parseFunction({ type: 'function', function: definition }, definition),
   )
-  return [...(tools ?? []).map(parseTool), ...legacy]
+  return [...(tools ?? []).map(parseTool), ...legacy, ...parseSearch(body)]
 }
 
 function parseTool(tool: WireTool): Tool {
@@ -83,18 +85,20 @@ export interface ToolPrinting extends PartPrinting {
   readonly names: ToolNames
 }
 
-/** `tools`, `tool_choice` and `parallel_tool_calls`; none of them when no tool is left to send. */
+/** `tools`, `tool_choice` and `parallel_tool_calls`, none of them when no tool is left to send; and `web_search_options`. */
 export function printTools(
   tools: readonly Tool[],
   choice: ToolChoice | undefined,
   parallel: boolean | undefined,
   printing: ToolPrinting,
 ): JsonObject {
-  const subset = choice?.type === 'allowed' && !printing.traits.allowed_tools ? only(tools, choice.tools) : tools
+  const subset = choice?.type === 'allowed' && !printing.traits.allowed_tools ? only(tools, choice) : tools
   const printed = subset.map((tool) => printTool(tool, printing)).filter((tool) => tool !== undefined)
+  const search = subset.find((tool) => tool.type === 'opaque' && tool.search)
+  const web_search_options = search?.type === 'opaque' ? printSearch(search, printing) : undefined
   if (printed.length === 0) {
     if (choice && choice.type !== 'auto' && choice.type !== 'none') lost(printing, 'there is no tool to choose')
-    return {}
+    return defined({ web_search_options })
   }
   const { parallel_tool_calls: takesParallel } = printing.traits
   if (parallel === false && !takesParallel) printing.losses.add('parallel_tool_calls', 'the provider does not take it')
@@ -102,11 +106,13 @@ export function printTools(
     tools: printed,
     tool_choice: choice && printChoice(choice, subset, printing),
     parallel_tool_calls: takesParallel ? parallel : undefined,
+    web_search_options,
   })
 }
 
 function printTool(tool: Tool, printing: ToolPrinting): JsonObject | undefined {
   if (tool.type === 'opaque') {
+    if (tool.search) return undefined
     if (tool.protocol === protocol) return tool.value
     printing.losses.add(`tools[].${wordOf(tool.value)}`, `only ${tool.protocol} has it`)
     return undefined
@@ -196,9 +202,9 @@ function lost({ losses }: ToolPrinting, because: string): 'auto' {
   return 'auto'
 }
 
-function only(tools: readonly Tool[], allowed: readonly ToolRef[]): readonly Tool[] {
-  const named = new Set<Tool | undefined>(allowed.map(toolsByName(tools)))
-  return tools.filter((tool) => named.has(tool))
+function only(tools: readonly Tool[], allowed: Extract<ToolChoice, { type: 'allowed' }>): readonly Tool[] {
+  const named = new Set<Tool | undefined>(allowed.tools.map(toolsByName(tools)))
+  return tools.filter((tool) => named.has(tool) || (tool.type === 'opaque' && tool.search && allowed.search))
 }
 
 /** A grammar stands one level deeper here than in the neutral form. */

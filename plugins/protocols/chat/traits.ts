@@ -60,6 +60,7 @@ export const chatTraits = {
   prompt_cache_key: { type: 'boolean', default: false, description: 'Takes `prompt_cache_key`.' },
   service_tier: { type: 'boolean', default: false, description: 'Takes `service_tier`.' },
   verbosity: { type: 'boolean', default: false, description: 'Takes `verbosity`.' },
+  web_search: { type: 'boolean', default: false, description: 'Searches the web: takes `web_search_options`.' },
   metadata: { type: 'boolean', default: false, description: 'Takes `metadata` and `store`.' },
 } as const
 

@@ -63,6 +63,7 @@ export type ChatBody = JsonObject & {
   readonly functions?: readonly WireFunction[] | null
   readonly tool_choice?: Json
   readonly function_call?: Json
+  readonly web_search_options?: JsonObject | null
   readonly parallel_tool_calls?: boolean | null
   readonly max_completion_tokens?: number | null
   readonly max_tokens?: number | null

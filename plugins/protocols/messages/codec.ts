@@ -2,7 +2,7 @@ import type { Frame, JsonObject, Metered } from '../../../engine/index.ts'
 import { defineCodec, isObject, parseJson } from '../../../engine/index.ts'
 import { dialect, errorFrame, streamFailure } from './errors.ts'
 import { frame } from './frames.ts'
-import { parse } from './parse.ts'
+import { parse, searches } from './parse.ts'
 import { print } from './print.ts'
 import { MessagesReader } from './reader.ts'
 import { amend } from './relay.ts'
@@ -56,7 +56,7 @@ export default defineCodec<'generate'>({
   },
   keepalive: frame({ type: 'ping' }),
   fail: (failure, { id }) => [errorFrame(failure, id)],
-  request: { parse, print },
+  request: { parse, print, searches },
   reply: { parse: parseReply, print: printReply },
   events: {
     reader: (restore) => new MessagesReader(restore),

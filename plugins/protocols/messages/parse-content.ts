@@ -1,6 +1,7 @@
 import type { CacheMark, FilePart, ImagePart, Item, Message, Part, TextPart } from '../../../engine/index.ts'
 import { GatewayError } from '../../../engine/index.ts'
 import { readThinking } from './thinking.ts'
+import { readCitation, replayedItem } from './web-search.ts'
 import type { Block, CacheControl, DocumentBlock, ImageBlock, MediaSource, RedactedThinkingBlock } from './wire.ts'
 import type { SearchResultBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, Turn } from './wire.ts'
 import { protocol } from './wire.ts'
@@ -27,14 +28,14 @@ export function turnItems({ role, content }: Turn, at: string): readonly Item[] 
       for (const part of parts) open.push(part)
     } else {
       open = undefined
-      items.push(ownItem(block, role, `${at}.content[${index}]`))
+      items.push(ownItem(block, role, `${at}.content[${index}]`, items))
     }
   }
   return items
 }
 
 /** A block that is an item of its own. */
-function ownItem(block: Block, role: Turn['role'], at: string): Item {
+function ownItem(block: Block, role: Turn['role'], at: string, before: Item[]): Item {
   switch (block.type) {
     case 'thinking':
       return readThinking(block as ThinkingBlock)
@@ -45,7 +46,7 @@ function ownItem(block: Block, role: Turn['role'], at: string): Item {
     case 'tool_result':
       return toolResult(block as ToolResultBlock, at)
     default:
-      return { type: 'opaque', protocol, value: block, role: role === 'assistant' ? 'assistant' : 'user' }
+      return replayedItem(block, role === 'assistant' ? 'assistant' : 'user', before)
   }
 }
 
@@ -96,7 +97,7 @@ function contentParts(block: Block, at: string): readonly Part[] | undefined {
 }
 
 function textPart(block: TextBlock): TextPart {
-  const annotations = (block.citations ?? []).map((value) => ({ type: 'opaque', protocol, value }) as const)
+  const annotations = (block.citations ?? []).map((value) => readCitation(value, block.text.length))
   return { type: 'text', text: block.text, ...(annotations.length > 0 ? { annotations } : {}), ...cached(block) }
 }
 

@@ -1,5 +1,6 @@
 import type { GenerateRequest, JsonObject, ReasoningWish, Rest, Tool, ToolChoice } from '../../../engine/index.ts'
 import { isObject } from '../../../engine/index.ts'
+import { choosesSearch, isSearch, readWish } from './web-search.ts'
 import { cached, systemMessages, turnItems } from './parse-content.ts'
 import { threadRefused } from './relay.ts'
 import type { MessagesBody, Thinking, WireTool, WireToolChoice } from './wire.ts'
@@ -20,7 +21,7 @@ export function parse(given: JsonObject): GenerateRequest {
       ...body.messages.flatMap((turn, index) => turnItems(turn, `messages[${index}]`)),
     ],
     tools: (body.tools ?? []).map(parseTool),
-    ...toolUse(body.tool_choice ?? undefined),
+    ...toolUse(body.tool_choice ?? undefined, body.tools ?? []),
     maxOutputTokens: body.max_tokens,
     ...present('temperature', body.temperature),
     ...present('topP', body.top_p),
@@ -43,7 +44,10 @@ function present<N extends string, T>(name: N, value: T | null | undefined): { r
 function parseTool(tool: WireTool): Tool {
   const { type, name, description, input_schema: parameters, strict, cache_control: _, ...others } = tool
   // Tools that the vendor runs carry a dated type and no schema.
-  if (typeof type === 'string' && type !== 'custom' && !parameters) return { type: 'opaque', protocol, value: tool }
+  if (typeof type === 'string' && type !== 'custom' && !parameters) {
+    const search = readWish(tool)
+    return { type: 'opaque', protocol, value: tool, ...(search ? { search } : {}) }
+  }
   const rest = filled(others)
   return {
     type: 'function',
@@ -56,10 +60,17 @@ function parseTool(tool: WireTool): Tool {
   }
 }
 
-function toolUse(choice: WireToolChoice | undefined): Pick<GenerateRequest, 'toolChoice' | 'parallelTools'> {
+function toolUse(
+  choice: WireToolChoice | undefined,
+  tools: readonly WireTool[],
+): Pick<GenerateRequest, 'toolChoice' | 'parallelTools'> {
   if (!choice) return {}
   const single = choice.disable_parallel_tool_use
-  return { toolChoice: toolChoice(choice), ...(typeof single === 'boolean' ? { parallelTools: !single } : {}) }
+  const { disable_parallel_tool_use: _, ...alone } = choice
+  const chosen: ToolChoice = choosesSearch(choice, tools)
+    ? { type: 'opaque', protocol, value: alone, search: true }
+    : toolChoice(choice)
+  return { toolChoice: chosen, ...(typeof single === 'boolean' ? { parallelTools: !single } : {}) }
 }
 
 function toolChoice(choice: WireToolChoice): ToolChoice {
@@ -122,4 +133,9 @@ function without(object: JsonObject | null | undefined, names: readonly string[]
 function filled(fields: JsonObject): Rest | undefined {
   const set = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)
   return set.length === 0 ? undefined : { protocol, fields: Object.fromEntries(set) }
+}
+
+/** Whether a body asks for a search of the web. */
+export function searches({ tools }: JsonObject): boolean {
+  return Array.isArray(tools) && tools.some((tool) => isObject(tool) && isSearch(tool))
 }

@@ -59,7 +59,7 @@ function blank({ text }: { readonly text: string }): boolean {
 
 function textBlock(part: TextPart, printing: Printing): TextBlock | undefined {
   if (blank(part)) return undefined
-  const citations = nativeCitations(part.annotations, 'messages[].content.annotations', printing.losses)
+  const citations = nativeCitations(part.annotations, printing.losses)
   return {
     type: 'text',
     text: part.text,
@@ -68,13 +68,12 @@ function textBlock(part: TextPart, printing: Printing): TextBlock | undefined {
   }
 }
 
-/** Citations this protocol made. One of an address cannot be printed: it would need the vendor's own index of its search. */
-export function nativeCitations(annotations: readonly Annotation[] = [], field: string, losses: Losses): JsonObject[] {
-  const own = annotations.flatMap((one) => (one.type === 'opaque' && one.protocol === protocol ? [one.value] : []))
-  const addresses = new Set(own.map((citation) => citation.url))
-  const lost = annotations.some((one) => (one.type === 'url' ? !addresses.has(one.url) : one.protocol !== protocol))
-  if (lost) losses.add(field, 'citations of other protocols have no form here')
-  return own
+/** Citations this protocol made. One of another's cannot be printed: it would need the vendor's own index of its search. */
+function nativeCitations(annotations: readonly Annotation[] = [], losses: Losses): JsonObject[] {
+  const own = annotations.map((one) => (one.type === 'url' ? one.own : one)).filter((one) => one?.protocol === protocol)
+  if (own.length < annotations.length)
+    losses.add('messages[].content.annotations', 'citations of other protocols have no form here')
+  return own.flatMap((one) => (one ? [one.value] : []))
 }
 
 function imageBlock({ source, detail, cache }: ImagePart, printing: Printing): JsonObject {

@@ -2,6 +2,7 @@ import { toolsByName, word } from '../../../engine/index.ts'
 import type { CustomTool, FunctionTool, GenerateRequest, JsonObject, Tool } from '../../../engine/index.ts'
 import { cacheControl } from './printing.ts'
 import type { Printing } from './printing.ts'
+import { isSearch, printWish, searchChoice } from './web-search.ts'
 import { protocol } from './wire.ts'
 
 /** The fields `tools` and `tool_choice` of a request. */
@@ -14,11 +15,12 @@ export function printTools(request: GenerateRequest, printing: Printing): Printe
   const tools = allowed(request).flatMap((tool): readonly JsonObject[] => {
     if (tool.type === 'function') return [functionTool(tool, printing)]
     if (tool.type === 'custom') return [customTool(tool, printing)]
+    if (tool.search) return [printWish(tool, printing)].filter((printed) => printed !== undefined)
     if (tool.protocol === protocol) return [tool.value]
     printing.losses.add(`tools[].${word(tool.value.type)}`, `only ${tool.protocol} knows it`)
     return []
   })
-  const choice = toolChoice(request, tools.length > 0, printing)
+  const choice = toolChoice(request, tools, printing)
   return { ...(tools.length > 0 ? { tools } : {}), ...(choice ? { tool_choice: choice } : {}) }
 }
 
@@ -26,7 +28,7 @@ export function printTools(request: GenerateRequest, printing: Printing): Printe
 function allowed({ tools, toolChoice }: GenerateRequest): readonly Tool[] {
   if (toolChoice?.type !== 'allowed') return tools
   const named = new Set<Tool | undefined>(toolChoice.tools.map(toolsByName(tools)))
-  return tools.filter((tool) => named.has(tool))
+  return tools.filter((tool) => named.has(tool) || (tool.type === 'opaque' && tool.search && toolChoice.search))
 }
 
 function functionTool(tool: FunctionTool, printing: Printing): JsonObject {
@@ -70,22 +72,27 @@ function customTool(tool: CustomTool, printing: Printing): JsonObject {
   }
 }
 
-function toolChoice(request: GenerateRequest, any: boolean, printing: Printing): JsonObject | undefined {
+function toolChoice(
+  request: GenerateRequest,
+  printed: readonly JsonObject[],
+  printing: Printing,
+): JsonObject | undefined {
   const { toolChoice: choice, parallelTools } = request
-  if (!any) {
+  if (printed.length === 0) {
     if (choice && choice.type !== 'none' && choice.type !== 'auto')
       printing.losses.add('tool_choice', 'there are no tools')
     return undefined
   }
-  const printed = choice ? choiceOf(choice, request, printing) : undefined
+  const said = choice ? choiceOf(choice, request, printed, printing) : undefined
   // `none` allows no calls, so no number of them either: the wire refuses the flag beside it.
-  if (parallelTools !== false || printed?.type === 'none') return printed
-  return { ...(printed ?? { type: 'auto' }), disable_parallel_tool_use: true }
+  if (parallelTools !== false || said?.type === 'none') return said
+  return { ...(said ?? { type: 'auto' }), disable_parallel_tool_use: true }
 }
 
 function choiceOf(
   choice: NonNullable<GenerateRequest['toolChoice']>,
   { tools }: GenerateRequest,
+  printed: readonly JsonObject[],
   { names, losses }: Printing,
 ): JsonObject | undefined {
   switch (choice.type) {
@@ -99,7 +106,8 @@ function choiceOf(
     case 'tool':
       return { type: 'tool', name: names.printed(toolsByName(tools)(choice) ?? choice) }
     case 'opaque':
-      if (choice.protocol === protocol) return choice.value as JsonObject
+      if (choice.search && printed.some(isSearch)) return searchChoice
+      if (choice.protocol === protocol && !choice.search) return choice.value as JsonObject
       losses.add('tool_choice', `only ${choice.protocol} knows this choice`)
       return undefined
   }

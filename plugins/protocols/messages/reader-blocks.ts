@@ -1,6 +1,6 @@
-import type { Annotation, GenerateEvent, JsonObject, Restore, Seal } from '../../../engine/index.ts'
+import type { GenerateEvent, JsonObject, Restore, Seal } from '../../../engine/index.ts'
 import { CustomInput, isObject, parseJson, restored } from '../../../engine/index.ts'
-import { protocol } from './wire.ts'
+import { opaqueItem, readCitation } from './web-search.ts'
 
 /** A content block of a streamed answer while it is open. */
 export interface BlockReader {
@@ -35,7 +35,7 @@ export class TextReader implements BlockReader {
 
   /** Citations hold for the whole block: they are told when its length is known. */
   close(): readonly GenerateEvent[] {
-    const annotations = this.#citations.flatMap((citation) => citationOf(citation, this.#length))
+    const annotations = this.#citations.map((citation) => readCitation(citation, this.#length))
     return annotations.map((annotation) => ({ type: 'annotation', index: this.#index, annotation }))
   }
 
@@ -44,14 +44,6 @@ export class TextReader implements BlockReader {
     this.#length += text.length
     return [{ type: 'delta', index: this.#index, text }]
   }
-}
-
-/** A citation as it came, and for one of an address also in the form that other protocols read. */
-function citationOf(value: JsonObject, length: number): readonly Annotation[] {
-  const native: Annotation = { type: 'opaque', protocol, value }
-  const { url, title } = value
-  if (typeof url !== 'string') return [native]
-  return [native, { type: 'url', url, title: typeof title === 'string' ? title : url, start: 0, end: length }]
 }
 
 /**
@@ -168,7 +160,7 @@ export class OpaqueReader implements BlockReader {
     const index = this.#index
     const value = this.#input === '' ? this.#block : { ...this.#block, input: parseJson(this.#input) as JsonObject }
     return [
-      { type: 'item', index, item: { type: 'opaque', protocol, value, role: 'assistant' } },
+      { type: 'item', index, item: opaqueItem(value, 'assistant') },
       { type: 'item-end', index },
     ]
   }

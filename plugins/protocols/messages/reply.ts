@@ -6,6 +6,7 @@ import { replyBlocks } from './reply-blocks.ts'
 import { messageId, ownRest, replyUsage } from './reply-fields.ts'
 import { printStop } from './stop.ts'
 import { mergeUsage } from './usage.ts'
+import { isForeignSearch, searchCounter } from './web-search.ts'
 
 /** A whole answer, read as the stream it would have been. Throws `upstream_invalid_response` for what is no answer. */
 export function parseReply(body: Json, restore?: Restore): GenerateReply {
@@ -40,7 +41,7 @@ export function printReply(reply: GenerateReply, asked: Asked): Printed<JsonObje
     content: reply.items.flatMap((item) => replyBlocks(item, asked, losses)),
     stop_reason: printStop(stop),
     stop_sequence: reply.stopSequence ?? null,
-    usage: mergeUsage(replyUsage(reply), counters),
+    usage: mergeUsage({ ...replyUsage(reply), ...searchCounter(reply.items.filter(isForeignSearch).length) }, counters),
   }
   return { body, losses: losses.list }
 }

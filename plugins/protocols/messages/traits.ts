@@ -32,6 +32,7 @@ export const messagesTraits = {
     values: [true, false, 'untimed'],
     summary: 'Takes cache marks; `untimed`: without a `ttl`.',
   },
+  web_search: { default: true, values: [true, false], summary: 'Can search the web: takes the tool `web_search`.' },
   strict_tools: { default: false, values: [true, false], summary: 'Takes `strict` on tools.' },
 } as const
 

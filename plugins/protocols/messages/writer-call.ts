@@ -1,6 +1,7 @@
-import type { Frame, JsonObject, OpaqueItem, ToolCall } from '../../../engine/index.ts'
+import type { Asked, Frame, JsonObject, OpaqueItem, ToolCall } from '../../../engine/index.ts'
 import type { BlockFrames, ItemEvent, ItemWriter } from './frames.ts'
 import { callName } from './reply-blocks.ts'
+import { searchBlocks } from './web-search.ts'
 
 /** A call: its arguments go out as deltas, at least one, because clients do not read those of the start. */
 export class CallWriter implements ItemWriter {
@@ -54,14 +55,35 @@ export class OpaqueWriter implements ItemWriter {
   }
 
   write(event: ItemEvent): readonly Frame[] {
-    if (event.type !== 'item') return []
-    const { input } = this.#value
-    if (input === undefined) return [this.#blocks.start(this.#value), this.#blocks.stop()]
-    const blocks = this.#blocks
-    return [
-      blocks.start({ ...this.#value, input: {} }),
-      blocks.delta({ type: 'input_json_delta', partial_json: JSON.stringify(input) }),
-      blocks.stop(),
-    ]
+    return event.type === 'item' ? blockFrames(this.#value, this.#blocks) : []
   }
+}
+
+/** Another protocol's search of the web. What it was for and what it found may be known at its end alone. */
+export class SearchWriter implements ItemWriter {
+  readonly #blocks: BlockFrames
+  readonly #asked: Asked
+  #item: OpaqueItem
+
+  constructor(item: OpaqueItem, blocks: BlockFrames, asked: Asked) {
+    this.#item = item
+    this.#blocks = blocks
+    this.#asked = asked
+  }
+
+  write(event: ItemEvent): readonly Frame[] {
+    if (event.type === 'item' && event.item.type === 'opaque') this.#item = event.item
+    if (event.type !== 'item-end') return []
+    return searchBlocks(this.#item, this.#asked.origin).flatMap((block) => blockFrames(block, this.#blocks))
+  }
+}
+
+function blockFrames(block: JsonObject, blocks: BlockFrames): readonly Frame[] {
+  const { input } = block
+  if (input === undefined) return [blocks.start(block), blocks.stop()]
+  return [
+    blocks.start({ ...block, input: {} }),
+    blocks.delta({ type: 'input_json_delta', partial_json: JSON.stringify(input) }),
+    blocks.stop(),
+  ]
 }

@@ -1,19 +1,19 @@
-import type { Frame, JsonObject, Reasoning } from '../../../engine/index.ts'
+import type { Asked, Frame, JsonObject, Reasoning } from '../../../engine/index.ts'
 import type { BlockFrames, ItemEvent, ItemWriter } from './frames.ts'
 import type { Losses } from './losses.ts'
-import { nativeCitations } from './print-parts.ts'
+import { replyCitations } from './reply-blocks.ts'
 import { pack, partBreak } from './thinking.ts'
 
 /** A message: a text block for each part that has text. */
 export class TextWriter implements ItemWriter {
   readonly #blocks: BlockFrames
+  readonly #asked: Asked
   readonly #losses: Losses
-  /** Addresses cited in this part, which come once natively and once for other protocols. */
-  #cited = new Set<unknown>()
   #open = false
 
-  constructor(blocks: BlockFrames, losses: Losses) {
+  constructor(blocks: BlockFrames, asked: Asked, losses: Losses) {
     this.#blocks = blocks
+    this.#asked = asked
     this.#losses = losses
   }
 
@@ -25,7 +25,9 @@ export class TextWriter implements ItemWriter {
         return this.#begun({ type: 'text_delta', text: event.text })
       }
       case 'annotation':
-        return this.#cite(event)
+        return replyCitations([event.annotation], this.#asked, this.#losses).flatMap((citation) =>
+          this.#begun({ type: 'citations_delta', citation }),
+        )
       case 'part':
       case 'item-end':
         return this.#stop()
@@ -40,18 +42,9 @@ export class TextWriter implements ItemWriter {
     return [this.#blocks.start({ type: 'text', text: '' }), this.#blocks.delta(delta)]
   }
 
-  #cite({ annotation }: Extract<ItemEvent, { type: 'annotation' }>): readonly Frame[] {
-    if (annotation.type === 'url' && this.#cited.has(annotation.url)) return []
-    return nativeCitations([annotation], 'content[].annotations', this.#losses).flatMap((citation) => {
-      this.#cited.add(citation.url)
-      return this.#begun({ type: 'citations_delta', citation })
-    })
-  }
-
   #stop(): readonly Frame[] {
     if (!this.#open) return []
     this.#open = false
-    this.#cited = new Set()
     return [this.#blocks.stop()]
   }
 }

@@ -7,8 +7,9 @@ import { Losses } from './losses.ts'
 import { messageId, ownRest, replyUsage } from './reply-fields.ts'
 import { printStop } from './stop.ts'
 import { mergeUsage } from './usage.ts'
+import { isForeignSearch, searchCounter } from './web-search.ts'
 import { protocol } from './wire.ts'
-import { CallWriter, OpaqueWriter } from './writer-call.ts'
+import { CallWriter, OpaqueWriter, SearchWriter } from './writer-call.ts'
 import { TextWriter, ThinkingWriter } from './writer-text.ts'
 
 type Finish = Extract<GenerateEvent, { type: 'finish' }>
@@ -28,6 +29,8 @@ export class MessagesWriter implements EventWriter<GenerateEvent> {
   #usage: Usage | undefined
   #tier: string | undefined
   #refused = false
+  /** Items that tell of another protocol's search. */
+  readonly #searches = new Set<number>()
   #state: 'new' | 'open' | 'done' = 'new'
 
   constructor(asked: Asked) {
@@ -81,6 +84,8 @@ export class MessagesWriter implements EventWriter<GenerateEvent> {
 
   #item(event: ItemEvent, opened?: Item): readonly Frame[] {
     if (event.type === 'part' && event.kind === 'refusal') this.#refused = true
+    if (opened && isForeignSearch(opened)) this.#searches.add(event.index)
+    else if (opened) this.#searches.delete(event.index)
     if (this.#current?.index === event.index) {
       const frames = this.#current.writer?.write(event) ?? []
       if (event.type !== 'item-end') return frames
@@ -127,7 +132,8 @@ export class MessagesWriter implements EventWriter<GenerateEvent> {
     this.#state = 'done'
     const { usage: counters, ...fields } = ownRest(rest, this.#losses)
     const delta = { ...fields, stop_reason: printStop(this.#stop(stop)), stop_sequence: stopSequence ?? null }
-    const total = mergeUsage(replyUsage(usage ? { usage } : {}), counters)
+    const counted = { ...replyUsage(usage ? { usage } : {}), ...searchCounter(this.#searches.size) }
+    const total = mergeUsage(counted, counters)
     return [frame({ type: 'message_delta', delta, usage: total }), frame({ type: 'message_stop' })]
   }
 
@@ -142,7 +148,7 @@ function itemWriter(item: Item, blocks: BlockFrames, asked: Asked, losses: Losse
   switch (item.type) {
     case 'message':
       for (const part of item.content) losses.add(`content[].${part.type}`, 'answers are written text here')
-      return new TextWriter(blocks, losses)
+      return new TextWriter(blocks, asked, losses)
     case 'reasoning':
       return new ThinkingWriter(item, blocks, asked.origin)
     case 'call':
@@ -152,6 +158,7 @@ function itemWriter(item: Item, blocks: BlockFrames, asked: Asked, losses: Losse
       return undefined
     case 'opaque':
       if (item.protocol === protocol) return new OpaqueWriter(item, blocks)
+      if (item.search) return new SearchWriter(item, blocks, asked)
       losses.add(`content[].${word(item.value.type)}`, `only ${item.protocol} knows it`)
       return undefined
   }

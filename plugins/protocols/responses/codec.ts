@@ -11,6 +11,7 @@ import { parseReply, printReply } from './reply.ts'
 import { schema } from './schema.ts'
 import { socket } from './socket.ts'
 import { object, protocol, text } from './values.ts'
+import { searches } from './web-search.ts'
 import { Writer } from './writer.ts'
 
 /** The responses protocol: `POST /v1/responses`, whole or as a stream of server-sent events. */
@@ -34,7 +35,7 @@ export default defineCodec({
   failed,
   guard: (asked) => new Guard(asked),
   socket,
-  request: { parse, print, inlines },
+  request: { searches, parse, print, inlines },
   reply: { parse: parseReply, print: printReply },
   events: {
     reader: (restore) => new Reader(restore),

@@ -3,10 +3,13 @@ import type { Item, JsonObject, Message, Part, Restore } from '../../../engine/i
 import { readParts } from './parts.ts'
 import { readNative, readReplayed } from './reasoning.ts'
 import { isList, known, object, protocol, text } from './values.ts'
+import { inWords as searchedInWords, readSearch } from './web-search.ts'
 
 /** An item that a client sent: input, or an answer of an earlier turn. */
 export function readInputItem(item: JsonObject): Item {
-  return item['type'] === 'reasoning' ? readReplayed(item) : readItem(item, undefined)
+  if (item['type'] === 'reasoning') return readReplayed(item)
+  const read = readItem(item, undefined)
+  return read.type === 'opaque' ? known({ ...read, instead: inWords(item) }) : read
 }
 
 /** An item that an upstream answered, in the client's tool names. Results of tools it ran itself stay its own. */
@@ -40,12 +43,14 @@ function readItem(item: JsonObject, restore: Restore | undefined): Item {
       return known({ type: 'result' as const, kind, callId: tied, content: readParts(item['output']), id })
     }
   }
-  return known({ type: 'opaque' as const, protocol, value: item, instead: inWords(item) })
+  return known({ type: 'opaque' as const, protocol, value: item, search: readSearch(item) })
 }
 
 /** What an item that no other protocol has says, as a message. Items that say nothing in words have none. */
 function inWords(item: JsonObject): Message | undefined {
   switch (item['type']) {
+    case 'web_search_call':
+      return searchedInWords(item)
     case 'agent_message': {
       const [author, recipient] = [text(item['author']), text(item['recipient'])]
       const head = `Message${author ? ` from ${author}` : ''}${recipient ? ` to ${recipient}` : ''}:`

@@ -71,7 +71,7 @@ function printItem(item: Item, calls: PairedCalls, conversing: Conversing): Json
     case 'opaque':
       if (item.protocol === protocol) return item.value
       conversing.losses.add(`messages[].${word(item.value['type'])}`, 'only another protocol has this item')
-      return undefined
+      return item.instead && printMessage(item.instead, conversing)
   }
 }
 

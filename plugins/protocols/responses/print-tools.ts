@@ -12,7 +12,7 @@ import type {
 } from '../../../engine/index.ts'
 import type { Printing } from './print-parts.ts'
 import { known, object, objects, protocol, text } from './values.ts'
-import type { Losses } from './values.ts'
+import { printWish } from './web-search.ts'
 
 /** Most characters of a tool's name. */
 const nameLimit = 64
@@ -84,6 +84,7 @@ function descriptions(tools: readonly Tool[]): ReadonlyMap<string, string> {
 function printTool(tool: Tool, naming: Naming, printing: Printing): JsonObject | undefined {
   const { losses, traits } = printing
   if (tool.type === 'opaque') {
+    if (tool.search) return printWish(tool, printing)
     if (tool.protocol === protocol) return tool.value
     losses.add(`tools[].${word(tool.value['type'])}`, 'only another protocol has this tool')
     return undefined
@@ -140,7 +141,7 @@ interface Chosen {
 
 /** The tool choice, and the tools left when a subset had to take its place. */
 export function printChoice({ tools, toolChoice }: GenerateRequest, naming: Naming, printing: Printing): Chosen {
-  const { losses, traits } = printing
+  const { traits } = printing
   const find = toolsByName(tools)
   const printed = (ref: ToolRef) => {
     const tool = find(ref)
@@ -166,21 +167,27 @@ export function printChoice({ tools, toolChoice }: GenerateRequest, naming: Nami
       }
       const named = new Set<Tool | undefined>(allowed.map(find))
       const types = new Set(own.map(({ type }) => type))
-      return { tools: tools.filter((tool) => named.has(tool) || isOwn(tool, types)), choice: mode }
+      return { tools: tools.filter((tool) => named.has(tool) || isOwn(tool, types, toolChoice.search)), choice: mode }
     }
     case 'opaque':
-      return { tools, ...known({ choice: ownChoice(toolChoice, losses) }) }
+      return { tools, ...known({ choice: ownChoice(toolChoice, tools, printing) }) }
   }
 }
 
 /** Whether a tool that the vendor runs is among the allowed ones, which name it by its type. */
-function isOwn(tool: Tool, allowed: ReadonlySet<Json | undefined>): boolean {
-  return tool.type === 'opaque' && allowed.has(tool.value['type'])
+function isOwn(tool: Tool, allowed: ReadonlySet<Json | undefined>, search: boolean | undefined): boolean {
+  return tool.type === 'opaque' && (tool.search ? search === true : allowed.has(tool.value['type']))
 }
 
-function ownChoice(choice: Extract<ToolChoice, { type: 'opaque' }>, losses: Losses) {
+function ownChoice(choice: Extract<ToolChoice, { type: 'opaque' }>, tools: readonly Tool[], printing: Printing) {
   const value = choice.protocol === protocol ? object(choice.value) : undefined
-  if (value) return value
-  losses.add('tool_choice', 'only another protocol has this choice')
+  const found = choice.search ? tools.some((tool) => searchesHere(tool, printing)) : value !== undefined
+  if (found) return value ?? { type: 'web_search' }
+  printing.losses.add('tool_choice', 'only another protocol has this choice, or the tool is not sent')
   return undefined
+}
+
+/** Whether the tool is a search that the upstream can run. */
+function searchesHere(tool: Tool, { traits }: Printing): boolean {
+  return tool.type === 'opaque' && tool.search !== undefined && (tool.protocol === protocol || traits.web_search)
 }

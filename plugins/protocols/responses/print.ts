@@ -1,10 +1,19 @@
 import { createHash } from 'node:crypto'
-import type { Format, GenerateRequest, JsonObject, Printed, PrintTarget, ReasoningWish } from '../../../engine/index.ts'
+import type {
+  Format,
+  GenerateRequest,
+  JsonObject,
+  Printed,
+  PrintTarget,
+  ReasoningWish,
+  Tool,
+} from '../../../engine/index.ts'
 import { logprobs } from './parse.ts'
 import { printItems } from './print-items.ts'
 import { naming, printChoice, printTools } from './print-tools.ts'
 import { traitsOf } from './traits.ts'
 import { isList, known, Losses, protocol, undotted } from './values.ts'
+import { isSearch, sources } from './web-search.ts'
 
 const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'])
 
@@ -36,6 +45,8 @@ export function print(request: GenerateRequest, target: PrintTarget): Printed<Js
     ...(isList(include) ? include : []),
     ...(sealed ? ['reasoning.encrypted_content'] : []),
     ...(request.logprobs === undefined ? [] : [logprobs]),
+    // Clients of other protocols are always told what was found.
+    ...(chosen.tools.some(searchesForOthers) && tools.some(isSearch) ? [sources] : []),
   ]
   const penalties = printPenalties(request)
   unsupported(request, Object.keys(penalties), losses)
@@ -65,6 +76,10 @@ export function print(request: GenerateRequest, target: PrintTarget): Printed<Js
     stream: request.stream || undefined,
   })
   return { body, losses: losses.list(), restore: names.restore, ...(request.stop ? { cuts: request.stop } : {}) }
+}
+
+function searchesForOthers(tool: Tool): boolean {
+  return tool.type === 'opaque' && tool.search !== undefined && tool.protocol !== protocol
 }
 
 /** Models that do not reason refuse to include ciphertext, so it is asked for only where reasoning is. */

@@ -124,7 +124,7 @@ export class OpenItem {
       }
       case 'opaque':
         if (item !== this.#item.value)
-          out.push({ type: 'item', index: this.#index, item: { ...this.#item, value: item } })
+          out.push({ type: 'item', index: this.#index, item: readOutputItem(item, undefined) })
         break
       case 'result':
     }

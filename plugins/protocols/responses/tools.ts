@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../engine/index.ts'
 import type { Json, JsonObject, Tool, ToolChoice, ToolRef } from '../../../engine/index.ts'
 import { boolean, isList, known, object, objects, protocol, text, without } from './values.ts'
+import { isSearch, readWish } from './web-search.ts'
 
 const functionFields = new Set(['type', 'name', 'description', 'parameters', 'strict'])
 const customFields = new Set(['type', 'name', 'description', 'format'])
@@ -46,7 +47,7 @@ function readTool(tool: JsonObject, at: string, group?: { namespace: string; des
         rest: ownFields(tool, customFields, group?.description),
       })
     default:
-      return { type: 'opaque', protocol, value: tool }
+      return known({ type: 'opaque' as const, protocol, value: tool, search: group ? undefined : readWish(tool) })
   }
 }
 
@@ -96,7 +97,8 @@ export function readToolChoice(choice: Json | undefined): ToolChoice | undefined
   if (!value) throw new GatewayError('invalid_value', { param: 'tool_choice', reason: 'it names no way to choose' })
   const one = toolRef(value)
   if (one) return { type: 'tool', ...one }
-  if (value['type'] !== 'allowed_tools') return { type: 'opaque', protocol, value }
+  if (value['type'] !== 'allowed_tools')
+    return known({ type: 'opaque' as const, protocol, value, search: isSearch(value) ? (true as const) : undefined })
   const listed = objects(value['tools'])
   const own = listed.filter((tool) => !toolRef(tool))
   return known({
@@ -104,6 +106,7 @@ export function readToolChoice(choice: Json | undefined): ToolChoice | undefined
     mode: value['mode'] === 'required' ? ('required' as const) : ('auto' as const),
     tools: listed.flatMap((tool) => toolRef(tool) ?? []),
     own: own.length > 0 ? { protocol, tools: own } : undefined,
+    search: own.some(isSearch) ? (true as const) : undefined,
   })
 }
 

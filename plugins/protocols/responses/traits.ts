@@ -6,6 +6,7 @@ export const responsesTraits = {
   namespaces: 'Knows tools of type `namespace`. Without: they flatten to `namespace__name`.',
   allowed_tools: 'Knows the tool choice `allowed_tools`. Without: only the allowed tools are sent.',
   encrypted_reasoning: 'Gives `reasoning.encrypted_content` when it is included.',
+  web_search: 'Can search the web: takes the tool `web_search`.',
   file_url: 'Fetches files by `file_url`. Without: they are inlined.',
 } as const
 
@@ -18,6 +19,7 @@ export function traitsOf({ traits }: Offer): ResponsesTraits {
     namespaces: has('namespaces') && has('custom_tools'),
     allowed_tools: has('allowed_tools'),
     encrypted_reasoning: has('encrypted_reasoning'),
+    web_search: has('web_search'),
     file_url: has('file_url'),
   }
 }

@@ -6,11 +6,13 @@ import { inputEvent, partEvent, textDelta, textDone } from './events.ts'
 import type { StreamEvent } from './events.ts'
 import { done } from './guard.ts'
 import { errorEvent, responseError } from './failure.ts'
+import { NativeItems } from './native-items.ts'
 import { responseObject } from './response.ts'
 import type { State } from './response.ts'
 import { printStop } from './stop.ts'
 import { printUsage } from './usage.ts'
-import { Losses, object, protocol, text } from './values.ts'
+import { Losses, isList, object } from './values.ts'
+import { sources } from './web-search.ts'
 import { WritingItem } from './writing.ts'
 import type { Status } from './writing.ts'
 
@@ -27,8 +29,7 @@ export class Writer implements EventWriter<GenerateEvent> {
   readonly #losses = new Losses()
   /** By the neutral index. */
   readonly #items = new Map<number, WritingItem>()
-  /** Output indexes of the items of this protocol's own that are under way, by the neutral index. */
-  readonly #native = new Map<number, number>()
+  readonly #native: NativeItems
   /** Items that are done, by output index. */
   readonly #output: JsonObject[] = []
   /** The item that ended last: whether it is complete follows from what comes next. */
@@ -48,6 +49,13 @@ export class Writer implements EventWriter<GenerateEvent> {
     this.#asked = asked
     this.#allows = allowance(object(asked.body) ?? {})
     this.#whole = form === 'whole'
+    const include = object(asked.body)?.['include']
+    const output = {
+      items: this.#output,
+      next: () => this.#count++,
+      emit: (type: string, fields: JsonObject) => this.#emit({ type, sequence_number: this.#sequence++, ...fields }),
+    }
+    this.#native = new NativeItems(output, asked.id, isList(include) && include.includes(sources))
   }
 
   get losses(): readonly Loss[] {
@@ -77,8 +85,8 @@ export class Writer implements EventWriter<GenerateEvent> {
     }
     this.#release('completed')
     if (event.type === 'item') return this.#item(event.index, event.item)
-    if (event.type === 'progress') return this.#progress(event)
-    if (event.type === 'item-end' && this.#native.has(event.index)) return this.#endNative(event.index)
+    if (event.type === 'progress') return this.#native.progress(event)
+    if (event.type === 'item-end' && this.#native.end(event.index)) return
     const open = this.#items.get(event.index)
     if (!open || open.ended) return
     switch (event.type) {
@@ -119,35 +127,9 @@ export class Writer implements EventWriter<GenerateEvent> {
       this.#itemEvent('response.output_item.added', open.outputIndex, open.print('in_progress'))
       return
     }
-    if (item.type === 'opaque' && item.protocol === protocol) return this.#nativeItem(index, item.value)
+    if (item.type === 'opaque' && this.#native.take(index, item)) return
     const type = item.type === 'opaque' ? word(item.value['type']) : item.type
     this.#losses.add(`output[].${type}`, 'only another protocol has this item')
-  }
-
-  /** An item of this protocol's own, as it opens or as it has become. */
-  #nativeItem(index: number, item: JsonObject): void {
-    const at = this.#native.get(index)
-    if (at !== undefined) {
-      this.#output[at] = item
-      return
-    }
-    const added = this.#count++
-    this.#native.set(index, added)
-    this.#output[added] = item
-    this.#itemEvent('response.output_item.added', added, item)
-  }
-
-  #progress({ index, protocol: from, value }: Of<'progress'>): void {
-    const at = this.#native.get(index)
-    if (at === undefined || from !== protocol) return
-    this.#emit({ ...value, type: text(value['type']) ?? '', sequence_number: this.#sequence++, output_index: at })
-  }
-
-  #endNative(index: number): void {
-    const at = this.#native.get(index)
-    const item = at === undefined ? undefined : this.#output[at]
-    this.#native.delete(index)
-    if (at !== undefined && item) this.#itemEvent('response.output_item.done', at, item)
   }
 
   #itemEvent(type: string, output_index: number, item: JsonObject): void {
@@ -228,7 +210,7 @@ export class Writer implements EventWriter<GenerateEvent> {
 
   #finish({ stop, rest }: Of<'finish'>): void {
     for (const open of this.#items.values()) if (!open.ended) this.#end(open)
-    for (const index of this.#native.keys()) this.#endNative(index)
+    this.#native.finish()
     if (this.#count === 0) {
       this.#item(0, { type: 'message', role: 'assistant', content: [] })
       const [message] = this.#items.values()

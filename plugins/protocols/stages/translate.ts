@@ -10,6 +10,8 @@ import {
 } from '../../../engine/index.ts'
 import type { AnyCodec, Candidate, Envelope, Host, Loss, Upstream } from '../../../engine/index.ts'
 import { cuttable } from './stop-cut.ts'
+import { searchPolicy } from './web-search.ts'
+import type { SearchPolicy } from './web-search.ts'
 
 /** Prints the request for the provider: the client's own bytes where both speak one protocol, else a translation. */
 export default defineStage({
@@ -18,15 +20,20 @@ export default defineStage({
   config: noConfig,
   needs: ['request', 'model'],
   provides: ['upstream'],
-  build:
-    (_, host) =>
-    ({ request, model }) => {
+  build: (_, host) => {
+    const policy = searchPolicy(host.catalog)
+    return ({ request, model }) => {
       if (request.missing && model.offer.protocol !== request.protocol) throw request.missing
       const codec = host.codec(request.protocol)
+      const changed = policy !== undefined && codec.request?.searches?.(request.body) === true
       return {
-        upstream: relays(request, model, codec) ? same(request, model, codec) : translated(request, model, host),
+        upstream:
+          !changed && relays(request, model, codec)
+            ? same(request, model, codec)
+            : translated(request, model, host, changed ? policy : undefined),
       }
-    },
+    }
+  },
 })
 
 /** Whether the client's bytes can go as they are. A seal packed here is readable here alone: it takes a translation. */
@@ -71,9 +78,15 @@ function renamed({ model, modelAt, raw, contentType }: Envelope, name: string): 
   return model === name ? raw : spliceString(raw, modelAt, name)
 }
 
-function translated(request: Envelope, { model, offer, origin }: Candidate, host: Host): Upstream {
+function translated(
+  request: Envelope,
+  { model, offer, origin }: Candidate,
+  host: Host,
+  policy: SearchPolicy | undefined,
+): Upstream {
   const neutral = request.neutral(request.operation)
   if (offer.protocol === undefined) return { same: false, ...cutting(stopsOf(request)) }
+  const changed = policy?.(request.neutral('generate'))
   const codec = host.codec(offer.protocol)
   if (!codec.request)
     throw new GatewayError('invalid_request_error', {
@@ -85,7 +98,7 @@ function translated(request: Envelope, { model, offer, origin }: Candidate, host
     losses,
     restore,
     cuts = [],
-  } = codec.request.print(neutral, {
+  } = codec.request.print(changed?.request ?? neutral, {
     model: model.upstream_model,
     record: model,
     offer,
@@ -95,7 +108,7 @@ function translated(request: Envelope, { model, offer, origin }: Candidate, host
     same: false,
     body: Buffer.from(JSON.stringify(body)),
     contentType: 'application/json',
-    ...cutting(cuts, losses),
+    ...cutting(cuts, changed ? [...changed.losses, ...losses] : losses),
     ...(restore ? { restore } : {}),
   }
 }

@@ -253,7 +253,7 @@ describe('messages: parsing a request', () => {
         rest: { protocol: 'messages', fields: { defer_loading: true } },
       },
       { type: 'function', name: 'b', parameters: { type: 'object' }, strict: true },
-      { type: 'opaque', protocol: 'messages', value: search },
+      { type: 'opaque', protocol: 'messages', value: search, search: { maxUses: 3 } },
       { type: 'opaque', protocol: 'messages', value: { type: 'mcp_toolset', mcp_server_name: 'm' } },
     ])
   })

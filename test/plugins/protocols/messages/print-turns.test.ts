@@ -229,8 +229,7 @@ describe('messages: printing turns', () => {
       type: 'text',
       text: 'x',
       annotations: [
-        { type: 'opaque', protocol: 'messages', value: native },
-        { type: 'url', url: 'https://a', title: 'A', start: 0, end: 1 },
+        { type: 'url', url: 'https://a', title: 'A', start: 0, end: 1, own: { protocol: 'messages', value: native } },
       ],
     }
     const foreign: Part = {

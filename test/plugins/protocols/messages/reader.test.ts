@@ -182,8 +182,14 @@ describe('messages: reading a stream', () => {
             type: 'text',
             text: 'four',
             annotations: [
-              { type: 'opaque', protocol: 'messages', value: web },
-              { type: 'url', url: 'https://a', title: 'A', start: 0, end: 4 },
+              {
+                type: 'url',
+                url: 'https://a',
+                title: 'A',
+                start: 0,
+                end: 4,
+                own: { protocol: 'messages', value: web },
+              },
               { type: 'opaque', protocol: 'messages', value: page },
             ],
           },
@@ -198,12 +204,16 @@ describe('messages: reading a stream', () => {
       {
         type: 'web_search_tool_result',
         tool_use_id: 's',
-        content: [{ type: 'web_search_result', encrypted_content: 'E' }],
+        content: [{ type: 'web_search_result', url: 'https://a', title: 'A', encrypted_content: 'E' }],
       },
     ]
     const reply = fold(read(streamOf(blocks, 'pause_turn')))
+    const told = [
+      { id: 's', queries: ['q'] },
+      { id: 's', found: [{ url: 'https://a', title: 'A' }] },
+    ]
     expect(reply.items).to.deep.equal(
-      blocks.map((value) => ({ type: 'opaque', protocol: 'messages', value, role: 'assistant' })),
+      blocks.map((value, at) => ({ type: 'opaque', protocol: 'messages', value, role: 'assistant', search: told[at] })),
     )
     expect(reply.stop).to.equal('pause')
   })

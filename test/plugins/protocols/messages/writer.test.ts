@@ -203,7 +203,7 @@ describe('messages: writing a stream', () => {
   })
 
   it('reports what clients cannot get', () => {
-    const annotation = { type: 'url', url: 'https://a', title: 'A', start: 0, end: 1 } as const
+    const annotation = { type: 'opaque', protocol: 'responses', value: { type: 'file_citation' } } as const
     const { lost } = write([
       { type: 'start' },
       message(0),
@@ -211,11 +211,11 @@ describe('messages: writing a stream', () => {
       { type: 'delta', index: 0, text: 'x', logprobs: [{ token: 'x', logprob: -1 }] },
       { type: 'annotation', index: 0, annotation },
       end(0),
-      { type: 'item', index: 1, item: { type: 'opaque', protocol: 'responses', value: { type: 'web_search_call' } } },
+      { type: 'item', index: 1, item: { type: 'opaque', protocol: 'responses', value: { type: 'mcp_call' } } },
       end(1),
       { type: 'finish', stop: 'end', rest: { protocol: 'chat', fields: { system_fingerprint: 'f' } } },
     ])
-    expect(lost).to.deep.equal(['logprobs', 'content[].annotations', 'content[].web_search_call', 'system_fingerprint'])
+    expect(lost).to.deep.equal(['logprobs', 'content[].annotations', 'content[].mcp_call', 'system_fingerprint'])
   })
 
   const native = { type: 'web_search_result_location', url: 'https://a', encrypted_index: 'E' }
@@ -239,8 +239,14 @@ describe('messages: writing a stream', () => {
           type: 'text',
           text: 'cited',
           annotations: [
-            { type: 'opaque', protocol: 'messages', value: native },
-            { type: 'url', url: 'https://a', title: 'A', start: 0, end: 5 },
+            {
+              type: 'url',
+              url: 'https://a',
+              title: 'A',
+              start: 0,
+              end: 5,
+              own: { protocol: 'messages', value: native },
+            },
           ],
         },
         { type: 'refusal', text: 'rather not' },

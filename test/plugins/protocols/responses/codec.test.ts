@@ -34,7 +34,7 @@ const result = fc.record({
 const opaque = fc.record({
   type: fc.constant('opaque' as const),
   protocol: fc.constant('responses'),
-  value: fc.record({ type: fc.constantFrom('web_search_call', 'mcp_call'), id: name, data: words }),
+  value: fc.record({ type: fc.constantFrom('image_generation_call', 'mcp_call'), id: name, data: words }),
 })
 const items: fc.Arbitrary<Item[]> = fc.array(fc.oneof(message, call, result, opaque), { maxLength: 8 })
 const said: fc.Arbitrary<Item[]> = fc.array(

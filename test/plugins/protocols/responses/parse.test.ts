@@ -195,7 +195,7 @@ describe('responses: parse', () => {
         description: 'Edits',
         format: { type: 'grammar', syntax: 'lark', definition: 'x' },
       },
-      { type: 'opaque', protocol: 'responses', value: { type: 'web_search', external_web_access: true } },
+      { type: 'opaque', protocol: 'responses', value: { type: 'web_search', external_web_access: true }, search: {} },
       { type: 'function', name: 'late', strict: false },
     ])
   })
@@ -239,11 +239,13 @@ describe('responses: parse', () => {
       mode: 'auto',
       tools: [],
       own: { protocol: 'responses', tools: [{ type: 'web_search' }] },
+      search: true,
     })
     expect(choice({ type: 'web_search' })).to.deep.equal({
       type: 'opaque',
       protocol: 'responses',
       value: { type: 'web_search' },
+      search: true,
     })
   })
 

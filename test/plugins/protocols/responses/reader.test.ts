@@ -48,6 +48,12 @@ const callB = {
   input: '*** x',
 }
 const search = { id: 'ws_1', type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'x' } }
+const searched = {
+  type: 'opaque' as const,
+  protocol: 'responses',
+  value: search,
+  search: { id: 'ws_1', queries: ['x'], found: [] },
+}
 const output = [reasoning, search, message, callA, callB]
 const completed = { ...head, status: 'completed', output, usage }
 
@@ -155,7 +161,7 @@ describe('responses: reader', () => {
       {
         type: 'item',
         index: 1,
-        item: { type: 'opaque', protocol: 'responses', value: { ...search, status: 'in_progress' } },
+        item: { ...searched, value: { ...search, status: 'in_progress' }, search: { id: 'ws_1', queries: ['x'] } },
       },
       {
         type: 'progress',
@@ -163,7 +169,7 @@ describe('responses: reader', () => {
         protocol: 'responses',
         value: { type: 'response.web_search_call.searching', output_index: 1, item_id: 'ws_1' },
       },
-      { type: 'item', index: 1, item: { type: 'opaque', protocol: 'responses', value: search } },
+      { type: 'item', index: 1, item: searched },
       { type: 'item-end', index: 1 },
       {
         type: 'item',

@@ -1,0 +1,171 @@
+import { legalCallId, packSeal, searchInWords, searchWish, unpackSeal, isObject, word } from '../../../engine/index.ts'
+import type {
+  Annotation,
+  Json,
+  JsonObject,
+  Item,
+  OpaqueItem,
+  OpaqueTool,
+  Search,
+  SearchWish,
+} from '../../../engine/index.ts'
+import type { Printing } from './printing.ts'
+import type { Block, WireTool, WireToolChoice } from './wire.ts'
+import { protocol } from './wire.ts'
+
+/** The tool's type ends in the date of its version; this one every upstream of the protocol knows. */
+const dated = /^web_search_\d{8}$/
+const usual = 'web_search_20250305'
+/** The name of the tool, which is not free. */
+const name = 'web_search'
+const neutral = ['type', 'name', 'allowed_domains', 'blocked_domains', 'max_uses', 'user_location', 'cache_control']
+
+export function isSearch({ type }: { readonly type?: Json | undefined }): boolean {
+  return typeof type === 'string' && dated.test(type)
+}
+
+/** What a client wants of the tool that searches the web; undefined for any other tool. */
+export function readWish(tool: WireTool & JsonObject): SearchWish | undefined {
+  if (!isSearch(tool)) return undefined
+  return searchWish({
+    allowedDomains: tool['allowed_domains'],
+    blockedDomains: tool['blocked_domains'],
+    maxUses: tool['max_uses'],
+    location: tool['user_location'],
+    further: Object.keys(tool).filter((field) => !neutral.includes(field) && tool[field] !== null),
+  })
+}
+
+/** Whether a choice names the search among these tools. */
+export function choosesSearch(choice: WireToolChoice, tools: readonly WireTool[]): boolean {
+  return choice.type === 'tool' && choice.name === name && tools.some(isSearch)
+}
+
+export const searchChoice = { type: 'tool', name } as const
+
+/** The tool for an upstream; undefined, and a loss, where it cannot search or cannot be held to what was asked. */
+export function printWish(
+  { protocol: from, value, search = {} }: OpaqueTool,
+  printing: Printing,
+): JsonObject | undefined {
+  const { allowedDomains, blockedDomains, contextSize, maxUses, location, further = [] } = search
+  const { losses, traits } = printing
+  const own = from === protocol
+  if (!own && !traits.web_search) return lost('the provider cannot search the web', printing)
+  if (allowedDomains && blockedDomains) return lost('domains are either allowed or blocked here', printing)
+  if (contextSize !== undefined) losses.add('tools[].search_context_size', 'the protocol has no such field')
+  if (!own) for (const field of further) losses.add(`tools[].${word(field)}`, `only ${from} knows it`)
+  return {
+    ...(own ? value : { type: usual, name }),
+    ...(allowedDomains ? { allowed_domains: allowedDomains } : {}),
+    ...(blockedDomains ? { blocked_domains: blockedDomains } : {}),
+    ...(maxUses === undefined ? {} : { max_uses: maxUses }),
+    ...(location && !own ? { user_location: { type: 'approximate', ...location } } : {}),
+  }
+}
+
+function lost(because: string, { losses }: Printing): undefined {
+  losses.add('tools[].web_search', because)
+}
+
+/** What a block tells of a search of the web: the call or what it found; undefined for any other block. */
+export function searchOf(block: JsonObject): Search | undefined {
+  if (block.type === 'server_tool_use' && block.name === name) {
+    const query = isObject(block.input) ? block.input.query : undefined
+    return { id: wordOf(block.id), queries: typeof query === 'string' ? [query] : [] }
+  }
+  if (block.type !== 'web_search_tool_result') return undefined
+  const id = wordOf(block.tool_use_id)
+  if (!Array.isArray(block.content)) {
+    const code = isObject(block.content) ? block.content.error_code : undefined
+    return { id, found: [], failed: typeof code === 'string' ? code : 'unavailable' }
+  }
+  const pages = block.content.filter(isObject).filter(({ url }) => typeof url === 'string')
+  const found = pages.map(({ url, title }) => ({
+    url: url as string,
+    ...(typeof title === 'string' ? { title } : {}),
+  }))
+  return { id, found }
+}
+
+/** A block of an answer as an item, with what it tells of a search. */
+export function opaqueItem(value: JsonObject, role: 'user' | 'assistant'): OpaqueItem {
+  const search = searchOf(value)
+  return { type: 'opaque', protocol, value, role, ...(search ? { search } : {}) }
+}
+
+function wordOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/**
+ * A block that a client hands back. What another protocol's search found was written for the client by this gateway,
+ * with that protocol's own item sealed in it: it becomes that item again, and its call, told before it, goes.
+ */
+export function replayedItem(block: Block, role: 'user' | 'assistant', before: Item[]): Item {
+  const item = opaqueItem(block, role)
+  const { search } = item
+  if (!search) return item
+  const told = { ...item, instead: searchInWords(search) }
+  const packed = search.found && sealed(block)
+  if (!packed) return told
+  const at = before.findLastIndex((one) => one.type === 'opaque' && one.search?.id === search.id && one.search.queries)
+  const [call] = at < 0 ? [] : before.splice(at, 1)
+  const queries = call?.type === 'opaque' ? call.search?.queries : undefined
+  const whole = { ...search, ...(queries ? { queries } : {}) }
+  return { type: 'opaque', ...packed, search: whole, instead: searchInWords(whole) }
+}
+
+function sealed({ content }: JsonObject): { readonly protocol: string; readonly value: JsonObject } | undefined {
+  const [first] = Array.isArray(content) ? content : []
+  const seal = isObject(first) && typeof first.encrypted_content === 'string' ? first.encrypted_content : ''
+  const packed = unpackSeal(seal)?.value
+  if (!isObject(packed) || typeof packed.protocol !== 'string' || !isObject(packed.value)) return undefined
+  return { protocol: packed.protocol, value: packed.value }
+}
+
+/** The blocks that tell a client of this protocol of another one's search. */
+export function searchBlocks({ protocol: from, value, search }: OpaqueItem, origin: string): readonly JsonObject[] {
+  if (!search) return []
+  const { queries, found, failed } = search
+  const id = `srvtoolu_${legalCallId(search.id).replaceAll('-', '_')}`
+  const caller = { type: 'direct' }
+  const call = { type: 'server_tool_use', id, name, input: { query: (queries ?? []).join('; ') }, caller }
+  const result = (content: Json) => ({ type: 'web_search_tool_result', tool_use_id: id, caller, content })
+  const pages = (found ?? []).map(({ url, title = url }, at) => ({
+    type: 'web_search_result',
+    url,
+    title,
+    encrypted_content: packSeal(origin, at === 0 ? { protocol: from, value } : null),
+    page_age: null,
+  }))
+  const error = { type: 'web_search_tool_result_error', error_code: 'unavailable' }
+  return [...(queries ? [call] : []), ...(failed === undefined ? (found ? [result(pages)] : []) : [result(error)])]
+}
+
+/** A citation for a client. That of another protocol has no index of the vendor's search: a seal says that it is ours. */
+export function citation(annotation: Annotation, origin: string): JsonObject | undefined {
+  const own = annotation.type === 'url' ? annotation.own : annotation
+  if (own?.protocol === protocol) return own.value
+  if (annotation.type !== 'url') return undefined
+  const { url, title } = annotation
+  return { type: 'web_search_result_location', url, title, cited_text: '', encrypted_index: packSeal(origin, null) }
+}
+
+/** A citation of an answer or of a client's history, over `length` characters of text. */
+export function readCitation(value: JsonObject, length: number): Annotation {
+  const { url, title, encrypted_index: index } = value
+  if (typeof url !== 'string') return { type: 'opaque', protocol, value }
+  const known = { type: 'url', url, title: typeof title === 'string' ? title : url, start: 0, end: length } as const
+  return typeof index === 'string' && unpackSeal(index) ? known : { ...known, own: { protocol, value } }
+}
+
+/** Whether an item tells of another protocol's search, which the vendor's own usage does not count. */
+export function isForeignSearch(item: Item): boolean {
+  return item.type === 'opaque' && item.protocol !== protocol && item.search !== undefined
+}
+
+/** The counter of searches in an answer's usage. */
+export function searchCounter(count: number): JsonObject {
+  return count > 0 ? { server_tool_use: { web_search_requests: count, web_fetch_requests: 0 } } : {}
+}
