@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Restore } from '../spec/codec.ts'
 import { GatewayError } from '../spec/error.ts'
-import type { CustomTool, FunctionTool, Tool } from '../spec/tool.ts'
+import type { CustomTool, FunctionTool, Tool, ToolChoice } from '../spec/tool.ts'
 
 interface Named {
   readonly name: string
@@ -28,6 +28,26 @@ export function toolsByName(tools: readonly Tool[]): FindTool {
   return (meant) =>
     exact.get(exactName(meant)) ??
     (meant.namespace === undefined ? (flat.get(meant.name) ?? bare.get(meant.name)) : undefined)
+}
+
+/**
+ * Whether a tool of this name may be called. Where there are tools that the vendors of `protocol` bring, the name may
+ * be one of theirs.
+ */
+export function callable(tools: readonly Tool[], protocol: string): (meant: Named) => boolean {
+  const find = toolsByName(tools)
+  const brought = tools.some((tool) => tool.type === 'opaque' && tool.protocol === protocol && !tool.search)
+  return (meant) => brought || find(meant) !== undefined
+}
+
+/** Throws `invalid_value` for a choice of a tool that a client of `protocol` did not declare. */
+export function requireChosen(tools: readonly Tool[], choice: ToolChoice | undefined, protocol: string): void {
+  if (choice?.type !== 'tool' && choice?.type !== 'allowed') return
+  const known = callable(tools, protocol)
+  const missing = (choice.type === 'tool' ? [choice] : choice.tools).find((tool) => !known(tool))
+  if (!missing) return
+  const reason = `there is no tool "${flatName(missing).slice(0, 128)}" among the tools`
+  throw new GatewayError('invalid_value', { param: 'tool_choice', reason })
 }
 
 function exactName({ name, namespace }: Named): string {

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { toolsByName } from '../../engine/index.ts'
 import type { CustomTool, FunctionTool, GenerateRequest, Tool, ToolChoice } from '../../engine/index.ts'
 import { cache, items, joined, optional, said, schema, word } from './arbitrary-items.ts'
 
@@ -34,7 +35,7 @@ const toolChoice: fc.Arbitrary<ToolChoice> = fc.oneof<fc.Arbitrary<ToolChoice>[]
   }),
 )
 
-/** Any request in neutral form. */
+/** Any request in neutral form. A tool that is chosen is one of its own. */
 export const requests: fc.Arbitrary<GenerateRequest> = joined(
   fc.record({ items, tools, stream: fc.boolean() }),
   optional({
@@ -72,4 +73,10 @@ export const requests: fc.Arbitrary<GenerateRequest> = joined(
       .constantFrom('chat', 'messages', 'responses')
       .map((protocol) => ({ protocol, fields: { own_field: { deep: [1] } } })),
   }),
-)
+).map((request) => (chosen(request) ? request : { ...request, toolChoice: { type: 'auto' } }))
+
+function chosen({ tools, toolChoice }: GenerateRequest): boolean {
+  if (toolChoice?.type !== 'tool' && toolChoice?.type !== 'allowed') return true
+  const find = toolsByName(tools)
+  return (toolChoice.type === 'tool' ? [toolChoice] : toolChoice.tools).every((tool) => find(tool) !== undefined)
+}

@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../engine/index.ts'
 import type { Item, Json, Message, Part, TextPart, ToolCall, ToolResult } from '../../../engine/index.ts'
 import { parseAnnotation } from './annotations.ts'
 import { parseDetails } from './details.ts'
@@ -31,7 +32,10 @@ export function parseMessages(messages: readonly WireMessage[]): readonly Item[]
       case 'function':
         return [result(message, legacy.answered(message.name as string, at), 'function')]
       default:
-        return [{ type: 'opaque', protocol, value: message }]
+        throw new GatewayError('invalid_value', {
+          param: `messages[${at}].role`,
+          reason: 'it must be one of "system", "developer", "user", "assistant", "tool", "function"',
+        })
     }
   })
 }

@@ -1,4 +1,4 @@
-import { GatewayError, isObject } from '../../../engine/index.ts'
+import { GatewayError, isObject, requireChosen } from '../../../engine/index.ts'
 import type { Format, GenerateRequest, JsonObject, Rest } from '../../../engine/index.ts'
 import { defined } from './defined.ts'
 import { parseMessages } from './parse-messages.ts'
@@ -49,10 +49,13 @@ export function parse(given: JsonObject): GenerateRequest {
     throw new GatewayError('unsupported_parameter', { param: 'n', reason: 'one choice is all that can be translated' })
   }
   const format = parseFormat(body)
+  const tools = parseTools(body)
+  const toolChoice = parseToolChoice(body)
+  requireChosen(tools, toolChoice, protocol)
   return defined({
     items: parseMessages(body.messages),
-    tools: parseTools(body),
-    toolChoice: parseToolChoice(body),
+    tools,
+    toolChoice,
     // The `functions` era knows one call per turn.
     parallelTools: body.functions && !body.tools ? false : (body.parallel_tool_calls ?? undefined),
     maxOutputTokens: body.max_completion_tokens ?? body.max_tokens ?? undefined,

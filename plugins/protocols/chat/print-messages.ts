@@ -4,7 +4,6 @@ import { defined } from './defined.ts'
 import { plainText, printPart, wordOf } from './parts.ts'
 import { Turn } from './turn.ts'
 import type { MessagePrinting } from './turn.ts'
-import { protocol } from './wire.ts'
 
 /**
  * Items as messages. What the assistant says in one turn is one message; the results of its calls follow it directly,
@@ -45,11 +44,6 @@ export function printMessages(items: readonly Item[], printing: MessagePrinting)
         close()
         break
       case 'opaque':
-        if (item.protocol === protocol) {
-          close()
-          messages.push(item.value)
-          break
-        }
         printing.losses.add(wordOf(item.value), `only ${item.protocol} has it`)
         if (item.instead) speak(item.instead)
     }

@@ -155,6 +155,7 @@ function printCustom(tool: CustomTool, { names, traits, losses }: ToolPrinting):
     return { type: 'custom', custom: defined({ name, description, format: format && nestedFormat(format) }) }
   }
   const grammar = format?.['type'] === 'grammar' ? grammarText(format) : undefined
+  if (grammar !== undefined) losses.add('tools[].format', 'a grammar can only be described')
   const told = [description, grammar].filter((line) => line !== undefined).join('\n\n')
   const parameters = {
     type: 'object',

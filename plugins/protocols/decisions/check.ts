@@ -1,6 +1,6 @@
 import { isObject } from '../../../engine/index.ts'
 import type { Flaw, JsonObject } from '../../../engine/index.ts'
-import { inlineImage } from './wire.ts'
+import { inlineImage, isBase64 } from './wire.ts'
 import type { Body, Choice, Question } from './wire.ts'
 
 /** How names begin that stand for questions without one. */
@@ -31,8 +31,9 @@ function flawOfImages(input: Body['input']): Flaw | undefined {
       if (++images > mostImages) return { param, reason: `a request may have at most ${mostImages} images` }
       if (typeof part.file_id === 'string')
         return { param: `${param}.file_id`, reason: 'images must be inline base64 data URLs, not ids of files' }
-      if (typeof part.image_url !== 'string' || !inlineImage(part.image_url))
-        return { param: `${param}.image_url`, reason: 'images must be inline base64 data URLs' }
+      const image = typeof part.image_url === 'string' ? inlineImage(part.image_url) : undefined
+      if (!image) return { param: `${param}.image_url`, reason: 'images must be inline base64 data URLs' }
+      if (!isBase64(image.data)) return { param: `${param}.image_url`, reason: 'what follows "base64," is no base64' }
     }
   }
   return undefined

@@ -1,10 +1,11 @@
 import type { Flaw, JsonObject } from '../../../engine/index.ts'
+import { isBase64 } from '../decisions/wire.ts'
 import type { Body } from './wire.ts'
 
 /** What the schema cannot say: images are base64 alone. */
 export function check(body: JsonObject): Flaw | undefined {
   const { images } = body as unknown as Body
-  const at = images?.findIndex((image) => image === '' || /^[a-z][a-z0-9+.-]*:/i.test(image.slice(0, 32))) ?? -1
+  const at = images?.findIndex((image) => !isBase64(image)) ?? -1
   return at < 0 ? undefined : { param: `images[${at}]`, reason: 'images must be base64 alone, no URLs' }
 }
 

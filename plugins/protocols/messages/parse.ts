@@ -1,5 +1,5 @@
 import type { GenerateRequest, JsonObject, ReasoningWish, Rest, Tool, ToolChoice } from '../../../engine/index.ts'
-import { isObject } from '../../../engine/index.ts'
+import { isObject, requireChosen } from '../../../engine/index.ts'
 import { choosesSearch, isSearch, readWish } from './web-search.ts'
 import { cached, systemMessages, turnItems } from './parse-content.ts'
 import { threadRefused } from './relay.ts'
@@ -14,14 +14,17 @@ export function parse(given: JsonObject): GenerateRequest {
   const body = given as MessagesBody & JsonObject
   if (isObject(body.thread)) throw threadRefused()
   const rest = unknownFields(body)
+  const tools = (body.tools ?? []).map(parseTool)
+  const use = toolUse(body.tool_choice ?? undefined, body.tools ?? [])
+  requireChosen(tools, use.toolChoice, protocol)
   const reasoning = reasoningWish(body.thinking ?? undefined, body.output_config?.effort ?? undefined)
   return {
     items: [
       ...systemMessages(body.system ?? ''),
       ...body.messages.flatMap((turn, index) => turnItems(turn, `messages[${index}]`)),
     ],
-    tools: (body.tools ?? []).map(parseTool),
-    ...toolUse(body.tool_choice ?? undefined, body.tools ?? []),
+    tools,
+    ...use,
     maxOutputTokens: body.max_tokens,
     ...present('temperature', body.temperature),
     ...present('topP', body.top_p),

@@ -1,4 +1,4 @@
-import { toolsByName, word } from '../../../engine/index.ts'
+import { callable, toolsByName, word } from '../../../engine/index.ts'
 import type { CustomTool, FunctionTool, GenerateRequest, JsonObject, Tool } from '../../../engine/index.ts'
 import { cacheControl } from './printing.ts'
 import type { Printing } from './printing.ts'
@@ -104,7 +104,10 @@ function choiceOf(
     case 'allowed':
       return { type: choice.mode === 'required' ? 'any' : 'auto' }
     case 'tool':
-      return { type: 'tool', name: names.printed(toolsByName(tools)(choice) ?? choice) }
+      if (callable(tools, protocol)(choice))
+        return { type: 'tool', name: names.printed(toolsByName(tools)(choice) ?? choice) }
+      losses.add('tool_choice', 'the chosen tool is not among those sent')
+      return undefined
     case 'opaque':
       if (choice.search && printed.some(isSearch)) return searchChoice
       if (choice.protocol === protocol && !choice.search) return choice.value as JsonObject

@@ -1,15 +1,49 @@
-import { customInput, restored } from '../../../engine/index.ts'
-import type { Item, JsonObject, Message, Part, Restore } from '../../../engine/index.ts'
+import { GatewayError, customInput, restored } from '../../../engine/index.ts'
+import type { Item, Json, JsonObject, Message, Part, Restore } from '../../../engine/index.ts'
 import { readParts } from './parts.ts'
 import { readNative, readReplayed } from './reasoning.ts'
 import { isList, known, object, protocol, text } from './values.ts'
 import { inWords as searchedInWords, readSearch } from './web-search.ts'
 
-/** An item that a client sent: input, or an answer of an earlier turn. */
-export function readInputItem(item: JsonObject): Item {
+/**
+ * An item that a client sent: input, or an answer of an earlier turn. An item of an unknown type passes; one of a known
+ * type that lacks what the type cannot do without throws `invalid_value`. `at` is its place, for errors.
+ */
+export function readInputItem(item: JsonObject, at: string): Item {
+  requireParts(item, at)
   if (item['type'] === 'reasoning') return readReplayed(item)
   const read = readItem(item, undefined)
   return read.type === 'opaque' ? known({ ...read, instead: inWords(item) }) : read
+}
+
+/** Refuses an item of a known type that lacks what the type says nothing without. */
+function requireParts(item: JsonObject, at: string): void {
+  switch (typeOf(item)) {
+    case 'message':
+      return requireContent(item['content'], `${at}.content`)
+    case 'function_call':
+    case 'custom_tool_call':
+      requireText(text(item['call_id']) || item['id'], `${at}.call_id`)
+      return requireText(item['name'], `${at}.name`)
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      requireText(item['call_id'], `${at}.call_id`)
+      return requireContent(item['output'], `${at}.output`)
+  }
+}
+
+function requireText(value: Json | undefined, param: string): void {
+  if (!text(value)) throw new GatewayError('invalid_value', { param, reason: 'it must be a text that is not empty' })
+}
+
+function requireContent(value: Json | undefined, param: string): void {
+  if (value === undefined || value === null || typeof value === 'string' || isList(value)) return
+  throw new GatewayError('invalid_value', { param, reason: 'it must be a text or a list of parts' })
+}
+
+/** The type of an item; messages may go without it. */
+function typeOf(item: JsonObject): string | undefined {
+  return text(item['type']) ?? (typeof item['role'] === 'string' ? 'message' : undefined)
 }
 
 /** An item that an upstream answered, in the client's tool names. Results of tools it ran itself stay its own. */
@@ -23,7 +57,7 @@ export function readOutputItem(item: JsonObject, restore: Restore | undefined): 
 function readItem(item: JsonObject, restore: Restore | undefined): Item {
   const id = text(item['id'])
   const callId = text(item['call_id']) || id
-  switch (item['type'] ?? (typeof item['role'] === 'string' ? 'message' : undefined)) {
+  switch (typeOf(item)) {
     case 'message':
       return known({
         type: 'message' as const,

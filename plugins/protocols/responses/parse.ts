@@ -1,4 +1,4 @@
-import { GatewayError, toolsByName } from '../../../engine/index.ts'
+import { GatewayError, requireChosen, toolsByName } from '../../../engine/index.ts'
 import type { Format, GenerateRequest, Item, Json, JsonObject, Message, ReasoningWish } from '../../../engine/index.ts'
 import { effectiveTools, requalified } from './effective-tools.ts'
 import { readInputItem } from './items.ts'
@@ -27,10 +27,12 @@ export function parse(body: JsonObject): GenerateRequest {
   const tools = effectiveTools(body)
   const find = toolsByName(tools)
   const items = [...readInstructions(body['instructions']), ...readInput(body['input'])]
+  const toolChoice = readToolChoice(body['tool_choice'])
+  requireChosen(tools, toolChoice, protocol)
   return known({
     items: items.map((item) => requalified(item, find)),
     tools,
-    toolChoice: readToolChoice(body['tool_choice']),
+    toolChoice,
     parallelTools: boolean(body['parallel_tool_calls']),
     maxOutputTokens: number(body['max_output_tokens']),
     temperature: number(body['temperature']),
@@ -39,7 +41,7 @@ export function parse(body: JsonObject): GenerateRequest {
     presencePenalty: number(body['presence_penalty']),
     logprobs: includes(body).includes(logprobs) || (top ?? 0) > 0 ? (top ?? 0) : undefined,
     reasoning: readWish(body['reasoning']),
-    format: format === 'native' ? undefined : format,
+    format,
     verbosity: text(object(body['text'])?.['verbosity']),
     user: safety ?? text(body['user']),
     cacheKey: text(body['prompt_cache_key']),
@@ -48,26 +50,26 @@ export function parse(body: JsonObject): GenerateRequest {
     store: boolean(body['store']),
     stream: body['stream'] === true,
     streamUsage: true,
-    rest: readRest(body, format === 'native', safety !== undefined),
+    rest: readRest(body, safety !== undefined),
   })
 }
 
 function readInstructions(instructions: Json | undefined): readonly Item[] {
-  if (isList(instructions)) return readItems(instructions)
+  if (isList(instructions)) return readItems(instructions, 'instructions')
   const content = readParts(instructions)
   return content.length > 0 ? [{ type: 'message', role: 'system', content } satisfies Message] : []
 }
 
 function readInput(input: Json | undefined): readonly Item[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: readParts(input) }]
-  return readItems(input)
+  return readItems(input, 'input')
 }
 
 /** The items but for those that only bring tools. */
-function readItems(list: Json | undefined): readonly Item[] {
-  return objects(list)
-    .filter(({ type }) => type !== 'additional_tools')
-    .map(readInputItem)
+function readItems(list: Json | undefined, at: string): readonly Item[] {
+  return objects(list).flatMap((item, index) =>
+    item['type'] === 'additional_tools' ? [] : [readInputItem(item, `${at}[${index}]`)],
+  )
 }
 
 function includes(body: JsonObject): readonly Json[] {
@@ -81,8 +83,8 @@ function readWish(value: Json | undefined): ReasoningWish | undefined {
   return effort === undefined && summary === undefined ? undefined : known({ effort, summary })
 }
 
-/** `native`: a format that only this protocol has. */
-function readFormat(value: Json | undefined): Format | 'native' | undefined {
+/** Throws `invalid_value` for a type that the protocol does not have. */
+function readFormat(value: Json | undefined): Format | undefined {
   const format = object(value)
   switch (format?.['type']) {
     case undefined:
@@ -104,15 +106,16 @@ function readFormat(value: Json | undefined): Format | 'native' | undefined {
         strict: boolean(strict),
       })
     }
-    default:
-      return 'native'
+    default: {
+      const reason = 'it must be one of "text", "json_object", "json_schema"'
+      throw new GatewayError('invalid_value', { param: 'text.format.type', reason })
+    }
   }
 }
 
-function readRest(body: JsonObject, nativeFormat: boolean, userApart: boolean) {
+function readRest(body: JsonObject, userApart: boolean) {
   const reasoning = without(object(body['reasoning']) ?? {}, reasoningFields)
-  const words = object(body['text']) ?? {}
-  const others = { ...without(words, textFields), ...(nativeFormat ? known({ format: words['format'] }) : {}) }
+  const others = without(object(body['text']) ?? {}, textFields)
   // Whether ciphertext is asked for upstream follows from `store`; only a stored conversation has to say it.
   const include = includes(body).filter((word) => word !== logprobs && (word !== ciphertext || body['store'] === true))
   const given = Object.entries(without(body, understood)).filter(([, value]) => value !== undefined && value !== null)

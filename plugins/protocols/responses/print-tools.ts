@@ -1,4 +1,4 @@
-import { toolNames, toolsByName, word } from '../../../engine/index.ts'
+import { callable, toolNames, toolsByName, word } from '../../../engine/index.ts'
 import type {
   CustomTool,
   FunctionTool,
@@ -93,7 +93,7 @@ function printTool(tool: Tool, naming: Naming, printing: Printing): JsonObject |
   if (tool.cache) losses.add('cache_control', 'the responses protocol caches by prompt_cache_key')
   const name = naming.printed(tool)
   if (tool.type === 'function') return printFunction(tool, name, printing)
-  if (!traits.custom_tools) return asFunction(tool, name)
+  if (!traits.custom_tools) return asFunction(tool, name, printing)
   const { 'namespace.description': _, ...own } = losses.own(tool.rest, 'tools[].')
   return known({ ...own, type: 'custom', name, description: tool.description, format: tool.format })
 }
@@ -112,12 +112,13 @@ function printFunction(tool: FunctionTool, name: string, { losses }: Printing): 
 }
 
 /** A free-text tool as a function with one string `input`; its grammar becomes words. */
-function asFunction(tool: CustomTool, name: string): JsonObject {
+function asFunction(tool: CustomTool, name: string, { losses }: Printing): JsonObject {
   const { syntax, definition } = tool.format ?? {}
   const grammar =
     typeof definition === 'string'
       ? `The input must follow this ${text(syntax) ?? ''} grammar:\n${definition}`
       : undefined
+  if (grammar !== undefined) losses.add('tools[].format', 'a grammar can only be described')
   const description = [tool.description, grammar].filter((line) => line !== undefined).join('\n\n')
   return {
     type: 'function',
@@ -141,8 +142,9 @@ interface Chosen {
 
 /** The tool choice, and the tools left when a subset had to take its place. */
 export function printChoice({ tools, toolChoice }: GenerateRequest, naming: Naming, printing: Printing): Chosen {
-  const { traits } = printing
+  const { losses, traits } = printing
   const find = toolsByName(tools)
+  const sent = callable(tools, protocol)
   const printed = (ref: ToolRef) => {
     const tool = find(ref)
     const type = (tool?.type ?? ref.kind) === 'custom' && traits.custom_tools ? 'custom' : 'function'
@@ -158,12 +160,14 @@ export function printChoice({ tools, toolChoice }: GenerateRequest, naming: Nami
     case 'required':
       return { tools, choice: toolChoice.type }
     case 'tool':
-      return { tools, choice: printed(toolChoice) }
+      if (sent(toolChoice)) return { tools, choice: printed(toolChoice) }
+      losses.add('tool_choice', 'the chosen tool is not among those sent')
+      return { tools }
     case 'allowed': {
       const { mode, tools: allowed } = toolChoice
       const own = toolChoice.own?.protocol === protocol ? toolChoice.own.tools : []
       if (traits.allowed_tools) {
-        return { tools, choice: { type: 'allowed_tools', mode, tools: [...allowed.map(printed), ...own] } }
+        return { tools, choice: { type: 'allowed_tools', mode, tools: [...allowed.filter(sent).map(printed), ...own] } }
       }
       const named = new Set<Tool | undefined>(allowed.map(find))
       const types = new Set(own.map(({ type }) => type))

@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../../engine/index.ts'
 import { expect } from 'chai'
 import { packSeal } from '../../../../engine/index.ts'
 import type { JsonObject } from '../../../../engine/index.ts'
@@ -131,10 +132,9 @@ describe('chat messages', () => {
     ])
   })
 
-  it('of unknown roles are kept', () => {
-    expect(parsed({ role: 'critic', content: 'x' })).to.deep.equal([
-      { type: 'opaque', protocol: 'chat', value: { role: 'critic', content: 'x' } },
-    ])
+  it('of unknown roles are refused by their place', () => {
+    const wrong = () => parsed({ role: 'user', content: 'x' }, { role: 'critic', content: 'x' })
+    expect(wrong).to.throw(GatewayError).with.nested.property('failure.param', 'messages[1].role')
   })
 })
 

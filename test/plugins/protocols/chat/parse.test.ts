@@ -190,7 +190,20 @@ describe('chat request', () => {
   ]
   for (const [choice, neutral] of choices) {
     it(`reads the tool choice ${JSON.stringify(choice)}`, () => {
-      expect(request.parse(body({ tool_choice: choice ?? null })).toolChoice).to.deep.equal(neutral)
+      const tools = [
+        { type: 'function', function: { name: 'f' } },
+        { type: 'custom', custom: { name: 'c' } },
+      ]
+      expect(request.parse(body({ tools, tool_choice: choice ?? null })).toolChoice).to.deep.equal(neutral)
     })
   }
+
+  it('refuses the choice of a tool that does not exist', () => {
+    const tools = [{ type: 'function', function: { name: 'f' } }]
+    const named = { type: 'function', function: { name: 'gone' } }
+    for (const choice of [named, { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [named] } }])
+      expect(() => request.parse(body({ tools, tool_choice: choice })))
+        .to.throw(GatewayError)
+        .with.nested.property('failure.param', 'tool_choice')
+  })
 })

@@ -234,12 +234,8 @@ describe('chat messages for an upstream', () => {
     const { messages, losses } = print([
       { type: 'opaque', protocol: 'other', value: { type: 'web_search_call' } },
       assistant({ type: 'refusal', text: 'no' }, image),
-      { type: 'opaque', protocol: 'chat', value: { role: 'critic', content: 'x' } },
     ])
-    expect(messages).to.deep.equal([
-      { role: 'assistant', content: null, refusal: 'no' },
-      { role: 'critic', content: 'x' },
-    ])
+    expect(messages).to.deep.equal([{ role: 'assistant', content: null, refusal: 'no' }])
     expect(losses).to.deep.equal(['web_search_call', 'image'])
   })
 

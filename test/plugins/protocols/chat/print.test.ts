@@ -321,7 +321,7 @@ describe('chat tools for an upstream', () => {
       function: { name: 'docs__lookup' },
     })
     expect(choose('patch').body['tool_choice']).to.deep.equal({ type: 'function', function: { name: 'patch' } })
-    expect(choose('gone')).to.deep.include({ losses: ['tool_choice'] })
+    expect(choose('gone')).to.deep.include({ losses: ['tools[].format', 'tool_choice'] })
     expect(choose('gone').body['tool_choice']).to.equal('auto')
   })
 

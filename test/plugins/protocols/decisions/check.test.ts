@@ -166,6 +166,28 @@ describe('a decisions body', () => {
     ])
   })
 
+  it('is refused with images whose base64 is none, wherever it breaks off', () => {
+    const image = (data: string) => refused(seeing(picture({ image_url: `data:image/png;base64,${data}` })))
+    const whole = 'QUJD'.repeat(100_000)
+    for (const data of ['QQ==', 'QQ', 'QUI=', whole, `${whole}QQ==`]) expect(image(data)).to.equal(undefined)
+    const broken = [
+      '!',
+      'Q',
+      'QQ=',
+      'QQ===',
+      'Q Q=',
+      'QU-_',
+      'QUJDü',
+      `${whole}*`,
+      `${whole.slice(0, 70_000)} ${whole}`,
+    ]
+    for (const data of broken)
+      expect(image(data), data.slice(0, 8)).to.deep.equal([
+        'input[0].content[0].image_url',
+        'Invalid value at input[0].content[0].image_url: what follows "base64," is no base64.',
+      ])
+  })
+
   it('is refused with other roles and parts', () => {
     expect(refused(body({ input: [{ role: 'system', content: 'x' }] }))?.[0]).to.equal('input[0].role')
     expect(refused(seeing({ type: 'input_file', file_id: 'f' }))?.[0]).to.equal('input[0].content[0].type')

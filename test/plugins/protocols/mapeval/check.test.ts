@@ -78,7 +78,16 @@ describe('a mapeval body', () => {
   })
 
   it('is refused with images that are not base64 alone', () => {
-    for (const image of ['https://host/a.png', 'data:image/png;base64,iVBORw0KGgo=', 'file:///a', ''])
+    for (const image of [
+      'https://host/a.png',
+      'data:image/png;base64,iVBORw0KGgo=',
+      'file:///a',
+      '',
+      'not base64',
+      'A',
+      'AAA==',
+      'AA-_',
+    ])
       expect(refused(body({ images: ['iVBORw0KGgo=', image] }))).to.deep.equal([
         'images[1]',
         'Invalid value at images[1]: images must be base64 alone, no URLs.',

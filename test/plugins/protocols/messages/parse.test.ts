@@ -270,8 +270,19 @@ describe('messages: parsing a request', () => {
   ]
   for (const [wire, neutral] of choices)
     it(`reads the tool choice ${JSON.stringify(wire)}`, () => {
-      expect(parse({ ...minimal, tool_choice: wire })).to.deep.include(neutral)
+      expect(parse({ ...minimal, tools: [{ name: 'a' }], tool_choice: wire })).to.deep.include(neutral)
     })
+
+  it('refuses the choice of a tool that does not exist', () => {
+    const choose = (tools: readonly JsonObject[]) => () =>
+      parse({ ...minimal, tools, tool_choice: { type: 'tool', name: 'gone' } })
+    expect(choose([])).to.throw(GatewayError).with.nested.property('failure.param', 'tool_choice')
+    expect(choose([{ name: 'a' }]))
+      .to.throw(GatewayError)
+      .with.nested.property('failure.param', 'tool_choice')
+    // A set of the vendor's tools may bring one of this name.
+    expect(choose([{ type: 'toolset_20260801', name: 'set' }])).to.not.throw()
+  })
 
   const wishes: [JsonObject, JsonObject][] = [
     [{ thinking: { type: 'enabled', budget_tokens: 31999, display: 'omitted' } }, { budget: 31999, summary: 'none' }],

@@ -56,7 +56,6 @@ describe('responses: parse', () => {
       { type: 'custom_tool_call', call_id: 'call_2', name: 'patch', input: '***' },
       { type: 'custom_tool_call_output', call_id: 'call_2', output: 'done' },
       { type: null, id: 'msg_0' },
-      { type: 'function_call', name: 'lost', arguments: '' },
       unknown,
     ]
     expect(parse({ ...base, instructions: 'Sys', input }).items).to.deep.equal([
@@ -85,9 +84,45 @@ describe('responses: parse', () => {
       { type: 'call', kind: 'custom', callId: 'call_2', name: 'patch', input: '***' },
       { type: 'result', kind: 'custom', callId: 'call_2', content: [{ type: 'text', text: 'done' }] },
       { type: 'opaque', protocol: 'responses', value: { type: null, id: 'msg_0' } },
-      { type: 'opaque', protocol: 'responses', value: { type: 'function_call', name: 'lost', arguments: '' } },
       { type: 'opaque', protocol: 'responses', value: unknown },
     ])
+  })
+
+  const broken: [JsonObject, string][] = [
+    [{ role: 'user', content: 5 }, 'content'],
+    [{ type: 'message', role: 'user', content: { type: 'input_text', text: 'x' } }, 'content'],
+    [{ type: 'function_call', name: 'lost', arguments: '' }, 'call_id'],
+    [{ type: 'custom_tool_call', call_id: '', name: 'lost', input: '' }, 'call_id'],
+    [{ type: 'function_call', call_id: 'c', arguments: '' }, 'name'],
+    [{ type: 'function_call_output', output: 'x' }, 'call_id'],
+    [{ type: 'custom_tool_call_output', call_id: 'c', output: true }, 'output'],
+  ]
+  for (const [item, field] of broken)
+    it(`refuses ${JSON.stringify(item)} by the place`, () => {
+      expect(() => parse({ ...base, input: [{ role: 'user', content: null }, item] }))
+        .to.throw(GatewayError)
+        .with.nested.property('failure.param', `input[1].${field}`)
+    })
+
+  it('refuses a format of the answer that does not exist', () => {
+    expect(() => parse({ ...base, text: { format: { type: 'xml' } } }))
+      .to.throw(GatewayError)
+      .with.nested.property('failure.param', 'text.format.type')
+  })
+
+  it('refuses the choice of a tool that does not exist', () => {
+    const named = { type: 'function', name: 'gone' }
+    const choose =
+      (tool_choice: JsonObject, ...tools: JsonObject[]) =>
+      () =>
+        parse({ ...base, tools, tool_choice })
+    for (const choice of [named, { type: 'allowed_tools', mode: 'auto', tools: [named] }])
+      expect(choose(choice, { type: 'function', name: 'a' }))
+        .to.throw(GatewayError)
+        .with.nested.property('failure.param', 'tool_choice')
+    // A server of tools may bring one of this name; a search brings none.
+    expect(choose(named, { type: 'mcp', server_label: 's' })).to.not.throw()
+    expect(choose(named, { type: 'web_search' })).to.throw(GatewayError)
   })
 
   it('reads files and audio in each of their forms', () => {
@@ -223,7 +258,8 @@ describe('responses: parse', () => {
   })
 
   it('reads every tool choice', () => {
-    const choice = (tool_choice: JsonObject | string) => parse({ ...base, tool_choice }).toolChoice
+    const tools = ['function', 'custom'].map((type) => ({ type, name: 'a' }))
+    const choice = (tool_choice: JsonObject | string) => parse({ ...base, tools, tool_choice }).toolChoice
     expect(choice('required')).to.deep.equal({ type: 'required' })
     expect(choice({ type: 'custom', name: 'a' })).to.deep.equal({ type: 'tool', kind: 'custom', name: 'a' })
     expect(choice({ type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'a' }] })).to.deep.equal(

@@ -319,7 +319,7 @@ describe('responses: print', () => {
       parallelTools: false,
     })
     expect(body).to.deep.equal({ model: 'think-2', input: [printedHello], store: false })
-    expect(losses).to.deep.equal([{ field: 'tool_choice', because: 'there is no tool to choose' }])
+    expect(losses).to.deep.equal([{ field: 'tool_choice', because: 'the chosen tool is not among those sent' }])
   })
 
   it('prints settings, and reports those it has no field for', () => {
