@@ -63,6 +63,26 @@ export const serverSettings = {
       },
     },
     web_search: webSearch,
+    request_policy: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      description: 'What is made of requests and answers.',
+      properties: {
+        answer_model: {
+          enum: ['upstream', 'gateway'],
+          default: 'upstream',
+          description:
+            "The model that answers name: upstream: the provider's word for what answered; gateway: the name of the model's own record.",
+        },
+        prompt_caching: {
+          enum: ['off', 'asked', 'auto'],
+          default: 'asked',
+          description:
+            'Cache marks toward messages upstreams for clients that cannot set them: off: never; asked: for requests with a prompt_cache_key; auto: always.',
+        },
+      },
+    },
     resilience: {
       type: 'object',
       additionalProperties: false,

@@ -63,6 +63,10 @@ export interface ServerSettings {
     readonly context_size: 'low' | 'medium' | 'high' | null
     readonly max_uses: number | null
   }
+  readonly request_policy: {
+    readonly answer_model: 'upstream' | 'gateway'
+    readonly prompt_caching: 'off' | 'asked' | 'auto'
+  }
   readonly resilience: {
     /** Bytes. */
     readonly max_event_bytes: number

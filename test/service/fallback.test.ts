@@ -161,7 +161,7 @@ describe('the next model', () => {
     })
     expect(response.headers.get('x-gateway-model')).to.equal('next-messages')
     expect(response.headers.get('x-gateway-provider')).to.equal('b-messages')
-    expect(((await response.json()) as { model: string }).model).to.equal('next-messages')
+    expect(((await response.json()) as { model: string }).model).to.equal('vendor-model')
     const sent = second.requests.at(-1)
     expect(sent?.headers['x-api-key']).to.equal('key-b')
     expect(sent?.headers).not.to.have.property('authorization')

@@ -85,7 +85,7 @@ describe('the anthropic client', () => {
       expect(data).to.deep.include({
         type: 'message',
         role: 'assistant',
-        model: own ? upstreamModel(model) : model,
+        model: upstreamModel(model),
         content: [{ type: 'text', text: 'Hello there, dear user.' }],
         stop_reason: 'end_turn',
         stop_sequence: null,

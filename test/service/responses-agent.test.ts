@@ -91,7 +91,7 @@ const check: Readonly<Record<Kind, (sent: JsonObject) => void>> = {
       'tool_use',
     ])
     expect(messages[2]?.content.map(({ tool_use_id: id }) => id)).to.deep.equal(['call_a', 'call_b'])
-    expect(names(sent)).to.deep.equal(['weather', 'agents__spawn', 'agents__wait', 'apply_patch'])
+    expect(names(sent)).to.deep.equal(['weather', 'agents__spawn', 'agents__wait', 'apply_patch', 'web_search'])
   },
 }
 

@@ -295,7 +295,7 @@ describe('generated bodies of responses', () => {
 
   it('that can be read can be printed for every upstream, or are refused', () => {
     let printed = 0
-    for (const one of fc.sample(body, { numRuns: 3000, seed: 20_261_122 })) {
+    for (const one of fc.sample(body, { numRuns: 5000, seed: 20_261_122 })) {
       const given = { model: 'echo', input: 'hello', ...(one as JsonObject) }
       if (!valid(given)) continue
       for (const { name, codec, traits } of upstreams)

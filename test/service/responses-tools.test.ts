@@ -173,7 +173,7 @@ describe('tools of a responses client', () => {
       expect(sent()).to.deep.equal({ names: ['weather'], choice: 'auto' })
       for (const { type } of hosted) expect(losses).to.contain(`tools[].${type}`)
       expect(losses).to.contain('tool_choice')
-      await ask('messages', { tools: [...hosted, child('weather')], tool_choice: { type: 'web_search' } })
+      await ask('messages', { tools: [...hosted, child('weather')], tool_choice: { type: 'file_search' } })
       expect(rig.asked()).to.not.have.property('tool_choice')
       await ask('compatible', { tools: hosted, tool_choice: 'required' })
       expect(rig.asked()).to.not.have.any.keys('tools', 'tool_choice')

@@ -1,4 +1,5 @@
 import Ajv from 'ajv/dist/2020.js'
+import { serverSettings } from '../../engine/config/server-settings.ts'
 import { byteBudget } from '../../engine/index.ts'
 import type { AnyProvider, Catalog, Host, Provider } from '../../engine/index.ts'
 
@@ -9,13 +10,12 @@ export interface TestHost extends Host {
 
 export function testHost(): TestHost {
   const kept = new Map<string, { readonly value: unknown; readonly close: () => unknown }>()
-  const timeouts = { connect: '10s', first_byte: '10m', idle: '10m', total: '1h' }
-  const resilience = { max_event_bytes: 1_048_576, timeouts }
-  const fileUrls = { fetch: true, allow_private: false, max_bytes: 20_971_520, timeout: '10s' }
+  const sections = {}
+  new Ajv.default({ useDefaults: true, strict: false }).compile(serverSettings)(sections)
   const host: Pick<TestHost, 'keep' | 'version' | 'inHand' | 'closeKept'> & {
     readonly catalog: Pick<Catalog, 'settings'>
   } = {
-    catalog: { settings: { resilience, security: { file_urls: fileUrls } } },
+    catalog: { settings: sections as Catalog['settings'] },
     inHand: byteBudget(Infinity),
     version: '0.0.0-test',
     keep(key, make, close) {

@@ -5,6 +5,7 @@ import type {
   Failure,
   Frame,
   GenerateEvent,
+  GenerateReply,
   JsonObject,
   Loss,
   Usage,
@@ -21,11 +22,11 @@ type Finish = Extract<GenerateEvent, { type: 'finish' }>
 /** The fields every answer and every chunk begins with. */
 export function headOf(
   object: string,
-  { id, model }: Asked,
-  { created, serviceTier }: { created?: number | undefined; serviceTier?: string | undefined },
+  asked: Asked,
+  { model = asked.model, created, serviceTier }: Pick<GenerateReply, 'model' | 'created' | 'serviceTier'>,
 ): JsonObject {
   return {
-    id: `chatcmpl-${id}`,
+    id: `chatcmpl-${asked.id}`,
     object,
     created: created ?? Math.floor(Date.now() / 1000),
     model,
@@ -78,9 +79,9 @@ export class ChatWriter implements EventWriter<GenerateEvent> {
     }
   }
 
-  #start({ created, serviceTier }: Pick<Start, 'created' | 'serviceTier'>): Frame[] {
+  #start(start: Pick<Start, 'model' | 'created' | 'serviceTier'>): Frame[] {
     if (this.#before !== undefined) return []
-    const head = headOf('chat.completion.chunk', this.#asked, { created, serviceTier })
+    const head = headOf('chat.completion.chunk', this.#asked, start)
     this.#before = `${JSON.stringify(head).slice(0, -1)},"choices":`
     return this.#piece({ delta: { role: 'assistant', content: '', refusal: null } })
   }

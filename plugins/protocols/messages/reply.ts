@@ -37,7 +37,7 @@ export function printReply(reply: GenerateReply, asked: Asked): Printed<JsonObje
     id: messageId(asked),
     type: 'message',
     role: 'assistant',
-    model: asked.model,
+    model: reply.model ?? asked.model,
     content: reply.items.flatMap((item) => replyBlocks(item, asked, losses)),
     stop_reason: printStop(stop),
     stop_sequence: reply.stopSequence ?? null,

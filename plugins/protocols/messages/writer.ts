@@ -47,7 +47,7 @@ export class MessagesWriter implements EventWriter<GenerateEvent> {
       case 'start':
         this.#usage = event.usage
         this.#tier = event.serviceTier
-        return this.#start()
+        return this.#start(event.model)
       case 'usage':
         this.#usage = event.usage
         return []
@@ -63,14 +63,14 @@ export class MessagesWriter implements EventWriter<GenerateEvent> {
     }
   }
 
-  #start(): readonly Frame[] {
+  #start(model = this.#asked.model): readonly Frame[] {
     if (this.#state !== 'new') return []
     this.#state = 'open'
     const message = {
       id: messageId(this.#asked),
       type: 'message',
       role: 'assistant',
-      model: this.#asked.model,
+      model,
       content: [],
       stop_reason: null,
       stop_sequence: null,

@@ -30,6 +30,8 @@ export interface State {
   readonly error?: JsonObject
   readonly usage?: JsonObject | null
   readonly serviceTier?: string | undefined
+  /** The provider's word for the model. */
+  readonly model?: string | undefined
 }
 
 /** The response object: every field that clients rely on, echoed from the request or with its default. */
@@ -46,7 +48,7 @@ export function responseObject(asked: Asked, state: State): JsonObject {
     incomplete_details: state.reason === undefined ? null : { reason: state.reason },
     instructions: body['instructions'] ?? null,
     metadata: object(body['metadata']) ?? {},
-    model: asked.model,
+    model: state.model ?? asked.model,
     output: state.output,
     parallel_tool_calls: boolean(body['parallel_tool_calls']) ?? true,
     previous_response_id: text(body['previous_response_id']) ?? null,

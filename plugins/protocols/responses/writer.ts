@@ -39,6 +39,7 @@ export class Writer implements EventWriter<GenerateEvent> {
   #count = 0
   #usage: JsonObject | null = null
   #tier: string | undefined
+  #model: string | undefined
   #started = false
   #ended = false
   #refused = false
@@ -77,7 +78,7 @@ export class Writer implements EventWriter<GenerateEvent> {
   }
 
   #take(event: Exclude<GenerateEvent, Of<'delta'> | Of<'failure'>>): void {
-    if (!this.#started) this.#start(event.type === 'start' ? event.serviceTier : undefined)
+    if (!this.#started) this.#start(event.type === 'start' ? event : undefined)
     if (event.type === 'start' || event.type === 'usage' || event.type === 'finish') {
       if (event.usage) this.#usage = printUsage(event.usage)
       if (event.type === 'finish') this.#finish(event)
@@ -106,14 +107,15 @@ export class Writer implements EventWriter<GenerateEvent> {
   }
 
   #snapshot(state: State): JsonObject {
-    return responseObject(this.#asked, { ...state, serviceTier: this.#tier, usage: this.#usage })
+    return responseObject(this.#asked, { ...state, model: this.#model, serviceTier: this.#tier, usage: this.#usage })
   }
 
-  #start(tier: string | undefined): void {
+  #start(told?: Of<'start'>): void {
     this.#started = true
-    this.#tier = tier
+    this.#tier = told?.serviceTier
+    this.#model = told?.model
     if (this.#whole) return
-    const response = responseObject(this.#asked, { status: 'in_progress', output: [], serviceTier: tier })
+    const response = this.#snapshot({ status: 'in_progress', output: [] })
     this.#emit({ type: 'response.created', sequence_number: this.#sequence++, response })
     this.#emit({ type: 'response.in_progress', sequence_number: this.#sequence++, response })
   }
@@ -226,7 +228,7 @@ export class Writer implements EventWriter<GenerateEvent> {
   }
 
   #fail(failure: Failure): void {
-    if (!this.#started) this.#start(undefined)
+    if (!this.#started) this.#start()
     this.#release('completed')
     this.#ended = true
     for (const open of this.#items.values()) this.#output[open.outputIndex] ??= open.print('incomplete')

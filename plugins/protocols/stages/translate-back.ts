@@ -29,6 +29,7 @@ import type {
   UpstreamAnswer,
 } from '../../../engine/index.ts'
 import { refused } from './refusal.ts'
+import { nameless, named } from './answer-model.ts'
 import { relayed } from './relayed.ts'
 import { cutReply } from './stop-cut.ts'
 import { folded, fromNeutral, written } from './written.ts'
@@ -45,11 +46,19 @@ export default defineStage({
   provides: ['reply', 'meter'],
   // A stream becomes a whole answer only at its end.
   timeout: '1h',
-  build:
-    (_, host) =>
-    ({ request, model, upstream, answer }, scope) => {
+  build: (_, host) => {
+    const { answer_model: naming } = host.catalog.settings.request_policy
+    return ({ request, model, upstream, answer }, scope) => {
       const codec = host.codec(request.protocol)
-      const exchange: Exchange = { request, candidate: model, upstream, scope, host, codec }
+      const exchange: Exchange = {
+        request,
+        candidate: model,
+        upstream,
+        scope,
+        host,
+        codec,
+        named: naming === 'gateway',
+      }
       const fail = (error: unknown): never => {
         throw told(error, exchange)
       }
@@ -59,11 +68,14 @@ export default defineStage({
       } catch (error) {
         return fail(error)
       }
-    },
+    }
+  },
 })
 
 function replied(exchange: Exchange, { body, meter, losses }: Back): { reply: Reply; meter: Meter } {
-  return { reply: { status: 200, headers: headers(exchange, losses), body }, meter }
+  const { candidate, named: own } = exchange
+  const given = own ? named(body, candidate.model.name) : body
+  return { reply: { status: 200, headers: headers(exchange, losses), body: given }, meter }
 }
 
 /** What giving an answer back takes. */
@@ -75,6 +87,8 @@ export interface Exchange {
   readonly host: Host
   /** The client's protocol. */
   readonly codec: AnyCodec
+  /** The answer names the model as its record does, whatever the provider calls it. */
+  readonly named: boolean
 }
 
 /** A body for the client, what tells its usage afterwards, and the losses known by now. */
@@ -149,7 +163,7 @@ function printed(exchange: Exchange, answered: ReplyOf<Operation>): Back {
       model: request.model,
       reason: `${codec.protocol} prints no answers`,
     })
-  const { body, losses, unshown } = codec.reply.print(reply, asked(exchange))
+  const { body, losses, unshown } = codec.reply.print(exchange.named ? nameless(reply) : reply, asked(exchange))
   const meter = { ...meterOf(metered, losses), unshown: () => unshown }
   return { body: { kind: 'json', value: body }, meter, losses: [...upstream.losses, ...losses] }
 }

@@ -20,6 +20,7 @@ import type {
   Source,
   Usage,
 } from '../../../engine/index.ts'
+import { nameless } from './answer-model.ts'
 import { estimated } from './estimated.ts'
 import { StopCut } from './stop-cut.ts'
 import type { Back, Exchange } from './translate-back.ts'
@@ -33,6 +34,8 @@ class Writing {
   readonly #request: Envelope
   readonly #writer: EventWriter<GenerateEvent>
   readonly #cut: StopCut | undefined
+  /** The writer names the model by itself. */
+  readonly #named: boolean
   #usage: Usage | undefined
   #model: string | undefined
   #id: string | undefined
@@ -48,6 +51,7 @@ class Writing {
     this.#request = exchange.request
     this.#writer = writerOf(exchange)
     this.#cut = exchange.upstream.cuts && new StopCut(exchange.upstream.cuts)
+    this.#named = exchange.named
   }
 
   write(event: GenerateEvent): string {
@@ -70,7 +74,8 @@ class Writing {
     if (this.ended) return ''
     this.#note(event)
     let text = ''
-    for (const frame of this.#writer.write(event)) text += encodeFrame(frame)
+    const told = this.#named && event.type === 'start' ? nameless(event) : event
+    for (const frame of this.#writer.write(told)) text += encodeFrame(frame)
     return text
   }
 

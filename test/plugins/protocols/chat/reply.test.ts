@@ -119,7 +119,7 @@ describe('chat answer for a client', () => {
         id: 'chatcmpl-7',
         object: 'chat.completion',
         created: 5,
-        model: 'small',
+        model: 'up',
         service_tier: 'flex',
         system_fingerprint: null,
         choices: [

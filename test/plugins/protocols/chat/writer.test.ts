@@ -12,7 +12,7 @@ const piece = (delta: JsonObject, finish: string | null = null, more: JsonObject
 })
 const first = piece({ role: 'assistant', content: '', refusal: null })
 const usage = { input: 3, cacheRead: 0, cacheWrite: 0, output: 4, reasoning: 0 }
-const start: GenerateEvent = { type: 'start', id: 'up', model: 'up', created: 5 }
+const start: GenerateEvent = { type: 'start', id: 'up', model: 'small', created: 5 }
 const reply = (items: GenerateReply['items'], stop: StopReason = 'end'): GenerateReply => ({
   created: 5,
   items,

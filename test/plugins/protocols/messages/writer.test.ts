@@ -73,7 +73,7 @@ describe('messages: writing a stream', () => {
           id: 'msg_0193e8b27f007abc8def0123456789ab',
           type: 'message',
           role: 'assistant',
-          model: 'opus',
+          model: 'other',
           content: [],
           stop_reason: null,
           stop_sequence: null,
@@ -293,7 +293,7 @@ describe('messages: writing a stream', () => {
     // Through JSON, as the client makes the arguments on first use.
     expect(JSON.parse(JSON.stringify(streamed))).to.deep.equal({ ...body, parsed_output: null })
     expect(losses).to.deep.equal([])
-    expect(body).to.deep.include({ id: 'msg_0193e8b27f007abc8def0123456789ab', stop_reason: 'refusal', model: 'opus' })
+    expect(body).to.deep.include({ id: 'msg_0193e8b27f007abc8def0123456789ab', stop_reason: 'refusal', model: 'other' })
     expect(body.content).to.deep.include({ type: 'tool_use', id: 'a', name: 'fs__read', input: {} })
     expect(body.content).to.deep.include({ type: 'text', text: 'cited', citations: [native] })
   })

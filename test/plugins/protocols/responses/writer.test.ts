@@ -241,7 +241,7 @@ describe('responses: writer', () => {
       incomplete_details: null,
       instructions: null,
       metadata: {},
-      model: 'think',
+      model: 'other',
       output,
       parallel_tool_calls: true,
       previous_response_id: null,
