@@ -61,7 +61,7 @@ const content = mostly(fc.oneof(word, fc.array(mostly(part), { maxLength: 3 })))
 const id = mostly(fc.constantFrom('call_1', 'call_2', 'a b', ''))
 const toolRef = some({
   type: mostly(fc.constantFrom('function', 'custom', 'mcp')),
-  name: mostly(word),
+  name: mostly(fc.constantFrom('look', 'patch')),
   namespace: odd,
 })
 const tool: fc.Arbitrary<unknown> = some({
@@ -74,7 +74,7 @@ const tool: fc.Arbitrary<unknown> = some({
   tools: mostly(fc.array(mostly(some({ type: fc.constant('function'), name: mostly(word) })), { maxLength: 2 })),
 })
 const tools = mostly(fc.array(mostly(tool), { maxLength: 3 }))
-const item = some({
+const loose = some({
   type: mostly(fc.constantFrom(...itemTypes)),
   role: mostly(fc.constantFrom('user', 'assistant', 'system', 'developer', 'critic')),
   content,
@@ -91,6 +91,10 @@ const item = some({
   tools,
   status: odd,
 })
+/** Without an id and a name a call says nothing and is refused, so most have them. */
+const item = fc
+  .tuple(loose, fc.nat(7))
+  .map(([one, nothing]) => (nothing === 0 ? one : { call_id: 'call_1', name: 'look', ...one }))
 const body = some({
   model: fc.oneof({ weight: 19, arbitrary: fc.constant('echo') }, { weight: 1, arbitrary: odd }),
   input: mostly(fc.oneof(word, fc.array(mostly(item), { maxLength: 5 }))),
@@ -121,7 +125,7 @@ const body = some({
   tools,
   tool_choice: mostly(
     fc.oneof(
-      fc.constantFrom('auto', 'none', 'required'),
+      { weight: 4, arbitrary: fc.constantFrom('auto', 'none', 'required') },
       toolRef,
       some({ type: fc.constant('allowed_tools'), mode: mostly(word), tools: mostly(fc.array(mostly(toolRef))) }),
     ),

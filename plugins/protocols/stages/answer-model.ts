@@ -35,9 +35,11 @@ function renamed(text: string, model: string): string {
 function renaming(model: string): Parameters<typeof through>[1] {
   const whole = new WholeFrames()
   const line = (text: string) => (text.startsWith('data:') ? renamed(text, model) : text)
-  const pass = ({ bytes, whole: events }: Passed): Uint8Array => {
+  const pass = ({ bytes, part }: Passed): Uint8Array => {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-    return events && text.includes(key) ? Buffer.from(text.toString().split('\n').map(line).join('\n')) : bytes
+    return part === 'whole' && text.includes(key)
+      ? Buffer.from(text.toString().split('\n').map(line).join('\n'))
+      : bytes
   }
   return {
     data: (chunk) => Buffer.concat(whole.push(chunk).map(pass)),

@@ -197,7 +197,7 @@ describe('chat reasoning in the history', () => {
     const items = parsed({ role: 'assistant', content, reasoning_details: details })
     expect(items).to.have.length(2 * many)
     expect(items.slice(-2).map(({ type }) => type)).to.deep.equal(['message', 'reasoning'])
-  }).timeout(3000)
+  }).timeout(30_000)
 
   it('never loses words or calls, whatever place it claims', () => {
     const items = parsed({

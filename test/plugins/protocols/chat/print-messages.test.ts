@@ -145,7 +145,7 @@ describe('chat messages for an upstream', () => {
       expect(() => print(items))
         .to.throw(GatewayError)
         .with.nested.property('failure')
-        .that.includes({ code: 'invalid_value', status: 400, param: 'messages' })
+        .that.includes({ code: 'invalid_request', status: 400 })
     }
   })
 
