@@ -6,6 +6,7 @@ import { printDiagnostic } from './config/diagnostics.ts'
 import type { Diagnostic } from './config/diagnostics.ts'
 import type { Environment } from './config/interpolate.ts'
 import type { Settings } from './config/settings.ts'
+import type { Shipped } from './config/shipped.ts'
 import { httpLimits } from './http/limits.ts'
 import type { HttpLimits } from './http/limits.ts'
 import { byteBudget } from './stream/in-hand.ts'
@@ -35,6 +36,8 @@ export interface HouseOptions {
   /** Folder that relative paths in it start from; default: the working directory. */
   readonly root?: string
   readonly environment: Environment
+  /** What is there without a word in the configuration; default: all that the product brings. */
+  readonly shipped?: Shipped
   readonly log: Logger
   readonly secrets: Secrets
   /** Reload when a file of the configuration changes. */
@@ -135,6 +138,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
       file: options.file,
       ...(options.root === undefined ? {} : { root: options.root }),
       environment: options.environment,
+      ...(options.shipped === undefined ? {} : { shipped: options.shipped }),
       house: services,
       strict: options.strict ?? false,
       onSwap: (snapshot) => adopt(snapshot, stores, log),

@@ -1,5 +1,6 @@
 import { isMoment } from '../config/cross-check.ts'
 import { printDiagnostic } from '../config/diagnostics.ts'
+import { fitting } from '../config/model-pattern.ts'
 import { settingsFormat } from '../config/settings.ts'
 import type { Settings } from '../config/settings.ts'
 import { didYouMean } from '../config/suggest.ts'
@@ -169,7 +170,7 @@ function momentOf(text: string | undefined): Pick<NewKey, 'expiresAt'> {
 function recordsOf(texts: readonly string[], names: ReadonlyMap<string, string>): readonly string[] {
   const given = texts.flatMap((text) => text.split(',')).map((name) => name.trim())
   return given.map((name) => {
-    const record = names.get(name)
+    const record = names.get(name) ?? (fitting(name, names.keys()) ? name : undefined)
     if (record === undefined) throw new WrongUse(`there is no model "${name}"${didYouMean(name, names.keys())}`)
     return record
   })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { CommanderError } from 'commander'
+import type { Command } from 'commander'
 import { makeProgram } from './program.ts'
 import { processTerminal } from './terminal.ts'
 import type { Terminal } from './terminal.ts'
@@ -31,11 +32,18 @@ function readEnvironment(terminal: Terminal): boolean {
 export async function run(words: readonly string[], terminal: Terminal): Promise<number> {
   let status = 0
   try {
-    await makeProgram(terminal, (code) => (status = code)).parseAsync(words, { from: 'user' })
+    const program = makeProgram(terminal, (code) => (status = code))
+    await program.parseAsync(commanded(words, program), { from: 'user' })
     return status
   } catch (error) {
     return failed(error, terminal)
   }
+}
+
+/** Words without a command serve. Not by a default of the parser: it would take a mistyped command for an argument. */
+function commanded(words: readonly string[], program: Command): readonly string[] {
+  const asks = words.some((word) => ['-h', '--help', '--version'].includes(word))
+  return asks || program.parseOptions([...words]).operands.length > 0 ? words : ['serve', ...words]
 }
 
 /** Says what went wrong; what is no fault of ours is one line. */

@@ -1,4 +1,5 @@
 import { Argument, Command, Option } from 'commander'
+import { defaultConfigFile } from '../config/shipped.ts'
 import { productVersion } from '../version.ts'
 import type { LogsOptions } from './logs.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
@@ -13,7 +14,7 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
     .version(productVersion(), '--version', 'Print the version.')
     .helpOption('-h, --help', 'Explain the program or a command.')
     .helpCommand('help [command]', 'Explain a command.')
-    .option('--config <file>', 'The configuration file.', terminal.environment['SLUICE_CONFIG'] || 'config/sluice.yaml')
+    .option('--config <file>', 'The configuration file.', terminal.environment['SLUICE_CONFIG'] || defaultConfigFile)
     .option('--json', 'Print JSON.', false)
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
@@ -30,7 +31,7 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
 
   program
     .command('serve')
-    .description('Serve the pipelines.')
+    .description('Serve the pipelines; the command that runs when none is named.')
     .option('--no-watch', 'Reload on SIGHUP alone, not when the configuration, a plugin or a pipeline changes.')
     .addOption(new Option('--watch', 'Reload when one of them changes: the default.').default(true).hideHelp())
     .action(
@@ -49,6 +50,11 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
     .action(
       runs(async (options, files: string[]) => (await import('./check.ts')).check({ ...options, files }, terminal)),
     )
+
+  program
+    .command('init')
+    .description('Write a configuration with the providers whose keys are in the environment.')
+    .action(runs(async (options: CommonOptions) => (await import('./init.ts')).init(options, terminal)))
 
   program
     .command('explain')

@@ -44,7 +44,7 @@ export async function serveShared({ options, configuration, count, log, secrets,
     for (const diagnostic of opened.diagnostics) log.error(printDiagnostic(diagnostic))
     return 1
   }
-  const { settings, catalog } = opened.snapshot
+  const { settings } = opened.snapshot
   await opened.snapshot.close()
   secrets.protectUrl(settings.database.url)
   // Made before any process serves, so that all of them know it; shown before anything else can go wrong.
@@ -89,13 +89,8 @@ export async function serveShared({ options, configuration, count, log, secrets,
   }
   const address = await start()
   if (address === undefined) return 1
-  introduce(
-    { ...address, address: address.address ?? settings.listen.host },
-    key,
-    catalog.models[0]?.name,
-    json,
-    terminal,
-  )
+  const reached = { ...address, address: address.address ?? settings.listen.host }
+  introduce({ address: reached, snapshot: opened.snapshot, key }, json, terminal)
   for (let started = 1; started < count; started++) void add()
   return 0
 }

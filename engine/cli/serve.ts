@@ -58,7 +58,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   if (cluster.isWorker) return 0
   const key = await house.keys.ensureFirstKey()
   if (key !== undefined) showFirstKey(key, json, terminal)
-  introduce(house.address, key, house.live.current.catalog.models[0]?.name, json, terminal)
+  introduce({ address: house.address, snapshot: house.live.current, key }, json, terminal)
   return 0
 }
 

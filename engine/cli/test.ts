@@ -1,17 +1,16 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
-import { filesOf, readFolder } from '../config/files.ts'
-import { display } from '../config/registry.ts'
-import { settingsFormat } from '../config/settings.ts'
+import { pipelinesFolder } from '../config/load-settings.ts'
+import { shipped } from '../config/shipped.ts'
 import { didYouMean } from '../config/suggest.ts'
 import { ConfigurationError } from '../house.ts'
 import { loadConfiguration } from '../live/configuration.ts'
 import type { Configuration } from '../live/configuration.ts'
+import { findFixtures } from '../pipeline/load.ts'
 import type { Pipeline } from '../pipeline/nodes.ts'
 import type { Json } from '../spec/json.ts'
-import { isObject } from '../spec/json.ts'
 import type { Fixture } from './fixture/format.ts'
 import { openFixtureHouse } from './fixture/house.ts'
 import { parseFixture } from './fixture/parse.ts'
@@ -60,10 +59,8 @@ export async function test({ config, json, files }: TestOptions, terminal: Termi
 }
 
 async function allFixtures({ source }: Configuration, { folder }: Terminal): Promise<string[]> {
-  const given = isObject(source.value) ? source.value['pipelines'] : undefined
-  const pipelines = resolve(folder, typeof given === 'string' ? given : settingsFormat.properties.pipelines.default)
-  const files = filesOf(await readFolder(pipelines)).filter((file) => /\.test\.ya?ml$/.test(file))
-  return files.map((file) => display(file, folder))
+  const root = await realpath(folder)
+  return findFixtures({ own: resolve(root, pipelinesFolder(source).text), shipped: shipped.pipelines, root })
 }
 
 async function runFixture(

@@ -1,4 +1,5 @@
 import type { Diagnostic } from './diagnostics.ts'
+import { fitting } from './model-pattern.ts'
 import type { Registry } from './registry.ts'
 import type { SettingsFile } from './settings.ts'
 import type { Path, Source } from './source.ts'
@@ -13,6 +14,10 @@ export function crossCheck(source: Source, file: SettingsFile, registry: Registr
     const other = taken.get(name)
     if (other === undefined) taken.set(name, owner)
     else report(path, 'duplicate', `the name "${name}" is already taken by ${other}`)
+  }
+  const expectModel = (name: unknown, path: Path) => {
+    if (typeof name !== 'string' || fitting(name, models.keys()) === undefined)
+      expect(models.keys(), name, 'model named', 'unknown-model', path)
   }
   const expect = (known: Iterable<string>, name: unknown, what: string, code: string, path: Path) => {
     const words = [...known]
@@ -29,14 +34,16 @@ export function crossCheck(source: Source, file: SettingsFile, registry: Registr
   each(file.models, ({ name }, index) =>
     claim(models, name, `the model number ${index + 1}`, ['models', index, 'name']),
   )
+  each(file.models, ({ name }, index) => {
+    if (typeof name === 'string' && name.slice(0, -1).includes('*'))
+      report(['models', index, 'name'], 'pattern', '"*" may stand at the end of a name only')
+  })
   each(file.models, ({ name, aliases }, index) =>
     each(aliases, (alias, at) => claim(models, alias, `the model "${name}"`, ['models', index, 'aliases', at])),
   )
   each(file.models, (model, index) => {
     expect(providers.keys(), model.provider, 'provider named', 'unknown-provider', ['models', index, 'provider'])
-    each(model.fallbacks, (name, at) =>
-      expect(models.keys(), name, 'model named', 'unknown-model', ['models', index, 'fallbacks', at]),
-    )
+    each(model.fallbacks, (name, at) => expectModel(name, ['models', index, 'fallbacks', at]))
     if (registry.incomplete) return
     each(model.protocols, (name, at) =>
       expect(registry.codecs.keys(), name, 'protocol named', 'unknown-protocol', ['models', index, 'protocols', at]),
@@ -50,9 +57,7 @@ export function crossCheck(source: Source, file: SettingsFile, registry: Registr
     const other = typeof key === 'string' && key !== '' ? texts.get(key) : undefined
     if (other !== undefined) report(['api_keys', index, 'key'], 'duplicate', `the API key "${other}" has the same text`)
     else texts.set(key, name)
-    each(allowed, (model, at) =>
-      expect(models.keys(), model, 'model named', 'unknown-model', ['api_keys', index, 'models', at]),
-    )
+    each(allowed, (model, at) => expectModel(model, ['api_keys', index, 'models', at]))
     if (typeof expires_at === 'string' && expires_at !== '' && !isMoment(expires_at))
       report(
         ['api_keys', index, 'expires_at'],

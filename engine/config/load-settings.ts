@@ -4,6 +4,7 @@ import { isObject } from '../spec/json.ts'
 import { crossCheck } from './cross-check.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import type { Environment } from './interpolate.ts'
+import { isPattern } from './model-pattern.ts'
 import type { Registry } from './registry.ts'
 import { settingsFormat } from './settings.ts'
 import type { ApiKeySettings, ProviderSettings, Settings, SettingsFile } from './settings.ts'
@@ -16,7 +17,7 @@ export interface LoadedSettings {
   /** Complete when there are no diagnostics. */
   readonly settings: Settings | undefined
   readonly diagnostics: readonly Diagnostic[]
-  /** One line for each provider and key that is off. */
+  /** Lines that say which providers and keys are off, and why. */
   readonly off: readonly string[]
 }
 
@@ -65,16 +66,14 @@ export function loadSettings(source: Source, registry: Registry, environment: En
     pipelines: file.pipelines,
     providers: providers.filter((entry) => entry !== undefined),
     models: (file.models as readonly Omit<ModelRecord, 'upstream_model'>[]).map((model) => ({
-      upstream_model: model.name,
+      upstream_model: isPattern(model.name) ? '*' : model.name,
       ...model,
     })),
     api_keys: keys.filter(({ unset }) => unset.length === 0).map(({ key }) => key),
     server_config: { ...file.server_config, logging: sections.logging },
   }
   const off = [
-    ...settings.providers.flatMap(({ name, off: reason }) =>
-      reason === undefined ? [] : [`provider "${name}" is off: ${reason}`],
-    ),
+    ...offLine(source, settings.providers),
     ...keys.flatMap(({ key, unset }) =>
       unset.length === 0 ? [] : [`API key "${key.name}" is off: ${isNotSet(unset)}`],
     ),
@@ -82,14 +81,45 @@ export function loadSettings(source: Source, registry: Registry, environment: En
   return { settings, diagnostics, off }
 }
 
-/** The strings of a list that may be malformed, with their places: what to load before the settings are checked. */
-export function pluginEntries(source: Source): { readonly text: string; readonly path: Path }[] {
-  const given = isObject(source.value) ? (source.value['plugins'] ?? settingsFormat.properties.plugins.default) : []
+/** One line for all providers that are off: a configuration may name many for the case that their keys are there. */
+function offLine(source: Source, providers: readonly ProviderSettings[]): string[] {
+  const off = providers.flatMap(({ name }, index) => {
+    const unset = unsetAt(source, ['providers', index])
+    return unset.length === 0 ? [] : [{ name, unset }]
+  })
+  const [first, ...others] = off
+  if (first === undefined) return []
+  if (others.length === 0) return [`provider "${first.name}" is off: ${isNotSet(first.unset)}`]
+  const lacking = off.map(({ name, unset }) => `${name} (${[...new Set(unset)].join(', ')})`)
+  return [`${off.length} providers are off until their variables are set: ${lacking.join(', ')}`]
+}
+
+/**
+ * The strings of a list that may be malformed, with their places: what to load before the settings are checked. Only
+ * what is written must exist.
+ */
+export function pluginEntries(source: Source): { readonly text: string; readonly path: Path; optional: boolean }[] {
+  const own = written(source, 'plugins')
+  const given = own ?? settingsFormat.properties.plugins.default
   return Array.isArray(given)
     ? given.flatMap((text: Json, index) =>
-        typeof text === 'string' && text !== '' ? [{ text, path: ['plugins', index] }] : [],
+        typeof text === 'string' && text !== ''
+          ? [{ text, path: ['plugins', index], optional: own === undefined }]
+          : [],
       )
     : []
+}
+
+/** The folder of the pipelines that a configuration names, or the one that need not exist. */
+export function pipelinesFolder(source: Source): { readonly text: string; readonly optional: boolean } {
+  const given = written(source, 'pipelines')
+  return typeof given === 'string'
+    ? { text: given, optional: false }
+    : { text: settingsFormat.properties.pipelines.default, optional: true }
+}
+
+function written(source: Source, field: 'plugins' | 'pipelines'): Json | undefined {
+  return isObject(source.value) ? source.value[field] : undefined
 }
 
 function provider(

@@ -1,5 +1,7 @@
 import { registerHooks } from 'node:module'
+import type { ResolveFnOutput } from 'node:module'
 import { pathToFileURL } from 'node:url'
+import { moduleBeside } from '../workers/module-beside.ts'
 
 /**
  * Files that are loaded, and loaded again, together: a plugin's folder. Node keeps every module it ever loaded, so a
@@ -12,6 +14,9 @@ export interface Unit {
   readonly hash: string
 }
 
+/** Names under which a plugin, wherever it lies, imports the engine that runs: never a second copy of it. */
+const doors: ReadonlyMap<string, string> = new Map([['sluice', moduleBeside('../index', import.meta.url).href]])
+
 const packageScheme = 'plugin-package:'
 const members = new Map<string, ReadonlySet<string>>()
 const firstLoaded = new Map<string, string>()
@@ -20,6 +25,7 @@ let hooked = false
 /** The default export of a file, as the unit's files are now. */
 export async function importFile(file: string, unit: Unit): Promise<unknown> {
   const address = pathToFileURL(file).href
+  hookModules()
   const first = firstLoaded.get(address) ?? unit.hash
   firstLoaded.set(address, first)
   return defaultExport(await import(first === unit.hash ? address : versioned(address, unit)))
@@ -27,14 +33,13 @@ export async function importFile(file: string, unit: Unit): Promise<unknown> {
 
 /** The default export of an npm package, found from the folder of `from` (a file's path) as an import there would. */
 export async function importPackage(name: string, from: string): Promise<unknown> {
-  hook()
+  hookModules()
   return defaultExport(
     await import(`${packageScheme}${encodeURIComponent(name)}?from=${encodeURIComponent(pathToFileURL(from).href)}`),
   )
 }
 
 function versioned(address: string, unit: Unit): string {
-  hook()
   members.set(unit.hash, new Set(unit.files.map((file) => pathToFileURL(file).href)))
   return `${address}?v=${unit.hash}`
 }
@@ -43,20 +48,30 @@ function defaultExport(module: { readonly default?: unknown }): unknown {
   return module.default
 }
 
-function hook(): void {
+/**
+ * Makes this thread resolve modules as plugins expect it: `sluice` is the engine that runs, a TypeScript file is an ES
+ * module whatever package.json is near, and a changed unit is found under its new addresses.
+ */
+export function hookModules(): void {
   if (hooked) return
   hooked = true
   registerHooks({
     resolve(specifier, context, next) {
+      const door = doors.get(specifier)
+      if (door !== undefined) return { url: door, shortCircuit: true }
       if (specifier.startsWith(packageScheme)) {
         const { pathname, searchParams } = new URL(specifier)
         return next(decodeURIComponent(pathname), { ...context, parentURL: searchParams.get('from') ?? undefined })
       }
-      const found = next(specifier, context)
+      const found = asModule(next(specifier, context))
       const version =
         context.parentURL === undefined ? null : (URL.parse(context.parentURL)?.searchParams.get('v') ?? null)
       if (version === null || members.get(version)?.has(found.url) !== true) return found
       return { ...found, url: `${found.url}?v=${version}` }
     },
   })
+}
+
+function asModule(found: ResolveFnOutput): ResolveFnOutput {
+  return URL.parse(found.url)?.pathname.endsWith('.ts') ? { ...found, format: 'module-typescript' } : found
 }

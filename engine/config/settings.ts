@@ -42,9 +42,16 @@ const model = {
   required: ['name', 'provider'],
   description: 'A model that clients can name.',
   properties: {
-    name: { ...name, description: 'The name that clients use.' },
+    name: {
+      ...name,
+      description:
+        'The name that clients use. At its end, * stands for any text: one record for many models, such as openai/*.',
+    },
     provider: { ...name, description: 'Name of the provider that serves it.' },
-    upstream_model: { ...name, description: "The provider's name for it; unset: the same name." },
+    upstream_model: {
+      ...name,
+      description: "The provider's name for it; * is what stands there in the name. Unset: the same name, or *.",
+    },
     aliases: { ...names, default: [], description: 'Further names that clients may use.' },
     context_length: { type: 'integer', minimum: 1, description: 'Tokens that input and output may have together.' },
     max_output_tokens: { type: 'integer', minimum: 1, description: 'Tokens that an answer may have.' },

@@ -1,5 +1,10 @@
-import type { Catalog, ModelRecord, OpenProvider } from '../spec/catalog.ts'
+import { LRUCache } from 'lru-cache'
+import { fitting, isPattern } from '../config/model-pattern.ts'
 import type { Settings } from '../config/settings.ts'
+import type { Catalog, ModelRecord, OpenProvider } from '../spec/catalog.ts'
+
+/** Records that were made for names that fit a pattern; names come from outside, and there may be any number. */
+const madeRecords = 1_000
 
 /** The models of the settings and the providers as they are opened into `providers`. */
 export function makeCatalog(settings: Settings, providers: ReadonlyMap<string, OpenProvider>): Catalog {
@@ -8,12 +13,23 @@ export function makeCatalog(settings: Settings, providers: ReadonlyMap<string, O
   const claim = (name: string, model: ModelRecord) => {
     if (!byName.has(name)) byName.set(name, model)
   }
-  for (const model of models) claim(model.name, model)
+  const single = models.filter(({ name }) => !isPattern(name))
+  for (const model of single) claim(model.name, model)
   for (const model of models) for (const alias of model.aliases) claim(alias, model)
-  for (const model of models) claim(`${model.provider}/${model.upstream_model}`, model)
+  for (const model of single) claim(`${model.provider}/${model.upstream_model}`, model)
+  const many = new Map(models.filter(({ name }) => isPattern(name)).map((model) => [model.name, model]))
+  const made = new LRUCache<string, ModelRecord>({ max: madeRecords })
+  const make = (name: string): ModelRecord | undefined => {
+    const { pattern = '', rest = '' } = fitting(name, many.keys()) ?? {}
+    const record = many.get(pattern)
+    if (record === undefined) return undefined
+    const one = { ...record, name, pattern, upstream_model: record.upstream_model.replace('*', () => rest) }
+    made.set(name, one)
+    return one
+  }
   return {
     models,
-    find: (name) => byName.get(name),
+    find: (name) => byName.get(name) ?? (many.size === 0 ? undefined : (made.get(name) ?? make(name))),
     provider: (name) => providers.get(name),
     settings: server_config,
   }

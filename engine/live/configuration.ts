@@ -1,17 +1,18 @@
-import { readFile, realpath } from 'node:fs/promises'
+import { readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { sortDiagnostics } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { hashContents } from '../config/files.ts'
 import type { Environment } from '../config/interpolate.ts'
-import { loadSettings, pluginEntries } from '../config/load-settings.ts'
-import { display, loadPlugins } from '../config/registry.ts'
+import { loadPlugins } from '../config/load-plugins.ts'
+import { loadSettings, pipelinesFolder, pluginEntries } from '../config/load-settings.ts'
+import { display } from '../config/registry.ts'
 import type { Registry } from '../config/registry.ts'
-import { settingsFormat } from '../config/settings.ts'
 import type { Settings } from '../config/settings.ts'
+import { defaultConfigFile, shipped as everything } from '../config/shipped.ts'
+import type { Shipped } from '../config/shipped.ts'
 import { readSource } from '../config/source.ts'
 import type { Source } from '../config/source.ts'
-import { isObject } from '../spec/json.ts'
 import { loadPipelines } from '../pipeline/load.ts'
 import type { LoadedPipelines } from '../pipeline/load.ts'
 import type { Pipeline } from '../pipeline/nodes.ts'
@@ -23,18 +24,22 @@ export interface ConfigurationOptions {
   /** Folder that relative paths in it start from; default: the working directory. */
   readonly root?: string
   readonly environment: Environment
+  /** What is there without a word in the configuration; default: all that the product brings. */
+  readonly shipped?: Shipped
 }
 
 /** Everything that was read and checked; nothing is opened or built. */
 export interface Configuration {
   readonly source: Source
+  /** The file that could be there and is not: the shipped configuration holds. */
+  readonly without?: string
   /** Absent when anything in the configuration file is wrong. */
   readonly settings: Settings | undefined
   readonly registry: Registry
   readonly pipelines: readonly Pipeline[]
   /** Sorted; empty: all is well. */
   readonly diagnostics: readonly Diagnostic[]
-  /** One line for each provider and key that is off. */
+  /** Lines that say which providers and keys are off, and why. */
   readonly off: readonly string[]
   /** Hash of every file as it was read: one that is changed while it is being read differs the next time. */
   readonly version: string
@@ -45,26 +50,24 @@ export interface Configuration {
 
 /** Reads and checks a configuration with its plugins and pipelines. Never rejects for what is written in them. */
 export async function loadConfiguration(options: ConfigurationOptions): Promise<Configuration> {
+  const { environment, shipped = everything } = options
   const root = await realpath(options.root ?? process.cwd())
-  const file = resolve(root, options.file)
+  const wanted = resolve(root, options.file)
+  const file = (await isMissing(wanted, root)) ? (shipped.config ?? wanted) : wanted
   const diagnostics: Diagnostic[] = []
-  const { source, text, readable } = await readConfigurationFile(
-    file,
-    display(file, root),
-    options.environment,
-    diagnostics,
-  )
+  const { source, text, readable } = await readConfigurationFile(file, display(file, root), environment, diagnostics)
 
-  const entries = pluginEntries(source).map(({ text, path }) => ({
+  const entries = pluginEntries(source).map(({ text, path, optional }) => ({
     text,
+    optional,
     report: (code: string, message: string) => source.report(path, code, message),
   }))
-  const plugins = await loadPlugins(entries, root, file)
+  const plugins = await loadPlugins(entries, { root, configFile: wanted, shipped: shipped.plugins })
   const registry = readable ? plugins.registry : { ...plugins.registry, incomplete: true }
   const loaded = readable
-    ? loadSettings(source, registry, options.environment)
+    ? loadSettings(source, registry, environment)
     : { settings: undefined, diagnostics: [], off: [] }
-  const pipelines = await readPipelines(source, root, registry, options.environment)
+  const pipelines = await readPipelines(source, root, registry, { environment, shipped })
   diagnostics.push(...plugins.diagnostics, ...loaded.diagnostics, ...pipelines.diagnostics)
 
   // A hash for each part: hashing the files again would miss what happened to them in between.
@@ -73,6 +76,7 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
   const files = [...new Set([file, ...plugins.files, ...pipelines.files])].sort()
   return {
     source,
+    ...(file === wanted ? {} : { without: display(wanted, root) }),
     settings: loaded.settings,
     registry,
     pipelines: pipelines.pipelines,
@@ -80,7 +84,7 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
     off: loaded.off,
     version,
     files,
-    folders: [...new Set([dirname(file), ...plugins.folders, ...pipelines.folders])],
+    folders: [...new Set([dirname(wanted), ...plugins.folders, ...pipelines.folders])],
   }
 }
 
@@ -103,17 +107,26 @@ async function readConfigurationFile(
   return { source: read.source, text: read.text, readable }
 }
 
+/** Whether nobody wrote the file, and nobody who names a file himself expects it. */
+async function isMissing(file: string, root: string): Promise<boolean> {
+  if (file !== resolve(root, defaultConfigFile)) return false
+  return stat(file).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === 'ENOENT' || error.code === 'ENOTDIR',
+  )
+}
+
 async function readPipelines(
   source: Source,
   root: string,
   registry: Registry,
-  environment: Environment,
+  { environment, shipped }: { environment: Environment; shipped: Shipped },
 ): Promise<LoadedPipelines> {
-  const given = isObject(source.value) ? source.value['pipelines'] : undefined
-  const folder = resolve(root, typeof given === 'string' ? given : settingsFormat.properties.pipelines.default)
-  return loadPipelines(folder, root, registry, environment).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
-    const missing = source.report(['pipelines'], 'pipelines', `there is no folder "${display(folder, root)}"`)
-    return { pipelines: [], diagnostics: [missing], files: [], hash: '', folders: [dirname(folder)] }
-  })
+  const { text, optional } = pipelinesFolder(source)
+  const own = resolve(root, text)
+  const folders = { own, shipped: shipped.pipelines, root }
+  const found = await loadPipelines(folders, registry, environment)
+  if (found.missing === undefined || optional) return found
+  const finding = source.report(['pipelines'], 'pipelines', `there is no folder "${display(own, root)}"`)
+  return { ...found, diagnostics: [finding, ...found.diagnostics] }
 }

@@ -22,6 +22,8 @@ import type { HouseServices } from './services.ts'
 export interface Snapshot {
   /** Hash of every file it was read from. */
   readonly version: string
+  /** The configuration file that could be there and is not. */
+  readonly without?: string
   readonly settings: Settings
   readonly registry: Registry
   readonly catalog: Catalog
@@ -30,7 +32,7 @@ export interface Snapshot {
   readonly pipelines: ReadonlyMap<string, CompiledPipeline>
   /** Every pipeline as it was written, for plans. */
   readonly written: readonly Pipeline[]
-  /** One line for each provider and key that is off. */
+  /** Lines that say which providers and keys are off, and why. */
   readonly off: readonly string[]
   readonly files: readonly string[]
   readonly folders: readonly string[]
@@ -91,10 +93,11 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
       await close()
       return { diagnostics: problems }
     }
-    const { version, off, files, folders } = configuration
+    const { version, without, off, files, folders } = configuration
     return {
       snapshot: {
         version,
+        ...(without === undefined ? {} : { without }),
         settings,
         registry,
         catalog,

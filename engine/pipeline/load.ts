@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
+import { dirname, relative } from 'node:path'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { filesOf, foldersOf, hashContents, readFolder } from '../config/files.ts'
+import type { Folder } from '../config/files.ts'
 import type { Environment } from '../config/interpolate.ts'
 import { display } from '../config/registry.ts'
 import type { Registry } from '../config/registry.ts'
@@ -18,6 +20,8 @@ export interface LoadedPipelines {
   /** Hash of the files as they were read. */
   readonly hash: string
   readonly folders: readonly string[]
+  /** The user's own folder, when there is none. */
+  readonly missing: string | undefined
 }
 
 /** A pipeline file's name and text. */
@@ -26,20 +30,38 @@ export interface PipelineText {
   readonly text: string
 }
 
-/** Reads every pipeline (`*.yaml`, `*.yml`; not `*.test.yaml`) of a folder and of those below it. Rejects when there is no such folder. */
+/** Where pipelines lie: those of the product, and those of the user, whose files win over files of the same name. */
+export interface PipelineFolders {
+  readonly own: string
+  readonly shipped?: string | undefined
+  /** Names in findings are relative to this one. */
+  readonly root: string
+}
+
+/**
+ * Reads every pipeline (`*.yaml`, `*.yml`; not `*.test.yaml`) of the folders and of those below them. An empty file
+ * takes the shipped one of its name away and puts nothing in its place.
+ */
 export async function loadPipelines(
-  folder: string,
-  root: string,
+  { own, shipped, root }: PipelineFolders,
   registry: Registry,
   environment: Environment,
 ): Promise<LoadedPipelines> {
-  const tree = await readFolder(folder)
-  const files = filesOf(tree).filter((file) => /\.ya?ml$/.test(file) && !/\.test\.ya?ml$/.test(file))
+  const layers = await readLayers(own, shipped)
+  const files = layers.files.filter((file) => !isFixture(file))
   const texts = await Promise.all(
     files.map(async (file) => ({ file: display(file, root), text: await readFile(file, 'utf8') })),
   )
   const hash = hashContents(texts.map(({ file, text }) => ({ file, content: text })))
-  return { ...checkPipelines(texts, registry, environment), files, hash, folders: foldersOf(tree) }
+  const wanted = texts.filter(({ text }, index) => !layers.covering.has(files[index] ?? '') || text.trim() !== '')
+  const { folders, missing } = layers
+  return { ...checkPipelines(wanted, registry, environment), files, hash, folders, missing }
+}
+
+/** The fixtures of the folders: a user's wins over a shipped one of the same name. */
+export async function findFixtures({ own, shipped, root }: PipelineFolders): Promise<string[]> {
+  const { files } = await readLayers(own, shipped)
+  return files.filter(isFixture).map((file) => display(file, root))
 }
 
 /** Parses and checks pipelines together. */
@@ -62,4 +84,41 @@ export function checkPipelines(
     return parsed.pipelines
   })
   return { pipelines, diagnostics: [...diagnostics, ...checkNames(pipelines), ...checkFlow(pipelines, incomplete)] }
+}
+
+interface Layers {
+  /** Every YAML file that counts. */
+  readonly files: readonly string[]
+  readonly folders: readonly string[]
+  /** Those of `files` that stand for a shipped one. */
+  readonly covering: ReadonlySet<string>
+  readonly missing: string | undefined
+}
+
+async function readLayers(own: string, shipped: string | undefined): Promise<Layers> {
+  const tree = await readFolder(own).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
+    return undefined
+  })
+  const base = shipped === undefined ? undefined : await readFolder(shipped)
+  const mine = tree === undefined || tree.path === base?.path ? [] : named(tree)
+  const names = new Map(mine)
+  const brought = base === undefined ? [] : named(base)
+  return {
+    files: [...brought.filter(([name]) => !names.has(name)), ...mine].map(([, file]) => file),
+    folders: [...(base ? foldersOf(base) : []), ...(tree ? foldersOf(tree) : [dirname(own)])],
+    covering: new Set(brought.flatMap(([name]) => names.get(name) ?? [])),
+    missing: tree === undefined ? own : undefined,
+  }
+}
+
+/** The YAML files of a folder by their names below it, without the ending. */
+function named(folder: Folder): [string, string][] {
+  return filesOf(folder)
+    .filter((file) => /\.ya?ml$/.test(file))
+    .map((file) => [relative(folder.path, file).replace(/\.ya?ml$/, ''), file])
+}
+
+function isFixture(file: string): boolean {
+  return /\.test\.ya?ml$/.test(file)
 }

@@ -14,6 +14,8 @@ export interface Pricing {
 export interface ModelRecord {
   readonly name: string
   readonly provider: string
+  /** Name of the record that ends in `*`, where this one was made of it for a name that fits. */
+  readonly pattern?: string
   /** The provider's name for it. */
   readonly upstream_model: string
   readonly aliases: readonly string[]
@@ -93,7 +95,7 @@ export interface ServerSettings {
 /** The models and providers of one configuration. */
 export interface Catalog {
   readonly models: readonly ModelRecord[]
-  /** By name, by alias, or as `provider/upstream_model`. */
+  /** By name, by alias, as `provider/upstream_model`, or by a name that ends in `*`. */
   find(name: string): ModelRecord | undefined
   provider(name: string): OpenProvider | undefined
   readonly settings: ServerSettings

@@ -1,3 +1,8 @@
+import { hookModules } from '../config/modules.ts'
+
+// Modules of plugins import the engine here as they do in the main thread.
+hookModules()
+
 /** What a worker is asked: the address of a module, and the value for its default export. */
 export interface Task {
   readonly module: string

@@ -15,9 +15,11 @@ export function entryOf({ name, provider }: ModelRecord, messages: boolean): Jso
     : { id: name, object: 'model', created: UNKNOWN_DATE.created, owned_by: provider }
 }
 
-/** Whether a client may know of a model: its key allows the model, and a provider serves it. */
-export function isListed({ name, provider }: ModelRecord, { models }: Principal, catalog: Catalog): boolean {
-  if (models !== undefined && !models.has(name)) return false
+/** Whether a client may know of a model: it is one, its key allows it, and a provider serves it. */
+export function isListed({ name, pattern, provider }: ModelRecord, { models }: Principal, catalog: Catalog): boolean {
+  // A record for many models is none that anybody could ask for.
+  if (name.endsWith('*')) return false
+  if (models !== undefined && !models.has(name) && !(pattern !== undefined && models.has(pattern))) return false
   const open = catalog.provider(provider)
   return open !== undefined && open.off === undefined
 }

@@ -19,7 +19,7 @@ export default defineStage({
   needs: ['target'],
   provides: ['target'],
   build: ({ flag }, { catalog }) => {
-    const known = new Map<ModelRecord, ModelRecord>()
+    const known = new WeakMap<ModelRecord, ModelRecord>()
     return ({ target }) => {
       const { name, model } = target
       if (model?.[flag] !== true)

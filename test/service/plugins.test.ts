@@ -75,7 +75,7 @@ const built = `export default {
 `
 
 const settings = (...plugins: string[]) => ({
-  plugins: [new URL('../../plugins', import.meta.url).pathname, ...plugins],
+  plugins: [...plugins],
 })
 const messages = [{ role: 'user' as const, content: 'hello' }]
 

@@ -29,7 +29,7 @@ describe('a gateway whose files change', () => {
   const stop = new AbortController()
 
   const settings = {
-    plugins: [new URL('../../plugins', import.meta.url).pathname, './mine'],
+    plugins: ['./mine'],
     pipelines: './pipelines',
     providers: [
       { name: 'echo', type: 'echo' },

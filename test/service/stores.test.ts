@@ -37,7 +37,7 @@ describe('what a gateway keeps', () => {
   const start = (more: object = {}) =>
     startFolder(
       {
-        plugins: [new URL('../../plugins', import.meta.url).pathname, './mine'],
+        plugins: ['./mine'],
         pipelines: './pipelines',
         ...more,
       },

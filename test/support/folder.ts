@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { stringify } from 'yaml'
+import { shipped } from '../../engine/config/shipped.ts'
 import { openHouse } from '../../engine/house.ts'
 import type { House } from '../../engine/house.ts'
 import { makeLog } from '../../engine/log.ts'
@@ -31,7 +32,10 @@ export interface FolderGateway {
   close(): Promise<void>
 }
 
-/** Writes `files` to a new folder and starts a gateway there; `settings` are those of its configuration file. */
+/**
+ * Writes `files` to a new folder and starts a gateway there; `settings` are those of its configuration file. Pipelines
+ * that they name take the place of the shipped ones.
+ */
 export async function startFolder(settings: object, files: Readonly<Record<string, string>>): Promise<FolderGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-folder-'))
   const key = 'sk-folder-0123456789abcdef0123456789abcdef'
@@ -47,8 +51,6 @@ export async function startFolder(settings: object, files: Readonly<Record<strin
       stringify({
         listen: { port: 0 },
         database: { url: `sqlite:${join(folder, 'data', 'sluice.db')}` },
-        plugins: [join(root, 'plugins')],
-        pipelines: join(root, 'pipelines'),
         api_keys: [{ name: 'test', key }],
         ...settings,
         ...more,
@@ -67,6 +69,7 @@ export async function startFolder(settings: object, files: Readonly<Record<strin
     secrets,
     watch: true,
     strict: true,
+    ...('pipelines' in settings ? { shipped: { plugins: shipped.plugins } } : {}),
   }).catch(async (error: unknown) => {
     await rm(folder, { recursive: true, force: true })
     throw error

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { shipped } from '../../engine/config/shipped.ts'
 import { openHouse } from '../../engine/house.ts'
 import type { House } from '../../engine/house.ts'
 import { httpLimits } from '../../engine/http/limits.ts'
@@ -9,8 +10,6 @@ import type { HttpLimits, SocketLimits } from '../../engine/http/limits.ts'
 import { makeLog } from '../../engine/log.ts'
 import { Secrets } from '../../engine/store/redaction.ts'
 import type { RequestsTable } from '../../engine/store/tables.ts'
-
-const root = join(import.meta.dirname, '..', '..')
 
 /** A gateway of its own: the shipped plugins and pipelines, a database in a temporary folder, a free port. */
 export interface Gateway {
@@ -65,8 +64,8 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Gate
     stringify({
       listen: { port: 0 },
       database: { url: settings.database ?? `sqlite:${join(folder, 'sluice.db')}` },
-      plugins: [join(root, 'plugins'), ...plugins],
-      pipelines: settings.pipelines ?? join(root, 'pipelines'),
+      plugins,
+      ...(settings.pipelines === undefined ? {} : { pipelines: settings.pipelines }),
       providers,
       models,
       api_keys: [{ name: 'test', key }, ...keys],
@@ -78,7 +77,15 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Gate
   const secrets = new Secrets()
   const log = makeLog({ level: 'info', secrets, destination: { write: (line) => lines.push(line) } })
   const limits = { ...httpLimits, ...settings.limits, sockets: { ...httpLimits.sockets, ...settings.limits?.sockets } }
-  const house = await openHouse({ file, environment: settings.environment ?? {}, log, secrets, strict: true, limits })
+  const house = await openHouse({
+    file,
+    environment: settings.environment ?? {},
+    log,
+    secrets,
+    strict: true,
+    limits,
+    ...(settings.pipelines === undefined ? {} : { shipped: { plugins: shipped.plugins } }),
+  })
   const url = `http://127.0.0.1:${house.address.port}`
   return {
     url,

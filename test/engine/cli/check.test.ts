@@ -29,7 +29,7 @@ describe('cli/check', () => {
     const { status, out, error } = await here.run('check')
     expect(status).to.equal(0)
     expect(out).to.have.length(1)
-    expect(out[0]).to.match(/^1 pipeline, \d+ stages, \d+ codecs, \d+ provider types: nothing wrong$/)
+    expect(out[0]).to.match(/^\d+ pipelines, \d+ stages, \d+ codecs, \d+ provider types: nothing wrong$/)
     expect(error).to.deep.equal([])
   })
 

@@ -30,12 +30,12 @@ describe('cli/list', () => {
   })
   after(() => here.remove())
 
-  it('prints one line each', async () => {
-    expect(await here.run('list', 'stages')).to.deep.equal({
-      status: 0,
-      out: ['stages', '  greet  Say hello.'],
-      error: [],
-    })
+  it('prints one line each, of the shipped ones too', async () => {
+    const { status, out, error } = await here.run('list', 'stages')
+    expect({ status, error }).to.deep.equal({ status: 0, error: [] })
+    expect(out[0]).to.equal('stages')
+    expect(out).to.include('  greet              Say hello.')
+    expect(out).to.include('  auth               Find out who asks, or refuse.')
   })
 
   it('prints every kind', async () => {
@@ -47,13 +47,10 @@ describe('cli/list', () => {
       'signals',
       'plugins',
     ])
-    expect(JSON.parse((await here.run('list', '--json')).out.join('\n'))).to.deep.equal({
-      stages: [{ name: 'greet', summary: 'Say hello.' }],
-      codecs: [],
-      providers: [],
-      signals: [],
-      plugins: [],
-    })
+    const listed = JSON.parse((await here.run('list', '--json')).out.join('\n')) as Record<string, object[]>
+    expect(Object.keys(listed)).to.deep.equal(['stages', 'codecs', 'providers', 'signals', 'plugins'])
+    expect(listed['stages']).to.deep.include({ name: 'greet', summary: 'Say hello.' })
+    expect(listed['providers']?.map((provider) => 'name' in provider && provider.name)).to.include('echo')
   })
 
   it('describes one', async () => {

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
-import { assemble, loadPlugins } from '../../../engine/config/registry.ts'
+import { loadPlugins } from '../../../engine/config/load-plugins.ts'
+import { assemble } from '../../../engine/config/registry.ts'
 import { stub } from '../pipeline/stubs.ts'
 import type { TestFolder } from './folder.ts'
 import { testFolder } from './folder.ts'
@@ -22,8 +23,7 @@ async function load(folder: TestFolder, ...entries: string[]) {
       text,
       report: (code: string, message: string) => ({ file: 's.yaml', line: 1, column: 1, code, message }),
     })),
-    folder.path,
-    join(folder.path, 'config', 's.yaml'),
+    { root: folder.path, configFile: join(folder.path, 'config', 's.yaml') },
   )
   return { ...loaded, problems: loaded.diagnostics.map(printDiagnostic) }
 }
@@ -138,7 +138,7 @@ describe('registry', () => {
   it('gives up on a file that never finishes loading, and loads it again once it changed', async () => {
     await folder.write({ 'plugins/limit.ts': `await new Promise(() => {})\n${stage('limit')}` })
     const entry = { text: './plugins', report: () => ({ file: '', line: 1, column: 1, code: '', message: '' }) }
-    const { diagnostics, registry } = await loadPlugins([entry], folder.path, folder.path, 20)
+    const { diagnostics, registry } = await loadPlugins([entry], { root: folder.path, configFile: folder.path, deadline: 20 })
     expect(diagnostics.map(printDiagnostic)).to.deep.equal([
       'plugins/limit.ts:1:1: cannot be loaded: it had not finished loading after 0.02 seconds; does an "await" at its top never end? [plugin]',
     ])

@@ -1,4 +1,5 @@
 import { pino } from 'pino'
+import type { Shipped } from '../../../engine/config/shipped.ts'
 import { Keep } from '../../../engine/live/keep.ts'
 import { emptyHouse, noKeys } from '../../../engine/live/services.ts'
 import type { HouseServices } from '../../../engine/live/services.ts'
@@ -56,6 +57,7 @@ export interface TestHouse extends HouseServices {
     root: string
     environment: Record<string, string>
     house: HouseServices
+    shipped: Shipped
     strict: true
   }
 }
@@ -78,6 +80,13 @@ export async function testHouse(): Promise<TestHouse> {
     }),
     protect: (values) => void secrets.push(...values),
   }
-  const options = { file: 'config/sluice.yaml', root: folder.path, environment: {}, house, strict: true as const }
+  const options = {
+    file: 'config/sluice.yaml',
+    root: folder.path,
+    environment: {},
+    house,
+    shipped: {},
+    strict: true as const,
+  }
   return { ...house, folder, lines, secrets, events: keep.get('events', () => []), options }
 }

@@ -191,6 +191,7 @@ describe('live configuration', () => {
     })
 
     it('comes back after its folder was gone', async () => {
+      await Promise.all([next(), house.folder.write({ 'config/sluice.yaml': `pipelines: ./pipelines\n${settings()}` })])
       const pipelines = join(house.folder.path, 'pipelines')
       const refused = new Promise<void>((resolve) => {
         const { lines } = house
@@ -201,7 +202,7 @@ describe('live configuration', () => {
         }
       })
       await Promise.all([refused, rm(pipelines, { recursive: true })])
-      expect(live.status.error).to.equal('config/sluice.yaml:1:1: there is no folder "pipelines" [pipelines]')
+      expect(live.status.error).to.equal('config/sluice.yaml:1:12: there is no folder "pipelines" [pipelines]')
       await Promise.all([next(), house.folder.write({ 'pipelines/p.yaml': pipeline.replace('s.', 'again.') })])
       expect(live.current.pipelines.get('p')?.summary).to.equal('again.')
     })

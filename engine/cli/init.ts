@@ -1,0 +1,71 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { isSeq, parseDocument } from 'yaml'
+import type { Node } from 'yaml'
+import { printDiagnostic } from '../config/diagnostics.ts'
+import type { Environment } from '../config/interpolate.ts'
+import { settingsSchema } from '../config/schema.ts'
+import { shipped } from '../config/shipped.ts'
+import { readSource } from '../config/source.ts'
+import { loadConfiguration } from '../live/configuration.ts'
+import { isObject } from '../spec/json.ts'
+import type { Json } from '../spec/json.ts'
+import { writeFiles } from './schema.ts'
+import { WrongUse } from './terminal.ts'
+import type { CommonOptions, Terminal } from './terminal.ts'
+import { printJson } from './text.ts'
+
+const schemaFile = 'sluice.schema.json'
+
+/**
+ * Writes a configuration to begin with: the providers whose variables are set, and their models, as the shipped
+ * configuration has them; and the schema for editors beside it. A key's text is never written. Overwrites nothing.
+ */
+export async function init({ config, json }: CommonOptions, terminal: Terminal): Promise<number> {
+  const { environment, folder } = terminal
+  const path = resolve(folder, config)
+  const text = starter(await readFile(shipped.config, 'utf8'), environment)
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, text, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EEXIST' ? new WrongUse(`${config} is there already; nothing was written`) : error
+  })
+  const { registry, diagnostics } = await loadConfiguration({ file: config, root: folder, environment })
+  for (const diagnostic of diagnostics) terminal.error(printDiagnostic(diagnostic))
+  await writeFiles(new Map([[schemaFile, `${printJson(settingsSchema(registry))}\n`]]), dirname(path))
+  const schema = join(dirname(config), schemaFile)
+  if (json) terminal.out(printJson({ file: config, schema }))
+  else
+    terminal.out(`${config} is written, and ${schema} for editors:\n\n${text}\nNext: sluice check, then sluice serve`)
+  return diagnostics.length > 0 ? 1 : 0
+}
+
+/** The lines of the shipped configuration whose variables are set; where only what needs none is left, one more as a hint. */
+function starter(text: string, environment: Environment): string {
+  const { source } = readSource(basename(shipped.config), text, environment)
+  const document = parseDocument(text)
+  const linesOf = (section: string) => {
+    const list = document.get(section)
+    const values = isObject(source.value) ? source.value[section] : undefined
+    if (!isSeq(list) || !Array.isArray(values)) throw new Error(`the shipped configuration has no list "${section}"`)
+    return values.map((value: Json, index) => {
+      const [start, end] = (list.items[index] as Node).range ?? [0, 0]
+      const unset = source.missing.flatMap(({ path, name }) => (path[0] === section && path[1] === index ? [name] : []))
+      return { value: isObject(value) ? value : {}, text: text.slice(start, end).trimEnd(), unset }
+    })
+  }
+  const providers = linesOf('providers')
+  const on = providers.filter(({ unset }) => unset.length === 0)
+  const [hint] = on.some(({ text }) => text.includes('${')) ? [] : providers.filter(({ unset }) => unset.length > 0)
+  const names = new Set(on.map(({ value }) => value['name']))
+  const models = linesOf('models').filter(({ value }) => names.has(value['provider'] ?? null))
+  return [
+    `# yaml-language-server: $schema=./${schemaFile}`,
+    '# What this gateway serves. A name of a model that ends in * stands for whatever the provider has.',
+    'providers:',
+    ...on.map((line) => `  - ${line.text}`),
+    ...(hint === undefined ? [] : [`  # - ${hint.text} # once ${hint.unset.join(', ')} is set, here or in .env`]),
+    'models:',
+    ...models.map((line) => `  - ${line.text}`),
+    '',
+  ].join('\n')
+}

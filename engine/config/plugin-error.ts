@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** A place in a file; line and column count from 1. */
+export interface FilePlace {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+}
+
+/** Characters of an error's stack that are searched. */
+const searched = 10_000
+
+/**
+ * Where in a plugin's files the error lies that kept it from loading: a wrong character, an import that finds nothing,
+ * or the line that threw. The beginning of `file`, the one that was loaded, when the error does not tell.
+ */
+export async function placeOf(error: unknown, file: string, files: readonly string[]): Promise<FilePlace> {
+  const { stack = '', message } = error instanceof Error ? error : new Error(String(error))
+  const found = missingImport(message) ?? inHeader(stack) ?? inFrames(stack, files)
+  if (found === undefined || !files.includes(found.file)) return { file, line: 1, column: 1 }
+  return 'word' in found ? placeOfWord(found.file, found.word) : found
+}
+
+/** Node names what it did not find and who asked for it, but not in which line. */
+function missingImport(message: string): { file: string; word: string } | undefined {
+  const [, wanted, file] = /^Cannot find (?:module|package) '([^'\n]+)' imported from ([^\n]+)$/.exec(message) ?? []
+  return wanted === undefined || file === undefined ? undefined : { file, word: basename(wanted) }
+}
+
+/** A syntax error's stack begins with the file and the line, then shows the text with a mark below the place. */
+function inHeader(stack: string): FilePlace | undefined {
+  const [head = '', ...lines] = stack.slice(0, searched).split('\n')
+  const [, address, line] = /^(\S.*):(\d+)$/.exec(head) ?? []
+  if (address === undefined) return undefined
+  const mark = lines.find((text) => /^ *\^+$/.test(text))
+  return { file: pathOf(address), line: Number(line), column: (mark?.indexOf('^') ?? 0) + 1 }
+}
+
+/** The innermost call within the plugin's own files. */
+function inFrames(stack: string, files: readonly string[]): FilePlace | undefined {
+  for (const text of stack.slice(0, searched).split('\n')) {
+    const [, address, line, column] = /(file:\/\/[^\s()]+):(\d+):(\d+)\)?$/.exec(text) ?? []
+    if (address === undefined) continue
+    const file = pathOf(address)
+    if (files.includes(file)) return { file, line: Number(line), column: Number(column) }
+  }
+  return undefined
+}
+
+function pathOf(address: string): string {
+  return address.startsWith('file:') ? fileURLToPath(address) : address
+}
+
+async function placeOfWord(file: string, word: string): Promise<FilePlace> {
+  const lines = (await readFile(file, 'utf8')).split('\n')
+  const line = lines.findIndex((text) => text.includes(`${word}'`) || text.includes(`${word}"`))
+  return line < 0
+    ? { file, line: 1, column: 1 }
+    : { file, line: line + 1, column: (lines[line]?.indexOf(word) ?? 0) + 1 }
+}
+
+/** Where a file's default export stands, for what is wrong with the component itself. */
+export async function placeOfExport(file: string): Promise<FilePlace> {
+  const lines = (await readFile(file, 'utf8')).split('\n')
+  const line = lines.findIndex((text) => /^export\s+default\b/.test(text))
+  return { file, line: Math.max(line, 0) + 1, column: 1 }
+}
