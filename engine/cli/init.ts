@@ -1,25 +1,22 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { isSeq, parseDocument } from 'yaml'
 import type { Node } from 'yaml'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Environment } from '../config/interpolate.ts'
-import { settingsSchema } from '../config/schema.ts'
 import { shipped } from '../config/shipped.ts'
 import { readSource } from '../config/source.ts'
 import { loadConfiguration } from '../live/configuration.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json } from '../spec/json.ts'
-import { writeFiles } from './schema.ts'
+import { schemaFiles, writeFiles } from './schema.ts'
 import { WrongUse } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 import { printJson } from './text.ts'
 
-const schemaFile = 'sluice.schema.json'
-
 /**
  * Writes a configuration to begin with: the providers whose variables are set, and their models, as the shipped
- * configuration has them; and the schema for editors beside it. A key's text is never written. Overwrites nothing.
+ * configuration has them; and what editors need beside it. A key's text is never written. Overwrites no configuration.
  */
 export async function init({ config, json }: CommonOptions, terminal: Terminal): Promise<number> {
   const { environment, folder } = terminal
@@ -31,11 +28,12 @@ export async function init({ config, json }: CommonOptions, terminal: Terminal):
   })
   const { registry, diagnostics } = await loadConfiguration({ file: config, root: folder, environment })
   for (const diagnostic of diagnostics) terminal.error(printDiagnostic(diagnostic))
-  await writeFiles(new Map([[schemaFile, `${printJson(settingsSchema(registry))}\n`]]), dirname(path))
-  const schema = join(dirname(config), schemaFile)
-  if (json) terminal.out(printJson({ file: config, schema }))
+  const beside = await writeFiles(schemaFiles(registry), dirname(path))
+  if (json) terminal.out(printJson({ file: config, beside: beside.map(({ name }) => name) }))
   else
-    terminal.out(`${config} is written, and ${schema} for editors:\n\n${text}\nNext: sluice check, then sluice serve`)
+    terminal.out(
+      `${config} is written, with the schemas for editors beside it:\n\n${text}\nNext: sluice check, then sluice`,
+    )
   return diagnostics.length > 0 ? 1 : 0
 }
 
@@ -59,8 +57,8 @@ function starter(text: string, environment: Environment): string {
   const names = new Set(on.map(({ value }) => value['name']))
   const models = linesOf('models').filter(({ value }) => names.has(value['provider'] ?? null))
   return [
-    `# yaml-language-server: $schema=./${schemaFile}`,
-    '# What this gateway serves. A name of a model that ends in * stands for whatever the provider has.',
+    `# yaml-language-server: $schema=./sluice.schema.json`,
+    '# What this gateway serves; every setting: sluice.example.yaml. A model ending in * is whatever the provider has.',
     'providers:',
     ...on.map((line) => `  - ${line.text}`),
     ...(hint === undefined ? [] : [`  # - ${hint.text} # once ${hint.unset.join(', ')} is set, here or in .env`]),

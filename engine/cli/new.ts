@@ -1,60 +1,68 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { findPackageJSON } from 'node:module'
+import { copyFile, constants, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { parseJson } from '../json/parse.ts'
+import { shipped } from '../config/shipped.ts'
+import { didYouMean } from '../config/suggest.ts'
 import { providerTemplate } from './template/provider.ts'
 import { stageTemplate } from './template/stage.ts'
+import type { PluginsOf } from './template/stage.ts'
 import { WrongUse } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 import { printJson } from './text.ts'
 
 export interface NewOptions extends CommonOptions {
-  readonly kind: 'provider' | 'stage'
+  readonly kind: 'provider' | 'stage' | 'pipeline'
   readonly name: string
-  /** The file to write; absent: `plugins/<name>.ts`. */
+  /** The file to write; absent: `plugins/<name>.ts` or `pipelines/<name>.yaml`. */
   readonly out?: string
 }
 
-/** Writes a small provider or stage that works as it is, and says how to use it. Overwrites nothing. */
+/**
+ * Writes a small provider or stage that works as it is, or a shipped pipeline to change, and says how to go on.
+ * Overwrites nothing.
+ */
 export async function create({ kind, name, out, json }: NewOptions, terminal: Terminal): Promise<number> {
   if (!/^[a-z][a-z0-9-]*$/.test(name))
     throw new WrongUse(`"${name}" must be of lower-case letters, digits and "-", and begin with a letter`)
-  const file = out ?? join('plugins', `${name}.ts`)
+  const file = out ?? (kind === 'pipeline' ? join('pipelines', `${name}.yaml`) : join('plugins', `${name}.ts`))
   const path = resolve(terminal.folder, file)
-  const template =
-    kind === 'provider' ? providerTemplate(name, engineFrom(path)) : stageTemplate(name, engineFrom(path))
+  const write = kind === 'pipeline' ? pipelineWriter(name) : componentWriter(kind, name, terminal.folder)
   await mkdir(dirname(path), { recursive: true })
-  await writeFile(path, template.text, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+  const next = await write(path).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EEXIST' ? new WrongUse(`${file} is there already; nothing was written`) : error
   })
-  const told = [`${file} is written.`, template.next(entryOf(path, terminal.folder)), ...(await moduleNote(path))]
-  terminal.out(json ? printJson({ file }) : told.join('\n\n'))
+  terminal.out(json ? printJson({ file }) : `${file} is written.\n\n${next}`)
   return 0
 }
 
-/** Node takes a file for an ES module by the nearest package.json. */
-async function moduleNote(path: string): Promise<string[]> {
-  const nearest = findPackageJSON(pathToFileURL(path))
-  // Where there is none, Node 26 answers the file itself.
-  const found = nearest !== undefined && basename(nearest) === 'package.json'
-  const { type } = (found ? parseJson(await readFile(nearest, 'utf8')) : {}) as { type?: unknown }
-  return type === 'module'
-    ? []
-    : ['Node must take it for an ES module: put "type": "module" into the package.json of its folder or above.']
+/** Writes a file where there is none; answers what to do next. */
+type Writer = (path: string) => Promise<string>
+
+function componentWriter(kind: 'provider' | 'stage', name: string, folder: string): Writer {
+  const { text, next } = kind === 'provider' ? providerTemplate(name) : stageTemplate(name)
+  return async (path) => {
+    await writeFile(path, text, { flag: 'wx' })
+    return next(await pluginsOf(path, folder))
+  }
 }
 
-/** What to add to `plugins:`; nothing where the folder that is there by default holds the file already. */
-function entryOf(path: string, folder: string): string | undefined {
+/** Copies the shipped file of that name: the copy takes its place. */
+function pipelineWriter(name: string): Writer {
+  return async (path) => {
+    const names = (await readdir(shipped.pipelines)).filter((file) => !file.includes('.test.'))
+    const known = names.map((file) => basename(file, '.yaml'))
+    if (!known.includes(name))
+      throw new WrongUse(`no shipped pipeline is "${name}"${didYouMean(name, known)}: ${known.join(', ')}`)
+    await copyFile(join(shipped.pipelines, `${name}.yaml`), path, constants.COPYFILE_EXCL)
+    return `As "pipelines/${name}.yaml" it takes the place of the shipped one; an empty file there takes the endpoint away.
+Look at it with "sluice check" and "sluice explain".`
+  }
+}
+
+/** What `plugins:` must say for a file; nothing where the folder that is there by default holds it already. */
+async function pluginsOf(path: string, folder: string): Promise<PluginsOf> {
   const name = relative(folder, path).split(sep).join('/')
   if (name.startsWith('plugins/')) return undefined
-  return name.startsWith('..') || isAbsolute(name) ? path : `./${name}`
-}
-
-/** How a file imports the engine: by its path within a checkout, else by the name of the package. */
-export function engineFrom(path: string): string {
-  const engine = fileURLToPath(new URL('../index.ts', import.meta.url))
-  const checkout = dirname(dirname(engine))
-  const inside = path.startsWith(checkout + sep) && !checkout.split(sep).includes('node_modules')
-  return inside ? relative(dirname(path), engine).split(sep).join('/') : 'sluice'
+  const entry = name.startsWith('..') || isAbsolute(name) ? path : `./${name}`
+  const usual = await stat(join(folder, 'plugins')).catch(() => undefined)
+  return usual === undefined ? [entry] : ['./plugins', entry]
 }

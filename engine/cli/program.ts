@@ -101,12 +101,12 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
 
   program
     .command('new')
-    .description('Write a provider or a stage to begin with.')
-    .addArgument(new Argument('<kind>', 'What to write.').choices(['provider', 'stage']))
-    .argument('<name>', 'Its name, the word in YAML.')
-    .option('--out <file>', 'The file to write; absent: ./plugins/<name>.ts.')
+    .description('Write a provider or a stage to begin with, or a shipped pipeline to change.')
+    .addArgument(new Argument('<kind>', 'What to write.').choices(['provider', 'stage', 'pipeline']))
+    .argument('<name>', 'Its name, the word in YAML; of a pipeline, the name of its shipped file.')
+    .option('--out <file>', 'The file to write; absent: ./plugins/<name>.ts or ./pipelines/<name>.yaml.')
     .action(
-      runs(async (options: CommonOptions & { out?: string }, kind: 'provider' | 'stage', name: string) =>
+      runs(async (options: CommonOptions & { out?: string }, kind: 'provider' | 'stage' | 'pipeline', name: string) =>
         (await import('./new.ts')).create({ ...options, kind, name }, terminal),
       ),
     )

@@ -2,9 +2,9 @@ import { pluginsLine } from './stage.ts'
 import type { Template } from './stage.ts'
 
 /** A provider that answers by itself, whole and streamed, in every protocol. */
-export function providerTemplate(name: string, engine: string): Template {
+export function providerTemplate(name: string): Template {
   return {
-    text: `import { GatewayError, defineProvider } from '${engine}'
+    text: `import { GatewayError, defineProvider } from 'sluice'
 
 /**
  * Answers every request with one sentence. Put your own upstream in its place.
@@ -48,9 +48,9 @@ export default defineProvider({
   }),
 })
 `,
-    next: (entry) => `Next: name it in the configuration,
+    next: (plugins) => `Next: name it in the configuration,
 
-${pluginsLine(entry)}  providers:
+${pluginsLine(plugins)}  providers:
     - { name: my-${name}, type: ${name} }
   models:
     - { name: my-model, provider: my-${name} }

@@ -1,19 +1,22 @@
 /** A file to begin with, and what to do with it. */
 export interface Template {
   readonly text: string
-  /** What to do next, given what must be added to `plugins:` for it, if anything must. */
-  next(entry: string | undefined): string
+  /** What to do next. */
+  readonly next: (plugins: PluginsOf) => string
 }
 
+/** What `plugins:` must say, if it must say anything. */
+export type PluginsOf = readonly string[] | undefined
+
 /** The line of the configuration that names the file. */
-export function pluginsLine(entry: string | undefined): string {
-  return entry === undefined ? '' : `  plugins: [./plugins, ${entry}]\n`
+export function pluginsLine(plugins: PluginsOf): string {
+  return plugins === undefined ? '' : `  plugins: [${plugins.join(', ')}]\n`
 }
 
 /** A stage that looks at the request and keeps a fact for the log. */
-export function stageTemplate(name: string, engine: string): Template {
+export function stageTemplate(name: string): Template {
   return {
-    text: `import { GatewayError, defineStage } from '${engine}'
+    text: `import { GatewayError, defineStage } from 'sluice'
 
 /**
  * Refuses requests for models of a given prefix and notes the others. Put your own rule in its place.
@@ -47,10 +50,10 @@ export default defineStage({
 })
 `,
     next: (
-      entry,
-    ) => `Next: put it into a pipeline, behind "parse"${entry === undefined ? '' : ', and its file into the configuration'},
+      plugins,
+    ) => `Next: put it into a pipeline, behind "parse"${plugins === undefined ? '' : ', and its file into the configuration'},
 
-${entry === undefined ? '' : `${pluginsLine(entry)}\n`}  stages:
+${plugins === undefined ? '' : `${pluginsLine(plugins)}\n`}  stages:
     - parse
     - ${name}: { prefix: internal- }
 

@@ -52,7 +52,7 @@ describe('cli/check', () => {
     const { status, out } = await here.run('check')
     expect(status).to.equal(1)
     expect(out).to.deep.equal([
-      'config/sluice.yaml:5:1: unknown field "modles"; did you mean "models"? [additionalProperties]',
+      'config/sluice.yaml:4:1: unknown field "modles"; did you mean "models"? [additionalProperties]',
       'pipelines/bad.yaml:5:13: unknown field "wiht"; did you mean "with"? [additionalProperties]',
       'pipelines/bad.yaml:6:5: no stage named "lits-models"; did you mean "list-models"? [unknown-stage]',
     ])

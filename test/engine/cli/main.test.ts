@@ -18,6 +18,7 @@ describe('cli/main', () => {
     expect(commands).to.deep.equal([
       'serve',
       'check',
+      'init',
       'explain',
       'list',
       'schema',
@@ -41,14 +42,7 @@ describe('cli/main', () => {
     expect(await here.run('--version')).to.deep.equal({ status: 0, out: [version], error: [] })
   })
 
-  for (const words of [
-    [],
-    ['nonsense'],
-    ['check', '--nonsense'],
-    ['explain'],
-    ['list', 'nonsense'],
-    ['new', 'provider'],
-  ])
+  for (const words of [['nonsense'], ['check', '--nonsense'], ['explain'], ['list', 'nonsense'], ['new', 'provider']])
     it(`answers 2 to wrong use: sluice ${words.join(' ')}`, async () => {
       const { status, out, error } = await here.run(...words)
       expect(status).to.equal(2)
@@ -59,6 +53,11 @@ describe('cli/main', () => {
   it('suggests the command that was meant', async () => {
     const { error } = await here.run('chekc')
     expect(error).to.deep.equal(["error: unknown command 'chekc'", '(Did you mean check?)'])
+  })
+
+  it('serves where no command is named', async () => {
+    const { status, out, error } = await here.run('--config', 'config', '--json')
+    expect({ status, out, error }).to.deep.equal({ status: 1, out: [], error: [] })
   })
 
   it('takes the configuration from an option, before or behind the command', async () => {
@@ -74,7 +73,14 @@ describe('cli/main', () => {
       expect(
         loaded.filter(
           (specifier) =>
-            !['node:fs', 'commander', '../version.ts', './program.ts', './terminal.ts'].includes(specifier ?? ''),
+            ![
+              'node:fs',
+              'commander',
+              '../version.ts',
+              '../config/shipped.ts',
+              './program.ts',
+              './terminal.ts',
+            ].includes(specifier ?? ''),
         ),
       ).to.deep.equal([])
     }

@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { root, sandbox } from './sandbox.ts'
 import type { Sandbox } from './sandbox.ts'
 
 const config = `
-plugins: ['${root}/plugins', ./plugins]
 providers: [{ name: my-acme, type: acme, sentence: "Hello you." }]
 models: [{ name: my-model, provider: my-acme }]
 `
@@ -37,12 +36,8 @@ tests:
 describe('cli/new', () => {
   let here: Sandbox
   beforeEach(async () => {
-    // An installation: the package is found by its name.
-    here = await sandbox({
-      'package.json': '{ "type": "module" }',
-      'node_modules/sluice/package.json': '{ "name": "sluice", "type": "module", "exports": "./index.js" }',
-      'node_modules/sluice/index.js': `export * from '${root}/engine/index.ts'\n`,
-    })
+    // What "npm init" writes would make Node take the files for CommonJS.
+    here = await sandbox({ 'package.json': '{ "type": "commonjs" }' })
   })
   afterEach(() => here.remove())
 
@@ -60,6 +55,7 @@ describe('cli/new', () => {
 
   it('writes what the compiler accepts', async function () {
     this.timeout(60_000)
+    await here.write('package.json', '{ "type": "module" }')
     await here.run('new', 'provider', 'acme')
     await here.run('new', 'stage', 'my-rule')
     const options = {
@@ -84,33 +80,30 @@ describe('cli/new', () => {
   })
 
   it('says what to do next', async () => {
+    await here.write('plugins/other.ts', '')
     const { out } = await here.run('new', 'provider', 'acme', '--out', 'mine/acme.ts')
     expect(out[0]).to.equal('mine/acme.ts is written.')
     expect(out).to.include('  plugins: [./plugins, ./mine/acme.ts]')
     expect((await here.run('new', 'stage', 'rule')).out.join('\n')).to.not.contain('plugins: [')
     expect(out.at(-1)).to.equal('  sluice list providers acme')
-    await here.write('package.json', '{ "type": "commonjs" }')
-    expect((await here.run('new', 'stage', 'other')).out.at(-1)).to.contain(
-      'put "type": "module" into the package.json',
-    )
   })
 
-  it('works where there is no package.json at all', async () => {
-    const bare = await sandbox()
-    try {
-      const { status, out } = await bare.run('new', 'stage', 'rule')
-      expect(out.at(-1)).to.contain('put "type": "module" into the package.json')
-      expect(status).to.equal(0)
-    } finally {
-      await bare.remove()
-    }
+  it('names the folder that is there by default only where it is there', async () => {
+    await rm(join(here.folder, 'plugins'), { recursive: true, force: true })
+    const { out } = await here.run('new', 'provider', 'acme', '--out', 'acme.ts')
+    expect(out).to.include('  plugins: [./acme.ts]')
   })
 
-  it('imports the engine by its path within a checkout', async () => {
-    const { engineFrom } = await import('../../../engine/cli/new.ts')
-    expect(engineFrom(join(root, 'plugins/acme.ts'))).to.equal('../engine/index.ts')
-    expect(engineFrom(join(root, 'plugins/deep/er/acme.ts'))).to.equal('../../../engine/index.ts')
-    expect(engineFrom(join(here.folder, 'plugins/acme.ts'))).to.equal('sluice')
+  it('copies a shipped pipeline, which then stands for it', async () => {
+    expect((await here.run('new', 'pipeline', 'chat-completions')).status).to.equal(0)
+    const copy = await readFile(join(here.folder, 'pipelines/chat-completions.yaml'), 'utf8')
+    await here.write('pipelines/chat-completions.yaml', copy.replace(/^summary: .*/m, 'summary: My own.'))
+    expect((await here.run('check')).status).to.equal(0)
+    expect((await here.run('explain', 'chat-completions')).out.join('\n')).to.contain('My own.')
+    const { status, error } = await here.run('new', 'pipeline', 'chat')
+    expect(status).to.equal(2)
+    expect(error[0]).to.match(/^sluice: no shipped pipeline is "chat".*chat-completions/)
+    expect((await here.run('new', 'pipeline', 'chat-completions')).status).to.equal(2)
   })
 
   it('overwrites nothing', async () => {

@@ -19,17 +19,18 @@ export interface Sandbox {
   readonly folder: string
   write(name: string, text: string): Promise<void>
   run(...words: string[]): Promise<Ran>
+  /** The same with variables in the environment. */
+  run(words: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ran>
   remove(): Promise<void>
 }
 
-/** A configuration with every shipped plugin, the pipelines of the sandbox, and a provider that needs no account. */
+/** A configuration with a provider that needs no account. */
 export const configuration = `
-plugins: ['${root}/plugins']
 providers: [{ name: echo, type: echo }]
 models: [{ name: echo, provider: echo }]
 `
 
-/** Makes a sandbox of files by name; without more, an empty configuration of the shipped plugins. */
+/** Makes a sandbox of files by name; without more, a configuration and an empty folder of pipelines. */
 export async function sandbox(files: Readonly<Record<string, string>> = {}): Promise<Sandbox> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'sluice-cli-')))
   const write = async (name: string, text: string) => {
@@ -41,11 +42,12 @@ export async function sandbox(files: Readonly<Record<string, string>> = {}): Pro
   return {
     folder,
     write,
-    async run(...words) {
+    async run(...given: [readonly string[], Readonly<Record<string, string>>] | string[]) {
+      const [words, environment] = (Array.isArray(given[0]) ? given : [given, {}]) as [string[], Record<string, string>]
       const out: string[] = []
       const error: string[] = []
       const status = await run(words, {
-        environment: {},
+        environment,
         folder,
         interactive: false,
         out: (text) => void out.push(...text.split('\n')),

@@ -52,7 +52,7 @@ describe('cli/serve', function () {
     const providers = `[{ name: far, type: compatible, base_url: '${upstream.url}' }]`
     await here.write(
       'config/sluice.yaml',
-      `listen: ${listen}\nshutdown: { notice: "\${NOTICE:-0s}" }\ndatabase: { url: 'sqlite:${here.folder}/sluice.db' }\nplugins: ['${root}/plugins', ./plugins]\nproviders: ${providers}\nmodels: [{ name: m, provider: far }]\n`,
+      `listen: ${listen}\nshutdown: { notice: "\${NOTICE:-0s}" }\ndatabase: { url: 'sqlite:${here.folder}/sluice.db' }\nproviders: ${providers}\nmodels: [{ name: m, provider: far }]\n`,
     )
     return (serving = startServe(here.folder, environment, ...words))
   }

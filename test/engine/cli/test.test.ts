@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { configuration, root, sandbox } from './sandbox.ts'
 import type { Sandbox } from './sandbox.ts'
 
-const withShippedPipelines = `${configuration}pipelines: '${root}/pipelines'\n`
+const withShippedPipelines = configuration
 
 /** A fixture of the shipped chat pipeline with two providers. */
 function fixture(...tests: string[]): string {
@@ -162,10 +162,7 @@ describe('cli/test', () => {
   it('takes the providers and models of the configuration where the fixture has none', async () => {
     const far =
       '{ name: far, type: native, base_url: "https://unreachable.invalid/v1", api_key: "${FAR_KEY}", endpoint_base_urls: { chat: "https://unreachable.invalid/v2" } }'
-    await here.write(
-      'config/sluice.yaml',
-      `plugins: ['${root}/plugins']\npipelines: '${root}/pipelines'\nproviders: [${far}]\nmodels: [{ name: m, provider: far }]\n`,
-    )
+    await here.write('config/sluice.yaml', `providers: [${far}]\nmodels: [{ name: m, provider: far }]\n`)
     await here.write(
       'a.test.yaml',
       `pipeline: chat-completions\ntests:\n  - { name: far, request: { model: m, messages: [{ role: user, content: hi }] }, upstream: [${answer}], expect: { asked: [{ provider: far, headers: { authorization: Bearer fixture-secret } }], reply: { status: 200 } } }\n`,
@@ -230,7 +227,7 @@ describe('cli/test', () => {
     expect(status).to.equal(1)
     expect(out).to.deep.equal([])
     expect(error).to.deep.equal([
-      'wrong.yaml:5:1: unknown field "modles"; did you mean "models"? [additionalProperties]',
+      'wrong.yaml:4:1: unknown field "modles"; did you mean "models"? [additionalProperties]',
     ])
   })
 })

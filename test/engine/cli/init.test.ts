@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { rm } from 'node:fs/promises'
+import { sandbox } from './sandbox.ts'
+import type { Sandbox } from './sandbox.ts'
+
+describe('cli/init', () => {
+  let here: Sandbox
+  beforeEach(async () => {
+    here = await sandbox()
+    await rm(join(here.folder, 'config'), { recursive: true })
+  })
+  afterEach(() => here.remove())
+
+  const written = () => readFile(join(here.folder, 'config/sluice.yaml'), 'utf8')
+
+  it('writes the providers whose variables are set, and their models', async () => {
+    const { status } = await here.run(['init'], { ANTHROPIC_API_KEY: 'canary-text', GROQ_API_KEY: 'canary-text' })
+    expect(status).to.equal(0)
+    const text = await written()
+    expect(text.split('\n')[0]).to.equal('# yaml-language-server: $schema=./sluice.schema.json')
+    expect(text.match(/name: ([^ ,\n]+)/g)).to.deep.equal([
+      'name: echo',
+      'name: anthropic',
+      'name: groq',
+      'name: echo',
+      'name: anthropic/*',
+      'name: groq/*',
+    ])
+    expect(text).to.contain('api_key: "${GROQ_API_KEY}"')
+    expect(text).not.to.contain('canary')
+    expect(await readFile(join(here.folder, 'config/sluice.schema.json'), 'utf8')).to.contain('"preset"')
+    expect((await here.run(['check'], { ANTHROPIC_API_KEY: 'x', GROQ_API_KEY: 'x' })).out).to.have.length(1)
+  })
+
+  it('writes what needs no account, and how to go on, where nothing is set', async () => {
+    expect((await here.run('init')).status).to.equal(0)
+    expect(await written()).to.match(/^ {2}# - \{ name: openai, .* # once OPENAI_API_KEY is set, here or in \.env$/m)
+    const { status, out } = await here.run('check')
+    expect(status).to.equal(0)
+    expect(out[0]).to.contain('nothing wrong')
+  })
+
+  it('overwrites nothing', async () => {
+    await here.write('config/sluice.yaml', 'models: []\n')
+    const { status, error } = await here.run('init')
+    expect(status).to.equal(2)
+    expect(error).to.deep.equal(['sluice: config/sluice.yaml is there already; nothing was written'])
+    expect(await written()).to.equal('models: []\n')
+  })
+})
