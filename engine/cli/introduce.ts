@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import { isPattern } from '../config/model-pattern.ts'
+import { isPattern } from '../spec/model-pattern.ts'
 import type { Snapshot } from '../live/snapshot.ts'
 import type { Terminal } from './terminal.ts'
 import { wrap } from './text.ts'

@@ -1,6 +1,6 @@
 import { isMoment } from '../config/cross-check.ts'
 import { printDiagnostic } from '../config/diagnostics.ts'
-import { fitting } from '../config/model-pattern.ts'
+import { fitting } from '../spec/model-pattern.ts'
 import { settingsFormat } from '../config/settings.ts'
 import type { Settings } from '../config/settings.ts'
 import { didYouMean } from '../config/suggest.ts'

@@ -1,5 +1,5 @@
 import type { Diagnostic } from './diagnostics.ts'
-import { fitting } from './model-pattern.ts'
+import { fitting } from '../spec/model-pattern.ts'
 import type { Registry } from './registry.ts'
 import type { SettingsFile } from './settings.ts'
 import type { Path, Source } from './source.ts'

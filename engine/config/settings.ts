@@ -45,7 +45,7 @@ const model = {
     name: {
       ...name,
       description:
-        'The name that clients use. At its end, * stands for any text: one record for many models, such as openai/*.',
+        'The name that clients use. At its end, * stands for any text: one record for many models, such as vendor/*.',
     },
     provider: { ...name, description: 'Name of the provider that serves it.' },
     upstream_model: {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { fitting, isPattern } from '../config/model-pattern.ts'
+import { fitting, isPattern } from '../spec/model-pattern.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Catalog, ModelRecord, OpenProvider } from '../spec/catalog.ts'
 
@@ -23,7 +23,7 @@ export function makeCatalog(settings: Settings, providers: ReadonlyMap<string, O
     const { pattern = '', rest = '' } = fitting(name, many.keys()) ?? {}
     const record = many.get(pattern)
     if (record === undefined) return undefined
-    const one = { ...record, name, pattern, upstream_model: record.upstream_model.replace('*', () => rest) }
+    const one = { ...record, name, upstream_model: record.upstream_model.replace('*', () => rest) }
     made.set(name, one)
     return one
   }

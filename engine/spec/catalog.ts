@@ -14,8 +14,6 @@ export interface Pricing {
 export interface ModelRecord {
   readonly name: string
   readonly provider: string
-  /** Name of the record that ends in `*`, where this one was made of it for a name that fits. */
-  readonly pattern?: string
   /** The provider's name for it. */
   readonly upstream_model: string
   readonly aliases: readonly string[]

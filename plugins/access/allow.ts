@@ -1,10 +1,9 @@
-import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import type { ModelRecord } from '../../engine/index.ts'
+import { GatewayError, defineStage, holds, noConfig } from '../../engine/index.ts'
 
 /**
  * Leaves the candidates whose model the key may use. The model that was asked for must be one of them: what it falls
- * back to does not open it. What counts is the name of a model's own record, never an alias or a virtual name; a key that
- * names a record with `*` may use every model that fits it.
+ * back to does not open it. What counts is the name of a model's own record, never an alias or a virtual name; a key may
+ * name a pattern such as `vendor/*`.
  */
 export default defineStage({
   name: 'allow',
@@ -17,11 +16,10 @@ export default defineStage({
     () =>
     ({ principal: { models }, request, target, candidates }) => {
       if (models === undefined) return { candidates }
-      const may = ({ name, pattern }: ModelRecord) => models.has(name) || (pattern !== undefined && models.has(pattern))
-      const allowed = candidates.filter(({ model }) => may(model))
+      const allowed = candidates.filter(({ model }) => holds(models, model.name))
       // A virtual name stands for no model: each of its candidates is as good as the first.
       const asked = target === undefined ? candidates[0]?.model : target.model
-      if (allowed.length === 0 || (asked !== undefined && !may(asked))) {
+      if (allowed.length === 0 || (asked !== undefined && !holds(models, asked.name))) {
         throw new GatewayError('model_not_allowed', { model: request.model.slice(0, 128) }, { param: 'model' })
       }
       return { candidates: allowed }

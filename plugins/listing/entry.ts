@@ -1,3 +1,4 @@
+import { holds, isPattern } from '../../engine/index.ts'
 import type { Catalog, Ingress, Json, ModelRecord, Principal, Reply } from '../../engine/index.ts'
 
 /** A model that nobody knows the birthday of: both official clients take the epoch for that. */
@@ -16,10 +17,10 @@ export function entryOf({ name, provider }: ModelRecord, messages: boolean): Jso
 }
 
 /** Whether a client may know of a model: it is one, its key allows it, and a provider serves it. */
-export function isListed({ name, pattern, provider }: ModelRecord, { models }: Principal, catalog: Catalog): boolean {
+export function isListed({ name, provider }: ModelRecord, { models }: Principal, catalog: Catalog): boolean {
   // A record for many models is none that anybody could ask for.
-  if (name.endsWith('*')) return false
-  if (models !== undefined && !models.has(name) && !(pattern !== undefined && models.has(pattern))) return false
+  if (isPattern(name)) return false
+  if (models !== undefined && !holds(models, name)) return false
   const open = catalog.provider(provider)
   return open !== undefined && open.off === undefined
 }

@@ -46,11 +46,16 @@ describe('plugins/access/allow', () => {
   })
 
   it('goes by the name of the record: no alias, upstream name or other spelling opens it', () => {
-    for (const name of ['tiny', 'vendor-small', 'Small', 'small ', '*', 'auto', '__proto__']) {
+    for (const name of ['tiny', 'vendor-small', 'Small', 'small ', 'small*', '*l', 'auto', '__proto__']) {
       expect(() => ask([name]), name)
         .to.throw(GatewayError)
         .that.includes({ code: 'model_not_allowed' })
     }
+  })
+
+  it('opens what fits a name that ends in *', () => {
+    expect(ask(['sm*'])).to.deep.equal({ candidates: [small] })
+    expect(ask(['*'])).to.deep.equal(ask(['small', 'large']))
   })
 
   it('names the model asked for when none is left', () => {

@@ -20,3 +20,8 @@ export function fitting(name: string, patterns: Iterable<string>): { pattern: st
   }
   return found === undefined ? undefined : { pattern: found, rest: name.slice(found.length - 1) }
 }
+
+/** Whether a list of models, as an API key has one, holds a model: by its name, or by a pattern that it fits. */
+export function holds(models: ReadonlySet<string>, name: string): boolean {
+  return models.has(name) || fitting(name, models) !== undefined
+}
