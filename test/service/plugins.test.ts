@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { ConfigurationError } from '../../engine/house.ts'
 import { anthropic, openai } from '../support/clients.ts'
-import { engine, startFolder } from '../support/folder.ts'
+import { startFolder } from '../support/folder.ts'
 import type { FolderGateway } from '../support/folder.ts'
 
 /** A provider of one sentence, as an operator writes it: TypeScript in two files, no build. */
 const ownFiles = (words: string) => ({
-  'mine/provider.ts': `import { defineProvider } from '${engine}'
+  'mine/provider.ts': `import { defineProvider } from 'sluice'
 import { sentence } from './sentence.ts'
 
 interface Config { readonly mood: 'glad' | 'sad' }

@@ -1,11 +1,11 @@
 import { readFile, readdir } from 'node:fs/promises'
 import { expect } from 'chai'
 import { openai } from '../support/clients.ts'
-import { engine, startFolder } from '../support/folder.ts'
+import { startFolder } from '../support/folder.ts'
 import type { FolderGateway } from '../support/folder.ts'
 import { copyPipelines } from '../support/pipelines.ts'
 
-const plugin = (word: string) => `import { defineProvider } from '${engine}'
+const plugin = (word: string) => `import { defineProvider } from 'sluice'
 import { word } from './word.ts'
 export default defineProvider({
   name: 'word',

@@ -2,12 +2,12 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
-import { engine, startFolder } from '../support/folder.ts'
+import { startFolder } from '../support/folder.ts'
 import type { FolderGateway } from '../support/folder.ts'
 import { redis } from '../support/services.ts'
 import type { Service } from '../support/services.ts'
 
-const keeper = `import { defineStage } from '${engine}'
+const keeper = `import { defineStage } from 'sluice'
 const key = 'count ' + crypto.randomUUID()
 export default defineStage({
   name: 'keeper',

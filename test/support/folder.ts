@@ -1,18 +1,12 @@
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { stringify } from 'yaml'
 import { shipped } from '../../engine/config/shipped.ts'
 import { openHouse } from '../../engine/house.ts'
 import type { House } from '../../engine/house.ts'
 import { makeLog } from '../../engine/log.ts'
 import { Secrets } from '../../engine/store/redaction.ts'
-
-const root = join(import.meta.dirname, '..', '..')
-
-/** What a plugin outside the checkout imports the engine from. */
-export const engine = pathToFileURL(join(root, 'engine', 'index.ts')).href
 
 /** A gateway over a folder of an operator, which watches it. */
 export interface FolderGateway {
