@@ -1,5 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
-import type { Document, Node, Scalar } from 'yaml'
+import type { Document, Node, Pair, Scalar, YAMLMap } from 'yaml'
 import type { Json } from '../spec/json.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import { interpolate } from './interpolate.ts'
@@ -32,9 +32,10 @@ const unquoted = 'inside { } and [ ], text with ${...} must stand in quotes'
 
 /** Bytes a configuration file may have. */
 export const sizeLimit = 1024 * 1024
-/** Values a document may have after its aliases were opened. */
-const valueLimit = 50_000
+/** Values a document may have after its aliases were opened, those in a map counted twice. */
+const valueLimit = 100_000
 const depthLimit = 64
+const tooMuch = 'the document is too deep or its aliases unfold to too many values'
 
 /**
  * Reads YAML 1.2. Wrong syntax, duplicate keys, unknown tags, exploding aliases and unreadable `${...}` are
@@ -83,19 +84,30 @@ export function readSource(
   const read = (node: Node | null | undefined, path: Path, key: number): Json => {
     const start = node?.range?.[0] ?? key
     places.set(printPath(path), { key, value: start })
-    if (++values > valueLimit || path.length > depthLimit)
-      throw new Refused(start, 'the document is too deep or its aliases unfold to too many values')
+    if (++values > valueLimit || path.length > depthLimit) throw new Refused(start, tooMuch)
     if (isAlias(node)) return read(resolved(node, document, start), path, key)
     if (isSeq(node)) return node.items.map((item, index) => read(item as Node, [...path, index], start))
     if (isMap(node))
       return Object.fromEntries(
-        node.items.map((pair) => {
-          const name = keyText(pair.key, start)
+        [...pairsOf(node, start, path.length)].map(([name, pair]) => {
           const at = (pair.key as Node).range?.[0] ?? start
           return [name, read(pair.value as Node | null, [...path, name], at)]
         }),
       )
     return isScalar(node) ? scalar(node, path, start) : null
+  }
+  /** The entries of a map by their keys: its own, and those of the maps under its merge key that it does not have. */
+  const pairsOf = (map: YAMLMap, start: number, depth: number): Map<string, Pair> => {
+    values += map.items.length
+    if (values > valueLimit || depth > depthLimit) throw new Refused(start, tooMuch)
+    const own = map.items.filter((pair) => !isMerge(pair))
+    const found = new Map(own.map((pair) => [keyText(pair.key, start), pair]))
+    for (const { key, value } of map.items.filter(isMerge)) {
+      const at = (key as Node).range?.[0] ?? start
+      for (const from of mergedMaps(value as Node | null, document, at))
+        for (const [name, pair] of pairsOf(from, at, depth + 1)) if (!found.has(name)) found.set(name, pair)
+    }
+    return found
   }
   const scalar = (node: Scalar, path: Path, start: number): Json => {
     const { value } = node
@@ -133,6 +145,20 @@ function resolved(
   const target = node.resolve(document)
   if (target === undefined) throw new Refused(start, 'the alias names no anchor before it')
   return target
+}
+
+/** `<<`, the key under which a map takes the entries of others (YAML 1.1, https://yaml.org/type/merge.html). */
+function isMerge({ key }: Pair): boolean {
+  return isScalar(key) && key.value === '<<' && key.type === 'PLAIN'
+}
+
+/** The maps under a merge key: one, or those of a list. */
+function mergedMaps(value: Node | null, document: Document, start: number): YAMLMap[] {
+  const opened = (node: unknown) => (isAlias(node) ? resolved(node, document, start) : node)
+  const given = opened(value)
+  const maps = isSeq(given) ? given.items.map(opened) : [given]
+  if (!maps.every((map) => isMap(map))) throw new Refused(start, '"<<" takes a map or a list of maps')
+  return maps
 }
 
 function keyText(key: unknown, start: number): string {

@@ -46,6 +46,15 @@ describe('cli/check', () => {
     expect(out[0]).to.equal('provider "far" is off: FAR_KEY is not set')
   })
 
+  it('takes an empty configuration for one that leaves all as it is', async () => {
+    for (const text of ['', '# nothing yet\n', '{}\n']) {
+      await here.write('config/sluice.yaml', text)
+      const { status, out } = await here.run('check')
+      expect(out, JSON.stringify(text)).to.have.length(1)
+      expect(status).to.equal(0)
+    }
+  })
+
   it('prints every finding with its place and answers 1', async () => {
     await here.write('pipelines/bad.yaml', bad)
     await here.write('config/sluice.yaml', `${configuration}modles: []\n`)

@@ -9,8 +9,8 @@ const read = (text: string, environment = {}) => {
 
 describe('YAML source', () => {
   it('keeps texts, numbers and booleans as YAML 1.2 has them', () => {
-    const text = 'a: no\nb: 012\nc: true\nd: ~\ne: 2026-01-01\nf: [1.5, "2"]\n1: one\n<<: { g: 1 }\n'
-    const value = { a: 'no', b: 12, c: true, d: null, e: '2026-01-01', f: [1.5, '2'], 1: 'one', '<<': { g: 1 } }
+    const text = 'a: no\nb: 012\nc: true\nd: ~\ne: 2026-01-01\nf: [1.5, "2"]\n1: one\n'
+    const value = { a: 'no', b: 12, c: true, d: null, e: '2026-01-01', f: [1.5, '2'], 1: 'one' }
     expect(read(text)).to.deep.include({ value, problems: [] })
   })
 
@@ -70,6 +70,38 @@ describe('YAML source', () => {
     expect(read(bomb.join('\n')).problems.join()).to.match(problem)
     expect(read(`${'['.repeat(70)}${']'.repeat(70)}`).problems.join()).to.match(problem)
     expect(read('['.repeat(5000)).problems[0]).to.match(/^a\.yaml:1:\d+: .*\[yaml\]$/)
+  })
+
+  it('takes the entries of other maps under "<<", its own first, then in order', () => {
+    const text = `
+base: &base { a: 1, b: 2, deep: { x: 1 } }
+more: &more { b: 3, c: 4, <<: *base }
+one: { <<: *base, b: 9 }
+two: { b: 9, <<: [*more, *base, { d: 5 }] }
+text: { "<<": 1 }
+`
+    const { source, diagnostics } = readSource('a.yaml', text, {})
+    expect(diagnostics).to.deep.equal([])
+    const { one, two, text: plain } = source.value as Record<string, unknown>
+    expect(one).to.deep.equal({ b: 9, a: 1, deep: { x: 1 } })
+    expect(two).to.deep.equal({ b: 9, c: 4, a: 1, deep: { x: 1 }, d: 5 })
+    expect(plain).to.deep.equal({ '<<': 1 })
+    // A finding stands where the value was written.
+    expect(source.report(['one', 'deep', 'x'], 'x', 'y')).to.include({ line: 2, column: 38 })
+    expect(source.report(['one', 'b'], 'x', 'y')).to.include({ line: 4, column: 22 })
+  })
+
+  it('refuses merges of what is no map, in a circle, or of too much', () => {
+    const told = (text: string) => readSource('a.yaml', text, {}).diagnostics.map(printDiagnostic)
+    for (const value of ['1', '[1]', '[[{ a: 1 }]]', ''])
+      expect(told(`a: { <<: ${value} }`), value).to.deep.equal([
+        'a.yaml:1:6: "<<" takes a map or a list of maps [yaml]',
+      ])
+    expect(told('a: &a { <<: *a, b: 1 }')[0]).to.match(/too deep or its aliases unfold/)
+    expect(told('a: &a [*a]\nb: { <<: *a }')[0]).to.match(/\[yaml\]$/)
+    const wide = `a: &a { ${Array.from({ length: 1_000 }, (_, index) => `k${index}: 1`).join()} }\n`
+    const many = `b: { <<: [${Array(1_000).fill('*a').join()}] }\n`
+    expect(told(wide + many)[0]).to.match(/too deep or its aliases unfold/)
   })
 
   it('keeps __proto__ an ordinary key', () => {
