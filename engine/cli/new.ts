@@ -1,10 +1,9 @@
-import { copyFile, constants, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
+import { copyFile, constants, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { shipped } from '../config/shipped.ts'
 import { didYouMean } from '../config/suggest.ts'
 import { providerTemplate } from './template/provider.ts'
 import { stageTemplate } from './template/stage.ts'
-import type { PluginsOf } from './template/stage.ts'
 import { WrongUse } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 import { printJson } from './text.ts'
@@ -41,7 +40,7 @@ function componentWriter(kind: 'provider' | 'stage', name: string, folder: strin
   const { text, next } = kind === 'provider' ? providerTemplate(name) : stageTemplate(name)
   return async (path) => {
     await writeFile(path, text, { flag: 'wx' })
-    return next(await pluginsOf(path, folder))
+    return next(entryOf(path, folder))
   }
 }
 
@@ -58,11 +57,9 @@ Look at it with "sluice check" and "sluice explain".`
   }
 }
 
-/** What `plugins:` must say for a file; nothing where the folder that is there by default holds it already. */
-async function pluginsOf(path: string, folder: string): Promise<PluginsOf> {
+/** What to add to `plugins:`; nothing where the folder that is there by default holds the file already. */
+function entryOf(path: string, folder: string): string | undefined {
   const name = relative(folder, path).split(sep).join('/')
   if (name.startsWith('plugins/')) return undefined
-  const entry = name.startsWith('..') || isAbsolute(name) ? path : `./${name}`
-  const usual = await stat(join(folder, 'plugins')).catch(() => undefined)
-  return usual === undefined ? [entry] : ['./plugins', entry]
+  return name.startsWith('..') || isAbsolute(name) ? path : `./${name}`
 }

@@ -94,28 +94,25 @@ function offLine(source: Source, providers: readonly ProviderSettings[]): string
   return [`${off.length} providers are off until their variables are set: ${lacking.join(', ')}`]
 }
 
-/**
- * The strings of a list that may be malformed, with their places: what to load before the settings are checked. Only
- * what is written must exist.
- */
+/** The strings of a list that may be malformed, with their places: what to load before the settings are checked. */
 export function pluginEntries(source: Source): { readonly text: string; readonly path: Path; optional: boolean }[] {
-  const own = written(source, 'plugins')
-  const given = own ?? settingsFormat.properties.plugins.default
+  const usual = settingsFormat.properties.plugins.default
+  const given = written(source, 'plugins') ?? usual
   return Array.isArray(given)
     ? given.flatMap((text: Json, index) =>
         typeof text === 'string' && text !== ''
-          ? [{ text, path: ['plugins', index], optional: own === undefined }]
+          ? [{ text, path: ['plugins', index], optional: usual.some((word) => word === text) }]
           : [],
       )
     : []
 }
 
-/** The folder of the pipelines that a configuration names, or the one that need not exist. */
+/** The folder of the pipelines that a configuration names; the usual one need not exist. */
 export function pipelinesFolder(source: Source): { readonly text: string; readonly optional: boolean } {
+  const usual = settingsFormat.properties.pipelines.default
   const given = written(source, 'pipelines')
-  return typeof given === 'string'
-    ? { text: given, optional: false }
-    : { text: settingsFormat.properties.pipelines.default, optional: true }
+  const text = typeof given === 'string' ? given : usual
+  return { text, optional: text === usual }
 }
 
 function written(source: Source, field: 'plugins' | 'pipelines'): Json | undefined {

@@ -48,9 +48,9 @@ export default defineProvider({
   }),
 })
 `,
-    next: (plugins) => `Next: name it in the configuration,
+    next: (entry) => `Next: name it in the configuration,
 
-${pluginsLine(plugins)}  providers:
+${pluginsLine(entry)}  providers:
     - { name: my-${name}, type: ${name} }
   models:
     - { name: my-model, provider: my-${name} }

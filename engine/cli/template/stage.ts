@@ -1,16 +1,13 @@
 /** A file to begin with, and what to do with it. */
 export interface Template {
   readonly text: string
-  /** What to do next. */
-  readonly next: (plugins: PluginsOf) => string
+  /** What to do next, given what must be added to `plugins:` for it, if anything must. */
+  next(entry: string | undefined): string
 }
 
-/** What `plugins:` must say, if it must say anything. */
-export type PluginsOf = readonly string[] | undefined
-
 /** The line of the configuration that names the file. */
-export function pluginsLine(plugins: PluginsOf): string {
-  return plugins === undefined ? '' : `  plugins: [${plugins.join(', ')}]\n`
+export function pluginsLine(entry: string | undefined): string {
+  return entry === undefined ? '' : `  plugins: [./plugins, ${entry}]\n`
 }
 
 /** A stage that looks at the request and keeps a fact for the log. */
@@ -50,10 +47,10 @@ export default defineStage({
 })
 `,
     next: (
-      plugins,
-    ) => `Next: put it into a pipeline, behind "parse"${plugins === undefined ? '' : ', and its file into the configuration'},
+      entry,
+    ) => `Next: put it into a pipeline, behind "parse"${entry === undefined ? '' : ', and its file into the configuration'},
 
-${plugins === undefined ? '' : `${pluginsLine(plugins)}\n`}  stages:
+${entry === undefined ? '' : `${pluginsLine(entry)}\n`}  stages:
     - parse
     - ${name}: { prefix: internal- }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { root, sandbox } from './sandbox.ts'
@@ -80,18 +80,11 @@ describe('cli/new', () => {
   })
 
   it('says what to do next', async () => {
-    await here.write('plugins/other.ts', '')
     const { out } = await here.run('new', 'provider', 'acme', '--out', 'mine/acme.ts')
     expect(out[0]).to.equal('mine/acme.ts is written.')
     expect(out).to.include('  plugins: [./plugins, ./mine/acme.ts]')
     expect((await here.run('new', 'stage', 'rule')).out.join('\n')).to.not.contain('plugins: [')
     expect(out.at(-1)).to.equal('  sluice list providers acme')
-  })
-
-  it('names the folder that is there by default only where it is there', async () => {
-    await rm(join(here.folder, 'plugins'), { recursive: true, force: true })
-    const { out } = await here.run('new', 'provider', 'acme', '--out', 'acme.ts')
-    expect(out).to.include('  plugins: [./acme.ts]')
   })
 
   it('copies a shipped pipeline, which then stands for it', async () => {

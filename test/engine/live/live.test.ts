@@ -191,7 +191,7 @@ describe('live configuration', () => {
     })
 
     it('comes back after its folder was gone', async () => {
-      await Promise.all([next(), house.folder.write({ 'config/sluice.yaml': `pipelines: ./pipelines\n${settings()}` })])
+      await Promise.all([next(), house.folder.write({ 'config/sluice.yaml': `pipelines: pipelines\n${settings()}` })])
       const pipelines = join(house.folder.path, 'pipelines')
       const refused = new Promise<void>((resolve) => {
         const { lines } = house

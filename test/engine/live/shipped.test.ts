@@ -101,11 +101,11 @@ describe('what the product brings', () => {
     expect(configuration.files.filter((file) => file.endsWith('.ts'))).to.have.length(1)
   })
 
-  it('stands in for no folder that is written down', async () => {
-    await folder.write({ 'here/config/sluice.yaml': 'plugins: [./plugins]\npipelines: ./pipelines\n' })
+  it('stands in for no folder but the usual ones', async () => {
+    await folder.write({ 'here/config/sluice.yaml': 'plugins: [./plugins, ./mine]\npipelines: ./mine\n' })
     expect(findings(await load())).to.deep.equal([
-      'config/sluice.yaml:1:11: there is no file or folder "./plugins" [plugin]',
-      'config/sluice.yaml:2:12: there is no folder "pipelines" [pipelines]',
+      'config/sluice.yaml:1:22: there is no file or folder "./mine" [plugin]',
+      'config/sluice.yaml:2:12: there is no folder "mine" [pipelines]',
     ])
   })
 })
