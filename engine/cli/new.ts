@@ -37,10 +37,10 @@ export async function create({ kind, name, out, json }: NewOptions, terminal: Te
 type Writer = (path: string) => Promise<string>
 
 function componentWriter(kind: 'provider' | 'stage', name: string, folder: string): Writer {
-  const { text, next } = kind === 'provider' ? providerTemplate(name) : stageTemplate(name)
+  const template = kind === 'provider' ? providerTemplate(name) : stageTemplate(name)
   return async (path) => {
-    await writeFile(path, text, { flag: 'wx' })
-    return next(entryOf(path, folder))
+    await writeFile(path, template.text, { flag: 'wx' })
+    return template.next(entryOf(path, folder))
   }
 }
 

@@ -8,7 +8,7 @@ import { scriptedUpstream } from '../../support/upstream.ts'
 import type { ScriptedUpstream } from '../../support/upstream.ts'
 import { startBelowShell, startCommand, startServe } from './process.ts'
 import type { Serving } from './process.ts'
-import { root, sandbox } from './sandbox.ts'
+import { sandbox } from './sandbox.ts'
 import type { Sandbox } from './sandbox.ts'
 
 /** A step that leaves a rejection that nobody handles. */
@@ -25,7 +25,7 @@ const pipelines = {
   'pipelines/chat.yaml':
     'name: chat\nsummary: Chat.\nprotocol: chat\nroutes: [POST /chat]\nstages: [auth, parse, resolve, pin, { attempt: { do: [translate, call, translate-back] } }]\nfinally: [{ log: { type: chat } }]\n',
   'pipelines/crash.yaml': 'name: crash\nsummary: Fails.\npublic: true\nroutes: [GET /crash]\nstages: [crash]\n',
-  'pipelines/ready.yaml':
+  'pipelines/health.yaml':
     'name: ready\nsummary: Ready.\npublic: true\nroutes: [GET /ready]\nstages: [{ health: { report: ready } }]\n',
 }
 const chunk = (content: string) =>

@@ -138,7 +138,11 @@ describe('registry', () => {
   it('gives up on a file that never finishes loading, and loads it again once it changed', async () => {
     await folder.write({ 'plugins/limit.ts': `await new Promise(() => {})\n${stage('limit')}` })
     const entry = { text: './plugins', report: () => ({ file: '', line: 1, column: 1, code: '', message: '' }) }
-    const { diagnostics, registry } = await loadPlugins([entry], { root: folder.path, configFile: folder.path, deadline: 20 })
+    const { diagnostics, registry } = await loadPlugins([entry], {
+      root: folder.path,
+      configFile: folder.path,
+      deadline: 20,
+    })
     expect(diagnostics.map(printDiagnostic)).to.deep.equal([
       'plugins/limit.ts:1:1: cannot be loaded: it had not finished loading after 0.02 seconds; does an "await" at its top never end? [plugin]',
     ])
