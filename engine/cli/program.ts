@@ -95,9 +95,14 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
 
   program
     .command('test')
-    .description('Run pipeline fixtures against scripted upstreams.')
-    .argument('[files...]', 'Fixtures; absent: every *.test.yaml in the folder of the pipelines.')
-    .action(runs(async (options, files: string[]) => (await import('./test.ts')).test({ ...options, files }, terminal)))
+    .description('Run pipeline fixtures against scripted upstreams, or the conformance suite on a provider.')
+    .argument('[files...]', 'Fixtures; absent: every *.test.yaml of the pipelines, the shipped ones too.')
+    .option('--provider <type>', 'Check instead whether providers of this type do what the gateway relies on.')
+    .action(
+      runs(async (options: CommonOptions & { provider?: string }, files: string[]) =>
+        (await import('./test.ts')).test({ ...options, files }, terminal),
+      ),
+    )
 
   program
     .command('new')

@@ -25,6 +25,8 @@ import { count, printJson } from './text.ts'
 export interface TestOptions extends CommonOptions {
   /** Fixtures to run; none: all in the folder of the pipelines. */
   readonly files: readonly string[]
+  /** A provider type to run the conformance suite on, instead of fixtures. */
+  readonly provider?: string
 }
 
 /** What came of one fixture. */
@@ -35,13 +37,17 @@ interface FixtureResult {
   readonly tests: readonly TestResult[]
 }
 
-/** Runs fixtures and prints what holds and what does not. Answers 1 when anything does not. */
-export async function test({ config, json, files }: TestOptions, terminal: Terminal): Promise<number> {
+/** Runs fixtures, or the conformance suite, and prints what holds and what does not. Answers 1 when anything does not. */
+export async function test({ config, json, files, provider }: TestOptions, terminal: Terminal): Promise<number> {
   const { environment, folder } = terminal
   const configuration = await loadConfiguration({ file: config, root: folder, environment })
   if (configuration.diagnostics.length > 0) {
     for (const diagnostic of configuration.diagnostics) terminal.error(printDiagnostic(diagnostic))
     return 1
+  }
+  if (provider !== undefined) {
+    if (files.length > 0) throw new WrongUse('either fixtures or --provider')
+    return (await import('./conform.ts')).conform(provider, configuration, json, terminal)
   }
   const chosen = files.length > 0 ? files : await allFixtures(configuration, terminal)
   const results: FixtureResult[] = []

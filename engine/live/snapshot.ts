@@ -116,8 +116,9 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
   }
 }
 
-function hostMaker(
-  { house, configStatus }: SnapshotOptions,
+/** What makes the hosts of stages and providers, each with its pipeline or its own name. */
+export function hostMaker(
+  { house, configStatus }: Pick<SnapshotOptions, 'house' | 'configStatus'>,
   { registry, version, pipelines }: Configuration,
   catalog: Catalog,
   keys: Keys,

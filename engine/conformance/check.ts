@@ -1,0 +1,31 @@
+import type { Operation } from '../spec/operation.ts'
+import type { Rig } from './rig.ts'
+
+/** What must be there, or there is nothing to look at. */
+export interface Condition {
+  /** A field of the provider's configuration. */
+  readonly field?: string
+  /** An operation that it answers in neutral form. */
+  readonly answers?: Operation
+}
+
+/** One thing that a provider must do. It throws or rejects when the provider does not. */
+export interface Check {
+  readonly group: string
+  readonly name: string
+  readonly when: Condition
+  run(rig: Rig): unknown
+}
+
+type Add = (name: string, run: Check['run']) => void
+type AddWhen = (when: Condition, name: string, run: Check['run']) => void
+
+/** Checks that have a title in common; those made by the second function have a condition. */
+export function group(title: string, write: (check: Add, checkWhen: AddWhen) => void): readonly Check[] {
+  const checks: Check[] = []
+  write(
+    (name, run) => void checks.push({ group: title, name, when: {}, run }),
+    (when, name, run) => void checks.push({ group: title, name, when, run }),
+  )
+  return checks
+}

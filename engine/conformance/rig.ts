@@ -1,0 +1,214 @@
+import { doesNotMatch, fail, ok } from 'node:assert/strict'
+import { inspect } from 'node:util'
+import { validator } from '../config/validate.ts'
+import type { Source } from '../config/source.ts'
+import { ExchangeScope } from '../http/scope.ts'
+import { GatewayError } from '../spec/error.ts'
+import type { Json, JsonObject } from '../spec/json.ts'
+import type { Answer, AnyProvider, Call, Offer, Provider } from '../spec/provider.ts'
+import type { Flow } from '../spec/source.ts'
+import type { Host } from '../spec/stage.ts'
+import { scriptedUpstream } from './upstream.ts'
+import type { Script, ScriptedUpstream } from './upstream.ts'
+
+/** A provider type under test. */
+export interface Subject {
+  readonly plugin: AnyProvider
+  /** Fields of its configuration, beside its address and its secrets. */
+  readonly settings: JsonObject
+  /** Protocols that are spoken here. */
+  readonly protocols: ReadonlySet<string>
+  /** A host with state of its own, and what closes that state. */
+  readonly host: () => { readonly host: Host; close(): Promise<void> }
+}
+
+/** The key that must be seen nowhere but in the requests to the upstream. */
+export const key = 'canary-key-2f9b51c07d'
+
+const timeouts: Call['timeouts'] = { firstByte: 60_000, idle: 60_000, total: 120_000 }
+
+/** A provider under test with an upstream of its own. */
+export class Rig {
+  readonly #subject: Subject
+  readonly upstream: ScriptedUpstream
+  readonly #host: ReturnType<Subject['host']>
+
+  private constructor(subject: Subject, upstream: ScriptedUpstream) {
+    this.#subject = subject
+    this.upstream = upstream
+    this.#host = subject.host()
+  }
+
+  static async open(subject: Subject): Promise<Rig> {
+    return new Rig(subject, await scriptedUpstream())
+  }
+
+  async close(): Promise<void> {
+    await this.closeKept()
+    await this.upstream.close()
+  }
+
+  /** Closes what the opened providers share. */
+  closeKept(): Promise<void> {
+    return this.#host.close()
+  }
+
+  get plugin(): AnyProvider {
+    return this.#subject.plugin
+  }
+
+  get protocols(): ReadonlySet<string> {
+    return this.#subject.protocols
+  }
+
+  open(more: JsonObject = {}): Provider {
+    return this.openAt(this.upstream.url, more)
+  }
+
+  /** Opens the provider as the loader does: its configuration is checked and its defaults are filled in. */
+  openAt(url: string, more: JsonObject = {}): Provider {
+    return this.plugin.open(completed(this.#subject, url, more), this.#host.host)
+  }
+
+  get offers(): readonly Offer[] {
+    return offersOf(this.#subject)
+  }
+
+  /** The words of `endpoint_base_urls`. */
+  get movable(): readonly string[] {
+    const { properties } = this.plugin.config as { properties: { endpoint_base_urls: { properties: object } } }
+    return Object.keys(properties.endpoint_base_urls.properties)
+  }
+
+  /** A call in the first protocol that the provider offers. */
+  call(more: Partial<Call> = {}): Call {
+    const offer = this.offers.find(({ protocol }) => protocol !== undefined)
+    return {
+      operation: offer?.operation ?? 'generate',
+      protocol: offer?.protocol ?? '',
+      body: Buffer.from('{"model":"m","text":"é"}'),
+      contentType: 'application/json',
+      stream: true,
+      model: 'm',
+      timeouts,
+      scope: new ExchangeScope(),
+      ...more,
+    }
+  }
+
+  /** A call with these limits instead of long ones, in milliseconds. */
+  limited(limits: Partial<Call['timeouts']>): Call {
+    return this.call({ timeouts: { ...timeouts, ...limits } })
+  }
+
+  async send(provider: Provider, call: Call = this.call()): Promise<Answer> {
+    ok(provider.send, 'a provider with a base_url sends')
+    return provider.send(call)
+  }
+
+  /** The provider's answer when the upstream follows `script`. */
+  async answered(script: Script, call?: Call): Promise<Answer> {
+    this.upstream.answer(script)
+    return this.send(this.open(), call)
+  }
+
+  /** The failure of `failing`, which must tell neither a client nor a log what is secret. */
+  async failure(failing: Promise<unknown>): Promise<GatewayError> {
+    const error = await failing.then(
+      () => fail('it should have failed'),
+      (reason: unknown) => reason,
+    )
+    return this.harmless(error)
+  }
+
+  /** Asserts that `error` shows the key to nobody and the address to no client. */
+  harmless(error: unknown): GatewayError {
+    if (!(error instanceof GatewayError)) throw error
+    ok(!inspect(error, { depth: 20, showHidden: true }).includes(key), 'the error shows the key')
+    const shown = JSON.stringify([error.message, error.failure, error.facts])
+    doesNotMatch(shown, /127\.0\.0\.1|https?:|ECONN|UND_ERR|HPE_/)
+    ok(!shown.includes(new URL(this.upstream.url).port), 'the error shows the address')
+    return error
+  }
+}
+
+/** What a provider offers with the settings it is tried with. */
+export function offersOf(subject: Subject): readonly Offer[] {
+  return subject.plugin.offers(completed(subject, 'http://127.0.0.1:9', {}))
+}
+
+/** The settings with an address, a key and the defaults, checked as the loader checks them. */
+function completed({ plugin: { config, secrets = [] }, settings }: Subject, url: string, more: JsonObject): Json {
+  const { properties = {} } = config as { properties?: object }
+  const has = (field: string) => Object.hasOwn(properties, field)
+  const given = {
+    ...settings,
+    ...(has('base_url') ? { base_url: url } : {}),
+    ...Object.fromEntries(secrets.filter(has).map((field) => [field, key])),
+    ...more,
+  }
+  const report: Source['report'] = (path, code, message) => ({
+    file: path.join('.'),
+    line: 1,
+    column: 1,
+    code,
+    message,
+  })
+  const source: Source = { file: '', value: given, missing: [], interpolated: () => false, report }
+  const { value, diagnostics } = validator(config as object)(source, [], given)
+  if (diagnostics.length > 0) throw new Error(diagnostics.map(({ file, message }) => `${file}: ${message}`).join('; '))
+  return value
+}
+
+/** A reader that takes what comes. */
+export interface Reader {
+  readonly flow: Flow
+  readonly size: number
+  /** The first 10,000 bytes. */
+  readonly text: string
+  readonly error: Error | undefined
+  /** Resolves with the first bytes. */
+  readonly some: Promise<void>
+  /** Resolves when the body ended or failed. */
+  readonly over: Promise<void>
+}
+
+export function reading({ body }: Answer): Reader {
+  const some = Promise.withResolvers<void>()
+  const over = Promise.withResolvers<void>()
+  let size = 0
+  let text = ''
+  let error: Error | undefined
+  const flow = body.open({
+    data(chunk) {
+      size += chunk.length
+      if (text.length < 10_000) text += Buffer.from(chunk).toString()
+      some.resolve()
+    },
+    end: over.resolve,
+    fail(reason) {
+      error = reason
+      over.resolve()
+    },
+  })
+  return {
+    flow,
+    get size() {
+      return size
+    },
+    get text() {
+      return text
+    },
+    get error() {
+      return error
+    },
+    some: some.promise,
+    over: over.promise,
+  }
+}
+
+/** Zeros in pieces of `size` bytes. */
+export function* zeros(total: number, size = 64 * 1024): Generator<Uint8Array> {
+  const chunk = Buffer.alloc(size)
+  for (let sent = 0; sent < total; sent += size) yield chunk
+}

@@ -1,0 +1,34 @@
+import type { AnyProvider } from '../spec/provider.ts'
+import type { JsonObject } from '../spec/json.ts'
+import { makeCatalog } from '../live/catalog.ts'
+import type { Configuration } from '../live/configuration.ts'
+import { Keep } from '../live/keep.ts'
+import { emptyHouse } from '../live/services.ts'
+import { hostMaker } from '../live/snapshot.ts'
+import { productVersion } from '../version.ts'
+import type { Subject } from './rig.ts'
+
+/** Fields that a check sets as it needs them. */
+const ownFields = ['headers', 'timeouts', 'max_connections', 'endpoint_base_urls']
+
+/**
+ * A provider type of a configuration that is right, to be checked with the fields that its first provider has there.
+ * @param settings fields to use instead
+ */
+export function subjectOf(plugin: AnyProvider, configuration: Configuration, settings?: JsonObject): Subject {
+  const { registry, settings: file } = configuration
+  if (file === undefined) throw new Error('the configuration is not right')
+  const declared = file.providers.find(({ type }) => type === plugin.name)?.config ?? {}
+  const fields = Object.entries(declared).filter(([name]) => !ownFields.includes(name))
+  return {
+    plugin,
+    settings: settings ?? Object.fromEntries(fields),
+    protocols: new Set(registry.codecs.keys()),
+    host() {
+      const keep = new Keep()
+      const house = emptyHouse(productVersion(), keep)
+      const hostFor = hostMaker({ house }, configuration, makeCatalog(file, new Map()), { find: () => undefined })
+      return { host: hostFor({ name: `providers/${plugin.name}` }), close: () => keep.close() }
+    },
+  }
+}

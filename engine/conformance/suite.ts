@@ -1,0 +1,24 @@
+import { answers } from './answers.ts'
+import type { Check } from './check.ts'
+import { closes } from './closes.ts'
+import { declares } from './declares.ts'
+import { fails } from './fails.ts'
+import { refuses } from './refuses.ts'
+import { offersOf } from './rig.ts'
+import type { Subject } from './rig.ts'
+import { sends } from './sends.ts'
+import { takes } from './takes.ts'
+
+/**
+ * What a provider must do, whatever its upstream does to it. Every type is checked for what it declares and for what it
+ * answers in neutral form; one with a `base_url` also over HTTP, against an upstream that misbehaves.
+ */
+export function checksFor(subject: Subject): readonly Check[] {
+  const { properties = {} } = subject.plugin.config as { properties?: object }
+  const neutral = new Set(offersOf(subject).flatMap(({ operation, protocol }) => (protocol ? [] : [operation])))
+  const overHttp = Object.hasOwn(properties, 'base_url') ? [...sends, ...takes, ...fails, ...closes, ...refuses] : []
+  return [...declares, ...answers, ...overHttp].filter(
+    ({ when: { field, answers: operation } }) =>
+      (field === undefined || Object.hasOwn(properties, field)) && (operation === undefined || neutral.has(operation)),
+  )
+}
