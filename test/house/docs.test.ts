@@ -107,7 +107,10 @@ describe('the documentation', () => {
       ...(docs ? filesOf(docs) : []),
     ]
     const wrong = await Promise.all(
-      files.filter((file) => file.endsWith('.md')).map((file) => checkFile(file, loaded, silent)),
+      // The YAML of the plugins' page names a provider that its TypeScript brings: readme.test.ts tries them together.
+      files
+        .filter((file) => file.endsWith('.md') && file !== join(root, 'plugins/README.md'))
+        .map((file) => checkFile(file, loaded, silent)),
     )
     expect(wrong.flat().map(printDiagnostic)).to.deep.equal([])
   })

@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { expect } from 'chai'
+import { fencedBlocks } from '../../engine/cli/markdown-blocks.ts'
+import { makeProgram } from '../../engine/cli/program.ts'
+import { sandbox } from '../engine/cli/sandbox.ts'
+import { anthropic, openai } from '../support/clients.ts'
+import { startFolder } from '../support/folder.ts'
+import { root } from './sources.ts'
+
+const pages = ['README.md', 'plugins/README.md', 'engine/README.md']
+const read = (name: string) => readFileSync(join(root, name), 'utf8')
+
+/** The lines of a page's shell blocks, without comments. */
+const commandsOf = (page: string) =>
+  fencedBlocks(read(page), ['sh']).flatMap(({ text }) =>
+    text.split('\n').flatMap((line) => {
+      const command = line.replace(/\s+#.*$/, '').trim()
+      return command === '' ? [] : [command]
+    }),
+  )
+
+/** Why the command line would not take these words. */
+function problemOf(words: readonly string[], program: Command): string | undefined {
+  let command = program
+  const rest = [...words]
+  while (rest[0] !== undefined && command.commands.length > 0) {
+    const next = command.commands.find((one) => one.name() === rest[0])
+    if (next === undefined) return `no command "${rest[0]}"`
+    command = next
+    rest.shift()
+  }
+  const known = [...command.options, ...program.options].map(({ long }) => long)
+  const unknown = rest.filter((word) => word.startsWith('--') && !known.includes(word))
+  if (unknown.length > 0) return `no option ${unknown.join()}`
+  const options = rest.filter((word) => word.startsWith('--')).length
+  const most = command.registeredArguments.some(({ variadic }) => variadic)
+    ? Infinity
+    : command.registeredArguments.length
+  // Each option takes one value at most.
+  return rest.length - options > most + options ? 'too many words' : undefined
+}
+
+describe('the read-mes', () => {
+  it('show commands that exist', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+    const program = makeProgram(
+      { environment: {}, folder: root, interactive: false, out: () => {}, error: () => {}, style: (_, text) => text },
+      () => undefined,
+    )
+    const shown = pages.flatMap((page) => commandsOf(page).flatMap((line) => line.split(' && ')))
+    expect(shown.length).to.be.above(15)
+    const wrong = shown.flatMap((line) => {
+      const [tool, ...words] = line.split(/\s+/)
+      if (tool === 'npm') return words[0] === 'ci' || (words[0] ?? '') in scripts ? [] : [`${line}: no script`]
+      const problem = tool === 'npx' && words[0] === 'sluice' ? problemOf(words.slice(1), program) : 'of another tool'
+      return problem === undefined ? [] : [`${line}: ${problem}`]
+    })
+    expect(wrong).to.deep.equal([])
+  })
+
+  it('show a provider that serves as it is, with the configuration beside it', async function () {
+    this.timeout(60_000)
+    const [code] = fencedBlocks(read('plugins/README.md'), ['ts'])
+    const [settings] = fencedBlocks(read('plugins/README.md'), ['yaml'])
+    const here = await sandbox({ 'acme.ts': code?.text ?? '', 'config/sluice.yaml': settings?.text ?? '' })
+    try {
+      expect((await here.run('check')).out.at(-1)).to.contain('nothing wrong')
+      const { out } = await here.run('test', '--provider', 'acme')
+      expect(out.at(-1)).to.match(/^(\d+) of \1 checks passed$/)
+    } finally {
+      await here.remove()
+    }
+    const gateway = await startFolder(
+      {
+        plugins: ['./acme.ts'],
+        providers: [{ name: 'acme', type: 'acme', word: 'really' }],
+        models: [{ name: 'm', provider: 'acme' }],
+      },
+      { 'acme.ts': code?.text ?? '' },
+    )
+    try {
+      const messages = [{ role: 'user' as const, content: 'hi' }]
+      const chat = await openai(gateway).chat.completions.create({ model: 'm', messages })
+      expect(chat.choices[0]?.message.content).to.equal('really')
+      const streamed = anthropic(gateway).messages.stream({ model: 'm', messages, max_tokens: 9 })
+      expect(await streamed.finalText()).to.equal('really')
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  it('show a configuration without a mistake', async () => {
+    const [settings] = fencedBlocks(read('README.md'), ['yaml'])
+    const here = await sandbox({ 'config/sluice.yaml': settings?.text ?? '' })
+    try {
+      const keys = { OPENAI_API_KEY: 'x', ANTHROPIC_API_KEY: 'x', GROQ_API_KEY: 'x' }
+      expect((await here.run(['check'], keys)).out).to.have.length(1)
+    } finally {
+      await here.remove()
+    }
+  })
+})
