@@ -41,7 +41,8 @@ function inHeader(stack: string): FilePlace | undefined {
 /** The innermost call within the plugin's own files. */
 function inFrames(stack: string, files: readonly string[]): FilePlace | undefined {
   for (const text of stack.slice(0, searched).split('\n')) {
-    const [, address, line, column] = /(file:\/\/[^\s()]+):(\d+):(\d+)\)?$/.exec(text) ?? []
+    const call = text.slice(Math.max(text.indexOf('file://'), 0))
+    const [, address, line, column] = /^(file:\/\/[^\s()]{1,4096}):(\d{1,9}):(\d{1,9})\)?$/.exec(call) ?? []
     if (address === undefined) continue
     const file = pathOf(address)
     if (files.includes(file)) return { file, line: Number(line), column: Number(column) }

@@ -3,7 +3,6 @@ import { group } from './check.ts'
 import { GatewayError, collect } from '../index.ts'
 import { ExchangeScope } from '../http/scope.ts'
 import { reading, zeros } from './rig.ts'
-import type { Rig } from './rig.ts'
 
 export const closes = group('closes the connection at once', (check) => {
   const reason = new GatewayError('client_closed')

@@ -23,10 +23,10 @@ export const declares = group('declares', (check) => {
     const provider = rig.open()
     ok(rig.offers.length > 0, 'it offers nothing')
     for (const { operation, protocol } of rig.offers) {
-      if (protocol === undefined) ok(provider.answer?.[operation], `nothing answers "${operation}"`)
+      if (protocol === undefined) ok(operation in (provider.answer ?? {}), `nothing answers "${operation}"`)
       else {
         ok(rig.protocols.has(protocol), `no codec speaks "${protocol}"`)
-        ok(provider.send, `nothing sends "${protocol}"`)
+        ok(typeof provider.send === 'function', `nothing sends "${protocol}"`)
       }
     }
     await provider.close?.()

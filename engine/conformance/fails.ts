@@ -6,7 +6,6 @@ import { group } from './check.ts'
 import { collect } from '../index.ts'
 import { scriptedUpstream } from './upstream.ts'
 import { reading, zeros } from './rig.ts'
-import type { Rig } from './rig.ts'
 
 export const fails = group('fails', (check, checkWhen) => {
   check('as unreachable when the connection is refused (faults A1)', async (rig) => {

@@ -1,7 +1,6 @@
 import { throws } from 'node:assert/strict'
 import { group } from './check.ts'
 import { key } from './rig.ts'
-import type { Rig } from './rig.ts'
 
 export const refuses = group('refuses settings', (check, checkWhen) => {
   checkWhen({ field: 'headers' }, 'with line breaks in a header or in the key', async (rig) => {

@@ -102,8 +102,9 @@ export class Rig {
   }
 
   async send(provider: Provider, call: Call = this.call()): Promise<Answer> {
-    ok(provider.send, 'a provider with a base_url sends')
-    return provider.send(call)
+    const sent = provider.send?.(call)
+    ok(sent, 'a provider with a base_url sends')
+    return sent
   }
 
   /** The provider's answer when the upstream follows `script`. */

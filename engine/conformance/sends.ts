@@ -4,7 +4,6 @@ import { collect } from '../index.ts'
 import { ExchangeScope } from '../http/scope.ts'
 import { scriptedUpstream } from './upstream.ts'
 import { key } from './rig.ts'
-import type { Rig } from './rig.ts'
 
 export const sends = group('sends', (check, checkWhen) => {
   check('the bytes as they are, with its key and without an encoding of the answer', async (rig) => {
@@ -76,7 +75,7 @@ export const sends = group('sends', (check, checkWhen) => {
 
   checkWhen({ field: 'max_connections' }, 'nothing that was aborted while it waited for a connection', async (rig) => {
     const gate = Promise.withResolvers<void>()
-    rig.upstream.answer(async (rig) => {
+    rig.upstream.answer(async () => {
       await gate.promise
       return { body: { first: true } }
     })

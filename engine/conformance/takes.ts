@@ -3,7 +3,6 @@ import { equal, ok } from 'node:assert/strict'
 import { group } from './check.ts'
 import { collect } from '../index.ts'
 import { reading, zeros } from './rig.ts'
-import type { Rig } from './rig.ts'
 
 export const takes = group('takes', (check) => {
   check('any status as an answer, with its headers', async (rig) => {
