@@ -163,7 +163,7 @@ describe('cli/serve', function () {
       await process.until(() => livePids(process).size === workers)
       await here.write(
         'pipelines/more.yaml',
-        pipelines['pipelines/ready.yaml'].replaceAll('ready', 'more').replace('report: more', 'report: ready'),
+        pipelines['pipelines/health.yaml'].replaceAll('ready', 'more').replace('report: more', 'report: ready'),
       )
       expect((await fetch(`${url}/more`)).status).to.equal(404)
       process.signal('SIGHUP')
