@@ -113,12 +113,12 @@ describe('cli/test', () => {
     const streamed = 'request: { model: small, stream: true, messages: [{ role: user, content: hi }] }'
     await here.write(
       'frames.txt',
-      'data: {"id":"a","choices":[{"index":0,"delta":{"content":"yes"}}]}\n\ndata: [DONE]\n\n',
+      'data: {"id":"a","choices":[{"index":0,"delta":{"content":"yes"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
     )
     await here.write(
       'a.test.yaml',
       fixture(
-        `{ name: inline, ${streamed}, upstream: [{ frames: ${frames}, { data: '[DONE]' }] }], expect: { reply: { frames: [{ data: { choices: [{ delta: { content: yes } }] } }, { data: '[DONE]' }] } } }`,
+        `{ name: inline, ${streamed}, upstream: [{ frames: ${frames.replace('finish_reason: null', 'finish_reason: stop')}, { data: '[DONE]' }] }], expect: { reply: { frames: [{ data: { choices: [{ delta: { content: yes } }] } }, { data: '[DONE]' }] } } }`,
         `{ name: file, ${streamed}, upstream: [{ frames: frames.txt }], expect: { reply: { frames: frames.txt } } }`,
         `{ name: fewer, ${streamed}, upstream: [{ frames: frames.txt }], expect: { reply: { frames: [{ data: { id: a } }] } } }`,
       ),
