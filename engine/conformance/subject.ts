@@ -3,7 +3,7 @@ import type { JsonObject } from '../spec/json.ts'
 import { makeCatalog } from '../live/catalog.ts'
 import type { Configuration } from '../live/configuration.ts'
 import { Keep } from '../live/keep.ts'
-import { emptyHouse } from '../live/services.ts'
+import { emptyHouse, noKeys } from '../live/services.ts'
 import { hostMaker } from '../live/snapshot.ts'
 import { productVersion } from '../version.ts'
 import type { Subject } from './rig.ts'
@@ -27,7 +27,7 @@ export function subjectOf(plugin: AnyProvider, configuration: Configuration, set
     host() {
       const keep = new Keep()
       const house = emptyHouse(productVersion(), keep)
-      const hostFor = hostMaker({ house }, configuration, makeCatalog(file, new Map()), { find: () => undefined })
+      const hostFor = hostMaker({ house }, configuration, makeCatalog(file, new Map()), noKeys)
       return { host: hostFor({ name: `providers/${plugin.name}` }), close: () => keep.close() }
     },
   }
