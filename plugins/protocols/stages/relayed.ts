@@ -8,7 +8,17 @@ import {
   eventTooLarge,
   through,
 } from '../../../engine/index.ts'
-import type { AnyCodec, Failure, Frame, Metered, Meter, Source } from '../../../engine/index.ts'
+import type {
+  AnyCodec,
+  EventRoom,
+  Failure,
+  Frame,
+  Metered,
+  Meter,
+  Source,
+  StreamGuard,
+  Transform,
+} from '../../../engine/index.ts'
 import { estimated, saidIn } from './estimated.ts'
 import type { Back, Exchange } from './translate-back.ts'
 import { asked, eventStream, failureOf } from './translate-back.ts'
@@ -26,91 +36,127 @@ const farEnd = 8 * 1024
  * it breaks for the client, too.
  */
 export function relayed(exchange: Exchange, source: Source): Back {
-  const { codec, candidate, host, request, scope } = exchange
-  const ends = new StreamEnds(farEnd)
-  const room = eventRoom(host, scope)
-  const whole = new WholeFrames(room)
-  const lines = new LineFeeds()
-  const guard = codec.guard?.(asked(exchange))
-  let read: Measured | undefined
-  let failure: Failure | undefined
-  /** What was passed on ends inside a large event. */
-  let torn = false
-  /** Its upstream has ended it; until then its client may leave. */
-  let ended = false
-  const shown = withoutHidden(codec.relay?.hides?.(request.sent))
-  /** What it turned out to be, with an estimate where the end is missing that tells the usage. */
-  const measured = (): Measured => {
-    const told = read ?? metered(codec, ends, ends.last(nearEnd))
-    const whole = (ended && told.complete && !failure) || (told.usage && told.stop !== undefined)
-    const usage = whole || !codec.meter.said ? {} : estimated(request, told.usage, saidIn(codec, ends))
-    return { ...told, ...usage, ...(failure ? { failure, complete: false } : {}) }
-  }
+  const relay = new Relay(exchange)
   let told: ReturnType<Meter['read']> | undefined
-  const closing = () => (guard ? guard.end() : codec.close?.(asked(exchange), lately(ends).at(-1))) ?? []
-  /** The last bytes of a stream: what it lacks comes before the word that ends it. */
-  const finished = (bytes: Uint8Array): Uint8Array => {
-    const before = bytes.subarray(0, bytes.length - lastWord.length)
-    ends.add(before)
-    const last = Buffer.from(printed(closing()) || lastWord)
-    ends.add(last)
-    return Buffer.concat([before, last])
-  }
-  const passed = (bytes: Uint8Array): Uint8Array => {
-    const events = withoutSecrets(lines.pass(bytes), codec, host)
-    if (!guard && codec.close && hasLastWord(events)) return finished(events)
-    const legal = guard ? guard.pass(events) : events
-    ends.add(legal)
-    return legal
-  }
-  const large = (bytes: Uint8Array, begins: boolean): Uint8Array => {
-    // A failure is passed on whole or not at all: only then its words can be made safe.
-    if (begins && beginsFailure(bytes)) throw eventTooLarge(room)
-    if (begins) torn = guard?.large(Buffer.from(bytes.subarray(0, headLimit))) !== false
-    if (!torn) return new Uint8Array()
-    ends.add(bytes)
-    return bytes
-  }
-  /** The last event, if only the empty line after it is missing; what is left of a broken one is dropped. */
-  const rest = (): string => Buffer.from(passed(Buffer.from(completed(whole.rest())))).toString()
-  /** What is still to say to the client; undefined: the stream breaks for it as it broke. */
-  const ending = (error?: Error): Uint8Array | undefined => {
-    if (torn) {
-      failure = failureOf(error, exchange)
-      return undefined
-    }
-    const last = rest()
-    const near = lately(ends)
-    failure = announced(codec, near)
-    if (!failure) read = metered(codec, ends, near)
-    // What breaks after the last word breaks nothing for the client.
-    const over = failure !== undefined || (read?.complete === true && (!error || near.length > 0))
-    if (over) return shown(Buffer.from(last + printed(closing())))
-    failure = failureOf(error ?? cutShort(candidate.model.name), exchange)
-    const frames = guard ? guard.end(failure) : codec.fail?.(failure, asked(exchange))
-    return frames && shown(Buffer.from(last + printed(frames)))
-  }
-  const relay = through(source, {
-    data(chunk) {
-      const given = whole
-        .push(chunk)
-        .map(({ bytes, part }) => (part === 'whole' ? shown(passed(bytes)) : large(bytes, part === 'beginning')))
-      torn &&= whole.inside
-      return given.length > 1 ? Buffer.concat(given) : given[0]
-    },
-    end() {
-      ended = true
-      if (torn) throw cutShort(candidate.model.name)
-      return ending()
-    },
-    fail: (error) => ending(error),
-  })
   return {
-    body: eventStream(exchange, relay, () => torn),
-    meter: { read: () => (told ??= { ...measured(), losses: [] }) },
+    body: eventStream(exchange, through(source, relay), () => relay.torn),
+    meter: { read: () => (told ??= { ...relay.measured(), losses: [] }) },
     losses: exchange.upstream.losses,
   }
 }
+
+/** What becomes of the bytes of one stream. */
+class Relay implements Transform {
+  readonly #exchange: Exchange
+  readonly #ends = new StreamEnds(farEnd)
+  readonly #lines = new LineFeeds()
+  readonly #room: EventRoom
+  readonly #whole: WholeFrames
+  readonly #guard: StreamGuard | undefined
+  readonly #shown: (events: Uint8Array) => Uint8Array
+  #read: Measured | undefined
+  #failure: Failure | undefined
+  /** Its upstream has ended it; until then its client may leave. */
+  #ended = false
+  /** What was passed on ends inside a large event. */
+  torn = false
+
+  constructor(exchange: Exchange) {
+    const { codec, host, request, scope } = exchange
+    this.#exchange = exchange
+    this.#room = eventRoom(host, scope)
+    this.#whole = new WholeFrames(this.#room)
+    this.#guard = codec.guard?.(asked(exchange))
+    this.#shown = withoutHidden(codec.relay?.hides?.(request.sent))
+  }
+
+  data(chunk: Uint8Array): Uint8Array | undefined {
+    const given = this.#whole.push(chunk).map(({ bytes, part }) => {
+      return part === 'whole' ? this.#shown(this.#passed(bytes)) : this.#large(bytes, part === 'beginning')
+    })
+    this.torn &&= this.#whole.inside
+    return given.length > 1 ? Buffer.concat(given) : given[0]
+  }
+
+  end(): Uint8Array | undefined {
+    this.#ended = true
+    if (this.torn) throw this.#cutShort()
+    return this.#ending()
+  }
+
+  fail(error: Error): Uint8Array | undefined {
+    if (!this.torn) return this.#ending(error)
+    this.#failure = failureOf(error, this.#exchange)
+    return undefined
+  }
+
+  /** What it turned out to be, with an estimate where the end is missing that tells the usage. */
+  measured(): Measured {
+    const { codec, request } = this.#exchange
+    const told = this.#read ?? metered(codec, this.#ends, this.#ends.last(nearEnd))
+    const whole = (this.#ended && told.complete && !this.#failure) || (told.usage && told.stop !== undefined)
+    const usage = whole || !codec.meter.said ? {} : estimated(request, told.usage, saidIn(codec, this.#ends))
+    return { ...told, ...usage, ...(this.#failure ? { failure: this.#failure, complete: false } : {}) }
+  }
+
+  #passed(bytes: Uint8Array): Uint8Array {
+    const { codec, host } = this.#exchange
+    const events = withoutSecrets(this.#lines.pass(bytes), codec, host)
+    if (!this.#guard && codec.close && hasLastWord(events)) return this.#finished(events)
+    const legal = this.#guard ? this.#guard.pass(events) : events
+    this.#ends.add(legal)
+    return legal
+  }
+
+  /** The last bytes of a stream: what it lacks comes before the word that ends it. */
+  #finished(bytes: Uint8Array): Uint8Array {
+    const before = bytes.subarray(0, bytes.length - lastWord.length)
+    this.#ends.add(before)
+    const last = Buffer.from(printed(this.#closing()) || lastWord)
+    this.#ends.add(last)
+    return Buffer.concat([before, last])
+  }
+
+  #large(bytes: Uint8Array, begins: boolean): Uint8Array {
+    // A failure is passed on whole or not at all: only then its words can be made safe.
+    if (begins && beginsFailure(bytes)) throw eventTooLarge(this.#room)
+    if (begins) this.torn = this.#guard?.large(Buffer.from(bytes.subarray(0, headLimit))) !== false
+    if (!this.torn) return nothing
+    this.#ends.add(bytes)
+    return bytes
+  }
+
+  /** What is still to say to the client; undefined: the stream breaks for it as it broke. */
+  #ending(error?: Error): Uint8Array | undefined {
+    const { codec } = this.#exchange
+    // The last event, if only the empty line after it is missing; what is left of a broken one is dropped.
+    const last = Buffer.from(this.#passed(Buffer.from(completed(this.#whole.rest())))).toString()
+    const near = lately(this.#ends)
+    this.#failure = announced(codec, near)
+    if (!this.#failure) this.#read = metered(codec, this.#ends, near)
+    // What breaks after the last word breaks nothing for the client.
+    const over = this.#failure !== undefined || (this.#read?.complete === true && (!error || near.length > 0))
+    const frames = over ? this.#closing() : this.#failing(error ?? this.#cutShort())
+    return frames && this.#shown(Buffer.from(last + printed(frames)))
+  }
+
+  #closing(): readonly Frame[] {
+    if (this.#guard) return this.#guard.end()
+    return this.#exchange.codec.close?.(asked(this.#exchange), lately(this.#ends).at(-1)) ?? []
+  }
+
+  #failing(error: Error): readonly Frame[] | undefined {
+    const failure = (this.#failure = failureOf(error, this.#exchange))
+    return this.#guard ? this.#guard.end(failure) : this.#exchange.codec.fail?.(failure, asked(this.#exchange))
+  }
+
+  #cutShort(): GatewayError {
+    const reason = 'the stream ended before it was complete'
+    return new GatewayError('upstream_error', { model: this.#exchange.candidate.model.name, reason })
+  }
+}
+
+const nothing = new Uint8Array()
 
 const lastWord = encodeFrame({ data: '[DONE]' })
 
@@ -186,8 +232,4 @@ function isWhole({ data }: Frame): boolean {
 
 function printed(frames: readonly Frame[]): string {
   return frames.map(encodeFrame).join('')
-}
-
-function cutShort(model: string): GatewayError {
-  return new GatewayError('upstream_error', { model, reason: 'the stream ended before it was complete' })
 }
