@@ -65,8 +65,9 @@ export function clientOutline(text: string, members: number, visitor: MemberVisi
 const keyLimit = 256
 
 /** A key from its token, in a text of one character per byte. */
-export function keyOf(text: string, start: number, end: number): string {
+export function keyOf(text: string, start: number, end: number, ascii = false): string {
   const key = text.slice(start + 1, end - 1)
-  if (!/[\\\x80-\xff]/.test(key) || key.length > keyLimit) return key
+  if (key.length > keyLimit) return key
+  if (!key.includes('\\') && (ascii || !/[\x80-\xff]/.test(key))) return key
   return clientJson(Buffer.from(text.slice(start, end), 'latin1').toString()) as string
 }

@@ -36,7 +36,7 @@ export function scanJson(bytes: Buffer, { fields, members, sent = true }: ScanOp
   const tokens = new Map<string, Token>()
   const read = fields.reader()
   const key = (start: number, end: number, value: number) => {
-    const name = read(keyOf(text, start, end))
+    const name = read(keyOf(text, start, end, ascii))
     if (name !== undefined && text[value] === '"') tokens.set(name, { start: value, end: stringEnd(text, value) })
   }
   const { escapedKey } = clientOutline(text, members, { key })

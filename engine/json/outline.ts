@@ -93,7 +93,8 @@ function tooMany({ members }: JsonBounds): JsonBoundError {
 
 /** Whether an odd number of backslashes stands before the quote at `at`. */
 function isEscaped(text: string, at: number): boolean {
-  let from = at
+  if (text.charCodeAt(at - 1) !== backslash) return false
+  let from = at - 1
   while (text.charCodeAt(from - 1) === backslash) from--
   return (at - from) % 2 === 1
 }

@@ -20,9 +20,9 @@ const parameters = {
 }
 const tool = { name: 'get_weather', description: 'Weather for a place' }
 
-/** A request of about 2 KB for the mock model `model`. */
-function body(shape: Shape, model: string, stream: boolean): object {
-  const text = words.repeat(14).slice(0, 1500)
+/** A request for the mock model `model`: of about 2 KB, or more where its text is longer. */
+function body(shape: Shape, model: string, stream: boolean, length = 1500): object {
+  const text = words.repeat(Math.ceil(length / words.length)).slice(0, length)
   const common = { model, temperature: 0.2, max_tokens: 256, ...(stream ? { stream: true } : {}) }
   if (shape === 'messages')
     return {
@@ -82,6 +82,8 @@ const stream = (connections: number, chunks: number, delay: number, seconds: num
 export const scenarios = {
   json1: whole(1),
   json32: whole(32),
+  /** A prompt of 2 MB: what passes over it cost. */
+  'json-2mb': whole(4, 'chat', (shape) => body(shape, 'mock', false, 2_000_000)),
   /** Decisions: to an upstream of their own protocol, or translated for a bridge. */
   decisions: whole(32, 'decisions', decisions),
   /** As many chunks as go through. */
