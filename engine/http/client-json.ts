@@ -1,7 +1,8 @@
 import { JsonBoundError, outline } from '../json/outline.ts'
 import type { JsonBounds, MemberVisitor, Outline } from '../json/outline.ts'
 import { parseJson } from '../json/parse.ts'
-import { brokenAt } from '../json/reader.ts'
+import { brokenAt, readJson } from '../json/reader.ts'
+import type { Verbatim } from '../json/reader.ts'
 import { GatewayError } from '../spec/error.ts'
 
 /** Deepest nesting a body may have; beyond it validators and walkers would overflow their stack. */
@@ -15,16 +16,19 @@ export interface Token {
 
 /** What is known of a client's JSON text. */
 export interface KnownText {
-  /** Whether an escape stands in one of its keys; absent: it is looked for. */
-  readonly escapedKey?: boolean
+  /** What a walk over it found; absent: whether an escape stands in one of its keys is looked for. */
+  readonly found?: Outline
+  /** What of it has to print as it stands. */
+  readonly verbatim?: Verbatim | undefined
   /** The client sent this very text, so that a place in it means something to it. */
   readonly sent?: boolean
 }
 
 /** The value of a client's JSON text. Throws `invalid_json`, which says where the text is none and never quotes it. */
-export function clientJson(text: string, { escapedKey, sent = false }: KnownText = {}): unknown {
+export function clientJson(text: string, { found, verbatim, sent = false }: KnownText = {}): unknown {
   try {
-    return parseJson(text, escapedKey)
+    // What the body itself says in numbers, such as a temperature, is read; what its members hold may be passed on.
+    return verbatim && found && found.changes > 1 ? readJson(text, verbatim) : parseJson(text, found?.escapedKey)
   } catch (cause) {
     const place = sent && text.length <= placeLimit ? placeOf(text) : undefined
     throw new GatewayError('invalid_json', { reason: place ?? 'it cannot be parsed' }, { cause })

@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { stringEnd } from '../json/outline.ts'
+import type { Verbatim } from '../json/reader.ts'
 import { GatewayError } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
 import type { JsonObject } from '../spec/json.ts'
@@ -20,6 +21,8 @@ export interface ScanOptions {
   readonly fields: FieldNames
   /** Most keys, objects and lists; four commas count as one. */
   readonly members: number
+  /** What of the body has to print as it stands. */
+  readonly verbatim?: Verbatim | undefined
   /** The bytes are those that the client sent; default: they are. */
   readonly sent?: boolean
 }
@@ -28,7 +31,7 @@ export interface ScanOptions {
  * Parses a client's JSON body. Before it is parsed, one walk over its tokens refuses what is nested deeper than 128
  * levels, what has too many members, and a field that others may read in another way.
  */
-export function scanJson(bytes: Buffer, { fields, members, sent = true }: ScanOptions): ScannedJson {
+export function scanJson(bytes: Buffer, { fields, members, verbatim, sent = true }: ScanOptions): ScannedJson {
   // One character per byte: a place in this text is one in the bytes.
   const text = bytes.toString('latin1')
   const ascii = isAscii(bytes)
@@ -39,8 +42,8 @@ export function scanJson(bytes: Buffer, { fields, members, sent = true }: ScanOp
     const name = read(keyOf(text, start, end, ascii))
     if (name !== undefined && text[value] === '"') tokens.set(name, { start: value, end: stringEnd(text, value) })
   }
-  const { escapedKey } = clientOutline(text, members, { key })
-  const body = clientJson(ascii ? text : bytes.toString(), { escapedKey, sent })
+  const found = clientOutline(text, members, { key })
+  const body = clientJson(ascii ? text : bytes.toString(), { found, verbatim, sent })
   if (!isObject(body)) throw new GatewayError('invalid_request', { reason: 'The body must be a JSON object.' })
   return { body, tokens }
 }

@@ -31,12 +31,18 @@ export interface MemberVisitor {
 export interface Outline {
   /** An escape stands in a key, of whatever object. */
   readonly escapedKey: boolean
+  /**
+   * Deepest level at which a number or a key stands that might print otherwise than it is written, such as `1.0`, `1e3`,
+   * `12345678901234567890` and `{"b":1,"0":2}`: 1 for a member of the outermost value, 0 where there is none.
+   */
+  readonly changes: number
   /** Index of the bracket that closes the outermost value; the length of the text where there is none. */
   readonly end: number
 }
 
 const [tab, newline, carriageReturn, space] = [0x09, 0x0a, 0x0d, 0x20]
 const [quote, comma, colon, backslash] = [0x22, 0x2c, 0x3a, 0x5c]
+const [plus, zero, letterE, smallE] = [0x2b, 0x30, 0x45, 0x65]
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /** What tokens take of the room that the bound on members gives. */
@@ -53,11 +59,16 @@ export function outline(text: string, bounds: JsonBounds, visitor?: MemberVisito
   /** Where the next backslash stands, from the last key on. */
   let slash = -1
   let escapedKey = false
+  let changes = 0
   let at = 0
   for (; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    // Part of a number: nothing else has so many characters outside strings.
-    if (code > comma && code < colon) continue
+    if (code > comma && code < colon) {
+      const end = numberEnd(text, at)
+      if (depth > changes && mayChange(text, at, end)) changes = depth
+      at = end - 1
+      continue
+    }
     if (code === quote) {
       const start = at
       let close = text.indexOf('"', start + 1)
@@ -71,6 +82,7 @@ export function outline(text: string, bounds: JsonBounds, visitor?: MemberVisito
         at = next
         if (slash < start) slash = indexOrEnd(text, '\\', start)
         if (slash < close) escapedKey = true
+        if (depth > changes && isDigit(text.charCodeAt(start + 1))) changes = depth
         if (depth === 1) visitor?.key(start, close + 1, afterSpace(text, next + 1))
       }
     } else if (code === openBrace || code === openBracket) {
@@ -81,14 +93,42 @@ export function outline(text: string, bounds: JsonBounds, visitor?: MemberVisito
       if (depth === 1) visitor?.end?.(at)
     } else if ((code === closeBrace || code === closeBracket) && --depth <= 0) {
       visitor?.end?.(at)
-      return { escapedKey, end: at }
+      return { escapedKey, changes, end: at }
     }
   }
-  return { escapedKey, end: text.length }
+  return { escapedKey, changes, end: text.length }
 }
 
 function tooMany({ members }: JsonBounds): JsonBoundError {
   return new JsonBoundError('members', members)
+}
+
+/** Index of the first character from `at` on that is no part of a number. */
+function numberEnd(text: string, at: number): number {
+  let end = at + 1
+  for (let code = text.charCodeAt(end); (code > comma && code < colon) || isSign(code); code = text.charCodeAt(end))
+    end++
+  return end
+}
+
+/** A letter or sign of an exponent. */
+function isSign(code: number): boolean {
+  return code === letterE || code === smallE || code === plus
+}
+
+function isDigit(code: number): boolean {
+  return code >= zero && code < colon
+}
+
+/** Digits that a number keeps, whichever they are. */
+const keptDigits = 15
+
+/** Whether a number might print otherwise: quick, and true more often than needed. */
+function mayChange(text: string, start: number, end: number): boolean {
+  if (end - start > keptDigits) return true
+  for (let at = start + 1; at < end; at++)
+    if (!isDigit(text.charCodeAt(at))) return /[eE]|0$|^-?0\.000000/.test(text.slice(start, end))
+  return text.startsWith('-0', start)
 }
 
 /** Whether an odd number of backslashes stands before the quote at `at`. */

@@ -1,5 +1,6 @@
 import { isSpace, outline, stringEnd } from './outline.ts'
 import { readJson } from './reader.ts'
+import type { Verbatim } from './reader.ts'
 
 /** Most members of any text: parsing more would hold up everybody else. */
 export const mostMembers = 2_000_000
@@ -20,6 +21,12 @@ export function parseJson(text: string, escapedKey = hasEscapedKey(text)): unkno
     // The parser's own message quotes the text, and the text may be a prompt.
     throw new SyntaxError('The text is not JSON.')
   }
+}
+
+/** Like `parseJson`; what `verbatim` says prints as it stood. */
+export function parseVerbatim(text: string, verbatim: Verbatim): unknown {
+  const { escapedKey, changes } = outline(text, { depth: Infinity, members: mostMembers })
+  return changes > 0 ? readJson(text, verbatim) : parseJson(text, escapedKey)
 }
 
 /** Whether an escape stands in a key. Looks only at strings that have an escape, and searches them natively. */

@@ -5,6 +5,18 @@ import { isSpace, stringEnd } from './outline.ts'
 const deepest = 1_000
 
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+
+/**
+ * Names of members that hold JSON of somebody else, such as the input of a tool or a schema, at whatever depth; `all`
+ * where a whole text is such JSON. `JSON.stringify` prints it as it stood: a number in its own digits (`1.0`,
+ * `12345678901234567890`), and keys in their own order, even those that look like an index. So such a number is an object of
+ * `JSON.rawJSON`, and who wants to know its value has to ask for `rawJSON`.
+ */
+export type Verbatim = ReadonlySet<string> | 'all'
+
+/** Node has it; its types do not. */
+const { rawJSON } = JSON as unknown as { rawJSON(this: void, text: string): number }
+
 const words = [
   ['true', true],
   ['false', false],
@@ -13,11 +25,12 @@ const words = [
 
 /**
  * Reads one JSON text (RFC 8259) with the results of `JSON.parse`: the last of equal keys counts, `__proto__` is a key
- * like any other, and a lone surrogate is kept. Takes time in proportion to the length of the text.
+ * like any other, and a lone surrogate is kept. What stands in members of a name in `verbatim` prints as it stood.
+ * Takes time in proportion to the length of the text.
  * Throws a `SyntaxError` that does not quote the text, also for what is nested deeper than 1,000 levels.
  */
-export function readJson(text: string): Json {
-  return new JsonReader(text).read()
+export function readJson(text: string, verbatim?: Verbatim): Json {
+  return new JsonReader(text, verbatim).read()
 }
 
 /** Index of the token at which a text stops being JSON; undefined where it does not, or is nested too deep to be read. */
@@ -34,13 +47,18 @@ export function brokenAt(text: string): number | undefined {
 
 class JsonReader {
   readonly #text: string
+  readonly #verbatim: Verbatim | undefined
+  /** What is read now has to print as it stands. */
+  #exact: boolean
   #at = 0
   #depth = 0
   /** Where the text was found to be no JSON. */
   broken: number | undefined
 
-  constructor(text: string) {
+  constructor(text: string, verbatim?: Verbatim) {
     this.#text = text
+    this.#verbatim = verbatim
+    this.#exact = verbatim === 'all'
   }
 
   read(): Json {
@@ -67,19 +85,29 @@ class JsonReader {
 
   #object(): JsonObject {
     const object: Record<string, Json> = {}
+    const keys = this.#exact ? new Set<string>() : undefined
     if (this.#took('}')) return object
     do {
       if (this.#next() !== '"') throw this.#broken()
       const key = this.#string()
+      keys?.add(key)
       this.#take(':')
-      const value = this.#value()
+      const value = this.#member(key)
       // An assignment to this one would change the prototype.
       if (key === '__proto__')
         Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
       else object[key] = value
     } while (this.#took(','))
     this.#take('}')
-    return object
+    return keys ? ordered(object, keys) : object
+  }
+
+  #member(key: string): Json {
+    const exact = this.#exact
+    this.#exact ||= this.#verbatim instanceof Set && this.#verbatim.has(key)
+    const value = this.#value()
+    this.#exact = exact
+    return value
   }
 
   #list(): readonly Json[] {
@@ -104,7 +132,9 @@ class JsonReader {
     const token = numberToken.exec(this.#text)?.[0]
     if (token === undefined) throw this.#broken()
     this.#at += token.length
-    return Number(token)
+    const value = Number(token)
+    // A value that is no part of another has to stay a number.
+    return this.#exact && this.#depth > 0 && String(value) !== token ? rawJSON(token) : value
   }
 
   #literal(): boolean | null {
@@ -146,4 +176,16 @@ function parsedString(token: string): string | undefined {
     // The caller says where it stands.
     return undefined
   }
+}
+
+/** Like `Object.fromEntries`; its keys print in the order of the entries, even those that look like an index. */
+export function orderedObject(entries: readonly (readonly [string, Json])[]): JsonObject {
+  return ordered(Object.fromEntries(entries), new Set(entries.map(([key]) => key)))
+}
+
+/** An object whose keys, all of `keys`, print in their order: JavaScript puts those first that look like an index. */
+function ordered(object: JsonObject, keys: ReadonlySet<string>): JsonObject {
+  const order = [...keys]
+  if (Object.keys(object).every((key, index) => key === order[index])) return object
+  return new Proxy(object, { ownKeys: () => order })
 }

@@ -204,12 +204,16 @@ export interface Codec<O extends Operation = Operation> {
   readonly request?: {
     parse(body: JsonObject): RequestOf<O>
     print(request: RequestOf<O>, target: PrintTarget): Printed<JsonObject>
+    /** Names of members of a body that hold JSON of the client's own, which prints as it stood: `Verbatim`. */
+    readonly verbatim?: ReadonlySet<string>
     /** Whether a file or sound given by its address is to be fetched first: the offer takes its bytes, but no address. */
     inlines?(part: Part, offer: Offer): boolean
     /** Whether a body asks for the provider's search of the web. */
     searches?(body: JsonObject): boolean
   }
   readonly reply?: {
+    /** Names of members of an answer that hold JSON of the model's own, which prints as it stood: `Verbatim`. */
+    readonly verbatim?: ReadonlySet<string>
     /** `offer`: whose answer it is; its traits may say how it is to be read. */
     parse(body: Json, restore?: Restore, offer?: Offer): ReplyOf<O>
     print(reply: ReplyOf<O>, asked: Asked): Printed<JsonObject>

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { GatewayError, customInput } from '../../engine/index.ts'
+import { GatewayError, customInput, parseVerbatim } from '../../engine/index.ts'
 import type { GenerateRequest, Item, JsonObject, Printed } from '../../engine/index.ts'
 import { origin } from './arbitrary-items.ts'
 import { requests } from './arbitrary-requests.ts'
@@ -35,7 +35,7 @@ describe('any request', () => {
         fc.property(requests, (request) => {
           const body = printed(request)?.body
           if (!body) return
-          const sent = JSON.parse(JSON.stringify(body)) as JsonObject
+          const sent = parseVerbatim(JSON.stringify(body), 'all') as JsonObject
           expect(sent).to.deep.equal(body)
           if (list(sent['messages'] ?? sent['input']).length > 0)
             expect(accepted(sent), JSON.stringify(accepted.errors)).to.equal(true)

@@ -30,7 +30,7 @@ export default defineCodec<'generate'>({
   failed,
   fail,
   close,
-  request: { parse, print, inlines, searches },
+  request: { parse, print, inlines, searches, verbatim: new Set(['parameters', 'schema']) },
   reply: { parse: parseReply, print: printReply },
   events: { reader: (restore, offer) => new ChatReader(restore, offer), writer: (asked) => new ChatWriter(asked) },
 })

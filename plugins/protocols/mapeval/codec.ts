@@ -18,6 +18,6 @@ export default defineCodec<'decide'>({
   head: ({ model }) => ({ model: model as string, stream: false, background: false }),
   error,
   meter,
-  request: { parse, print },
+  request: { parse, print, verbatim: new Set(['state', 'questions']) },
   reply: { parse: parseReply, print: printReply },
 })

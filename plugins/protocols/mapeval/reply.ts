@@ -1,4 +1,4 @@
-import { isObject } from '../../../engine/index.ts'
+import { isObject, orderedObject } from '../../../engine/index.ts'
 import type {
   Asked,
   DecideAnswer,
@@ -66,7 +66,7 @@ export function print(reply: DecideReply, { model, body }: Asked): Printed<JsonO
     ([id, question], index) => [id, printAnswer(question, answerAt(reply, index))] as const,
   )
   return {
-    body: { model: reply.model ?? model, answers: Object.fromEntries(answers), usage: printUsage(reply) },
+    body: { model: reply.model ?? model, answers: orderedObject(answers), usage: printUsage(reply) },
     losses: [],
   }
 }
@@ -81,7 +81,7 @@ function printAnswer(question: Question, answer: DecideAnswer): JsonObject {
         type: 'choice',
         choice: values[answer.choice] ?? null,
         confidence: answer.confidence,
-        probabilities: Object.fromEntries(values.map((value, index) => [value, answer.probabilities[index] ?? 0])),
+        probabilities: orderedObject(values.map((value, index) => [value, answer.probabilities[index] ?? 0])),
       }
     }
     case 'score': {

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../engine/index.ts'
+import { GatewayError, orderedObject } from '../../../engine/index.ts'
 import type {
   DecideQuestion,
   DecideRequest,
@@ -67,9 +67,7 @@ export function print(request: DecideRequest, { model, offer }: PrintTarget): Pr
     body: {
       model,
       state: stateOf(request),
-      questions: Object.fromEntries(
-        questions.map((question, index) => [idOf(question, index), printQuestion(question)]),
-      ),
+      questions: orderedObject(questions.map((question, index) => [idOf(question, index), printQuestion(question)])),
       ...(typeof field === 'string' && images.length > 0 ? { [field]: images } : {}),
       ...(rest?.protocol === protocol ? rest.fields : {}),
     },
@@ -103,7 +101,7 @@ function printQuestion(question: DecideQuestion): JsonObject {
     }
     case 'choice': {
       const criteria = question.choices.map(({ value, description }) => [String(value), description ?? null] as const)
-      return { type: 'choice', instructions, criteria: Object.fromEntries(criteria) }
+      return { type: 'choice', instructions, criteria: orderedObject(criteria) }
     }
     case 'score':
       return {

@@ -10,7 +10,7 @@ import { parseReply, printReply } from './reply.ts'
 import { schema } from './schema.ts'
 import { readStop } from './stop.ts'
 import { mergeUsage, readUsage } from './usage.ts'
-import { protocol } from './wire.ts'
+import { protocol, verbatim } from './wire.ts'
 import { MessagesWriter } from './writer.ts'
 
 export { messagesTraits } from './traits.ts'
@@ -56,8 +56,8 @@ export default defineCodec<'generate'>({
   },
   keepalive: frame({ type: 'ping' }),
   fail: (failure, { id }) => [errorFrame(failure, id)],
-  request: { parse, print, searches },
-  reply: { parse: parseReply, print: printReply },
+  request: { parse, print, searches, verbatim: verbatim.request },
+  reply: { parse: parseReply, print: printReply, verbatim: verbatim.reply },
   events: {
     reader: (restore) => new MessagesReader(restore),
     writer: (asked) => new MessagesWriter(asked),

@@ -1,5 +1,5 @@
 import type { GenerateRequest, Item, JsonObject, Message, ToolCall, ToolResult } from '../../../engine/index.ts'
-import { PairedCalls, isObject, parseJson, word } from '../../../engine/index.ts'
+import { PairedCalls, isObject, parseVerbatim, word } from '../../../engine/index.ts'
 import { messageBlocks, resultContent } from './print-parts.ts'
 import { cacheControl } from './printing.ts'
 import type { Printing } from './printing.ts'
@@ -159,7 +159,7 @@ function toolResult(id: string, result: ToolResult | undefined, printing: Printi
 export function inputObject(text: string): JsonObject {
   if (text.trim() === '') return {}
   try {
-    const parsed: unknown = parseJson(text)
+    const parsed: unknown = parseVerbatim(text, 'all')
     if (isObject(parsed)) return parsed
   } catch {
     // Wrapped below, like JSON that is no object.

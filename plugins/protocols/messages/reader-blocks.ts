@@ -1,5 +1,5 @@
 import type { GenerateEvent, JsonObject, Restore, Seal } from '../../../engine/index.ts'
-import { CustomInput, isObject, parseJson, restored } from '../../../engine/index.ts'
+import { CustomInput, isObject, parseVerbatim, restored } from '../../../engine/index.ts'
 import { opaqueItem, readCitation } from './web-search.ts'
 
 /** A content block of a streamed answer while it is open. */
@@ -158,7 +158,8 @@ export class OpaqueReader implements BlockReader {
   /** Throws a `SyntaxError` when the input it was given in pieces is not JSON. */
   close(): readonly GenerateEvent[] {
     const index = this.#index
-    const value = this.#input === '' ? this.#block : { ...this.#block, input: parseJson(this.#input) as JsonObject }
+    const value =
+      this.#input === '' ? this.#block : { ...this.#block, input: parseVerbatim(this.#input, 'all') as JsonObject }
     return [
       { type: 'item', index, item: opaqueItem(value, 'assistant') },
       { type: 'item-end', index },

@@ -8,13 +8,14 @@ import type {
   Restore,
   StopReason,
 } from '../../../engine/index.ts'
-import { isObject, parseJson } from '../../../engine/index.ts'
+import { isObject, parseJson, parseVerbatim } from '../../../engine/index.ts'
 import { streamFailure } from './errors.ts'
 import { CallReader, OpaqueReader, TextReader, ThinkingReader } from './reader-blocks.ts'
 import type { BlockReader } from './reader-blocks.ts'
 import { replyHead, replyRest } from './reply-fields.ts'
 import { readStop } from './stop.ts'
 import { mergeUsage, readUsage } from './usage.ts'
+import { verbatim } from './wire.ts'
 
 /**
  * Reads an answer event by event. Texts in a row are parts of one message item; every other block is an item of its
@@ -39,7 +40,9 @@ export class MessagesReader implements EventReader<GenerateEvent> {
   read(frame: Frame): readonly GenerateEvent[] {
     if (this.#done || frame.data === '[DONE]') return []
     return this.#guarded(() => {
-      const event: unknown = parseJson(frame.data)
+      // The input of a tool may come whole, with the start of its block.
+      const starts = frame.event === 'content_block_start'
+      const event: unknown = starts ? parseVerbatim(frame.data, verbatim.reply) : parseJson(frame.data)
       return isObject(event) ? this.take(event) : this.#fail(broken('an event is not an object'))
     })
   }

@@ -3,6 +3,9 @@ import type { Json, JsonObject } from '../../../engine/index.ts'
 /** The protocol's word in YAML, in `rest` and in opaque parts. */
 export const protocol = 'messages'
 
+/** Members that hold JSON of the client's or the model's own: inputs of tools, and schemas. */
+export const verbatim = { request: new Set(['input', 'input_schema', 'schema']), reply: new Set(['input']) }
+
 export type CacheControl = { readonly type: 'ephemeral'; readonly ttl?: string | null }
 type Cached = { readonly cache_control?: CacheControl | null }
 

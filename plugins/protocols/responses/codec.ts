@@ -35,7 +35,7 @@ export default defineCodec({
   failed,
   guard: (asked) => new Guard(asked),
   socket,
-  request: { searches, parse, print, inlines },
+  request: { searches, parse, print, inlines, verbatim: new Set(['parameters', 'schema']) },
   reply: { parse: parseReply, print: printReply },
   events: {
     reader: (restore) => new Reader(restore),

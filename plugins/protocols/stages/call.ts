@@ -9,6 +9,7 @@ import {
   durationSchema,
   isObject,
   parseJson,
+  parseVerbatim,
   peek,
 } from '../../../engine/index.ts'
 import type {
@@ -73,7 +74,7 @@ export default defineStage({
         if (model.offer.protocol === undefined) return { answer: await askNeutral(request, model, scope, timeouts) }
         const codec = host.codec(model.offer.protocol)
         const answer = await ask(request, model, upstream, { codec, scope, timeouts })
-        return { answer: await begun(answer, model, { codec, limit, host, scope }) }
+        return { answer: await begun(answer, model, { codec, limit, host, scope, translated: !upstream.same }) }
       } catch (error) {
         throw lacking(error, request) ? request.missing : error
       } finally {
@@ -115,6 +116,8 @@ interface Reading {
   readonly limit: number
   readonly host: Host
   readonly scope: Scope
+  /** The answer goes to a client of another protocol. */
+  readonly translated: boolean
 }
 
 /** The kind of answer it is, by its media type, once enough of it is there to be sure that it is one. */
@@ -146,8 +149,9 @@ function begun(answer: Answer, candidate: Candidate, reading: Reading): Promise<
   })
 }
 
-function wholeAnswer(bytes: Buffer, type: string, { model }: Candidate, { codec, host }: Reading): UpstreamAnswer {
-  const body = wholeBody(bytes, model.name)
+function wholeAnswer(bytes: Buffer, type: string, { model }: Candidate, reading: Reading): UpstreamAnswer {
+  const { codec, host, translated } = reading
+  const body = wholeBody(bytes, model.name, translated ? codec.reply?.verbatim : undefined)
   const failing = refusedAnswer(bytes, body, codec, model.name, host)
   if (failing) throw failing
   return { kind: 'whole', bytes, body, type }
@@ -194,10 +198,11 @@ function firstFrame(decoder: FrameDecoder, chunk: Uint8Array): Frame | undefined
   return undefined
 }
 
-function wholeBody(bytes: Buffer, model: string): JsonObject {
+function wholeBody(bytes: Buffer, model: string, verbatim: ReadonlySet<string> | undefined): JsonObject {
   let body: unknown
   try {
-    body = parseJson(bytes.toString())
+    const text = bytes.toString()
+    body = verbatim ? parseVerbatim(text, verbatim) : parseJson(text)
   } catch (cause) {
     throw new GatewayError(
       'upstream_invalid_response',

@@ -77,6 +77,7 @@ function checkNames(form: JsonObject): void {
 }
 
 function readJson(codec: AnyCodec, { headers, message }: Ingress, raw: Buffer, members: number) {
-  const { body, tokens } = scanJson(raw, { fields, members, sent: message === undefined })
+  const verbatim = codec.request?.verbatim
+  const { body, tokens } = scanJson(raw, { fields, members, verbatim, sent: message === undefined })
   return { request: new ClientRequest(codec, { raw, headers, contentType: json, body, modelAt: tokens.get('model') }) }
 }

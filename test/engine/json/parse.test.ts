@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { parseJson } from '../../../engine/json/parse.ts'
+import { parseJson, parseVerbatim } from '../../../engine/json/parse.ts'
 
 /** Two texts: after V8 has read the first, it reads the key of the second wrongly. */
 const pairs = [
@@ -144,6 +144,68 @@ describe('parseJson', () => {
     // A quadratic reader would take hours.
     for (const piece of hostile) outcome(parseJson, `{"\\u0061":${piece.repeat(size / piece.length)}`)
     for (const piece of hostile) outcome(parseJson, `["${piece.repeat(size / piece.length)}`)
+  })
+})
+
+describe('parseVerbatim', () => {
+  const number = fc.constantFrom(
+    '0',
+    '1',
+    '-0',
+    '1.0',
+    '0.7',
+    '-12.50',
+    '1e3',
+    '1E-7',
+    '0.0000001',
+    '1e400',
+    '9'.repeat(30),
+  )
+  const key = fc.constantFrom(
+    'a',
+    'b',
+    '0',
+    '1',
+    '10',
+    '-1',
+    '01',
+    '4294967294',
+    '4294967295',
+    '__proto__',
+    'é',
+    '\\u0041',
+  )
+  const { json } = fc.letrec<{ json: string; list: string; object: string }>((tie) => ({
+    json: fc.oneof({ maxDepth: 4 }, number, fc.constantFrom('true', 'null', '"1.0"'), tie('list'), tie('object')),
+    list: fc.array(tie('json'), { maxLength: 4 }).map((values) => `[${values.join()}]`),
+    object: fc
+      .uniqueArray(fc.tuple(key, tie('json')), { selector: ([name]) => name, maxLength: 4 })
+      .map((members) => `{${members.map(([name, value]) => `"${name}":${value}`).join()}}`),
+  }))
+  const printed = (text: string) => text.replaceAll('\\u0041', 'A')
+
+  it('gives what prints as it stood, and holds what JSON.parse gives', () => {
+    fc.assert(
+      fc.property(json, (inner) => {
+        const text = `{"x":${inner}}`
+        const read = parseVerbatim(text, 'all')
+        expect(JSON.stringify(read)).to.equal(printed(text))
+        expect(JSON.parse(JSON.stringify(read))).to.deep.equal(JSON.parse(text))
+      }),
+      { numRuns: 3_000 },
+    )
+  })
+
+  it('leaves alone what stands elsewhere', () => {
+    const odd = '{"1":1.0,"0":2}'
+    const read = parseVerbatim(`{"a":${odd},"in":${odd},"b":[1.0,{"in":[1.0]}]}`, new Set(['in']))
+    expect(JSON.stringify(read)).to.equal(`{"a":{"0":2,"1":1},"in":${odd},"b":[1,{"in":[1.0]}]}`)
+    for (const text of ['1.0', '12345678901234567890']) expect(parseVerbatim(text, 'all')).to.equal(Number(text))
+  })
+
+  it('refuses what parseJson refuses', () => {
+    for (const text of ['', '{', '{"1":1.0', '[01]', '[1.]', '[1e]', '[-]', '{"1":1.0}x', '[+1]'])
+      expect(() => parseVerbatim(text, 'all'), text).to.throw(SyntaxError)
   })
 })
 
