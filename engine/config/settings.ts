@@ -161,9 +161,15 @@ export const settingsFormat = {
       type: 'array',
       items: { type: 'string', minLength: 1 },
       default: ['./plugins'],
-      description: 'Folders, files (starting with ./) or npm packages that bring stages, codecs and providers.',
+      description:
+        'Folders, files (starting with ./) or npm packages that bring stages, codecs and providers beside the shipped ones.',
     },
-    pipelines: { type: 'string', minLength: 1, default: './pipelines', description: 'Folder of the pipelines.' },
+    pipelines: {
+      type: 'string',
+      minLength: 1,
+      default: './pipelines',
+      description: 'Folder of your pipelines; a file takes the place of the shipped one of its name.',
+    },
     providers: {
       type: 'array',
       default: [],
