@@ -14,8 +14,18 @@ const launcher = join(folder, 'node_modules', 'sluice', 'engine', 'bin', 'sluice
 const { PATH = '', HOME = '' } = process.env
 const quiet = { PATH, HOME, PORT: '0' }
 
+// What npm, when it started this script, took from the settings of the checkout: a newcomer has none of them.
+const ours = readFileSync(join(root, '.npmrc'), 'utf8').matchAll(/^([a-z-]+)=/gm)
+const settings = new Set([...ours].map(([, name = '']) => `npm_config_${name.replaceAll('-', '_')}`))
+const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !settings.has(name)))
+
 const npm = (words: readonly string[], cwd: string) =>
-  execFileSync('npm', [...words, '--loglevel=error'], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+  execFileSync('npm', [...words, '--loglevel=error'], {
+    cwd,
+    env: environment,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
 const sluice = (words: readonly string[], more: Record<string, string> = {}) =>
   execFileSync(process.execPath, [launcher, ...words], { cwd: folder, env: { ...quiet, ...more }, encoding: 'utf8' })
 
