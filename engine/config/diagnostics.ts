@@ -78,6 +78,8 @@ function sentence(error: ErrorObject): string {
       return `must be ${JSON.stringify(params['allowedValue'])}`
     case 'type':
       return `must be ${([] as string[]).concat(params['type'] as string | string[]).join(' or ')}`
+    case 'pattern':
+      return String(parentSchema?.['patternErrorMessage'] ?? 'does not have the form that is needed')
     case 'minLength':
       return params['limit'] === 1 ? 'must not be empty' : (error.message ?? keyword)
     default:

@@ -7,7 +7,13 @@ const domains = (description: string) =>
   ({
     type: 'array',
     maxItems: 100,
-    items: { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\s/:]+(/\\S*)?$' },
+    items: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 256,
+      pattern: '^[^\\s/:]+(/\\S*)?$',
+      patternErrorMessage: 'must be a host, with a path or none, and no scheme',
+    },
     default: [],
     description,
   }) as const

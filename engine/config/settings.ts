@@ -4,7 +4,13 @@ import { durationSchema } from '../spec/duration.ts'
 import type { JsonObject } from '../spec/json.ts'
 import { serverSettings } from './server-settings.ts'
 
-const name = { type: 'string', minLength: 1, maxLength: 256, pattern: '^\\S+$' } as const
+const name = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 256,
+  pattern: '^\\S+$',
+  patternErrorMessage: 'must have no spaces',
+} as const
 const names = { type: 'array', items: name } as const
 const price = (what: string) => ({ type: 'number', minimum: 0, description: `USD per million ${what}.` }) as const
 const flag = (description: string, fallback: boolean) => ({ type: 'boolean', default: fallback, description }) as const
@@ -119,6 +125,7 @@ export const settingsFormat = {
         url: {
           type: 'string',
           pattern: '^(sqlite:.+|postgres(ql)?://.+)$',
+          patternErrorMessage: 'must be sqlite: and a file, or an address that starts with postgres://',
           default: 'sqlite:data/sluice.db',
           description: 'sqlite:<file> or postgres://…; DATABASE_URL overrides it.',
         },
@@ -133,6 +140,7 @@ export const settingsFormat = {
         url: {
           type: 'string',
           pattern: '^rediss?://.+$',
+          patternErrorMessage: 'must be an address that starts with redis:// or rediss://',
           description: 'redis://… or rediss://…; REDIS_URL overrides it.',
         },
       },

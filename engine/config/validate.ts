@@ -22,13 +22,15 @@ const ajv = new Ajv2020({
 })
 formats.default(ajv)
 ajv.addKeyword({ keyword: 'x-pipeline', schemaType: 'boolean' })
+// Editors know it by this name, too.
+ajv.addKeyword({ keyword: 'patternErrorMessage', schemaType: 'string' })
 
 // A reload meets most schemas again, and compiling is the slow part of loading.
 const compiled = new WeakMap<object, Validator>()
 
 /**
  * Compiles a JSON Schema (draft 2020-12) for configuration: strict, defaults filled in, every error reported.
- * `x-pipeline: true` marks a text that names a pipeline. Throws when the schema itself is wrong.
+ * `x-pipeline: true` marks a text that names a pipeline; `patternErrorMessage` says in words what a `pattern` asks for. Throws when the schema itself is wrong.
  * @param schema kept by identity: the same object is compiled once
  */
 export function validator(schema: object): Validator {

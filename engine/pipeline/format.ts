@@ -14,7 +14,12 @@ export const pipelineFormat = {
   additionalProperties: false,
   required: ['name', 'summary', 'stages'],
   properties: {
-    name: { type: 'string', pattern: '^[a-z][a-z0-9-]*$', description: 'Name of the pipeline, for use: and for logs.' },
+    name: {
+      type: 'string',
+      pattern: '^[a-z][a-z0-9-]*$',
+      patternErrorMessage: 'must be small letters, digits and hyphens, a letter first',
+      description: 'Name of the pipeline, for use: and for logs.',
+    },
     summary: { type: 'string', minLength: 1, description: 'What it does, in one sentence.' },
     protocol: {
       type: 'string',
@@ -27,6 +32,7 @@ export const pipelineFormat = {
       items: {
         type: 'string',
         pattern: '^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|WS) (/|(/(:[a-z][a-z0-9_]*|[A-Za-z0-9._~-]+))+)$',
+        patternErrorMessage: 'must be a method and a path, such as "POST /v1/things/:id"',
       },
     },
     public: { type: 'boolean', default: false, description: 'Serves without asking who is there.' },
@@ -79,6 +85,7 @@ export const attemptFormat = {
       items: {
         type: ['string', 'integer'],
         pattern: '^(connect|timeout|invalid|[45]\\d\\d|[45]xx)$',
+        patternErrorMessage: 'must be connect, timeout, invalid, a status from 400 to 599, 4xx or 5xx',
         minimum: 400,
         maximum: 599,
       },

@@ -1,5 +1,9 @@
 /** JSON Schema of a duration in a configuration: a whole number and its unit (`ms`, `s`, `m`, `h`, `d`). */
-export const durationSchema = { type: 'string', pattern: '^\\d+(ms|s|m|h|d)$' } as const
+export const durationSchema = {
+  type: 'string',
+  pattern: '^\\d+(ms|s|m|h|d)$',
+  patternErrorMessage: 'must be a number and its unit (ms, s, m, h or d), such as 60s',
+} as const
 
 const units = new Map([
   ['ms', 1],

@@ -8,6 +8,7 @@ export const httpProperties = {
   api_key: {
     type: 'string',
     pattern: '^[\\x21-\\x7e]+$',
+    patternErrorMessage: 'must be printable ASCII characters without spaces',
     description: 'Key that the gateway shows to the provider, best taken from the environment: ${NAME}.',
   },
   endpoint_base_urls: {
@@ -29,7 +30,11 @@ export const httpProperties = {
   },
   headers: {
     type: 'object',
-    additionalProperties: { type: 'string', pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]*$' },
+    additionalProperties: {
+      type: 'string',
+      pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]*$',
+      patternErrorMessage: 'must be one line of characters that headers may hold',
+    },
     description: 'Further headers of every request to the provider.',
   },
   timeouts: {

@@ -26,7 +26,11 @@ export default defineProvider({
       },
       betas: {
         type: 'array',
-        items: { type: 'string', pattern: '^[\\x21-\\x2b\\x2d-\\x7e]+$' },
+        items: {
+          type: 'string',
+          pattern: '^[\\x21-\\x2b\\x2d-\\x7e]+$',
+          patternErrorMessage: 'must be printable ASCII characters without spaces and commas',
+        },
         description: 'Features of anthropic-beta that may be passed on. Unset: whatever a messages client asks for.',
       },
     },

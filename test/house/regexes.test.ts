@@ -42,6 +42,14 @@ describe('house: regular expressions', () => {
     expect(making).to.have.members(Object.keys(made))
   })
 
+  it('are told in words where a schema asks for one', () => {
+    const silent = sources.filter(
+      ({ text }) =>
+        [...text.matchAll(/\bpattern: '/g)].length !== [...text.matchAll(/\bpatternErrorMessage: '/g)].length,
+    )
+    expect(silent.map(({ path }) => path)).to.deep.equal([])
+  })
+
   it('are judged as they should be', () => {
     const slow = [
       /\b(eyJ)[\w-]{8,}\.[\w-]+\.[\w-]*/g,

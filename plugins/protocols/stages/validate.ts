@@ -86,6 +86,7 @@ function reason({ keyword, message, params }: ErrorObject): string {
   if (keyword === 'enum')
     return `it must be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`
   if (keyword === 'const') return `it must be ${JSON.stringify(params['allowedValue'])}`
+  if (keyword === 'pattern') return 'it does not have the form that is needed'
   return `it ${message ?? 'is not valid'}`
 }
 

@@ -62,6 +62,14 @@ describe('settings', () => {
           file_urls: { fetch: true, allow_private: false, max_bytes: 20_971_520, timeout: '10s' },
         },
         keepalive: { sse_interval: '15s' },
+        request_policy: { answer_model: 'upstream', prompt_caching: 'asked' },
+        web_search: {
+          mode: 'native',
+          context_size: null,
+          allowed_domains: [],
+          blocked_domains: [],
+          max_uses: null,
+        },
       },
     })
   })
@@ -117,7 +125,7 @@ api_keys:
     expect(load(text).problems).to.deep.equal([
       's.yaml:1:11: unknown field "prot"; did you mean "port"? [additionalProperties]',
       's.yaml:1:29: must be integer or must be "auto" [anyOf]',
-      's.yaml:2:18: must match pattern "^(sqlite:.+|postgres(ql)?://.+)$" [pattern]',
+      's.yaml:2:18: must be sqlite: and a file, or an address that starts with postgres:// [pattern]',
       's.yaml:3:1: unknown field "mcp_servers" [additionalProperties]',
       's.yaml:5:22: no provider type "remot"; did you mean "remote"? [unknown-provider-type]',
       's.yaml:6:45: unknown field "base_ulr"; did you mean "base_url"? [additionalProperties]',

@@ -41,7 +41,7 @@ describe('pipeline flow', () => {
       'pipelines/bad.yaml:4:5: "resolve" needs "request", which no earlier stage provides [missing-slot]',
       'pipelines/bad.yaml:8:13: no stage named "alow"; did you mean "allow"? [unknown-stage]',
       'pipelines/bad.yaml:9:17: condition reads "rout", which nothing earlier provides [missing-slot]',
-      'pipelines/bad.yaml:10:39: must match pattern "^\\d+(ms|s|m|h|d)$" [pattern]',
+      'pipelines/bad.yaml:10:39: must be a number and its unit (ms, s, m, h or d), such as 60s [pattern]',
       'pipelines/bad.yaml:13:20: unknown field "timeot"; did you mean "timeout"? [additionalProperties]',
     ])
   })

@@ -12,7 +12,7 @@ name: three
 `
     expect(findings({ 'e.yaml': text })).to.deep.equal([
       'e.yaml:3:45: not every path through this pipeline ends with a reply [no-reply]',
-      'e.yaml:3:54: must match pattern "^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|WS) (/|(/(:[a-z][a-z0-9_]*|[A-Za-z0-9._~-]+))+)$" [pattern]',
+      'e.yaml:3:54: must be a method and a path, such as "POST /v1/things/:id" [pattern]',
       'e.yaml:3:73: "allow" needs "candidates", which no earlier stage provides [missing-slot]',
       'e.yaml:3:81: unknown field "sumary"; did you mean "summary"? [additionalProperties]',
       'e.yaml:4:1: unknown field "name" beside "endpoints" [additionalProperties]',
@@ -39,14 +39,14 @@ name: three
       'p.yaml:7:26: a whole slot is matched by true (it is there) or false [condition]',
       'p.yaml:9:9: "do" is missing [required]',
       'p.yaml:9:9: unknown field "wen"; did you mean "when"? [additionalProperties]',
-      'p.yaml:10:21: must match pattern "^(connect|timeout|invalid|[45]\\d\\d|[45]xx)$" [pattern]',
-      'p.yaml:10:36: must match pattern "^\\d+(ms|s|m|h|d)$" [pattern]',
+      'p.yaml:10:21: must be connect, timeout, invalid, a status from 400 to 599, 4xx or 5xx [pattern]',
+      'p.yaml:10:36: must be a number and its unit (ms, s, m, h or d), such as 60s [pattern]',
       'p.yaml:10:49: must be >= 1 [minimum]',
       'p.yaml:10:56: must NOT have fewer than 1 items [minItems]',
       'p.yaml:11:12: must be object [type]',
       'p.yaml:12:5: a step has one name; indent "allow" to make it a field of "reply" [step]',
       'p.yaml:13:5: a step is a name, or a name with its fields [step]',
-      'p.yaml:14:16: must match pattern "^\\d+(ms|s|m|h|d)$" [pattern]',
+      'p.yaml:14:16: must be a number and its unit (ms, s, m, h or d), such as 60s [pattern]',
       'p.yaml:15:29: must be string [type]',
     ])
   })
