@@ -51,6 +51,8 @@ export interface HouseOptions {
 /** A gateway that serves. */
 export interface House {
   readonly address: AddressInfo
+  /** Resolves once what the first requests would wait for is ready. */
+  readonly warm: Promise<void>
   readonly live: Live
   readonly keys: ApiKeys
   readonly database: Database
@@ -154,10 +156,11 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     const unwatch = options.watch ? watchConfiguration(live, log) : () => undefined
     const { keys, database, rows, jobs } = stores
     jobs?.start(dispatchJobs(live))
-    warmth.start()
+    const warm = warmth.start()
     const polling = setInterval(() => pollKeys(keys, log, () => http.recheck()), keyPoll).unref()
     return {
       address,
+      warm,
       live,
       keys,
       database,

@@ -55,10 +55,13 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     reload: () => void reloaded(house, log),
   })
   log.info({ version: house.live.current.version }, 'the configuration is live')
-  if (cluster.isWorker) return 0
-  const key = await house.keys.ensureFirstKey()
-  if (key !== undefined) showFirstKey(key, json, terminal)
-  introduce({ address: house.address, snapshot: house.live.current, key }, json, terminal)
+  if (cluster.isPrimary) {
+    const key = await house.keys.ensureFirstKey()
+    if (key !== undefined) showFirstKey(key, json, terminal)
+    introduce({ address: house.address, snapshot: house.live.current, key }, json, terminal)
+  }
+  // Starting is over once all is prepared: the process keeps its memory small until then.
+  await house.warm
   return 0
 }
 

@@ -12,6 +12,7 @@ export class Warmth {
   readonly #log: Pick<Logger, 'warn'>
   #serving = false
   #next: NodeJS.Timeout | undefined
+  readonly #done = Promise.withResolvers<void>()
 
   constructor(log: Pick<Logger, 'warn'>) {
     this.#log = log
@@ -23,20 +24,23 @@ export class Warmth {
     if (this.#serving) this.#schedule()
   }
 
-  /** The process serves: what is there may be done. */
-  start(): void {
+  /** The process serves: what is there may be done. Resolves when it is, or will not be any more. */
+  start(): Promise<void> {
     this.#serving = true
     this.#schedule()
+    return this.#done.promise
   }
 
   /** Does nothing any more. */
   stop(): void {
     this.#serving = false
     clearTimeout(this.#next)
+    this.#done.resolve()
   }
 
   #schedule(): void {
-    if (this.#pieces.length > 0) this.#next ??= setTimeout(() => this.#do(), gap).unref()
+    if (this.#pieces.length === 0) this.#done.resolve()
+    else this.#next ??= setTimeout(() => this.#do(), gap).unref()
   }
 
   #do(): void {

@@ -29,10 +29,11 @@ describe('what is made ready once the gateway serves', () => {
     })
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(done).to.deep.equal([])
-    warmth.start()
-    await last(warmth)
+    await warmth.start()
     expect(done).to.deep.equal(['one', 'after one', 'two', 'after two'])
     expect(warnings).to.have.length(1)
+    // What a reload brings is done too.
+    await last(warmth)
     warmth.stop()
     warmth.add(() => done.push('late'))
     await new Promise((resolve) => setTimeout(resolve, 50))
