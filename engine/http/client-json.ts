@@ -49,7 +49,7 @@ function placeOf(text: string): string | undefined {
 }
 
 /**
- * Walks over a client's JSON text, given as one character per byte. Throws `invalid_json` for what is nested deeper than
+ * Walks over a client's JSON text. Throws `invalid_json` for what is nested deeper than
  * 128 levels, `request_too_large` for what has more than `members`.
  */
 export function clientOutline(text: string, members: number, visitor: MemberVisitor): Outline {
@@ -65,13 +65,10 @@ export function clientOutline(text: string, members: number, visitor: MemberVisi
   }
 }
 
-/** Longest key that is decoded, in bytes. */
+/** Characters of the longest key that is decoded. */
 const keyLimit = 256
 
-/** A key from its token, in a text of one character per byte. */
-export function keyOf(text: string, start: number, end: number, ascii = false): string {
-  const key = text.slice(start + 1, end - 1)
-  if (key.length > keyLimit) return key
-  if (!key.includes('\\') && (ascii || !/[\x80-\xff]/.test(key))) return key
-  return clientJson(Buffer.from(text.slice(start, end), 'latin1').toString()) as string
+/** What the token of a key says; too long a one stays as it is written. */
+export function keyOf(token: string): string {
+  return token.includes('\\') && token.length <= keyLimit ? (clientJson(token) as string) : token.slice(1, -1)
 }

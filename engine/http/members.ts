@@ -48,7 +48,7 @@ export function cutMembers(bytes: Buffer, names: FieldNames): Cut {
   }
   const { end } = clientOutline(text, mostMembers, {
     key: (keyStart, keyEnd) => {
-      named ??= read(keyOf(text, keyStart, keyEnd))
+      named ??= read(keyOf(bytes.toString('utf8', keyStart, keyEnd)))
     },
     end: take,
   })

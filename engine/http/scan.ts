@@ -1,4 +1,4 @@
-import { isAscii, isUtf8 } from 'node:buffer'
+import { isUtf8 } from 'node:buffer'
 import { stringEnd } from '../json/outline.ts'
 import type { Verbatim } from '../json/reader.ts'
 import { GatewayError } from '../spec/error.ts'
@@ -32,21 +32,24 @@ export interface ScanOptions {
  * levels, what has too many members, and a field that others may read in another way.
  */
 export function scanJson(bytes: Buffer, { fields, members, verbatim, sent = true }: ScanOptions): ScannedJson {
-  // One character per byte: a place in this text is one in the bytes.
-  const text = bytes.toString('latin1')
-  const ascii = isAscii(bytes)
-  if (!ascii && !isUtf8(bytes)) throw new GatewayError('invalid_json', { reason: 'it is not UTF-8' })
+  if (!isUtf8(bytes)) throw new GatewayError('invalid_json', { reason: 'it is not UTF-8' })
+  const text = bytes.toString()
+  // Where each character is one byte, a place in the text is one in the bytes.
+  const byteAt = text.length === bytes.length ? same : (at: number) => Buffer.byteLength(text.slice(0, at))
   const tokens = new Map<string, Token>()
   const read = fields.reader()
   const key = (start: number, end: number, value: number) => {
-    const name = read(keyOf(text, start, end, ascii))
-    if (name !== undefined && text[value] === '"') tokens.set(name, { start: value, end: stringEnd(text, value) })
+    const name = read(keyOf(text.slice(start, end)))
+    if (name === undefined || text[value] !== '"') return
+    tokens.set(name, { start: byteAt(value), end: byteAt(stringEnd(text, value)) })
   }
   const found = clientOutline(text, members, { key })
-  const body = clientJson(ascii ? text : bytes.toString(), { found, verbatim, sent })
+  const body = clientJson(text, { found, verbatim, sent })
   if (!isObject(body)) throw new GatewayError('invalid_request', { reason: 'The body must be a JSON object.' })
   return { body, tokens }
 }
+
+const same = (at: number) => at
 
 /** `bytes` with the string token at `token` replaced by `value`; everything else stays as it is. */
 export function spliceString(bytes: Buffer, token: Token, value: string): Buffer {
