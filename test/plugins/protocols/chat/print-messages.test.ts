@@ -24,6 +24,19 @@ const image: Part = { type: 'image', source: { kind: 'data', mediaType: 'image/p
 const imageUrl = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
 
 describe('chat messages for an upstream', () => {
+  it('have call ids of at most 64 characters, the same for a call and its result', () => {
+    const long = `${'x'.repeat(200)}/1`
+    const { messages } = print([call(long), call(`${long}2`), result(long, text('a')), result(`${long}2`, text('b'))])
+    const [calls, ...results] = messages as [
+      { tool_calls: readonly { id: string }[] },
+      ...(readonly { tool_call_id: string }[]),
+    ]
+    const ids = calls.tool_calls.map(({ id }) => id)
+    expect(results.map(({ tool_call_id: id }) => id)).to.deep.equal(ids)
+    expect(new Set(ids).size).to.equal(2)
+    for (const id of ids) expect(id).to.match(/^[\w-]{1,64}$/)
+  })
+
   it('keep their roles, or take the one role for instructions', () => {
     const items: Item[] = [
       { type: 'message', role: 'system', content: [text('a'), text('b')] },
