@@ -25,6 +25,8 @@ export default defineStage({
   needs: ['outcome', 'job'],
   maybe: ['reply', 'model', 'meter'],
   provides: [],
+  // It waits for the store up to three times.
+  timeout: '4m',
   build:
     (_, { keyValue, log }) =>
     async (slots, scope) => {
