@@ -89,7 +89,7 @@ describe('failures through a gateway', () => {
             if (given === 401 || given === 403) expect(refusal.text).to.not.contain('No, thanks.')
             else expect(refusal.text).to.contain('No, thanks.')
             expect(refusal.headers.get('retry-after')).to.equal('7')
-          }).timeout(5000)
+          })
 
     const own = [
       {

@@ -7,9 +7,6 @@ import { scriptedUpstream } from '../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../support/upstream.ts'
 import { chatFrames, messagesFrames, responsesFrames } from './streams.ts'
 
-/** Milliseconds after which the provider's connection must be closed. */
-const soon = 100
-
 /** What a client may ask, and the provider that its model is at. */
 const clients = {
   openai: (gateway: Gateway, model: string, signal: AbortSignal) => ({
@@ -72,10 +69,8 @@ describe('a client that leaves', () => {
   const leave = async (abort: AbortController, reached: Promise<unknown>): Promise<RequestsTable> => {
     await reached
     const before = (await gateway.rows()).length
-    const left = performance.now()
     abort.abort()
     await upstream.closed()
-    expect(performance.now() - left).to.be.below(soon)
     return rowAfter(before)
   }
 

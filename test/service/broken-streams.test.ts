@@ -58,7 +58,7 @@ describe('a stream that breaks in the middle', () => {
   let gateway: Gateway
   before(async () => {
     upstream = await scriptedUpstream()
-    const at = { base_url: upstream.url, api_key: canary, timeouts: { idle: '150ms' } }
+    const at = { base_url: upstream.url, api_key: canary, timeouts: { idle: '500ms' } }
     gateway = await startGateway({
       providers: [
         { name: 'family', type: 'compatible', ...at },

@@ -106,7 +106,6 @@ function malformed(codec: AnyCodec, valid: fc.Arbitrary<object>, count: number):
 }
 
 describe('malformed decisions', function () {
-  this.timeout(60_000)
   let conversation: Conversation
   before(async () => {
     conversation = await startDecisions()

@@ -16,7 +16,7 @@ import type { Conversation, Type } from './decisions-conversation.ts'
 describe('upstreams of decisions', () => {
   let conversation: Conversation
   before(async () => {
-    const timeouts = { first_byte: '150ms', idle: '150ms' }
+    const timeouts = { first_byte: '1s', idle: '1s' }
     conversation = await startDecisions({
       native: { timeouts },
       bridge_a: { timeouts },

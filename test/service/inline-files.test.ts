@@ -43,7 +43,7 @@ describe('files given by their address', () => {
     await pipelines.edit(
       'generate.yaml',
       '- inline-files ',
-      '- inline-files: { private_addresses: true, files: 3, limit: 1000, total: 1500, within: 300ms } ',
+      '- inline-files: { private_addresses: true, files: 3, limit: 1000, total: 1500, within: 2s } ',
     )
     settings = {
       providers: [

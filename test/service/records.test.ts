@@ -199,6 +199,7 @@ describe('the row of a request', () => {
 
   it('has times that fit together', async () => {
     upstream.answer({ frames: chatFrames('Hello', ' there'), delay: 40, every: 10 })
+    const began = Date.now()
     const response = await gateway.post('/v1/chat/completions', { model: 'chat', messages, stream: true })
     expect(response.headers.get('server-timing')).to.match(/upstream;dur=\d+\.\d, .*total;dur=\d+\.\d$/)
     await response.bytes()
@@ -218,7 +219,7 @@ describe('the row of a request', () => {
     expect(times['upstream']).to.be.at.least(40)
     expect(row.first_byte).to.be.at.least(40)
     expect(row.duration).to.be.at.least(Number(row.first_byte))
-    expect(row.at).to.be.within(Date.now() - row.duration - 1000, Date.now())
+    expect(row.at).to.be.within(began - 1, Date.now())
   })
 
   it('has every loss once, as the header has', async () => {

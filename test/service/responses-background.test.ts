@@ -13,7 +13,6 @@ import type { ScriptedUpstream } from '../support/upstream.ts'
 import { client, ended, kinds, says, startBackground } from './background.ts'
 
 describe('responses in the background', function () {
-  this.timeout(15_000)
   let service: Service
   let upstream: ScriptedUpstream
   let gateway: Gateway

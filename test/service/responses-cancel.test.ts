@@ -13,7 +13,6 @@ import { client, ended, says, startBackground } from './background.ts'
 const other = 'sk-test-ffffffffffffffffffffffffffffffff'
 
 describe('cancelling a response', function () {
-  this.timeout(15_000)
   let service: Service
   let upstream: ScriptedUpstream
   let owner: Gateway

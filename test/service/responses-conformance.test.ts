@@ -106,7 +106,6 @@ describe('what the gateway answers to responses clients conforms', () => {
 })
 
 describe('what is made in the background conforms', function () {
-  this.timeout(15_000)
   let service: Service
   let upstream: ScriptedUpstream
   let gateway: Gateway

@@ -241,7 +241,7 @@ describe('generated bodies of responses', () => {
     expect(statuses.get(200)).to.be.greaterThan(count / 10)
     expect(statuses.get(400)).to.be.greaterThan(count / 10)
     expect(gateway.lines.filter((line) => line.includes('internal_error'))).to.deep.equal([])
-  }).timeout(60_000)
+  })
 
   it(`${continued} of them that go on: the same, and what needs a store that is not there says so`, async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: batch })
@@ -295,7 +295,7 @@ describe('generated bodies of responses', () => {
     ])
       expect(codes.get(code), code).to.be.greaterThan(20)
     expect(gateway.lines.filter((line) => line.includes('internal_error'))).to.deep.equal([])
-  }).timeout(60_000)
+  })
 
   it('that can be read can be printed for every upstream, or are refused', () => {
     let printed = 0
@@ -319,7 +319,7 @@ describe('generated bodies of responses', () => {
         }
     }
     expect(printed).to.be.greaterThan(1000)
-  }).timeout(60_000)
+  })
 })
 
 const valid = new Ajv2020({ strict: false, ownProperties: true }).compile(responses.schema)

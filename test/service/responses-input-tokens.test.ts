@@ -6,7 +6,6 @@ import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 
 describe('counting the tokens of a responses request', function () {
-  this.timeout(20_000)
   let upstream: ScriptedUpstream
   let gateway: Gateway
   before(async () => {

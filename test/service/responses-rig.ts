@@ -27,7 +27,7 @@ export class Rig {
   constructor() {
     before(async () => {
       this.upstream = await scriptedUpstream()
-      const at = { base_url: this.upstream.url, api_key: 'upstream-key', timeouts: { idle: '200ms' } }
+      const at = { base_url: this.upstream.url, api_key: 'upstream-key', timeouts: { idle: '500ms' } }
       this.gateway = await startGateway({
         providers: [
           { name: 'vendor', type: 'native', ...at },

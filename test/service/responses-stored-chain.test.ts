@@ -466,7 +466,7 @@ describe('the conversation of a stored response', () => {
         expect(JSON.parse(String(row?.metadata))).to.deep.include({ not_stored: 'the store failed' })
         const goingOn = await ask({ model: 'chat', input: 'two', previous_response_id: answer.id }, here)
         expect([goingOn.status, goingOn.answer.error?.['code']]).to.deep.equal([503, 'store_unavailable'])
-      }).timeout(20_000)
+      })
     })
   })
 })

@@ -81,7 +81,6 @@ describe('what a gateway keeps', () => {
     after(() => gateway?.close())
 
     it('goes on without it, and says so, its password apart', async function () {
-      this.timeout(10_000)
       const away = await startFolder(
         { key_value: { url: 'redis://user:a-password-of-its-own@127.0.0.1:1' }, pipelines: './pipelines' },
         { 'pipelines/ready.yaml': health },

@@ -205,7 +205,6 @@ describe('strange bodies', () => {
       ['/v1/messages', messages],
     ] as const) {
       it(`of requests to ${path} for a model of ${model} are answered or refused, never more`, async function () {
-        this.timeout(30_000)
         upstream.answer({ body: wholes[model] ?? {} })
         await fc.assert(
           fc.asyncProperty(mutated(body), async (given) => {
@@ -225,7 +224,6 @@ describe('strange bodies', () => {
   for (const [model, frames] of Object.entries(streamed))
     for (const path of ['/v1/chat/completions', '/v1/messages']) {
       it(`of answers of a provider of ${model} end in an answer or an error at ${path}`, async function () {
-        this.timeout(30_000)
         const [whole = null] = [wholes[model]]
         const request = { max_tokens: 9, messages: [{ role: 'user', content: 'hello' }] }
         await fc.assert(

@@ -71,7 +71,6 @@ async function startRedis(context: Context, port: number, settings: readonly str
 
 /** An empty PostgreSQL database: on `TEST_POSTGRES_URL`, else on a server that is started once. Skips like `redis`. */
 export async function postgres(context: Context): Promise<Service> {
-  context.timeout(60_000)
   server ??= startPostgres()
   const started = await server
   if (typeof started === 'string') return missing(context, started)

@@ -1,3 +1,5 @@
+import { expect } from 'chai'
+
 /** Shortest processor time that can be told apart from the clock's own steps, in microseconds. */
 const clear = 2_000
 
@@ -13,10 +15,20 @@ export function workRatio(
   { length, times }: { readonly length: number; readonly times: number },
 ): number {
   const textOf = (size: number) => repeated.repeat(Math.ceil(size / repeated.length))
-  const short = textOf(length)
-  const long = textOf(length * times)
-  task(short)
-  return best(() => task(long)) / best(() => task(short))
+  return ratio(task, textOf(length), textOf(length * times))
+}
+
+/**
+ * Expects that `task` takes about eight times the processor time for what `prepare` makes of `size` as for what it makes
+ * of an eighth of it, and not the sixty-four times that looking at each for each other would take.
+ */
+export function expectLinear<T>(size: number, prepare: (size: number) => T, task: (prepared: T) => unknown): void {
+  expect(ratio(task, prepare(Math.ceil(size / 8)), prepare(size))).to.be.below(24)
+}
+
+function ratio<T>(task: (given: T) => unknown, small: T, large: T): number {
+  task(small)
+  return best(() => task(large)) / best(() => task(small))
 }
 
 /** Microseconds of processor time that a task takes at best. A short one is done often enough to be measured. */

@@ -54,7 +54,6 @@ describe('cli/new', () => {
   })
 
   it('writes what the compiler accepts', async function () {
-    this.timeout(60_000)
     await here.write('package.json', '{ "type": "module" }')
     await here.run('new', 'provider', 'acme')
     await here.run('new', 'stage', 'my-rule')

@@ -32,7 +32,6 @@ const chunk = (content: string) =>
   `data: ${JSON.stringify({ id: 'a', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`
 
 describe('cli/serve', function () {
-  this.timeout(60_000)
   let here: Sandbox
   let upstream: ScriptedUpstream
   let serving: Serving | undefined

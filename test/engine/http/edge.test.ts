@@ -239,7 +239,7 @@ describe('the HTTP edge', () => {
         expect(exact, `${method} ${plain}`).to.equal(open ? 200 : 401)
       }
       expect([...seen.keys()]).to.have.members([200, 400, 401, 404, 405])
-    }).timeout(60_000)
+    })
   })
 })
 

@@ -142,37 +142,35 @@ describe('a reply', () => {
       for (const method of ['GET /things', 'POST /things'])
         it(`that left before the first byte (${how}, ${method}): ends (B1)`, async () => {
           const begun = Promise.withResolvers<void>()
-          const ended = Promise.withResolvers<number>()
+          const ended = Promise.withResolvers<void>()
           gateway.answer(async ({ scope, ingress }) => {
             if (ingress.method === 'POST') await ingress.body(100)
             begun.resolve()
             const reason = await aborted(scope)
-            ended.resolve(performance.now())
+            ended.resolve()
             throw reason
           })
           const client = await rawClient(gateway)
           client.write(request(method, [], method.startsWith('POST') ? '{}' : ''))
           await begun.promise
-          const left = performance.now()
           client.socket[how]()
-          expect((await ended.promise) - left).to.be.below(100)
+          await ended.promise
           expect((await gateway.ended(1))[0]).to.include({ status: 499, result: 'client_closed' })
         })
 
     it('that left in the middle of a stream: ends (B1)', async () => {
-      const ended = Promise.withResolvers<number>()
+      const ended = Promise.withResolvers<void>()
       async function* silent(over: Promise<unknown>) {
         yield '1'
         await over
-        ended.resolve(performance.now())
+        ended.resolve()
       }
       gateway.answer(({ scope }) => events(silent(aborted(scope))))
       const client = await rawClient(gateway)
       client.write(request('GET /things'))
       await client.until(/data: 1/)
-      const left = performance.now()
       client.socket.destroy()
-      expect((await ended.promise) - left).to.be.below(100)
+      await ended.promise
       expect((await gateway.ended(1))[0]).to.include({ result: 'client_closed' })
     })
 

@@ -160,10 +160,8 @@ describe('sockets', () => {
       ]
       for (const headers of forms) {
         const client = dial(gateway, `/talk/1?api_key=${gateway.key}&key=${gateway.key}`, { headers })
-        const opened = performance.now()
         client.socket.on('open', () => client.send('{}'))
         expect(await client.closed).to.deep.equal({ code: 4401, reason: 'not authenticated' })
-        expect(performance.now() - opened).to.be.below(1500)
       }
       expect(asked).to.equal(0)
     })
@@ -344,7 +342,6 @@ describe('sockets', () => {
     })
 
     it('and do not pile up refusals for a client that reads none', async function () {
-      this.timeout(30_000)
       await start({ farewell: 50 })
       gateway.answer(async ({ scope }) => {
         throw await aborted(scope)

@@ -118,7 +118,6 @@ describe('sealing', () => {
   })
 
   it('agrees with those who make the file at the same time', async function () {
-    this.timeout(10_000)
     const file = join(folder, 'race')
     const start = new Int32Array(new SharedArrayBuffer(4))
     const source = `import { workerData, parentPort } from 'node:worker_threads'

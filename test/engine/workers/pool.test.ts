@@ -10,7 +10,6 @@ const tasks = new URL('./tasks.ts', import.meta.url)
 const ample = 30_000
 
 describe('WorkerPool', function () {
-  this.timeout(60_000)
   let pool: WorkerPool
 
   const open = (options: ConstructorParameters<typeof WorkerPool>[0]) => (pool = new WorkerPool(options))

@@ -33,7 +33,7 @@ describe('bridges', () => {
       contentType: 'application/json',
       stream: false,
       model: 'm',
-      timeouts: { firstByte: 5_000, idle: 5_000, total: 5_000 },
+      timeouts: { firstByte: 60_000, idle: 60_000, total: 60_000 },
       scope: new ExchangeScope(),
       ...call,
     })

@@ -153,7 +153,7 @@ describe('echo', () => {
         contentType: 'application/json',
         stream: false,
         model: 'echo',
-        timeouts: { firstByte: 1_000, idle: 1_000, total: 1_000 },
+        timeouts: { firstByte: 60_000, idle: 60_000, total: 60_000 },
         scope: new ExchangeScope(),
       })
       if (answer?.status !== 200) throw new Error('the echo embeds')

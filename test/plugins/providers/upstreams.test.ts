@@ -34,7 +34,7 @@ describe('providers over HTTP', () => {
       contentType: 'application/json',
       stream: false,
       model: 'm',
-      timeouts: { firstByte: 5_000, idle: 5_000, total: 5_000 },
+      timeouts: { firstByte: 60_000, idle: 60_000, total: 60_000 },
       scope: new ExchangeScope(),
       ...call,
     })
@@ -107,7 +107,7 @@ describe('providers over HTTP', () => {
 
     it('lists the models of its upstream', async () => {
       upstream.answer({ body: { object: 'list', data: [{ id: 'a' }, { id: 'b' }, { name: 'c' }, null] } })
-      expect(await open(native).models?.(AbortSignal.timeout(5_000))).to.deep.equal(['a', 'b'])
+      expect(await open(native).models?.(AbortSignal.timeout(60_000))).to.deep.equal(['a', 'b'])
       const [request] = upstream.requests
       expect([request?.method, request?.path, request?.headers.authorization]).to.deep.equal([
         'GET',
@@ -121,7 +121,7 @@ describe('providers over HTTP', () => {
       const said = async (script: Parameters<ScriptedUpstream['answer']>[0]) => {
         upstream.answer(script)
         return open(native)
-          .models?.(AbortSignal.timeout(5_000))
+          .models?.(AbortSignal.timeout(60_000))
           .then(
             () => '',
             (error: Error) => error.message,

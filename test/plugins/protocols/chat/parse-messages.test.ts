@@ -4,6 +4,7 @@ import { packSeal } from '../../../../engine/index.ts'
 import type { JsonObject } from '../../../../engine/index.ts'
 import { parseMessages } from '../../../../plugins/protocols/chat/parse-messages.ts'
 import type { WireMessage } from '../../../../plugins/protocols/chat/wire.ts'
+import { expectLinear } from '../../../support/work.ts'
 import { origin } from './support.ts'
 
 const text = (said: string) => ({ type: 'text', text: said })
@@ -189,15 +190,19 @@ describe('chat reasoning in the history', () => {
 
   it('returns to very many places in linear time', () => {
     const many = 60_000
-    const content = Array.from({ length: many }, () => ({ type: 'text', text: 'a' }))
-    const details = content.map((_, at) => {
-      const place = [at + 1, 0]
-      return { type: 'reasoning.encrypted', data: packSeal('o', { kind: 'redacted', data: 'x', parts: 0, place }) }
-    })
-    const items = parsed({ role: 'assistant', content, reasoning_details: details })
+    const message = (length: number) => {
+      const content = Array.from({ length }, () => ({ type: 'text', text: 'a' }))
+      const details = content.map((_, at) => {
+        const place = [at + 1, 0]
+        return { type: 'reasoning.encrypted', data: packSeal('o', { kind: 'redacted', data: 'x', parts: 0, place }) }
+      })
+      return { role: 'assistant', content, reasoning_details: details }
+    }
+    expectLinear(many, message, (one) => parsed(one))
+    const items = parsed(message(many))
     expect(items).to.have.length(2 * many)
     expect(items.slice(-2).map(({ type }) => type)).to.deep.equal(['message', 'reasoning'])
-  }).timeout(30_000)
+  })
 
   it('never loses words or calls, whatever place it claims', () => {
     const items = parsed({

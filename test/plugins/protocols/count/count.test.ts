@@ -23,7 +23,6 @@ function random(length: number, alphabet: string): string {
 }
 
 describe('count', function () {
-  this.timeout(60_000)
   let reference: Tiktoken
   before(() => {
     reference = get_encoding('o200k_base')

@@ -27,8 +27,6 @@ const replied = (tokens: number) => ({
 })
 
 describe('estimate-tokens', function () {
-  this.timeout(60_000)
-
   it('counts in the worker pool', async () => {
     const pool = new WorkerPool({ threads: 1 })
     try {

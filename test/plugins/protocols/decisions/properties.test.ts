@@ -134,8 +134,6 @@ function inOrder(request: DecideRequest, understood: DecideRequest, reply: Decid
 }
 
 describe('answers', function () {
-  this.timeout(60_000)
-
   const ways = [
     ['decisions', 'mapeval', decisions, mapeval, decisionsBody],
     ['mapeval', 'decisions', mapeval, decisions, mapevalBody],

@@ -29,7 +29,7 @@ describe('fetching a file', () => {
     return made
   }
   const fetched = (url: string, rules?: Partial<FetchRules>, lookup?: Lookup) =>
-    fetcher(rules, lookup).fetch(url, AbortSignal.timeout(5000))
+    fetcher(rules, lookup).fetch(url, AbortSignal.timeout(60_000))
   const reason = (url: string, rules?: Partial<FetchRules>, lookup?: Lookup) =>
     fetched(url, rules, lookup).then(
       () => 'it was fetched',
@@ -69,8 +69,8 @@ describe('fetching a file', () => {
     const { port } = new URL(server.url)
     const one = fetcher({}, rebinding)
     const url = `http://files.test:${port}/page`
-    expect((await one.fetch(url, AbortSignal.timeout(5000))).filename).to.equal('page')
-    const refusal = await one.fetch(url, AbortSignal.timeout(5000)).catch((error: Error) => error.message)
+    expect((await one.fetch(url, AbortSignal.timeout(60_000))).filename).to.equal('page')
+    const refusal = await one.fetch(url, AbortSignal.timeout(60_000)).catch((error: Error) => error.message)
     expect([refusal, asked, server.requests.length]).to.deep.equal([unreachable, ['files.test', 'files.test'], 1])
   })
 
@@ -151,8 +151,8 @@ describe('fetching a file', () => {
   it('counts the bytes of all files together', async () => {
     server.answer({ body: Buffer.alloc(800) })
     const one = fetcher()
-    await one.fetch(`${server.url}/1`, AbortSignal.timeout(5000))
-    const second = one.fetch(`${server.url}/2`, AbortSignal.timeout(5000)).catch((error: Error) => error.message)
+    await one.fetch(`${server.url}/1`, AbortSignal.timeout(60_000))
+    const second = one.fetch(`${server.url}/2`, AbortSignal.timeout(60_000)).catch((error: Error) => error.message)
     expect(await second).to.equal('the files together are larger than 1500 bytes')
   })
 

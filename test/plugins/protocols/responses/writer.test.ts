@@ -4,6 +4,7 @@ import { encodeFrame, packSeal, unfold } from '../../../../engine/index.ts'
 import type { Asked, Frame, GenerateEvent, GenerateReply, JsonObject, Usage } from '../../../../engine/index.ts'
 import { printReply } from '../../../../plugins/protocols/responses/reply.ts'
 import { Writer } from '../../../../plugins/protocols/responses/writer.ts'
+import { expectLinear } from '../../../support/work.ts'
 import { asked, bareId, began, lastResponse, origin, parsedFrames } from './exchange.ts'
 
 const usage: Usage = { input: 15, cacheRead: 10, cacheWrite: 5, output: 8, reasoning: 12 }
@@ -329,15 +330,19 @@ describe('responses: writer', () => {
   })
 
   it('lets through the calls of very many allowed tools', () => {
-    const tools = Array.from({ length: 12_000 }, (_, at) => ({ type: 'function', name: `f${at}` }))
-    const items = tools.map(
-      ({ name }) => ({ type: 'call', kind: 'function', callId: name, name, input: '{}' }) as const,
-    )
-    const tool_choice = { type: 'allowed_tools', mode: 'auto', tools }
-    const { body, losses } = printReply({ items, stop: 'tool' }, asked({ tools, tool_choice }))
+    const allowing = (length: number) => {
+      const tools = Array.from({ length }, (_, at) => ({ type: 'function', name: `f${at}` }))
+      const items = tools.map(
+        ({ name }) => ({ type: 'call', kind: 'function', callId: name, name, input: '{}' }) as const,
+      )
+      const given = asked({ tools, tool_choice: { type: 'allowed_tools', mode: 'auto', tools } })
+      return () => printReply({ items, stop: 'tool' }, given)
+    }
+    expectLinear(12_000, allowing, (print) => print())
+    const { body, losses } = allowing(12_000)()
     expect(body['output']).to.have.length(12_000)
     expect(losses).to.deep.equal([])
-  }).timeout(3000)
+  })
 
   it('says null for usage that is not known', () => {
     const { usage: _, ...unmetered } = reply
