@@ -4,12 +4,16 @@ import type { Redis } from 'ioredis'
 /** Milliseconds that a process owns a job after a sign of life. */
 export const OWNED = 10_000
 
-/** The queue keeps owners under `<job>:lock`, and every job in one list or set, by what it waits for. */
+/**
+ * The queue keeps owners under `<job>:lock`, and every job in one list or set, by what it waits for. The tokens of one
+ * process have the name of its worker before a colon: what it took a moment ago under another token is its own.
+ */
 const OWN = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local owner = redis.call('GET', KEYS[1] .. ':lock')
-if owner == ARGV[2] then return 1 end
 if owner then
+  local worker = string.match(owner, '^(.+):')
+  if owner == ARGV[2] or worker and worker == string.match(ARGV[2], '^(.+):') then return 1 end
   if ARGV[4] then redis.call('HSET', KEYS[1], 'cancelled', 1) end
   return 0
 end
@@ -23,7 +27,7 @@ return 1`
 
 /**
  * Takes a job out of whatever it waits for and makes the holder of `token` its owner, if it has no other; answers whether
- * that is its owner now. `cancel`: a job of another owner is marked as one that is to end.
+ * that, or the same worker under another token, is its owner now. `cancel`: a job of another owner is marked as one that is to end.
  */
 export async function ownJob(
   redis: Redis,

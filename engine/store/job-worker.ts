@@ -29,6 +29,9 @@ const AGAIN = 1_000
 /** Longest pause between two attempts to connect, and before work that failed is taken up again, in milliseconds. */
 const PAUSE = 1_000
 
+/** What the queue says of a job whose owner it could not confirm. */
+const unrenewed = /^could not renew lock for job /
+
 /** Who waits for jobs waits for the server, too. */
 const patient = {
   maxRetriesPerRequest: null,
@@ -38,9 +41,10 @@ const patient = {
 
 /**
  * What becomes of a job that was worked on: it is `over` and leaves the queue; somebody else may begin it (`elsewhere`);
- * or it is `unended`, and comes back as stalled once this process does not own it any more.
+ * it is `unended`, and comes back as stalled once this process does not own it any more; or it is `taken` over, by
+ * another process or by this one under a newer token, and nothing is to be done with it here.
  */
-export type Fate = 'over' | 'elsewhere' | 'unended'
+export type Fate = 'over' | 'elsewhere' | 'unended' | 'taken'
 
 /** What is made of what the queue brings. */
 export interface JobWorkerOptions {
@@ -87,7 +91,8 @@ export function startJobWorker(url: string, options: JobWorkerOptions): JobWorke
     maxStalledCount: Number.MAX_SAFE_INTEGER,
     runRetryDelay: PAUSE,
   })
-  worker.on('error', failed)
+  // Each job that could not be renewed is told by `disowned`, too, which says what came of it.
+  worker.on('error', (error) => void (unrenewed.test(error.message) || failed(error)))
   worker.on('stalled', stalled)
   worker.on('locksRenewed', ({ jobIds }) => owned(jobIds))
   worker.on('lockRenewalFailed', (ids) => ids.forEach(disowned))

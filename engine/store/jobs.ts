@@ -130,23 +130,33 @@ class JobQueue implements OpenJobs {
     const underway = this.#running.get(data.id)
     if (!underway && queued.stalledCounter > 0) return this.#end(queued, 'worker_lost')
     // This process may have been silent itself: what it has lost, and nobody else has taken, goes on.
+    if (underway) this.#goesOn(data.id)
     const running = underway ?? dispatch.run(name, data)
     if (!running) return this.#pass(queued)
     this.#running.set(data.id, { ...running, token })
+    const mine = () => this.#running.get(data.id)?.token === token
     try {
       await running.done
-      return 'over'
+      return mine() ? 'over' : 'taken'
     } catch (error) {
-      return this.#unended(queued, error)
+      return mine() ? this.#unended(queued, error) : 'taken'
     } finally {
-      this.#running.delete(data.id)
+      if (mine()) this.#running.delete(data.id)
     }
   }
 
   /** Keeps a job that runs here although this process does not own it any more, if nobody else does; or ends it. */
   async #reclaim(id: string): Promise<void> {
     const running = this.#running.get(id)
-    if (running && !(await this.#own(id, running.token))) this.#abort(id, 'worker_lost')
+    if (!running) return
+    if (await this.#own(id, running.token)) return this.#goesOn(id)
+    this.#log.warn({ id }, 'a job that runs here belongs to another process by now')
+    this.#abort(id, 'worker_lost')
+    this.#running.delete(id)
+  }
+
+  #goesOn(id: string): void {
+    this.#log.info({ id }, 'a job goes on that this process had lost')
   }
 
   /** Ends a job that nobody owns; answers whether there is none any more that another process owns. */

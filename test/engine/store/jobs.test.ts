@@ -155,18 +155,15 @@ describe('jobs', () => {
   })
 
   it('ends a job whose process was cut off, elsewhere, although that one is full', async function () {
-    this.timeout(25_000)
     const lost = await started()
     await lost.jobs.add('work', { id: 'orphan', input: null })
     await lost.dispatch.when((events) => events.length === 1)
     const full = await started()
     // The lost process has room for all but one of these; it must not take any.
-    const cut = performance.now()
     await lost.jobs.close()
     const ids = Array.from({ length: 64 }, (_, index) => `busy-${index}`)
     await Promise.all(ids.map((id) => full.jobs.add('work', { id, input: null })))
     await full.dispatch.when((events) => events.some((event) => event.startsWith('end')))
-    expect(performance.now() - cut).to.be.below(15_000)
     expect(full.dispatch.events.at(-1)).to.equal('end work orphan worker_lost')
     expect(full.dispatch.events.filter((event) => event.includes('orphan'))).to.have.length(1)
     expect(lost.dispatch.events).to.deep.equal(['run work orphan null'])
@@ -175,19 +172,37 @@ describe('jobs', () => {
   })
 
   it('goes on with a job that it lost by being silent for too long, if nobody else has it', async function () {
-    this.timeout(10_000)
     const { jobs, dispatch } = await started()
-    await jobs.add('work', { id: 'silent', input: null })
+    const ids = Array.from({ length: 10 }, (_, index) => `silent-${index}`)
+    const told = () => lines.map((line) => JSON.parse(line) as { id?: string; level: number; msg: string })
+    const goingOn = () => new Set(told().flatMap(({ id, msg }) => (msg.startsWith('a job goes on') && id) || []))
+    await Promise.all(ids.map((id) => jobs.add('work', { id, input: null })))
+    await dispatch.when((events) => events.length === ids.length)
+    for (const id of ids) {
+      await client.del(`sluice:jobs:${id}:lock`)
+      while (!goingOn().has(id)) await new Promise(setImmediate)
+      while ((await client.exists(`sluice:jobs:${id}:lock`)) === 0) await new Promise(setImmediate)
+    }
+    ids.forEach((id) => dispatch.finish(id))
+    await Promise.all(ids.map(gone))
+    expect(dispatch.events.toSorted()).to.deep.equal(ids.map((id) => `run work ${id} null`))
+    expect(told().filter(({ level }) => level > 30)).to.deep.equal([])
+  })
+
+  it('leaves a job to the newer of two tokens of its own worker', async () => {
+    const { jobs, dispatch } = await started()
+    await jobs.add('work', { id: 'again', input: null })
     await dispatch.when((events) => events.length === 1)
-    await client.del('sluice:jobs:silent:lock')
-    while ((await client.exists('sluice:jobs:silent:lock')) === 0) await new Promise(setImmediate)
-    dispatch.finish('silent')
-    await gone('silent')
-    expect(dispatch.events).to.deep.equal(['run work silent null'])
+    // As if this process had taken it anew a moment ago, and not yet heard of it.
+    const lock = 'sluice:jobs:again:lock'
+    const worker = (await client.get(lock))?.split(':')[0] ?? ''
+    await client.set(lock, `${worker}:1000000`, 'PX', 60_000)
+    while (!lines.some((line) => line.includes('goes on'))) await new Promise(setImmediate)
+    expect(await client.get(lock)).to.equal(`${worker}:1000000`)
+    expect(dispatch.events).to.deep.equal(['run work again null'])
   })
 
   it('ends a job once that another process has by now', async function () {
-    this.timeout(10_000)
     const { jobs, dispatch } = await started()
     await jobs.add('work', { id: 'silent', input: null })
     await dispatch.when((events) => events.length === 1)
@@ -198,7 +213,6 @@ describe('jobs', () => {
   })
 
   it('keeps a job in the queue until its end is written, and never runs it again', async function () {
-    this.timeout(20_000)
     const { jobs, dispatch } = await started()
     dispatch.failing = 1
     await jobs.add('work', { id: 'full', input: null })
@@ -215,7 +229,6 @@ describe('jobs', () => {
   })
 
   it('ends a job that was cancelled while its process could not hear of it', async function () {
-    this.timeout(15_000)
     const owner = await started()
     const other = await open()
     await owner.jobs.add('work', { id: 'deaf', input: null })
@@ -228,7 +241,6 @@ describe('jobs', () => {
   })
 
   it('leaves a job to a process that has its pipeline, and cancels it until then', async function () {
-    this.timeout(10_000)
     const old = await started('new')
     await old.jobs.add('new', { id: 'first', input: null })
     while ((await client.zcard('sluice:jobs:delayed')) === 0) await new Promise(setImmediate)
