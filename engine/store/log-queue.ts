@@ -5,9 +5,12 @@ import { moduleBeside } from '../workers/module-beside.ts'
 import { lineOf, scrubbedRow } from './log-columns.ts'
 import type { FromWorker, ToWorker } from './worker.ts'
 
-/** Rows of a batch, and the milliseconds after which a smaller one leaves. */
+/**
+ * Rows of a batch, and the milliseconds after which a smaller one leaves. A process that is killed loses the rows of so
+ * long and of one batch on its way, 100 ms in all with a database that keeps up.
+ */
 const BATCH = 200
-const PERIOD = 100
+const PERIOD = 50
 
 /** Milliseconds before a worker that died is replaced. */
 const PAUSE = 1_000
@@ -44,6 +47,8 @@ export class LogQueue {
   #underWay: readonly string[] = []
   #worker: Worker | undefined
   #timer: NodeJS.Timeout | undefined
+  /** Rows have waited for their time while another batch was on its way. */
+  #due = false
   #written = 0
   #dropped = 0
   #failing: string | undefined
@@ -123,6 +128,7 @@ export class LogQueue {
     if (this.#timer !== undefined) return
     this.#timer = setTimeout(() => {
       this.#timer = undefined
+      this.#due = this.#underWay.length > 0
       this.#send()
     }, delay)
     // Whoever waits for the rows holds the process; a timer alone must not.
@@ -133,6 +139,7 @@ export class LogQueue {
     if (this.#underWay.length > 0 || this.#rows.length === 0) return
     clearTimeout(this.#timer)
     this.#timer = undefined
+    this.#due = false
     this.#underWay = this.#rows.splice(0, BATCH)
     this.#post()
   }
@@ -173,7 +180,7 @@ export class LogQueue {
     this.#underWay = []
     if (this.#failing !== undefined) this.#turn(undefined)
     this.#settle()
-    if (this.#rows.length >= BATCH || this.#flushes.length > 0) return this.#send()
+    if (this.#due || this.#rows.length >= BATCH || this.#flushes.length > 0) return this.#send()
     if (this.#rows.length > 0) return this.#arm(PERIOD)
     this.#overflowing = false
   }

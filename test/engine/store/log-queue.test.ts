@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createInterface } from 'node:readline'
 import { Readable, Writable } from 'node:stream'
+import { mock } from 'node:test'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import BetterSqlite from 'better-sqlite3'
@@ -15,6 +16,7 @@ import { pino } from 'pino'
 import type { LogRow } from '../../../engine/spec/store.ts'
 import { type Database, openDatabase } from '../../../engine/store/database.ts'
 import { LogQueue, type LogQueueOptions } from '../../../engine/store/log-queue.ts'
+import type { ToWorker } from '../../../engine/store/worker.ts'
 import { postgres } from '../../support/services.ts'
 
 function row(id: string, changes: Partial<LogRow> = {}): LogRow {
@@ -106,6 +108,25 @@ function script(url: string, lines: string): string {
 
 const numbered = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => String(index).padStart(6, '0'))
+
+/** In place of a writer's thread: it is handed batches, and answers when it is told to. */
+class Writer extends EventEmitter {
+  readonly batches: string[] = []
+
+  postMessage(message: ToWorker): void {
+    if (typeof message === 'object') this.batches.push(message.rows)
+    else this.emit('exit')
+  }
+
+  /** The last batch is in the database. */
+  written(): void {
+    this.emit('message', { written: this.batches.at(-1)?.split('\n').length, dropped: 0 })
+  }
+
+  ref(): void {}
+  unref(): void {}
+  async terminate(): Promise<void> {}
+}
 
 describe('engine/store/log-queue', () => {
   const open: LogQueue[] = []
@@ -249,6 +270,31 @@ describe('engine/store/log-queue', () => {
       expect(messages).to.deep.equal(['the request log cannot be written', 'the request log is written again'])
     })
 
+    it('has no row wait for more than 50 ms before it leaves, but for the batch before it', () => {
+      const writer = new Writer()
+      mock.timers.enable({ apis: ['setTimeout'] })
+      try {
+        const queue = queueOn({ spawn: () => writer as unknown as Worker })
+        queue.write(row('first'))
+        mock.timers.tick(50)
+        expect(writer.batches).to.have.length(1)
+        queue.write(row('second'))
+        mock.timers.tick(50)
+        expect(writer.batches).to.have.length(1)
+        writer.written()
+        expect(writer.batches).to.have.length(2)
+        queue.write(row('third'))
+        mock.timers.tick(30)
+        writer.written()
+        expect(writer.batches).to.have.length(2)
+        mock.timers.tick(20)
+        expect(writer.batches).to.have.length(3)
+        writer.written()
+      } finally {
+        mock.timers.reset()
+      }
+    })
+
     it('keeps rows whose metadata is no JSON', async () => {
       const { messages, log } = lines()
       const queue = queueOn({ log })
@@ -297,7 +343,7 @@ describe('engine/store/log-queue', () => {
     it('lets the process end, but not before a flush it waits for', async () => {
       const run = promisify(execFile)
       const lines = `queue.write(row('held')); await queue.flush(); queue.write(row('loose'))`
-      await run(process.execPath, ['--input-type=module', '-e', script(url, lines)], { timeout: 8_000 })
+      await run(process.execPath, ['--input-type=module', '-e', script(url, lines)])
       expect(await ids(database))
         .to.include('held')
         .and.not.to.include('loose')
@@ -308,7 +354,7 @@ describe('engine/store/log-queue', () => {
       for (let round = 0; round < 3; round += 1) {
         const lines = `for (let id = 10000; id < 15000; id += 1) queue.write(row('${round}-' + id))
           setInterval(() => console.log(queue.counters.written), 1)`
-        const child = execFile(process.execPath, ['--input-type=module', '-e', script(url, lines)], { timeout: 8_000 })
+        const child = execFile(process.execPath, ['--input-type=module', '-e', script(url, lines)])
         const exit = once(child, 'exit')
         let written = 0
         for await (const line of createInterface(child.stdout ?? Readable.from([]))) {
