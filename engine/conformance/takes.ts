@@ -85,7 +85,7 @@ export const takes = group('takes', (check) => {
     const reader = reading(await rig.send(rig.open(), rig.limited({ idle: 1_000 })))
     await reader.some
     reader.flow.pause()
-    // Three times the limit: only time itself can show that it does not count.
+    // More than the limit: only time itself can show that it does not count.
     await sleep(1_200)
     equal(reader.error, undefined)
     reader.flow.resume()

@@ -122,6 +122,8 @@ export interface Upstream {
   /** Stop sequences that the provider was not told of: its answer is to be cut there. */
   readonly cuts?: readonly string[]
   readonly losses: readonly Loss[]
+  /** It counts on what the provider holds of the conversation. This makes the same request with all of it. */
+  whole?(): Upstream
 }
 
 /**

@@ -20,11 +20,11 @@ const chatTraits = {
   metadata: true,
 }
 
-/** What an offer of a protocol says of it: the vendor keeps responses, so that conversations can go on by an id. */
-const traits: ReadonlyMap<string, Traits> = new Map<string, Traits>([
-  ['chat', chatTraits],
-  ['responses', { stores: true }],
-])
+/** What an offer of a protocol says of it: the vendor keeps responses, and who of us two a conversation goes on from. */
+function traitsOf(protocol: string, conversations: string): Traits | undefined {
+  if (protocol === 'chat') return chatTraits
+  return protocol === 'responses' ? { stores: true, conversations } : undefined
+}
 
 /** The vendor's own responses, chat completions, decisions, embeddings, images and audio, with a bearer key. */
 export default defineProvider({
@@ -34,9 +34,18 @@ export default defineProvider({
     type: 'object',
     additionalProperties: false,
     required: ['base_url', 'api_key'],
-    properties: { base_url: baseUrl, ...httpProperties },
+    properties: {
+      base_url: baseUrl,
+      ...httpProperties,
+      conversations: {
+        enum: ['gateway', 'vendor'],
+        default: 'gateway',
+        description:
+          "Whose copy a response goes on from that both have stored. gateway: the whole conversation is sent with each turn; vendor: the client's own bytes are, so that hidden reasoning lives on.",
+      },
+    },
   },
   secrets: ['api_key'],
-  offers: () => protocols.map((protocol) => offerOf(protocol, traits.get(protocol))),
+  offers: ({ conversations }) => protocols.map((protocol) => offerOf(protocol, traitsOf(protocol, conversations))),
   open: (config, host) => openUpstream(config, protocols, { authorization: `Bearer ${config.api_key}` }, host),
 })

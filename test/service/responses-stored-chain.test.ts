@@ -22,7 +22,8 @@ describe('the conversation of a stored response', () => {
     upstream = await scriptedUpstream()
     settings = {
       providers: [
-        { name: 'vendor', type: 'native', base_url: upstream.url, api_key: 'key-v' },
+        { name: 'vendor', type: 'native', base_url: upstream.url, api_key: 'key-v', conversations: 'vendor' },
+        { name: 'plain', type: 'native', base_url: upstream.url, api_key: 'key-p' },
         { name: 'chat', type: 'compatible', base_url: upstream.url },
         { name: 'thinker', type: 'compatible', base_url: upstream.url, traits: { reasoning_content: true } },
         { name: 'local', type: 'compatible', base_url: upstream.url, offers: ['responses'] },
@@ -32,6 +33,7 @@ describe('the conversation of a stored response', () => {
         { name: 'vendor', provider: 'vendor', upstream_model: 'gpt-vendor' },
         { name: 'other', provider: 'vendor', upstream_model: 'o-vendor' },
         { name: 'safe', provider: 'vendor', upstream_model: 'gpt-safe', fallbacks: ['chat'] },
+        { name: 'plain', provider: 'plain', upstream_model: 'gpt-plain' },
         { name: 'chat', provider: 'chat' },
         { name: 'thinker', provider: 'thinker' },
         { name: 'local', provider: 'local' },
@@ -176,6 +178,55 @@ describe('the conversation of a stored response', () => {
         ),
       )
     })
+  })
+
+  describe('that both hold', () => {
+    const roles = (sent: JsonObject | undefined) => items(sent, 'input').map(({ type, role }) => role ?? type)
+    const reasoning = { id: 'rs_b', type: 'reasoning', summary: [], encrypted_content: 'cipher' }
+
+    it('goes on from here, whatever the provider makes of its own copy', async () => {
+      upstream.answer({ body: nativeAnswer('resp_b1', [reasoning, message('msg_b1', 'first')]) })
+      await ask({ model: 'plain', input: 'one', include: ['reasoning.encrypted_content'] })
+      upstream.answer({ body: nativeAnswer('resp_b2', [message('msg_b2', 'second')]) })
+      const two = await ask({ model: 'plain', input: 'two', previous_response_id: 'resp_b1' })
+      expect(two.sent).to.not.have.property('previous_response_id')
+      expect(roles(two.sent)).to.deep.equal(['user', 'reasoning', 'assistant', 'user'])
+      upstream.answer({ body: nativeAnswer('resp_b3', [message('msg_b3', 'third')]) })
+      const three = await ask({ model: 'plain', input: 'three', previous_response_id: two.answer.id })
+      expect(roles(three.sent)).to.deep.equal(['user', 'reasoning', 'assistant', 'user', 'assistant', 'user'])
+    })
+
+    for (const [name, script] of Object.entries({
+      'a 400 with its code': refused(400, {
+        message: 'No.',
+        type: 'invalid_request_error',
+        param: null,
+        code: 'previous_response_not_found',
+      }),
+      'a 404': refused(404, { message: 'No.', type: 'invalid_request_error', param: null, code: null }),
+      'a stream that begins with it': {
+        frames: [
+          {
+            event: 'error',
+            data: { type: 'error', code: 'previous_response_not_found', message: 'No.', param: null, status: 400 },
+          },
+        ],
+      },
+    }))
+      it(`goes on from here after all when the provider has lost it: ${name}`, async () => {
+        upstream.answer({ body: nativeAnswer('resp_g1', [message('msg_g1', 'first')]) })
+        await ask({ model: 'vendor', input: 'one' })
+        const before = upstream.requests.length
+        upstream.answer(script, nativeStream(nativeAnswer('resp_g2', [message('msg_g2', 'second')])))
+        const goOn = { input: 'two', previous_response_id: 'resp_g1', stream: true }
+        const text = await (await gateway.post('/v1/responses', { model: 'vendor', ...goOn })).text()
+        expect(text).to.include('response.completed').and.not.include('previous_response_not_found')
+        const [first, second, ...more] = upstream.requests.slice(before).map(asked)
+        expect(first).to.deep.equal({ model: 'gpt-vendor', ...goOn })
+        expect(second).to.not.have.property('previous_response_id')
+        expect(roles(second)).to.deep.equal(['user', 'assistant', 'user'])
+        expect(more).to.deep.equal([])
+      })
   })
 
   describe('that the provider holds itself', () => {

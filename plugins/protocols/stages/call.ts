@@ -27,7 +27,7 @@ import type {
   UpstreamAnswer,
 } from '../../../engine/index.ts'
 import { askNeutral } from './neutral.ts'
-import { lacking, refusal, refusedAnswer, refusedFrame } from './refusal.ts'
+import { forgotten, lacking, refusal, refusedAnswer, refusedFrame } from './refusal.ts'
 
 /** Asks the provider. Gives its answer once the first event has arrived: until then another provider may still be tried. */
 export default defineStage({
@@ -53,7 +53,7 @@ export default defineStage({
     },
   } as const,
   needs: ['request', 'model', 'upstream'],
-  provides: ['answer'],
+  provides: ['answer', 'upstream'],
   // A whole answer is there only at its end.
   timeout: '1h',
   build: (config, host) => {
@@ -71,10 +71,22 @@ export default defineStage({
       const started = performance.now()
       const timeouts = request.background ? patient : usual
       try {
-        if (model.offer.protocol === undefined) return { answer: await askNeutral(request, model, scope, timeouts) }
+        if (model.offer.protocol === undefined)
+          return { upstream, answer: await askNeutral(request, model, scope, timeouts) }
         const codec = host.codec(model.offer.protocol)
-        const answer = await ask(request, model, upstream, { codec, scope, timeouts })
-        return { answer: await begun(answer, model, { codec, limit, host, scope, translated: !upstream.same }) }
+        const asking = async (upstream: Upstream) => {
+          const answer = await ask(request, model, upstream, { codec, scope, timeouts })
+          return {
+            upstream,
+            answer: await begun(answer, model, { codec, limit, host, scope, translated: !upstream.same }),
+          }
+        }
+        return await asking(upstream).catch((error: unknown) => {
+          const whole = forgotten(error) && upstream.whole?.()
+          if (!whole) throw error
+          scope.note('conversation', 'lost by the provider')
+          return asking(whole)
+        })
       } catch (error) {
         throw lacking(error, request) ? request.missing : error
       } finally {

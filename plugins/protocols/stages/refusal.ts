@@ -119,6 +119,13 @@ export function lacking(error: unknown, { missing }: Envelope): boolean {
   return named || (code !== null && code === failure.code) || (param !== null && param === failure.param)
 }
 
+/** Whether a provider refused a request because something that this refers to is not there. */
+export function forgotten(error: unknown): boolean {
+  if (!(error instanceof GatewayError)) return false
+  const { status, code, message } = error.failure
+  return status === 404 || (status === 400 && (code === 'previous_response_not_found' || /not found/i.test(message)))
+}
+
 function codeOf(status: number): ErrorCode {
   if (status === 401 || status === 403) return 'upstream_refused_key'
   if (status === 408 || status === 504) return 'upstream_timeout'

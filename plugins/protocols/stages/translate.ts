@@ -26,12 +26,10 @@ export default defineStage({
       if (request.missing && model.offer.protocol !== request.protocol) throw request.missing
       const codec = host.codec(request.protocol)
       const changed = policy !== undefined && codec.request?.searches?.(request.body) === true
-      return {
-        upstream:
-          !changed && relays(request, model, codec)
-            ? same(request, model, codec)
-            : translated(request, model, host, changed ? policy : undefined),
-      }
+      const whole = () => translated(request, model, host, changed ? policy : undefined)
+      if (changed || !relays(request, model, codec)) return { upstream: whole() }
+      const upstream = same(request, model, codec)
+      return { upstream: request.exact || !codec.request ? upstream : { ...upstream, whole } }
     }
   },
 })
@@ -54,9 +52,9 @@ function holdsSeal(body: Buffer): boolean {
     .some(([, seal = '']) => unpackSeal(seal) !== undefined)
 }
 
-/** Whether the provider knows by itself what the request was completed with. */
+/** Whether the provider knows by itself what the request was completed with, and is to go on from what it knows. */
 function holds({ origin, offer }: Candidate, { heldBy }: Envelope): boolean {
-  return heldBy === origin && offer.traits?.['stores'] === true
+  return heldBy === origin && offer.traits?.['conversations'] === 'vendor'
 }
 
 function same(request: Envelope, { model, offer }: Candidate, codec: AnyCodec): Upstream {
