@@ -96,14 +96,27 @@ export interface Envelope {
   readonly missing?: GatewayError
   /** The neutral form, made on first use and kept. Throws `invalid_value` where the body has no meaning. */
   neutral<O extends Operation>(operation: O): RequestOf<O>
-  /** The same request, completed. What is missing stays missing; who holds it has to be said again. */
+  /**
+   * The same request, completed by what the client did not say: answers do not repeat it. What is missing stays missing;
+   * who holds it has to be said again.
+   */
   with(change: Completion): Envelope
+  /**
+   * The request with another text, as if the client had sent that: `change` is applied to what was sent and to what that
+   * was completed to, so that no provider, no store and no answer sees the old one. The client's bytes go to nobody any
+   * more. Throws `unsupported` for a form, whose files it could not change.
+   */
+  rewrite(change: (body: JsonObject) => JsonObject): Envelope
 }
 
-/** What a stage makes of a request: another body, another neutral form of its body, or only what is known of it. */
+/**
+ * What a stage completes a request to: another body; another neutral form, which is printed into the body where that is
+ * asked for; the neutral form with the files in it that the body goes on naming; or only what is known of it.
+ */
 export type Completion =
   | { readonly body: JsonObject; readonly heldBy?: string; readonly missing?: GatewayError }
   | { readonly neutral: RequestOf<Operation> }
+  | { readonly inlined: RequestOf<Operation> }
   | { readonly missing: GatewayError }
 
 /** What the requested model name stands for. */

@@ -2,14 +2,18 @@ import { GatewayError } from '../../../engine/index.ts'
 import type { AnyCodec, Completion, Envelope, Head, JsonObject, Operation, RequestOf } from '../../../engine/index.ts'
 
 /** What was read of a request. */
-type Read = Pick<Envelope, 'raw' | 'headers' | 'contentType' | 'body'> & {
+type Read = Pick<Envelope, 'raw' | 'headers' | 'contentType'> & {
+  /** Absent: it is printed from the neutral form when somebody asks for it. */
+  readonly body?: JsonObject
   readonly modelAt?: Envelope['modelAt'] | undefined
 }
 
 /** What stages have made of it. */
-interface Completed {
-  readonly sent: JsonObject
+interface Made {
+  readonly sent?: JsonObject
   readonly exact: boolean
+  /** The client's bytes say what nobody is to read. */
+  readonly rewritten?: boolean
   readonly neutral?: unknown
   readonly heldBy?: string | undefined
   readonly missing?: GatewayError | undefined
@@ -22,30 +26,37 @@ export class ClientRequest implements Envelope {
   readonly raw: Buffer
   readonly headers: Envelope['headers']
   readonly contentType: string
-  readonly body: JsonObject
   readonly sent: JsonObject
   readonly exact: boolean
   declare readonly modelAt?: { start: number; end: number }
   declare readonly heldBy?: string
   declare readonly missing?: GatewayError
   readonly #codec: AnyCodec
+  readonly #rewritten: boolean
+  #body: JsonObject | undefined
   #head: Head | undefined
   #neutral: unknown
 
-  constructor(codec: AnyCodec, read: Read, completed?: Completed) {
+  constructor(codec: AnyCodec, read: Read, made: Made = { exact: true }) {
     this.operation = codec.operation
     this.protocol = codec.protocol
     this.raw = read.raw
     this.headers = read.headers
     this.contentType = read.contentType
-    this.body = read.body
-    this.sent = completed?.sent ?? read.body
-    this.#neutral = completed?.neutral
-    this.exact = completed?.exact ?? true
-    if (read.modelAt) this.modelAt = read.modelAt
-    if (completed?.heldBy !== undefined) this.heldBy = completed.heldBy
-    if (completed?.missing) this.missing = completed.missing
     this.#codec = codec
+    this.#body = read.body
+    this.#neutral = made.neutral
+    this.#rewritten = made.rewritten ?? false
+    this.sent = made.sent ?? this.body
+    this.exact = made.exact
+    if (read.modelAt) this.modelAt = read.modelAt
+    // What a provider holds was answered to the client's bytes: it would be asked with these again.
+    if (made.heldBy !== undefined && !made.rewritten) this.heldBy = made.heldBy
+    if (made.missing) this.missing = made.missing
+  }
+
+  get body(): JsonObject {
+    return (this.#body ??= this.#printed())
   }
 
   get model(): string {
@@ -72,24 +83,47 @@ export class ClientRequest implements Envelope {
   }
 
   with(change: Completion): Envelope {
-    const { sent, missing } = this
-    if ('neutral' in change)
-      return new ClientRequest(this.#codec, this, { sent, exact: false, neutral: change.neutral, missing })
-    if ('body' in change) {
-      const { body, heldBy } = change
-      const read = { ...this.#parts(), body }
-      return new ClientRequest(this.#codec, read, { sent, exact: false, heldBy, missing: change.missing ?? missing })
-    }
-    const { exact, heldBy } = this
-    return new ClientRequest(this.#codec, this, { ...change, sent, exact, neutral: this.#neutral, heldBy })
+    const { sent, exact, heldBy, missing } = this
+    const made = { sent, exact: false, rewritten: this.#rewritten, missing }
+    if ('neutral' in change) return this.#made({}, { ...made, neutral: change.neutral })
+    if ('inlined' in change) return this.#made(this, { ...made, neutral: change.inlined })
+    if ('body' in change)
+      return this.#made(change, { ...made, heldBy: change.heldBy, missing: change.missing ?? missing })
+    return this.#made(this, { ...made, ...change, exact, neutral: this.#neutral, heldBy })
   }
 
-  #parts(): Read {
-    const { raw, headers, contentType, body, modelAt } = this
-    return { raw, headers, contentType, body, modelAt }
+  rewrite(change: (body: JsonObject) => JsonObject): Envelope {
+    const { sent, missing, contentType, model } = this
+    if (contentType !== 'application/json')
+      throw new GatewayError('unsupported', { model, reason: 'a form cannot be rewritten' })
+    const rewritten = change(sent)
+    const body = this.body === sent ? rewritten : change(this.body)
+    return this.#made({ body }, { sent: rewritten, exact: false, rewritten: true, missing })
   }
 
-  #read() {
+  #made({ body }: Pick<Read, 'body'>, made: Made): Envelope {
+    const { raw, headers, contentType, modelAt } = this
+    return new ClientRequest(this.#codec, { raw, headers, contentType, modelAt, ...(body ? { body } : {}) }, made)
+  }
+
+  /** The neutral form as a body of the client's own protocol, under the name of the model that the client asked for. */
+  #printed(): JsonObject {
+    const { operation, protocol } = this
+    const { model } = this.#codec.head(this.sent)
+    const record = { name: model, provider: '', upstream_model: model, aliases: [], fallbacks: [] }
+    const able = { supports_images: true, supports_tools: true, supports_mapeval: true, supports_realtime: true }
+    const printed = this.#codec.request?.print(this.#neutral as RequestOf<Operation>, {
+      model,
+      record: { ...record, ...able, auto_eligible: false },
+      offer: { operation, protocol },
+      origin: '',
+    })
+    // Whether the answer is to be stored is what the client said, and not what a provider is told.
+    const { store: _, ...body } = printed?.body ?? {}
+    return this.sent['store'] === undefined ? body : { ...body, store: this.sent['store'] }
+  }
+
+  #read(): Head {
     return (this.#head ??= this.#codec.head(this.body))
   }
 }

@@ -137,7 +137,7 @@ async function inline(request: Envelope, wanted: Wanted, holding: Holding, rules
       ? ({ ...item, content: partsOf(item).map((part) => replaced.get(part) ?? part) } as Item)
       : item,
   )
-  return { request: request.with({ neutral: { ...neutral, items } }) }
+  return { request: request.with({ inlined: { ...neutral, items } }) }
 }
 
 /** A part with its place in what the client sent; without one it is of an earlier turn. */
