@@ -53,12 +53,15 @@ export interface OpaquePart {
   readonly value: JsonObject
 }
 
-/** Where media is: base64 data with its media type, plain text, an address, or an id at the provider that holds it. */
+/**
+ * Where media is: base64 data with its media type, plain text, an address, or an id at the provider that holds it. `api`
+ * says whose ids it is one of, by a word of the protocols that share them: to all others it means nothing.
+ */
 export type MediaSource =
   | { readonly kind: 'data'; readonly mediaType: string; readonly data: string }
   | { readonly kind: 'text'; readonly mediaType: string; readonly text: string }
   | { readonly kind: 'url'; readonly url: string }
-  | { readonly kind: 'id'; readonly id: string }
+  | { readonly kind: 'id'; readonly id: string; readonly api: string }
 
 /** A citation. `url` ones cross protocols; others are kept for the protocol that made them. */
 export type Annotation =

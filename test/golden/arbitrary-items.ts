@@ -27,7 +27,8 @@ const source: fc.Arbitrary<MediaSource> = fc.constantFrom<MediaSource>(
   { kind: 'data', mediaType: 'application/zip', data: 'AA==' },
   { kind: 'text', mediaType: 'text/plain', text: 'plain' },
   { kind: 'url', url: 'https://example/a' },
-  { kind: 'id', id: 'file-1' },
+  { kind: 'id', id: 'file-1', api: 'responses' },
+  { kind: 'id', id: 'file-2', api: 'messages' },
 )
 
 /** An object with any of these fields. */

@@ -7,6 +7,9 @@ import type { ChatTraits } from './traits.ts'
 import { protocol } from './wire.ts'
 import type { Cached, Content, ContentPart } from './wire.ts'
 
+/** Ids of files are those that the responses protocol knows, too. */
+const fileApi = 'responses'
+
 /** The content of a message as parts; an empty string and null are none. */
 export function parseContent(content: Content | undefined): readonly Part[] {
   if (content === undefined || content === null || content === '') return []
@@ -53,7 +56,7 @@ function parseFile(part: ContentPart, cache: { cache?: CacheMark }): Part {
   } = part['file'] as { file_data?: string; file_id?: string; filename?: string }
   const named = typeof filename === 'string' ? { filename } : {}
   if (typeof data === 'string') return { type: 'file', source: fileSource(data), ...named, ...cache }
-  if (typeof id === 'string') return { type: 'file', source: { kind: 'id', id }, ...named, ...cache }
+  if (typeof id === 'string') return { type: 'file', source: { kind: 'id', id, api: fileApi }, ...named, ...cache }
   return { type: 'opaque', protocol, value: part }
 }
 
@@ -149,6 +152,10 @@ function printFile(part: FilePart, printing: PartPrinting): JsonObject {
     return { type: 'text', text: `[file: ${source.url}]` }
   }
   if (!printing.traits.files) return omitted('file', 'the provider does not take files', printing)
+  if (source.kind === 'id' && source.api !== fileApi) {
+    printing.losses.add('file_id', 'a file is known only to the vendor that holds it')
+    return { type: 'text', text: '[file omitted]' }
+  }
   if (context !== undefined) printing.losses.add('document.context', 'this protocol has no such field')
   const file =
     source.kind === 'id'

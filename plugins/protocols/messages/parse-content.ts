@@ -129,7 +129,7 @@ function mediaSource(source: MediaSource, at: string): ImagePart['source'] {
     case 'url':
       return { kind: 'url', url: source.url }
     case 'file':
-      return { kind: 'id', id: source.file_id }
+      return { kind: 'id', id: source.file_id, api: protocol }
     case 'content':
       return { kind: 'text', mediaType: 'text/plain', text: contentText(source.content) }
     default:

@@ -77,6 +77,7 @@ function nativeCitations(annotations: readonly Annotation[] = [], losses: Losses
 }
 
 function imageBlock({ source, detail, cache }: ImagePart, printing: Printing): JsonObject {
+  if (isForeign(source)) return foreign('image', printing)
   if (detail !== undefined && detail !== 'auto')
     printing.losses.add('messages[].content.detail', 'images have no detail here')
   return { type: 'image', source: mediaSource(source), ...cacheControl(cache, printing) }
@@ -86,6 +87,7 @@ function fileBlock(part: FilePart, printing: Printing): JsonObject {
   const { source, title = part.filename, context, citations } = part
   if (source.kind === 'data' && source.mediaType.startsWith('image/'))
     return imageBlock({ type: 'image', source }, printing)
+  if (isForeign(source)) return foreign('file', printing)
   const readable = documentSource(source)
   if (!readable) {
     printing.losses.add('messages[].content.file', 'documents are PDF or text here')
@@ -99,6 +101,16 @@ function fileBlock(part: FilePart, printing: Printing): JsonObject {
     ...(citations === undefined ? {} : { citations: { enabled: citations } }),
     ...cacheControl(part.cache, printing),
   }
+}
+
+/** An id that the files of this protocol do not have. */
+function isForeign(source: FilePart['source']): boolean {
+  return source.kind === 'id' && source.api !== protocol
+}
+
+function foreign(what: string, { losses }: Printing): JsonObject {
+  losses.add('messages[].content.file_id', 'a file is known only to the vendor that holds it')
+  return placeholder(`${what} omitted`)
 }
 
 function documentSource(source: FilePart['source']): MediaSource | undefined {

@@ -83,7 +83,7 @@ function address(url: string | undefined): MediaSource | undefined {
 }
 
 function held(id: string | undefined): MediaSource | undefined {
-  return id === undefined ? undefined : { kind: 'id', id }
+  return id === undefined ? undefined : { kind: 'id', id, api: protocol }
 }
 
 export function readAnnotation(value: JsonObject): Annotation {

@@ -59,6 +59,7 @@ function printGiven(part: Part, { losses, traits }: Printing): JsonObject | unde
     case 'refusal':
       return { type: 'input_text', text: part.text }
     case 'image': {
+      if (isForeign(part.source)) return foreign('image', losses)
       const source = printSource(part.source, 'image_url')
       if (source) return known({ type: 'input_image', ...source, detail: part.detail })
       break
@@ -91,6 +92,7 @@ function printFile(part: FilePart, losses: Losses, traits: ResponsesTraits): Jso
   if (source.kind === 'text') {
     return { type: 'input_text', text: [title, context, source.text].filter((line) => line !== undefined).join('\n\n') }
   }
+  if (isForeign(source)) return foreign('file', losses)
   if (title !== undefined && part.filename !== undefined) losses.add('title', 'a file has only a name')
   if (context !== undefined) losses.add('context', 'a file has only a name')
   if (source.kind === 'url' && !traits.file_url) {
@@ -100,6 +102,16 @@ function printFile(part: FilePart, losses: Losses, traits: ResponsesTraits): Jso
   // Inline files are refused without a name.
   const filename = part.filename ?? title ?? (source.kind === 'data' ? unnamed(source.mediaType) : undefined)
   return known({ type: 'input_file', ...printSource(source, 'file_url', 'file_data'), filename })
+}
+
+/** An id that the files of this protocol do not have. */
+function isForeign(source: MediaSource): boolean {
+  return source.kind === 'id' && source.api !== protocol
+}
+
+function foreign(what: string, losses: Losses): JsonObject {
+  losses.add('file_id', 'a file is known only to the vendor that holds it')
+  return { type: 'input_text', text: `[${what} omitted]` }
 }
 
 function unnamed(mediaType: string): string {

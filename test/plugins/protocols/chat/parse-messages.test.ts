@@ -56,7 +56,7 @@ describe('chat messages', () => {
         { type: 'image', source: { kind: 'url', url: 'https://a/i.png' } },
         { type: 'audio', source: { kind: 'data', mediaType: 'audio/wav', data: 'BBBB' }, format: 'wav' },
         { type: 'file', source: { kind: 'data', mediaType: 'application/pdf', data: 'CCCC' }, filename: 'a.pdf' },
-        { type: 'file', source: { kind: 'id', id: 'file-1' } },
+        { type: 'file', source: { kind: 'id', id: 'file-1', api: 'responses' } },
         { type: 'file', source: { kind: 'data', mediaType: 'application/octet-stream', data: 'DDDD' } },
         { type: 'opaque', protocol: 'chat', value: video },
       ])

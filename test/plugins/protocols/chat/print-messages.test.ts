@@ -193,10 +193,10 @@ describe('chat messages for an upstream', () => {
   it('put a short text in the place of what the upstream does not take', () => {
     const parts: Part[] = [
       image,
-      { type: 'image', source: { kind: 'id', id: 'i' } },
+      { type: 'image', source: { kind: 'id', id: 'i', api: 'responses' } },
       { type: 'audio', source: { kind: 'data', mediaType: 'audio/wav', data: 'A' } },
       { type: 'file', source: { kind: 'url', url: 'https://a/b.pdf' } },
-      { type: 'file', source: { kind: 'id', id: 'f' } },
+      { type: 'file', source: { kind: 'id', id: 'f', api: 'responses' } },
       { type: 'file', source: { kind: 'text', mediaType: 'text/plain', text: 'words' }, title: 't', context: 'c' },
       { type: 'opaque', protocol: 'other', value: { type: 'container_upload' } },
     ]
@@ -222,7 +222,7 @@ describe('chat messages for an upstream', () => {
     const parts: Part[] = [
       { type: 'image', source: { kind: 'url', url: 'https://a/i' }, detail: 'high' },
       { type: 'audio', source: { kind: 'data', mediaType: 'audio/mp3', data: 'A' } },
-      { type: 'file', source: { kind: 'id', id: 'f' } },
+      { type: 'file', source: { kind: 'id', id: 'f', api: 'responses' } },
       { type: 'file', source: { kind: 'data', mediaType: 'application/pdf', data: 'B' } },
       { type: 'opaque', protocol: 'chat', value: { type: 'video_url', video_url: { url: 'v' } } },
     ]

@@ -194,7 +194,7 @@ describe('messages: parsing a request', () => {
       role: 'user',
       content: [
         { type: 'image', source: { kind: 'url', url: 'https://a/b.png' } },
-        { type: 'image', source: { kind: 'id', id: 'f1' } },
+        { type: 'image', source: { kind: 'id', id: 'f1', api: 'messages' } },
         {
           type: 'file',
           source: { kind: 'data', mediaType: 'application/pdf', data: 'AA==' },

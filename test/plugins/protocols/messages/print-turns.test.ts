@@ -190,7 +190,7 @@ describe('messages: printing turns', () => {
     const content: Part[] = [
       { type: 'image', source: { kind: 'url', url: 'https://i' }, detail: 'high' },
       { type: 'file', source: { kind: 'url', url: 'https://f' }, title: 'T', context: 'C', citations: true },
-      { type: 'file', source: { kind: 'id', id: 'f1' } },
+      { type: 'file', source: { kind: 'id', id: 'f1', api: 'messages' } },
       { type: 'file', source: { kind: 'data', mediaType: 'text/csv', data: Buffer.from('ä,b').toString('base64') } },
       { type: 'file', source: { kind: 'data', mediaType: 'image/png', data: 'AA==' } },
       { type: 'file', source: { kind: 'data', mediaType: 'application/zip', data: 'AA==' }, filename: 'a.zip' },

@@ -58,7 +58,7 @@ describe('responses: print', () => {
         content: [
           { type: 'image', source: { kind: 'data', mediaType: 'image/png', data: 'AAAA' }, detail: 'high' },
           { type: 'image', source: { kind: 'url', url: 'https://x/y.png' } },
-          { type: 'image', source: { kind: 'id', id: 'file-1' } },
+          { type: 'image', source: { kind: 'id', id: 'file-1', api: 'responses' } },
           { type: 'file', source: { kind: 'data', mediaType: 'application/pdf', data: 'AAAA' } },
           { type: 'file', source: { kind: 'url', url: 'https://x/y.pdf' }, filename: 'y.pdf' },
           { type: 'file', source: { kind: 'text', mediaType: 'text/plain', text: 'Body' }, title: 'Title' },
