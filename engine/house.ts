@@ -105,7 +105,9 @@ export async function openHouse(options: HouseOptions): Promise<House> {
       },
       get: (key) => opened(stores).keyValue.get(key),
       set: (key, value, how) => opened(stores).keyValue.set(key, value, how),
+      extend: (key, ttl) => opened(stores).keyValue.extend(key, ttl),
       delete: (key) => opened(stores).keyValue.delete(key),
+      used: (account) => opened(stores).keyValue.used(account),
     },
     get jobs() {
       return stores?.jobs

@@ -6,6 +6,12 @@ export interface Held {
   readonly version: string
 }
 
+/** What the living values of an account are together. */
+export interface Used {
+  readonly count: number
+  readonly bytes: number
+}
+
 /**
  * Values that outlive an exchange, by key; each expires. Kept in the shared key-value store where one is configured,
  * else in the database. Every call rejects with `store_unavailable` when the store does not answer in time.
@@ -16,15 +22,19 @@ export interface KeyValue {
   get(key: string): Promise<Held | undefined>
   /**
    * Writes a value that lives for `ttl` milliseconds. With `version`, only over that version (`null`: only where there
-   * is no value); answers whether it was written.
+   * is no value); answers whether it was written. As long as it lives, it counts for `account`, if one is named.
    */
   set(
     key: string,
     value: Uint8Array,
-    options: { readonly ttl: number; readonly version?: string | null },
+    options: { readonly ttl: number; readonly version?: string | null; readonly account?: string | undefined },
   ): Promise<boolean>
+  /** Lets a value live for another `ttl` milliseconds at least; answers whether there is one. It keeps its version. */
+  extend(key: string, ttl: number): Promise<boolean>
   /** Answers whether there was a value. */
   delete(key: string): Promise<boolean>
+  /** What counts for an account at present, whichever process wrote it. */
+  used(account: string): Promise<Used>
 }
 
 /** An exchange that goes on without its client: what it has to do, and what it knows. */

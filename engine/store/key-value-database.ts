@@ -58,10 +58,15 @@ export function openDatabaseKeyValue(database: Database, log: Logger): DatabaseK
       )
       return row && { version: row.version, value: Buffer.from(row.value) }
     },
-    async set(key, value, { ttl, version }) {
-      const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+    async set(key, value, { ttl, version, account }) {
       const now = Date.now()
-      const row = { value: bytes, version: randomBytes(12).toString('base64url'), expires_at: now + Math.ceil(ttl) }
+      const row = {
+        value: Buffer.from(value.buffer, value.byteOffset, value.byteLength),
+        version: randomBytes(12).toString('base64url'),
+        expires_at: now + Math.ceil(ttl),
+        account: account ?? null,
+        bytes: value.byteLength,
+      }
       if (typeof version === 'string') {
         const { numUpdatedRows } = await asked(() =>
           database.query
@@ -83,12 +88,30 @@ export function openDatabaseKeyValue(database: Database, log: Logger): DatabaseK
               value: given.ref('excluded.value'),
               version: given.ref('excluded.version'),
               expires_at: given.ref('excluded.expires_at'),
+              account: given.ref('excluded.account'),
+              bytes: given.ref('excluded.bytes'),
             }))
             return version === null ? over.where('key_values.expires_at', '<=', now) : over
           })
           .executeTakeFirst(),
       )
       return numInsertedOrUpdatedRows === 1n
+    },
+    async extend(key, ttl) {
+      const now = Date.now()
+      const until = now + Math.ceil(ttl)
+      const { numUpdatedRows } = await asked(() =>
+        database.query
+          .updateTable('key_values')
+          .set({
+            expires_at: (given) =>
+              given.case().when('expires_at', '<', until).then(until).else(given.ref('expires_at')).end(),
+          })
+          .where('key', '=', key)
+          .where('expires_at', '>', now)
+          .executeTakeFirst(),
+      )
+      return numUpdatedRows === 1n
     },
     async delete(key) {
       const deleted = await asked(() =>
@@ -99,6 +122,17 @@ export function openDatabaseKeyValue(database: Database, log: Logger): DatabaseK
           .executeTakeFirst(),
       )
       return deleted.numDeletedRows === 1n
+    },
+    async used(account) {
+      const { count, bytes } = await asked(() =>
+        database.query
+          .selectFrom('key_values')
+          .select(({ fn }) => [fn.countAll().as('count'), fn.sum('bytes').as('bytes')])
+          .where('account', '=', account)
+          .where('expires_at', '>', Date.now())
+          .executeTakeFirstOrThrow(),
+      )
+      return { count: Number(count), bytes: Number(bytes ?? 0) }
     },
     sweep,
     async close() {

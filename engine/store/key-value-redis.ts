@@ -14,21 +14,90 @@ const LONGEST_PAUSE = 2_000
 /** What keeps the keys apart from those that others keep in the same server. */
 const PREFIX = 'sluice:kv:'
 
+/** What keeps the books of the accounts apart from the values. */
+const ACCOUNTS = 'sluice:kv-account:'
+
+/**
+ * The book of an account is a sorted set of `<bytes> <key>` by the time when the value expires, and a number beside it:
+ * the sum of the bytes. What has expired is taken out of it before it is read or written.
+ */
+const BOOK = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function book(account) return '${ACCOUNTS}' .. account end
+local function clear(account)
+  local over = redis.call('ZRANGEBYSCORE', book(account), '-inf', now)
+  for _, entry in ipairs(over) do
+    redis.call('DECRBY', book(account) .. ':bytes', string.match(entry, '^%d+'))
+    redis.call('ZREM', book(account), entry)
+  end
+end
+local function entryOf(key) return redis.call('HSTRLEN', key, 'value') .. ' ' .. key end
+local function strike(key)
+  local account = redis.call('HGET', key, 'account')
+  if not account then return end
+  if redis.call('ZREM', book(account), entryOf(key)) == 1 then
+    redis.call('DECRBY', book(account) .. ':bytes', redis.call('HSTRLEN', key, 'value'))
+  end
+end
+local function last(account, ttl)
+  for _, name in ipairs({ book(account), book(account) .. ':bytes' }) do
+    if redis.call('PTTL', name) < tonumber(ttl) then redis.call('PEXPIRE', name, ttl) end
+  end
+end
+`
+
 /**
  * Writes a hash of `version` and `value` that expires, if the version is the expected one: `any`, `none`, or `=` and
  * the version. One script: nobody else comes between the look and the write.
  */
-const WRITE = `
+const WRITE = `${BOOK}
 local held = redis.call('HGET', KEYS[1], 'version')
 if ARGV[1] == 'none' and held then return 0 end
 if ARGV[1] ~= 'any' and ARGV[1] ~= 'none' and (not held or ARGV[1] ~= '=' .. held) then return 0 end
+strike(KEYS[1])
 redis.call('HSET', KEYS[1], 'version', ARGV[2], 'value', ARGV[3])
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
+local account = ARGV[5]
+if account == '' then redis.call('HDEL', KEYS[1], 'account') return 1 end
+redis.call('HSET', KEYS[1], 'account', account)
+clear(account)
+redis.call('ZADD', book(account), now + ARGV[4], entryOf(KEYS[1]))
+redis.call('INCRBY', book(account) .. ':bytes', #ARGV[3])
+last(account, ARGV[4])
 return 1`
+
+const EXTEND = `${BOOK}
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+redis.call('PEXPIRE', KEYS[1], ARGV[1], 'GT')
+local account = redis.call('HGET', KEYS[1], 'account')
+if account then
+  redis.call('ZADD', book(account), 'XX', 'GT', now + ARGV[1], entryOf(KEYS[1]))
+  last(account, ARGV[1])
+end
+return 1`
+
+const DELETE = `${BOOK}
+strike(KEYS[1])
+return redis.call('DEL', KEYS[1])`
+
+const USED = `${BOOK}
+clear(ARGV[1])
+return { redis.call('ZCARD', book(ARGV[1])), tonumber(redis.call('GET', book(ARGV[1]) .. ':bytes') or 0) }`
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    writeVersion(key: string, expected: string, version: string, value: Buffer, ttl: number): Result<number, Context>
+    writeVersion(
+      key: string,
+      expected: string,
+      version: string,
+      value: Buffer,
+      ttl: number,
+      account: string,
+    ): Result<number, Context>
+    extendValue(key: string, ttl: number): Result<number, Context>
+    deleteValue(key: string): Result<number, Context>
+    usedBy(account: string): Result<[count: number, bytes: number], Context>
   }
 }
 
@@ -55,6 +124,9 @@ export const redisOptions = {
 export async function openRedisKeyValue(url: string, log: Logger): Promise<OpenKeyValue> {
   const redis = new Redis(url, { ...redisOptions, lazyConnect: true })
   redis.defineCommand('writeVersion', { numberOfKeys: 1, lua: WRITE })
+  redis.defineCommand('extendValue', { numberOfKeys: 1, lua: EXTEND })
+  redis.defineCommand('deleteValue', { numberOfKeys: 1, lua: DELETE })
+  redis.defineCommand('usedBy', { numberOfKeys: 0, lua: USED })
   let reported = false
   let closed = false
   const away = (reason: string) => {
@@ -83,13 +155,18 @@ export async function openRedisKeyValue(url: string, log: Logger): Promise<OpenK
       const [version, value] = await asked(redis.hmgetBuffer(PREFIX + key, 'version', 'value'))
       return version && value ? { version: version.toString('latin1'), value } : undefined
     },
-    async set(key, value, { ttl, version }) {
+    async set(key, value, { ttl, version, account = '' }) {
       const expected = version === undefined ? 'any' : version === null ? 'none' : `=${version}`
       const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
       const next = randomBytes(12).toString('base64url')
-      return (await asked(redis.writeVersion(PREFIX + key, expected, next, bytes, Math.ceil(ttl)))) === 1
+      return (await asked(redis.writeVersion(PREFIX + key, expected, next, bytes, Math.ceil(ttl), account))) === 1
     },
-    delete: async (key) => (await asked(redis.del(PREFIX + key))) === 1,
+    extend: async (key, ttl) => (await asked(redis.extendValue(PREFIX + key, Math.ceil(ttl)))) === 1,
+    delete: async (key) => (await asked(redis.deleteValue(PREFIX + key))) === 1,
+    async used(account) {
+      const [count, bytes] = await asked(redis.usedBy(account))
+      return { count, bytes }
+    },
     async close() {
       closed = true
       redis.disconnect()

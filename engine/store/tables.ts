@@ -51,6 +51,10 @@ export interface KeyValuesTable {
   /** Milliseconds since 1970. */
   expires_at: number
   value: Buffer
+  /** Whom it counts for. */
+  account: string | null
+  /** Of the value. */
+  bytes: number
 }
 
 /** Every table of the database, in both dialects. */

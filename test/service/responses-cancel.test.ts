@@ -172,7 +172,7 @@ describe('cancelling a response', function () {
     const found = await readResponse(store, id)
     if (!found) throw new Error('the response is not there')
     const { record, version } = found
-    await writeResponse(store, { ...record, response: { ...record.response, status: 'cancelled' } }, version)
+    await writeResponse(store, { ...record, response: { ...record.response, status: 'cancelled' } }, { version })
     answer()
     const refused = () => owner.lines.some((line) => line.includes('came too late'))
     while (!refused()) await new Promise(setImmediate)

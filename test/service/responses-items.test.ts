@@ -88,9 +88,9 @@ describe('what a responses client may send', () => {
         messages: [
           { type: 'text', text: 'Look:' },
           { type: 'image', source: image },
-          { type: 'image', source: { type: 'file', file_id: 'file_1' } },
+          placeholder('image omitted'),
           { type: 'document', source: pdf, title: 'a.pdf' },
-          { type: 'document', source: { type: 'file', file_id: 'file_2' } },
+          placeholder('file omitted'),
           placeholder('audio omitted'),
           placeholder('audio omitted'),
         ],

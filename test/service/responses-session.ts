@@ -70,7 +70,7 @@ export async function startService(settings: Partial<GatewaySettings> = {}): Pro
   const gateway = await startGateway({
     providers: [
       { name: 'family', type: 'compatible', ...at },
-      { name: 'vendor', type: 'native', ...at },
+      { name: 'vendor', type: 'native', ...at, conversations: 'vendor' },
       { name: 'other', type: 'messages', ...at },
     ],
     models: [

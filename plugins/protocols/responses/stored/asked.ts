@@ -1,15 +1,17 @@
 import { GatewayError } from '../../../../engine/index.ts'
-import type { Ingress, KeyValue, Principal } from '../../../../engine/index.ts'
+import type { Host, Ingress, Principal } from '../../../../engine/index.ts'
 import { findResponse } from './record.ts'
 import type { FoundResponse } from './record.ts'
+import { underway } from './underway.ts'
 
 /**
  * The response that a path names by `:response_id`. Rejects with `response_not_found`, which says no more of a response
  * of another key than of one that never was, and with `store_unavailable`.
  */
-export async function askedFor(ingress: Ingress, { keyId }: Principal, keyValue: KeyValue): Promise<FoundResponse> {
+export async function askedFor(ingress: Ingress, { keyId }: Principal, host: Host): Promise<FoundResponse> {
   const id = ingress.params['response_id'] ?? ''
-  const found = await findResponse(keyValue, id, keyId)
+  await underway(host).get(id)
+  const found = await findResponse(host.keyValue, id, keyId)
   if (!found) throw new GatewayError('response_not_found', { id: id.slice(0, 128) })
   return found
 }

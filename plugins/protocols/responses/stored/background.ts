@@ -2,8 +2,9 @@ import { GatewayError, asGatewayError, defineStage } from '../../../../engine/in
 import type { Candidate, Envelope, ErrorOptions, Host, Job, JsonObject, Principal } from '../../../../engine/index.ts'
 import { responseId, responseObject } from '../response.ts'
 import { recordOf } from './keep.ts'
+import { deleteResponse, linked } from './chain.ts'
 import { deletePending, pendingOf, writePending } from './pending.ts'
-import { deleteResponse, findResponse, recordLimit, writeResponse } from './record.ts'
+import { findResponse, recordLimit, writeResponse } from './record.ts'
 
 /**
  * Answers at once with a response that is in progress, and has it made by a job. It takes a store that other processes
@@ -67,9 +68,10 @@ interface Begun {
 /** Keeps the response and what its job needs. */
 async function hold(response: JsonObject, { request, principal, id }: Begun, { keyValue }: Host): Promise<void> {
   const { keyId } = principal
+  const record = recordOf(response, { request, keyId, exchange: id })
   const kept =
     (await writePending(keyValue, responseId(id), pendingOf(request, principal))) &&
-    (await writeResponse(keyValue, recordOf(response, { request, keyId, exchange: id }), null)) === undefined
+    (await writeResponse(keyValue, await linked(keyValue, record), { version: null })) === undefined
   if (!kept) throw new GatewayError('request_too_large', { limit: recordLimit })
 }
 

@@ -25,12 +25,12 @@ export default defineStage({
 })
 
 async function cancelled(ingress: Ingress, principal: Principal, host: Host): Promise<JsonObject> {
-  const { record, version } = await askedFor(ingress, principal, host.keyValue)
+  const { record, version } = await askedFor(ingress, principal, host)
   if (record.background && record.response['status'] === 'cancelled') return record.response
   const reason = uncancellable(record)
   if (reason !== undefined) throw new GatewayError('response_not_cancellable', { reason }, { shouldRetry: false })
   const response = { ...record.response, status: 'cancelled' }
-  const unkept = await writeResponse(host.keyValue, { ...record, response }, version)
+  const unkept = await writeResponse(host.keyValue, { ...record, response }, { version })
   // It changed meanwhile: perhaps it has ended by itself.
   if (unkept !== undefined) return cancelled(ingress, principal, host)
   await stopJob(idOf(record), host)

@@ -2,7 +2,7 @@ import { packSeal, sealPrefix } from '../../../../engine/index.ts'
 import type { Json, JsonObject } from '../../../../engine/index.ts'
 import { nativeSeal } from '../reasoning.ts'
 import { objects, text, without } from '../values.ts'
-import type { StoredResponse } from './record.ts'
+import type { StoredResponse, WholeResponse } from './record.ts'
 
 /** What vendors begin the id of an item with, by the item's type. */
 const prefixes: ReadonlyMap<string, string> = new Map([
@@ -75,8 +75,8 @@ function mintedId(type: string | undefined, exchange: string, index: number): st
 }
 
 /** The conversation up to and including the answer, as input of the next request. */
-export function conversationOf(record: StoredResponse): readonly JsonObject[] {
-  return [...record.input, ...answerOf(record)]
+export function conversationOf(record: WholeResponse): readonly JsonObject[] {
+  return [...record.before, ...record.input, ...answerOf(record)]
 }
 
 /**

@@ -1,8 +1,9 @@
 import { defineStage, noConfig } from '../../../../engine/index.ts'
 import type { Host, Ingress, Principal } from '../../../../engine/index.ts'
 import { askedFor } from './asked.ts'
+import { deleteResponse } from './chain.ts'
 import { stopJob } from './pending.ts'
-import { deleteResponse, idOf } from './record.ts'
+import { idOf } from './record.ts'
 
 /** Deletes a stored response, by the path's `:response_id`. One that is still in progress is not made any further. */
 export default defineStage({
@@ -21,7 +22,7 @@ export default defineStage({
 })
 
 async function deleted(ingress: Ingress, principal: Principal, host: Host): Promise<string> {
-  const found = await askedFor(ingress, principal, host.keyValue)
+  const found = await askedFor(ingress, principal, host)
   // It changed meanwhile: perhaps it has ended.
   if (!(await deleteResponse(host.keyValue, found))) return deleted(ingress, principal, host)
   const { background, response } = found.record

@@ -1,9 +1,10 @@
 import { GatewayError, parseJson } from '../../../../engine/index.ts'
 import type { JsonObject, KeyValue } from '../../../../engine/index.ts'
 import { objects, text } from '../values.ts'
-import { answerOf } from './conversation.ts'
+import { conversationOf } from './conversation.ts'
 import { isLegalId, lifetime, readResponse, sizeOf } from './record.ts'
-import type { StoredResponse } from './record.ts'
+import { readWhole } from './chain.ts'
+import type { StoredResponse, WholeResponse } from './record.ts'
 
 /** Most items of one response that can be found by their ids. */
 const indexed = 64
@@ -64,17 +65,22 @@ export async function findItems(
     read += lookup + (owner ? sizeOf(owner) : 0)
     if (!owner) continue
     if (owner.deleted || owner.keyId !== keyId) found.set(id, 'gone')
-    else for (const [at, item] of pick(owner, ids)) found.set(at, item)
+    else {
+      // What came before it is read with it.
+      if (owner.earlier && read > most) throw tooMany()
+      const whole = await readWhole(keyValue, owner)
+      for (const [at, item] of whole ? pick(whole, ids) : []) found.set(at, item)
+    }
   }
   return found
 }
 
 /** Those of the items that belong to a response or to the conversation before it. */
-export function pick(record: StoredResponse, ids: readonly string[]): ReadonlyMap<string, FoundItem> {
+export function pick(record: WholeResponse, ids: readonly string[]): ReadonlyMap<string, FoundItem> {
   const asked = new Set(ids)
   const heldBy = holderOf(record)
   return new Map(
-    [...record.input, ...answerOf(record)].flatMap((item) => {
+    conversationOf(record).flatMap((item) => {
       const id = text(item['id'])
       return id !== undefined && asked.has(id) ? [[id, { item, heldBy }] as const] : []
     }),

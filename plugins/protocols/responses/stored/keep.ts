@@ -1,8 +1,10 @@
 import type { Candidate, Envelope, JsonObject, KeyValue, Meter, Upstream } from '../../../../engine/index.ts'
 import { recordedInput } from './conversation.ts'
+import { earlierOf, linked, longestLife, unlinked } from './chain.ts'
+import { continuedIn } from './continued.ts'
 import { indexItems } from './item-index.ts'
-import { idOf, readResponse, writeResponse } from './record.ts'
-import type { StoredResponse, Unkept } from './record.ts'
+import { idOf, readTurn, writeResponse } from './record.ts'
+import type { StoredResponse, Unkept, WholeResponse } from './record.ts'
 
 /** What is known of a response beside its object. */
 export interface Circumstances {
@@ -17,15 +19,19 @@ export interface Circumstances {
 }
 
 /** A response and its conversation as they are kept. */
-export function recordOf(response: JsonObject, { request, keyId, exchange, ...served }: Circumstances): StoredResponse {
+export function recordOf(response: JsonObject, { request, keyId, exchange, ...served }: Circumstances): WholeResponse {
   const { model, upstream, meter } = served
   const { body, protocol, missing, background } = request
   const native = model?.offer.protocol === protocol
   const stored = body['store'] !== false && response['store'] !== false
+  const items = recordedInput(body['input'], exchange)
+  const { previous, count = 0 } = continuedIn(body) ?? {}
   return {
     keyId,
     response,
-    input: recordedInput(body['input'], exchange),
+    before: items.slice(0, count),
+    input: items.slice(count),
+    ...(previous ? { earlier: earlierOf(previous) } : {}),
     background,
     ...servedBy(model, meter),
     // Bytes that were passed on gave the client the provider's own id.
@@ -47,15 +53,17 @@ export function servedBy(model?: Candidate, meter?: Meter): Pick<StoredResponse,
  * Keeps a record, and makes its items findable. A response of the same key under the same id gives way, one of another
  * key does not. Answers why it was not kept, if it was not. Rejects with `store_unavailable`.
  */
-export async function keep(keyValue: KeyValue, record: StoredResponse): Promise<Unkept | undefined> {
+export async function keep(keyValue: KeyValue, record: WholeResponse): Promise<Unkept | undefined> {
   const unkept = await write(keyValue, record)
   if (unkept === undefined) await indexItems(keyValue, record)
   return unkept
 }
 
-async function write(keyValue: KeyValue, record: StoredResponse): Promise<Unkept | undefined> {
-  const unkept = await writeResponse(keyValue, record, null)
+async function write(keyValue: KeyValue, record: WholeResponse): Promise<Unkept | undefined> {
+  const unkept = await writeResponse(keyValue, await linked(keyValue, record), { version: null })
   if (unkept !== 'taken') return unkept
-  const before = await readResponse(keyValue, idOf(record))
-  return before?.record.keyId === record.keyId ? writeResponse(keyValue, record, before.version) : 'taken'
+  const before = await readTurn(keyValue, idOf(record))
+  if (before?.record.keyId !== record.keyId) return 'taken'
+  // What continues the one that gives way, or is continued by it, must not be mixed up with this one.
+  return writeResponse(keyValue, unlinked(record), { version: before.version, ttl: longestLife })
 }

@@ -2,6 +2,9 @@ import { GatewayError, defineStage, noConfig } from '../../../../engine/index.ts
 import type { Ingress, JsonObject } from '../../../../engine/index.ts'
 import { without } from '../values.ts'
 import { askedFor, wholeNumber } from './asked.ts'
+import { readWhole } from './chain.ts'
+import { recordedInput } from './conversation.ts'
+import { idOf } from './record.ts'
 
 /** Lists what a stored response answers, by the path's `:response_id`: newest first, unless asked otherwise. */
 export default defineStage({
@@ -11,12 +14,14 @@ export default defineStage({
   needs: ['ingress', 'principal'],
   provides: ['reply'],
   build:
-    (_, { keyValue }) =>
+    (_, host) =>
     async ({ ingress, principal }) => {
       const limit = wholeNumber(ingress, 'limit', 1, 100) ?? 20
       const ascending = isAscending(ingress)
-      const { record } = await askedFor(ingress, principal, keyValue)
-      const all = ascending ? record.input : record.input.toReversed()
+      const { record } = await askedFor(ingress, principal, host)
+      const { before, input } = (await readWhole(host.keyValue, record)) ?? { ...record, before: [] }
+      const items = recordedInput([...before, ...input], idOf(record))
+      const all = ascending ? items : items.toReversed()
       const value = page(all, ingress.query.get('after'), limit, shows(ingress))
       return { reply: { status: 200, headers: {}, body: { kind: 'json', value } } }
     },

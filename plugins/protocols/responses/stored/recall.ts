@@ -5,12 +5,15 @@ import { compactionContext, expandCompactions, foreignCompaction, isTrigger } fr
 import { conversationOf, inputItems } from './conversation.ts'
 import { holderOf } from './item-index.ts'
 import { isOutput, refuseOrphans } from './orphans.ts'
+import { readWhole } from './chain.ts'
+import { continues } from './continued.ts'
 import { readResponse, sizeOf } from './record.ts'
-import type { StoredResponse } from './record.ts'
+import type { WholeResponse } from './record.ts'
 import { referredBy, resolveReferences } from './references.ts'
 import type { Resolved } from './references.ts'
 import { Room } from './room.ts'
 import { lastOnSocket } from './session.ts'
+import { underway } from './underway.ts'
 
 /**
  * Completes the conversation: what `previous_response_id` and item references stand for comes from the client's
@@ -48,9 +51,9 @@ async function completed(request: Envelope, client: Client, host: Host): Promise
   const { keyValue } = host
   const last = ownedBy(keyId, lastOnSocket(client.ingress))
   const id = text(body['previous_response_id'])
-  const previous = id === undefined ? undefined : await recalled(id, last, keyId, keyValue)
   const room = new Room(request.raw.length)
-  if (previous) room.take(sizeOf(previous))
+  if (id !== undefined) await underway(host).get(id)
+  const previous = id === undefined ? undefined : await recalled(id, last, { keyId, keyValue, room })
   const records = [previous, last].flatMap((record) => record ?? [])
   const given = await resolveReferences(inputItems(body['input']), { records, keyValue, keyId, room })
   const open = (sealed: Uint8Array) => host.unseal(sealed, compactionContext(keyId))
@@ -66,6 +69,7 @@ async function completed(request: Envelope, client: Client, host: Host): Promise
   if (holders.length === 0) return { request: missing ? request.with({ missing }) : request }
   const [heldBy] = holders
   const whole = { ...(previous ? without(body, continuing) : body), input: items }
+  if (previous && chain) continues(whole, { previous, count: chain.length })
   return {
     request: request.with({
       body: whole,
@@ -93,10 +97,9 @@ const continuing = new Set(['previous_response_id'])
  */
 async function recalled(
   id: string,
-  last: StoredResponse | undefined,
-  keyId: string,
-  keyValue: KeyValue,
-): Promise<StoredResponse | undefined> {
+  last: WholeResponse | undefined,
+  { keyId, keyValue, room }: { readonly keyId: string; readonly keyValue: KeyValue; readonly room: Room },
+): Promise<WholeResponse | undefined> {
   const near = last?.response['id'] === id ? last : undefined
   const record = near ?? (await readResponse(keyValue, id))?.record
   if (!record) return undefined
@@ -110,10 +113,12 @@ async function recalled(
         message: `The previous response with id "${shown(id)}" cannot be continued: its status is ${text(status) ?? 'unknown'}.`,
       },
     )
-  return record.partial ? undefined : record
+  if (record.partial) return undefined
+  room.take(sizeOf(record))
+  return near ?? readWhole(keyValue, record)
 }
 
-function ownedBy(keyId: string, record: StoredResponse | undefined): StoredResponse | undefined {
+function ownedBy(keyId: string, record: WholeResponse | undefined): WholeResponse | undefined {
   return record?.keyId === keyId ? record : undefined
 }
 

@@ -3,12 +3,12 @@ import type { JsonObject, KeyValue } from '../../../../engine/index.ts'
 import { text } from '../values.ts'
 import { findItems, pick } from './item-index.ts'
 import type { FoundItem } from './item-index.ts'
-import type { StoredResponse } from './record.ts'
+import type { WholeResponse } from './record.ts'
 import type { Room } from './room.ts'
 
 /** Where items may be found: at the response that goes on, on the socket, and in the store. */
 export interface Places {
-  readonly records: readonly StoredResponse[]
+  readonly records: readonly WholeResponse[]
   readonly keyValue: KeyValue
   readonly keyId: string
   /** What the items that are found may take up. */

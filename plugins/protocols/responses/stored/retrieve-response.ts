@@ -12,11 +12,11 @@ export default defineStage({
   needs: ['ingress', 'principal'],
   provides: ['reply'],
   build:
-    (_, { keyValue }) =>
+    (_, host) =>
     async ({ ingress, principal }) => {
       const streams = wantsStream(ingress)
       const after = wholeNumber(ingress, 'starting_after', 0, Infinity)
-      const { record } = await askedFor(ingress, principal, keyValue)
+      const { record } = await askedFor(ingress, principal, host)
       return { reply: streams ? streamed(record.response, after) : whole(record.response) }
     },
 })

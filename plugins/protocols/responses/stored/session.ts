@@ -1,7 +1,7 @@
 import { isObject } from '../../../../engine/index.ts'
 import type { Host, Ingress, Json } from '../../../../engine/index.ts'
 import { isList } from '../values.ts'
-import type { StoredResponse } from './record.ts'
+import type { WholeResponse } from './record.ts'
 
 const word = 'responses.last'
 
@@ -21,19 +21,19 @@ export function sessionsOf(host: Host): Sessions {
 }
 
 /** The most recent response on the client's socket, whether it was to be stored or not. */
-export function lastOnSocket(ingress: Ingress | undefined): StoredResponse | undefined {
-  return ingress?.session?.get(word) as StoredResponse | undefined
+export function lastOnSocket(ingress: Ingress | undefined): WholeResponse | undefined {
+  return ingress?.session?.get(word) as WholeResponse | undefined
 }
 
 /**
  * Makes a response the most recent one on its client's socket; over HTTP nothing is kept. False: there is no room for
  * it, and the socket remembers none.
  */
-export function keepOnSocket(ingress: Ingress | undefined, record: StoredResponse, sessions: Sessions): boolean {
+export function keepOnSocket(ingress: Ingress | undefined, record: WholeResponse, sessions: Sessions): boolean {
   const session = ingress?.session
   if (!session) return true
   session.delete(word)
-  const size = weightOf([record.response, record.input], socketLimit)
+  const size = weightOf([record.response, record.before, record.input], socketLimit)
   if (size > socketLimit || sessions.used + size > sessionsLimit) return false
   sessions.used += size
   session.set(word, record, () => (sessions.used -= size))

@@ -52,7 +52,7 @@ async function settle(keyValue: KeyValue, id: string, slots: Slots): Promise<Sto
   const refused = failed(record, 'server_error', 'The response is too large to be kept.')
   // Whatever the answer was, a response that was kept can also end.
   for (const ended of [endedAs(record, slots), refused, { ...refused, input: [] }]) {
-    const unkept = await writeResponse(keyValue, ended, version)
+    const unkept = await writeResponse(keyValue, ended, { version })
     if (unkept === undefined) return ended
     // Whoever was faster has ended it.
     if (unkept === 'taken') return settle(keyValue, id, slots)

@@ -1,9 +1,10 @@
 import { GatewayError, defineStage, noConfig } from '../../../../engine/index.ts'
 import type { Envelope, Given, Host, JsonObject, KeyValue, Scope } from '../../../../engine/index.ts'
-import { object, parsedObject } from '../values.ts'
+import { object, parsedObject, text } from '../values.ts'
 import { keep, recordOf } from './keep.ts'
 import { keepOnSocket, sessionsOf } from './session.ts'
 import type { Sessions } from './session.ts'
+import { underway } from './underway.ts'
 import { withheld } from './withheld.ts'
 
 type Slots = Given<'request' | 'reply', 'ingress' | 'principal' | 'model' | 'upstream' | 'answer' | 'meter'>
@@ -24,14 +25,14 @@ export default defineStage({
   provides: ['reply'],
   build: (_, host) => {
     const { keyValue, log } = host
-    const places = { keyValue, sessions: sessionsOf(host), tell: changesOf(log) }
+    const places = { keyValue, sessions: sessionsOf(host), underway: underway(host), tell: changesOf(log) }
     return (slots, scope) => {
       const { reply, request, ingress, principal } = slots
       const { body } = reply
       const wanted = storing(request) || ingress?.session !== undefined
       if (!principal || !wanted || reply.status >= 400) return { reply }
       const kept = (response: JsonObject | undefined) =>
-        noLonger(patience, remembered(response, principal.keyId, slots, scope, places))
+        noLonger(patience, tracked(response, remembered(response, principal.keyId, slots, scope, places), places))
       if (body.kind === 'stream') {
         const source = withheld(body.source, kept)
         return { reply: { ...reply, body: { ...body, source } } }
@@ -64,10 +65,20 @@ async function noLonger(ms: number, work: Promise<void>): Promise<void> {
   clearTimeout(timer)
 }
 
+/** Whoever asks for the response meanwhile waits until it is kept. */
+function tracked(response: JsonObject | undefined, work: Promise<void>, { underway }: Places): Promise<void> {
+  const id = text(response?.['id'])
+  if (id === undefined) return work
+  const done = work.finally(() => void (underway.get(id) === done && underway.delete(id)))
+  underway.set(id, done)
+  return done
+}
+
 /** Where responses are kept, and who is told whether the store takes them. */
 interface Places {
   readonly keyValue: KeyValue
   readonly sessions: Sessions
+  readonly underway: Map<string, Promise<void>>
   /** `error`: why it took none. */
   readonly tell: (error?: unknown) => void
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, KeyValue } from '../../../../../engine/index.ts'
-import type { StoredResponse } from '../../../../../plugins/protocols/responses/stored/record.ts'
+import type { WholeResponse } from '../../../../../plugins/protocols/responses/stored/record.ts'
 
 /** A key-value store in memory that remembers what it was asked to write. */
 export function memory() {
@@ -19,7 +19,9 @@ export function memory() {
       values.set(key, { value: Buffer.from(value), version: String(++count) })
       return Promise.resolve(true)
     },
+    extend: (key) => Promise.resolve(values.has(key)),
     delete: (key) => Promise.resolve(values.delete(key)),
+    used: () => Promise.resolve({ count: 0, bytes: 0 }),
   }
   return { keyValue, values, writes, reads }
 }
@@ -33,10 +35,11 @@ export const said = (text: string, id = 'msg_1'): JsonObject => ({
 })
 
 /** A record with one answer. */
-export function recordWith(fields: Partial<StoredResponse> = {}): StoredResponse {
+export function recordWith(fields: Partial<WholeResponse> = {}): WholeResponse {
   return {
     keyId: 'key-a',
     response: { id: 'resp_1', object: 'response', status: 'completed', output: [said('Hello')] },
+    before: [],
     input: [],
     background: false,
     origin: 'acme/think',

@@ -1,31 +1,44 @@
 import { expect } from 'chai'
+import type { KeyValue } from '../../../../../engine/index.ts'
+import { deleteResponse } from '../../../../../plugins/protocols/responses/stored/chain.ts'
 import { keep } from '../../../../../plugins/protocols/responses/stored/keep.ts'
 import {
-  deleteResponse,
   findResponse,
   readResponse,
   responseKey,
   writeResponse,
 } from '../../../../../plugins/protocols/responses/stored/record.ts'
+import type { WholeResponse } from '../../../../../plugins/protocols/responses/stored/record.ts'
 import { memory, recordWith, said } from './kept.ts'
 
 const day = 24 * 60 * 60 * 1000
+
+/** A record as it is read, but for its time. */
+const stored = (fields: Partial<WholeResponse> = {}) => {
+  const { before: _, ...record } = recordWith(fields)
+  return record
+}
+const read = async (keyValue: KeyValue) => {
+  const { until, ...record } = (await readResponse(keyValue, 'resp_1'))?.record ?? stored()
+  expect(until).to.be.within(Date.now(), Date.now() + day)
+  return record
+}
 
 describe('a stored response', () => {
   it('is kept for 24 hours and read as it was', async () => {
     const { keyValue, writes } = memory()
     expect(await writeResponse(keyValue, recordWith())).to.equal(undefined)
     expect(writes).to.deep.equal([{ key: 'response:resp_1', ttl: day, version: undefined }])
-    expect(await readResponse(keyValue, 'resp_1')).to.deep.equal({ record: recordWith(), version: '1' })
+    expect(await read(keyValue)).to.deep.equal(stored())
   })
 
   it('is compressed', async () => {
     const { keyValue, writes, values } = memory()
     const record = recordWith({ input: [{ id: 'msg_0', type: 'message', content: 'x'.repeat(100_000) }] })
-    expect(await writeResponse(keyValue, record, null)).to.equal(undefined)
+    expect(await writeResponse(keyValue, record, { version: null })).to.equal(undefined)
     expect(writes).to.deep.equal([{ key: 'response:resp_1', ttl: day, version: null }])
     expect(values.get('response:resp_1')?.value.length).to.be.below(1000)
-    expect(await readResponse(keyValue, 'resp_1')).to.deep.equal({ record, version: '1' })
+    expect(await read(keyValue)).to.deep.equal(stored(record))
   })
 
   it('does not exist for another key', async () => {
@@ -55,7 +68,7 @@ describe('a stored response', () => {
     expect(await keep(keyValue, recordWith())).to.equal(undefined)
     expect(await keep(keyValue, recordWith({ keyId: 'key-b' }))).to.equal('taken')
     expect(await keep(keyValue, recordWith({ held: true }))).to.equal(undefined)
-    expect((await readResponse(keyValue, 'resp_1'))?.record).to.deep.equal(recordWith({ held: true }))
+    expect(await read(keyValue)).to.deep.equal(stored({ held: true }))
   })
 
   it('that is not kept leaves no way to its items', async () => {

@@ -1,0 +1,21 @@
+import { sql } from 'kysely'
+import type { Kysely } from 'kysely'
+import type { Migration } from 'kysely/migration'
+
+/** Whom the values of the key-value store count for. */
+export const keyValueAccounts: Migration = {
+  async up(query: Kysely<unknown>) {
+    await query.schema.alterTable('key_values').addColumn('account', 'text').execute()
+    await query.schema
+      .alterTable('key_values')
+      .addColumn('bytes', 'bigint', (column) => column.notNull().defaultTo(0))
+      .execute()
+    // All that a sum needs stands in it.
+    await query.schema
+      .createIndex('key_values_account')
+      .on('key_values')
+      .columns(['account', 'expires_at', 'bytes'])
+      .where(sql.ref('account'), 'is not', null)
+      .execute()
+  },
+}
