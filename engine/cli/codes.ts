@@ -35,6 +35,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
   websocket_connection_limit_reached: 'Connect again and go on; what is stored can be continued.',
   upstream_rejected: 'The provider refused the request; its message says why.',
   upgrade_required: 'Connect with a WebSocket client.',
+  storage_exceeded:
+    'Delete stored responses, send "store": false, or raise server_config.request_policy.stored_responses.',
   rate_limit_exceeded: 'Wait as long as retry-after says, or give the model fallbacks at another provider.',
   client_closed: 'Nothing: the client went away. Many of these mean that clients are less patient than models.',
   internal_error: 'Look the request id up in the log; the error there names the place in the pipeline.',

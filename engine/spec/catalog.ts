@@ -88,6 +88,15 @@ export interface ServerSettings {
       readonly timeout: string
     }
   }
+  readonly request_policy: {
+    /** Of one API key. */
+    readonly stored_responses: {
+      readonly bytes: number
+      readonly count: number
+      /** Responses in the background that have not ended. */
+      readonly background: number
+    }
+  }
 }
 
 /** The models and providers of one configuration. */

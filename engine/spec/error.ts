@@ -53,6 +53,7 @@ export const errors = {
   request_too_large: row(413, request, 'never', 'The body is larger than {limit} bytes.'),
   unsupported_media_type: row(415, request, 'never', 'The type or encoding "{given}" is not accepted; use {expected}.'),
   upgrade_required: row(426, request, 'never', '{path} is served as a WebSocket.'),
+  storage_exceeded: row(429, 'rate_limit_error', 'never', 'This API key has no room for another response: {reason}'),
   rate_limit_exceeded: row(429, 'rate_limit_error', 'same', 'The provider of "{model}" is busy: {reason}'),
   client_closed: row(499, request, 'never', 'The client left before the answer was complete.'),
   cancelled: row(499, request, 'never', 'The response was cancelled.'),

@@ -24,6 +24,7 @@ import listInputItems from './responses/stored/list-input-items.ts'
 import recall from './responses/stored/recall.ts'
 import resumeResponse from './responses/stored/resume-response.ts'
 import retrieveResponse from './responses/stored/retrieve-response.ts'
+import checkStorage from './responses/stored/check-storage.ts'
 import settleResponse from './responses/stored/settle-response.ts'
 import store from './responses/stored/store.ts'
 import call from './stages/call.ts'
@@ -54,6 +55,7 @@ export default definePlugin({
     listInputItems,
     background,
     resumeResponse,
+    checkStorage,
     settleResponse,
     cancelResponse,
   ],

@@ -112,7 +112,7 @@ export class ClientRequest implements Envelope {
     const { model } = this.#codec.head(this.sent)
     const record = { name: model, provider: '', upstream_model: model, aliases: [], fallbacks: [] }
     const able = { supports_images: true, supports_tools: true, supports_mapeval: true, supports_realtime: true }
-    const printed = this.#codec.request?.print(this.#neutral as RequestOf<Operation>, {
+    const printed = this.#codec.request?.print(this.#neutral, {
       model,
       record: { ...record, ...able, auto_eligible: false },
       offer: { operation, protocol },

@@ -1,6 +1,8 @@
-import { GatewayError, asGatewayError, parseJson } from '../../../../engine/index.ts'
+import { GatewayError, asGatewayError, isObject } from '../../../../engine/index.ts'
 import type { Envelope, ErrorCode, Facts, Host, JsonObject, KeyValue, Principal } from '../../../../engine/index.ts'
-import { text, without } from '../values.ts'
+import { isList, objects, text, without } from '../values.ts'
+import { decodeLines, encodeLines } from './lines.ts'
+import type { Items } from './lines.ts'
 import { lifetime, recordLimit } from './record.ts'
 import { compress, decompress } from './zstd.ts'
 
@@ -57,19 +59,42 @@ export function missingOf({ missing }: Pending): GatewayError | undefined {
   return new GatewayError(code, facts, { message, code: client })
 }
 
+/** What the responses in the background of an API key that have not ended count for. */
+export function pendingAccount(keyId: string): string {
+  return `pending:${keyId}`
+}
+
 /** Keeps it; answers whether it was not too large for that. Rejects with `store_unavailable`. */
 export async function writePending(keyValue: KeyValue, id: string, pending: Pending): Promise<boolean> {
-  const json = Buffer.from(JSON.stringify(pending))
-  if (json.length > recordLimit) return false
-  return keyValue.set(keyOf(id), await compress(json), { ttl: lifetime })
+  const { sent, body, ...head } = pending
+  const [first, second] = [apart(sent), apart(body)]
+  const bodies = { sent: first.rest, ...(body ? { body: second.rest } : {}) }
+  const bytes = await encodeLines({ ...head, ...bodies }, [first.input, second.input])
+  if (bytes.length > recordLimit) return false
+  const account = pendingAccount(pending.principal.keyId)
+  return keyValue.set(keyOf(id), await compress(bytes), { ttl: lifetime, account })
+}
+
+/** A body, and the items of its input by themselves; in their place stands an empty list. */
+function apart(body: JsonObject = {}): { readonly rest: JsonObject; readonly input: Items } {
+  const { input } = body
+  return isList(input) && input.every(isObject)
+    ? { rest: { ...body, input: [] }, input: objects(input) }
+    : { rest: body, input: [] }
+}
+
+function together(rest: JsonObject, input: Items = []): JsonObject {
+  return input.length > 0 ? { ...rest, input: [...input] } : rest
 }
 
 /** Rejects with `store_unavailable`. */
 export async function readPending(keyValue: KeyValue, id: string): Promise<Pending | undefined> {
   const held = await keyValue.get(keyOf(id))
   if (!held) return undefined
-  const json = await decompress(held.value, { maxOutputLength: recordLimit })
-  return parseJson(json.toString()) as Pending
+  const { head, lists } = await decodeLines(await decompress(held.value, { maxOutputLength: recordLimit }))
+  const pending = head as unknown as Pending
+  const { sent, body } = pending
+  return { ...pending, sent: together(sent, lists[0]), ...(body ? { body: together(body, lists[1]) } : {}) }
 }
 
 /** Rejects with `store_unavailable`. */

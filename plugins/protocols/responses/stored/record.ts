@@ -167,7 +167,7 @@ function encoded(record: StoredResponse & { readonly before?: Items }): Promise<
     ...(record.sealed ? { sealed: { ...record.sealed } } : {}),
     response: apart ? { ...response, output: [] } : response,
   }
-  return encodeLines(head as JsonObject, [input, ...(apart ? [objects(output)] : [])])
+  return encodeLines(head, [input, ...(apart ? [objects(output)] : [])])
 }
 
 async function decoded({ value }: Held): Promise<StoredResponse> {

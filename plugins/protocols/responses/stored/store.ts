@@ -44,7 +44,7 @@ export default defineStage({
 })
 
 /** Nobody waits for a response in the background: it is always stored. */
-function storing({ body, background }: Envelope): boolean {
+export function storing({ body, background }: Envelope): boolean {
   return background || body['store'] !== false
 }
 
