@@ -19,7 +19,8 @@ describe('responses in the background', function () {
   before(async function () {
     service = await redis(this)
     upstream = await scriptedUpstream()
-    gateway = await startBackground(upstream, service.url)
+    const many = { request_policy: { stored_responses: { background: 1000 } } }
+    gateway = await startBackground(upstream, service.url, { server_config: many })
   })
   after(async () => {
     await gateway?.close()

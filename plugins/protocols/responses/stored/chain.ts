@@ -50,7 +50,8 @@ export async function linked(keyValue: KeyValue, record: WholeResponse): Promise
 
 /** The record with its whole conversation. */
 export function unlinked(record: WholeResponse): StoredResponse {
-  const { earlier: _, before, input, ...rest } = record
+  const { earlier, before, input, ...rest } = record
+  if (!earlier && before.length === 0) return record
   return { ...rest, input: [...before, ...input] }
 }
 

@@ -12,12 +12,14 @@ export default defineStage({
   name: 'check-storage',
   summary: 'Refuse a request whose response its API key has no room for.',
   config: noConfig,
-  needs: ['principal', 'request'],
+  needs: ['request'],
+  maybe: ['principal'],
   provides: [],
   build:
     (_, { keyValue, catalog, log }) =>
-    async ({ principal: { keyId }, request }) => {
-      if (!storing(request)) return {}
+    async ({ principal, request }) => {
+      if (!principal || !storing(request)) return {}
+      const { keyId } = principal
       const most = catalog.settings.request_policy.stored_responses
       try {
         const stored = await keyValue.used(storageAccount(keyId))

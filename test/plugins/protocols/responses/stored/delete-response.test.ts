@@ -3,7 +3,7 @@ import type { Host, Ingress, KeyValue, Scope } from '../../../../../engine/index
 import deleteResponse from '../../../../../plugins/protocols/responses/stored/delete-response.ts'
 import { readResponse, writeResponse } from '../../../../../plugins/protocols/responses/stored/record.ts'
 import type { StoredResponse } from '../../../../../plugins/protocols/responses/stored/record.ts'
-import { memory, recordWith } from './kept.ts'
+import { made, memory, recordWith } from './kept.ts'
 
 const id = 'resp_0199c82cc0007abc8def0123456789ab'
 const exchange = '0199c82c-c000-7abc-8def-0123456789ab'
@@ -14,7 +14,7 @@ describe('the stage "delete-response"', () => {
     await writeResponse(keyValue, record)
     const cancelled: string[] = []
     const jobs = { cancel: async (job: string) => void cancelled.push(job) }
-    const stage = deleteResponse.build({}, { keyValue: wrap(keyValue), jobs } as unknown as Host)
+    const stage = deleteResponse.build({}, { keyValue: wrap(keyValue), jobs, keep: made } as unknown as Host)
     const ingress = { params: { response_id: id } } as unknown as Ingress
     const { reply } = await stage({ ingress, principal: { keyId: 'key-a', name: 'a' } }, {} as Scope)
     expect(reply.body).to.deep.equal({ kind: 'json', value: { id, object: 'response', deleted: true } })

@@ -26,6 +26,9 @@ export function memory() {
   return { keyValue, values, writes, reads }
 }
 
+/** A host's `keep` that keeps nothing. */
+export const made = <T>(_: string, make: () => T): T => make()
+
 export const said = (text: string, id = 'msg_1'): JsonObject => ({
   id,
   type: 'message',

@@ -5,7 +5,7 @@ import recall from '../../../../../plugins/protocols/responses/stored/recall.ts'
 import { sizeOf, writeResponse } from '../../../../../plugins/protocols/responses/stored/record.ts'
 import type { StoredResponse } from '../../../../../plugins/protocols/responses/stored/record.ts'
 import { conversationLimit } from '../../../../../plugins/protocols/responses/stored/room.ts'
-import { memory, recordWith, said } from './kept.ts'
+import { made, memory, recordWith, said } from './kept.ts'
 
 /** The body that the stage makes of one of `length` bytes, where `record` is stored, or the last one on the socket. */
 async function recalled(body: JsonObject, record: StoredResponse, length: number, where: 'stored' | 'near') {
@@ -14,7 +14,7 @@ async function recalled(body: JsonObject, record: StoredResponse, length: number
   const session = new Map(where === 'near' ? [['responses.last', record]] : [])
   const request = { body, raw: { length }, with: (change: object) => ({ ...request, ...change }) } as Envelope
   const slots = { ingress: { session } as unknown as Ingress, principal: { keyId: 'key-a', name: 'a' }, request }
-  const given = await recall.build({}, { keyValue } as unknown as Host)(slots, {} as never)
+  const given = await recall.build({}, { keyValue, keep: made } as unknown as Host)(slots, {} as never)
   return given.request.body
 }
 
