@@ -104,7 +104,7 @@ export interface Envelope {
   /**
    * The request with another text, as if the client had sent that: `change` is applied to what was sent and to what that
    * was completed to, so that no provider, no store and no answer sees the old one. The client's bytes go to nobody any
-   * more. Throws `unsupported` for a form, whose files it could not change.
+   * more. Throws `invalid_request_error` for a form, whose files it could not change.
    */
   rewrite(change: (body: JsonObject) => JsonObject): Envelope
 }

@@ -95,7 +95,7 @@ export class ClientRequest implements Envelope {
   rewrite(change: (body: JsonObject) => JsonObject): Envelope {
     const { sent, missing, contentType, model } = this
     if (contentType !== 'application/json')
-      throw new GatewayError('unsupported', { model, reason: 'a form cannot be rewritten' })
+      throw new GatewayError('invalid_request_error', { model, reason: 'a form cannot be rewritten' })
     const rewritten = change(sent)
     const body = this.body === sent ? rewritten : change(this.body)
     return this.#made({ body }, { sent: rewritten, exact: false, rewritten: true, missing })
