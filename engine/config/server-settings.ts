@@ -75,6 +75,27 @@ export const serverSettings = {
       default: {},
       description: 'What is made of requests and answers.',
       properties: {
+        stored_responses: {
+          type: 'object',
+          additionalProperties: false,
+          default: {},
+          description: 'What one API key may have stored; beyond it, requests that store are refused with 429.',
+          properties: {
+            bytes: {
+              type: 'integer',
+              minimum: 0,
+              default: 1_073_741_824,
+              description: 'Bytes of its stored responses together, as they are kept: compressed, each turn once.',
+            },
+            count: { type: 'integer', minimum: 0, default: 10_000, description: 'Stored responses.' },
+            background: {
+              type: 'integer',
+              minimum: 0,
+              default: 100,
+              description: 'Responses in the background that have not ended.',
+            },
+          },
+        },
         answer_model: {
           enum: ['upstream', 'gateway'],
           default: 'upstream',
@@ -158,35 +179,6 @@ export const serverSettings = {
           '15s',
           'How long a stream toward a client may be silent before the gateway says that it is still there; 0s: for ever.',
         ),
-      },
-    },
-    request_policy: {
-      type: 'object',
-      additionalProperties: false,
-      default: {},
-      description: 'What is asked of requests.',
-      properties: {
-        stored_responses: {
-          type: 'object',
-          additionalProperties: false,
-          default: {},
-          description: 'What one API key may have stored; beyond it, requests that store are refused with 429.',
-          properties: {
-            bytes: {
-              type: 'integer',
-              minimum: 0,
-              default: 1_073_741_824,
-              description: 'Bytes of its stored responses together, as they are kept: compressed, each turn once.',
-            },
-            count: { type: 'integer', minimum: 0, default: 10_000, description: 'Stored responses.' },
-            background: {
-              type: 'integer',
-              minimum: 0,
-              default: 100,
-              description: 'Responses in the background that have not ended.',
-            },
-          },
-        },
       },
     },
   },

@@ -64,6 +64,13 @@ export interface ServerSettings {
     readonly max_uses: number | null
   }
   readonly request_policy: {
+    /** Of one API key. */
+    readonly stored_responses: {
+      readonly bytes: number
+      readonly count: number
+      /** Responses in the background that have not ended. */
+      readonly background: number
+    }
     readonly answer_model: 'upstream' | 'gateway'
     readonly prompt_caching: 'off' | 'asked' | 'auto'
   }
@@ -86,15 +93,6 @@ export interface ServerSettings {
       readonly max_bytes: number
       /** A duration. */
       readonly timeout: string
-    }
-  }
-  readonly request_policy: {
-    /** Of one API key. */
-    readonly stored_responses: {
-      readonly bytes: number
-      readonly count: number
-      /** Responses in the background that have not ended. */
-      readonly background: number
     }
   }
 }
