@@ -90,6 +90,7 @@ export const findings: ReadonlyMap<string, string> = new Map([
   ['pipelines', 'The folder of the pipelines is not there.'],
   ['plugin', 'A plugin is not there or fails when it is loaded.'],
   ['required', 'A field that must be there is missing.'],
+  ['reserved', 'The name is that of a virtual model.'],
   ['restart', 'The setting cannot change while the gateway runs; start it again.'],
   ['step', 'A step is neither a name nor a name with its fields.'],
   ['too-large', 'The file is too large for a configuration.'],

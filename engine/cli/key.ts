@@ -7,6 +7,7 @@ import { didYouMean } from '../config/suggest.ts'
 import { parseJson } from '../json/parse.ts'
 import { loadConfiguration } from '../live/configuration.ts'
 import { declaredKeys, modelNames } from '../live/declared-keys.ts'
+import { isVirtual } from '../spec/catalog.ts'
 import { openDatabase } from '../store/database.ts'
 import { ApiKeys, NameTaken } from '../store/keys.ts'
 import type { DeclaredKey, NewKey, StoredKey } from '../store/keys.ts'
@@ -170,6 +171,7 @@ function momentOf(text: string | undefined): Pick<NewKey, 'expiresAt'> {
 function recordsOf(texts: readonly string[], names: ReadonlyMap<string, string>): readonly string[] {
   const given = texts.flatMap((text) => text.split(',')).map((name) => name.trim())
   return given.map((name) => {
+    if (isVirtual(name)) return name.toLowerCase()
     const record = names.get(name) ?? (fitting(name, names.keys()) ? name : undefined)
     if (record === undefined) throw new WrongUse(`there is no model "${name}"${didYouMean(name, names.keys())}`)
     return record

@@ -1,3 +1,4 @@
+import { isVirtual } from '../spec/catalog.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import { fitting } from '../spec/model-pattern.ts'
 import type { Registry } from './registry.ts'
@@ -34,9 +35,15 @@ export function crossCheck(source: Source, file: SettingsFile, registry: Registr
   each(file.models, ({ name }, index) =>
     claim(models, name, `the model number ${index + 1}`, ['models', index, 'name']),
   )
-  each(file.models, ({ name }, index) => {
+  const refuseVirtual = (name: unknown, path: Path) => {
+    if (typeof name === 'string' && isVirtual(name))
+      report(path, 'reserved', `"${name}" is a virtual model, so no model can have the name`)
+  }
+  each(file.models, ({ name, aliases }, index) => {
     if (typeof name === 'string' && name.slice(0, -1).includes('*'))
       report(['models', index, 'name'], 'pattern', '"*" may stand at the end of a name only')
+    refuseVirtual(name, ['models', index, 'name'])
+    each(aliases, (alias, at) => refuseVirtual(alias, ['models', index, 'aliases', at]))
   })
   each(file.models, ({ name, aliases }, index) =>
     each(aliases, (alias, at) => claim(models, alias, `the model "${name}"`, ['models', index, 'aliases', at])),
@@ -57,7 +64,9 @@ export function crossCheck(source: Source, file: SettingsFile, registry: Registr
     const other = typeof key === 'string' && key !== '' ? texts.get(key) : undefined
     if (other !== undefined) report(['api_keys', index, 'key'], 'duplicate', `the API key "${other}" has the same text`)
     else texts.set(key, name)
-    each(allowed, (model, at) => expectModel(model, ['api_keys', index, 'models', at]))
+    each(allowed, (model, at) => {
+      if (typeof model !== 'string' || !isVirtual(model)) expectModel(model, ['api_keys', index, 'models', at])
+    })
     if (typeof expires_at === 'string' && expires_at !== '' && !isMoment(expires_at))
       report(
         ['api_keys', index, 'expires_at'],

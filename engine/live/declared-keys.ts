@@ -1,4 +1,5 @@
 import type { Settings } from '../config/settings.ts'
+import { isVirtual } from '../spec/catalog.ts'
 import type { DeclaredKey } from '../store/keys.ts'
 
 /** The API keys that a configuration declares, their models by the names of the records: that is what is looked up. */
@@ -7,7 +8,9 @@ export function declaredKeys({ api_keys: keys, models }: Settings): readonly Dec
   return keys.map(({ name, key, models: allowed, expires_at: expires }) => ({
     name,
     key,
-    ...(allowed === undefined ? {} : { models: allowed.map((model) => names.get(model) ?? model) }),
+    ...(allowed === undefined
+      ? {}
+      : { models: allowed.map((model) => names.get(model) ?? (isVirtual(model) ? model.toLowerCase() : model)) }),
     ...(expires === undefined ? {} : { expiresAt: Date.parse(expires) }),
   }))
 }

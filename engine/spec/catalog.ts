@@ -10,6 +10,13 @@ export interface Pricing {
   readonly cache_write_1h?: number
 }
 
+/** Names that stand for no model: each request by them is given one of the pool. They are written in any case. */
+export const virtualModels: readonly string[] = ['fast', 'auto', 'best']
+
+export function isVirtual(name: string): boolean {
+  return virtualModels.includes(name.toLowerCase())
+}
+
 /** A configured model. Field names are those of the config file. */
 export interface ModelRecord {
   readonly name: string

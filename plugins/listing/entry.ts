@@ -12,8 +12,8 @@ export function readsMessages({ headers }: Ingress): boolean {
 /** A model as the client reads it. */
 export function entryOf({ name, provider }: ModelRecord, messages: boolean): Json {
   return messages
-    ? { type: 'model', id: name, display_name: name, created_at: UNKNOWN_DATE.created_at }
-    : { id: name, object: 'model', created: UNKNOWN_DATE.created, owned_by: provider }
+    ? { type: 'model', id: name, display_name: name, created_at: UNKNOWN_DATE.created_at, provider }
+    : { id: name, object: 'model', created: UNKNOWN_DATE.created, owned_by: provider, provider }
 }
 
 /** Whether a client may know of a model: it is one, its key allows it, and a provider serves it. */

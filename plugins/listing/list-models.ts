@@ -1,8 +1,8 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
+import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
 import type { Json, ModelRecord } from '../../engine/index.ts'
 import { entryOf, isListed, readsMessages, replyOf } from './entry.ts'
 
-/** Lists the models that the key may use, in the order of the configuration, all on one page. */
+/** Lists the models that the key may use, in the order of the configuration. */
 export default defineStage({
   name: 'list-models',
   summary: 'List the models that the key may use.',
@@ -13,7 +13,7 @@ export default defineStage({
     (_, { catalog }) =>
     ({ ingress, principal }) => {
       const models = catalog.models.filter((model) => isListed(model, principal, catalog))
-      return { reply: replyOf(readsMessages(ingress) ? messagesPage(models) : list(models)) }
+      return { reply: replyOf(readsMessages(ingress) ? messagesPage(models, ingress.query) : list(models)) }
     },
 })
 
@@ -21,11 +21,38 @@ function list(models: readonly ModelRecord[]): Json {
   return { object: 'list', data: models.map((model) => entryOf(model, false)) }
 }
 
-function messagesPage(models: readonly ModelRecord[]): Json {
+/** Most models of a page, which is also what a page without a `limit` has. */
+const largest = 1000
+
+/**
+ * One page of the list, in the order of the configuration (platform.claude.com/docs/en/api/models-list): after `after_id`
+ * or before `before_id`. Throws `invalid_value` for a `limit` that is none, and for a model that is not in the list.
+ */
+function messagesPage(models: readonly ModelRecord[], query: URLSearchParams): Json {
+  const limit = limitOf(query.get('limit'))
+  const after = placeOf(models, query, 'after_id') ?? -1
+  const before = placeOf(models, query, 'before_id')
+  const among = models.slice(after + 1, before)
+  const page = before === undefined ? among.slice(0, limit) : among.slice(-limit)
   return {
-    data: models.map((model) => entryOf(model, true)),
-    first_id: models[0]?.name ?? null,
-    last_id: models.at(-1)?.name ?? null,
-    has_more: false,
+    data: page.map((model) => entryOf(model, true)),
+    first_id: page[0]?.name ?? null,
+    last_id: page.at(-1)?.name ?? null,
+    has_more: page.length < among.length,
   }
+}
+
+function limitOf(given: string | null): number {
+  if (given === null) return largest
+  const limit = Number(given)
+  if (/^\d{1,4}$/.test(given) && limit >= 1 && limit <= largest) return limit
+  throw new GatewayError('invalid_value', { param: 'limit', reason: `it must be a number from 1 to ${largest}` })
+}
+
+function placeOf(models: readonly ModelRecord[], query: URLSearchParams, param: string): number | undefined {
+  const id = query.get(param)
+  if (id === null) return undefined
+  const at = models.findIndex(({ name }) => name === id)
+  if (at < 0) throw new GatewayError('invalid_value', { param, reason: 'it names no model of the list' })
+  return at
 }

@@ -34,21 +34,38 @@ describe('what can be asked of a gateway', () => {
   })
 
   describe('models', () => {
-    const large = { id: 'vendor/large', object: 'model', created: 0, owned_by: 'other' }
+    const large = { id: 'vendor/large', object: 'model', created: 0, owned_by: 'other', provider: 'other' }
     const largeMessage = {
       type: 'model',
       id: 'vendor/large',
       display_name: 'vendor/large',
       created_at: '1970-01-01T00:00:00Z',
+      provider: 'other',
     }
 
     it('are listed as each client reads them, without those of a provider that is off', async () => {
       const forOpenai = await Array.fromAsync(await openai(gateway).models.list())
-      expect(forOpenai).to.deep.equal([{ id: 'echo', object: 'model', created: 0, owned_by: 'echo' }, large])
+      const echo = { id: 'echo', object: 'model', created: 0, owned_by: 'echo', provider: 'echo' }
+      expect(forOpenai).to.deep.equal([echo, large])
       const forAnthropic = await anthropic(gateway).models.list()
       expect(forAnthropic.data.map(({ id }) => id)).to.deep.equal(['echo', 'vendor/large'])
       expect(forAnthropic.data[1]).to.include(largeMessage)
       expect(forAnthropic.hasNextPage()).to.equal(false)
+    })
+
+    it('are listed page by page to clients that ask for pages', async () => {
+      const pages = []
+      for await (const page of (await anthropic(gateway).models.list({ limit: 1 })).iterPages()) pages.push(page)
+      expect(pages.map(({ data }) => data.map(({ id }) => id))).to.deep.equal([['echo'], ['vendor/large']])
+      expect(pages.map(({ has_more }) => has_more)).to.deep.equal([true, false])
+      const before = await anthropic(gateway).models.list({ before_id: 'vendor/large', limit: 9 })
+      expect(before.data.map(({ id }) => id)).to.deep.equal(['echo'])
+      for (const wrong of [{ limit: 0 }, { limit: 1001 }, { after_id: 'nothing' }]) {
+        const error: unknown = await anthropic(gateway)
+          .models.list(wrong)
+          .then(undefined, (reason: unknown) => reason)
+        expect(error).to.be.instanceOf(Anthropic.BadRequestError)
+      }
     })
 
     it('are listed only as far as the key may use them', async () => {

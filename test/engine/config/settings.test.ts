@@ -144,6 +144,19 @@ api_keys:
     ])
   })
 
+  it('takes virtual models in the lists of keys, in any case, and for no names of models', () => {
+    const file = (models: string, allowed: string) =>
+      `providers: [{ name: far, type: remote, api_key: k-123 }]\nmodels: ${models}\napi_keys: [{ name: dev, key: dev-key-1, models: ${allowed} }]\n`
+    expect(load(file('[{ name: m, provider: far }]', '[m, auto, Fast, BEST]')).problems).to.deep.equal([])
+    expect(load(file('[{ name: m, provider: far }]', '[m, autos]')).problems).to.deep.equal([
+      's.yaml:3:53: no model named "autos" [unknown-model]',
+    ])
+    expect(load(file('[{ name: Auto, provider: far, aliases: [best] }]', '[Auto]')).problems).to.deep.equal([
+      's.yaml:2:18: "Auto" is a virtual model, so no model can have the name [reserved]',
+      's.yaml:2:49: "best" is a virtual model, so no model can have the name [reserved]',
+    ])
+  })
+
   it('switches providers and keys off whose variables are unset, and refuses other unset ones', () => {
     const text = `providers: [{ name: far, type: remote, api_key: "\${KEY}" }]
 models: [{ name: m, provider: far }]

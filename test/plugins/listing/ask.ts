@@ -35,7 +35,10 @@ export interface Asked {
 /** What a listing stage answers. */
 export function ask(stage: AnyStage, { models, params = {}, headers = {} }: Asked = {}): unknown {
   const principal = { keyId: '1', name: 'one', ...(models === undefined ? {} : { models: new Set(models) }) }
-  const { reply } = stage.build({}, host)({ ingress: { params, headers }, principal }, new ExchangeScope()) as {
+  const { reply } = stage.build({}, host)(
+    { ingress: { params, headers, query: new URLSearchParams() }, principal },
+    new ExchangeScope(),
+  ) as {
     reply: { status: number; body: { kind: string; value: unknown } }
   }
   expect(reply).to.deep.include({ status: 200 }).and.to.have.nested.property('body.kind', 'json')
@@ -43,12 +46,19 @@ export function ask(stage: AnyStage, { models, params = {}, headers = {} }: Aske
 }
 
 export const MESSAGES = { 'anthropic-version': '2023-06-01' }
-export const small = { id: 'small', object: 'model', created: 0, owned_by: 'acme' }
-export const large = { id: 'team/large', object: 'model', created: 0, owned_by: 'acme' }
-export const smallOfMessages = { type: 'model', id: 'small', display_name: 'small', created_at: '1970-01-01T00:00:00Z' }
+export const small = { id: 'small', object: 'model', created: 0, owned_by: 'acme', provider: 'acme' }
+export const large = { id: 'team/large', object: 'model', created: 0, owned_by: 'acme', provider: 'acme' }
+export const smallOfMessages = {
+  type: 'model',
+  id: 'small',
+  display_name: 'small',
+  created_at: '1970-01-01T00:00:00Z',
+  provider: 'acme',
+}
 export const largeOfMessages = {
   type: 'model',
   id: 'team/large',
   display_name: 'team/large',
   created_at: '1970-01-01T00:00:00Z',
+  provider: 'acme',
 }
