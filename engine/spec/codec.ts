@@ -56,6 +56,8 @@ export interface Head {
 
 /** Whom a request is printed for. */
 export interface PrintTarget {
+  /** Whether to mark what may be cached for a client whose protocol has no marks: never, where it names a cache, always. */
+  readonly caching?: 'off' | 'asked' | 'auto'
   /** The provider's name for the model. */
   readonly model: string
   readonly record: ModelRecord

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { GenerateRequest, JsonObject, Printed, PrintTarget } from '../../../engine/index.ts'
 import { toolNames, word } from '../../../engine/index.ts'
+import { wantsMarks, withMarks } from './cache-marks.ts'
 import { Losses } from './losses.ts'
 import { printThinking } from './print-thinking.ts'
 import { printTools } from './print-tools.ts'
@@ -33,15 +34,20 @@ export function print(request: GenerateRequest, target: PrintTarget): Printed<Js
     ...(rest.output_config as JsonObject | undefined),
   }
   const metadata = { ...user(request), ...(rest.metadata as JsonObject | undefined) }
-  unsaid(request, losses)
+  const caches = wantsMarks(request, target, printing.traits)
+  unsaid(request, caches, losses)
+  const prompt = {
+    ...(system === undefined ? {} : { system }),
+    messages: said.map(({ role, blocks }) => ({ role, content: blocks })),
+    ...(tools.tools ? { tools: tools.tools } : {}),
+  }
   return {
     body: {
       ...rest,
       model: target.model,
       ...thinking,
-      ...(system === undefined ? {} : { system }),
-      messages: said.map(({ role, blocks }) => ({ role, content: blocks })),
-      ...tools,
+      ...(caches && !rest.cache_control ? withMarks(prompt) : prompt),
+      ...(tools.tool_choice ? { tool_choice: tools.tool_choice } : {}),
       ...sampling(request, thinking.thinking, printing),
       ...(stops.taken.length > 0 ? { stop_sequences: stops.taken } : {}),
       ...(Object.keys(output).length > 0 ? { output_config: output } : {}),
@@ -139,14 +145,14 @@ function ownRest({ rest }: GenerateRequest, printing: Printing): JsonObject {
 }
 
 /** What the wire has no words for, by the client's names. */
-function unsaid(request: GenerateRequest, losses: Losses): void {
+function unsaid(request: GenerateRequest, caches: boolean, losses: Losses): void {
   const fields = {
     seed: request.seed,
     frequency_penalty: request.frequencyPenalty || undefined,
     presence_penalty: request.presencePenalty || undefined,
     logprobs: request.logprobs,
     verbosity: request.verbosity,
-    prompt_cache_key: request.cacheKey,
+    prompt_cache_key: caches ? undefined : request.cacheKey,
     metadata: request.metadata,
     store: request.store || undefined,
   }

@@ -101,6 +101,8 @@ function translated(
     record: model,
     offer,
     origin,
+    // Who speaks the provider's own protocol sets marks by itself.
+    caching: offer.protocol === request.protocol ? 'off' : host.catalog.settings.request_policy.prompt_caching,
   })
   return {
     same: false,

@@ -1,0 +1,62 @@
+import type { GenerateRequest, Json, JsonObject, PrintTarget } from '../../../engine/index.ts'
+import { isObject } from '../../../engine/index.ts'
+import type { MessagesTraits } from './traits.ts'
+
+/** Characters of a prompt that is worth caching: about 1,024 tokens, below which the vendor caches nothing. */
+const worthwhile = 4096
+const mark = { cache_control: { type: 'ephemeral' } } as const
+
+/** Whether the gateway sets cache marks for a client that has no words for them. */
+export function wantsMarks(
+  { cacheKey }: GenerateRequest,
+  { caching }: PrintTarget,
+  { cache_control: takes }: MessagesTraits,
+): boolean {
+  return takes !== false && (caching === 'auto' || (caching === 'asked' && cacheKey !== undefined))
+}
+
+/** What a request says that comes again with the next one. */
+interface Prompt {
+  readonly system?: string | readonly JsonObject[]
+  readonly tools?: readonly JsonObject[]
+  readonly messages: readonly { readonly role: string; readonly content: readonly JsonObject[] }[]
+}
+
+/**
+ * The prompt with a mark on the last block of the system text, the last tool, and the last block of the user's last
+ * turn. One that is short, or has a mark already, stays as it is.
+ */
+export function withMarks(prompt: Prompt): Prompt {
+  const { system, tools, messages } = prompt
+  if (isMarked(system) || isMarked(tools) || messages.some(({ content }) => isMarked(content))) return prompt
+  if (lengthUpTo(worthwhile, [system, tools, messages] as Json) < worthwhile) return prompt
+  const last = messages.findLastIndex(({ role }) => role === 'user')
+  return {
+    ...(system === undefined
+      ? {}
+      : { system: lastMarked(typeof system === 'string' ? [{ type: 'text', text: system }] : system) }),
+    ...(tools ? { tools: lastMarked(tools) } : {}),
+    messages: messages.map((turn, at) => (at === last ? { ...turn, content: lastMarked(turn.content) } : turn)),
+  }
+}
+
+function isMarked(blocks: string | readonly JsonObject[] | undefined): boolean {
+  return Array.isArray(blocks) && blocks.some((block: JsonObject) => block.cache_control !== undefined)
+}
+
+function lastMarked(blocks: readonly JsonObject[]): readonly JsonObject[] {
+  const last = blocks.at(-1)
+  return last ? [...blocks.slice(0, -1), { ...last, ...mark }] : blocks
+}
+
+/** How many characters the texts of a value have, counted no further than `most`. */
+function lengthUpTo(most: number, value: Json | undefined): number {
+  if (typeof value === 'string') return value.length
+  if (!Array.isArray(value) && !isObject(value)) return 0
+  let length = 0
+  for (const inner of Object.values(value)) {
+    if (length >= most) break
+    length += lengthUpTo(most - length, inner as Json)
+  }
+  return length
+}
