@@ -27,6 +27,7 @@ const everything = {
   verbosity: true,
   metadata: true,
   reasoning_content: true,
+  web_search: true,
 }
 const nothing = {
   max_tokens_field: 'max_tokens',
@@ -45,6 +46,7 @@ const few = {
   allowed_tools: false,
   encrypted_reasoning: false,
   file_url: false,
+  web_search: false,
 }
 const other = {
   effort: true,
