@@ -1,4 +1,4 @@
-import { printDiagnostic } from '../config/diagnostics.ts'
+import { printDiagnostic, sortDiagnostics } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { loadConfiguration } from '../live/configuration.ts'
 import type { Configuration } from '../live/configuration.ts'
@@ -7,6 +7,7 @@ import { emptyHouse } from '../live/services.ts'
 import { openSnapshot } from '../live/snapshot.ts'
 import { productVersion } from '../version.ts'
 import { checkFile } from './check-file.ts'
+import { allFixtures, findFixture } from './fixture/find.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 import { count, printJson } from './text.ts'
 
@@ -15,7 +16,7 @@ export interface CheckOptions extends CommonOptions {
   readonly files: readonly string[]
 }
 
-/** Prints every finding as `file:line:column: message [code]`. Answers 1 when there are any. */
+/** Prints every finding as `file:line:column: message [code]`. Answers 1 when there are any but warnings. */
 export async function check({ config, json, files }: CheckOptions, terminal: Terminal): Promise<number> {
   const { environment, folder } = terminal
   const configuration = await loadConfiguration({ file: config, root: folder, environment })
@@ -23,24 +24,35 @@ export async function check({ config, json, files }: CheckOptions, terminal: Ter
     files.length === 0
       ? await checkAll(configuration, config, terminal)
       : await checkEach(files, configuration, terminal)
+  const wrong = findings.filter(({ warning }) => !warning)
   if (json) terminal.out(printJson(findings.map((finding) => ({ ...finding }))))
-  else if (findings.length > 0) for (const finding of findings) terminal.out(printDiagnostic(finding))
-  else terminal.out(files.length === 0 ? praise(configuration) : `${count(files.length, 'file')}: nothing wrong`)
-  return findings.length > 0 ? 1 : 0
+  else {
+    for (const finding of findings) terminal.out(printDiagnostic(finding))
+    if (wrong.length === 0)
+      terminal.out(files.length === 0 ? praise(configuration) : `${count(files.length, 'file')}: nothing wrong`)
+  }
+  return wrong.length > 0 ? 1 : 0
 }
 
-/** What reading says and, when that is nothing, what building says. */
+/** What reading says and, when that is nothing, what building and the fixtures say. */
 async function checkAll(
   configuration: Configuration,
   file: string,
-  { environment, folder }: Terminal,
+  terminal: Terminal,
 ): Promise<readonly Diagnostic[]> {
+  const { environment, folder } = terminal
   const keep = new Keep()
   const house = emptyHouse(productVersion(), keep)
   const opened = await openSnapshot(configuration, { file, root: folder, environment, house })
   if ('snapshot' in opened) await opened.snapshot.close()
   await keep.close()
-  return 'snapshot' in opened ? [] : opened.diagnostics
+  if ('diagnostics' in opened) return sortDiagnostics([...opened.diagnostics, ...configuration.warnings])
+  const fixtures = await allFixtures(configuration, terminal)
+  const found = await Promise.all(fixtures.map((fixture) => findFixture(fixture, configuration, terminal)))
+  return sortDiagnostics([
+    ...configuration.warnings,
+    ...found.flatMap((one) => ('findings' in one ? one.findings : [])),
+  ])
 }
 
 async function checkEach(

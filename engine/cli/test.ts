@@ -1,19 +1,12 @@
-import { readFile, realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
-import { pipelinesFolder } from '../config/load-settings.ts'
-import { shipped } from '../config/shipped.ts'
-import { didYouMean } from '../config/suggest.ts'
 import { ConfigurationError } from '../house.ts'
 import { loadConfiguration } from '../live/configuration.ts'
 import type { Configuration } from '../live/configuration.ts'
-import { findFixtures } from '../pipeline/load.ts'
-import type { Pipeline } from '../pipeline/nodes.ts'
 import type { Json } from '../spec/json.ts'
-import type { Fixture } from './fixture/format.ts'
 import { openFixtureHouse } from './fixture/house.ts'
-import { parseFixture } from './fixture/parse.ts'
+import { allFixtures, findFixture } from './fixture/find.ts'
 import { runTest } from './fixture/run.ts'
 import type { TestResult } from './fixture/run.ts'
 import { openUpstream } from './fixture/upstream.ts'
@@ -64,26 +57,16 @@ export async function test({ config, json, files, provider }: TestOptions, termi
   return failing + broken > 0 ? 1 : 0
 }
 
-async function allFixtures({ source }: Configuration, { folder }: Terminal): Promise<string[]> {
-  const root = await realpath(folder)
-  return findFixtures({ own: resolve(root, pipelinesFolder(source).text), shipped: shipped.pipelines, root })
-}
-
 async function runFixture(
   file: string,
   configuration: Configuration,
   config: string,
   terminal: Terminal,
 ): Promise<FixtureResult> {
+  const found = await findFixture(file, configuration, terminal)
+  if ('findings' in found) return { file, findings: found.findings, tests: [] }
+  const { fixture, source, pipeline } = found
   const path = resolve(terminal.folder, file)
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new WrongUse(`${file} cannot be read: ${error.code ?? error.message}`)
-  })
-  const { fixture, source, diagnostics } = parseFixture(file, text)
-  if (fixture === undefined) return { file, findings: diagnostics, tests: [] }
-  const pipeline = served(fixture, configuration)
-  if (typeof pipeline === 'string')
-    return { file, findings: [source.report(['pipeline'], 'fixture', pipeline)], tests: [] }
   const upstream = await openUpstream()
   try {
     const house = await openFixtureHouse({ fixture, pipeline, configuration, config, upstream }, terminal)
@@ -101,18 +84,6 @@ async function runFixture(
   } finally {
     await upstream.close()
   }
-}
-
-/** The pipeline a fixture names, or why it cannot be tried. */
-function served({ pipeline: name }: Fixture, { pipelines }: Configuration): Pipeline | string {
-  const pipeline = pipelines.find((other) => other.name === name)
-  if (pipeline === undefined)
-    return `no pipeline named "${name}"${didYouMean(
-      name,
-      pipelines.map((other) => other.name),
-    )}`
-  const asked = pipeline.routes.some(({ method }) => method !== 'WS')
-  return asked ? pipeline : `"${name}" has no route that a request could ask; try a pipeline that includes it`
 }
 
 function print({ file, findings, tests }: FixtureResult, terminal: Terminal): void {

@@ -4,6 +4,7 @@ import { isObject } from '../spec/json.ts'
 import type { Plugin } from '../spec/plugin.ts'
 import type { AnyProvider } from '../spec/provider.ts'
 import type { AnySignal } from '../spec/signal.ts'
+import type { AnySlot } from '../spec/slot.ts'
 import type { AnyStage } from '../spec/stage.ts'
 import { validator } from './validate.ts'
 
@@ -20,6 +21,7 @@ export type Component =
   | { readonly kind: 'codec'; readonly value: AnyCodec }
   | { readonly kind: 'provider'; readonly value: AnyProvider }
   | { readonly kind: 'signal'; readonly value: AnySignal }
+  | { readonly kind: 'slot'; readonly value: AnySlot }
 
 /** What a default export is, or what is wrong with it. */
 export function recognise(value: unknown): Component | { readonly problem: string } {
@@ -36,6 +38,10 @@ export function recognise(value: unknown): Component | { readonly problem: strin
       return problemOfProvider(shape) ?? { kind: 'provider', value: value as unknown as AnyProvider }
     case 'signal':
       return problemOfSignal(shape) ?? { kind: 'signal', value: value as unknown as AnySignal }
+    case 'slot':
+      return isName(shape['name'])
+        ? { kind: 'slot', value: value as unknown as AnySlot }
+        : { problem: 'a slot needs a name of lower-case letters, digits, "-", "_" and "."' }
     case undefined:
       return problemOfCodec(shape) ?? { kind: 'codec', value: value as unknown as AnyCodec }
     default:
@@ -43,7 +49,7 @@ export function recognise(value: unknown): Component | { readonly problem: strin
   }
 }
 
-const nothingKnown = 'the default export is neither a plugin, a stage, a codec, a provider nor a signal'
+const nothingKnown = 'the default export is neither a plugin, a stage, a codec, a provider, a signal nor a slot'
 
 type Problem = { readonly problem: string } | undefined
 

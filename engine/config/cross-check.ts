@@ -4,9 +4,10 @@ import { fitting } from '../spec/model-pattern.ts'
 import type { Registry } from './registry.ts'
 import type { SettingsFile } from './settings.ts'
 import type { Path, Source } from './source.ts'
+import { checkFallbacks } from './fallbacks.ts'
 import { didYouMean } from './suggest.ts'
 
-/** What a schema cannot say: names that are taken, and names that nothing bears. */
+/** What a schema cannot say: names that are taken, names that nothing bears, and words that probably mean another. */
 export function crossCheck(source: Source, file: SettingsFile, registry: Registry): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   const report = (path: Path, code: string, message: string) => diagnostics.push(source.report(path, code, message))
@@ -51,11 +52,23 @@ export function crossCheck(source: Source, file: SettingsFile, registry: Registr
   each(file.models, (model, index) => {
     expect(providers.keys(), model.provider, 'provider named', 'unknown-provider', ['models', index, 'provider'])
     each(model.fallbacks, (name, at) => expectModel(name, ['models', index, 'fallbacks', at]))
+    const tier = model.quality_tier
+    if (typeof tier === 'string' && !tiers.includes(tier))
+      diagnostics.push({
+        ...source.report(
+          ['models', index, 'quality_tier'],
+          'quality-tier',
+          `"${tier}" counts as economy${didYouMean(tier, tiers)}`,
+        ),
+        warning: true,
+      })
     if (registry.incomplete) return
     each(model.protocols, (name, at) =>
       expect(registry.codecs.keys(), name, 'protocol named', 'unknown-protocol', ['models', index, 'protocols', at]),
     )
   })
+
+  diagnostics.push(...checkFallbacks(source, file.models))
 
   const keys = new Map<string, string>()
   const texts = new Map<string, string>()
@@ -76,6 +89,9 @@ export function crossCheck(source: Source, file: SettingsFile, registry: Registr
   })
   return diagnostics
 }
+
+/** Qualities that smart routing tells apart. */
+const tiers = ['economy', 'balanced', 'premium']
 
 function each<T>(items: readonly T[] | undefined, visit: (item: T, index: number) => void): void {
   if (Array.isArray(items)) items.forEach((item: T, index) => item !== null && item !== undefined && visit(item, index))

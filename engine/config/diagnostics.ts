@@ -9,11 +9,13 @@ export interface Diagnostic {
   readonly column: number
   readonly code: string
   readonly message: string
+  /** It is probably a mistake, but one that can be served. */
+  readonly warning?: true
 }
 
 /** `file:line:column: message [code]`. */
-export function printDiagnostic({ file, line, column, code, message }: Diagnostic): string {
-  return `${file}:${line}:${column}: ${message} [${code}]`
+export function printDiagnostic({ file, line, column, code, message, warning }: Diagnostic): string {
+  return `${file}:${line}:${column}: ${warning ? 'warning: ' : ''}${message} [${code}]`
 }
 
 /** In the order of a reader: by file, line and column; each finding once. */
@@ -72,8 +74,12 @@ function sentence(error: ErrorObject): string {
     }
     case 'required':
       return `"${String(params['missingProperty'])}" is missing`
-    case 'enum':
-      return `must be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`
+    case 'enum': {
+      const allowed = params['allowedValues'] as unknown[]
+      const words = allowed.filter((value) => typeof value === 'string')
+      const near = typeof error.data === 'string' ? didYouMean(error.data, words) : ''
+      return `must be one of ${allowed.map((value) => JSON.stringify(value)).join(', ')}${near}`
+    }
     case 'const':
       return `must be ${JSON.stringify(params['allowedValue'])}`
     case 'type':

@@ -9,11 +9,15 @@ export interface Interpolated {
   readonly problem?: string
 }
 
+/** A variable as shells write it, and nothing else. */
+const bare = /^\$[A-Z][A-Z0-9_]*$/
+
 /**
  * Fills `${NAME}` and `${NAME:-default}` in; a variable set to nothing counts as unset. `$${` stands for `${`.
  * The environment's text is inserted as it is: it is never searched for variables itself.
  */
 export function interpolate(text: string, environment: Environment): Interpolated {
+  if (bare.test(text)) return { text, missing: [], problem: `"${text}" is taken as it is; write \${${text.slice(1)}}` }
   if (!text.includes('${')) return { text, missing: [] }
   const missing: string[] = []
   let problem: string | undefined

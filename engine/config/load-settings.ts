@@ -1,6 +1,7 @@
 import type { ModelRecord } from '../spec/catalog.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { isObject } from '../spec/json.ts'
+import { checkOffers } from './check-offers.ts'
 import { crossCheck } from './cross-check.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import type { Environment } from './interpolate.ts'
@@ -17,6 +18,8 @@ export interface LoadedSettings {
   /** Complete when there are no diagnostics. */
   readonly settings: Settings | undefined
   readonly diagnostics: readonly Diagnostic[]
+  /** What is probably a mistake and can be served. */
+  readonly warnings: readonly Diagnostic[]
   /** Lines that say which providers and keys are off, and why. */
   readonly off: readonly string[]
 }
@@ -26,10 +29,13 @@ export function loadSettings(source: Source, registry: Registry, environment: En
   const { logging: loggingSchema } = settingsFormat.properties.server_config.properties
   const checked = validator(settingsFormat)(source, [], source.value ?? {})
   const file = checked.value as unknown as SettingsFile
-  const diagnostics = [...checked.diagnostics, ...unsetVariables(source), ...crossCheck(source, file, registry)]
+  const diagnostics = [...checked.diagnostics, ...unsetVariables(source)]
   const providers = objects(file.providers).map(([entry, index]) =>
     provider(source, registry, entry, index, diagnostics),
   )
+  const found = crossCheck(source, file, registry)
+  const warnings = found.filter(({ warning }) => warning)
+  diagnostics.push(...found.filter(({ warning }) => !warning), ...checkOffers(source, file, providers, registry))
   const listen = override(environment, 'PORT', settingsFormat.properties.listen, file.listen, 'port', diagnostics)
   const sections = {
     listen: override(environment, 'HOST', settingsFormat.properties.listen, listen, 'host', diagnostics),
@@ -51,7 +57,7 @@ export function loadSettings(source: Source, registry: Registry, environment: En
     ),
     logging: override(environment, 'LOG_LEVEL', loggingSchema, file.server_config?.logging, 'level', diagnostics),
   }
-  if (diagnostics.length > 0) return { settings: undefined, diagnostics, off: [] }
+  if (diagnostics.length > 0) return { settings: undefined, diagnostics, warnings, off: [] }
 
   const keys = (file.api_keys as readonly ApiKeySettings[]).map((key, index) => ({
     key,
@@ -78,7 +84,7 @@ export function loadSettings(source: Source, registry: Registry, environment: En
       unset.length === 0 ? [] : [`API key "${key.name}" is off: ${isNotSet(unset)}`],
     ),
   ]
-  return { settings, diagnostics, off }
+  return { settings, diagnostics, warnings, off }
 }
 
 /** One line for all providers that are off: a configuration may name many for the case that their keys are there. */

@@ -3,10 +3,13 @@ import type { AnyCodec } from '../spec/codec.ts'
 import type { Plugin } from '../spec/plugin.ts'
 import type { AnyProvider } from '../spec/provider.ts'
 import type { AnySignal } from '../spec/signal.ts'
+import type { AnySlot } from '../spec/slot.ts'
 import type { AnyStage } from '../spec/stage.ts'
 import { recognise } from './components.ts'
 import type { Component } from './components.ts'
 import type { Diagnostic } from './diagnostics.ts'
+import { ownSlots } from './own-slots.ts'
+import { didYouMean } from './suggest.ts'
 
 /** Every component of a configuration, by the word an operator writes. */
 export interface Registry {
@@ -17,6 +20,8 @@ export interface Registry {
   /** By type. */
   readonly providers: ReadonlyMap<string, AnyProvider>
   readonly signals: ReadonlyMap<string, AnySignal>
+  /** Those of the engine, and those that plugins declare. */
+  readonly slots: ReadonlyMap<string, AnySlot>
   /** A plugin could not be loaded: a word that nothing here knows may be one of its. */
   readonly incomplete: boolean
 }
@@ -41,6 +46,7 @@ export function assemble(found: readonly Found[]): { registry: Registry; diagnos
   const codecs = new Map<string, AnyCodec>()
   const providers = new Map<string, AnyProvider>()
   const signals = new Map<string, AnySignal>()
+  const slots = new Map<string, AnySlot>()
   const put = <T>(map: Map<string, T>, kind: Component['kind'], name: string, value: T, by: Found) => {
     const owner = owners.get(`${kind} ${name}`)
     if (owner !== undefined && (owner.shipped ?? false) === (by.shipped ?? false))
@@ -59,9 +65,10 @@ export function assemble(found: readonly Found[]): { registry: Registry; diagnos
           codecs: spoken = [],
           providers: types = [],
           signals: votes = [],
+          slots: values = [],
         } = component.value
         put(plugins, 'plugin', name, component.value, given)
-        return [...inner, ...spoken, ...types, ...votes].forEach((part) => add({ ...given, value: part }))
+        return [...inner, ...spoken, ...types, ...votes, ...values].forEach((part) => add({ ...given, value: part }))
       }
       case 'stage':
         return put(stages, 'stage', component.value.name, component.value, given)
@@ -71,10 +78,35 @@ export function assemble(found: readonly Found[]): { registry: Registry; diagnos
         return put(providers, 'provider', component.value.name, component.value, given)
       case 'signal':
         return put(signals, 'signal', component.value.name, component.value, given)
+      case 'slot':
+        return put(slots, 'slot', component.value.name, component.value, given)
     }
   }
+  for (const slot of ownSlots) put(slots, 'slot', slot.name, slot, { value: slot, from: 'the engine' })
   found.forEach(add)
-  return { registry: { plugins, stages, codecs, providers, signals, incomplete: diagnostics.length > 0 }, diagnostics }
+  diagnostics.push(...unknownSlots(stages, slots, (stage) => owners.get(`stage ${stage}`)?.from ?? ''))
+  const registry = { plugins, stages, codecs, providers, signals, slots, incomplete: diagnostics.length > 0 }
+  return { registry, diagnostics }
+}
+
+/** Slots that a stage takes and nothing gives or declares, used in a pipeline or not. */
+function unknownSlots(
+  stages: ReadonlyMap<string, AnyStage>,
+  slots: ReadonlyMap<string, AnySlot>,
+  ownerOf: (stage: string) => string,
+): Diagnostic[] {
+  const known = new Set<string>([...slots.keys(), ...[...stages.values()].flatMap(({ provides }) => provides)])
+  return [...stages.values()].flatMap(({ name, needs, maybe = [] }) =>
+    [...needs, ...maybe]
+      .filter((slot) => !known.has(slot))
+      .map((slot) =>
+        inFile(
+          ownerOf(name),
+          'unknown-slot',
+          `stage "${name}" takes the slot "${slot}", which no stage gives and nothing declares${didYouMean(slot, known)}`,
+        ),
+      ),
+  )
 }
 
 /** A file's name as diagnostics show it: relative to `root` when it lies below. */

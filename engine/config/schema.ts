@@ -17,13 +17,16 @@ export function pipelineSchema(registry: Registry): JsonObject {
       items: { ...armFormat, properties: { ...armFormat.properties, do: { ...armFormat.properties.do, ...steps } } },
     },
     attempt: {
-      ...attemptFormat,
-      properties: { ...attemptFormat.properties, do: { ...attemptFormat.properties.do, ...steps } },
+      ...editable(attemptFormat),
+      properties: {
+        ...(editable(attemptFormat) as typeof attemptFormat).properties,
+        do: { ...attemptFormat.properties.do, ...steps },
+      },
     },
   }
   const withFields = stages.map(([name, stage]) => [
     name,
-    { description: stage.summary, ...(stage.config as object), type: ['object', 'null'] },
+    { description: stage.summary, ...editable(stage.config as Schema), type: ['object', 'null'] },
   ])
   const { properties } = pipelineFormat
   const pipeline = {
@@ -92,9 +95,7 @@ export function settingsSchema(registry: Registry): JsonObject {
     ...models.items.properties.protocols,
     items: { enum: sorted(registry.codecs).map(([protocol]) => protocol) },
   }
-  return {
-    $schema: dialect,
-    title: 'Configuration',
+  const format = editable({
     ...settingsFormat,
     properties: {
       ...settingsFormat.properties,
@@ -108,7 +109,53 @@ export function settingsSchema(registry: Registry): JsonObject {
       },
       models: { ...models, items: { ...models.items, properties: { ...models.items.properties, protocols } } },
     },
+  })
+  return { $schema: dialect, title: 'Configuration', ...(format as JsonObject) }
+}
+
+interface Schema {
+  readonly [keyword: string]: unknown
+}
+
+/** A text that gets its value from the environment, wherever it stands. */
+const interpolated = {
+  type: 'string',
+  pattern: '\\$\\{',
+  patternErrorMessage: 'must be of the wanted kind, or get its value from the environment by ${NAME}',
+}
+
+/** The schema with such a text beside every value that a text as it is written could not be. */
+function editable(schema: Schema): Schema {
+  const inner = Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => [keyword, keywords.get(keyword)?.(value) ?? value]),
+  )
+  const { description, default: usual, ...rest } = inner
+  if (!isStrict(schema)) return inner
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(usual === undefined ? {} : { default: usual }),
+    anyOf: [rest, interpolated],
   }
+}
+
+/** Keywords below which there are values of a configuration. */
+const keywords: ReadonlyMap<string, (value: unknown) => unknown> = new Map([
+  [
+    'properties',
+    (value) =>
+      Object.fromEntries(Object.entries(value as object).map(([name, one]) => [name, editable(one as Schema)])),
+  ],
+  ['items', (value) => editable(value as Schema)],
+  ['additionalProperties', (value) => (typeof value === 'object' ? editable(value as Schema) : value)],
+  ['allOf', (value) => (value as readonly Schema[]).map(editable)],
+  ['then', (value) => editable(value as Schema)],
+])
+
+/** Whether a schema is of single values, and refuses the text `${NAME}`. */
+function isStrict({ type, pattern, enum: values }: Schema): boolean {
+  if (values !== undefined) return true
+  if (type === 'string') return typeof pattern === 'string' && !new RegExp(pattern, 'u').test('${NAME}')
+  return [type].flat().every((word) => word === 'integer' || word === 'number' || word === 'boolean')
 }
 
 function sorted<T>(map: ReadonlyMap<string, T>): [string, T][] {

@@ -66,8 +66,16 @@ const model = {
     supports_mapeval: flag('Is a decision model.', false),
     supports_realtime: flag('Serves realtime sessions.', false),
     auto_eligible: flag('Belongs to the pool of the virtual models.', false),
-    quality_tier: { type: 'string', description: 'How good its answers are, for smart routing.' },
-    routing_assignments: { ...names, description: 'Modes of smart routing it is restricted to; unset: all.' },
+    quality_tier: {
+      type: 'string',
+      description:
+        'How good its answers are, for smart routing: economy, balanced or premium. Any other word is economy.',
+    },
+    routing_assignments: {
+      type: 'array',
+      items: { enum: ['fast', 'auto', 'best'] },
+      description: 'Modes of smart routing it is restricted to; unset: all.',
+    },
     pricing: {
       type: 'object',
       additionalProperties: false,

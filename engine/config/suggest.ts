@@ -1,8 +1,12 @@
-/** The known word nearest to `word`, as the end of a sentence: `; did you mean "limit"?`, or nothing when none is near. */
+/**
+ * The known word nearest to `word`, as the end of a sentence: `; did you mean "limit"?`, or nothing when none is near. A
+ * word is near when few letters differ, or when it is the only one that begins like `word`.
+ */
 export function didYouMean(word: string, known: Iterable<string>): string {
+  const words = [...known]
   let best: string | undefined
-  let least = Math.max(1, Math.floor(word.length / 3)) + 1
-  for (const candidate of known) {
+  let least = Math.max(1, Math.round(word.length * 0.4)) + 1
+  for (const candidate of words) {
     // As many letters have to be added or left out.
     if (Math.abs(candidate.length - word.length) >= least) continue
     const apart = distance(word.toLowerCase(), candidate.toLowerCase())
@@ -10,7 +14,9 @@ export function didYouMean(word: string, known: Iterable<string>): string {
     least = apart
     best = candidate
   }
-  return best === undefined ? '' : `; did you mean "${best}"?`
+  const beginning = word.length < 2 ? [] : words.filter((other) => other.toLowerCase().startsWith(word.toLowerCase()))
+  const found = best ?? (beginning.length === 1 ? beginning[0] : undefined)
+  return found === undefined ? '' : `; did you mean "${found}"?`
 }
 
 /** Edits between two words: insertions, deletions, replacements and swapped neighbours (optimal string alignment). */

@@ -15,6 +15,7 @@ import { readSource } from '../config/source.ts'
 import type { Source } from '../config/source.ts'
 import { loadPipelines } from '../pipeline/load.ts'
 import type { LoadedPipelines } from '../pipeline/load.ts'
+import { attemptsOf } from '../pipeline/nodes.ts'
 import type { Pipeline } from '../pipeline/nodes.ts'
 
 /** Where a configuration is read from. */
@@ -39,6 +40,8 @@ export interface Configuration {
   readonly pipelines: readonly Pipeline[]
   /** Sorted; empty: all is well. */
   readonly diagnostics: readonly Diagnostic[]
+  /** What is probably a mistake and can be served. */
+  readonly warnings: readonly Diagnostic[]
   /** Lines that say which providers and keys are off, and why. */
   readonly off: readonly string[]
   /** Hash of every file as it was read: one that is changed while it is being read differs the next time. */
@@ -66,7 +69,7 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
   const registry = readable ? plugins.registry : { ...plugins.registry, incomplete: true }
   const loaded = readable
     ? loadSettings(source, registry, environment)
-    : { settings: undefined, diagnostics: [], off: [] }
+    : { settings: undefined, diagnostics: [], warnings: [], off: [] }
   const pipelines = await readPipelines(source, root, registry, { environment, shipped })
   diagnostics.push(...plugins.diagnostics, ...loaded.diagnostics, ...pipelines.diagnostics)
 
@@ -81,11 +84,28 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
     registry,
     pipelines: pipelines.pipelines,
     diagnostics: sortDiagnostics(diagnostics),
+    warnings: sortDiagnostics([...loaded.warnings, ...beyondTries(source, loaded.settings, pipelines.pipelines)]),
     off: loaded.off,
     version,
     files,
     folders: [...new Set([dirname(wanted), ...plugins.folders, ...pipelines.folders])],
   }
+}
+
+/** Fallbacks that no attempt ever comes to: it makes fewer tries than there are candidates. */
+function beyondTries(source: Source, settings: Settings | undefined, pipelines: readonly Pipeline[]): Diagnostic[] {
+  const attempts = pipelines.flatMap(({ stages }) => attemptsOf(stages)).filter(({ over }) => over === 'candidates')
+  const tries = Math.max(0, ...attempts.map((attempt) => attempt.tries))
+  if (tries === 0) return []
+  return (settings?.models ?? []).flatMap(({ name, fallbacks }, index) =>
+    fallbacks.slice(tries - 1).map((fallback, at) => {
+      const message = `"${fallback}" is never asked: "${name}" and its fallbacks get ${tries} tries in all`
+      return {
+        ...source.report(['models', index, 'fallbacks', tries - 1 + at], 'tries', message),
+        warning: true as const,
+      }
+    }),
+  )
 }
 
 async function readConfigurationFile(

@@ -158,8 +158,10 @@ export class Live {
     this.#options.onSwap?.(loading.snapshot)
     this.#current = loading.snapshot
     this.#error = undefined
+    const { warnings, off, without } = loading.snapshot
+    for (const line of warnings.map(printDiagnostic)) log.warn(line)
     // Where nobody wrote a configuration, nobody asked for what is off.
-    if (loading.snapshot.without === undefined) for (const line of loading.snapshot.off) log.warn(line)
+    if (without === undefined) for (const line of off) log.warn(line)
     // The first one serves only once the gateway listens; whoever serves it says so.
     if (old !== undefined) log.info({ version: loading.snapshot.version }, 'the configuration is live')
     if (old !== undefined && !this.#users.has(old)) this.#retire(old)

@@ -1,6 +1,7 @@
 import type { Catalog, OpenProvider } from '../spec/catalog.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { AnyProvider, Offer } from '../spec/provider.ts'
+import { Refusal } from '../spec/refusal.ts'
 import type { Host, HostStatus } from '../spec/stage.ts'
 import type { Keys } from '../spec/store.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
@@ -32,6 +33,8 @@ export interface Snapshot {
   readonly pipelines: ReadonlyMap<string, CompiledPipeline>
   /** Every pipeline as it was written, for plans. */
   readonly written: readonly Pipeline[]
+  /** What is probably a mistake and can be served. */
+  readonly warnings: readonly Diagnostic[]
   /** Lines that say which providers and keys are off, and why. */
   readonly off: readonly string[]
   readonly files: readonly string[]
@@ -78,9 +81,10 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
       try {
         opened.set(entry.name, openProvider(entry, registry, hostFor({ name: `providers/${entry.name}` })))
       } catch (error) {
+        const place = error instanceof Refusal ? error.path : []
         problems.push(
           source.report(
-            ['providers', index],
+            ['providers', index, ...place],
             'open',
             `the provider "${entry.name}" cannot be opened: ${(error as Error).message}`,
           ),
@@ -93,7 +97,7 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
       await close()
       return { diagnostics: problems }
     }
-    const { version, without, off, files, folders } = configuration
+    const { version, without, warnings, off, files, folders } = configuration
     return {
       snapshot: {
         version,
@@ -104,6 +108,7 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
         keys,
         pipelines: compiled,
         written,
+        warnings,
         off,
         files,
         folders,

@@ -1,11 +1,12 @@
 import { GatewayError } from '../spec/error.ts'
+import { Refusal } from '../spec/refusal.ts'
 import type { Host } from '../spec/stage.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { asksFirst } from './access.ts'
 import { attemptStep } from './attempt.ts'
 import { limitedStep } from './deadline.ts'
 import { matcher } from './match.ts'
-import { printPlace, reportAt } from './nodes.ts'
+import { printPlace, reportAt, stagesOf, within } from './nodes.ts'
 import type { Pipeline, StageNode, StepNode, UseNode } from './nodes.ts'
 import { sequence, stageStep } from './run.ts'
 import type { BuiltStage, CompiledPipeline, Step } from './run.ts'
@@ -141,7 +142,8 @@ class Builder {
       return stageStep({ name, at: printPlace(place), provides, run, timeout, strict: this.#strict })
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      this.#diagnostics.push(reportAt(place, 'build', `"${stage.name}" cannot be built: ${message}`))
+      const inner = error instanceof Refusal ? [stage.name, ...error.path] : []
+      this.#diagnostics.push(reportAt(within(place, ...inner), 'build', `"${stage.name}" cannot be built: ${message}`))
       return () => {
         throw new GatewayError('internal_error', {}, { cause: error })
       }
@@ -151,22 +153,4 @@ class Builder {
 
 function limited(step: Step, timeout: number | undefined): Step {
   return timeout === undefined ? step : limitedStep(step, timeout)
-}
-
-/** The stages among some steps and below them; those of includes too when the pipelines are given. */
-export function stagesOf(nodes: readonly StepNode[], byName: ReadonlyMap<string, Pipeline> = new Map()): StageNode[] {
-  return nodes.flatMap((node): StageNode[] => {
-    switch (node.kind) {
-      case 'stage':
-        return [node]
-      case 'switch':
-        return node.arms.flatMap(({ steps }) => stagesOf(steps, byName))
-      case 'attempt':
-        return stagesOf([...node.steps, ...(node.otherwise ?? [])], byName)
-      case 'use':
-        return stagesOf(byName.get(node.pipeline)?.stages ?? [], byName)
-      case 'unknown':
-        return []
-    }
-  })
 }

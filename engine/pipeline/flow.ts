@@ -3,7 +3,7 @@ import { didYouMean } from '../config/suggest.ts'
 import { asksFirst } from './access.ts'
 import { proves } from './match.ts'
 import type { Condition } from './match.ts'
-import { reportAt, within } from './nodes.ts'
+import { reportAt, stagesOf, within } from './nodes.ts'
 import type { AttemptNode, Pipeline, Place, StageNode, StepNode, SwitchNode, UseNode } from './nodes.ts'
 
 /** Slots at one point of a pipeline. */
@@ -46,7 +46,10 @@ class FlowChecker {
     if (done) return done
     this.#open.push(pipeline)
     const routed = pipeline.routes.length > 0
-    if (routed) this.#inputs(pipeline)
+    if (routed) {
+      this.#inputs(pipeline)
+      this.#bodies(pipeline)
+    }
     const start = new Set(routed ? ['ingress', ...pipeline.inputs] : pipeline.inputs)
     const end = this.#walk(pipeline.stages, { sure: start, maybe: start, sureOfAll: false, maybeAll: false })
     this.#open.pop()
@@ -85,6 +88,20 @@ class FlowChecker {
     })
   }
 
+  /** Routes whose requests have no body, before stages that read one. */
+  #bodies({ place, routes, stages }: Pipeline): void {
+    const reader = stagesOf(stages, this.#byName).find(({ stage }) => stage.readsBody === true)
+    if (reader === undefined) return
+    routes.forEach(({ method }, index) => {
+      if (method === 'GET' || method === 'HEAD')
+        this.#report(
+          within(place, 'routes', index),
+          'no-body',
+          `"${reader.stage.name}" reads the body of the request, and a ${method} request has none`,
+        )
+    })
+  }
+
   #walk(steps: readonly StepNode[], start: Known): Known {
     return steps.reduce((known, step) => this.#step(step, known), start)
   }
@@ -104,9 +121,10 @@ class FlowChecker {
     }
   }
 
-  #stage({ stage, place, pipelines }: StageNode, known: Known): Known {
+  #stage({ stage, config, place, pipelines }: StageNode, known: Known): Known {
     for (const named of pipelines) this.#exists(named.name, named.place)
-    return given(this.#need(stage.needs, stage.name, place, known), stage.provides)
+    const needs = [...stage.needs, ...(stage.insists?.(config) ?? [])]
+    return given(this.#need(needs, stage.name, place, known), stage.provides)
   }
 
   #use({ pipeline: name, place }: UseNode, known: Known): Known {

@@ -32,7 +32,7 @@ export const pipelineFormat = {
       items: {
         type: 'string',
         pattern: '^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|WS) (/|(/(:[a-z][a-z0-9_]*|[A-Za-z0-9._~-]+))+)$',
-        patternErrorMessage: 'must be a method and a path, such as "POST /v1/things/:id"',
+        patternErrorMessage: 'must be a method and a path, such as "POST /v1/things/:id" or "WS /v1/things"',
       },
     },
     public: { type: 'boolean', default: false, description: 'Serves without asking who is there.' },
@@ -61,7 +61,9 @@ export const armFormat = {
     when: {
       type: 'object',
       minProperties: 1,
-      description: 'Dotted paths into slots and the value, or list of values, each must have. Absent: otherwise.',
+      description:
+        'Dotted paths into slots, and what each must be: a value, a list of values, or a map of "not", "prefix" and ' +
+        '"pattern" (with * for any characters). Absent: otherwise.',
     },
     do: { ...steps, minItems: 0 },
   },

@@ -5,14 +5,24 @@ import type { Place } from './nodes.ts'
 /** A value that a condition can ask for. */
 export type Scalar = string | number | boolean | null
 
+/** What a condition asks of the value that it finds. */
+export type Test =
+  /** Of a slot itself: whether it is there. */
+  | { readonly kind: 'there'; readonly wanted: boolean }
+  | { readonly kind: 'is'; readonly any: readonly Scalar[] }
+  | { readonly kind: 'prefix'; readonly any: readonly string[] }
+  /** Texts in which each `*` stands for any characters, or none. */
+  | { readonly kind: 'pattern'; readonly any: readonly string[] }
+  | { readonly kind: 'not'; readonly test: Test }
+  | { readonly kind: 'all'; readonly tests: readonly Test[] }
+
 /** One line of a `when:` map. */
 export interface Condition {
   readonly place: Place
   readonly slot: string
   /** Steps from the slot to the value; none: the slot itself. */
   readonly path: readonly string[]
-  /** Of a slot itself: whether it must be there. Of a value: what it may be. */
-  readonly accepts: boolean | readonly Scalar[]
+  readonly test: Test
 }
 
 /**
@@ -25,35 +35,102 @@ export function readCondition(key: string, value: unknown, slots: Iterable<strin
   const path = key === slot ? [] : key.slice(slot.length + 1).split('.')
   if (path.length === 0)
     return typeof value === 'boolean'
-      ? { place, slot, path, accepts: value }
+      ? { place, slot, path, test: { kind: 'there', wanted: value } }
       : 'a whole slot is matched by true (it is there) or false'
-  const accepts: readonly unknown[] = Array.isArray(value) ? value : [value]
-  if (accepts.length === 0 || !accepts.every(isScalar))
-    return 'a value is matched by a text, a number, true, false, null, or a list of these'
-  return { place, slot, path, accepts }
+  const test = readTest(value)
+  return typeof test === 'string' ? test : { place, slot, path, test }
+}
+
+const choice =
+  'a value is matched by a text, a number, true, false, null, a list of these, or a map of "not", "prefix" and "pattern"'
+
+function readTest(value: unknown): Test | string {
+  if (isScalar(value)) return { kind: 'is', any: [value] }
+  if (Array.isArray(value)) return value.length > 0 && value.every(isScalar) ? { kind: 'is', any: value } : choice
+  const tests = Object.entries(value as object).map(([word, inner]) => readWord(word, inner))
+  const wrong = tests.find((test) => typeof test === 'string')
+  if (wrong !== undefined || tests.length === 0) return wrong ?? choice
+  return tests.length === 1 ? (tests[0] as Test) : { kind: 'all', tests: tests as Test[] }
+}
+
+function readWord(word: string, value: unknown): Test | string {
+  if (word === 'not') {
+    const test = readTest(value)
+    return typeof test === 'string' ? test : { kind: 'not', test }
+  }
+  if (word !== 'prefix' && word !== 'pattern') return choice
+  const any: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const texts = any.filter((text) => typeof text === 'string' && text !== '') as string[]
+  return any.length > 0 && texts.length === any.length
+    ? { kind: word, any: texts }
+    : `"${word}" takes a text, or a list of texts`
 }
 
 /** Whether a condition that holds proves that its slot is there. */
-export function proves({ accepts }: Condition): boolean {
-  return accepts !== false
+export function proves({ test }: Condition): boolean {
+  return test.kind === 'there' ? test.wanted : !holds(test, undefined)
 }
 
-/** All conditions of a map as one test. A value behind something absent equals nothing. */
+/** All conditions of a map as one test. */
 export function matcher(conditions: readonly Condition[]): (slots: Bag) => boolean {
-  const tests = conditions.map(test)
-  return (slots) => tests.every((holds) => holds(slots))
+  const tests = conditions.map(tester)
+  return (slots) => tests.every((test) => test(slots))
 }
 
-function test({ slot, path, accepts }: Condition): (slots: Bag) => boolean {
-  if (typeof accepts === 'boolean') return (slots) => (slots[slot as SlotName] !== undefined) === accepts
-  return (slots) => {
-    let value: unknown = slots[slot as SlotName]
-    for (const step of path) {
-      if (typeof value !== 'object' || value === null) return false
-      value = (value as Record<string, unknown>)[step]
-    }
-    return accepts.includes(value as Scalar)
+function tester({ slot, path, test }: Condition): (slots: Bag) => boolean {
+  if (test.kind === 'there') return (slots) => (slots[slot as SlotName] !== undefined) === test.wanted
+  return (slots) => holdsAt(test, slots[slot as SlotName], path, 0)
+}
+
+/**
+ * Whether a test holds for what is found along a path. Of a list, one member is enough, on the way and at its end; a value
+ * behind something absent equals nothing.
+ */
+function holdsAt(test: Test, value: unknown, path: readonly string[], at: number): boolean {
+  if (test.kind === 'not') return !holdsAt(test.test, value, path, at)
+  if (test.kind === 'all') return test.tests.every((one) => holdsAt(one, value, path, at))
+  const step = path[at]
+  if (Array.isArray(value) && step !== undefined && /^\d+$/.test(step))
+    return holdsAt(test, value[Number(step)], path, at + 1)
+  if (Array.isArray(value) || value instanceof Set) {
+    for (const member of value) if (holdsAt(test, member, path, at)) return true
+    return false
   }
+  if (step === undefined) return holds(test, value)
+  if (typeof value !== 'object' || value === null) return false
+  return holdsAt(test, (value as Record<string, unknown>)[step], path, at + 1)
+}
+
+function holds(test: Test, value: unknown): boolean {
+  switch (test.kind) {
+    case 'is':
+      return test.any.includes(value as Scalar)
+    case 'prefix':
+      return typeof value === 'string' && test.any.some((prefix) => value.startsWith(prefix))
+    case 'pattern':
+      return typeof value === 'string' && test.any.some((pattern) => fits(value, pattern))
+    case 'not':
+      return !holds(test.test, value)
+    case 'all':
+      return test.tests.every((one) => holds(one, value))
+    case 'there':
+      return (value !== undefined) === test.wanted
+  }
+}
+
+/** Whether a text is what a pattern says. Each part takes the first place where it fits, so that the time is linear. */
+function fits(text: string, pattern: string): boolean {
+  const [first = '', ...parts] = pattern.split('*')
+  const last = parts.pop()
+  if (last === undefined) return text === pattern
+  if (!text.startsWith(first)) return false
+  let at = first.length
+  for (const part of parts) {
+    const found = text.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  return text.length - last.length >= at && text.endsWith(last)
 }
 
 function isScalar(value: unknown): value is Scalar {

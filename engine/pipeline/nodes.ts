@@ -99,3 +99,29 @@ export function printPlace(place: Place): string {
   const { file, line, column } = reportAt(place, '', '')
   return `${file}:${line}:${column}`
 }
+
+/** The stages among some steps and below them; those of includes too when the pipelines are given. */
+export function stagesOf(nodes: readonly StepNode[], byName: ReadonlyMap<string, Pipeline> = new Map()): StageNode[] {
+  return nodes.flatMap((node): StageNode[] => {
+    switch (node.kind) {
+      case 'stage':
+        return [node]
+      case 'switch':
+        return node.arms.flatMap(({ steps }) => stagesOf(steps, byName))
+      case 'attempt':
+        return stagesOf([...node.steps, ...(node.otherwise ?? [])], byName)
+      case 'use':
+        return stagesOf(byName.get(node.pipeline)?.stages ?? [], byName)
+      case 'unknown':
+        return []
+    }
+  })
+}
+
+/** The attempts among some steps and below them. */
+export function attemptsOf(nodes: readonly StepNode[]): AttemptNode[] {
+  return nodes.flatMap((node): AttemptNode[] => {
+    if (node.kind === 'switch') return node.arms.flatMap(({ steps }) => attemptsOf(steps))
+    return node.kind === 'attempt' ? [node, ...attemptsOf([...node.steps, ...(node.otherwise ?? [])])] : []
+  })
+}

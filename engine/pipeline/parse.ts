@@ -8,6 +8,7 @@ import type { Path, Source } from '../config/source.ts'
 import { didYouMean } from '../config/suggest.ts'
 import { validator } from '../config/validate.ts'
 import { armFormat, attemptFormat, pipelineFormat, switchFormat, timeoutFormat } from './format.ts'
+import { wrongField } from './fields.ts'
 import { readCondition } from './match.ts'
 import { reportAt } from './nodes.ts'
 import type { Pipeline, Place, StageNode, StepNode, SwitchNode } from './nodes.ts'
@@ -39,9 +40,9 @@ export function parsePipelines(
 /** How long a stage may take where neither its pipeline nor itself says anything. */
 const stageTimeout = '60s'
 
-/** Every slot that a component or the engine itself knows. */
+/** Every slot that is declared or that a stage names. */
 export function slotVocabulary(registry: Registry): Set<string> {
-  const slots = new Set(['ingress', 'model', 'outcome'])
+  const slots = new Set(registry.slots.keys())
   for (const { needs, maybe = [], provides } of registry.stages.values())
     for (const slot of [...needs, ...maybe, ...provides]) slots.add(slot)
   return slots
@@ -175,9 +176,13 @@ class Parser {
   #conditions(path: Path, when: JsonObject) {
     return Object.entries(when).flatMap(([key, value]) => {
       const condition = readCondition(key, value, this.#slots, this.#place([...path, key]))
-      if (typeof condition !== 'string') return [condition]
-      this.#report([...path, key], 'condition', condition)
-      return []
+      if (typeof condition === 'string') {
+        this.#report([...path, key], 'condition', condition)
+        return []
+      }
+      const wrong = wrongField(condition, this.#registry.slots.get(condition.slot))
+      if (wrong !== undefined) this.#report([...path, key], 'unknown-field', wrong, 'key')
+      return [condition]
     })
   }
 
@@ -186,11 +191,14 @@ class Parser {
     const value = this.#valid(attemptFormat, at, given)
     const fields = isObject(value) ? value : {}
     const steps = this.#steps([...at, 'do'], fields['do'])
-    if (this.#diagnostics.length > before && typeof fields['over'] !== 'string') return { kind: 'unknown', place }
+    const over = fields['over']
+    if (typeof over === 'string' && this.#registry.slots.has(over) && !this.#registry.slots.get(over)?.candidates)
+      this.#report([...at, 'over'], 'no-list', `"${over}" is no list of candidates; an attempt goes over one`)
+    if (this.#diagnostics.length > before && typeof over !== 'string') return { kind: 'unknown', place }
     return {
       kind: 'attempt',
       place,
-      over: typeof fields['over'] === 'string' ? fields['over'] : '',
+      over: typeof over === 'string' ? over : '',
       tries: Number(fields['tries']),
       on: Array.isArray(fields['on']) ? fields['on'].map(String) : [],
       wait: milliseconds(fields['wait']),

@@ -1,6 +1,6 @@
 import { printDuration } from '../spec/duration.ts'
 import type { Json } from '../spec/json.ts'
-import type { Condition } from './match.ts'
+import type { Condition, Test } from './match.ts'
 import { printPlace, reportAt } from './nodes.ts'
 import type { Pipeline, StepNode } from './nodes.ts'
 
@@ -48,7 +48,9 @@ function planned(
         const hidden = place.source.interpolated([...place.path, name, option])
         return { name: option, value: hidden ? '(from the environment)' : (value ?? null) }
       })
-      return { ...base, name, needs, reads: maybe, gives: provides, options }
+      const insisted = step.stage.insists?.(step.config) ?? []
+      const reads = maybe.filter((slot) => !insisted.includes(slot))
+      return { ...base, name, needs: [...needs, ...insisted], reads, gives: provides, options }
     }
     case 'use':
       return { ...base, name: step.pipeline, do: plan(byName.get(step.pipeline)?.stages ?? []) }
@@ -121,9 +123,26 @@ function headline(depth: number, text: string, at: string): string {
   return `${`${indent(depth)}${text}`.padEnd(32)} ${at}`
 }
 
-function printCondition({ slot, path, accepts }: Condition): string {
-  if (typeof accepts === 'boolean') return accepts ? slot : `no ${slot}`
-  return `${[slot, ...path].join('.')} is ${accepts.map((value) => JSON.stringify(value)).join(' or ')}`
+function printCondition({ slot, path, test }: Condition): string {
+  return test.kind === 'there' ? (test.wanted ? slot : `no ${slot}`) : printTest([slot, ...path].join('.'), test, false)
+}
+
+function printTest(path: string, test: Test, not: boolean): string {
+  const either = (values: readonly Json[]) => values.map((value) => JSON.stringify(value)).join(' or ')
+  switch (test.kind) {
+    case 'not':
+      return printTest(path, test.test, !not)
+    case 'all':
+      return test.tests.map((one) => printTest(path, one, not)).join(not ? ' or ' : ' and ')
+    case 'is':
+      return `${path} is ${not ? 'not ' : ''}${either(test.any)}`
+    case 'prefix':
+      return `${path} ${not ? 'does not begin' : 'begins'} with ${either(test.any)}`
+    case 'pattern':
+      return `${path} ${not ? 'does not look' : 'looks'} like ${either(test.any)}`
+    case 'there':
+      return path
+  }
 }
 
 function print(value: Json): string {

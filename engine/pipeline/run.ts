@@ -135,7 +135,7 @@ export function stageStep({ name, at, provides, run, timeout, strict }: BuiltSta
   }
   const keep = (slots: Bag, given: Bag, scope: RunScope) => {
     if (strict) assertGiven(name, provides, given)
-    for (const copy of copies) copy(slots, given)
+    for (const copy of copies) if (!copy(slots, given)) throw notGiven(name, provides, given)
     scope.lap(name)
   }
   const wait = (slots: Bag, given: PromiseLike<Bag>, scope: RunScope) =>
@@ -181,11 +181,12 @@ function isPromise(given: Bag | PromiseLike<Bag>): given is PromiseLike<Bag> {
 }
 
 function assertGiven(name: string, provides: readonly string[], given: Bag): void {
-  const extra = Object.keys(given).filter((slot) => !provides.includes(slot))
-  const lacking = provides.filter((slot) => given[slot as SlotName] === undefined)
-  if (extra.length + lacking.length === 0) return
-  const cause = new Error(
-    `stage "${name}" gave [${Object.keys(given).join(', ')}] but provides [${provides.join(', ')}]`,
-  )
-  throw new GatewayError('internal_error', {}, { cause })
+  if (Object.keys(given).some((slot) => !provides.includes(slot))) throw notGiven(name, provides, given)
+}
+
+/** Told at the stage that is wrong: else one that needs the slot would be blamed. */
+function notGiven(name: string, provides: readonly string[], given: Bag): GatewayError {
+  const gave = Object.keys(given).filter((slot) => given[slot as SlotName] !== undefined)
+  const cause = new Error(`stage "${name}" gave [${gave.join(', ')}] but provides [${provides.join(', ')}]`)
+  return new GatewayError('internal_error', {}, { cause })
 }

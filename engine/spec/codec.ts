@@ -161,10 +161,17 @@ export interface Codec<O extends Operation = Operation> {
   readonly clientHeader?: string
   /** JSON Schema (draft 2020-12) of a request body; unknown fields are allowed unless the protocol forbids them. */
   readonly schema: JsonObject
+  /** What offers may say of their upstreams, by name: a JSON Schema with description and default of each. */
+  readonly traits?: Readonly<Record<string, JsonObject>>
   /** What no schema can say of a body: the first thing wrong with one that the schema accepts. */
   check?(body: JsonObject): Flaw | undefined
   /** What else a body that is refused seems to be, as a sentence that says where it belongs. */
   mistaken?(body: JsonObject): string | undefined
+  /**
+   * The body with an instruction before or after those it has; absent: the protocol has none. Where a body that nobody has
+   * checked yet holds something else in their place, it stays as it is.
+   */
+  instruct?(body: JsonObject, text: string, at: 'before' | 'after'): JsonObject
   /** Reads what the gateway needs of any valid body. */
   head(body: JsonObject): Head
   readonly error: ErrorDialect

@@ -43,6 +43,7 @@ export const errors = {
   upstream_rejected: row(400, request, 'never', '{reason}'),
   invalid_api_key: row(401, request, 'never', 'The API key is unknown, expired or revoked.'),
   origin_not_allowed: row(403, request, 'never', 'Pages of other sites may not connect here.'),
+  refused: row(403, request, 'never', 'This is not served here.'),
   model_not_allowed: row(403, request, 'never', 'This API key may not use the model "{model}".'),
   response_not_found: row(404, request, 'never', 'Response with id "{id}" not found.'),
   response_not_cancellable: row(409, request, 'never', '{reason}'),

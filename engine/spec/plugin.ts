@@ -1,6 +1,7 @@
 import type { AnyCodec } from './codec.ts'
 import type { AnyProvider } from './provider.ts'
 import type { AnySignal } from './signal.ts'
+import type { AnySlot } from './slot.ts'
 import type { AnyStage } from './stage.ts'
 
 /** A bundle of components under one name: the default export of a plugin file or package. */
@@ -12,6 +13,7 @@ export interface Plugin {
   readonly codecs?: readonly AnyCodec[]
   readonly providers?: readonly AnyProvider[]
   readonly signals?: readonly AnySignal[]
+  readonly slots?: readonly AnySlot[]
 }
 
 /** Declares a plugin. */

@@ -120,9 +120,13 @@ export interface StageParts<S, N extends SlotName, M extends SlotName, P extends
   readonly needs: readonly N[]
   /** Slots it reads when they are there. */
   readonly maybe?: readonly M[]
+  /** Those of `maybe` that must surely be there with this configuration. */
+  insists?(config: ConfigOf<S>): readonly M[]
   readonly provides: readonly P[]
   /** How long it may take where its pipeline says nothing, such as `1h`; unset: `60s`. */
   readonly timeout?: string
+  /** Whether it reads the body of the request: a route whose requests have none cannot use it. */
+  readonly readsBody?: boolean
   build(config: ConfigOf<S>, host: Host): Run<N, M, P>
 }
 
@@ -134,8 +138,11 @@ export interface AnyStage {
   readonly config: JSONSchema
   readonly needs: readonly SlotName[]
   readonly maybe?: readonly SlotName[]
+  // oxlint-disable-next-line typescript/no-explicit-any
+  insists?(config: any): readonly SlotName[]
   readonly provides: readonly SlotName[]
   readonly timeout?: string
+  readonly readsBody?: boolean
   // oxlint-disable-next-line typescript/no-explicit-any
   build(config: any, host: Host): Run<any, any, any>
 }

@@ -1,3 +1,5 @@
+import { Refusal } from '../../engine/index.ts'
+
 /** Where a provider is asked: its base address, and the operations that live elsewhere. */
 export interface Addresses {
   readonly base_url: string
@@ -8,12 +10,12 @@ export interface Addresses {
  * The full address of an operation. `key` is its word in `endpoint_base_urls`, `path` its path below a base.
  * A base without a path gets `/v1`. In `endpoint_base_urls`, an address without a path or with one that ends in `/v1`
  * is a base; any other is the full address of the operation. A query is kept.
- * Throws an `Error` that names the setting, never the address: it may hold credentials.
+ * Throws a `Refusal` that names the setting, never the address: it may hold credentials.
  */
 export function addressOf(config: Addresses, key: string, path: string): URL {
   const moved = config.endpoint_base_urls?.[key]
-  if (typeof moved !== 'string') return below(parsed(config.base_url, 'base_url'), path)
-  const url = parsed(moved, `endpoint_base_urls.${key}`)
+  if (typeof moved !== 'string') return below(baseOf(config.base_url), path)
+  const url = parsed(moved, 'endpoint_base_urls', key)
   return url.pathname === '/' || trimmed(url).endsWith('/v1') ? below(url, path) : url
 }
 
@@ -27,13 +29,26 @@ function trimmed(url: URL): string {
   return url.pathname.replace(/\/{1,64}$/, '')
 }
 
-function parsed(text: string, setting: string): URL {
+/** Ends of addresses that are those of one operation. */
+const operation =
+  /\/(chat\/completions|completions|responses|messages|embeddings|images\/\w{1,32}|audio\/\w{1,32}|decisions|mapeval|models)\/?$/
+
+function baseOf(text: string): URL {
+  const url = parsed(text, 'base_url')
+  const [end] = operation.exec(url.pathname) ?? []
+  if (end === undefined) return url
+  const message = `base_url must be what comes before "${end}"; where one operation lives elsewhere, say so in endpoint_base_urls`
+  throw new Refusal(message, ['base_url'])
+}
+
+function parsed(text: string, ...place: readonly string[]): URL {
+  const setting = place.join('.')
   const url = URL.parse(text)
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw new Error(`${setting} must be an address that starts with https:// or http://`)
+    throw new Refusal(`${setting} must be an address that starts with https:// or http://`, place)
   }
   if (url.username !== '' || url.password !== '' || url.hash !== '') {
-    throw new Error(`${setting} must be an address without user, password and fragment`)
+    throw new Refusal(`${setting} must be an address without user, password and fragment`, place)
   }
   return url
 }

@@ -13,6 +13,7 @@ const allowed: Readonly<Record<string, string>> = {
 const made: Readonly<Record<string, string>> = {
   'engine/cli/fixture/match.ts': 'It stands in a fixture, which its author runs against his own pipelines.',
   'engine/cli/key.ts': 'It is the pattern of a schema of ours, which is judged here too.',
+  'engine/config/schema.ts': 'It is the pattern of a schema of ours, tried on one fixed text.',
   'engine/http/exchange.ts': 'It is the source of a literal, which is judged here too.',
   'plugins/protocols/responses/stored/event-end.ts':
     'They are names of events without a run, one of which has to match.',

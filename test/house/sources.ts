@@ -73,7 +73,7 @@ export function regexesOf({ path, text }: SourceFile): Regex[] {
     if (source !== undefined && beforeRegex.test(before)) found.push({ path, source, flags })
     if (whole.startsWith('`'))
       for (const [, code = ''] of whole.matchAll(/\$\{([^}]*)\}/g)) found.push(...regexesOf({ path, text: code }))
-    if (before.endsWith('pattern:'))
+    if (before.endsWith('pattern:') && /^['"`]/.test(whole))
       found.push({ path, source: whole.slice(1, -1).replaceAll('\\\\', '\\'), flags: '' })
     before = whole
   }

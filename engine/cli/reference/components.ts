@@ -5,12 +5,13 @@ import type { Json, JsonObject } from '../../spec/json.ts'
 import type { Plugin } from '../../spec/plugin.ts'
 import type { AnyProvider } from '../../spec/provider.ts'
 import type { AnySignal } from '../../spec/signal.ts'
+import type { AnySlot, SlotFields } from '../../spec/slot.ts'
 import type { AnyStage } from '../../spec/stage.ts'
 import { fieldsOf } from './fields.ts'
 import type { Field, Schema } from './fields.ts'
 
 /** What can be listed. */
-export const kinds = ['stages', 'codecs', 'providers', 'signals', 'plugins'] as const
+export const kinds = ['stages', 'slots', 'codecs', 'providers', 'signals', 'plugins'] as const
 
 export type Kind = (typeof kinds)[number]
 
@@ -30,6 +31,7 @@ export interface Component {
 export function componentsOf(kind: Kind, registry: Registry): Component[] {
   const described: Record<Kind, () => Component[]> = {
     stages: () => [...registry.stages.values()].map(describeStage),
+    slots: () => [...registry.slots.values()].map((slot) => describeSlot(slot, registry)),
     codecs: () => [...registry.codecs.values()].map(describeCodec),
     providers: () => [...registry.providers.values()].map(describeProvider),
     signals: () => [...registry.signals.values()].map(describeSignal),
@@ -55,11 +57,63 @@ function within(timeout: string | undefined): [string, string][] {
   return timeout === undefined ? [] : [['within', timeout]]
 }
 
+function describeSlot({ name, summary, fields = {} }: AnySlot, { stages }: Registry): Component {
+  const those = (taken: (stage: AnyStage) => readonly string[]) =>
+    [...stages.values()].filter((stage) => taken(stage).includes(name)).map((stage) => stage.name)
+  return {
+    kind: 'slots',
+    name,
+    summary,
+    facts: [
+      slots(
+        'given by',
+        those(({ provides }) => provides),
+      ),
+      slots(
+        'needed by',
+        those(({ needs }) => needs),
+      ),
+      slots(
+        'read by',
+        those(({ maybe = [] }) => maybe),
+      ),
+    ].flat(),
+    fields: readable(fields),
+    example: '',
+  }
+}
+
+/** What conditions can read of a slot. */
+function readable(fields: SlotFields, prefix = ''): Field[] {
+  return Object.entries(fields).flatMap(([name, field]) =>
+    typeof field === 'object'
+      ? readable(field, `${prefix}${name}.`)
+      : [
+          {
+            path: `${prefix}${name}${suffixes[field] ?? ''}`,
+            type: words[field] ?? field,
+            required: false,
+            description: '',
+          },
+        ],
+  )
+}
+
+const suffixes: Readonly<Record<string, string>> = { headers: '.<name>', texts: '.<name>' }
+const words: Readonly<Record<string, string>> = {
+  boolean: 'true or false',
+  list: 'list of text',
+  headers: 'text, by a name in lower case',
+  texts: 'text, by name',
+  anything: 'anything inside',
+}
+
 function slots(word: string, names: readonly string[]): [string, string][] {
   return names.length === 0 ? [] : [[word, names.join(', ')]]
 }
 
 function describeCodec({
+  traits = {},
   protocol,
   operation,
   summary,
@@ -78,7 +132,7 @@ function describeCodec({
       ['answers', events ? `${answers}, or a stream of events` : answers],
       ['translates', request ? 'to and from every other protocol of the operation' : 'no: it only meets itself'],
     ],
-    fields: [],
+    fields: fieldsOf({ properties: traits }),
     example: stringify({ protocol }),
   }
 }
@@ -110,7 +164,15 @@ function describeSignal({ name, summary }: AnySignal): Component {
   return { kind: 'signals', name, summary, facts: [], fields: [], example: '' }
 }
 
-function describePlugin({ name, summary, stages = [], codecs = [], providers = [], signals = [] }: Plugin): Component {
+function describePlugin({
+  name,
+  summary,
+  stages = [],
+  codecs = [],
+  providers = [],
+  signals = [],
+  slots: values = [],
+}: Plugin): Component {
   return {
     kind: 'plugins',
     name,
@@ -131,6 +193,10 @@ function describePlugin({ name, summary, stages = [], codecs = [], providers = [
       slots(
         'signals',
         signals.map((signal) => signal.name),
+      ),
+      slots(
+        'slots',
+        values.map((slot) => slot.name),
       ),
     ].flat(),
     fields: [],

@@ -8,13 +8,16 @@ import { commandsPage } from './commands.ts'
 import { componentsOf } from './components.ts'
 import type { Component, Kind } from './components.ts'
 import { fieldsOf } from './fields.ts'
-import type { Field, Schema } from './fields.ts'
-import { code, page, table } from './markdown.ts'
+import { pipelinesPage } from './pipelines.ts'
+import type { Schema } from './fields.ts'
+import { code, fieldTable, page, table } from './markdown.ts'
 
 /** The reference: pages of Markdown by file name, made from what is registered and declared. */
 export function referencePages(registry: Registry, program: Command): ReadonlyMap<string, string> {
   return new Map([
     ['stages.md', componentsPage('stages', registry)],
+    ['slots.md', componentsPage('slots', registry)],
+    ['pipelines.md', pipelinesPage()],
     ['codecs.md', componentsPage('codecs', registry)],
     ['providers.md', componentsPage('providers', registry)],
     ['plugins.md', componentsPage('plugins', registry)],
@@ -32,9 +35,13 @@ const introductions: Readonly<Record<Kind, readonly [string, string]>> = {
       'an attempt as a whole too: `- call: {}` with `timeout: 5m` on the next line. When the time is over, the next ' +
       'candidate of an attempt is tried, or the answer is 504 `stage_timeout`. Reading the body of a client does not count.',
   ],
+  slots: [
+    'Slots',
+    'The values that stages hand to each other. A condition reads the fields of a slot by a dotted path: `when: { principal.name: alice }`.',
+  ],
   codecs: [
     'Codecs',
-    "The protocols that clients and providers speak. A pipeline names its clients' protocol; a provider says which ones it serves.",
+    "The protocols that clients and providers speak. A pipeline names its clients' protocol; a provider says which ones it serves. The fields are traits: what an upstream of the protocol can and cannot do, as the `traits` of a provider say.",
   ],
   providers: [
     'Providers',
@@ -54,16 +61,6 @@ function section({ name, summary, facts, fields, example }: Component): string {
   const told = facts.map(([word, text]) => `- ${word}: ${text}`).join('\n')
   const parts = [`## ${name}`, summary, told, fieldTable(fields), example === '' ? '' : `\`\`\`yaml\n${example}\`\`\``]
   return parts.filter((part) => part !== '').join('\n\n')
-}
-
-function fieldTable(fields: readonly Field[]): string {
-  const rows = fields.map(({ path, type, required, default: value, description }) => [
-    code(path),
-    type,
-    required ? 'required' : value === undefined ? '' : code(typeof value === 'string' ? value : JSON.stringify(value)),
-    description,
-  ])
-  return rows.length === 0 ? '' : table(['Field', 'Value', 'Default', 'What it is'], rows)
 }
 
 function settingsPage(): string {

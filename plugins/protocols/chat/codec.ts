@@ -1,5 +1,5 @@
-import { defineCodec } from '../../../engine/index.ts'
-import type { Failure, Frame } from '../../../engine/index.ts'
+import { defineCodec, isObject } from '../../../engine/index.ts'
+import type { Failure, Frame, JsonObject } from '../../../engine/index.ts'
 import { chunkOf } from './chunk.ts'
 import { error, streamFailure } from './error.ts'
 import { meterReply, meterStream, said } from './meter.ts'
@@ -11,6 +11,7 @@ import { amend, close, hides } from './relay.ts'
 import { parseReply, printReply } from './reply.ts'
 import { schema } from './schema.ts'
 import { protocol } from './wire.ts'
+import { chatTraits } from './traits.ts'
 import { searches } from './web-search.ts'
 import { ChatWriter, fail } from './writer.ts'
 
@@ -23,6 +24,8 @@ export default defineCodec<'generate'>({
   summary: 'Chat completions: messages in, one assistant message out, whole or as chunks.',
   content: 'json',
   schema,
+  traits: chatTraits,
+  instruct,
   head: ({ model, stream }) => ({ model: model as string, stream: stream === true, background: false }),
   error,
   meter: { reply: meterReply, stream: meterStream, said },
@@ -34,6 +37,17 @@ export default defineCodec<'generate'>({
   reply: { parse: parseReply, print: printReply },
   events: { reader: (restore, offer) => new ChatReader(restore, offer), writer: (asked) => new ChatWriter(asked) },
 })
+
+/** System and developer messages at the beginning are the instructions of a request. */
+function instruct(body: JsonObject, text: string, at: 'before' | 'after'): JsonObject {
+  const { messages } = body
+  if (!Array.isArray(messages)) return body
+  const first = messages.findIndex((message) => !isObject(message) || !instructing.has(message['role']))
+  const place = at === 'before' ? 0 : first < 0 ? messages.length : first
+  return { ...body, messages: messages.toSpliced(place, 0, { role: 'system', content: text }) }
+}
+
+const instructing: ReadonlySet<unknown> = new Set(['system', 'developer'])
 
 function failed({ event, data }: Frame): Failure | undefined {
   if (event !== 'error' && !data.includes('"error"')) return undefined

@@ -13,6 +13,7 @@ export default defineCodec<'decide'>({
   operation: 'decide',
   summary: 'The alternate envelope of decisions: questions and answers as maps, the evidence as one state.',
   schema,
+  traits: { images: { type: 'string', description: 'The field that takes images. Without it they are dropped.' } },
   check,
   mistaken,
   head: ({ model }) => ({ model: model as string, stream: false, background: false }),

@@ -8,12 +8,11 @@ import { MessagesReader } from './reader.ts'
 import { amend } from './relay.ts'
 import { parseReply, printReply } from './reply.ts'
 import { schema } from './schema.ts'
+import { messagesTraits } from './traits.ts'
 import { readStop } from './stop.ts'
 import { mergeUsage, readUsage } from './usage.ts'
 import { protocol, verbatim } from './wire.ts'
 import { MessagesWriter } from './writer.ts'
-
-export { messagesTraits } from './traits.ts'
 
 /** The messages protocol, in the versions 2023-06-01 and 2026-10-21. */
 export default defineCodec<'generate'>({
@@ -24,6 +23,13 @@ export default defineCodec<'generate'>({
   clientHeader: 'anthropic-version',
   content: 'json',
   schema,
+  traits: Object.fromEntries(
+    Object.entries(messagesTraits).map(([word, { default: usual, values, summary }]) => [
+      word,
+      { enum: [...values], default: usual, description: summary },
+    ]),
+  ),
+  instruct,
   head: (body) => ({
     model: typeof body.model === 'string' ? body.model : '',
     stream: body.stream === true,
@@ -63,6 +69,15 @@ export default defineCodec<'generate'>({
     writer: (asked) => new MessagesWriter(asked),
   },
 })
+
+function instruct(body: JsonObject, text: string, at: 'before' | 'after'): JsonObject {
+  const { system = null } = body
+  if (system === null || system === '') return { ...body, system: text }
+  if (typeof system === 'string')
+    return { ...body, system: at === 'before' ? `${text}\n\n${system}` : `${system}\n\n${text}` }
+  if (!Array.isArray(system)) return body
+  return { ...body, system: system.toSpliced(at === 'before' ? 0 : system.length, 0, { type: 'text', text }) }
+}
 
 function metered(message: JsonObject): Metered {
   const usage = readUsage(message.usage)

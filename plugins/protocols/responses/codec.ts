@@ -9,6 +9,7 @@ import { Reader } from './reader.ts'
 import { amend } from './relay.ts'
 import { parseReply, printReply } from './reply.ts'
 import { schema } from './schema.ts'
+import { responsesTraits } from './traits.ts'
 import { socket } from './socket.ts'
 import { object, protocol, text } from './values.ts'
 import { searches } from './web-search.ts'
@@ -20,6 +21,25 @@ export default defineCodec({
   operation: 'generate',
   summary: 'The responses API: items in, items out, whole or streamed.',
   schema,
+  traits: {
+    ...Object.fromEntries(
+      Object.entries(responsesTraits).map(([word, description]) => [
+        word,
+        { type: 'boolean', default: true, description },
+      ]),
+    ),
+    stores: {
+      type: 'boolean',
+      default: false,
+      description: 'Keeps responses, so that a conversation can go on by the id of the last one.',
+    },
+  },
+  instruct(body, text, at) {
+    const { instructions = null } = body
+    if (instructions === null || instructions === '') return { ...body, instructions: text }
+    if (typeof instructions !== 'string') return body
+    return { ...body, instructions: at === 'before' ? `${text}\n\n${instructions}` : `${instructions}\n\n${text}` }
+  },
   head(body) {
     const background = body['background'] === true
     return { model: text(body['model']) ?? '', stream: body['stream'] === true && !background, background }

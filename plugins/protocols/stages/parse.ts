@@ -34,6 +34,7 @@ export default defineStage({
   } as const,
   needs: ['ingress'],
   provides: ['request'],
+  readsBody: true,
   build: (limits, host) => {
     const { name, protocol } = host.pipeline
     if (protocol === undefined) throw new Error(`pipeline "${name}" uses "parse" and says no protocol`)

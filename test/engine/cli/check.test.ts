@@ -55,6 +55,48 @@ describe('cli/check', () => {
     }
   })
 
+  it('tells warnings and answers 0', async () => {
+    const models = 'models: [{ name: echo, provider: echo, fallbacks: [b, c, d] }, { name: b, provider: echo }, '
+    const more = '{ name: c, provider: echo }, { name: d, provider: echo, quality_tier: preium }]\n'
+    await here.write('config/sluice.yaml', configuration.replace(/models:.*\n/, models + more))
+    const { status, out } = await here.run('check')
+    expect(status).to.equal(0)
+    expect(out.slice(0, 2)).to.deep.equal([
+      'config/sluice.yaml:3:58: warning: "d" is never asked: "echo" and its fallbacks get 3 tries in all [tries]',
+      'config/sluice.yaml:3:163: warning: "preium" counts as economy; did you mean "premium"? [quality-tier]',
+    ])
+    expect(out[2]).to.match(/: nothing wrong$/)
+    const json = await here.run('check', '--json')
+    expect(json.status).to.equal(0)
+    expect(JSON.parse(json.out.join('\n'))).to.have.length(2)
+  })
+
+  it('finds an address that is the one of a route, and fixtures that cannot be run', async () => {
+    await here.write(
+      'config/sluice.yaml',
+      configuration.replace(
+        '}]',
+        '}, { name: far, type: native, base_url: "http://127.0.0.1:1/v1/chat/completions", api_key: some-key }]',
+      ),
+    )
+    const { status, out } = await here.run('check')
+    expect(status).to.equal(1)
+    expect(out).to.deep.equal([
+      'config/sluice.yaml:2:78: the provider "far" cannot be opened: base_url must be what comes before ' +
+        '"/chat/completions"; where one operation lives elsewhere, say so in endpoint_base_urls [open]',
+    ])
+    await here.write('config/sluice.yaml', configuration)
+    await here.write(
+      'pipelines/hello.test.yaml',
+      'pipeline: helo\ntests: [{ name: a, request: {}, expect: { asked: [] } }]\n',
+    )
+    const fixtures = await here.run('check')
+    expect(fixtures.status).to.equal(1)
+    expect(fixtures.out).to.deep.equal([
+      'pipelines/hello.test.yaml:1:11: no pipeline named "helo"; did you mean "hello"? [fixture]',
+    ])
+  })
+
   it('prints every finding with its place and answers 1', async () => {
     await here.write('pipelines/bad.yaml', bad)
     await here.write('config/sluice.yaml', `${configuration}modles: []\n`)

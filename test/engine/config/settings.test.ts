@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { defineProvider } from '../../../engine/index.ts'
+import type { Traits } from '../../../engine/index.ts'
 import { printDiagnostic, sortDiagnostics } from '../../../engine/config/diagnostics.ts'
 import { exampleSettings } from '../../../engine/config/example.ts'
 import type { Environment } from '../../../engine/config/interpolate.ts'
@@ -21,13 +22,15 @@ const remote = defineProvider({
       api_key: { type: 'string', minLength: 4, description: 'The key.' },
       base_url: { type: 'string', default: 'http://localhost', description: 'Where it is.' },
       retries: { type: 'integer', default: 0, description: 'How often.' },
+      traits: { type: 'object', description: 'What it can.' },
     },
   },
   secrets: ['api_key'],
-  offers: () => [],
+  offers: ({ traits }) => [{ operation: 'embed', protocol: 'plain', ...(traits ? { traits: traits as Traits } : {}) }],
   open: () => ({}),
 })
-const { registry } = assemble([remote, codec, ...stubs].map((value) => ({ value, from: 'stubs.ts' })))
+const other = { ...codec, protocol: 'other' }
+const { registry } = assemble([remote, codec, other, ...stubs].map((value) => ({ value, from: 'stubs.ts' })))
 
 function load(text: string, environment: Environment = {}) {
   const { source, diagnostics } = readSource('s.yaml', text, environment)
@@ -35,6 +38,7 @@ function load(text: string, environment: Environment = {}) {
   return {
     settings: loaded.settings,
     off: loaded.off,
+    warnings: sortDiagnostics(loaded.warnings).map(printDiagnostic),
     problems: sortDiagnostics([...diagnostics, ...loaded.diagnostics]).map(printDiagnostic),
   }
 }
@@ -62,7 +66,11 @@ describe('settings', () => {
           file_urls: { fetch: true, allow_private: false, max_bytes: 20_971_520, timeout: '10s' },
         },
         keepalive: { sse_interval: '15s' },
-        request_policy: { answer_model: 'upstream', prompt_caching: 'asked' },
+        request_policy: {
+          answer_model: 'upstream',
+          prompt_caching: 'asked',
+          stored_responses: { bytes: 1_073_741_824, count: 10_000, background: 100 },
+        },
         web_search: {
           mode: 'native',
           context_size: null,
@@ -157,6 +165,63 @@ api_keys:
     ])
   })
 
+  it('finds fallbacks that cannot help', () => {
+    const text = `providers: [{ name: far, type: remote, api_key: long-enough }]
+models:
+  - { name: a, aliases: [first], provider: far, fallbacks: [b, first, c, c] }
+  - { name: b, provider: far }
+  - { name: c, provider: far }
+`
+    expect(load(text).problems).to.deep.equal([
+      's.yaml:3:64: the fallback "first" is the model itself [fallback]',
+      's.yaml:3:74: the fallback "c" stands there already [fallback]',
+    ])
+  })
+
+  it('warns of what can be served and is probably not meant', () => {
+    const text = `providers: [{ name: far, type: remote, api_key: long-enough }]
+models:
+  - { name: a, provider: far, fallbacks: [b], quality_tier: premum }
+  - { name: b, provider: far, fallbacks: [c], quality_tier: premium }
+  - { name: c, provider: far, fallbacks: [a], quality_tier: excellent }
+  - { name: d, provider: far, fallbacks: [a] }
+`
+    const { settings, problems, warnings } = load(text)
+    expect(problems).to.deep.equal([])
+    expect(settings?.models).to.have.length(4)
+    const rest = 'those of a fallback are never tried [fallback]'
+    expect(warnings).to.deep.equal([
+      `s.yaml:3:43: warning: fallbacks go in a circle: a -> b -> c -> a; ${rest}`,
+      's.yaml:3:61: warning: "premum" counts as economy; did you mean "premium"? [quality-tier]',
+      `s.yaml:4:43: warning: fallbacks go in a circle: b -> c -> a -> b; ${rest}`,
+      `s.yaml:5:43: warning: fallbacks go in a circle: c -> a -> b -> c; ${rest}`,
+      's.yaml:5:61: warning: "excellent" counts as economy [quality-tier]',
+    ])
+  })
+
+  it('finds words of smart routing, protocols and traits that mean nothing', () => {
+    const text = `providers:
+  - { name: far, type: remote, api_key: long-enough, traits: { laud: true, level: 3 } }
+  - { name: off, type: remote, api_key: "\${KEY}", traits: { laud: true } }
+models:
+  - { name: a, provider: far, routing_assignments: [fast, bets] }
+  - { name: b, provider: far, protocols: [other, plain] }
+  - { name: c, provider: off, protocols: [other] }
+`
+    expect(load(text).problems).to.deep.equal([
+      's.yaml:2:64: unknown field "laud"; did you mean "loud"? [additionalProperties]',
+      's.yaml:2:83: must be string [type]',
+      's.yaml:5:59: must be one of "fast", "auto", "best"; did you mean "best"? [enum]',
+      's.yaml:6:43: the provider "far" does not speak "other": it speaks plain [not-offered]',
+    ])
+  })
+
+  it('takes a variable as shells write it for a mistake', () => {
+    const { problems } = load('providers: [{ name: far, type: remote, api_key: $FAR_KEY }]\n', { FAR_KEY: 'secret' })
+    expect(problems).to.deep.equal(['s.yaml:1:49: "$FAR_KEY" is taken as it is; write ${FAR_KEY} [interpolation]'])
+    expect(load('api_keys: [{ name: a, key: $money-for-nothing }]').problems).to.deep.equal([])
+  })
+
   it('switches providers and keys off whose variables are unset, and refuses other unset ones', () => {
     const text = `providers: [{ name: far, type: remote, api_key: "\${KEY}" }]
 models: [{ name: m, provider: far }]
@@ -232,6 +297,23 @@ describe('editor schemas', () => {
     expect(valid({ providers: [{ name: 'a', type: 'remote', api_key: 'abcd', other: 1 }] })).to.equal(false)
     expect(valid({ providers: [{ name: 'a', type: 'other' }] })).to.equal(false)
     expect(valid({ models: [{ name: 'm', provider: 'a', protocols: ['plan'] }] })).to.equal(false)
+  })
+
+  it('take a variable where a number, a choice or a form is wanted', () => {
+    const valid = compile(settingsSchema(registry))
+    const variable = '${NAME:-x}'
+    expect(valid({ listen: { port: variable }, server_config: { logging: { level: variable } } })).to.equal(true)
+    expect(
+      valid({ database: { url: variable }, models: [{ name: 'm', provider: 'a', supports_images: variable }] }),
+    ).to.equal(true)
+    expect(valid({ providers: [{ name: 'a', type: 'remote', api_key: variable, retries: variable }] })).to.equal(true)
+    expect(valid({ listen: { port: 'x' } })).to.equal(false)
+    expect(valid({ server_config: { logging: { level: 'loud' } } })).to.equal(false)
+    const pipeline = compile(pipelineSchema(registry))
+    const steps = (...stages: unknown[]) => pipeline({ name: 'p', summary: 's.', stages })
+    expect(steps({ call: { timeout: variable } }, { attempt: { tries: variable, do: ['auth'] } })).to.equal(true)
+    expect(steps({ call: { timeout: 'soon' } })).to.equal(false)
+    expect(steps({ attempt: { tries: 'x', do: ['auth'] } })).to.equal(false)
   })
 
   it('know the fields of each stage', () => {

@@ -9,4 +9,12 @@ describe('did you mean', () => {
     expect(didYouMean('completely', ['different'])).to.equal('')
     expect(didYouMean('x', [])).to.equal('')
   })
+
+  it('knows short words, and words that were cut short', () => {
+    expect(didYouMean('pots', ['port', 'host', 'path'])).to.equal('; did you mean "port"?')
+    expect(didYouMean('lgo', ['log', 'call'])).to.equal('; did you mean "log"?')
+    expect(didYouMean('temp', ['temperature', 'tools'])).to.equal('; did you mean "temperature"?')
+    expect(didYouMean('max', ['max_tokens', 'max_messages'])).to.equal('')
+    expect(didYouMean('a', ['auth'])).to.equal('')
+  })
 })

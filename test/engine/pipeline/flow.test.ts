@@ -11,7 +11,7 @@ describe('pipeline flow', () => {
       'stages:',
       '  - resolve',
       '  - switch:',
-      '      - when: { target.virtual: true }',
+      '      - when: { target.name: fast }',
       '        do:',
       '          - alow:',
       '      - when: { rout.tier: SIMPLE }',
@@ -29,7 +29,7 @@ describe('pipeline flow', () => {
       'stages:',
       '  - resolve',
       '  - switch:',
-      '      - when: { target.virtual: true }',
+      '      - when: { target.name: fast }',
       '        do:',
       '          - select',
       '  # nothing otherwise',
@@ -42,6 +42,7 @@ describe('pipeline flow', () => {
       'pipelines/bad.yaml:8:13: no stage named "alow"; did you mean "allow"? [unknown-stage]',
       'pipelines/bad.yaml:9:17: condition reads "rout", which nothing earlier provides [missing-slot]',
       'pipelines/bad.yaml:10:39: must be a number and its unit (ms, s, m, h or d), such as 60s [pattern]',
+      'pipelines/bad.yaml:12:13: "request" is no list of candidates; an attempt goes over one [no-list]',
       'pipelines/bad.yaml:13:20: unknown field "timeot"; did you mean "timeout"? [additionalProperties]',
     ])
   })
@@ -127,7 +128,7 @@ ${after}`
       'p.yaml:6:10: "inner" has a "finally", which an include would leave out [use-finally]',
       'p.yaml:6:10: "inner" needs "request", which no earlier stage provides [missing-slot]',
       'p.yaml:7:10: no pipeline named "iner"; did you mean "inner"? [unknown-pipeline]',
-      'p.yaml:8:24: no pipeline named "ring" [unknown-pipeline]',
+      'p.yaml:8:24: no pipeline named "ring"; did you mean "ring-a"? [unknown-pipeline]',
     ])
   })
 
@@ -169,6 +170,52 @@ ${after}`
     expect(findings({ 'p.yaml': served('  - logn\n  - allow\n  - 5\n') })).to.deep.equal([
       'p.yaml:5:5: no stage named "logn"; did you mean "log"? [unknown-stage]',
       'p.yaml:7:5: a step is a name, or a name with its fields [step]',
+    ])
+  })
+
+  it('knows what conditions can read of a slot', () => {
+    const when = (condition: string) =>
+      findings({
+        'p.yaml': served(
+          `  - auth\n  - parse\n  - resolve\n  - select\n  - switch: [{ when: { ${condition} }, do: [] }]\n  - reply\n`,
+          'protocol: plain\n',
+        ),
+      }).map((line) => line.replace(/^p\.yaml:\d+:\d+: /, ''))
+    expect(when('principal.nmae: x')).to.deep.equal([
+      '"principal" has no field "nmae"; did you mean "name"? [unknown-field]',
+    ])
+    expect(when('request.stream: "yes"')).to.deep.equal([
+      '"request.stream" is true or false and never equals "yes" [unknown-field]',
+    ])
+    expect(when('request.headers.X-Team: web')).to.deep.equal([
+      'names of headers are in lower case here; did you mean "request.headers.x-team"? [unknown-field]',
+    ])
+    expect(when('target.model.context_length: { prefix: "4" }')).to.deep.equal([
+      '"target.model.context_length" is a number and never equals "4" [unknown-field]',
+    ])
+    expect(when('target.model: x')).to.deep.equal([
+      '"target.model" is no single value; ask for one of its fields [unknown-field]',
+    ])
+    expect(when('principal.name.first: x')).to.deep.equal([
+      '"principal.name" is a text and has no fields [unknown-field]',
+    ])
+    for (const right of [
+      'request.body.tools.type: web_search',
+      'request.headers.x-team: [web, app]',
+      'principal.models: { not: small }',
+      'candidates.0.model.quality_tier: premium',
+      'target.model.pricing.input: 0',
+      'request.body.user: null',
+    ])
+      expect(when(right), right).to.deep.equal([])
+  })
+
+  it('refuses a stage that reads the body on a route that has none, in an include too', () => {
+    const main =
+      'name: p\nsummary: s.\nroutes: [POST /p, GET /p]\nprotocol: plain\nstages: [auth, { use: read }, reply]\n'
+    const read = 'name: read\nsummary: s.\ninputs: [principal, ingress]\nstages: [parse]\n'
+    expect(findings({ 'p.yaml': main, 'read.yaml': read })).to.deep.equal([
+      'p.yaml:3:19: "parse" reads the body of the request, and a GET request has none [no-body]',
     ])
   })
 })

@@ -12,7 +12,7 @@ name: three
 `
     expect(findings({ 'e.yaml': text })).to.deep.equal([
       'e.yaml:3:45: not every path through this pipeline ends with a reply [no-reply]',
-      'e.yaml:3:54: must be a method and a path, such as "POST /v1/things/:id" [pattern]',
+      'e.yaml:3:54: must be a method and a path, such as "POST /v1/things/:id" or "WS /v1/things" [pattern]',
       'e.yaml:3:73: "allow" needs "candidates", which no earlier stage provides [missing-slot]',
       'e.yaml:3:81: unknown field "sumary"; did you mean "summary"? [additionalProperties]',
       'e.yaml:4:1: unknown field "name" beside "endpoints" [additionalProperties]',

@@ -22,7 +22,7 @@ inputs: [request]
 stages:
   - { resolve: null, timeout: 1500ms }
   - select
-  - switch: [{ when: { request.stream: [true, 1], target: true }, do: [allow] }, { do: [] }]
+  - switch: [{ when: { request.model: [a, b], request.body.user: { not: { prefix: x } }, target: true }, do: [allow] }, { do: [] }]
   - attempt: { tries: 2, wait: 1s, do: [call, answer], otherwise: [reply] }
 `
     const texts = [
@@ -54,8 +54,8 @@ stages:
       '      needs target',
       '      gives candidates',
       '    switch                       ask.yaml:7:5',
-      '      when request.stream is true or 1 and target',
-      '        allow                    ask.yaml:7:72  within 1m',
+      '      when request.model is "a" or "b" and request.body.user does not begin with "x" and target',
+      '        allow                    ask.yaml:7:111  within 1m',
       '          needs candidates',
       '      otherwise',
       '    attempt                      ask.yaml:8:5',

@@ -84,6 +84,15 @@ describe('running a pipeline', () => {
     }
   })
 
+  it('blames the stage that did not give a slot, and none that needs it', async () => {
+    for (const given of [{}, { principal: undefined }, Promise.resolve({})]) {
+      const gives = stub('gives', [], ['principal'], () => () => given)
+      const error = await failure(execute(pipeline('[gives, reply]', [gives], false), { ...ingress }, new TestScope()))
+      expect(error).to.include({ code: 'internal_error', at: 'p.yaml:5:10 (gives)' })
+      expect(error.cause).to.have.property('message', 'stage "gives" gave [] but provides [principal]')
+    }
+  })
+
   it('does not leave the tick while every stage is synchronous', () => {
     const slots: Bag = { ...ingress }
     expect(pipeline('[reply, reply]').run(slots, new TestScope())).to.equal(undefined)

@@ -35,6 +35,10 @@ export const codec = defineCodec({
   operation: 'embed',
   summary: 'A codec for tests.',
   schema: {},
+  traits: {
+    loud: { type: 'boolean', default: false, description: 'Shouts.' },
+    level: { type: 'string', description: 'How loud.' },
+  },
   head: () => ({ model: 'm', stream: false, background: false }),
   error: { parse: (status) => ({ status, code: null, type: 't', message: 'm', param: null }), print: () => ({}) },
   meter: { reply: () => ({}), stream: () => ({ complete: true }) },
@@ -53,6 +57,7 @@ export const parse = defineStage({
   },
   needs: ['principal', 'ingress'],
   provides: ['request'],
+  readsBody: true,
   build: ({ protocol }, host) => {
     host.codec(protocol)
     return () => ({ request: { protocol } as never })

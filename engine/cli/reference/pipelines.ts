@@ -1,0 +1,63 @@
+import { armFormat, attemptFormat, pipelineFormat } from '../../pipeline/format.ts'
+import { fieldsOf } from './fields.ts'
+import { fieldTable, page } from './markdown.ts'
+
+const introduction =
+  'A file of the folder `pipelines/` holds one pipeline, or several under `endpoints:`. A file whose name ends in `.test.yaml` is a fixture: it tries a pipeline against scripted providers (`npx sluice test`).'
+
+const steps = `A step is the name of a stage, or its name with its fields. [Stages](stages.md) lists what there is; [Slots](slots.md) tells what stages hand to each other.
+
+\`\`\`yaml
+name: cheap-chat
+summary: Chat completions for the model that is asked for.
+protocol: chat
+routes: [POST /v1/cheap/chat/completions]
+stages:
+  - auth: { with: key } # a stage with fields
+  - parse # a stage with its defaults
+  - validate
+  - use: route # the stages of another pipeline, here
+  - use: generate
+finally:
+  - log: { type: chat }
+\`\`\`
+
+Before anything is served, every pipeline is proved: each stage gets the slots that it needs on every path, a pipeline with routes asks first who is there (or says \`public: true\`), and it always ends with a reply.`
+
+const choice = `A \`switch\` runs the first arm whose conditions all hold. An arm without \`when\` takes the rest.
+
+\`\`\`yaml
+- switch:
+    - when: { request.stream: true, principal.name: [alice, bob] }
+      do: [...]
+    - when: { request.model: { pattern: "large-*", not: large-preview } }
+      do: [...]
+    - do: [...]
+\`\`\`
+
+A condition is a dotted path into a slot and what stands there:
+
+| Value | Holds when |
+| --- | --- |
+| a text, a number, true, false, null | the value is just that |
+| a list of these | the value is one of them |
+| \`{ prefix: text }\` | the value begins with the text, or with one of a list |
+| \`{ pattern: text }\` | the value looks like the text, or like one of a list; \`*\` stands for any characters |
+| \`{ not: … }\` | what follows does not hold; also where there is no value |
+| a slot alone: true or false | the slot is there, or is not |
+
+Of a list in the request, one member is enough: \`request.body.tools.type: web_search\` holds when one of the tools is of that type. A path to a field that a slot does not have is refused when the pipeline is loaded.`
+
+const tries =
+  'An `attempt` tries candidates in their order. Its steps see the current one as the slot `model`. Once the first event of an answer has arrived, nothing is tried again.'
+
+/** The page of the YAML of pipelines, from the schemas that check it. */
+export function pipelinesPage(): string {
+  const { do: inner, ...fields } = attemptFormat.properties
+  return page('Pipelines', introduction, [
+    `## A pipeline\n\n${fieldTable(fieldsOf(pipelineFormat))}`,
+    `## Steps\n\n${steps}`,
+    `## switch\n\n${choice}\n\n${fieldTable(fieldsOf(armFormat))}`,
+    `## attempt\n\n${tries}\n\n${fieldTable(fieldsOf({ ...attemptFormat, properties: { ...fields, do: inner } }))}`,
+  ])
+}

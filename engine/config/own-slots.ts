@@ -1,0 +1,113 @@
+import { defineSlot } from '../spec/slot.ts'
+import type { AnySlot, SlotFields } from '../spec/slot.ts'
+import { settingsFormat } from './settings.ts'
+
+const record = fieldsOf(settingsFormat.properties.models.items.properties)
+const candidate: SlotFields = {
+  model: record,
+  provider: { name: 'text', type: 'text', off: 'text' },
+  offer: { operation: 'text', protocol: 'text', traits: 'anything' },
+  origin: 'text',
+}
+
+/** The slots that the engine itself knows; their types are those of `Slots`. */
+export const ownSlots: readonly AnySlot[] = [
+  defineSlot({
+    name: 'ingress',
+    summary: 'The request as it came in.',
+    fields: {
+      method: 'text',
+      path: 'text',
+      params: 'texts',
+      headers: 'headers',
+      transport: 'text',
+      remote: 'text',
+      message: 'anything',
+    },
+  }),
+  defineSlot({
+    name: 'job',
+    summary: 'A piece of work that no client waits for.',
+    fields: { id: 'text', input: 'anything' },
+  }),
+  defineSlot({ name: 'principal', summary: 'Who asks.', fields: { keyId: 'text', name: 'text', models: 'list' } }),
+  defineSlot({
+    name: 'request',
+    summary: 'The parsed request.',
+    fields: {
+      operation: 'text',
+      protocol: 'text',
+      model: 'text',
+      stream: 'boolean',
+      background: 'boolean',
+      contentType: 'text',
+      headers: 'headers',
+      body: 'anything',
+      sent: 'anything',
+      exact: 'boolean',
+    },
+  }),
+  defineSlot({
+    name: 'target',
+    summary: 'What the requested name of a model stands for.',
+    fields: { name: 'text', model: record },
+  }),
+  defineSlot({
+    name: 'candidates',
+    summary: 'The models that may serve the request, each at its provider, in the order in which they are tried.',
+    fields: candidate,
+    candidates: true,
+  }),
+  defineSlot({ name: 'model', summary: 'The candidate that is tried.', fields: candidate }),
+  defineSlot({
+    name: 'upstream',
+    summary: 'The request as the provider will get it.',
+    fields: { same: 'boolean', contentType: 'text' },
+  }),
+  defineSlot({
+    name: 'answer',
+    summary: "The provider's answer, once it has begun.",
+    fields: { kind: 'text', type: 'text', body: 'anything' },
+  }),
+  defineSlot({
+    name: 'reply',
+    summary: 'What the client gets.',
+    fields: { status: 'number', headers: 'headers', body: { kind: 'text', type: 'text', value: 'anything' } },
+  }),
+  defineSlot({ name: 'meter', summary: 'Tells, once the answer has left, what it turned out to be.' }),
+  defineSlot({
+    name: 'outcome',
+    summary: 'How the exchange ended; there in "finally" alone.',
+    fields: {
+      status: 'number',
+      result: 'text',
+      error: { code: 'text', message: 'text', at: 'text' },
+      firstByte: 'number',
+      duration: 'number',
+      bytes: 'number',
+    },
+  }),
+]
+
+interface Property {
+  readonly type?: string
+  readonly properties?: Readonly<Record<string, Property>>
+}
+
+/** The fields of a record, from the schema that checks it. */
+function fieldsOf(properties: Readonly<Record<string, Property>>): SlotFields {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, { type, properties: inner }]) => [
+      name,
+      inner
+        ? fieldsOf(inner)
+        : type === 'string'
+          ? 'text'
+          : type === 'boolean'
+            ? type
+            : type === 'array'
+              ? 'list'
+              : 'number',
+    ]),
+  )
+}
