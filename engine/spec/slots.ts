@@ -74,7 +74,7 @@ export interface Envelope {
   readonly model: string
   readonly stream: boolean
   readonly background: boolean
-  /** The client's bytes. */
+  /** The client's bytes, or those that a stage has rewritten them to. */
   readonly raw: Buffer
   readonly contentType: string
   /** The client's headers. */
@@ -103,8 +103,8 @@ export interface Envelope {
   with(change: Completion): Envelope
   /**
    * The request with another text, as if the client had sent that: `change` is applied to what was sent and to what that
-   * was completed to, so that no provider, no store and no answer sees the old one. The client's bytes go to nobody any
-   * more. Throws `invalid_request_error` for a form, whose files it could not change.
+   * was completed to, so that no provider, no store and no answer sees the old one. The client's own bytes go to nobody
+   * any more. Throws `invalid_request_error` for a form, whose files it could not change.
    */
   rewrite(change: (body: JsonObject) => JsonObject): Envelope
 }

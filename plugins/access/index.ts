@@ -1,9 +1,10 @@
 import { definePlugin } from '../../engine/index.ts'
 import allow from './allow.ts'
 import auth from './auth.ts'
+import refuse from './refuse.ts'
 
 export default definePlugin({
   name: 'access',
   summary: 'Who may use the gateway, and which models.',
-  stages: [auth, allow],
+  stages: [auth, allow, refuse],
 })

@@ -1,7 +1,10 @@
-import { GatewayError, defineStage } from '../../engine/index.ts'
+import { GatewayError, Refusal, defineStage } from '../../engine/index.ts'
 import type { Candidate, Catalog, Envelope, ModelRecord, Offer, OpenProvider, Operation } from '../../engine/index.ts'
 
-/** Makes the named model, then its fallbacks, the candidates of the request. */
+/**
+ * Makes the named model, then its fallbacks, the candidates of the request; with `model`, that one whatever the request
+ * names. A request that names none gets its name, so that it can be validated afterwards.
+ */
 export default defineStage({
   name: 'pin',
   summary: 'Make the named model and its fallbacks the candidates.',
@@ -9,6 +12,7 @@ export default defineStage({
     type: 'object',
     additionalProperties: false,
     properties: {
+      model: { type: 'string', description: 'The model to take, whatever the request names. Unset: the one it names.' },
       instead: {
         type: 'string',
         description:
@@ -16,14 +20,19 @@ export default defineStage({
       },
     },
   } as const,
-  needs: ['request', 'target'],
-  provides: ['candidates'],
-  build: ({ instead }, { catalog, codecs }) => {
+  needs: ['request'],
+  maybe: ['target'],
+  insists: ({ model }) => (model === undefined ? ['target'] : []),
+  provides: ['request', 'candidates'],
+  build: ({ model: pinned, instead }, { catalog, codecs }) => {
+    if (pinned !== undefined && !catalog.find(pinned)) throw new Refusal(`no model named "${pinned}"`, ['model'])
     const translated = new Set(codecs.filter(({ request }) => request).map(({ protocol }) => protocol))
     const known = new WeakMap<ModelRecord, Map<string, readonly Candidate[]>>()
     return ({ request, target }) => {
-      const { model } = target
-      if (!model) throw new GatewayError('model_not_found', { model: target.name }, { param: 'model' })
+      const name = pinned ?? target?.name ?? ''
+      const model = pinned === undefined ? target?.model : catalog.find(pinned)
+      if (!model) throw new GatewayError('model_not_found', { model: name }, { param: 'model' })
+      const named = request.model === '' ? request.rewrite((body) => ({ ...body, model: name })) : request
       let own = known.get(model)
       if (!own) known.set(model, (own = new Map()))
       let found = own.get(request.protocol)
@@ -36,7 +45,7 @@ export default defineStage({
         }
         own.set(request.protocol, (found = candidates(wanted, model)))
       }
-      return { candidates: found }
+      return { request: named, candidates: found }
     }
   },
 })

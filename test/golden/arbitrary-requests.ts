@@ -21,18 +21,6 @@ const tools: fc.Arbitrary<readonly Tool[]> = fc.uniqueArray(
     fc
       .constantFrom('chat', 'messages', 'responses')
       .map((protocol) => ({ type: 'opaque' as const, protocol, value: { type: 'own_tool', name: 'own' } })),
-    fc
-      .record({
-        wish: optional({
-          allowedDomains: fc.constant(['a.example']),
-          blockedDomains: fc.constant(['b.example']),
-          contextSize: fc.constant('low'),
-          maxUses: fc.constant(2),
-          location: fc.constant({ country: 'NO' }),
-        }),
-      })
-      // Of no protocol that an upstream speaks, so that each prints it in its own words.
-      .map(({ wish }) => ({ type: 'opaque' as const, protocol: 'other', value: { type: 'search' }, search: wish })),
   ),
   { maxLength: 3, selector: (tool) => (tool.type === 'opaque' ? tool.protocol : tool.name) },
 )

@@ -10,7 +10,6 @@ export const sources: Readonly<Record<string, readonly (keyof GenerateRequest)[]
   system: ['items', 'format'],
   instructions: ['items'],
   tools: ['tools'],
-  web_search_options: ['tools'],
   tool_choice: ['toolChoice', 'parallelTools'],
   parallel_tool_calls: ['parallelTools'],
   max_tokens: ['maxOutputTokens'],

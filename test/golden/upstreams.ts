@@ -27,7 +27,6 @@ const everything = {
   verbosity: true,
   metadata: true,
   reasoning_content: true,
-  web_search: true,
 }
 const nothing = {
   max_tokens_field: 'max_tokens',
@@ -46,7 +45,6 @@ const few = {
   allowed_tools: false,
   encrypted_reasoning: false,
   file_url: false,
-  web_search: false,
 }
 const other = {
   effort: true,

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { expect } from 'chai'
 import { encodeFrame } from '../../engine/index.ts'
 import type { Json } from '../../engine/index.ts'
@@ -134,31 +132,6 @@ const printed = (frames: readonly ScriptedFrame[]) =>
       : encodeFrame({ ...frame, data: JSON.stringify(frame.data) }),
   )
 
-/** A provider in a plugin that answers in neutral form, and fails after its first word in the words it is told. */
-const speaker = `export default {
-  kind: 'provider',
-  name: 'speaker',
-  summary: 'Says a word and fails.',
-  config: {
-    type: 'object',
-    additionalProperties: false,
-    properties: { failure: { type: 'object', additionalProperties: true, description: 'How it fails.' } },
-  },
-  offers: () => [{ operation: 'generate' }],
-  open: ({ failure }) => ({
-    answer: {
-      async *generate(request, model) {
-        yield { type: 'start', model }
-        yield { type: 'item', index: 0, item: { type: 'message', role: 'assistant', content: [] } }
-        yield { type: 'part', index: 0, kind: 'text' }
-        yield { type: 'delta', index: 0, text: 'Hello' }
-        yield { type: 'failure', failure }
-      },
-    },
-  }),
-}
-`
-
 describe('secrets', function () {
   this.timeout(300_000)
   let upstream: ScriptedUpstream
@@ -186,12 +159,8 @@ describe('secrets', function () {
       },
     }
     const { base_url, headers: lines, api_key } = at
-    const plugin = join(pipelines.folder, 'speaker.ts')
-    await writeFile(plugin, speaker)
-    const failure = { status: 502, code: echoed, type: echoed, message: echoed, param: echoed, details: told.details }
     gateway = await startGateway({
       pipelines: pipelines.folder,
-      plugins: [plugin],
       database: database.href,
       key_value: { url: store.url },
       environment: { SLUICE_SECRET: canaries['master secret'] },
@@ -201,14 +170,12 @@ describe('secrets', function () {
         { name: 'responses', type: 'native', ...at },
         { name: 'messages', type: 'messages', base_url, headers: lines, api_key },
         { name: 'decider', type: 'bridge_a', base_url, headers: lines, api_key },
-        { name: 'speaker', type: 'speaker', failure },
       ],
       models: [
         { name: 'chat', provider: 'chat' },
         { name: 'responses', provider: 'responses', protocols: ['responses'] },
         { name: 'messages', provider: 'messages' },
         { name: 'decider', provider: 'decider', supports_mapeval: true },
-        { name: 'speaker', provider: 'speaker' },
       ],
     })
     made = (await gateway.house.keys.createKey({ name: 'made' })).text
@@ -282,14 +249,6 @@ describe('secrets', function () {
             expect(text, name).to.include('error').and.to.include('Hello')
           }
       })
-
-  for (const [path, body] of Object.entries(generate))
-    it(`${path}: a provider in a plugin that fails in its own words tells none`, async () => {
-      for (const stream of [false, true]) {
-        const { text } = await read(`stream: ${stream}`, path, { ...body('speaker'), stream })
-        expect(text).to.include('error').and.to.include('[redacted]')
-      }
-    })
 
   for (const [path, body] of Object.entries(others))
     it(`${path}: an upstream that fails tells none`, async () => {

@@ -12,7 +12,7 @@ type Read = Pick<Envelope, 'raw' | 'headers' | 'contentType'> & {
 interface Made {
   readonly sent?: JsonObject
   readonly exact: boolean
-  /** The client's bytes say what nobody is to read. */
+  /** The client has sent something else. */
   readonly rewritten?: boolean
   readonly neutral?: unknown
   readonly heldBy?: string | undefined
@@ -97,8 +97,9 @@ export class ClientRequest implements Envelope {
     if (contentType !== 'application/json')
       throw new GatewayError('invalid_request_error', { model, reason: 'a form cannot be rewritten' })
     const rewritten = change(sent)
-    const body = this.body === sent ? rewritten : change(this.body)
-    return this.#made({ body }, { sent: rewritten, exact: false, rewritten: true, missing })
+    const body = this.exact ? rewritten : change(this.body)
+    const read = { ...printed(rewritten), headers: this.headers, contentType, body }
+    return new ClientRequest(this.#codec, read, { sent: rewritten, exact: this.exact, rewritten: true, missing })
   }
 
   #made({ body }: Pick<Read, 'body'>, made: Made): Envelope {
@@ -127,3 +128,14 @@ export class ClientRequest implements Envelope {
     return (this.#head ??= this.#codec.head(this.body))
   }
 }
+
+/** A body as bytes, and where the model's name stands in them: at the beginning. */
+function printed({ model, ...others }: JsonObject): Pick<Read, 'raw' | 'modelAt'> {
+  if (typeof model !== 'string') return { raw: Buffer.from(JSON.stringify({ model, ...others })) }
+  const rest = JSON.stringify(others)
+  const name = JSON.stringify(model)
+  const raw = Buffer.from(`{"model":${name}${rest === '{}' ? '' : ','}${rest.slice(1)}`)
+  return { raw, modelAt: { start: modelStart, end: modelStart + Buffer.byteLength(name) } }
+}
+
+const modelStart = '{"model":'.length

@@ -7,7 +7,6 @@ import {
   eventRoom,
   fold,
   pull,
-  scrubbedFailure,
   through,
 } from '../../../engine/index.ts'
 import type {
@@ -166,7 +165,7 @@ export function fromNeutral(exchange: Exchange, events: AsyncIterable<GenerateEv
   async function* chunks(): AsyncGenerator<Uint8Array> {
     try {
       for await (const event of events) {
-        const text = writing.write(safe(event, exchange))
+        const text = writing.write(event)
         if (text !== '') yield Buffer.from(text)
         if (writing.cut) return
       }
@@ -175,11 +174,6 @@ export function fromNeutral(exchange: Exchange, events: AsyncIterable<GenerateEv
     }
   }
   return streamBack(exchange, pull(chunks()), writing)
-}
-
-/** What a provider says in neutral form are its own words, even of a failure; but no secret is among them. */
-function safe(event: GenerateEvent, { host }: Exchange): GenerateEvent {
-  return event.type === 'failure' ? { type: 'failure', failure: scrubbedFailure(event.failure, host.scrub) } : event
 }
 
 /** A stream gathered into the whole answer it amounts to. */
