@@ -37,6 +37,13 @@ function pagesOf(folder: string): string[] {
 }
 
 describe('the documentation', () => {
+  it('names every stage and provider type in the door to the plugins', async () => {
+    const { stages, providers } = await registry()
+    const text = readFileSync(join(root, 'plugins', 'README.md'), 'utf8')
+    const missing = [...stages.keys(), ...providers.keys()].filter((name) => !text.includes(`\`${name}\``))
+    expect(missing).to.deep.equal([])
+  })
+
   it('has a current reference (npm run docs)', async () => {
     const pages = referencePages(
       await registry(),
