@@ -88,6 +88,10 @@ export const findings: ReadonlyMap<string, string> = new Map([
   ['no-body', 'A stage reads the body of the request, and requests of the route have none.'],
   ['no-list', 'An attempt goes over the candidates of a slot, and this slot is no list of them.'],
   ['no-reply', 'There is a path through the pipeline at whose end nothing would be answered.'],
+  [
+    'assumed',
+    "A model does not name a field that requests to its provider have to know. A value of the gateway's own is taken.",
+  ],
   ['not-offered', 'A model wants a protocol spoken to its provider that the provider does not speak.'],
   ['oneOf', 'The value fits none of the forms that are possible here, or more than one.'],
   ['open', 'A provider cannot be opened with its configuration.'],

@@ -27,7 +27,9 @@ export function checkOffers(
   const protocols = models.flatMap((model: unknown, index) => {
     const provider = isObject(model) ? model['provider'] : undefined
     const offers = typeof provider === 'string' ? known.get(provider) : undefined
-    return isObject(model) && offers ? checkProtocols(source, ['models', index], model, offers) : []
+    if (!isObject(model) || !offers) return []
+    const path = ['models', index]
+    return [...checkProtocols(source, path, model, offers), ...checkAssumed(source, path, model, offers, codecs)]
   })
   return [...traits, ...protocols]
 }
@@ -65,6 +67,26 @@ function schemaOf(codec: AnyCodec, properties: Readonly<Record<string, JsonObjec
   const known = schemas.get(codec) ?? { type: 'object', additionalProperties: false, properties }
   schemas.set(codec, known)
   return known
+}
+
+/** Fields that a model does not name though requests for it have to know them. */
+function checkAssumed(
+  source: Source,
+  path: Path,
+  model: JsonObject,
+  offers: readonly Offer[],
+  codecs: Registry['codecs'],
+): readonly Diagnostic[] {
+  const wanted = model['protocols']
+  const spoken = offers.flatMap(({ protocol }) => protocol ?? [])
+  return spoken
+    .filter((protocol) => !Array.isArray(wanted) || wanted.includes(protocol))
+    .flatMap((protocol) => Object.entries(codecs.get(protocol)?.request?.assumes ?? {}))
+    .filter(([field]) => model[field] === undefined)
+    .map(([field, assumed]) => {
+      const finding = source.report([...path, 'name'], 'assumed', `the model names no ${field}: ${assumed}`)
+      return { ...finding, warning: true as const }
+    })
 }
 
 /** Protocols that a model wants spoken to a provider that does not speak them. */

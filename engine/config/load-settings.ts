@@ -33,9 +33,9 @@ export function loadSettings(source: Source, registry: Registry, environment: En
   const providers = objects(file.providers).map(([entry, index]) =>
     provider(source, registry, entry, index, diagnostics),
   )
-  const found = crossCheck(source, file, registry)
+  const found = [...crossCheck(source, file, registry), ...checkOffers(source, file, providers, registry)]
   const warnings = found.filter(({ warning }) => warning)
-  diagnostics.push(...found.filter(({ warning }) => !warning), ...checkOffers(source, file, providers, registry))
+  diagnostics.push(...found.filter(({ warning }) => !warning))
   const listen = override(environment, 'PORT', settingsFormat.properties.listen, file.listen, 'port', diagnostics)
   const sections = {
     listen: override(environment, 'HOST', settingsFormat.properties.listen, listen, 'host', diagnostics),

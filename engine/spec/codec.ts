@@ -212,6 +212,11 @@ export interface Codec<O extends Operation = Operation> {
   readonly socket?: SocketDialect
   readonly request?: {
     parse(body: JsonObject): RequestOf<O>
+    /**
+     * Fields of a model's record that its requests have to know, with what holds for a model that does not name them:
+     * the rest of a sentence, which `check` tells.
+     */
+    readonly assumes?: { readonly [F in keyof ModelRecord]?: string }
     print(request: RequestOf<O>, target: PrintTarget): Printed<JsonObject>
     /** Names of members of a body that hold JSON of the client's own, which prints as it stood: `Verbatim`. */
     readonly verbatim?: ReadonlySet<string>

@@ -4,6 +4,7 @@ import { dialect, errorFrame, streamFailure } from './errors.ts'
 import { frame } from './frames.ts'
 import { parse, searches } from './parse.ts'
 import { print } from './print.ts'
+import { usualOutput } from './print-thinking.ts'
 import { MessagesReader } from './reader.ts'
 import { amend } from './relay.ts'
 import { parseReply, printReply } from './reply.ts'
@@ -62,7 +63,13 @@ export default defineCodec<'generate'>({
   },
   keepalive: frame({ type: 'ping' }),
   fail: (failure, { id }) => [errorFrame(failure, id)],
-  request: { parse, print, searches, verbatim: verbatim.request },
+  request: {
+    parse,
+    print,
+    searches,
+    verbatim: verbatim.request,
+    assumes: { max_output_tokens: `an answer may have ${usualOutput} tokens where a client does not say how many` },
+  },
   reply: { parse: parseReply, print: printReply, verbatim: verbatim.reply },
   events: {
     reader: (restore) => new MessagesReader(restore),

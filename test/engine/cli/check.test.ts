@@ -71,6 +71,20 @@ describe('cli/check', () => {
     expect(JSON.parse(json.out.join('\n'))).to.have.length(2)
   })
 
+  it('warns of a model whose record lacks what its protocol has to know', async () => {
+    const provider = '}, { name: far, type: messages, base_url: "http://127.0.0.1:1", api_key: some-key }]'
+    const far = (fields: string) =>
+      configuration.replace('}]', provider).replace(/models: \[/, `models: [{ name: large, provider: far${fields} }, `)
+    await here.write('config/sluice.yaml', far(''))
+    const { status, out } = await here.run('check')
+    expect(status).to.equal(0)
+    expect(out[0]).to.match(
+      /^config\/sluice\.yaml:\d+:\d+: warning: the model names no max_output_tokens: an answer may have 32000 tokens /,
+    )
+    await here.write('config/sluice.yaml', far(', max_output_tokens: 64000'))
+    expect((await here.run('check')).out).to.have.length(1)
+  })
+
   it('finds an address that is the one of a route, and fixtures that cannot be run', async () => {
     await here.write(
       'config/sluice.yaml',
