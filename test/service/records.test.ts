@@ -246,7 +246,7 @@ describe('the row of a request', () => {
       n: null,
     })
     expect(response.status).to.equal(200)
-    expect(((await response.json()) as { model: string }).model).to.equal('модель')
+    expect(((await response.json()) as { model: string }).model).to.equal(messagesAnswer.model)
     expect(response.headers.get('x-evil')).to.equal(null)
     expect(await lastRow()).to.include({ requested: 'модель', model: 'модель', result: 'completed' })
   })
