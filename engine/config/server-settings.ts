@@ -100,7 +100,7 @@ export const serverSettings = {
           enum: ['upstream', 'gateway'],
           default: 'upstream',
           description:
-            "The model that answers name: upstream: the provider's word for what answered; gateway: the name of the model's own record.",
+            "The model that answers name: upstream: the provider's word for what answered; gateway: the name of the model's own record, but in events of streams beyond `resilience.max_event_bytes`, which pass unread.",
         },
         prompt_caching: {
           enum: ['off', 'asked', 'auto'],

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { bufferOf } from '../stream/buffer-of.ts'
 import type { Database } from './connect.ts'
 import { storeUnavailable } from './key-value.ts'
 import type { OpenKeyValue } from './key-value.ts'
@@ -61,7 +62,7 @@ export function openDatabaseKeyValue(database: Database, log: Logger): DatabaseK
     async set(key, value, { ttl, version, account }) {
       const now = Date.now()
       const row = {
-        value: Buffer.from(value.buffer, value.byteOffset, value.byteLength),
+        value: bufferOf(value),
         version: randomBytes(12).toString('base64url'),
         expires_at: now + Math.ceil(ttl),
         account: account ?? null,

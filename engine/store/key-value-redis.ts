@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
 import type { RedisOptions, Result } from 'ioredis'
 import type { Logger } from 'pino'
+import { bufferOf } from '../stream/buffer-of.ts'
 import { storeUnavailable } from './key-value.ts'
 import type { OpenKeyValue } from './key-value.ts'
 
@@ -157,7 +158,7 @@ export async function openRedisKeyValue(url: string, log: Logger): Promise<OpenK
     },
     async set(key, value, { ttl, version, account = '' }) {
       const expected = version === undefined ? 'any' : version === null ? 'none' : `=${version}`
-      const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+      const bytes = bufferOf(value)
       const next = randomBytes(12).toString('base64url')
       return (await asked(redis.writeVersion(PREFIX + key, expected, next, bytes, Math.ceil(ttl), account))) === 1
     },

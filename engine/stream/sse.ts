@@ -1,6 +1,7 @@
 import type { Frame } from '../spec/source.ts'
 import { eventTooLarge, tooMuchInHand, ampleRoom } from './in-hand.ts'
 import type { EventRoom } from './in-hand.ts'
+import { bufferOf } from './buffer-of.ts'
 
 const byteOrderMark = 0xfeff
 
@@ -52,7 +53,7 @@ export class FrameDecoder {
     // What ends in ASCII ends with a whole character.
     const whole = last < 0x80
     let text: string
-    if (whole && !this.#cut) text = textOf(chunk)
+    if (whole && !this.#cut) text = bufferOf(chunk).toString()
     else {
       this.#text ??= new TextDecoder('utf-8', { ignoreBOM: true })
       text = this.#text.decode(chunk, { stream: true })
@@ -122,10 +123,6 @@ export class FrameDecoder {
     if (data === undefined) return undefined
     return event === undefined || event === '' ? { data } : { event, data }
   }
-}
-
-function textOf(chunk: Uint8Array): string {
-  return (Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)).toString()
 }
 
 /** A frame as its lines, ended by LF. Its data must hold no line breaks, as printed JSON never does. */

@@ -112,25 +112,26 @@ describe('what upstreams send without an end', function () {
     await upstream.closed()
   })
 
-  it('breaks for the client where it broke inside such an event', async () => {
-    await start({ limits: { bodies: inHand } })
-    for (const ending of ['reset', 'end'] as const) {
-      const arrived = Promise.withResolvers<void>()
-      async function* broken() {
-        yield `data: {"a":"${'x'.repeat(3 * inHand)}`
-        await arrived.promise
+  for (const answer_model of ['upstream', 'gateway'])
+    it(`breaks for the client where it broke inside such an event, with the model in the word of the ${answer_model}`, async () => {
+      await start({ limits: { bodies: inHand }, server_config: { request_policy: { answer_model } } })
+      for (const ending of ['reset', 'end'] as const) {
+        const arrived = Promise.withResolvers<void>()
+        async function* broken() {
+          yield `data: {"a":"${'x'.repeat(3 * inHand)}`
+          await arrived.promise
+        }
+        upstream.answer({ headers: events, chunks: broken(), ending })
+        const answer = await gateway.post('/v1/chat/completions', chat('near', true))
+        const reader = answer.body?.getReader()
+        await reader?.read()
+        arrived.resolve()
+        const read = async () => {
+          for (;;) if ((await reader?.read())?.done !== false) return 'complete'
+        }
+        expect(await read().catch(() => 'broken'), ending).to.equal('broken')
       }
-      upstream.answer({ headers: events, chunks: broken(), ending })
-      const answer = await gateway.post('/v1/chat/completions', chat('near', true))
-      const reader = answer.body?.getReader()
-      await reader?.read()
-      arrived.resolve()
-      const read = async () => {
-        for (;;) if ((await reader?.read())?.done !== false) return 'complete'
-      }
-      expect(await read().catch(() => 'broken'), ending).to.equal('broken')
-    }
-  })
+    })
 
   it('is not passed on when it begins as a failure', async () => {
     await start({})

@@ -3,6 +3,7 @@ import {
   GatewayError,
   StreamEnds,
   WholeFrames,
+  bufferOf,
   encodeFrame,
   eventRoom,
   eventTooLarge,
@@ -19,6 +20,7 @@ import type {
   StreamGuard,
   Transform,
 } from '../../../engine/index.ts'
+import { namedEvents } from './answer-model.ts'
 import { estimated, saidIn } from './estimated.ts'
 import type { Back, Exchange } from './translate-back.ts'
 import { asked, eventStream, failureOf } from './translate-back.ts'
@@ -53,7 +55,7 @@ class Relay implements Transform {
   readonly #room: EventRoom
   readonly #whole: WholeFrames
   readonly #guard: StreamGuard | undefined
-  readonly #shown: (events: Uint8Array) => Uint8Array
+  readonly #visible: (events: Uint8Array) => Uint8Array
   #read: Measured | undefined
   #failure: Failure | undefined
   /** Its upstream has ended it; until then its client may leave. */
@@ -67,7 +69,7 @@ class Relay implements Transform {
     this.#room = eventRoom(host, scope)
     this.#whole = new WholeFrames(this.#room)
     this.#guard = codec.guard?.(asked(exchange))
-    this.#shown = withoutHidden(codec.relay?.hides?.(request.sent))
+    this.#visible = withoutHidden(codec.relay?.hides?.(request.sent))
   }
 
   data(chunk: Uint8Array): Uint8Array | undefined {
@@ -106,6 +108,13 @@ class Relay implements Transform {
     const legal = this.#guard ? this.#guard.pass(events) : events
     this.#ends.add(legal)
     return legal
+  }
+
+  /** Whole events as the client reads them. */
+  #shown(events: Uint8Array): Uint8Array {
+    const { named, candidate } = this.#exchange
+    const visible = this.#visible(events)
+    return named ? namedEvents(bufferOf(visible), candidate.model.name) : visible
   }
 
   /** The last bytes of a stream: what it lacks comes before the word that ends it. */

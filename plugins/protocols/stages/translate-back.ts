@@ -73,9 +73,7 @@ export default defineStage({
 })
 
 function replied(exchange: Exchange, { body, meter, losses }: Back): { reply: Reply; meter: Meter } {
-  const { candidate, named: own } = exchange
-  const given = own ? named(body, candidate.model.name) : body
-  return { reply: { status: 200, headers: headers(exchange, losses), body: given }, meter }
+  return { reply: { status: 200, headers: headers(exchange, losses), body }, meter }
 }
 
 /** What giving an answer back takes. */
@@ -142,10 +140,11 @@ const wholly = { complete: true, losses: [] } as const
 
 type WholeAnswer = Extract<UpstreamAnswer, { kind: 'whole' }>
 
-function whole({ codec, upstream }: Exchange, { bytes, body, type }: WholeAnswer): Back {
+function whole({ codec, upstream, candidate, named: own }: Exchange, { bytes, body, type }: WholeAnswer): Back {
   let read: ReturnType<Meter['read']> | undefined
   const meter = { read: () => (read ??= { ...(body === null ? {} : codec.meter.reply(body)), ...wholly }) }
-  return { body: { kind: 'bytes', bytes, type }, meter, losses: upstream.losses }
+  const given = own && body !== null ? named(bytes, candidate.model.name) : bytes
+  return { body: { kind: 'bytes', bytes: given, type }, meter, losses: upstream.losses }
 }
 
 /** A whole answer in the client's protocol, as one body or, when it asked to stream, as the events it amounts to. */

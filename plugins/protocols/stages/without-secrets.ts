@@ -1,4 +1,4 @@
-import { FrameDecoder, encodeFrame, isObject, mapTexts, parseJson } from '../../../engine/index.ts'
+import { FrameDecoder, bufferOf, encodeFrame, isObject, mapTexts, parseJson } from '../../../engine/index.ts'
 import type { AnyCodec, Frame, Host, Json } from '../../../engine/index.ts'
 
 /** Stands in every frame that announces a failure, and in hardly any other. */
@@ -6,7 +6,7 @@ const mention = Buffer.from('error')
 
 /** Whole events with lines that end in LF: as they came, but without our secrets where they announce a failure. */
 export function withoutSecrets(events: Uint8Array, codec: AnyCodec, { scrub }: Pick<Host, 'scrub'>): Buffer {
-  const bytes = Buffer.isBuffer(events) ? events : Buffer.from(events.buffer, events.byteOffset, events.length)
+  const bytes = bufferOf(events)
   if (!bytes.includes(mention)) return bytes
   let changed = false
   const pieces = bytes

@@ -1,3 +1,4 @@
+import { bufferOf } from '../../../../engine/index.ts'
 import type { Flow, JsonObject, Sink, Source } from '../../../../engine/index.ts'
 import { endedBy, firstEnd, lastEnd, mentionOf, overlap } from './event-end.ts'
 import { recordLimit } from './record.ts'
@@ -42,7 +43,7 @@ class Withholding implements Sink, Flow {
 
   data(chunk: Uint8Array): void {
     try {
-      let rest = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+      let rest = bufferOf(chunk)
       while (rest.length > 0) rest = this.#take(rest)
     } catch (error) {
       this.#break(error as Error)
