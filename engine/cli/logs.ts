@@ -26,7 +26,7 @@ export interface LogsOptions extends CommonOptions {
   readonly status?: string
   readonly failed: boolean
   readonly since?: string
-  /** Ends `follow`; default: never. */
+  /** Ends `follow`; default: when nobody reads the output any more. */
   readonly signal?: AbortSignal
 }
 
@@ -61,7 +61,7 @@ export async function logs(options: LogsOptions, terminal: Terminal): Promise<nu
     const rows = await latestRequests(database, filter, limit)
     for (const row of rows.toReversed()) show(row)
     const shown = new Set(rows.map(({ id }) => id))
-    if (options.follow) await follow(database, filter, shown, show, options.signal)
+    if (options.follow) await follow(database, filter, shown, show, options.signal ?? terminal.unread)
     return 0
   } finally {
     await database.close()
@@ -108,7 +108,7 @@ interface Looking {
 async function one(id: string, { json }: LogsOptions, { database, names, terminal }: Looking): Promise<number> {
   const row = await requestOf(database, id)
   if (!row) {
-    terminal.error(`sluice: there is no request "${id}" in the log; its row comes up to a second after its answer`)
+    terminal.error(`sluice: there is no request "${id}" in the log; a row comes a moment after its answer`)
     return 1
   }
   terminal.out(

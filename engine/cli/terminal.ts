@@ -14,6 +14,8 @@ export interface Terminal {
   error(text: string): void
   /** The text in a style, where standard output is a terminal. */
   style(format: Style, text: string): string
+  /** Aborts when whoever read standard output, such as `head`, has gone: no failure, and no reason to go on for ever. */
+  readonly unread?: AbortSignal
 }
 
 export type Style = 'bold' | 'dim' | 'green' | 'red'
@@ -32,6 +34,11 @@ export class WrongUse extends Error {
 
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
+  const unread = new AbortController()
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    unread.abort()
+  })
   return {
     environment: process.env,
     folder: process.cwd(),
@@ -39,5 +46,6 @@ export function processTerminal(): Terminal {
     out: (text) => void process.stdout.write(`${text}\n`),
     error: (text) => void process.stderr.write(`${text}\n`),
     style: (format, text) => styleText(format, text, { stream: process.stdout }),
+    unread: unread.signal,
   }
 }

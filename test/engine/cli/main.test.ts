@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { startCommand } from './process.ts'
 import { root, sandbox } from './sandbox.ts'
 import type { Sandbox } from './sandbox.ts'
 
@@ -49,6 +50,13 @@ describe('cli/main', () => {
       expect(out).to.deep.equal([])
       expect(error.join('')).to.not.equal('')
     })
+
+  it('ends in peace when nobody reads on', async () => {
+    const command = startCommand(here.folder, {}, 'list', '--markdown')
+    command.leave()
+    expect(await command.ended).to.equal(0)
+    expect(command.error).to.deep.equal([])
+  })
 
   it('suggests the command that was meant', async () => {
     const { error } = await here.run('chekc')

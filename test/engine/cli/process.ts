@@ -8,6 +8,8 @@ export interface Serving {
   /** Lines of standard output and of standard error so far. */
   readonly out: readonly string[]
   readonly error: readonly string[]
+  /** Reads its standard output no further. */
+  leave(): void
   /** Sends a signal to the first process alone. */
   signal(signal: NodeJS.Signals): void
   /** Sends a signal to all processes, as Ctrl-C does. */
@@ -72,6 +74,7 @@ function start([command = '', ...words]: string[], folder: string, environment: 
       }
       await ended
     },
+    leave: () => void child.stdout.destroy(),
     signal: (signal) => void child.kill(signal),
     interrupt: (signal) => void process.kill(-(child.pid ?? 0), signal),
     until: (condition) =>
