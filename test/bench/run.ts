@@ -1,5 +1,6 @@
 // Measures the gateway beside a bare proxy and another gateway in one run, interleaved, and prints medians.
 //   npm run bench [-- --rounds 3 --targets bare,sluice --scenarios json32]
+//   BENCH_BEFORE=<checkout> npm run bench -- --targets bare,floor,before,sluice   (two versions in turns)
 // The figure to trust on a shared machine is processor time per unit, as a ratio within one run.
 // Linux only (/proc, taskset); needs cc. The peer is installed into this folder on first use.
 import { execFileSync, spawn } from 'node:child_process'

@@ -17,7 +17,7 @@ export interface Target {
 }
 
 const here = import.meta.dirname
-const root = join(here, '..', '..')
+const checkout = join(here, '..', '..')
 export const benchKey = 'sk-sluice-bench-0000000000000000000000000000'
 
 /** What is measured, each on a port of its own above `mockPort`. */
@@ -47,8 +47,10 @@ function make(name: string, port: number, mockPort: number, work: string): Targe
         streams: false,
       }
     case 'sluice':
+    case 'before':
       return { ...common, ...gateway(common, mockPort, work, 'native') }
     case 'sluice-translating':
+    case 'before-translating':
       return {
         ...common,
         ...gateway(common, mockPort, work, 'bridge_a'),
@@ -65,6 +67,8 @@ function make(name: string, port: number, mockPort: number, work: string): Targe
 /** @param judge type of the provider that decides: of the client's own protocol, or a bridge to the other one */
 function gateway({ name, port }: Pick<Target, 'name' | 'port'>, mockPort: number, work: string, judge: string) {
   const config = join(work, `${name}.yaml`)
+  // Another checkout, to compare two versions in turns.
+  const root = name.startsWith('before') ? (process.env['BENCH_BEFORE'] ?? checkout) : checkout
   const upstream = { base_url: `http://127.0.0.1:${mockPort}/v1`, api_key: 'sk-upstream' }
   const streams = ['mock', 'mock-c200-d0', 'mock-c5-d4', 'mock-c100-d40']
   writeFileSync(
