@@ -69,7 +69,10 @@ function schemaOf(codec: AnyCodec, properties: Readonly<Record<string, JsonObjec
   return known
 }
 
-/** Fields that a model does not name though requests for it have to know them. */
+/**
+ * Fields that a model does not name though requests for it have to know them. A name that ends in `*` stands for models
+ * that have no such field in common.
+ */
 function checkAssumed(
   source: Source,
   path: Path,
@@ -77,7 +80,8 @@ function checkAssumed(
   offers: readonly Offer[],
   codecs: Registry['codecs'],
 ): readonly Diagnostic[] {
-  const wanted = model['protocols']
+  const { name, protocols: wanted } = model
+  if (typeof name === 'string' && name.endsWith('*')) return []
   const spoken = offers.flatMap(({ protocol }) => protocol ?? [])
   return spoken
     .filter((protocol) => !Array.isArray(wanted) || wanted.includes(protocol))

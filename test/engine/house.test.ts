@@ -1,6 +1,5 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { printDiagnostic } from '../../engine/config/diagnostics.ts'
 import { openDatabase } from '../../engine/store/database.ts'
@@ -58,14 +57,12 @@ describe('engine/house', () => {
       expect(await gateway.house.live.reload()).to.deep.equal([])
     })
 
-    it('serves a key that was just made elsewhere, from the request after its first', async () => {
+    it('serves a key that was just made elsewhere, from its first request on', async () => {
       const database = await openDatabase(gateway.house.database.url)
       const { text } = await new ApiKeys(database).createKey({ name: 'app' })
       await database.close()
       const status = async () =>
         (await fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${text}` } })).status
-      expect(await status()).to.equal(401)
-      await setImmediate()
       expect(await status()).to.equal(200)
     })
 
