@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js'
+import { requirement } from '../spec/requirement.ts'
 import type { Path, Source } from './source.ts'
 import { didYouMean } from './suggest.ts'
 
@@ -77,18 +78,11 @@ function sentence(error: ErrorObject): string {
     case 'enum': {
       const allowed = params['allowedValues'] as unknown[]
       const words = allowed.filter((value) => typeof value === 'string')
-      const near = typeof error.data === 'string' ? didYouMean(error.data, words) : ''
-      return `must be one of ${allowed.map((value) => JSON.stringify(value)).join(', ')}${near}`
+      return `${requirement(error)}${typeof error.data === 'string' ? didYouMean(error.data, words) : ''}`
     }
-    case 'const':
-      return `must be ${JSON.stringify(params['allowedValue'])}`
-    case 'type':
-      return `must be ${([] as string[]).concat(params['type'] as string | string[]).join(' or ')}`
     case 'pattern':
-      return String(parentSchema?.['patternErrorMessage'] ?? 'does not have the form that is needed')
-    case 'minLength':
-      return params['limit'] === 1 ? 'must not be empty' : (error.message ?? keyword)
+      return String(parentSchema?.['patternErrorMessage'] ?? requirement(error))
     default:
-      return error.message ?? keyword
+      return requirement(error)
   }
 }

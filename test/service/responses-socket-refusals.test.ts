@@ -75,7 +75,12 @@ describe('a responses socket refuses', () => {
       'a body that its schema refuses',
       '{"type":"response.create","stream_id":"s","model":"chat","input":"x","max_output_tokens":0}',
       {
-        ...refusal(400, 'invalid_value', 'max_output_tokens', 'Invalid value at max_output_tokens: it must be >= 1.'),
+        ...refusal(
+          400,
+          'invalid_value',
+          'max_output_tokens',
+          'Invalid value at max_output_tokens: it must be at least 1.',
+        ),
         stream_id: 's',
       },
     ],

@@ -233,6 +233,16 @@ describe('a search of the web', () => {
     expect(asked()).to.not.have.property('tools')
   })
 
+  it('names no domain as blocked that lies outside of those that are set', async () => {
+    // No upstream of the messages protocol takes both lists.
+    const gateway = await gatewayWith({ allowed_domains: ['a.example'] })
+    const blocked = { blocked_domains: ['elsewhere.net'] }
+    await losses(gateway, 'messages', 'messages', { tools: [{ ...tools.messages, ...blocked }] })
+    expect(asked()['tools']).to.deep.equal([{ ...tools.messages, allowed_domains: ['a.example'] }])
+    await losses(gateway, 'responses', 'responses', { tools: [{ ...tools.responses, filters: blocked }] })
+    expect(asked()).to.have.deep.nested.property('tools[0].filters', { allowed_domains: ['a.example'] })
+  })
+
   it('leaves requests without a search as they are, whatever is set', async () => {
     const gateway = await gatewayWith({ mode: 'off' })
     answers('chat')

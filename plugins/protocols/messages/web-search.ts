@@ -55,8 +55,11 @@ export function printWish(
   if (allowedDomains && blockedDomains) return lost('domains are either allowed or blocked here', printing)
   if (contextSize !== undefined) losses.add('tools[].search_context_size', 'the protocol has no such field')
   if (!own) for (const field of further) losses.add(`tools[].${word(field)}`, `only ${from} knows it`)
+  // What the client blocks says nothing beside the domains that are allowed here, and both are refused.
+  const { blocked_domains: _, ...unblocked } = value
+  const written = allowedDomains ? unblocked : value
   return {
-    ...(own ? value : { type: usual, name }),
+    ...(own ? written : { type: usual, name }),
     ...(allowedDomains ? { allowed_domains: allowedDomains } : {}),
     ...(blockedDomains ? { blocked_domains: blockedDomains } : {}),
     ...(maxUses === undefined ? {} : { max_uses: maxUses }),

@@ -1,11 +1,12 @@
 import { searchInWords, searchWish, word } from '../../../engine/index.ts'
 import type { Json, JsonObject, Message, OpaqueTool, Search, SearchWish } from '../../../engine/index.ts'
 import type { Printing } from './print-parts.ts'
-import { isList, known, object, objects, protocol, text } from './values.ts'
+import { isList, known, object, objects, protocol, text, without } from './values.ts'
 
 /** The tool has a plain and a preview form, each also with the date of its version. */
 const types = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/
 const neutral = new Set(['type', 'filters', 'search_context_size', 'user_location'])
+const domainFields = new Set(['allowed_domains', 'blocked_domains'])
 
 /** The word in `include` for the pages that a search has found. */
 export const sources = 'web_search_call.action.sources'
@@ -42,7 +43,11 @@ export function printWish(tool: OpaqueTool, { losses, traits }: Printing): JsonO
     ...(own ? value : {}),
     // The preview takes no filters.
     type: own && !(filtered && isPreview(value)) ? value['type'] : 'web_search',
-    filters: filtered ? { ...object(value['filters']), ...filters } : own ? value['filters'] : undefined,
+    filters: filtered
+      ? { ...without(object(value['filters']) ?? {}, domainFields), ...filters }
+      : own
+        ? value['filters']
+        : undefined,
     search_context_size: contextSize,
     user_location: location && !own ? { type: 'approximate', ...location } : own ? value['user_location'] : undefined,
   })

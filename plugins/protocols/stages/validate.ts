@@ -1,5 +1,5 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import { GatewayError, defineStage } from '../../../engine/index.ts'
+import { GatewayError, defineStage, requirement } from '../../../engine/index.ts'
 
 const ajv = new Ajv2020({
   strict: false,
@@ -79,15 +79,7 @@ function refusal(errors: readonly ErrorObject[]): GatewayError {
       { param },
       { code: 'unknown_parameter', message: `Unknown parameter: ${param}.` },
     )
-  return new GatewayError('invalid_value', { param, reason: reason(error) })
-}
-
-function reason({ keyword, message, params }: ErrorObject): string {
-  if (keyword === 'enum')
-    return `it must be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`
-  if (keyword === 'const') return `it must be ${JSON.stringify(params['allowedValue'])}`
-  if (keyword === 'pattern') return 'it does not have the form that is needed'
-  return `it ${message ?? 'is not valid'}`
+  return new GatewayError('invalid_value', { param, reason: `it ${requirement(error)}` })
 }
 
 /** `/messages/2/content` as `messages[2].content`. */

@@ -71,7 +71,7 @@ describe('cli/explain', () => {
     const { status, out, error } = await here.run('explain', 'hello', '--config', 'wrong.yaml')
     expect(status).to.equal(1)
     expect(out).to.deep.equal([])
-    expect(error.join('\n')).to.contain('wrong.yaml:1:12: must be array [type]')
+    expect(error.join('\n')).to.contain('wrong.yaml:1:12: must be an array [type]')
   })
 
   it('explains the code of an error', async () => {

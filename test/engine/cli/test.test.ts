@@ -187,7 +187,7 @@ describe('cli/test', () => {
     expect(out.filter((line) => line !== '' && !/^\w\.test\.yaml$/.test(line))).to.deep.equal([
       '  a.test.yaml:1:11: no pipeline named "chat-completoins"; did you mean "chat-completions"? [fixture]',
       '  b.test.yaml:1:11: "generate" has no route that a request could ask; try a pipeline that includes it [fixture]',
-      '  c.test.yaml:2:8: must NOT have fewer than 1 items [minItems]',
+      '  c.test.yaml:2:8: must not be empty [minItems]',
       '  d.test.yaml:1:1: no provider named "b" [unknown-provider]',
       '  ✔ lists',
       '1 passing, 4 fixtures not run',

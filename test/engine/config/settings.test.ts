@@ -132,18 +132,18 @@ api_keys:
 `
     expect(load(text).problems).to.deep.equal([
       's.yaml:1:11: unknown field "prot"; did you mean "port"? [additionalProperties]',
-      's.yaml:1:29: must be integer or must be "auto" [anyOf]',
+      's.yaml:1:29: must be an integer or must be "auto" [anyOf]',
       's.yaml:2:18: must be sqlite: and a file, or an address that starts with postgres:// [pattern]',
       's.yaml:3:1: unknown field "mcp_servers" [additionalProperties]',
       's.yaml:5:22: no provider type "remot"; did you mean "remote"? [unknown-provider-type]',
       's.yaml:6:45: unknown field "base_ulr"; did you mean "base_url"? [additionalProperties]',
       's.yaml:7:13: the name "b" is already taken by the provider number 2 [duplicate]',
-      's.yaml:7:39: must NOT have fewer than 4 characters [minLength]',
+      's.yaml:7:39: must have at least 4 characters [minLength]',
       's.yaml:9:26: no provider named "bb"; did you mean "b"? [unknown-provider]',
       's.yaml:9:40: the name "n" is already taken by the model number 2 [duplicate]',
       's.yaml:9:56: no model named "mm"; did you mean "m"? [unknown-model]',
       's.yaml:9:76: no protocol named "plan"; did you mean "plain"? [unknown-protocol]',
-      's.yaml:10:47: must be >= 0 [minimum]',
+      's.yaml:10:47: must be at least 0 [minimum]',
       's.yaml:12:34: unknown field "budget" [additionalProperties]',
       's.yaml:12:57: no model named "mn"; did you mean "m"? [unknown-model]',
       's.yaml:13:13: the name "dev" is already taken by the API key number 1 [duplicate]',
@@ -210,7 +210,7 @@ models:
 `
     expect(load(text).problems).to.deep.equal([
       's.yaml:2:64: unknown field "laud"; did you mean "loud"? [additionalProperties]',
-      's.yaml:2:83: must be string [type]',
+      's.yaml:2:83: must be a string [type]',
       's.yaml:5:59: must be one of "fast", "auto", "best"; did you mean "best"? [enum]',
       's.yaml:6:43: the provider "far" does not speak "other": it speaks plain [not-offered]',
     ])
@@ -253,7 +253,7 @@ api_keys: [{ name: dev, key: "\${DEV_KEY}" }]
     expect(settings?.server_config.logging.level).to.equal('debug')
     expect(load('', { PORT: 'eighty', LOG_LEVEL: 'loud' }).problems).to.deep.equal([
       'LOG_LEVEL:1:1: must be one of "trace", "debug", "info", "warn", "error", "fatal", "silent" [enum]',
-      'PORT:1:1: must be integer [type]',
+      'PORT:1:1: must be an integer [type]',
     ])
   })
 

@@ -111,7 +111,7 @@ ${after}`
     const wrong = '  - auth\n  - parse\n  - resolve\n  - select\n  - attempt: { do: [reply], otherwise: [] }\n'
     expect(findings({ 'p.yaml': served(wrong) })).to.deep.equal([
       'p.yaml:3:1: not every path through this pipeline ends with a reply [no-reply]',
-      'p.yaml:9:40: must NOT have fewer than 1 items [minItems]',
+      'p.yaml:9:40: must not be empty [minItems]',
     ])
   })
 

@@ -41,13 +41,13 @@ name: three
       'p.yaml:9:9: unknown field "wen"; did you mean "when"? [additionalProperties]',
       'p.yaml:10:21: must be connect, timeout, invalid, a status from 400 to 599, 4xx or 5xx [pattern]',
       'p.yaml:10:36: must be a number and its unit (ms, s, m, h or d), such as 60s [pattern]',
-      'p.yaml:10:49: must be >= 1 [minimum]',
-      'p.yaml:10:56: must NOT have fewer than 1 items [minItems]',
-      'p.yaml:11:12: must be object [type]',
+      'p.yaml:10:49: must be at least 1 [minimum]',
+      'p.yaml:10:56: must not be empty [minItems]',
+      'p.yaml:11:12: must be an object [type]',
       'p.yaml:12:5: a step has one name; indent "allow" to make it a field of "reply" [step]',
       'p.yaml:13:5: a step is a name, or a name with its fields [step]',
       'p.yaml:14:16: must be a number and its unit (ms, s, m, h or d), such as 60s [pattern]',
-      'p.yaml:15:29: must be string [type]',
+      'p.yaml:15:29: must be a string [type]',
     ])
   })
 
@@ -55,7 +55,7 @@ name: three
     const text =
       'name: p\nsummary: s.\nprotocol: plan\nstages: [parse: { protocol: "${NOBODY_SET_THIS}" }]\ninputs: [principal, ingress]\n'
     expect(findings({ 'empty.yaml': '', 'p.yaml': text })).to.deep.equal([
-      'empty.yaml:1:1: must be object [type]',
+      'empty.yaml:1:1: must be an object [type]',
       'p.yaml:3:11: no codec speaks "plan"; did you mean "plain"? [unknown-protocol]',
       'p.yaml:4:29: NOBODY_SET_THIS is not set; set it or write ${NOBODY_SET_THIS:-default} [unset-variable]',
     ])

@@ -64,7 +64,7 @@ describe('a decisions body', () => {
     expect(at({ type: 'predicate' })?.[0]).to.equal('questions[2].instructions')
     expect(at({ ...predicate, instructions: ['x'] })).to.deep.equal([
       'questions[2].instructions',
-      'Invalid value at questions[2].instructions: it must be string.',
+      'Invalid value at questions[2].instructions: it must be a string.',
     ])
     expect(at({ ...predicate, choices: [] })).to.deep.equal([
       'questions[2].choices',
@@ -73,7 +73,7 @@ describe('a decisions body', () => {
     expect(at({ type: 'choice', instructions: 'x' })?.[0]).to.equal('questions[2].choices')
     expect(at({ ...choice, choices: [{ value: 'a' }, { value: 1 }] })).to.deep.equal([
       'questions[2].choices[1].value',
-      'Invalid value at questions[2].choices[1].value: it must be string,boolean.',
+      'Invalid value at questions[2].choices[1].value: it must be a string or a boolean.',
     ])
     expect(at({ ...choice, choices: [{ value: 'a' }, { description: 'b' }] })?.[0]).to.equal(
       'questions[2].choices[1].value',
@@ -90,7 +90,7 @@ describe('a decisions body', () => {
     const named = (...names: Json[]) => refused(asking(...names.map((name) => ({ ...predicate, name }))))
     expect(named('a', null)).to.deep.equal([
       'questions[1].name',
-      'Invalid value at questions[1].name: it must be string.',
+      'Invalid value at questions[1].name: it must be a string.',
     ])
     expect(named('a', '__unnamed_question_7')).to.deep.equal([
       'questions[1].name',
@@ -112,7 +112,7 @@ describe('a decisions body', () => {
     expect(of(...many.slice(0, 255))).to.equal(undefined)
     expect(of(...many)).to.deep.equal([
       'questions[1].choices',
-      'Invalid value at questions[1].choices: it must NOT have more than 255 items.',
+      'Invalid value at questions[1].choices: it must have at most 255 items.',
     ])
     expect(of('a', 'b', 'a')).to.deep.equal([
       'questions[1].choices[2].value',
@@ -202,7 +202,7 @@ describe('a decisions body', () => {
     expect(refused(body({ state: 'x' }))).to.deep.equal(['state', `Unknown parameter: state. ${told}`])
     expect(refused(body({ questions: {} }))).to.deep.equal([
       'questions',
-      `Invalid value at questions: it must be array. ${told}`,
+      `Invalid value at questions: it must be an array. ${told}`,
     ])
   })
 

@@ -100,7 +100,7 @@ describe('a mapeval body', () => {
     const other = { model: 'm', input: 'Text.', questions: [{ type: 'predicate', instructions: 'x' }] }
     expect(refused(other)?.[1]).to.match(/^\S.*\. This is the decisions envelope; send it to \/v1\/decisions\.$/)
     expect(refused(body({ input: 'x' }))).to.deep.equal(['input', `Unknown parameter: input. ${told}`])
-    expect(refused(body({ questions: [] }))?.[1]).to.equal(`Invalid value at questions: it must be object. ${told}`)
+    expect(refused(body({ questions: [] }))?.[1]).to.equal(`Invalid value at questions: it must be an object. ${told}`)
   })
 
   it('takes ids and values that are names of JavaScript', () => {
