@@ -22,6 +22,13 @@ finally:
   - log: { type: chat }
 \`\`\`
 
+Beside its name any step may say how long it may take; \`npx sluice explain\` shows what each stage has without that. When the time is over, the request ends with 504 and the log names the step.
+
+\`\`\`yaml
+- use: generate
+  timeout: 10m
+\`\`\`
+
 Before anything is served, every pipeline is proved: each stage gets the slots that it needs on every path, a pipeline with routes asks first who is there (or says \`public: true\`), and it always ends with a reply.`
 
 const choice = `A \`switch\` runs the first arm whose conditions all hold. An arm without \`when\` takes the rest.
