@@ -77,7 +77,10 @@ function triesStep(attempt: Attempt): Step {
           (at) => waiting.has(at) || (at === index && error.retry !== 'same'),
         )
         if (next === undefined) throw error
-        if (asked.has(next)) await pause(Math.random() * attempt.wait, scope)
+        const wait = asked.has(next) ? Math.random() * attempt.wait : 0
+        // A try that could only begin after the deadline of the steps around is not waited for.
+        if (scope.clock() + wait >= scope.deadline) throw error
+        if (wait > 0) await pause(wait, scope)
         if (over(scope)) throw error
         index = next
         scope.begin()
@@ -116,7 +119,7 @@ function atPlace(error: GatewayError, at: string): GatewayError {
   return error
 }
 
-/** Waits, but no longer than until the exchange is aborted or the time of the steps around has passed. */
+/** Waits, but no longer than until the exchange is aborted. */
 function pause(milliseconds: number, scope: RunScope): Promise<void> {
   return new Promise((resolve) => {
     let forget: (() => void) | undefined
@@ -125,7 +128,7 @@ function pause(milliseconds: number, scope: RunScope): Promise<void> {
       forget?.()
       resolve()
     }
-    const timer = setTimeout(end, Math.min(milliseconds, scope.deadline - scope.clock()))
+    const timer = setTimeout(end, milliseconds)
     forget = scope.onAbort(end)
   })
 }

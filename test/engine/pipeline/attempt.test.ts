@@ -81,6 +81,14 @@ describe('attempt', () => {
     expect((await ask({ a: [busy(), busy()] })).asked).to.equal('a1')
   })
 
+  it('does not wait for a try that the time of the steps around it does not allow', async () => {
+    const scope = new TestScope()
+    scope.deadline = scope.clock() + 60_000
+    const { asked, outcome } = await ask({ a: [same()] }, { wait: 3_600_000 }, scope)
+    expect(asked).to.equal('a1')
+    expect(outcome).to.include({ code: 'overloaded' })
+  })
+
   it('leaves out a candidate that asked to wait', async () => {
     const { asked } = await ask({ a: [busy({ retryAfter: 20 })], b: [same(), same(), same()] }, { tries: 4 })
     expect(asked).to.equal('a1 b2 b3 b4')
