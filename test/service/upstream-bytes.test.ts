@@ -67,6 +67,21 @@ describe('what upstreams send without an end', function () {
     }
   })
 
+  it('gives back what an answer took that is none, before another provider is asked', async () => {
+    const more = { fallbacks: ['other'] }
+    const provider = { name: 'near', type: 'native', base_url: upstream.url, api_key: 'upstream-key' }
+    await start({
+      limits: { bodies: inHand },
+      providers: [provider],
+      models: [
+        { name: 'near', provider: 'near', ...more },
+        { name: 'other', provider: 'near' },
+      ],
+    })
+    upstream.answer({ headers: json, chunks: ['x'.repeat(inHand - 10_000)] }, answerOf(inHand - 10_000))
+    expect((await gateway.post('/v1/chat/completions', chat('near', false))).status).to.equal(200)
+  })
+
   it('leaves room for a little answer beside the large one of somebody else', async () => {
     await start({ limits: { bodies: inHand } })
     async function* slow() {

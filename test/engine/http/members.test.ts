@@ -21,6 +21,12 @@ describe('members put into the text of an object', () => {
     expect(() => put('{"c":1,"b":1,"c":2}', { c: 3 })).to.throw('it stands there more than once')
   })
 
+  it('are refused in place of one that takes long to parse', () => {
+    const long = (length: number) => `{"c":"${'x'.repeat(length)}"}`
+    expect(put(long(60_000), { c: 1 })).to.equal('{"c":1}')
+    expect(() => put(long(70_000), { c: 1 })).to.throw('it is longer than 65536 bytes')
+  })
+
   it('leave every other member as it was written', () => {
     const member = fc.tuple(fc.string({ minLength: 1 }), fc.json())
     const own = fc.uniqueArray(member, { minLength: 1, selector: ([name]) => name })

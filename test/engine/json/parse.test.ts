@@ -137,6 +137,13 @@ describe('parseJson', () => {
     expect(() => parseJson(String.raw`{"\u0061":`.repeat(500_000))).to.throw(SyntaxError, 'deeper than 1000 levels')
   })
 
+  it('refuses more than two million members', function () {
+    this.timeout(60_000)
+    const lists = (count: number) => `[${'[],'.repeat(count)}0]`
+    expect(() => parseJson(lists(2_000_000))).to.throw(SyntaxError, 'members')
+    expect(() => parseVerbatim(lists(2_000_000), 'all')).to.throw(SyntaxError, 'members')
+  })
+
   it('looks at each character a few times at most, whatever stands there', function () {
     this.timeout(60_000)
     const size = 2_000_000

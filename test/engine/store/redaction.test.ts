@@ -32,6 +32,13 @@ describe('engine/store/redaction', () => {
     }
   })
 
+  it('hides a value in a text that was clean before it was known', () => {
+    const secrets = knowing()
+    expect(secrets.scrub(SECRET)).to.equal(SECRET)
+    secrets.protect(SECRET)
+    expect(secrets.scrub(SECRET)).to.equal(HIDDEN)
+  })
+
   it('hides any part of twelve characters, and nothing of a shorter one', () => {
     const secrets = knowing('abcdefghijklmnopqrstuvwxyz0123456789')
     expect(secrets.scrub('<fghijklmnopq>')).to.equal(`<${HIDDEN}>`)

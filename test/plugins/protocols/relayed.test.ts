@@ -49,6 +49,17 @@ describe('a relayed stream', () => {
     expect(meter.read()).to.deep.include({ id: 'chatcmpl-1', stop: 'end', complete: true })
     expect(meter.read().usage).to.include({ input: 10, output: 5 })
   })
+  it('goes on inside a large event, whatever the model says there', async () => {
+    const texts = [
+      delta('x'.repeat(100_000)).slice(0, 80_000),
+      'data: {"error":{"message":"said the model"}}',
+      '"}}]}\n\n',
+    ]
+    const { body } = relayed(exchange, reads([...texts, delta('', 'stop'), 'data: [DONE]\n\n']))
+    if (body.kind !== 'stream') throw new Error('it is no stream')
+    expect((await collect(body.source, 1e6)).toString()).to.include(texts.join(''))
+  })
+
   it('lets nothing come between the pieces of an event that is too large to be held', () => {
     const large = delta('x'.repeat(100_000), 'stop')
     let sink: Sink | undefined

@@ -34,6 +34,28 @@ function expected(text: string, sequences: readonly string[]) {
 }
 
 describe('an answer that is cut at a stop sequence', () => {
+  it('is not cut by a sequence whose halves stand in two texts', () => {
+    const item = (index: number): GenerateEvent[] => [
+      { type: 'item', index, item: { type: 'message', role: 'assistant', content: [] } },
+      { type: 'part', index, kind: 'text' },
+    ]
+    const cut = new StopCut(['END'])
+    const events: GenerateEvent[] = [
+      { type: 'start' },
+      ...item(0),
+      { type: 'delta', index: 0, text: 'EN' },
+      { type: 'item-end', index: 0 },
+      ...item(1),
+      { type: 'delta', index: 1, text: 'Done' },
+    ]
+    expect(events.flatMap((event) => cut.write(event))).to.deep.equal(events)
+    expect(cut.sequence).to.equal(undefined)
+    // Only what is still open is closed when it is cut.
+    const last = cut.write({ type: 'delta', index: 1, text: '. END' })
+    expect(last.filter(({ type }) => type === 'item-end')).to.deep.equal([{ type: 'item-end', index: 1 }])
+    expect(cut.sequence).to.equal('END')
+  })
+
   it('ends before it, however its text arrives', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '😀'), maxLength: 12 })
     const sequences = fc.array(

@@ -6,6 +6,17 @@ const closed = (choices: readonly object[]) =>
   chat.close?.(asked(), { data: JSON.stringify({ id: 'c', choices }) }).map(({ data }) => data)
 
 describe('a chat stream that is passed on', () => {
+  it('hides the chunk of usage that its client did not ask for, and no other', () => {
+    const hidden = (asks: object, chunk: object) =>
+      chat.relay?.hides?.({ stream: true, ...asks })?.is({ data: JSON.stringify(chunk) })
+    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+    expect(hidden({}, { choices: [], usage })).to.equal(true)
+    expect(hidden({}, { usage })).to.equal(true)
+    expect(hidden({}, { choices: [{ index: 0, delta: {} }], usage })).to.equal(false)
+    expect(hidden({}, { choices: [], usage, error: { message: 'no' } })).to.equal(false)
+    expect(hidden({ stream_options: { include_usage: true } }, { choices: [], usage })).to.equal(undefined)
+  })
+
   it('gets the finish that its last chunk lacks', () => {
     const finish = (finish_reason: string) =>
       JSON.stringify({ id: 'c', choices: [{ index: 0, delta: {}, finish_reason }] })
