@@ -1,5 +1,4 @@
-import { parseJson } from '../json/parse.ts'
-import { isObject } from '../spec/json.ts'
+import { parsedObject } from '../json/parse.ts'
 
 /** What stands before the text, and where in it white space may stand. */
 const opening = '{"input":"'
@@ -103,11 +102,7 @@ function unescaped(sequence: string): string {
 
 /** The text of arguments that hold more than it, or hold it later. */
 function inputOf(text: string): string {
-  try {
-    const value: unknown = parseJson(text)
-    return isObject(value) && typeof value['input'] === 'string' ? value['input'] : text
-  } catch {
-    // The model wrote free text, as the tool really wants it.
-    return text
-  }
+  // Where there is none, the model wrote free text, as the tool really wants it.
+  const input = parsedObject(text)?.['input']
+  return typeof input === 'string' ? input : text
 }

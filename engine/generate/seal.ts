@@ -1,4 +1,4 @@
-import { parseJson } from '../json/parse.ts'
+import { parsedObject } from '../json/parse.ts'
 import type { Json } from '../spec/json.ts'
 import { isObject } from '../spec/json.ts'
 
@@ -16,16 +16,7 @@ export function packSeal(origin: string, value: Json): string {
 /** The reverse of `packSeal`; undefined for a text that this gateway did not pack. */
 export function unpackSeal(text: string): { origin: string; value: Json } | undefined {
   if (!text.startsWith(sealPrefix)) return undefined
-  const packed = parsed(Buffer.from(text.slice(sealPrefix.length), 'base64url').toString())
+  const packed = parsedObject(Buffer.from(text.slice(sealPrefix.length), 'base64url').toString())
   if (!isObject(packed) || typeof packed['origin'] !== 'string' || packed['value'] === undefined) return undefined
   return { origin: packed['origin'], value: packed['value'] }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text)
-  } catch {
-    // A client may hand back anything; what does not parse was not packed here.
-    return undefined
-  }
 }

@@ -1,3 +1,5 @@
+import { isObject } from '../spec/json.ts'
+import type { Json, JsonObject } from '../spec/json.ts'
 import { isSpace, outline, stringEnd } from './outline.ts'
 import { readJson } from './reader.ts'
 import type { Verbatim } from './reader.ts'
@@ -21,6 +23,22 @@ export function parseJson(text: string, escapedKey = hasEscapedKey(text)): unkno
     // The parser's own message quotes the text, and the text may be a prompt.
     throw new SyntaxError('The text is not JSON.')
   }
+}
+
+/** The value of a JSON text, as `parseJson` reads it; undefined for what is none. */
+export function parsedJson(text: string): Json | undefined {
+  try {
+    return parseJson(text) as Json
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/** The same of a text that should hold an object; undefined for any other value, too. */
+export function parsedObject(text: string): JsonObject | undefined {
+  const value = parsedJson(text)
+  return isObject(value) ? value : undefined
 }
 
 /** Like `parseJson`; what `verbatim` says prints as it stood. */

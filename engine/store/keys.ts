@@ -1,6 +1,6 @@
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { parseJson } from '../json/parse.ts'
+import { parsedJson } from '../json/parse.ts'
 import type { Keys } from '../spec/store.ts'
 import type { Principal } from '../spec/slots.ts'
 import type { Database } from './connect.ts'
@@ -250,11 +250,6 @@ function principalOf(keyId: string, name: string, models: readonly string[] | un
 /** A list that cannot be read allows nothing: a damaged row must not widen what a key may do. */
 function modelsOf(text: string | null): readonly string[] | undefined {
   if (text === null) return undefined
-  try {
-    const models: unknown = parseJson(text)
-    return Array.isArray(models) ? models.filter((model) => typeof model === 'string') : []
-  } catch (error) {
-    if (error instanceof SyntaxError) return []
-    throw error
-  }
+  const models = parsedJson(text)
+  return Array.isArray(models) ? models.filter((model) => typeof model === 'string') : []
 }

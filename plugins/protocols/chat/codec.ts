@@ -1,6 +1,5 @@
-import { defineCodec, isObject } from '../../../engine/index.ts'
+import { defineCodec, isObject, parsedObject } from '../../../engine/index.ts'
 import type { Failure, Frame, JsonObject } from '../../../engine/index.ts'
-import { chunkOf } from './chunk.ts'
 import { error, streamFailure } from './error.ts'
 import { meterReply, meterStream, said } from './meter.ts'
 import { parse } from './parse.ts'
@@ -51,6 +50,6 @@ const instructing: ReadonlySet<unknown> = new Set(['system', 'developer'])
 
 function failed({ event, data }: Frame): Failure | undefined {
   if (event !== 'error' && !data.includes('"error"')) return undefined
-  const chunk = chunkOf(data)
+  const chunk = parsedObject(data)
   return chunk && streamFailure(chunk, event)
 }

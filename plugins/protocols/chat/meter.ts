@@ -1,6 +1,5 @@
-import { isObject } from '../../../engine/index.ts'
+import { isObject, parsedObject } from '../../../engine/index.ts'
 import type { Frame, Json, JsonObject, Metered } from '../../../engine/index.ts'
-import { chunkOf } from './chunk.ts'
 import { parseStop } from './stop.ts'
 import { parseUsage } from './usage.ts'
 
@@ -25,7 +24,7 @@ export function meterStream(first: readonly Frame[], last: readonly Frame[]): Me
     const data = (last[at] as Frame).data
     if (data === '[DONE]') continue
     if (!telling(data)) continue
-    const chunk = chunkOf(data)
+    const chunk = parsedObject(data)
     if (!chunk) continue
     if (chunk['error']) failed = true
     if (!usage.usage) usage = usageOf(chunk)
@@ -40,7 +39,7 @@ export function meterStream(first: readonly Frame[], last: readonly Frame[]): Me
 
 /** Bytes that a chunk has brought of the model's words, thoughts and calls. */
 export function said({ data }: Frame): number {
-  const choices = chunkOf(data)?.['choices']
+  const choices = parsedObject(data)?.['choices']
   let bytes = 0
   for (const choice of Array.isArray(choices) ? choices : [])
     if (isObject(choice) && isObject(choice['delta'])) bytes += saidIn(choice['delta'])
@@ -62,7 +61,7 @@ function size(text: Json | undefined): number {
 /** The id and the model, of the first chunk that has them. */
 function headOf(first: readonly Frame[]): Metered {
   for (const { data } of first) {
-    const chunk = chunkOf(data)
+    const chunk = parsedObject(data)
     if (chunk?.['id']) return named(chunk)
   }
   return {}

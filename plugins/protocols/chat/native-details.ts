@@ -1,4 +1,4 @@
-import { isObject, parseJson } from '../../../engine/index.ts'
+import { parsedObject } from '../../../engine/index.ts'
 import type { JsonObject, Reasoning } from '../../../engine/index.ts'
 import { defined } from './defined.ts'
 
@@ -42,13 +42,8 @@ export function merged(before: JsonObject, piece: JsonObject): JsonObject {
   return defined({ ...before, ...Object.fromEntries(said) })
 }
 
+/** Another protocol's data may be an object, too; it is no entry then. */
 function entryOf(data: string): JsonObject | undefined {
-  if (!data.startsWith('{')) return undefined
-  try {
-    const value: unknown = parseJson(data)
-    return isObject(value) && typeof value['type'] === 'string' ? value : undefined
-  } catch {
-    // Another protocol's data may start like this; it is no entry then.
-    return undefined
-  }
+  const value = parsedObject(data)
+  return typeof value?.['type'] === 'string' ? value : undefined
 }

@@ -1,4 +1,4 @@
-import { isObject, parseJson } from '../../../engine/index.ts'
+import { isObject, parsedObject } from '../../../engine/index.ts'
 import type {
   EventReader,
   Failure,
@@ -42,8 +42,8 @@ export class ChatReader implements EventReader<GenerateEvent> {
   read({ event, data }: Frame): GenerateEvent[] {
     if (this.#ended) return []
     if (data === '[DONE]') return this.finish(true)
-    const chunk = parsed(data)
-    return isObject(chunk) ? this.chunk(chunk, event) : this.#fail(broken('sent an event that cannot be read'))
+    const chunk = parsedObject(data)
+    return chunk ? this.chunk(chunk, event) : this.#fail(broken('sent an event that cannot be read'))
   }
 
   end(): GenerateEvent[] {
@@ -165,13 +165,4 @@ function firstChoice(choices: Json | undefined): JsonObject | undefined {
   return isObject(first) && (first['index'] === undefined || first['index'] === 0)
     ? first
     : choices.filter(isObject).find(({ index }) => index === 0)
-}
-
-function parsed(data: string): unknown {
-  try {
-    return parseJson(data)
-  } catch {
-    // The caller answers for it: a stream that cannot be read is a failure.
-    return undefined
-  }
 }

@@ -1,6 +1,5 @@
-import { isObject } from '../../../engine/index.ts'
+import { isObject, parsedObject } from '../../../engine/index.ts'
 import type { Amendment, Asked, Envelope, Frame, Hidden, JsonObject, Offer } from '../../../engine/index.ts'
-import { chunkOf } from './chunk.ts'
 
 /**
  * The usage of every stream is wanted, though its client may not have asked for it
@@ -28,7 +27,7 @@ function asksUsage({ stream_options: options }: JsonObject): boolean {
 }
 
 function isUsageChunk({ data }: Frame): boolean {
-  const chunk = chunkOf(data)
+  const chunk = parsedObject(data)
   if (!chunk || chunk['error'] || !isObject(chunk['usage'])) return false
   const { choices = [] } = chunk
   return choices === null || (Array.isArray(choices) && choices.length === 0)
@@ -38,7 +37,7 @@ function isUsageChunk({ data }: Frame): boolean {
  * The finish that a stream lacks though its upstream ends it with `[DONE]`: official clients refuse a stream without.
  */
 export function close(_: Asked, last?: Frame): readonly Frame[] {
-  const chunk = last && chunkOf(last.data)
+  const chunk = last && parsedObject(last.data)
   const [choice] = Array.isArray(chunk?.['choices']) ? chunk['choices'] : []
   // What follows a finish may have a choice, as the verdicts of a filter do, but no delta.
   if (!isObject(choice) || !isObject(choice['delta']) || typeof choice['finish_reason'] === 'string') return []

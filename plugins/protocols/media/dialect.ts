@@ -1,4 +1,4 @@
-import { isObject, parseJson } from '../../../engine/index.ts'
+import { isObject, parsedObject } from '../../../engine/index.ts'
 import type { Asked, ErrorDialect, Failure, Frame, Json, JsonObject } from '../../../engine/index.ts'
 
 /** Statuses of errors inside a stream, by their words; any other error is the provider's own trouble. */
@@ -29,7 +29,7 @@ export const dialect: ErrorDialect = {
 /** The failure that an event of a stream announces: one named `error`, or one that carries an `error`. */
 export function failed({ event, data }: Frame): Failure | undefined {
   if (event !== 'error' && !data.includes('"error"')) return undefined
-  const body = parsed(data)
+  const body = parsedObject(data)
   if (event !== 'error' && !(isObject(body) && (body['type'] === 'error' || body['error']))) return undefined
   const { code, type } = bare(body)
   const status =
@@ -41,17 +41,6 @@ export function failed({ event, data }: Frame): Failure | undefined {
 export function fail(failure: Failure, { id }: Pick<Asked, 'id'>): readonly Frame[] {
   const { error } = dialect.print(failure, id) as { error: JsonObject }
   return [{ event: 'error', data: JSON.stringify({ type: 'error', error }) }]
-}
-
-/** The JSON object of an event; undefined for what is none, such as `[DONE]`. */
-export function parsed(data: string): Json | undefined {
-  if (!data.startsWith('{')) return undefined
-  try {
-    return parseJson(data) as Json
-  } catch {
-    // What cannot be read tells nothing; whoever relays it passes it on as it is.
-    return undefined
-  }
 }
 
 /** The object that holds the message: `error` itself, or what stands in its place. */

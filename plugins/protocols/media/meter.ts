@@ -1,7 +1,6 @@
-import { isObject } from '../../../engine/index.ts'
+import { isObject, parsedObject } from '../../../engine/index.ts'
 import type { Codec, Json, Metered, Usage } from '../../../engine/index.ts'
 import { objectAfter } from '../responses/values.ts'
-import { parsed } from './dialect.ts'
 
 /**
  * Reads `usage` and `model` of an answer. The last event of a streamed one is of one of the types `ends`, or, from
@@ -12,7 +11,7 @@ export function meter(ends: readonly string[]): Codec['meter'] {
     reply: metered,
     stream(_first, last) {
       const event = last.findLast(({ data }) => data.startsWith('{'))
-      const body = event && parsed(event.data)
+      const body = event && parsedObject(event.data)
       const ended = isObject(body) && ends.some((type) => type === body['type'])
       const complete = ended || last.at(-1)?.data === '[DONE]'
       return { ...(complete && body ? metered(body) : {}), complete }

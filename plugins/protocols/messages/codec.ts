@@ -1,5 +1,5 @@
 import type { Frame, JsonObject, Metered } from '../../../engine/index.ts'
-import { defineCodec, isObject, parseJson } from '../../../engine/index.ts'
+import { defineCodec, isObject, parsedObject } from '../../../engine/index.ts'
 import { dialect, errorFrame, streamFailure } from './errors.ts'
 import { frame } from './frames.ts'
 import { parse, searches } from './parse.ts'
@@ -109,12 +109,5 @@ function isNamed(frame: Frame, type: string): boolean {
 }
 
 function eventOf(frame: Frame | undefined): JsonObject | undefined {
-  if (!frame) return undefined
-  try {
-    const event: unknown = parseJson(frame.data)
-    return isObject(event) ? event : undefined
-  } catch {
-    // The bytes are relayed as they are; a frame that cannot be read tells nothing.
-    return undefined
-  }
+  return frame && parsedObject(frame.data)
 }

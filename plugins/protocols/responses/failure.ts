@@ -1,7 +1,7 @@
-import { GatewayError } from '../../../engine/index.ts'
+import { GatewayError, parsedObject } from '../../../engine/index.ts'
 import type { ErrorDialect, Failure, Frame, Json, JsonObject } from '../../../engine/index.ts'
 import type { StreamEvent } from './events.ts'
-import { isList, object, objects, parsedObject, text } from './values.ts'
+import { isList, object, objects, text } from './values.ts'
 
 /** Codes of a broken or busy upstream; any other code means that the request itself was at fault. */
 const theirs = new Set(['server_error', 'internal_error', 'server_is_overloaded', 'slow_down', 'vector_store_timeout'])

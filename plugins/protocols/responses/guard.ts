@@ -1,8 +1,8 @@
-import { FrameDecoder, encodeFrame } from '../../../engine/index.ts'
+import { FrameDecoder, encodeFrame, parsedObject } from '../../../engine/index.ts'
 import type { Asked, Failure, Frame, JsonObject, StreamGuard } from '../../../engine/index.ts'
 import { cutShort, errorEvent, eventFailure, responseError } from './failure.ts'
 import { responseObject } from './response.ts'
-import { number, object, parsedObject, text } from './values.ts'
+import { number, object, text } from './values.ts'
 
 /** The frame after the last event. */
 export const done: Frame = { data: '[DONE]' }

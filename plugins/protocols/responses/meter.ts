@@ -1,7 +1,8 @@
+import { parsedObject } from '../../../engine/index.ts'
 import type { Codec, Frame, Json, JsonObject, Metered } from '../../../engine/index.ts'
 import { readStop, spoken } from './stop.ts'
 import { readUsage } from './usage.ts'
-import { known, object, objectAfter, objects, parsedObject, text } from './values.ts'
+import { known, object, objectAfter, objects, text } from './values.ts'
 
 const terminal = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error'])
 

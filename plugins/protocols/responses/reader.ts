@@ -1,3 +1,4 @@
+import { parsedObject } from '../../../engine/index.ts'
 import type { EventReader, Failure, Frame, GenerateEvent, JsonObject, Restore } from '../../../engine/index.ts'
 import { cutShort, eventFailure, responseFailure, unreadable } from './failure.ts'
 import { nativeFields } from './native-fields.ts'
@@ -7,7 +8,7 @@ import { OpenItem } from './reading.ts'
 import type { PartKind } from './reading.ts'
 import { readStop } from './stop.ts'
 import { readUsage } from './usage.ts'
-import { known, number, object, objects, parsedObject, text, without } from './values.ts'
+import { known, number, object, objects, text, without } from './values.ts'
 
 const partKinds: ReadonlyMap<unknown, PartKind> = new Map<unknown, PartKind>([
   ['output_text', 'text'],

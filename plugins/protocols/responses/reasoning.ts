@@ -1,6 +1,6 @@
-import { isObject, packSeal, unpackSeal } from '../../../engine/index.ts'
+import { isObject, packSeal, parsedObject, unpackSeal } from '../../../engine/index.ts'
 import type { Asked, Json, JsonObject, Reasoning, Seal } from '../../../engine/index.ts'
-import { known, object, objects, parsedObject, text } from './values.ts'
+import { known, object, objects, text } from './values.ts'
 
 type Parts = Reasoning['parts']
 

@@ -1,7 +1,7 @@
-import { GatewayError, errors } from '../../../engine/index.ts'
+import { GatewayError, errors, parsedObject } from '../../../engine/index.ts'
 import type { ErrorRow, Frame, Json, JsonObject, SocketDialect, SocketWriter } from '../../../engine/index.ts'
 import { cutShort, error, eventFailure } from './failure.ts'
-import { known, number, object, parsedObject, text } from './values.ts'
+import { known, number, object, text } from './values.ts'
 
 /**
  * Responses over a WebSocket: a message of the type `response.create` is the body of a request that streams, and the

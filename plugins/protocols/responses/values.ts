@@ -1,4 +1,4 @@
-import { isObject, parseJson, word } from '../../../engine/index.ts'
+import { isObject, parsedObject, word } from '../../../engine/index.ts'
 import type { Json, JsonObject, Loss, Rest } from '../../../engine/index.ts'
 
 /** The protocol's name, by which what only it understands is tagged. */
@@ -53,17 +53,6 @@ export function object(value: Json | undefined): JsonObject | undefined {
 /** The objects of a list; anything else is an empty list. */
 export function objects(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : []
-}
-
-/** A text that should hold a JSON object, such as a frame or a seal; undefined when it does not. */
-export function parsedObject(data: string): JsonObject | undefined {
-  try {
-    const value: unknown = parseJson(data)
-    return isObject(value) ? value : undefined
-  } catch {
-    // The callers decide what unreadable text means to them.
-    return undefined
-  }
 }
 
 /** Losses met while one thing is printed, each once. */

@@ -1,4 +1,4 @@
-import { GatewayError, answerHold, collect, isObject, parseJson, scrubbedFailure } from '../../../engine/index.ts'
+import { GatewayError, answerHold, collect, isObject, parsedJson, scrubbedFailure } from '../../../engine/index.ts'
 import type {
   Answer,
   AnyCodec,
@@ -8,7 +8,6 @@ import type {
   Failure,
   Frame,
   Host,
-  Json,
   JsonObject,
 } from '../../../engine/index.ts'
 
@@ -27,7 +26,8 @@ export async function refusal(
   const hold = answerHold(host)
   const bytes = await collect(answer.body, errorLimit, hold)
   hold.release()
-  const failure = codec.error.parse(answer.status, parsed(bytes))
+  // Error pages of proxies are no JSON; the status says enough.
+  const failure = codec.error.parse(answer.status, parsedJson(bytes.toString()))
   const retryAfter = waitOf(answer.headers)
   const shouldRetry = words.get(answer.headers['x-should-retry'] ?? '')
   return refused(
@@ -132,15 +132,6 @@ function codeOf(status: number): ErrorCode {
   if (status === 429) return 'rate_limit_exceeded'
   if (status === 529) return 'overloaded'
   return status >= 500 ? 'upstream_error' : 'upstream_rejected'
-}
-
-function parsed(bytes: Buffer): Json | undefined {
-  try {
-    return parseJson(bytes.toString()) as Json
-  } catch {
-    // Error pages of proxies are no JSON; the status says enough.
-    return undefined
-  }
 }
 
 /** What `x-should-retry` says to official clients. */

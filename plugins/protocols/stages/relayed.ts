@@ -7,6 +7,7 @@ import {
   encodeFrame,
   eventRoom,
   eventTooLarge,
+  parsedJson,
   through,
 } from '../../../engine/index.ts'
 import type {
@@ -25,7 +26,7 @@ import { estimated, saidIn } from './estimated.ts'
 import type { Back, Exchange } from './translate-back.ts'
 import { asked, eventStream, failureOf } from './translate-back.ts'
 import { withoutHidden } from './without-hidden.ts'
-import { parsedData, withoutSecrets } from './without-secrets.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 /** Bytes at the end of a stream in which its last frames nearly always are, and in which they are else. */
 const nearEnd = 2 * 1024
@@ -236,7 +237,7 @@ function completed(bytes: Uint8Array | undefined): string {
 }
 
 function isWhole({ data }: Frame): boolean {
-  return data === '[DONE]' || parsedData(data) !== undefined
+  return data === '[DONE]' || parsedJson(data) !== undefined
 }
 
 function printed(frames: readonly Frame[]): string {

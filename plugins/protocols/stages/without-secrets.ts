@@ -1,4 +1,4 @@
-import { FrameDecoder, bufferOf, encodeFrame, isObject, mapTexts, parseJson } from '../../../engine/index.ts'
+import { FrameDecoder, bufferOf, encodeFrame, isObject, mapTexts, parsedJson } from '../../../engine/index.ts'
 import type { AnyCodec, Frame, Host, Json } from '../../../engine/index.ts'
 
 /** Stands in every frame that announces a failure, and in hardly any other. */
@@ -27,18 +27,8 @@ function announces(frame: Frame, codec: AnyCodec): boolean {
   return event === 'error' || event.endsWith('failed') || codec.failed?.(frame) !== undefined
 }
 
-/** The JSON of an event; undefined for what is none: it was cut in the middle, or is a word of the protocol. */
-export function parsedData(data: string): Json | undefined {
-  try {
-    return parseJson(data) as Json
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
-}
-
 function scrubbedFrame({ event, data }: Frame, scrub: Host['scrub']): Frame {
-  const value = parsedData(data)
+  const value = parsedJson(data)
   const clean = value === undefined ? scrub(data) : JSON.stringify(scrubbedEvent(value, scrub))
   return event === undefined ? { data: clean } : { event: scrub(event), data: clean }
 }

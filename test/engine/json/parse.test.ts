@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { parseJson, parseVerbatim } from '../../../engine/json/parse.ts'
+import { parseJson, parseVerbatim, parsedJson, parsedObject } from '../../../engine/json/parse.ts'
 
 /** Two texts: after V8 has read the first, it reads the key of the second wrongly. */
 const pairs = [
@@ -151,6 +151,27 @@ describe('parseJson', () => {
     // A quadratic reader would take hours.
     for (const piece of hostile) outcome(parseJson, `{"\\u0061":${piece.repeat(size / piece.length)}`)
     for (const piece of hostile) outcome(parseJson, `["${piece.repeat(size / piece.length)}`)
+  })
+})
+
+describe('a text that may be no JSON', () => {
+  it('has a value where it is some, and an object where it is one', () => {
+    expect(['{"a":[1]}', '[1]', 'null', '"a"', '', '{"a":', '[DONE]'].map(parsedJson)).to.deep.equal([
+      { a: [1] },
+      [1],
+      null,
+      'a',
+      undefined,
+      undefined,
+      undefined,
+    ])
+    expect(['{"a":[1]}', '[1]', 'null', '"a"', '{"a":'].map(parsedObject)).to.deep.equal([
+      { a: [1] },
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 })
 

@@ -1,5 +1,6 @@
+import { parsedObject } from '../../../../engine/index.ts'
 import type { JsonObject } from '../../../../engine/index.ts'
-import { object, parsedObject, text } from '../values.ts'
+import { object, text } from '../values.ts'
 
 /** What an event that ends a response is called. */
 const terminal = new Set(['response.completed', 'response.incomplete', 'response.failed'])

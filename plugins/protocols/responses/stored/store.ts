@@ -1,6 +1,6 @@
-import { GatewayError, defineStage, noConfig } from '../../../../engine/index.ts'
+import { GatewayError, defineStage, noConfig, parsedObject } from '../../../../engine/index.ts'
 import type { Envelope, Given, Host, JsonObject, KeyValue, Scope } from '../../../../engine/index.ts'
-import { object, parsedObject, text } from '../values.ts'
+import { object, text } from '../values.ts'
 import { keep, recordOf } from './keep.ts'
 import { keepOnSocket, sessionsOf } from './session.ts'
 import type { Sessions } from './session.ts'
