@@ -17,7 +17,7 @@ const PATTERNS: readonly RegExp[] = [
   /\b(eyJ)[\w-]{8,}(?:\.[\w-]*){0,4}/g,
   /(:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,1024}(?=@)/g,
   /([?&](?:api[-_]?)?(?:key|token|secret|password)=)[^\s&"'#]+/gi,
-  /((?:authorization|api[-_]?key|secret|password|token|cookie)["'\\]{0,8}\s{0,8}[:=]\s{0,8}["'\\]{0,8})[^\s"'\\,;&}]{6,}/gi,
+  /((?:authorization|api[-_]?key|secret|password|token|cookie)["'\\]{0,8}\s{0,8}[:=]\s{0,8}["'\\]{0,8}(?:(?:Bearer|Basic)\s{1,8})?)(?!(?:Bearer|Basic)\s)[^\s"'\\,;&}]{6,}/gi,
 ]
 
 /** What every text that one of them fits holds; most ids and words do not. */

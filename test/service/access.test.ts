@@ -108,6 +108,11 @@ describe('who may use what', () => {
       anthropic({ url: gateway.url, key })
         .messages.create({ model, max_tokens: 9, messages: [{ role: 'user', content: 'x' }] })
         .then(undefined, (error: unknown) => error)
+    const keyless = await fetch(`${gateway.url}/v1/models`)
+    expect(await keyless.json()).to.have.nested.property(
+      'error.message',
+      'No API key was sent. Send it as "authorization: Bearer <key>" or as "x-api-key: <key>".',
+    )
     const unknown = await chat('sk-unknown', 'small')
     expect(unknown).to.be.instanceOf(OpenAI.AuthenticationError)
     expect(unknown).to.include({ status: 401, code: 'invalid_api_key', type: 'invalid_request_error', param: null })

@@ -96,7 +96,9 @@ describe('engine/store/redaction', () => {
     const secrets = new Secrets()
     const table: readonly (readonly [string, string])[] = [
       ['Incorrect API key provided: sk-proj-abcDEF123_-x.', `Incorrect API key provided: sk-${HIDDEN}.`],
-      ['authorization: Bearer abc.def-123', `authorization: ${HIDDEN} ${HIDDEN}`],
+      ['authorization: Bearer abc.def-123', `authorization: Bearer ${HIDDEN}`],
+      // Letters alone, which are a secret where a header shows one.
+      ['authorization: Bearer opensesame', `authorization: Bearer ${HIDDEN}`],
       ['sent Basic dXNlcjpwYXNz0w==', `sent Basic ${HIDDEN}`],
       ['cannot reach redis://me:hunter2@host:6379/0', `cannot reach redis://me:${HIDDEN}@host:6379/0`],
       ['GET /v1/models?key=abc&x=1', `GET /v1/models?key=${HIDDEN}&x=1`],
@@ -115,6 +117,7 @@ describe('engine/store/redaction', () => {
       'password authentication failed for user "postgres"',
       'https://host:8080/v1/models?limit=20@2',
       '0190c2f4-7b1e-7abc-8def-0123456789ab',
+      'Send it as "authorization: Bearer <key>" or as "x-api-key: <key>".',
     ]
     for (const text of texts) expect(secrets.scrub(text)).to.equal(text)
   })
