@@ -125,3 +125,21 @@ export function attemptsOf(nodes: readonly StepNode[]): AttemptNode[] {
     return node.kind === 'attempt' ? [node, ...attemptsOf([...node.steps, ...(node.otherwise ?? [])])] : []
   })
 }
+
+/** The names of the pipelines that some steps, and those below them, include or name in their fields. */
+export function pipelinesIn(nodes: readonly StepNode[]): string[] {
+  return nodes.flatMap((node) => {
+    switch (node.kind) {
+      case 'use':
+        return [node.pipeline]
+      case 'stage':
+        return node.pipelines.map(({ name }) => name)
+      case 'switch':
+        return node.arms.flatMap(({ steps }) => pipelinesIn(steps))
+      case 'attempt':
+        return pipelinesIn([...node.steps, ...(node.otherwise ?? [])])
+      case 'unknown':
+        return []
+    }
+  })
+}

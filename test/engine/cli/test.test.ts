@@ -51,6 +51,26 @@ describe('cli/test', () => {
     expect(out.filter((line) => line.endsWith('.test.yaml'))).to.have.length(files.length)
   })
 
+  it('tries a pipeline without those that it has nothing to do with', async () => {
+    // Its model is one of the configuration, and the fixture has models of its own.
+    const pinned = `
+name: pinned
+summary: Serves one model.
+protocol: chat
+routes: [POST /pinned]
+stages: [{ auth: { with: key } }, parse, { pin: { model: echo } }, { use: generate }]
+`
+    await here.write('pipelines/pinned.yaml', pinned)
+    await here.write(
+      'a.test.yaml',
+      fixture(`{ name: runs, ${request}, upstream: [${answer}], expect: { asked: [small-1] } }`),
+    )
+    expect(await lines('a.test.yaml')).to.deep.equal({
+      status: 0,
+      out: ['a.test.yaml', '  ✔ runs', '', '1 passing'],
+    })
+  })
+
   it('asks the candidates in order and answers what the last one says', async () => {
     const expected =
       'expect: { asked: [small-1, { provider: second, path: /chat/completions, body: { model: large } }], slots: { model.model.name: large }, reply: { status: 200, body: { choices: [{ message: { content: yes } }] } } }'
