@@ -48,7 +48,7 @@ export async function describeRequest(
     ['at', new Date(row.at).toISOString()],
     ['key', keyName(row, names)],
     ['asked for', row.requested ?? '-'],
-    ['served by', servedBy(row)],
+    ['served by', row.model === null ? '-' : servedBy(row)],
     [
       'protocols',
       row.upstream_protocol === null ? (row.protocol ?? '-') : `${row.protocol ?? '-'} -> ${row.upstream_protocol}`,
@@ -124,6 +124,7 @@ function keyName({ key_id: id }: StoredRequest, names: Names): string {
   return id === null ? '-' : (names.get(id) ?? id.replace(/^file:/, ''))
 }
 
+/** Who served, or where nobody did, what was asked for. */
 function servedBy({ requested, model, provider }: StoredRequest): string {
   if (model === null) return requested ?? '-'
   return `${requested === null || requested === model ? '' : `${requested} -> `}${model} at ${provider ?? '-'}`

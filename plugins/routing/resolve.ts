@@ -1,4 +1,4 @@
-import { GatewayError, defineStage, didYouMean, noConfig } from '../../engine/index.ts'
+import { GatewayError, defineStage, didYouMean, holds, isPattern, noConfig } from '../../engine/index.ts'
 import type { Catalog, Principal } from '../../engine/index.ts'
 
 /** Finds the model that the requested name stands for. */
@@ -31,11 +31,11 @@ function unknownModel(name: string, catalog: Catalog, principal: Principal | und
   return new GatewayError('model_not_found', { model: shown }, { param: 'model', ...message })
 }
 
-/** Names of the models that a key may use; nobody is told of any other. */
+/** Names of the models that a key may use; nobody is told of any other. A pattern is the name of none. */
 function namesFor(principal: Principal | undefined, { models }: Catalog): readonly string[] {
   const allowed = principal?.models
   return models
-    .filter(({ name }) => allowed === undefined || allowed.has(name))
+    .filter(({ name }) => !isPattern(name) && (allowed === undefined || holds(allowed, name)))
     .slice(0, compared)
     .flatMap(({ name, aliases }) => [name, ...aliases])
 }

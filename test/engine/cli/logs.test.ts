@@ -122,6 +122,7 @@ describe('cli/logs', () => {
   it('shows the place of an error on its pipeline', async () => {
     const { out } = await sluice('logs', ids['unknown'] ?? '')
     const text = out.join('\n')
+    expect(text).to.match(/asked for +nothing\n +served by +-\n/)
     expect(text).to.match(/failed at pipelines\/route\.yaml:\d+:\d+/)
     expect(text).to.match(/\d+ \| {3}- resolve # request\.model -> target\n +\| {5}\^/)
   })

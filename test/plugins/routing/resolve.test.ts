@@ -5,7 +5,7 @@ import resolve from '../../../plugins/routing/resolve.ts'
 
 const record = (name: string, ...aliases: readonly string[]) =>
   ({ name, aliases }) as Partial<ModelRecord> as ModelRecord
-const models = [record('gpt-small', 'small-model'), record('gpt-large'), record('secret-model')]
+const models = [record('gpt-small', 'small-model'), record('gpt-large'), record('secret-model'), record('far/*')]
 const find = (name: string) => models.find((model) => model.name === name || model.aliases.includes(name))
 const host = { catalog: { models, find } as Partial<Catalog> } as Host
 
@@ -41,6 +41,11 @@ describe('resolve', () => {
     expect(refusal('secret-modle', 'gpt-small')).to.equal('The model "secret-modle" does not exist.')
     expect(refusal('gpt-smal', 'gpt-large', 'secret-model')).not.to.include('gpt-small')
     expect(refusal('small-modl', 'gpt-large')).to.equal('The model "small-modl" does not exist.')
+  })
+
+  it('knows patterns: those of a key, and those that are names of models and stand for others', () => {
+    expect(refusal('gpt-smal', 'gpt-*')).to.contain('did you mean "gpt-small"?')
+    expect(refusal('far/')).to.equal('The model "far/" does not exist.')
   })
 
   it('neither repeats nor compares a long name', () => {
