@@ -1,6 +1,7 @@
+import { join } from 'node:path'
+import { mock } from 'node:test'
 import { expect } from 'chai'
 import { Warmth } from '../../../engine/live/warmth.ts'
-import { join } from 'node:path'
 import { ExchangeScope } from '../../../engine/http/scope.ts'
 import type { Host } from '../../../engine/index.ts'
 import validate from '../../../plugins/protocols/stages/validate.ts'
@@ -12,12 +13,18 @@ describe('what is made ready once the gateway serves', () => {
   const log = { warn: (facts: unknown) => void warnings.push(facts) } as unknown as ConstructorParameters<
     typeof Warmth
   >[0]
+  /** Lets time pass for the mocked timers, then gives the process its own back. */
+  const passes = (milliseconds: number) => {
+    mock.timers.tick(milliseconds)
+    mock.timers.reset()
+  }
   /** Resolves when a piece that was added last is done. */
   const last = (warmth: Warmth) => new Promise<void>((resolve) => warmth.add(resolve))
 
   it('is done a piece at a time, none before and none after, whatever becomes of one', async () => {
     const done: string[] = []
     const warmth = new Warmth(log)
+    mock.timers.enable({ apis: ['setTimeout'] })
     for (const name of ['one', 'two']) {
       warmth.add(() => {
         done.push(name)
@@ -27,7 +34,7 @@ describe('what is made ready once the gateway serves', () => {
     warmth.add(() => {
       throw new Error('cold')
     })
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    passes(1_000)
     expect(done).to.deep.equal([])
     await warmth.start()
     expect(done).to.deep.equal(['one', 'after one', 'two', 'after two'])
@@ -35,8 +42,9 @@ describe('what is made ready once the gateway serves', () => {
     // What a reload brings is done too.
     await last(warmth)
     warmth.stop()
+    mock.timers.enable({ apis: ['setTimeout'] })
     warmth.add(() => done.push('late'))
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    passes(1_000)
     expect(done).not.to.include('late')
   })
 
