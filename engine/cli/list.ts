@@ -93,10 +93,7 @@ function describe(component: Component, json: boolean, terminal: Terminal): void
   const told = facts.map(([word, text]) => [word, text])
   const rows = fields.flatMap(({ path, type, required, default: value, description }) => {
     const fallback = value === undefined ? '' : `; default ${typeof value === 'string' ? value : JSON.stringify(value)}`
-    return [
-      [path, `${type}${required ? '; required' : fallback}`],
-      ['', description],
-    ]
+    return [[path, `${type}${required ? '; required' : fallback}`], ...(description === '' ? [] : [['', description]])]
   })
   const parts = [
     `${terminal.style('bold', name)}\n  ${wrap(summary, '  ')}`,

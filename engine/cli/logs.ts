@@ -60,6 +60,7 @@ export async function logs(options: LogsOptions, terminal: Terminal): Promise<nu
     const show = shower(options.json, names, terminal)
     const rows = await latestRequests(database, filter, limit)
     for (const row of rows.toReversed()) show(row)
+    if (rows.length === 0 && !options.json && !options.follow) terminal.out('There is no such request in the log.')
     const shown = new Set(rows.map(({ id }) => id))
     if (options.follow) await follow(database, filter, shown, show, options.signal ?? terminal.unread)
     return 0

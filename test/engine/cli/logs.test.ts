@@ -96,6 +96,12 @@ describe('cli/logs', () => {
     expect(await shown('--since', '2999-01-01')).to.deep.equal([])
   })
 
+  it('says so where there is nothing to show', async () => {
+    const none = { status: 0, out: ['There is no such request in the log.'] }
+    expect(await sluice('logs', '--provider', 'nobody')).to.deep.include(none)
+    expect(await sluice('logs', '--provider', 'nobody', '--json')).to.deep.include({ status: 0, out: [] })
+  })
+
   it('refuses filters that mean nothing', async () => {
     for (const words of [
       ['--status', 'bad'],
