@@ -145,7 +145,7 @@ class Parser {
     const schema = stage.config as {
       readonly properties?: Readonly<Record<string, { readonly 'x-pipeline'?: boolean }>>
     }
-    const config = this.#valid(schema, at, given ?? {})
+    const config = this.#valid(schema, at, this.#fields(name, schema, at, given))
     const pipelines = Object.entries(schema.properties ?? {}).flatMap(([field, property]): StageNode['pipelines'] => {
       const named = isObject(config) ? config[field] : undefined
       return property['x-pipeline'] === true && typeof named === 'string'
@@ -154,6 +154,16 @@ class Parser {
     })
     const timeout = duration(stage.timeout ?? stageTimeout)
     return { kind: 'stage', place, stage, config: isObject(config) ? config : {}, pipelines, timeout }
+  }
+
+  /** The fields of a stage; a time that stands among them and belongs beside the name is told as just that. */
+  #fields(name: string, { properties = {} }: { readonly properties?: object }, at: Path, given: Json): Json {
+    if (!isObject(given) || given[timeoutWord] === undefined || Object.hasOwn(properties, timeoutWord))
+      return given ?? {}
+    const message = `"${timeoutWord}" is no field of "${name}"; write it beside the name, in its column`
+    this.#report([...at, timeoutWord], 'step', message, 'key')
+    const { [timeoutWord]: _, ...fields } = given
+    return fields
   }
 
   #switch(place: Place, at: Path, given: Json): StepNode {

@@ -22,7 +22,7 @@ finally:
   - log: { type: chat }
 \`\`\`
 
-Beside its name any step may say how long it may take; \`npx sluice explain\` shows what each stage has without that. When the time is over, the request ends with 504 and the log names the step.
+Beside its name any step may say how long it may take; \`npx sluice explain\` shows what each stage has without that. When the time is over, the request ends with 504, or another candidate is tried.
 
 \`\`\`yaml
 - use: generate

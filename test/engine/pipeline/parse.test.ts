@@ -32,6 +32,7 @@ name: three
   - { timeout: 5s }
   - { timeout: soon, reply: null }
   - { reply: null, timeout: 5 }
+  - reply: { timeout: 5s }
 `
     expect(findings({ 'p.yaml': plain + stages })).to.deep.equal([
       'p.yaml:4:10: "use" takes the name of a pipeline [step]',
@@ -48,6 +49,7 @@ name: three
       'p.yaml:13:5: a step is a name, or a name with its fields [step]',
       'p.yaml:14:16: must be a number and its unit (ms, s, m, h or d), such as 60s [pattern]',
       'p.yaml:15:29: must be a string [type]',
+      'p.yaml:16:14: "timeout" is no field of "reply"; write it beside the name, in its column [step]',
     ])
   })
 
