@@ -188,7 +188,7 @@ export class ApiKeys implements Keys {
       })
       .onConflict((conflict) => conflict.column('name').doNothing())
       .executeTakeFirstOrThrow()
-    if (made !== 1n) throw new NameTaken(`an API key named "${name}" exists already`)
+    if (made !== 1n) throw new NameTaken(`an API key named "${name}" exists already; a revoked one keeps its name`)
     await this.refresh()
     return { id, text }
   }
