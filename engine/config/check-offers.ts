@@ -1,6 +1,7 @@
 import type { AnyCodec } from '../spec/codec.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
+import { isPattern } from '../spec/model-pattern.ts'
 import type { AnyProvider, Offer } from '../spec/provider.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import type { Registry } from './registry.ts'
@@ -81,7 +82,7 @@ function checkAssumed(
   codecs: Registry['codecs'],
 ): readonly Diagnostic[] {
   const { name, protocols: wanted } = model
-  if (typeof name === 'string' && name.endsWith('*')) return []
+  if (typeof name === 'string' && isPattern(name)) return []
   const spoken = offers.flatMap(({ protocol }) => protocol ?? [])
   return spoken
     .filter((protocol) => !Array.isArray(wanted) || wanted.includes(protocol))
