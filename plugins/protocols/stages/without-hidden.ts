@@ -1,13 +1,32 @@
-import { FrameDecoder, bufferOf, encodeFrame } from '../../../engine/index.ts'
+import { FrameDecoder, bufferOf } from '../../../engine/index.ts'
 import type { Hidden } from '../../../engine/index.ts'
 
-/** Takes hidden frames out of whole events; where there are none, as nearly always, the bytes stay what they are. */
+const emptyLine = '\n\n'
+
+/**
+ * Takes hidden frames out of whole events whose lines end in LF. Only a frame with the sign of a hidden one is decoded: one
+ * read may bring hundreds, and where none is hidden, as nearly always, the bytes stay what they are.
+ */
 export function withoutHidden(hidden: Hidden | undefined): (events: Uint8Array) => Uint8Array {
   if (!hidden) return (events) => events
   return (events) => {
-    if (!bufferOf(events).includes(hidden.sign)) return events
-    const frames = new FrameDecoder().push(events)
-    const left = frames.filter((frame) => !hidden.is(frame))
-    return left.length === frames.length ? events : Buffer.from(left.map(encodeFrame).join(''))
+    const bytes = bufferOf(events)
+    let at = bytes.indexOf(hidden.sign)
+    if (at < 0) return events
+    const kept: Uint8Array[] = []
+    let from = 0
+    while (at >= 0) {
+      const before = bytes.lastIndexOf(emptyLine, at)
+      const start = before < from ? from : before + emptyLine.length
+      const after = bytes.indexOf(emptyLine, at)
+      const end = after < 0 ? bytes.length : after + emptyLine.length
+      const [frame] = new FrameDecoder().push(bytes.subarray(start, end))
+      if (frame && hidden.is(frame)) {
+        kept.push(bytes.subarray(from, start))
+        from = end
+      }
+      at = bytes.indexOf(hidden.sign, end)
+    }
+    return from === 0 && kept.length === 0 ? events : Buffer.concat([...kept, bytes.subarray(from)])
   }
 }
