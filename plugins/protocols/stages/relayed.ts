@@ -32,6 +32,9 @@ import { withoutSecrets } from './without-secrets.ts'
 const nearEnd = 2 * 1024
 const farEnd = 8 * 1024
 
+/** Bytes in which the last event nearly always is. */
+const lastEvent = 512
+
 /**
  * A stream of the client's own protocol, passed on event by event, byte for byte, with lines that end in LF. An event
  * that is too large to be held passes as it arrives. The stream's usage is read from its ends once it is over. A stream
@@ -59,6 +62,8 @@ class Relay implements Transform {
   readonly #visible: (events: Uint8Array) => Uint8Array
   #read: Measured | undefined
   #failure: Failure | undefined
+  /** It has come to its last word, and lacks nothing any more. */
+  #done = false
   /** Its upstream has ended it; until then its client may leave. */
   #ended = false
   /** What was passed on ends inside a large event. */
@@ -122,7 +127,13 @@ class Relay implements Transform {
   #finished(bytes: Uint8Array): Uint8Array {
     const before = bytes.subarray(0, bytes.length - lastWord.length)
     this.#ends.add(before)
-    const last = Buffer.from(printed(this.#closing()) || lastWord)
+    const frames = this.#closing()
+    this.#done = true
+    if (frames.length === 0) {
+      this.#ends.add(bytes.subarray(before.length))
+      return bytes
+    }
+    const last = Buffer.from(printed(frames))
     this.#ends.add(last)
     return Buffer.concat([before, last])
   }
@@ -152,7 +163,9 @@ class Relay implements Transform {
 
   #closing(): readonly Frame[] {
     if (this.#guard) return this.#guard.end()
-    return this.#exchange.codec.close?.(asked(this.#exchange), lately(this.#ends).at(-1)) ?? []
+    if (this.#done) return []
+    const last = this.#ends.last(lastEvent).at(-1) ?? lately(this.#ends).at(-1)
+    return this.#exchange.codec.close?.(asked(this.#exchange), last) ?? []
   }
 
   #failing(error: Error): readonly Frame[] | undefined {
