@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks'
 import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../spec/error.ts'
 import { unwatch, watch } from '../pipeline/deadline.ts'
+import type { Waiting } from '../pipeline/deadline.ts'
 import { tooMuchInHand } from '../stream/in-hand.ts'
 import type { Hold } from '../stream/in-hand.ts'
 import type { HttpLimits } from './limits.ts'
@@ -36,8 +37,8 @@ export function readBody(request: IncomingMessage, { limit, hold, silence }: Bod
     const parts: Buffer[] = []
     let size = 0
     let heard = performance.now()
-    const reading = {
-      look(now: number) {
+    const reading: Waiting = {
+      look(now) {
         if (now - heard >= silence) stop(new GatewayError('request_timeout', { seconds: silence / 1_000 }))
       },
     }

@@ -7,6 +7,8 @@ const looks = 16
 export interface Beat {
   /** Looks since something was sent. */
   quiet: number
+  /** Undefined once it has stopped: a table of the set that was outgrown must not keep a stream that is over. */
+  say: (() => void) | undefined
   stop(): void
 }
 
@@ -16,7 +18,7 @@ export interface Beat {
  */
 class Interval {
   readonly #every: number
-  readonly #watched = new Map<Beat, () => void>()
+  readonly #watched = new Set<Beat>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(milliseconds: number) {
@@ -24,21 +26,22 @@ class Interval {
   }
 
   watch(say: () => void): Beat {
-    const beat: Beat = { quiet: 0, stop: () => this.#forget(beat) }
-    this.#watched.set(beat, say)
+    const beat: Beat = { quiet: 0, say, stop: () => this.#forget(beat) }
+    this.#watched.add(beat)
     this.#timer ??= setInterval(() => this.#look(), this.#every).unref()
     return beat
   }
 
   #look(): void {
-    for (const [beat, say] of this.#watched) {
+    for (const beat of this.#watched) {
       if (++beat.quiet < looks) continue
       beat.quiet = 0
-      say()
+      beat.say?.()
     }
   }
 
   #forget(beat: Beat): void {
+    beat.say = undefined
     this.#watched.delete(beat)
     if (this.#watched.size > 0) return
     clearInterval(this.#timer)

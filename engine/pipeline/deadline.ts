@@ -3,10 +3,14 @@ import { performance } from 'node:perf_hooks'
 import { GatewayError } from '../spec/error.ts'
 import type { RunScope, Step } from './run.ts'
 
-/** Something that is waited for. */
+/** Something that is waited for, with what is done each time it is looked at. */
 export interface Waiting {
-  /** @param now milliseconds of `performance.now()` */
-  look(now: number): void
+  /**
+   * Undefined once nobody waits any more: a table of the set that was outgrown may live on for a while, and with it all
+   * that it refers to, streams with their buffers among them.
+   * @param now milliseconds of `performance.now()`
+   */
+  look: ((now: number) => void) | undefined
 }
 
 /** Milliseconds between two looks: how late what waits may be found out of time. */
@@ -26,43 +30,41 @@ export function watch(one: Waiting): void {
 
 /** Has it looked at no more. False: it was not any more. */
 export function unwatch(one: Waiting): boolean {
+  one.look = undefined
   return waiting.delete(one)
 }
 
 function lookAtAll(): void {
   const now = performance.now()
-  for (const one of waiting) one.look(now)
+  for (const one of waiting) one.look?.(now)
   if (waiting.size > 0) return
   clearInterval(looking)
   looking = undefined
 }
 
-/** A stage that has answered a promise. */
-export class StageWait implements Waiting {
-  readonly #scope: RunScope
-  readonly #deadline: number
-  readonly #expired: (error: GatewayError) => void
-  readonly #stage: string
-
-  /**
-   * @param limit milliseconds it may take, unless the steps around it have less
-   * @param expired called when that time is over; whatever the stage answers then comes too late
-   */
-  constructor(stage: string, limit: number, scope: RunScope, expired: (error: GatewayError) => void) {
-    this.#stage = stage
-    this.#scope = scope
-    this.#deadline = Math.min(scope.clock() + limit, scope.deadline)
-    this.#expired = expired
-    watch(this)
+/**
+ * Waits for a stage that has answered a promise.
+ * @param limit milliseconds it may take, unless the steps around it have less
+ * @param expired called when that time is over; whatever the stage answers then comes too late
+ */
+export function waitForStage(
+  stage: string,
+  limit: number,
+  scope: RunScope,
+  expired: (error: GatewayError) => void,
+): Waiting {
+  const deadline = Math.min(scope.clock() + limit, scope.deadline)
+  const waiting: Waiting = {
+    look(now) {
+      if (scope.clock(now) < deadline) return
+      unwatch(waiting)
+      const error = new GatewayError('stage_timeout', { stage }, { tags: ['timeout'] })
+      scope.giveUp(error)
+      expired(error)
+    },
   }
-
-  look(now: number): void {
-    if (this.#scope.clock(now) < this.#deadline) return
-    unwatch(this)
-    const error = new GatewayError('stage_timeout', { stage: this.#stage }, { tags: ['timeout'] })
-    this.#scope.giveUp(error)
-    this.#expired(error)
-  }
+  watch(waiting)
+  return waiting
 }
 
 /** Steps that together may take `limit` milliseconds: the stage that runs when they are over fails. */

@@ -4,7 +4,7 @@ import type { SlotName } from '../spec/slots.ts'
 import type { Scope } from '../spec/stage.ts'
 import { puts } from './bag.ts'
 import type { Bag } from './bag.ts'
-import { StageWait, unwatch } from './deadline.ts'
+import { unwatch, waitForStage } from './deadline.ts'
 import type { Route } from './nodes.ts'
 
 export type { Bag } from './bag.ts'
@@ -141,7 +141,7 @@ export function stageStep({ name, at, provides, run, timeout, strict }: BuiltSta
   const wait = (slots: Bag, given: PromiseLike<Bag>, scope: RunScope) =>
     new Promise<void>((resolve, reject) => {
       const refuse = (thrown: unknown) => reject(failed(thrown, scope))
-      const waiting = new StageWait(name, timeout, scope, refuse)
+      const waiting = waitForStage(name, timeout, scope, refuse)
       given.then(
         (late) => {
           if (!unwatch(waiting)) return

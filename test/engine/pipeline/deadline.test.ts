@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { AnyStage, Candidate, GatewayError, Scope } from '../../../engine/index.ts'
 import type { Bag } from '../../../engine/pipeline/run.ts'
+import { unwatch, waitForStage } from '../../../engine/pipeline/deadline.ts'
 import { execute, finish } from '../../../engine/pipeline/run.ts'
 import { TestScope, compiled, stub } from './stubs.ts'
 
@@ -42,6 +43,14 @@ describe('the deadline of a step', () => {
     if (!thrown) throw new Error('did not fail')
     return thrown
   }
+
+  it('keeps nothing of what it has waited for', () => {
+    const waiting = waitForStage('stage', 60_000, scope, () => undefined)
+    expect(waiting.look).to.be.a('function')
+    expect(unwatch(waiting)).to.equal(true)
+    expect(waiting.look).to.equal(undefined)
+    expect(unwatch(waiting)).to.equal(false)
+  })
 
   it('is an error at the place of the stage, which is told to stop', async () => {
     const earlier: Error[] = []
