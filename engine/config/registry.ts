@@ -96,8 +96,8 @@ function unknownSlots(
   ownerOf: (stage: string) => string,
 ): Diagnostic[] {
   const known = new Set<string>([...slots.keys(), ...[...stages.values()].flatMap(({ provides }) => provides)])
-  return [...stages.values()].flatMap(({ name, needs, maybe = [] }) =>
-    [...needs, ...maybe]
+  return [...stages.values()].flatMap(({ name, needs, reads = [] }) =>
+    [...needs, ...reads]
       .filter((slot) => !known.has(slot))
       .map((slot) =>
         inFile(

@@ -43,14 +43,14 @@ function planned(
   const base = { kind, file, line, column, ...timeout }
   switch (step.kind) {
     case 'stage': {
-      const { name, needs, maybe = [], provides } = step.stage
+      const { name, needs, reads = [], provides } = step.stage
       const options = Object.entries(step.config).map(([option, value]) => {
         const hidden = place.source.interpolated([...place.path, name, option])
         return { name: option, value: hidden ? '(from the environment)' : (value ?? null) }
       })
       const insisted = step.stage.insists?.(step.config) ?? []
-      const reads = maybe.filter((slot) => !insisted.includes(slot))
-      return { ...base, name, needs: [...needs, ...insisted], reads, gives: provides, options }
+      const optional = reads.filter((slot) => !insisted.includes(slot))
+      return { ...base, name, needs: [...needs, ...insisted], reads: optional, gives: provides, options }
     }
     case 'use':
       return { ...base, name: step.pipeline, do: plan(byName.get(step.pipeline)?.stages ?? []) }

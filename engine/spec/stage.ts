@@ -99,19 +99,19 @@ export interface HostStatus {
   readonly degraded: readonly string[]
 }
 
-export type Given<N extends SlotName, M extends SlotName> = { readonly [K in N]: Slots[K] } & {
-  readonly [K in M]?: Slots[K]
+export type Given<N extends SlotName, R extends SlotName> = { readonly [K in N]: Slots[K] } & {
+  readonly [K in R]?: Slots[K]
 }
 export type Gives<P extends SlotName> = { readonly [K in P]: Slots[K] }
 
 /** A stage that was built from its configuration: slots in, slots out. It returns exactly what it provides. */
-export type Run<N extends SlotName, M extends SlotName, P extends SlotName> = (
-  slots: Given<N, M>,
+export type Run<N extends SlotName, R extends SlotName, P extends SlotName> = (
+  slots: Given<N, R>,
   scope: Scope,
 ) => Gives<P> | Promise<Gives<P>>
 
 /** One step of a pipeline. The name is the word in YAML and the name of its file. */
-export interface StageParts<S, N extends SlotName, M extends SlotName, P extends SlotName> {
+export interface StageParts<S, N extends SlotName, R extends SlotName, P extends SlotName> {
   readonly name: string
   readonly summary: string
   /** JSON Schema of its fields; every property has a description, and a default or a place in `required`. */
@@ -119,15 +119,15 @@ export interface StageParts<S, N extends SlotName, M extends SlotName, P extends
   /** Slots that must surely be there: the check at load refuses a pipeline where they are not. */
   readonly needs: readonly N[]
   /** Slots it reads when they are there. */
-  readonly maybe?: readonly M[]
-  /** Those of `maybe` that must surely be there with this configuration. */
-  insists?(config: ConfigOf<S>): readonly M[]
+  readonly reads?: readonly R[]
+  /** Those of `reads` that must surely be there with this configuration. */
+  insists?(config: ConfigOf<S>): readonly R[]
   readonly provides: readonly P[]
   /** How long it may take where its pipeline says nothing, such as `1h`; unset: `60s`. */
   readonly timeout?: string
   /** Whether it reads the body of the request: a route whose requests have none cannot use it. */
   readonly readsBody?: boolean
-  build(config: ConfigOf<S>, host: Host): Run<N, M, P>
+  build(config: ConfigOf<S>, host: Host): Run<N, R, P>
 }
 
 /** A declared stage, as a registry holds it: built only with a configuration its own schema accepted. */
@@ -137,7 +137,7 @@ export interface AnyStage {
   readonly summary: string
   readonly config: JSONSchema
   readonly needs: readonly SlotName[]
-  readonly maybe?: readonly SlotName[]
+  readonly reads?: readonly SlotName[]
   // oxlint-disable-next-line typescript/no-explicit-any
   insists?(config: any): readonly SlotName[]
   readonly provides: readonly SlotName[]
@@ -147,13 +147,13 @@ export interface AnyStage {
   build(config: any, host: Host): Run<any, any, any>
 }
 
-/** Declares a stage; what it may read and must return follows from `needs`, `maybe` and `provides`. */
+/** Declares a stage; what it may read and must return follows from `needs`, `reads` and `provides`. */
 export function defineStage<
   const S,
   N extends SlotName = never,
-  M extends SlotName = never,
+  R extends SlotName = never,
   P extends SlotName = never,
->(stage: StageParts<S, N, M, P>): AnyStage {
+>(stage: StageParts<S, N, R, P>): AnyStage {
   return { kind: 'stage', ...stage } as AnyStage
 }
 

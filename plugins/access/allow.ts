@@ -10,7 +10,7 @@ export default defineStage({
   summary: 'Leave only candidates whose model the key may use.',
   config: noConfig,
   needs: ['principal', 'request', 'candidates'],
-  maybe: ['target'],
+  reads: ['target'],
   provides: ['candidates'],
   build:
     () =>

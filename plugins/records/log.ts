@@ -25,7 +25,7 @@ export default defineStage({
     },
   } as const,
   needs: ['outcome'],
-  maybe: ['ingress', 'principal', 'request', 'model', 'upstream', 'meter'],
+  reads: ['ingress', 'principal', 'request', 'model', 'upstream', 'meter'],
   provides: [],
   build: (config, host) => (slots, scope) => {
     host.record(rowOf(config, slots, scope, host))

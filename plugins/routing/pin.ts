@@ -21,7 +21,7 @@ export default defineStage({
     },
   } as const,
   needs: ['request'],
-  maybe: ['target'],
+  reads: ['target'],
   insists: ({ model }) => (model === undefined ? ['target'] : []),
   provides: ['request', 'candidates'],
   build: ({ model: pinned, instead }, { catalog, codecs }) => {

@@ -7,7 +7,7 @@ export default defineStage({
   summary: 'Find the model that the requested name stands for.',
   config: noConfig,
   needs: ['request'],
-  maybe: ['principal'],
+  reads: ['principal'],
   provides: ['target'],
   build:
     (_, { catalog }) =>

@@ -30,7 +30,7 @@ export default defineStage({
       prefix: { type: 'string', minLength: 1, default: 'internal-', description: 'How refused names of models begin.' },
     },
   } as const,
-  // Slots that must be there: "request" is given by the stage that parses. "maybe: [...]" is for those that may be.
+  // Slots that must be there: "request" is given by the stage that parses. "reads: [...]" is for those that may be.
   needs: ['request'],
   // Slots it gives; "build" must return each of them.
   provides: [],

@@ -18,7 +18,7 @@ const stage = `export default {
       } },
     },
   },
-  needs: ['ingress'], maybe: ['principal'], provides: ['reply'],
+  needs: ['ingress'], reads: ['principal'], provides: ['reply'],
   build: () => () => ({}),
 }
 `

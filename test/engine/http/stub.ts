@@ -87,7 +87,7 @@ export default definePlugin({
       summary: 'Answers as the test says.',
       config: noConfig,
       needs: ['ingress'],
-      maybe: ['principal'],
+      reads: ['principal'],
       provides: ['reply'],
       build:
         () =>

@@ -26,7 +26,7 @@ export default defineStage({
     },
   } as const,
   needs: ['request', 'candidates'],
-  maybe: ['principal'],
+  reads: ['principal'],
   provides: ['reply', 'job'],
   build:
     ({ pipeline }, host) =>

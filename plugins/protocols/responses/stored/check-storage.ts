@@ -13,7 +13,7 @@ export default defineStage({
   summary: 'Refuse a request whose response its API key has no room for.',
   config: noConfig,
   needs: ['request'],
-  maybe: ['principal'],
+  reads: ['principal'],
   provides: [],
   build:
     (_, { keyValue, catalog, log }) =>

@@ -10,7 +10,7 @@ export default defineStage({
   summary: 'Forget the response that a failed turn on a socket wanted to continue.',
   config: noConfig,
   needs: ['outcome'],
-  maybe: ['ingress', 'request'],
+  reads: ['ingress', 'request'],
   provides: [],
   build:
     () =>

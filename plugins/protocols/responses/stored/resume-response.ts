@@ -14,7 +14,7 @@ export default defineStage({
   summary: 'Take up the request of a response in the background.',
   config: noConfig,
   needs: ['job'],
-  maybe: ['outcome'],
+  reads: ['outcome'],
   provides: ['principal', 'request'],
   build: (_, host) => {
     const codec = host.codec(protocol)

@@ -23,7 +23,7 @@ export default defineStage({
   summary: 'Write how a response in the background has ended, if it is still in progress.',
   config: noConfig,
   needs: ['outcome', 'job'],
-  maybe: ['reply', 'model', 'meter'],
+  reads: ['reply', 'model', 'meter'],
   provides: [],
   // It waits for the store up to three times.
   timeout: '4m',

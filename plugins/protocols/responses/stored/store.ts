@@ -21,7 +21,7 @@ export default defineStage({
   summary: 'Keep the response for later requests.',
   config: noConfig,
   needs: ['request', 'reply'],
-  maybe: ['ingress', 'principal', 'model', 'upstream', 'answer', 'meter'],
+  reads: ['ingress', 'principal', 'model', 'upstream', 'answer', 'meter'],
   provides: ['reply'],
   build: (_, host) => {
     const { keyValue, log } = host
