@@ -60,8 +60,9 @@ function problemOfStage(stage: Record<string, unknown>): Problem {
     return { problem: `a stage cannot be named "${name}": pipelines use that word themselves` }
   for (const list of ['needs', 'provides'])
     if (!isNames(stage[list])) return { problem: `stage "${name}": "${list}" must be a list of slots` }
-  if (stage['reads'] !== undefined && !isNames(stage['reads']))
-    return { problem: `stage "${name}": "reads" must be a list of slots` }
+  for (const list of ['reads', 'gives'])
+    if (stage[list] !== undefined && !isNames(stage[list]))
+      return { problem: `stage "${name}": "${list}" must be a list of slots` }
   if (stage['timeout'] !== undefined && !isDuration(stage['timeout']))
     return { problem: `stage "${name}": "timeout" must be a duration such as 250ms, 60s or 24h` }
   if (typeof stage['build'] !== 'function') return { problem: `stage "${name}" has no build function` }

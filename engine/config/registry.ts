@@ -95,7 +95,10 @@ function unknownSlots(
   slots: ReadonlyMap<string, AnySlot>,
   ownerOf: (stage: string) => string,
 ): Diagnostic[] {
-  const known = new Set<string>([...slots.keys(), ...[...stages.values()].flatMap(({ provides }) => provides)])
+  const known = new Set<string>([
+    ...slots.keys(),
+    ...[...stages.values()].flatMap(({ provides, gives = [] }) => [...provides, ...gives]),
+  ])
   return [...stages.values()].flatMap(({ name, needs, reads = [] }) =>
     [...needs, ...reads]
       .filter((slot) => !known.has(slot))

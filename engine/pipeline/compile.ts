@@ -117,7 +117,10 @@ class Builder {
       }
       case 'attempt': {
         const { over, tries, on, wait, otherwise } = node
-        const gives = stagesOf(node.steps, this.#byName).flatMap(({ stage }) => stage.provides)
+        const gives = stagesOf(node.steps, this.#byName).flatMap(({ stage: { provides, gives: sometimes = [] } }) => [
+          ...provides,
+          ...sometimes,
+        ])
         const attempt = attemptStep({
           over,
           tries,
@@ -138,8 +141,8 @@ class Builder {
   #stage({ stage, config, place, timeout }: StageNode): Step {
     try {
       const run = stage.build(config, this.#host) as BuiltStage['run']
-      const { name, provides } = stage
-      return stageStep({ name, at: printPlace(place), provides, run, timeout, strict: this.#strict })
+      const { name, provides, gives = [] } = stage
+      return stageStep({ name, at: printPlace(place), provides, gives, run, timeout, strict: this.#strict })
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       const inner = error instanceof Refusal ? [stage.name, ...error.path] : []

@@ -124,7 +124,7 @@ class FlowChecker {
   #stage({ stage, config, place, pipelines }: StageNode, known: Known): Known {
     for (const named of pipelines) this.#exists(named.name, named.place)
     const needs = [...stage.needs, ...(stage.insists?.(config) ?? [])]
-    return given(this.#need(needs, stage.name, place, known), stage.provides)
+    return perhaps(given(this.#need(needs, stage.name, place, known), stage.provides), stage.gives)
   }
 
   #use({ pipeline: name, place }: UseNode, known: Known): Known {
@@ -152,12 +152,17 @@ class FlowChecker {
   }
 
   #switch({ arms }: SwitchNode, known: Known): Known {
+    let otherwise = known
     const ends = arms.map(({ when = [], steps }) => {
-      for (const condition of when) this.#condition(condition, known)
-      const promoted = when.filter(proves).map(({ slot }) => slot)
-      return this.#walk(steps, given(known, promoted))
+      for (const condition of when) this.#condition(condition, otherwise)
+      const proven = when.filter(proves).map(({ slot }) => slot)
+      const end = this.#walk(steps, given(otherwise, proven))
+      // Of several conditions, any may have failed.
+      const [only] = when.length === 1 ? when : []
+      if (only && !proves(only)) otherwise = given(otherwise, [only.slot])
+      return end
     })
-    return merge(arms.every((arm) => arm.when !== undefined) ? [...ends, known] : ends)
+    return merge(arms.every((arm) => arm.when !== undefined) ? [...ends, otherwise] : ends)
   }
 
   #condition({ slot, place }: Condition, known: Known): void {
@@ -203,6 +208,10 @@ class FlowChecker {
 
 function given(known: Known, slots: readonly string[]): Known {
   return { ...known, sure: new Set([...known.sure, ...slots]), maybe: new Set([...known.maybe, ...slots]) }
+}
+
+function perhaps(known: Known, slots: readonly string[] = []): Known {
+  return slots.length === 0 ? known : { ...known, maybe: new Set([...known.maybe, ...slots]) }
 }
 
 /** What holds after paths meet. */

@@ -66,9 +66,9 @@ function readWord(word: string, value: unknown): Test | string {
     : `"${word}" takes a text, or a list of texts`
 }
 
-/** Whether a condition that holds proves that its slot is there. */
+/** Whether a condition that holds proves that its slot is there. One that does not, proves it where it fails. */
 export function proves({ test }: Condition): boolean {
-  return test.kind === 'there' ? test.wanted : !holds(test, undefined)
+  return !holds(test, undefined)
 }
 
 /** All conditions of a map as one test. */

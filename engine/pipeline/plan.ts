@@ -17,6 +17,7 @@ export interface PlannedStep {
   readonly needs?: readonly string[]
   readonly reads?: readonly string[]
   readonly gives?: readonly string[]
+  readonly may_give?: readonly string[]
   /** Its configuration with defaults; what stands in the environment is not shown. */
   readonly options?: readonly { readonly name: string; readonly value: Json }[]
   /** Of a switch; without `when`: otherwise. */
@@ -43,14 +44,22 @@ function planned(
   const base = { kind, file, line, column, ...timeout }
   switch (step.kind) {
     case 'stage': {
-      const { name, needs, reads = [], provides } = step.stage
+      const { name, needs, reads = [], provides, gives = [] } = step.stage
       const options = Object.entries(step.config).map(([option, value]) => {
         const hidden = place.source.interpolated([...place.path, name, option])
         return { name: option, value: hidden ? '(from the environment)' : (value ?? null) }
       })
       const insisted = step.stage.insists?.(step.config) ?? []
       const optional = reads.filter((slot) => !insisted.includes(slot))
-      return { ...base, name, needs: [...needs, ...insisted], reads: optional, gives: provides, options }
+      return {
+        ...base,
+        name,
+        needs: [...needs, ...insisted],
+        reads: optional,
+        gives: provides,
+        may_give: gives,
+        options,
+      }
     }
     case 'use':
       return { ...base, name: step.pipeline, do: plan(byName.get(step.pipeline)?.stages ?? []) }
@@ -109,6 +118,7 @@ function printStep(step: PlannedStep, depth: number): string[] {
     ...slots('needs', step.needs),
     ...slots('reads', step.reads),
     ...slots('gives', step.gives),
+    ...slots('may give', step.may_give),
     ...(step.options ?? []).map((option) => within(`${option.name}: ${print(option.value)}`)),
     ...(step.arms ?? []).flatMap((arm) => [
       within(arm.when === undefined ? 'otherwise' : `when ${arm.when}`),

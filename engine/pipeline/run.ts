@@ -118,24 +118,28 @@ export interface BuiltStage {
   /** `file:line:column`. */
   readonly at: string
   readonly provides: readonly string[]
+  /** What it may give beside that. */
+  readonly gives: readonly string[]
   readonly run: (slots: Bag, scope: Scope) => Bag | Promise<Bag>
   /** Milliseconds it may take. */
   readonly timeout: number
-  /** Refuse a stage that gives anything but what it provides. */
+  /** Refuse a stage that gives anything but what it declares. */
   readonly strict: boolean
 }
 
 /** A stage as a step: keeps what it provides, its time, and the place of its errors. */
-export function stageStep({ name, at, provides, run, timeout, strict }: BuiltStage): Step {
+export function stageStep({ name, at, provides, gives, run, timeout, strict }: BuiltStage): Step {
   const place = `${at} (${name})`
   const copies = puts(provides as readonly SlotName[])
+  const others = puts(gives as readonly SlotName[])
   const failed = (thrown: unknown, scope: RunScope): GatewayError => {
     scope.lap(name)
     return placed(thrown, place)
   }
   const keep = (slots: Bag, given: Bag, scope: RunScope) => {
-    if (strict) assertGiven(name, provides, given)
+    if (strict) assertGiven(name, provides, gives, given)
     for (const copy of copies) if (!copy(slots, given)) throw notGiven(name, provides, given)
+    for (const copy of others) copy(slots, given)
     scope.lap(name)
   }
   const wait = (slots: Bag, given: PromiseLike<Bag>, scope: RunScope) =>
@@ -180,8 +184,9 @@ function isPromise(given: Bag | PromiseLike<Bag>): given is PromiseLike<Bag> {
   return given instanceof Promise || typeof (given as PromiseLike<Bag>).then === 'function'
 }
 
-function assertGiven(name: string, provides: readonly string[], given: Bag): void {
-  if (Object.keys(given).some((slot) => !provides.includes(slot))) throw notGiven(name, provides, given)
+function assertGiven(name: string, provides: readonly string[], gives: readonly string[], given: Bag): void {
+  if (Object.keys(given).some((slot) => !provides.includes(slot) && !gives.includes(slot)))
+    throw notGiven(name, provides, given)
 }
 
 /** Told at the stage that is wrong: else one that needs the slot would be blamed. */

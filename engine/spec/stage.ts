@@ -102,16 +102,18 @@ export interface HostStatus {
 export type Given<N extends SlotName, R extends SlotName> = { readonly [K in N]: Slots[K] } & {
   readonly [K in R]?: Slots[K]
 }
-export type Gives<P extends SlotName> = { readonly [K in P]: Slots[K] }
+export type Gives<P extends SlotName, G extends SlotName = never> = { readonly [K in P]: Slots[K] } & {
+  readonly [K in G]?: Slots[K] | undefined
+}
 
-/** A stage that was built from its configuration: slots in, slots out. It returns exactly what it provides. */
-export type Run<N extends SlotName, R extends SlotName, P extends SlotName> = (
+/** A stage that was built from its configuration: slots in, slots out. It returns what it provides, and nothing else but what it may give. */
+export type Run<N extends SlotName, R extends SlotName, P extends SlotName, G extends SlotName = never> = (
   slots: Given<N, R>,
   scope: Scope,
-) => Gives<P> | Promise<Gives<P>>
+) => Gives<P, G> | Promise<Gives<P, G>>
 
 /** One step of a pipeline. The name is the word in YAML and the name of its file. */
-export interface StageParts<S, N extends SlotName, R extends SlotName, P extends SlotName> {
+export interface StageParts<S, N extends SlotName, R extends SlotName, P extends SlotName, G extends SlotName = never> {
   readonly name: string
   readonly summary: string
   /** JSON Schema of its fields; every property has a description, and a default or a place in `required`. */
@@ -122,12 +124,15 @@ export interface StageParts<S, N extends SlotName, R extends SlotName, P extends
   readonly reads?: readonly R[]
   /** Those of `reads` that must surely be there with this configuration. */
   insists?(config: ConfigOf<S>): readonly R[]
+  /** Slots it gives whenever it succeeds. */
   readonly provides: readonly P[]
+  /** Slots it gives sometimes, such as an answer that was found in a cache: the condition of a `switch` proves that one is there. */
+  readonly gives?: readonly G[]
   /** How long it may take where its pipeline says nothing, such as `1h`; unset: `60s`. */
   readonly timeout?: string
   /** Whether it reads the body of the request: a route whose requests have none cannot use it. */
   readonly readsBody?: boolean
-  build(config: ConfigOf<S>, host: Host): Run<N, R, P>
+  build(config: ConfigOf<S>, host: Host): Run<N, R, P, G>
 }
 
 /** A declared stage, as a registry holds it: built only with a configuration its own schema accepted. */
@@ -141,19 +146,21 @@ export interface AnyStage {
   // oxlint-disable-next-line typescript/no-explicit-any
   insists?(config: any): readonly SlotName[]
   readonly provides: readonly SlotName[]
+  readonly gives?: readonly SlotName[]
   readonly timeout?: string
   readonly readsBody?: boolean
   // oxlint-disable-next-line typescript/no-explicit-any
-  build(config: any, host: Host): Run<any, any, any>
+  build(config: any, host: Host): Run<any, any, any, any>
 }
 
-/** Declares a stage; what it may read and must return follows from `needs`, `reads` and `provides`. */
+/** Declares a stage; what it may read and must return follows from `needs`, `reads`, `provides` and `gives`. */
 export function defineStage<
   const S,
   N extends SlotName = never,
   R extends SlotName = never,
   P extends SlotName = never,
->(stage: StageParts<S, N, R, P>): AnyStage {
+  G extends SlotName = never,
+>(stage: StageParts<S, N, R, P, G>): AnyStage {
   return { kind: 'stage', ...stage } as AnyStage
 }
 

@@ -40,14 +40,29 @@ export function componentsOf(kind: Kind, registry: Registry): Component[] {
   return described[kind]().sort((left, right) => left.name.localeCompare(right.name))
 }
 
-function describeStage({ name, summary, config, needs, reads = [], provides, timeout }: AnyStage): Component {
+function describeStage({
+  name,
+  summary,
+  config,
+  needs,
+  reads = [],
+  provides,
+  gives = [],
+  timeout,
+}: AnyStage): Component {
   const schema = config as Schema
   const written = exampleOf(schema)
   return {
     kind: 'stages',
     name,
     summary,
-    facts: [slots('needs', needs), slots('reads', reads), slots('gives', provides), within(timeout)].flat(),
+    facts: [
+      slots('needs', needs),
+      slots('reads', reads),
+      slots('gives', provides),
+      slots('may give', gives),
+      within(timeout),
+    ].flat(),
     fields: fieldsOf(schema),
     example: stringify([Object.keys(written).length === 0 ? name : { [name]: written }]),
   }
@@ -68,6 +83,10 @@ function describeSlot({ name, summary, fields = {} }: AnySlot, { stages }: Regis
       slots(
         'given by',
         those(({ provides }) => provides),
+      ),
+      slots(
+        'sometimes given by',
+        those(({ gives = [] }) => gives),
       ),
       slots(
         'needed by',

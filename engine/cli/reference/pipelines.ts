@@ -53,7 +53,16 @@ A condition is a dotted path into a slot and what stands there:
 | \`{ not: … }\` | what follows does not hold; also where there is no value |
 | a slot alone: true or false | the slot is there, or is not |
 
-Of a list in the request, one member is enough: \`request.body.tools.type: web_search\` holds when one of the tools is of that type. A path to a field that a slot does not have is refused when the pipeline is loaded.`
+Of a list in the request, one member is enough: \`request.body.tools.type: web_search\` holds when one of the tools is of that type. A path to a field that a slot does not have is refused when the pipeline is loaded, and so is a value that the field never has.
+
+Some stages give a slot only sometimes. A condition proves that it is there: in the arm of \`reply: true\`, and in all that comes after the arm of \`reply: false\`.
+
+\`\`\`yaml
+- acme-cache # may give: reply
+- switch:
+    - when: { reply: false }
+      do: [use: generate] # gives: reply
+\`\`\``
 
 const tries =
   'An `attempt` tries candidates in their order. Its steps see the current one as the slot `model`. Once the first event of an answer has arrived, nothing is tried again.'

@@ -23,10 +23,21 @@ const stage = `export default {
 }
 `
 
+const cache = `export default {
+  kind: 'stage', name: 'greet-again', summary: 'Say hello as before.',
+  config: { type: 'object', additionalProperties: false },
+  needs: ['ingress'], provides: [], gives: ['reply'], build: () => () => ({}),
+}
+`
+
 describe('cli/list', () => {
   let here: Sandbox
   before(async () => {
-    here = await sandbox({ 'config/sluice.yaml': 'plugins: [./greetings]\n', 'greetings/greet.ts': stage })
+    here = await sandbox({
+      'config/sluice.yaml': 'plugins: [./greetings]\n',
+      'greetings/greet.ts': stage,
+      'greetings/again.ts': cache,
+    })
   })
   after(() => here.remove())
 
@@ -53,6 +64,15 @@ describe('cli/list', () => {
     expect(listed['stages']).to.deep.include({ name: 'greet', summary: 'Say hello.' })
     expect(listed['slots']).to.deep.include({ name: 'principal', summary: 'Who asks.' })
     expect(listed['providers']?.map((provider) => 'name' in provider && provider.name)).to.include('echo')
+  })
+
+  it('tells what a stage gives always, and what only sometimes', async () => {
+    const stages = (await here.run('list', 'stages', 'greet-again')).out.map((line) => line.trim())
+    expect(stages).to.include('may give  reply').and.not.include('gives')
+    const slots = (await here.run('list', 'slots', 'reply')).out.join('\n')
+    expect(slots)
+      .to.match(/given by +.*greet/)
+      .and.match(/sometimes given by +greet-again/)
   })
 
   it('describes one', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { findings } from './stubs.ts'
+import { findings, registryOf, stub, stubs } from './stubs.ts'
 
 const served = (stages: string, more = '') => `name: p\nsummary: s.\nroutes: [POST /p]\n${more}stages:\n${stages}`
 
@@ -77,6 +77,28 @@ stages:
     expect(findings({ 'p.yaml': served(stages) })).to.deep.equal([
       'p.yaml:13:14: "allow" needs "candidates", which no earlier stage provides [missing-slot]',
       'p.yaml:14:5: "select" needs "target", which only some paths provide [missing-slot]',
+    ])
+  })
+
+  it('takes a slot that a stage gives sometimes as there only where a condition proved it', () => {
+    const cache = { ...stub('cache', ['principal'], []), gives: ['reply'] as const }
+    const found = (stages: string) => findings({ 'p.yaml': served(stages) }, registryOf([...stubs, cache]))
+    const unproven = ['p.yaml:3:1: not every path through this pipeline ends with a reply [no-reply]']
+    const when = (condition: string, then: string, otherwise: string) =>
+      found(`  - auth\n  - cache\n  - switch: [{ when: { ${condition} }, do: [${then}] }${otherwise}]\n`)
+    expect(found('  - auth\n  - cache\n')).to.deep.equal(unproven)
+    expect(when('reply: true', '', ', { do: [reply] }')).to.deep.equal([])
+    expect(when('reply.status: 200', '', ', { do: [reply] }')).to.deep.equal([])
+    expect(when('reply: true', '', '')).to.deep.equal(unproven)
+    // What an arm fails at is known after it, and in the arms that follow.
+    expect(when('reply: false', 'reply', '')).to.deep.equal([])
+    expect(when('reply: false', 'reply', ', { do: [] }')).to.deep.equal([])
+    expect(when('reply.status: { not: 200 }', 'reply', '')).to.deep.equal([])
+    expect(when('reply: false', '', '')).to.deep.equal(unproven)
+    expect(when('reply: false, principal.name: me', 'reply', '')).to.deep.equal(unproven)
+    expect(found('  - auth\n  - reply\n  - cache\n')).to.deep.equal([])
+    expect(found('  - auth\n  - switch: [{ when: { reply: false }, do: [reply] }]\n')).to.deep.equal([
+      'p.yaml:6:24: condition reads "reply", which nothing earlier provides [missing-slot]',
     ])
   })
 

@@ -1,9 +1,16 @@
 import { expect } from 'chai'
 import { checkPipelines } from '../../../engine/pipeline/load.ts'
 import { printPlan } from '../../../engine/pipeline/plan.ts'
-import { registryOf } from './stubs.ts'
+import { registryOf, stub, stubs } from './stubs.ts'
 
 describe('plan', () => {
+  it('tells what a stage gives only sometimes', () => {
+    const cache = { ...stub('cache', [], ['target']), gives: ['reply'] as const }
+    const text = 'name: p\nsummary: s.\nroutes: [GET /p]\npublic: true\nstages: [cache, reply]\n'
+    const { pipelines } = checkPipelines([{ file: 'p.yaml', text }], registryOf([...stubs, cache]), {})
+    expect(printPlan(pipelines[0]!, pipelines)).to.include('\n    gives target\n    may give reply\n')
+  })
+
   it('shows a pipeline as it will run', () => {
     const text = `name: main
 summary: Serves.

@@ -135,6 +135,58 @@ describe('running a pipeline', () => {
     expect(slots).to.deep.equal({ ...ingress, reply: 'r' })
   })
 
+  it('keeps what a stage gives sometimes, and what was there where it gives nothing', async () => {
+    const cache = {
+      ...stub(
+        'cache',
+        [],
+        ['principal'],
+        () =>
+          ({ ingress }) =>
+            given(ingress),
+      ),
+      gives: ['reply'] as const,
+    }
+    const given = ({ method }: { method: string }) => ({
+      principal: 'me',
+      ...(method === 'GET' ? { reply: 'cached' } : method === 'POST' ? { reply: undefined } : {}),
+      ...(method === 'PUT' ? { target: 't' } : {}),
+    })
+    const run = async (method: string) => {
+      const slots = { ingress: { method } } as unknown as Bag
+      await execute(pipeline('[reply, cache]', [cache]), slots, new TestScope())
+      return slots.reply
+    }
+    expect(await run('GET')).to.equal('cached')
+    expect(await run('POST')).to.equal("reply's reply")
+    expect(await run('HEAD')).to.equal("reply's reply")
+    const error = await failure(run('PUT'))
+    expect(error.cause).to.have.property('message', 'stage "cache" gave [principal, target] but provides [principal]')
+  })
+
+  it('forgets between two tries what a stage gave sometimes', async () => {
+    const seen: unknown[] = []
+    const sometimes = {
+      ...stub('sometimes', ['model'], [], () => ({ model, reply }) => {
+        seen.push(reply)
+        return model.model.name === 'a' ? { reply: 'of a' } : {}
+      }),
+      reads: ['reply'] as const,
+      gives: ['reply'] as const,
+    }
+    const fails = stub('fails', ['model'], ['answer'], () => ({ model }) => {
+      if (model.model.name === 'a') throw new GatewayError('upstream_error', {}, { tags: ['503'] })
+      return { answer: 'x' }
+    })
+    const candidates = ['a', 'b'].map((name) => ({ model: { name }, provider: { name } }))
+    const select = stub('select', [], ['candidates'], () => () => ({ candidates }))
+    const slots: Bag = { ...ingress }
+    const steps =
+      '[select, attempt: { wait: 0ms, do: [sometimes, fails] }, switch: [{ when: { reply: false }, do: [reply] }]]'
+    await execute(pipeline(steps, [select, sometimes, fails]), slots, new TestScope())
+    expect({ seen, reply: slots.reply }).to.deep.equal({ seen: [undefined, undefined], reply: "reply's reply" })
+  })
+
   it('finishes every step even when one fails, and logs the failure', async () => {
     const lines: Record<string, unknown>[] = []
     const log = pino({ base: null }, { write: (line) => void lines.push(JSON.parse(line)) })
