@@ -2,6 +2,7 @@ import { doesNotMatch, fail, ok } from 'node:assert/strict'
 import { inspect } from 'node:util'
 import { validator } from '../config/validate.ts'
 import type { Source } from '../config/source.ts'
+import { BytesBody } from '../stream/body.ts'
 import { ExchangeScope } from '../http/scope.ts'
 import { GatewayError } from '../spec/error.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
@@ -86,7 +87,7 @@ export class Rig {
     return {
       operation: offer?.operation ?? 'generate',
       protocol: offer?.protocol ?? '',
-      body: Buffer.from('{"model":"m","text":"é"}'),
+      body: new BytesBody(Buffer.from('{"model":"m","text":"é"}')),
       contentType: 'application/json',
       stream: true,
       model: 'm',

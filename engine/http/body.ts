@@ -6,6 +6,7 @@ import { unwatch, watch } from '../pipeline/deadline.ts'
 import type { Waiting } from '../pipeline/deadline.ts'
 import { tooMuchInHand } from '../stream/in-hand.ts'
 import type { Hold } from '../stream/in-hand.ts'
+import { BytesBody } from '../stream/body.ts'
 import type { HttpLimits } from './limits.ts'
 
 /** What a body may take while it is being read. */
@@ -23,7 +24,7 @@ export interface BodyReading {
  * Rejects with `request_too_large`, `unsupported_media_type` (a compressed body), `request_timeout`, `overloaded`, or
  * `client_closed`.
  */
-export function readBody(request: IncomingMessage, { limit, hold, silence }: BodyReading): Promise<Buffer> {
+export function readBody(request: IncomingMessage, { limit, hold, silence }: BodyReading): Promise<BytesBody> {
   const encoding = request.headers['content-encoding']?.toLowerCase()
   if (encoding !== undefined && encoding !== 'identity')
     return Promise.reject(
@@ -60,7 +61,7 @@ export function readBody(request: IncomingMessage, { limit, hold, silence }: Bod
     })
     request.on('end', () => {
       unwatch(reading)
-      resolve(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, size))
+      resolve(new BytesBody(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, size)))
     })
     request.on('error', (cause) => reject(new GatewayError('client_closed', {}, { cause })))
     request.on('close', () => {

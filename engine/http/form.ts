@@ -1,5 +1,8 @@
 import { GatewayError } from '../spec/error.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
+import type { Body } from '../spec/source.ts'
+import { spliced } from '../stream/body.ts'
+import type { Token } from './client-json.ts'
 import { boundaryOf, formParts, malformed } from './form-parts.ts'
 import type { FormPart } from './form-parts.ts'
 
@@ -27,6 +30,7 @@ export interface Form {
    */
   readonly fields: JsonObject
   readonly files: readonly FormFile[]
+  readonly parts: readonly FormPart[]
 }
 
 /**
@@ -48,21 +52,26 @@ export async function readForm(bytes: Buffer, contentType: string): Promise<Form
     if (described) files.push({ name, ...described })
     fields.set(name, [...(fields.get(name) ?? []), described ?? given.text])
   }
-  return { fields: listed(fields), files }
+  return { fields: listed(fields), files, parts }
 }
 
 /**
- * The form with the content of its one text field `name` replaced by `value`; every other byte stays as it is.
+ * Where the content of the one text field `name` stands.
  * Throws `invalid_value` when the field is missing, stands there more than once, or is no UTF-8 text.
  */
-export function spliceField(bytes: Buffer, contentType: string, name: string, value: string): Buffer {
-  const [part, ...others] = formParts(bytes, contentType).filter((candidate) => candidate.name === name)
+export function fieldAt({ parts }: Pick<Form, 'parts'>, name: string): Token {
+  const [part, ...others] = parts.filter((candidate) => candidate.name === name)
   const refuse = (reason: string) => new GatewayError('invalid_value', { param: name, reason })
   if (!part) throw refuse('it is missing')
   if (others.length > 0) throw refuse('it stands there more than once')
   if (part.file || !/^(utf-?8|us-ascii)$/.test(part.charset ?? 'utf-8')) throw refuse('it is no UTF-8 text')
+  return { start: part.start, end: part.end }
+}
+
+/** A form with `value`, which must be one line, in place of the content at `place`; every other byte stays as it is. */
+export function spliceField(body: Body, place: Token, value: string): Body {
   if (/[\r\n]/.test(value)) throw new TypeError('The new value of a form field must be one line.')
-  return Buffer.concat([bytes.subarray(0, part.start), Buffer.from(value), bytes.subarray(part.end)])
+  return spliced(body, place, Buffer.from(value))
 }
 
 function limitTexts(parts: readonly FormPart[]): void {

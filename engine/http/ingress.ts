@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Ingress } from '../spec/slots.ts'
 import { Hold } from '../stream/in-hand.ts'
-import type { ByteBudget } from '../spec/source.ts'
+import type { ByteBudget, HeldBody } from '../spec/source.ts'
 import { readBody } from './body.ts'
 import type { HttpLimits } from './limits.ts'
 import type { Endpoint } from './routes.ts'
@@ -46,7 +46,7 @@ export class HttpIngress implements Ingress {
     return (this.#query ??= new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)))
   }
 
-  body(limit: number): Promise<Buffer> {
+  body(limit: number): Promise<HeldBody> {
     const { limits, scope } = this.#given
     return scope.standStill(readBody(this.#request, { limit, hold: this.hold, silence: limits.silence }))
   }

@@ -4,6 +4,8 @@ import type { Verbatim } from '../json/reader.ts'
 import { GatewayError } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
 import type { JsonObject } from '../spec/json.ts'
+import type { Body } from '../spec/source.ts'
+import { spliced } from '../stream/body.ts'
 import { clientJson, clientOutline, keyOf } from './client-json.ts'
 import type { Token } from './client-json.ts'
 import type { FieldNames } from './field-names.ts'
@@ -51,7 +53,7 @@ export function scanJson(bytes: Buffer, { fields, members, verbatim, sent = true
 
 const same = (at: number) => at
 
-/** `bytes` with the string token at `token` replaced by `value`; everything else stays as it is. */
-export function spliceString(bytes: Buffer, token: Token, value: string): Buffer {
-  return Buffer.concat([bytes.subarray(0, token.start), Buffer.from(JSON.stringify(value)), bytes.subarray(token.end)])
+/** A JSON body with the string at `token` replaced by `value`; everything else stays as it is. */
+export function spliceString(body: Body, token: Token, value: string): Body {
+  return spliced(body, token, Buffer.from(JSON.stringify(value)))
 }

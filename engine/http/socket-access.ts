@@ -4,6 +4,8 @@ import type { Ingress, Principal, Session } from '../spec/slots.ts'
 import type { Live } from '../live/live.ts'
 import type { Snapshot } from '../live/snapshot.ts'
 import type { Bag } from '../pipeline/run.ts'
+import type { HeldBody } from '../spec/source.ts'
+import { BytesBody } from '../stream/body.ts'
 import { routesOf } from './routes.ts'
 import type { Endpoint, Matched } from './routes.ts'
 import type { ExchangeScope } from './scope.ts'
@@ -80,9 +82,9 @@ function asked({ query, headers, remote }: Upgrade, { path, params }: Endpoint):
   return { method: 'WS', path, params, query, headers, transport: 'ws', remote }
 }
 
-async function limited(message: Buffer, limit: number): Promise<Buffer> {
+async function limited(message: Buffer, limit: number): Promise<HeldBody> {
   if (message.length > limit) throw new GatewayError('request_too_large', { limit })
-  return message
+  return new BytesBody(message)
 }
 
 /**

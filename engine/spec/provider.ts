@@ -2,7 +2,7 @@ import type { JSONSchema } from 'json-schema-to-ts'
 import type { ConfigOf } from './config.ts'
 import type { Json } from './json.ts'
 import type { EventOf, Operation, ReplyOf, RequestOf } from './operation.ts'
-import type { Source } from './source.ts'
+import type { Body, Source } from './source.ts'
 import type { Host, Scope } from './stage.ts'
 
 /** Traits of an offer that a codec heeds when it prints for it; each codec documents its own. */
@@ -22,7 +22,7 @@ export interface Call {
   readonly protocol: string
   /** The protocol the client speaks; some upstreams have an address for each. */
   readonly clientProtocol?: string
-  readonly body: Uint8Array
+  readonly body: Body
   readonly contentType: string
   readonly stream: boolean
   /** The client's own headers when its protocol is spoken upstream too, for those a provider chooses to pass on. */

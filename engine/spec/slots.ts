@@ -6,7 +6,7 @@ import type { Failure, GatewayError } from './error.ts'
 import type { Job } from './key-value.ts'
 import type { Operation, ReplyOf, RequestOf } from './operation.ts'
 import type { GenerateEvent } from './generate.ts'
-import type { Source } from './source.ts'
+import type { Body, HeldBody, Source } from './source.ts'
 import type { Metered } from './usage.ts'
 
 /**
@@ -47,7 +47,7 @@ export interface Ingress {
   /** What a message of a WebSocket says beside its request: the fields that its protocol cuts out of it. */
   readonly message?: JsonObject
   /** Reads the body once. Rejects with `request_too_large` beyond `limit` bytes, `unsupported_media_type` for encoded bodies. */
-  body(limit: number): Promise<Buffer>
+  body(limit: number): Promise<HeldBody>
 }
 
 /** Values that live as long as a WebSocket. */
@@ -75,7 +75,7 @@ export interface Envelope {
   readonly stream: boolean
   readonly background: boolean
   /** The client's bytes, or those that a stage has rewritten them to. */
-  readonly raw: Buffer
+  readonly raw: Body
   readonly contentType: string
   /** The client's headers. */
   readonly headers: IncomingHttpHeaders
@@ -129,7 +129,7 @@ export interface Target {
 export interface Upstream {
   /** Same protocol on both sides: the client's bytes with the model's name replaced. */
   readonly same: boolean
-  readonly body?: Buffer
+  readonly body?: Body
   readonly contentType?: string
   readonly restore?: Restore
   /** Stop sequences that the provider was not told of: its answer is to be cut there. */

@@ -22,6 +22,21 @@ export interface Source {
   open(sink: Sink): Flow
 }
 
+/** Bytes of known length that may be read as often as is wanted. */
+export interface Body {
+  /** In bytes. */
+  readonly size: number
+  /** All of them, where they are in memory. */
+  readonly bytes?: Buffer
+  /** The bytes from `from` up to, but not including, `to`; by default all of them. */
+  open(from?: number, to?: number): Source
+}
+
+/** A body that is in memory. */
+export interface HeldBody extends Body {
+  readonly bytes: Buffer
+}
+
 /** One server-sent event (WHATWG HTML, section 9.2): the event name when there is one, and the joined data lines. */
 export interface Frame {
   readonly event?: string

@@ -1,5 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import { GatewayError, defineProvider, duration, durationSchema } from '../../engine/index.ts'
+import { GatewayError, collect, defineProvider, duration, durationSchema } from '../../engine/index.ts'
 import type { CustomTool, FunctionTool, GenerateEvent, GenerateRequest, Item, Scope } from '../../engine/index.ts'
 import { decided } from './echo-decisions.ts'
 import { embedded } from './echo-vectors.ts'
@@ -46,7 +46,7 @@ export default defineProvider({
         return decided(request, model)
       },
     },
-    send: async (call) => embedded(call.body),
+    send: async ({ body }) => embedded(await collect(body.open(), body.size)),
   }),
 })
 

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import { asGatewayError } from '../../engine/index.ts'
+import { GatewayError, asGatewayError } from '../../engine/index.ts'
 import type { Answer, Flow, Scope, Sink, Source } from '../../engine/index.ts'
 import { tookTooLong, transportFailure, unreadable } from './failures.ts'
 import { Limits } from './limits.ts'
@@ -58,6 +58,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Source, Flow {
     this.#limits.enter('firstByte')
   }
 
+  /** More of a large body has left: how long the answer may take to begin counts from its end. */
+  sent(): void {
+    this.#limits.heard()
+  }
+
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHeaders): void {
     if (status < 200 || this.#last) return
     this.#limits.enter('idle')
@@ -84,7 +89,9 @@ export class Exchange implements Dispatcher.DispatchHandler, Source, Flow {
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#last) return
-    this.#break(transportFailure(error, this.#limits.phase, this.#model))
+    // What is sent could not be read.
+    const ours = error instanceof GatewayError
+    this.#break(ours ? error : transportFailure(error, this.#limits.phase, this.#model))
   }
 
   open(sink: Sink): Flow {

@@ -1,5 +1,6 @@
-import { duration } from '../../engine/index.ts'
-import type { Answer, Call, Host, Scope } from '../../engine/index.ts'
+import { Readable } from 'node:stream'
+import { BytesBody, duration } from '../../engine/index.ts'
+import type { Answer, Body, Call, Flow, Host, Scope } from '../../engine/index.ts'
 import { Pool, buildConnector } from './client.ts'
 import { Exchange } from './exchange.ts'
 import { withoutContinue } from './interim.ts'
@@ -73,7 +74,10 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'cata
       const name = sending.publicName ?? sending.model
       const exchange = new Exchange(name, within(sending.timeouts), sending.scope, { resolve, reject })
       if (exchange.over) return
-      const body = method === 'POST' ? sending.body : null
+      const { bytes, size } = sending.body
+      const body = method === 'GET' ? null : (bytes ?? streamed(sending.body, () => exchange.sent()))
+      // Without it the length of a stream would not be told.
+      if (body && !bytes) headers.push('content-length', String(size))
       target.pool.dispatch({ method, path: target.path, body, headers }, exchange)
     })
   return {
@@ -92,13 +96,38 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'cata
       dispatch(
         target,
         'GET',
-        { body: nothing, model: 'the model list', timeouts: background, scope: scopeOf(signal) },
+        { body: new BytesBody(nothing), model: 'the model list', timeouts: background, scope: scopeOf(signal) },
         [...target.headers],
       ),
   }
 }
 
-const nothing = new Uint8Array()
+const nothing = Buffer.alloc(0)
+
+/** A body that is not in memory, read as fast as its connection takes it. `sent` hears of each chunk. */
+function streamed(body: Body, sent: () => void): Readable {
+  let flow: Flow | undefined
+  const open = () =>
+    body.open().open({
+      data(chunk) {
+        sent()
+        if (!stream.push(chunk)) flow?.pause()
+      },
+      end: () => stream.push(null),
+      fail: (error) => stream.destroy(error),
+    })
+  const stream = new Readable({
+    read() {
+      if (flow) flow.resume()
+      else flow = open()
+    },
+    destroy(error, done) {
+      flow?.cancel(error ?? new Error('nobody sends it any more'))
+      done(error)
+    },
+  })
+  return stream
+}
 
 function openPool(origin: string, connections: number | null, connect: number): Pool {
   const connector = buildConnector({ timeout: connect, allowH2: false })

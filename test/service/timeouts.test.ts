@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { BytesBody } from '../../engine/index.ts'
 import type { Call, Host } from '../../engine/index.ts'
 import call from '../../plugins/protocols/stages/call.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -84,7 +85,7 @@ describe('how long a provider may take', () => {
     const model = { model: {}, provider: { provider }, offer: { protocol: 'chat' } }
     for (const background of [false, true])
       await Promise.resolve(
-        run({ request: { background }, model, upstream: { body: Buffer.from('{}') } }, {
+        run({ request: { background }, model, upstream: { body: new BytesBody(Buffer.from('{}')) } }, {
           time: () => undefined,
         } as never),
       ).catch(() => undefined)

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../engine/index.ts'
+import { BytesBody, GatewayError } from '../../../engine/index.ts'
 import type { AnyCodec, Completion, Envelope, Head, JsonObject, Operation, RequestOf } from '../../../engine/index.ts'
 
 /** What was read of a request. */
@@ -23,7 +23,7 @@ interface Made {
 export class ClientRequest implements Envelope {
   readonly operation: Operation
   readonly protocol: string
-  readonly raw: Buffer
+  readonly raw: Envelope['raw']
   readonly headers: Envelope['headers']
   readonly contentType: string
   readonly sent: JsonObject
@@ -131,11 +131,12 @@ export class ClientRequest implements Envelope {
 
 /** A body as bytes, and where the model's name stands in them: at the beginning. */
 function printed({ model, ...others }: JsonObject): Pick<Read, 'raw' | 'modelAt'> {
-  if (typeof model !== 'string') return { raw: Buffer.from(JSON.stringify({ model, ...others })) }
+  if (typeof model !== 'string') return { raw: new BytesBody(Buffer.from(JSON.stringify({ model, ...others }))) }
   const rest = JSON.stringify(others)
   const name = JSON.stringify(model)
-  const raw = Buffer.from(`{"model":${name}${rest === '{}' ? '' : ','}${rest.slice(1)}`)
-  return { raw, modelAt: { start: modelStart, end: modelStart + Buffer.byteLength(name) } }
+  const text = `{"model":${name}${rest === '{}' ? '' : ','}${rest.slice(1)}`
+  const end = modelStart + Buffer.byteLength(name)
+  return { raw: new BytesBody(Buffer.from(text)), modelAt: { start: modelStart, end } }
 }
 
 const modelStart = '{"model":'.length

@@ -118,7 +118,7 @@ function wantedParts(request: Envelope, { offer }: Candidate, host: Host): Wante
 /** Whether the client's bytes go on as they are, with no address that only other providers of their protocol take. */
 function relayed({ exact, protocol, raw }: Envelope, offer: Offer): boolean {
   if (!exact || protocol !== offer.protocol) return false
-  return offer.traits?.['file_url'] !== false || !raw.includes('"file_url"')
+  return offer.traits?.['file_url'] !== false || !raw.bytes?.includes('"file_url"')
 }
 
 function partsOf(item: Item): readonly Part[] {

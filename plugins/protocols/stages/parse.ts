@@ -1,5 +1,5 @@
-import { FieldNames, GatewayError, defineStage, readForm, scanJson } from '../../../engine/index.ts'
-import type { AnyCodec, Envelope, Ingress, JsonObject } from '../../../engine/index.ts'
+import { FieldNames, GatewayError, defineStage, fieldAt, readForm, scanJson } from '../../../engine/index.ts'
+import type { AnyCodec, Envelope, HeldBody, Ingress, JsonObject } from '../../../engine/index.ts'
 import { ClientRequest } from './envelope.ts'
 
 /** Top-level fields that stages and codecs decide by, also where the body goes upstream as it came. */
@@ -65,10 +65,13 @@ function read(codec: AnyCodec, ingress: Ingress, { limit, members }: Limits): Pr
     : reading.then((raw) => readJson(codec, ingress, raw, members))
 }
 
-async function readFields(codec: AnyCodec, { headers }: Ingress, raw: Buffer, contentType: string) {
-  const { fields: body } = await readForm(raw, contentType)
+async function readFields(codec: AnyCodec, { headers }: Ingress, raw: HeldBody, contentType: string) {
+  const form = await readForm(raw.bytes, contentType)
+  const { fields: body } = form
   checkNames(body)
-  return { request: new ClientRequest(codec, { raw, headers, contentType, body }) }
+  // One that has no model is refused where it is checked.
+  const modelAt = body['model'] === undefined ? undefined : fieldAt(form, 'model')
+  return { request: new ClientRequest(codec, { raw, headers, contentType, body, modelAt }) }
 }
 
 /** A field that is there twice is a list. */
@@ -77,8 +80,8 @@ function checkNames(form: JsonObject): void {
   for (const [name, value] of Object.entries(form)) for (const _ of Array.isArray(value) ? value : [value]) read(name)
 }
 
-function readJson(codec: AnyCodec, { headers, message }: Ingress, raw: Buffer, members: number) {
+function readJson(codec: AnyCodec, { headers, message }: Ingress, raw: HeldBody, members: number) {
   const verbatim = codec.request?.verbatim
-  const { body, tokens } = scanJson(raw, { fields, members, verbatim, sent: message === undefined })
+  const { body, tokens } = scanJson(raw.bytes, { fields, members, verbatim, sent: message === undefined })
   return { request: new ClientRequest(codec, { raw, headers, contentType: json, body, modelAt: tokens.get('model') }) }
 }

@@ -1,4 +1,5 @@
 import {
+  BytesBody,
   GatewayError,
   defineStage,
   noConfig,
@@ -8,7 +9,7 @@ import {
   spliceString,
   unpackSeal,
 } from '../../../engine/index.ts'
-import type { AnyCodec, Candidate, Envelope, Host, Loss, Upstream } from '../../../engine/index.ts'
+import type { AnyCodec, Body, Candidate, Envelope, Host, Loss, Upstream } from '../../../engine/index.ts'
 import { cuttable } from './stop-cut.ts'
 import { searchPolicy } from './web-search.ts'
 import type { SearchPolicy } from './web-search.ts'
@@ -37,15 +38,15 @@ export default defineStage({
 /** Whether the client's bytes can go as they are. A seal packed here is readable here alone: it takes a translation. */
 function relays(request: Envelope, candidate: Candidate, codec: AnyCodec): boolean {
   if (candidate.offer.protocol !== request.protocol) return false
-  return !codec.request || ((request.exact || holds(candidate, request)) && !holdsSeal(request.raw))
+  return !codec.request || ((request.exact || holds(candidate, request)) && !holdsSeal(request.raw.bytes))
 }
 
 /** A string of JSON that is written like a seal from its first character to its last. */
 const sealLike = new RegExp(`"(${sealPrefix.replace('.', '\\.')}[\\w-]+)"`, 'g')
 
 /** Whether a seal packed here stands in a body. A text that only speaks of one is none. */
-function holdsSeal(body: Buffer): boolean {
-  if (!body.includes(sealPrefix)) return false
+function holdsSeal(body: Buffer | undefined): boolean {
+  if (!body?.includes(sealPrefix)) return false
   return body
     .toString('latin1')
     .matchAll(sealLike)
@@ -61,19 +62,21 @@ function same(request: Envelope, { model, offer }: Candidate, codec: AnyCodec): 
   const { contentType, exact, body } = request
   const amended = codec.relay?.amend?.(request, offer)
   // What was completed has to be printed again; without a printer it is written down as it is.
-  const bytes =
+  const printed =
     exact || codec.request
       ? renamed(request, model.upstream_model)
-      : Buffer.from(JSON.stringify({ ...body, model: model.upstream_model }))
-  if (!amended) return { same: true, body: bytes, contentType, losses: [] }
-  return { same: true, body: putMembers(bytes, body, amended.fields), contentType, losses: amended.losses ?? [] }
+      : new BytesBody(Buffer.from(JSON.stringify({ ...body, model: model.upstream_model })))
+  // What is amended is JSON, which is always in memory.
+  if (!amended || !printed.bytes) return { same: true, body: printed, contentType, losses: [] }
+  const amendedBody = new BytesBody(putMembers(printed.bytes, body, amended.fields))
+  return { same: true, body: amendedBody, contentType, losses: amended.losses ?? [] }
 }
 
 /** The client's bytes with the provider's name for the model. */
-function renamed({ model, modelAt, raw, contentType }: Envelope, name: string): Buffer {
-  if (contentType !== 'application/json') return spliceField(raw, contentType, 'model', name)
+function renamed({ model, modelAt, raw, contentType }: Envelope, name: string): Body {
   if (!modelAt) throw new GatewayError('invalid_value', { param: 'model', reason: 'it stands there more than once' })
-  return model === name ? raw : spliceString(raw, modelAt, name)
+  if (model === name) return raw
+  return contentType === 'application/json' ? spliceString(raw, modelAt, name) : spliceField(raw, modelAt, name)
 }
 
 function translated(
@@ -106,7 +109,7 @@ function translated(
   })
   return {
     same: false,
-    body: Buffer.from(JSON.stringify(body)),
+    body: new BytesBody(Buffer.from(JSON.stringify(body))),
     contentType: 'application/json',
     ...cutting(cuts, changed ? [...changed.losses, ...losses] : losses),
     ...(restore ? { restore } : {}),

@@ -31,7 +31,7 @@ describe('the body of a request', () => {
     gateway = await startStub(pipelines, { limits })
     asked.length = 0
     gateway.answer(async ({ ingress }) => {
-      const body = ingress.method === 'GET' ? '' : (await ingress.body(limit)).toString()
+      const body = ingress.method === 'GET' ? '' : (await ingress.body(limit)).bytes.toString()
       asked.push(body)
       return json({ bytes: body.length })
     })
@@ -178,7 +178,9 @@ describe('the body of a request', () => {
     const timed = pipelines.replaceAll('stages: [stub]', 'stages: [{ stub: null, timeout: 20ms }]')
     gateway = await startStub(timed)
     gateway.answer(async ({ ingress }) =>
-      ingress.method === 'GET' ? new Promise<never>(() => undefined) : json((await ingress.body(limit)).toString()),
+      ingress.method === 'GET'
+        ? new Promise<never>(() => undefined)
+        : json((await ingress.body(limit)).bytes.toString()),
     )
     const client = await rawClient(gateway)
     client.write(request('POST /things', ['content-length: 2', 'connection: close'], 'o'))

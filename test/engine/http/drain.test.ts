@@ -95,7 +95,7 @@ describe('a gateway that stops', () => {
     const read = Promise.withResolvers<void>()
     gateway.answer(async ({ ingress }) => {
       read.resolve()
-      return json({ body: (await ingress.body(10)).toString() })
+      return json({ body: (await ingress.body(10)).bytes.toString() })
     })
     const client = await rawClient(gateway)
     client.write(request('POST /things', ['content-length: 4'], 'ab'))

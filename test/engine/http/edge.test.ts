@@ -73,7 +73,7 @@ describe('the HTTP edge', () => {
     beforeEach(() => {
       asked = 0
       gateway.answer(async ({ ingress }) => {
-        const body = (await ingress.body(1000)).toString()
+        const body = (await ingress.body(1000)).bytes.toString()
         asked++
         return json({ method: ingress.method, path: ingress.path, id: ingress.params['id'] ?? null, body })
       })

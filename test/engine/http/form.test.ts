@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { readForm, spliceField } from '../../../engine/http/form.ts'
+import { fieldAt, readForm, spliceField } from '../../../engine/http/form.ts'
 import { GatewayError } from '../../../engine/spec/error.ts'
+import { BytesBody } from '../../../engine/stream/body.ts'
+import { collect } from '../../../engine/stream/collect.ts'
 
 const type = 'multipart/form-data; boundary=XX'
 
@@ -33,12 +35,17 @@ async function refusal(bytes: Buffer, contentType = type): Promise<string> {
   return thrown.message.replace('The form is malformed: ', '')
 }
 
-function spliceRefusal(bytes: Buffer): string {
-  try {
-    return spliceField(bytes, type, 'model', 'new').toString()
-  } catch (error) {
-    return (error as Error).message
-  }
+/** The form with `value` as its field `model`. */
+async function splice(bytes: Buffer, value: string): Promise<Buffer> {
+  const spliced = spliceField(new BytesBody(bytes), fieldAt(await readForm(bytes, type), 'model'), value)
+  return collect(spliced.open(), spliced.size)
+}
+
+function spliceRefusal(bytes: Buffer): Promise<string> {
+  return splice(bytes, 'new').then(
+    (spliced) => spliced.toString(),
+    (error: Error) => error.message,
+  )
 }
 
 describe('readForm', () => {
@@ -107,7 +114,8 @@ describe('readForm', () => {
   })
 
   it('reads a form without parts', async () => {
-    expect(await readForm(Buffer.from('--XX--'), type)).to.deep.equal({ fields: {}, files: [] })
+    const { fields, files } = await readForm(Buffer.from('--XX--'), type)
+    expect({ fields, files }).to.deep.equal({ fields: {}, files: [] })
   })
 
   it('takes names that objects have, without reaching their prototype', async () => {
@@ -239,33 +247,32 @@ describe('readForm', () => {
 })
 
 describe('spliceField', () => {
-  it('replaces the content of the field and not one byte more', () => {
+  it('replaces the content of the field and not one byte more', async () => {
     const parts = [file('file', 'name=model', 'model\r\n\r\nmodel\0ÿ'), text('prompt', 'name="model"')] as const
     const body = form(parts[0], text('model', 'the old name'), parts[1])
-    expect(spliceField(body, type, 'model', 'neu/é').equals(form(parts[0], text('model', 'neu/é'), parts[1]))).to.equal(
-      true,
-    )
-    expect(spliceField(body, type, 'model', '').equals(form(parts[0], text('model', ''), parts[1]))).to.equal(true)
+    expect((await splice(body, 'neu/é')).equals(form(parts[0], text('model', 'neu/é'), parts[1]))).to.equal(true)
+    expect((await splice(body, '')).equals(form(parts[0], text('model', ''), parts[1]))).to.equal(true)
   })
 
-  it('refuses a field that is missing, repeated, a file or in another character set', () => {
+  it('refuses a field that is missing, repeated, a file or in another character set', async () => {
     const place = 'Invalid value at model: '
-    expect(spliceRefusal(form(text('Model', 'a')))).to.equal(`${place}it is missing.`)
-    expect(spliceRefusal(form(text('model', 'a'), text('model', 'a')))).to.equal(
+    expect(await spliceRefusal(form(text('Model', 'a')))).to.equal(`${place}it is missing.`)
+    expect(await spliceRefusal(form(text('model', 'a'), text('model', 'a')))).to.equal(
       `${place}it stands there more than once.`,
     )
-    expect(spliceRefusal(form(text('model', 'a'), file('model', 'a', 'b')))).to.equal(
+    expect(await spliceRefusal(form(text('model', 'a'), file('model', 'a', 'b')))).to.equal(
       `${place}it stands there more than once.`,
     )
-    expect(spliceRefusal(form(file('model', 'a', 'b')))).to.equal(`${place}it is no UTF-8 text.`)
+    expect(await spliceRefusal(form(file('model', 'a', 'b')))).to.equal(`${place}it is no UTF-8 text.`)
     const utf16 = [`${text('model', '')[0]}\r\nContent-Type: text/plain; charset="UTF-16"`, 'a'] as const
-    expect(spliceRefusal(form(utf16))).to.equal(`${place}it is no UTF-8 text.`)
+    expect(await spliceRefusal(form(utf16))).to.equal(`${place}it is no UTF-8 text.`)
     const utf8 = [`${text('model', '')[0]}\r\nContent-Type: text/plain; charset=UTF-8`, 'a'] as const
-    expect(spliceRefusal(form(utf8))).to.equal(form([utf8[0], 'new']).toString())
+    expect(await spliceRefusal(form(utf8))).to.equal(form([utf8[0], 'new']).toString())
   })
 
-  it('refuses a new value that could end the part', () => {
-    expect(() => spliceField(form(text('model', 'a')), type, 'model', 'x\r\n--XX--')).to.throw(TypeError)
+  it('refuses a new value that could end the part', async () => {
+    const refused: unknown = await splice(form(text('model', 'a')), 'x\r\n--XX--').catch((error: unknown) => error)
+    expect(refused).to.be.instanceOf(TypeError)
   })
 
   it('gives the new model and the same files and fields, for any form', async () => {
@@ -286,7 +293,7 @@ describe('spliceField', () => {
       fc.asyncProperty(others, others, line, line, async (before, after, old, model) => {
         const body = form(...before, text('model', old), ...after)
         const was = await readForm(body, type)
-        const spliced = spliceField(body, type, 'model', model)
+        const spliced = await splice(body, model)
         const is = await readForm(spliced, type)
         expect(is.files).to.deep.equal(was.files)
         expect(Object.entries(is.fields)).to.deep.equal(Object.entries({ ...was.fields, model }))

@@ -16,7 +16,7 @@ describe('what arrives on a socket', () => {
   let gateway: StubGateway
   const start = async (sockets: object, bodies: number) => {
     gateway = await startStub(pipelines, { limits: { sockets, bodies } })
-    gateway.answer(async ({ ingress }) => json({ size: (await ingress.body(2 ** 26)).length }))
+    gateway.answer(async ({ ingress }) => json({ size: (await ingress.body(2 ** 26)).size }))
   }
   afterEach(() => gateway.close())
 
@@ -61,7 +61,7 @@ describe('what arrives on a socket', () => {
         begun.resolve()
         await gate.promise
       }
-      return json({ size: (await ingress.body(2 ** 26)).length })
+      return json({ size: (await ingress.body(2 ** 26)).size })
     })
     const [other, client] = [await connect(gateway, '/talk'), await connect(gateway, '/talk')]
     client.send('{}')

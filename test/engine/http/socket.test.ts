@@ -37,7 +37,7 @@ describe('sockets', () => {
     await start()
     gateway.answer(async ({ ingress, principal }) => {
       const { method, path, params, query, transport, headers } = ingress
-      const said = (await ingress.body(100)).toString()
+      const said = (await ingress.body(100)).bytes.toString()
       const client = principal?.name ?? null
       return json({
         method,
@@ -273,7 +273,7 @@ describe('sockets', () => {
       await start()
       const gate = Promise.withResolvers<void>()
       gateway.answer(async ({ ingress }) => {
-        const said = (await ingress.body(10)).toString()
+        const said = (await ingress.body(10)).bytes.toString()
         if (said === '1') await gate.promise
         return json({ said })
       })
@@ -409,7 +409,7 @@ describe('sockets', () => {
     it('what is no text, and who insists (H7)', async () => {
       await start({ strikes: 3 })
       gateway.answer(async ({ ingress }) => {
-        if ((await ingress.body(9)).toString() === 'bad')
+        if ((await ingress.body(9)).bytes.toString() === 'bad')
           throw new GatewayError('invalid_json', { reason: 'it is bad' })
         return json({})
       })
@@ -438,7 +438,7 @@ describe('sockets', () => {
 
     it('messages that are too large (H1)', async () => {
       await start({ message: 1000 })
-      gateway.answer(async ({ ingress }) => json({ size: (await ingress.body(1000)).length }))
+      gateway.answer(async ({ ingress }) => json({ size: (await ingress.body(1000)).size }))
       const client = await connect(gateway, '/talk/1')
       client.send('x'.repeat(1000))
       expect(await client.nextJson()).to.deep.equal({ size: 1000 })
@@ -448,7 +448,7 @@ describe('sockets', () => {
 
     it('messages beyond 64 MiB, as long as nobody says otherwise (H1)', async () => {
       await start()
-      gateway.answer(async ({ ingress }) => json({ size: (await ingress.body(2 ** 26)).length }))
+      gateway.answer(async ({ ingress }) => json({ size: (await ingress.body(2 ** 26)).size }))
       const client = await connect(gateway, '/talk/1')
       client.socket.send(Buffer.alloc(2 ** 26, 'x'), { binary: false })
       expect(await client.nextJson()).to.deep.equal({ size: 2 ** 26 })
@@ -458,7 +458,7 @@ describe('sockets', () => {
 
     it('messages beyond the limit of the pipeline', async () => {
       await start()
-      gateway.answer(async ({ ingress }) => json({ size: (await ingress.body(10)).length }))
+      gateway.answer(async ({ ingress }) => json({ size: (await ingress.body(10)).size }))
       const client = await connect(gateway, '/talk/1')
       client.send('x'.repeat(11))
       expect(await client.nextJson()).to.deep.include({ type: 'error', status: 413 })
@@ -466,7 +466,7 @@ describe('sockets', () => {
 
     it('messages while too many bytes are in hand, and counts them back', async () => {
       await start({ farewell: 300, uncounted: 0 }, { bodies: 10_000 })
-      gateway.answer(async ({ ingress }) => json({ size: (await ingress.body(20_000)).length }))
+      gateway.answer(async ({ ingress }) => json({ size: (await ingress.body(20_000)).size }))
       for (let round = 0; round < 3; round++) {
         const client = await connect(gateway, '/talk/1')
         for (let index = 0; index < 5; index++) {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { collect } from '../../../engine/index.ts'
+import { BytesBody, collect } from '../../../engine/index.ts'
 import type { AnyProvider, Call, GatewayError, JsonObject, Provider } from '../../../engine/index.ts'
 import { ExchangeScope } from '../../../engine/http/scope.ts'
 import { bridgeA, bridgeB, bridgeC } from '../../../plugins/providers/bridges.ts'
@@ -29,7 +29,7 @@ describe('bridges', () => {
       operation: 'decide',
       protocol: 'mapeval',
       clientProtocol: 'mapeval',
-      body: Buffer.from('{}'),
+      body: new BytesBody(Buffer.from('{}')),
       contentType: 'application/json',
       stream: false,
       model: 'm',

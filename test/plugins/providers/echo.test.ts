@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Fold, GatewayError, collect } from '../../../engine/index.ts'
+import { BytesBody, Fold, GatewayError, collect } from '../../../engine/index.ts'
 import type { GenerateEvent, GenerateReply, GenerateRequest, Item, Json, Message } from '../../../engine/index.ts'
 import { ExchangeScope } from '../../../engine/http/scope.ts'
 import echo from '../../../plugins/providers/echo.ts'
@@ -149,7 +149,7 @@ describe('echo', () => {
       const answer = await openProvider(echo, {}, testHost()).send?.({
         operation: 'embed',
         protocol: 'embeddings',
-        body: Buffer.from(JSON.stringify(body)),
+        body: new BytesBody(Buffer.from(JSON.stringify(body))),
         contentType: 'application/json',
         stream: false,
         model: 'echo',

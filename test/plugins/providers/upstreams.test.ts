@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { AnyProvider, Call, JsonObject, Provider } from '../../../engine/index.ts'
-import { collect } from '../../../engine/index.ts'
+import { BytesBody, collect } from '../../../engine/index.ts'
 import { ExchangeScope } from '../../../engine/http/scope.ts'
 import compatible from '../../../plugins/providers/compatible.ts'
 import messages from '../../../plugins/providers/messages.ts'
@@ -30,7 +30,7 @@ describe('providers over HTTP', () => {
     const answer = await provider.send?.({
       operation: 'generate',
       protocol: 'chat',
-      body: Buffer.from('{}'),
+      body: new BytesBody(Buffer.from('{}')),
       contentType: 'application/json',
       stream: false,
       model: 'm',
@@ -93,7 +93,7 @@ describe('providers over HTTP', () => {
     it('sends a form as it is', async () => {
       const contentType = 'multipart/form-data; boundary=xyz'
       const body = Buffer.from([0, 255, 13, 10])
-      const request = await asked(open(native), { protocol: 'transcriptions', contentType, body })
+      const request = await asked(open(native), { protocol: 'transcriptions', contentType, body: new BytesBody(body) })
       expect(request.headers['content-type']).to.equal(contentType)
       expect(request.body).to.deep.equal(body)
     })

@@ -51,7 +51,7 @@ async function completed(request: Envelope, client: Client, host: Host): Promise
   const { keyValue } = host
   const last = ownedBy(keyId, lastOnSocket(client.ingress))
   const id = text(body['previous_response_id'])
-  const room = new Room(request.raw.length)
+  const room = new Room(request.raw.size)
   if (id !== undefined) await underway(host).get(id)
   const previous = id === undefined ? undefined : await recalled(id, last, { keyId, keyValue, room })
   const records = [previous, last].flatMap((record) => record ?? [])

@@ -1,4 +1,4 @@
-import { GatewayError, defineStage, noConfig } from '../../../../engine/index.ts'
+import { BytesBody, GatewayError, defineStage, noConfig } from '../../../../engine/index.ts'
 import { ClientRequest } from '../../stages/envelope.ts'
 import { protocol } from '../values.ts'
 import { bodyOf, missingOf, principalOf, readPending, responseOf } from './pending.ts'
@@ -22,7 +22,12 @@ export default defineStage({
     const request = (pending: Pending) => {
       const { headers, sent } = pending
       const body = bodyOf(pending)
-      const read = { raw: Buffer.from(JSON.stringify(body)), headers, contentType: 'application/json', body }
+      const read = {
+        raw: new BytesBody(Buffer.from(JSON.stringify(body))),
+        headers,
+        contentType: 'application/json',
+        body,
+      }
       return new ClientRequest(codec, read, { sent, exact: false, missing: missingOf(pending) })
     }
     return async ({ job, outcome }, scope) => {
