@@ -6,6 +6,7 @@ import { loadSettings } from '../config/load-settings.ts'
 import { display } from '../config/registry.ts'
 import { settingsFormat } from '../config/settings.ts'
 import { readSource } from '../config/source.ts'
+import { modelNames } from '../live/configuration.ts'
 import type { Configuration } from '../live/configuration.ts'
 import { checkPipelines } from '../pipeline/load.ts'
 import type { PipelineText } from '../pipeline/load.ts'
@@ -57,6 +58,7 @@ async function checkText(given: PipelineText, configuration: Configuration, term
           [...(await neighbours(given.file, configuration, terminal)), given],
           configuration.registry,
           environment,
+          modelNames(configuration.settings),
         ).diagnostics
   return sortDiagnostics(found.filter(({ file }) => file === given.file))
 }

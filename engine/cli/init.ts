@@ -26,15 +26,15 @@ export async function init({ config, json }: CommonOptions, terminal: Terminal):
   await writeFile(path, text, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EEXIST' ? new WrongUse(`${config} is there already; nothing was written`) : error
   })
-  const { registry, diagnostics } = await loadConfiguration({ file: config, root: folder, environment })
-  for (const diagnostic of diagnostics) terminal.error(printDiagnostic(diagnostic))
-  const beside = await writeFiles(schemaFiles(registry), dirname(path))
+  const configuration = await loadConfiguration({ file: config, root: folder, environment })
+  for (const diagnostic of configuration.diagnostics) terminal.error(printDiagnostic(diagnostic))
+  const beside = await writeFiles(schemaFiles(configuration), dirname(path))
   if (json) terminal.out(printJson({ file: config, beside: beside.map(({ name }) => name) }))
   else
     terminal.out(
       `${config} is written, with the schemas for editors beside it:\n\n${text}\nNext: sluice check, then sluice`,
     )
-  return diagnostics.length > 0 ? 1 : 0
+  return configuration.diagnostics.length > 0 ? 1 : 0
 }
 
 /** The lines of the shipped configuration whose variables are set; where only what needs none is left, one more as a hint. */

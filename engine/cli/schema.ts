@@ -2,9 +2,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import { exampleSettings } from '../config/example.ts'
-import type { Registry } from '../config/registry.ts'
 import { pipelineSchema, settingsSchema } from '../config/schema.ts'
-import { loadConfiguration } from '../live/configuration.ts'
+import { loadConfiguration, modelNames } from '../live/configuration.ts'
+import type { Configuration } from '../live/configuration.ts'
+import { isPattern } from '../spec/model-pattern.ts'
 import { fixtureSchema } from './fixture/format.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 import { columns, printJson } from './text.ts'
@@ -15,21 +16,23 @@ export async function schema(
   terminal: Terminal,
 ): Promise<number> {
   const { environment, folder } = terminal
-  const { registry, diagnostics } = await loadConfiguration({ file: config, root: folder, environment })
-  if (registry.incomplete) {
-    for (const diagnostic of diagnostics) terminal.error(printDiagnostic(diagnostic))
+  const configuration = await loadConfiguration({ file: config, root: folder, environment })
+  if (configuration.registry.incomplete) {
+    for (const diagnostic of configuration.diagnostics) terminal.error(printDiagnostic(diagnostic))
     return 1
   }
-  const written = await writeFiles(schemaFiles(registry), resolve(folder, out))
+  const written = await writeFiles(schemaFiles(configuration), resolve(folder, out))
   if (json) terminal.out(printJson(written.map(({ name, changed }) => ({ file: join(out, name), changed }))))
   else terminal.out(printWritten(written, out))
   return 0
 }
 
 /** The generated files of the configuration's folder, by name. */
-export function schemaFiles(registry: Registry): ReadonlyMap<string, string> {
+export function schemaFiles({ registry, pipelines, settings }: Configuration): ReadonlyMap<string, string> {
+  const models = modelNames(settings) ?? []
+  const names = { pipeline: pipelines.map(({ name }) => name), model: models.filter((name) => !isPattern(name)) }
   return new Map([
-    ['pipeline.schema.json', `${printJson(pipelineSchema(registry))}\n`],
+    ['pipeline.schema.json', `${printJson(pipelineSchema(registry, names))}\n`],
     ['sluice.schema.json', `${printJson(settingsSchema(registry))}\n`],
     ['fixture.schema.json', `${printJson(fixtureSchema)}\n`],
     ['sluice.example.yaml', exampleSettings(registry)],

@@ -1,17 +1,22 @@
 import type { JsonObject } from '../spec/json.ts'
 import { armFormat, attemptFormat, pipelineFormat, switchFormat, timeoutFormat } from '../pipeline/format.ts'
+import type { KnownNames, NameKind } from '../pipeline/named.ts'
 import type { Registry } from './registry.ts'
 import { timeoutWord } from './components.ts'
 import { settingsFormat } from './settings.ts'
 
 const dialect = 'https://json-schema.org/draft/2020-12/schema'
 
-/** JSON Schema of a pipeline file, for editors: every registered stage with its fields. */
-export function pipelineSchema(registry: Registry): JsonObject {
+/** JSON Schema of a pipeline file, for editors: every registered stage with its fields, and the names that there are to complete. */
+export function pipelineSchema(registry: Registry, names: KnownNames = {}): JsonObject {
   const stages = sorted(registry.stages)
+  const known: KnownNames = { ...names, protocol: sorted(registry.codecs).map(([protocol]) => protocol) }
   const steps = { type: 'array', items: { $ref: '#/$defs/step' } }
   const words: Record<string, unknown> = {
-    use: { type: 'string', description: 'Runs the stages of another pipeline here.' },
+    use: named(
+      { type: 'string', 'x-names': 'pipeline', description: 'Runs the stages of another pipeline here.' },
+      known,
+    ),
     switch: {
       ...switchFormat,
       items: { ...armFormat, properties: { ...armFormat.properties, do: { ...armFormat.properties.do, ...steps } } },
@@ -26,14 +31,14 @@ export function pipelineSchema(registry: Registry): JsonObject {
   }
   const withFields = stages.map(([name, stage]) => [
     name,
-    { description: stage.summary, ...editable(stage.config as Schema), type: ['object', 'null'] },
+    { description: stage.summary, ...editable(named(stage.config as Schema, known)), type: ['object', 'null'] },
   ])
   const { properties } = pipelineFormat
   const pipeline = {
     ...pipelineFormat,
     properties: {
       ...properties,
-      protocol: { ...properties.protocol, enum: sorted(registry.codecs).map(([protocol]) => protocol) },
+      protocol: { ...properties.protocol, enum: known.protocol ?? [] },
       stages: { ...properties.stages, ...steps },
       finally: { ...properties.finally, ...steps },
     },
@@ -126,30 +131,41 @@ const interpolated = {
 
 /** The schema with such a text beside every value that a text as it is written could not be. */
 function editable(schema: Schema): Schema {
-  const inner = Object.fromEntries(
-    Object.entries(schema).map(([keyword, value]) => [keyword, keywords.get(keyword)?.(value) ?? value]),
-  )
-  const { description, default: usual, ...rest } = inner
-  if (!isStrict(schema)) return inner
+  return changed(schema, (one) => (isStrict(one) ? beside(one, [interpolated]) : one))
+}
+
+/** The schema with the names that there are beside every text that is one of them. */
+function named(schema: Schema, known: KnownNames): Schema {
+  return changed(schema, (one) => {
+    const names = known[one['x-names'] as NameKind]
+    return names === undefined || names.length === 0 ? one : beside(one, [{ enum: [...new Set(names)].sort() }])
+  })
+}
+
+/** A schema that allows other values, too. */
+function beside({ description, default: usual, ...rest }: Schema, others: readonly Schema[]): Schema {
   return {
     ...(description === undefined ? {} : { description }),
     ...(usual === undefined ? {} : { default: usual }),
-    anyOf: [rest, interpolated],
+    anyOf: [rest, ...others],
   }
 }
 
-/** Keywords below which there are values of a configuration. */
-const keywords: ReadonlyMap<string, (value: unknown) => unknown> = new Map([
-  [
-    'properties',
-    (value) =>
-      Object.fromEntries(Object.entries(value as object).map(([name, one]) => [name, editable(one as Schema)])),
-  ],
-  ['items', (value) => editable(value as Schema)],
-  ['additionalProperties', (value) => (typeof value === 'object' ? editable(value as Schema) : value)],
-  ['allOf', (value) => (value as readonly Schema[]).map(editable)],
-  ['then', (value) => editable(value as Schema)],
-])
+/** Every schema inside of one, and that itself, changed. */
+function changed(schema: Schema, change: (schema: Schema) => Schema): Schema {
+  const one = (value: unknown) => (typeof value === 'object' ? changed(value as Schema, change) : value)
+  const each = (value: unknown) =>
+    Object.fromEntries(Object.entries(value as object).map(([name, inner]) => [name, one(inner)]))
+  const inner = Object.entries(schema).map(([keyword, value]) => {
+    if (keyword === 'properties') return [keyword, each(value)]
+    if (keyword === 'allOf') return [keyword, (value as readonly Schema[]).map(one)]
+    return [keyword, below.has(keyword) ? one(value) : value]
+  })
+  return change(Object.fromEntries(inner) as Schema)
+}
+
+/** Keywords whose value is a schema of values of a configuration. */
+const below = new Set(['items', 'additionalProperties', 'then'])
 
 /** Whether a schema is of single values, and refuses the text `${NAME}`. */
 function isStrict({ type, pattern, enum: values }: Schema): boolean {

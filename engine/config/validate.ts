@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
+import { nameKinds } from '../pipeline/named.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { pointer, schemaDiagnostics } from './diagnostics.ts'
 import type { Diagnostic } from './diagnostics.ts'
@@ -21,7 +22,7 @@ const ajv = new Ajv2020({
   code: { optimize: false },
 })
 formats.default(ajv)
-ajv.addKeyword({ keyword: 'x-pipeline', schemaType: 'boolean' })
+ajv.addKeyword({ keyword: 'x-names', schemaType: 'string', metaSchema: { enum: nameKinds } })
 // Editors know it by this name, too.
 ajv.addKeyword({ keyword: 'patternErrorMessage', schemaType: 'string' })
 
@@ -30,7 +31,8 @@ const compiled = new WeakMap<object, Validator>()
 
 /**
  * Compiles a JSON Schema (draft 2020-12) for configuration: strict, defaults filled in, every error reported.
- * `x-pipeline: true` marks a text that names a pipeline; `patternErrorMessage` says in words what a `pattern` asks for. Throws when the schema itself is wrong.
+ * `x-names` marks a text that names something; `patternErrorMessage` says in words what a `pattern` asks for. Throws when
+ * the schema itself is wrong.
  * @param schema kept by identity: the same object is compiled once
  */
 export function validator(schema: object): Validator {

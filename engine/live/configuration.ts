@@ -70,7 +70,8 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
   const loaded = readable
     ? loadSettings(source, registry, environment)
     : { settings: undefined, diagnostics: [], warnings: [], off: [] }
-  const pipelines = await readPipelines(source, root, registry, { environment, shipped })
+  const models = modelNames(loaded.settings)
+  const pipelines = await readPipelines(source, root, registry, { environment, shipped, models })
   diagnostics.push(...plugins.diagnostics, ...loaded.diagnostics, ...pipelines.diagnostics)
 
   // A hash for each part: hashing the files again would miss what happened to them in between.
@@ -90,6 +91,11 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
     files,
     folders: [...new Set([dirname(wanted), ...plugins.folders, ...pipelines.folders])],
   }
+}
+
+/** What models can be called: names and aliases. */
+export function modelNames(settings: Settings | undefined): string[] | undefined {
+  return settings?.models.flatMap(({ name, aliases }) => [name, ...aliases])
 }
 
 /** Fallbacks that no attempt ever comes to: it makes fewer tries than there are candidates. */
@@ -140,12 +146,12 @@ async function readPipelines(
   source: Source,
   root: string,
   registry: Registry,
-  { environment, shipped }: { environment: Environment; shipped: Shipped },
+  { environment, shipped, models }: { environment: Environment; shipped: Shipped; models: string[] | undefined },
 ): Promise<LoadedPipelines> {
   const { text, optional } = pipelinesFolder(source)
   const own = resolve(root, text)
   const folders = { own, shipped: shipped.pipelines, root }
-  const found = await loadPipelines(folders, registry, environment)
+  const found = await loadPipelines(folders, registry, environment, models)
   if (found.missing === undefined || optional) return found
   const finding = source.report(['pipelines'], 'pipelines', `there is no folder "${display(own, root)}"`)
   return { ...found, diagnostics: [finding, ...found.diagnostics] }

@@ -6,7 +6,7 @@ import { asksFirst } from './access.ts'
 import { attemptStep } from './attempt.ts'
 import { limitedStep } from './deadline.ts'
 import { matcher } from './match.ts'
-import { printPlace, reportAt, stagesOf, within } from './nodes.ts'
+import { pipelinesOf, printPlace, reportAt, stagesOf, within } from './nodes.ts'
 import type { Pipeline, StageNode, StepNode, UseNode } from './nodes.ts'
 import { sequence, stageStep } from './run.ts'
 import type { BuiltStage, CompiledPipeline, Step } from './run.ts'
@@ -31,7 +31,8 @@ export function compilePipelines(
   const named = new Set(
     pipelines
       .flatMap((pipeline) => stagesOf([...pipeline.stages, ...pipeline.finally]))
-      .flatMap((node) => node.pipelines.map(({ name }) => name)),
+      .flatMap(pipelinesOf)
+      .map(({ name }) => name),
   )
   const roots = pipelines.filter(({ name, routes }) => routes.length > 0 || named.has(name))
   const byName = new Map(pipelines.map((pipeline) => [pipeline.name, pipeline]))

@@ -46,7 +46,7 @@ function wrongValue(path: string, field: SlotField, test: Test): string | undefi
     case 'all':
       return test.tests.map((one) => wrongValue(path, field, one)).find((message) => message !== undefined)
     case 'is': {
-      const wrong = test.any.find((value) => value !== null && typeof value !== type)
+      const wrong = test.any.find((value) => typeof value !== type)
       return wrong === undefined ? undefined : mismatch(path, type, wrong)
     }
     case 'prefix':

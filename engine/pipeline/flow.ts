@@ -20,7 +20,7 @@ interface Known {
 
 /**
  * Proves that each stage finds the slots it needs, that a served pipeline first asks who is there and always replies,
- * and that included and named pipelines exist. Includes are checked where they are used and, once, inside.
+ * and that included pipelines exist. Includes are checked where they are used and, once, inside.
  * @param incomplete some pipeline could not be read, so that an unknown name may be its
  */
 export function checkFlow(pipelines: readonly Pipeline[], incomplete = false): Diagnostic[] {
@@ -121,8 +121,7 @@ class FlowChecker {
     }
   }
 
-  #stage({ stage, config, place, pipelines }: StageNode, known: Known): Known {
-    for (const named of pipelines) this.#exists(named.name, named.place)
+  #stage({ stage, config, place }: StageNode, known: Known): Known {
     const needs = [...stage.needs, ...(stage.insists?.(config) ?? [])]
     return perhaps(given(this.#need(needs, stage.name, place, known), stage.provides), stage.gives)
   }

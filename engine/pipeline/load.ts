@@ -8,6 +8,8 @@ import { display } from '../config/registry.ts'
 import type { Registry } from '../config/registry.ts'
 import { readSource } from '../config/source.ts'
 import { checkFlow } from './flow.ts'
+import { unknownNames } from './named.ts'
+import type { KnownNames } from './named.ts'
 import { checkNames } from './names.ts'
 import type { Pipeline } from './nodes.ts'
 import { parsePipelines } from './parse.ts'
@@ -46,6 +48,7 @@ export async function loadPipelines(
   { own, shipped, root }: PipelineFolders,
   registry: Registry,
   environment: Environment,
+  models?: readonly string[],
 ): Promise<LoadedPipelines> {
   const layers = await readLayers(own, shipped)
   const files = layers.files.filter((file) => !isFixture(file))
@@ -55,7 +58,7 @@ export async function loadPipelines(
   const hash = hashContents(texts.map(({ file, text }) => ({ file, content: text })))
   const wanted = texts.filter(({ text }, index) => !layers.covering.has(files[index] ?? '') || text.trim() !== '')
   const { folders, missing } = layers
-  return { ...checkPipelines(wanted, registry, environment), files, hash, folders, missing }
+  return { ...checkPipelines(wanted, registry, environment, models), files, hash, folders, missing }
 }
 
 /** The fixtures of the folders: a user's wins over a shipped one of the same name. */
@@ -64,11 +67,15 @@ export async function findFixtures({ own, shipped, root }: PipelineFolders): Pro
   return files.filter(isFixture).map((file) => display(file, root))
 }
 
-/** Parses and checks pipelines together. */
+/**
+ * Parses and checks pipelines together.
+ * @param models names of models that stages may name; unset: any
+ */
 export function checkPipelines(
   texts: readonly PipelineText[],
   registry: Registry,
   environment: Environment,
+  models?: readonly string[],
 ): { pipelines: Pipeline[]; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = []
   let incomplete = false
@@ -83,7 +90,13 @@ export function checkPipelines(
     diagnostics.push(...parsed.diagnostics)
     return parsed.pipelines
   })
-  return { pipelines, diagnostics: [...diagnostics, ...checkNames(pipelines), ...checkFlow(pipelines, incomplete)] }
+  const known: KnownNames = {
+    ...(incomplete ? {} : { pipeline: pipelines.map(({ name }) => name) }),
+    ...(registry.incomplete ? {} : { protocol: [...registry.codecs.keys()] }),
+    ...(models === undefined ? {} : { model: models }),
+  }
+  const named = [...checkNames(pipelines), ...unknownNames(pipelines, known)]
+  return { pipelines, diagnostics: [...diagnostics, ...named, ...checkFlow(pipelines, incomplete)] }
 }
 
 interface Layers {

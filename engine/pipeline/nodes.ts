@@ -3,6 +3,7 @@ import type { AnyStage } from '../spec/stage.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import type { Path, Source } from '../config/source.ts'
 import type { Condition } from './match.ts'
+import type { Named } from './named.ts'
 
 /** Where something in a pipeline was written. */
 export interface Place {
@@ -26,8 +27,8 @@ export interface StageNode extends Limited {
   readonly stage: AnyStage
   /** Valid, defaults filled in. */
   readonly config: JsonObject
-  /** Pipelines that its configuration names. */
-  readonly pipelines: readonly { readonly place: Place; readonly name: string }[]
+  /** What its configuration names. */
+  readonly names: readonly Named[]
   readonly timeout: number
 }
 
@@ -126,6 +127,11 @@ export function attemptsOf(nodes: readonly StepNode[]): AttemptNode[] {
   })
 }
 
+/** The pipelines that the configuration of a stage names. */
+export function pipelinesOf({ names }: StageNode): readonly Named[] {
+  return names.filter(({ kind }) => kind === 'pipeline')
+}
+
 /** The names of the pipelines that some steps, and those below them, include or name in their fields. */
 export function pipelinesIn(nodes: readonly StepNode[]): string[] {
   return nodes.flatMap((node) => {
@@ -133,7 +139,7 @@ export function pipelinesIn(nodes: readonly StepNode[]): string[] {
       case 'use':
         return [node.pipeline]
       case 'stage':
-        return node.pipelines.map(({ name }) => name)
+        return pipelinesOf(node).map(({ name }) => name)
       case 'switch':
         return node.arms.flatMap(({ steps }) => pipelinesIn(steps))
       case 'attempt':

@@ -10,8 +10,9 @@ import { validator } from '../config/validate.ts'
 import { armFormat, attemptFormat, pipelineFormat, switchFormat, timeoutFormat } from './format.ts'
 import { wrongField } from './fields.ts'
 import { readCondition } from './match.ts'
+import { namesIn } from './named.ts'
 import { reportAt } from './nodes.ts'
-import type { Pipeline, Place, StageNode, StepNode, SwitchNode } from './nodes.ts'
+import type { Pipeline, Place, StepNode, SwitchNode } from './nodes.ts'
 
 /** Reads the pipelines of a file: one, or those of its `endpoints`. What is wrong inside one is a diagnostic. */
 export function parsePipelines(
@@ -142,18 +143,11 @@ class Parser {
         )
       return { kind: 'unknown', place }
     }
-    const schema = stage.config as {
-      readonly properties?: Readonly<Record<string, { readonly 'x-pipeline'?: boolean }>>
-    }
+    const schema = stage.config as Parameters<typeof namesIn>[0] & object
     const config = this.#valid(schema, at, this.#fields(name, schema, at, given))
-    const pipelines = Object.entries(schema.properties ?? {}).flatMap(([field, property]): StageNode['pipelines'] => {
-      const named = isObject(config) ? config[field] : undefined
-      return property['x-pipeline'] === true && typeof named === 'string'
-        ? [{ place: this.#place([...at, field]), name: named }]
-        : []
-    })
+    const names = namesIn(schema, config, this.#place(at))
     const timeout = duration(stage.timeout ?? stageTimeout)
-    return { kind: 'stage', place, stage, config: isObject(config) ? config : {}, pipelines, timeout }
+    return { kind: 'stage', place, stage, config: isObject(config) ? config : {}, names, timeout }
   }
 
   /** The fields of a stage; a time that stands among them and belongs beside the name is told as just that. */

@@ -1,4 +1,4 @@
-import { GatewayError, Refusal, defineStage } from '../../engine/index.ts'
+import { GatewayError, defineStage } from '../../engine/index.ts'
 import type { Candidate, Catalog, Envelope, ModelRecord, Offer, OpenProvider, Operation } from '../../engine/index.ts'
 
 /**
@@ -12,7 +12,11 @@ export default defineStage({
     type: 'object',
     additionalProperties: false,
     properties: {
-      model: { type: 'string', description: 'The model to take, whatever the request names. Unset: the one it names.' },
+      model: {
+        type: 'string',
+        'x-names': 'model',
+        description: 'The model to take, whatever the request names. Unset: the one it names.',
+      },
       instead: {
         type: 'string',
         description:
@@ -25,7 +29,6 @@ export default defineStage({
   insists: ({ model }) => (model === undefined ? ['target'] : []),
   provides: ['request', 'candidates'],
   build: ({ model: pinned, instead }, { catalog, codecs }) => {
-    if (pinned !== undefined && !catalog.find(pinned)) throw new Refusal(`no model named "${pinned}"`, ['model'])
     const translated = new Set(codecs.filter(({ request }) => request).map(({ protocol }) => protocol))
     const known = new WeakMap<ModelRecord, Map<string, readonly Candidate[]>>()
     return ({ request, target }) => {

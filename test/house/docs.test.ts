@@ -64,7 +64,7 @@ describe('the documentation', () => {
   })
 
   it('has current schemas and a current example (npm run docs)', async () => {
-    expect(outdated(schemaFiles(await registry()), 'config')).to.deep.equal([])
+    expect(outdated(schemaFiles(await configuration()), 'config')).to.deep.equal([])
   })
 
   it('lists exactly the codes that the gateway answers with', () => {

@@ -215,6 +215,9 @@ ${after}`
     expect(when('target.model.context_length: { prefix: "4" }')).to.deep.equal([
       '"target.model.context_length" is a number and never equals "4" [unknown-field]',
     ])
+    expect(when('principal.name: [alice, null]')).to.deep.equal([
+      '"principal.name" is a text and never equals null [unknown-field]',
+    ])
     expect(when('target.model: x')).to.deep.equal([
       '"target.model" is no single value; ask for one of its fields [unknown-field]',
     ])

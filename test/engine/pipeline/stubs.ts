@@ -82,7 +82,7 @@ export const stubs: AnyStage[] = [
     type: 'object',
     additionalProperties: false,
     required: ['pipeline'],
-    properties: { pipeline: { type: 'string', 'x-pipeline': true, description: 'Whom to ask.' } },
+    properties: { pipeline: { type: 'string', 'x-names': 'pipeline', description: 'Whom to ask.' } },
   }),
 ]
 

@@ -20,7 +20,7 @@ export default defineStage({
     properties: {
       pipeline: {
         type: 'string',
-        'x-pipeline': true,
+        'x-names': 'pipeline',
         description: 'The pipeline that makes the response: it begins with the slot "job".',
       },
     },

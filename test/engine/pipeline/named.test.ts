@@ -1,0 +1,73 @@
+import { expect } from 'chai'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { pipelineSchema } from '../../../engine/config/schema.ts'
+import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
+import { checkPipelines } from '../../../engine/pipeline/load.ts'
+import { pipelinesIn } from '../../../engine/pipeline/nodes.ts'
+import { registryOf, stub, stubs } from './stubs.ts'
+
+const name = (kind: string) => ({ type: 'string', 'x-names': kind, description: 'A name.' })
+const ask = stub('ask', [], [], undefined, {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    model: name('model'),
+    protocol: name('protocol'),
+    judges: { type: 'array', description: 'Who judges.', items: name('pipeline') },
+    by: { type: 'object', description: 'Models by use.', additionalProperties: name('model') },
+    either: { description: 'One or several.', anyOf: [name('model'), { type: 'array', items: name('model') }] },
+  },
+})
+const registry = registryOf([...stubs, ask])
+
+function check(config: string, models?: readonly string[]) {
+  const text = `name: p\nsummary: s.\nroutes: [GET /p]\npublic: true\nstages:\n  - ask: ${config}\n  - reply\n`
+  return checkPipelines([{ file: 'p.yaml', text }], registry, {}, models)
+}
+
+const findings = (config: string, models?: readonly string[]) => check(config, models).diagnostics.map(printDiagnostic)
+
+describe('names in the configuration of a stage', () => {
+  it('are found wherever they stand, with what was probably meant', () => {
+    const config = '{ model: smal, protocol: plian, judges: [p, q], by: { code: large, talk: lagre }, either: [x] }'
+    expect(findings(config, ['small', 'large'])).to.have.members([
+      'p.yaml:6:19: no model named "smal"; did you mean "small"? [unknown-model]',
+      'p.yaml:6:35: no protocol named "plian"; did you mean "plain"? [unknown-protocol]',
+      'p.yaml:6:54: no pipeline named "q"; did you mean "p"? [unknown-pipeline]',
+      'p.yaml:6:83: no model named "lagre"; did you mean "large"? [unknown-model]',
+      'p.yaml:6:101: no model named "x" [unknown-model]',
+    ])
+  })
+
+  it('are right by name, by alias and by pattern, and any model is while none is known', () => {
+    expect(findings('{ model: vendor/one, protocol: plain, judges: [p] }', ['small', 'vendor/*'])).to.deep.equal([])
+    expect(findings('{ model: vendor/ }', ['vendor/*'])).to.have.length(1)
+    expect(findings('{ model: smal }')).to.deep.equal([])
+  })
+
+  it('make the pipelines that they name part of what a fixture copies', () => {
+    const { pipelines } = check('{ judges: [p] }')
+    expect(pipelinesIn(pipelines[0]!.stages)).to.deep.equal(['p'])
+  })
+
+  it('are checked schemas themselves: a kind that does not exist is told at the stage', () => {
+    const wrong = stub('wrong', [], [], undefined, {
+      type: 'object',
+      additionalProperties: false,
+      properties: { word: name('modle') },
+    })
+    expect(() => registryOf([wrong])).to.throw(/stage "wrong".*x-names/)
+  })
+
+  it('are completed by editors, which take other names, too', () => {
+    const schema = pipelineSchema(registry, { pipeline: ['p', 'q'], model: ['small'] })
+    const defs = JSON.stringify(schema)
+    for (const names of [['p', 'q'], ['small'], ['plain']]) expect(defs).to.include(`{"enum":${JSON.stringify(names)}}`)
+    const valid = new Ajv2020({ strict: false }).compile(schema)
+    const steps = (step: object) => valid({ name: 'n', summary: 's.', stages: [step] })
+    expect(steps({ ask: { model: 'small', judges: ['p'], by: { code: 'small' } } })).to.equal(true)
+    expect(steps({ ask: { model: 'new' } })).to.equal(true)
+    expect(steps({ ask: { model: 5 } })).to.equal(false)
+    expect(steps({ use: 'p' })).to.equal(true)
+  })
+})
