@@ -119,7 +119,7 @@ export const findings: ReadonlyMap<string, string> = new Map([
     'unknown-provider-type',
     'No plugin brings this type of provider; "sluice list providers" shows those that are there.',
   ],
-  ['unknown-slot', 'A stage takes a slot that no stage gives and no plugin declares.'],
+  ['unknown-slot', 'A stage takes a slot, or a pipeline starts with one, that no stage gives and no plugin declares.'],
   ['unknown-stage', 'No plugin brings this stage; "sluice list stages" shows those that are there.'],
   ['unreachable', 'An earlier arm of the switch takes everything, so this one is never reached.'],
   ['unset-variable', 'An environment variable without a default is not set.'],

@@ -185,7 +185,9 @@ class FlowChecker {
     const missing = known.sureOfAll ? [] : slots.filter((slot) => !known.sure.has(slot))
     for (const slot of missing) {
       const why =
-        known.maybe.has(slot) || known.maybeAll ? 'which only some paths provide' : 'which no earlier stage provides'
+        known.maybe.has(slot) || known.maybeAll
+          ? 'which only some paths provide'
+          : `which no earlier stage provides${didYouMean(slot, known.maybe)}`
       this.#report(place, 'missing-slot', `"${who}" needs "${slot}", ${why}`)
     }
     return missing.length > 0 ? given(known, missing) : known

@@ -83,11 +83,20 @@ class Parser {
         path: line.slice(line.indexOf(' ') + 1),
       })),
       public: value['public'] === true,
-      inputs: texts(value['inputs']),
+      inputs: this.#inputs([...path, 'inputs'], texts(value['inputs'])),
       stages: this.#steps([...path, 'stages'], value['stages']),
       finally: this.#steps([...path, 'finally'], value['finally']),
       place,
     }
+  }
+
+  /** The slots that a pipeline starts with; one that nothing ever gives is a typing error, even while nothing includes it. */
+  #inputs(path: Path, slots: string[]): string[] {
+    slots.forEach((slot, index) => {
+      if (!this.#slots.has(slot) && !this.#registry.incomplete)
+        this.#report([...path, index], 'unknown-slot', `no slot named "${slot}"${didYouMean(slot, this.#slots)}`)
+    })
+    return slots
   }
 
   #steps(path: Path, value: Json | undefined): StepNode[] {

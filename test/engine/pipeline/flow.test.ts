@@ -195,6 +195,18 @@ ${after}`
     ])
   })
 
+  it('suggests the slot that was meant, in inputs and where a step needs one', () => {
+    const part = 'name: part\nsummary: s.\ninputs: [requst]\nstages: [reply]\n'
+    expect(findings({ 'part.yaml': part })).to.deep.equal([
+      'part.yaml:3:10: no slot named "requst"; did you mean "request"? [unknown-slot]',
+    ])
+    const over =
+      '  - auth\n  - parse\n  - resolve\n  - select\n  - attempt: { over: candidate, do: [call] }\n  - answer\n'
+    expect(findings({ 'p.yaml': served(over, 'protocol: plain\n') })).to.deep.equal([
+      'p.yaml:10:5: "attempt" needs "candidate", which no earlier stage provides; did you mean "candidates"? [missing-slot]',
+    ])
+  })
+
   it('knows what conditions can read of a slot', () => {
     const when = (condition: string) =>
       findings({
