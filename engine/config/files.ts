@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Stats } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -13,20 +14,28 @@ export interface Folder {
 export async function readFolder(path: string, above: readonly string[] = []): Promise<Folder> {
   const real = await realpath(path)
   const files: string[] = []
-  const folders: Folder[] = []
-  for (const name of (await readdir(real)).sort()) {
-    if (name.startsWith('.') || name === 'node_modules') continue
-    const entry = join(real, name)
-    const found = await stat(entry).catch((error: NodeJS.ErrnoException) => {
-      // A link to nowhere, or a file that was removed while we looked.
-      if (error.code === 'ENOENT') return undefined
-      throw error
-    })
-    if (found?.isFile()) files.push(entry)
-    if (found?.isDirectory() && ![...above, real].includes(await realpath(entry)))
-      folders.push(await readFolder(entry, [...above, real]))
+  const folders: Promise<Folder>[] = []
+  const entries = await readdir(real, { withFileTypes: true })
+  for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
+    if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
+    const at = join(real, entry.name)
+    const kind = entry.isSymbolicLink() ? await targetOf(at) : entry
+    if (kind?.isFile()) files.push(at)
+    // Only a link can lead back up.
+    if (kind?.isDirectory() && (kind === entry || ![...above, real].includes(await realpath(at))))
+      folders.push(readFolder(at, [...above, real]))
   }
-  return { path: real, files, folders }
+  return { path: real, files, folders: await Promise.all(folders) }
+}
+
+/** What a link leads to; undefined: nowhere. */
+async function targetOf(link: string): Promise<Stats | undefined> {
+  try {
+    return await stat(link)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
 }
 
 /** Every file of a folder and of those below it. */
