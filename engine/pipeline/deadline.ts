@@ -5,18 +5,22 @@ import type { RunScope, Step } from './run.ts'
 
 /** Something that is waited for, with what is done each time it is looked at. */
 export interface Waiting {
-  /**
-   * Undefined once nobody waits any more: a table of the set that was outgrown may live on for a while, and with it all
-   * that it refers to, streams with their buffers among them.
-   * @param now milliseconds of `performance.now()`
-   */
-  look: ((now: number) => void) | undefined
+  /** @param now milliseconds of `performance.now()` */
+  look(now: number): void
+  /** Its neighbours in the ring of all that wait; undefined: nobody waits for it any more. */
+  before?: Waiting | undefined
+  after?: Waiting | undefined
 }
 
 /** Milliseconds between two looks: how late what waits may be found out of time. */
 export const beat = 100
 
-const waiting = new Set<Waiting>()
+/**
+ * Where the ring begins and ends. Most that wait do so for a moment, and there are thousands of them a second: in a set,
+ * its outgrown tables would keep what is long over alive, streams with their buffers among it.
+ */
+const ring: Waiting = { look: () => undefined }
+ring.before = ring.after = ring
 let looking: NodeJS.Timeout | undefined
 
 /**
@@ -24,20 +28,30 @@ let looking: NodeJS.Timeout | undefined
  * timer for each stage would cost more than most stages.
  */
 export function watch(one: Waiting): void {
-  waiting.add(one)
+  const last = ring.before as Waiting
+  one.before = last
+  one.after = ring
+  last.after = ring.before = one
   looking ??= setInterval(lookAtAll, beat)
 }
 
 /** Has it looked at no more. False: it was not any more. */
 export function unwatch(one: Waiting): boolean {
-  one.look = undefined
-  return waiting.delete(one)
+  const { before, after } = one
+  if (before === undefined || after === undefined) return false
+  before.after = after
+  after.before = before
+  one.before = one.after = undefined
+  return true
 }
 
 function lookAtAll(): void {
   const now = performance.now()
-  for (const one of waiting) one.look?.(now)
-  if (waiting.size > 0) return
+  const all: Waiting[] = []
+  for (let one = ring.after as Waiting; one !== ring; one = one.after as Waiting) all.push(one)
+  // What is told that its time is over may take out others, too.
+  for (const one of all) if (one.after !== undefined) one.look(now)
+  if (ring.after !== ring) return
   clearInterval(looking)
   looking = undefined
 }

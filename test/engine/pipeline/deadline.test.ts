@@ -46,10 +46,13 @@ describe('the deadline of a step', () => {
 
   it('keeps nothing of what it has waited for', () => {
     const waiting = waitForStage('stage', 60_000, scope, () => undefined)
-    expect(waiting.look).to.be.a('function')
+    const other = waitForStage('other', 60_000, scope, () => undefined)
+    expect([waiting.after, other.before]).to.deep.equal([other, waiting])
     expect(unwatch(waiting)).to.equal(true)
-    expect(waiting.look).to.equal(undefined)
+    expect([waiting.before, waiting.after]).to.deep.equal([undefined, undefined])
+    expect(other.before).not.to.equal(waiting)
     expect(unwatch(waiting)).to.equal(false)
+    expect(unwatch(other)).to.equal(true)
   })
 
   it('is an error at the place of the stage, which is told to stop', async () => {
