@@ -13,25 +13,42 @@ export function isObject(value: unknown): value is JsonObject {
 
 /**
  * A JSON value with every text in it put through `map`, names of members too. What is nested deeper than `depth` becomes
- * null: it may come from a stranger, and nobody reads it.
+ * null: it may come from a stranger, and nobody reads it. What stays the same is not copied.
  */
 export function mapTexts(value: Json, map: (text: string) => string, depth = 32): Json {
   if (typeof value === 'string') return map(value)
   if (typeof value !== 'object' || value === null) return value
   if (depth === 0) return null
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item as Json, map, depth - 1))
+  if (Array.isArray(value)) return mapItems(value as readonly Json[], map, depth)
   return mapMembers(value as JsonObject, map, depth)
 }
 
 /** The same for an object. */
 export function mapMembers(object: JsonObject, map: (text: string) => string, depth = 32): JsonObject {
-  const mapped: Record<string, Json | undefined> = {}
-  for (const name of Object.keys(object)) {
+  let changed: Record<string, Json | undefined> | undefined
+  const names = Object.keys(object)
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as string
     const member = object[name]
     const value = member === undefined ? undefined : mapTexts(member, map, depth - 1)
+    const called = map(name)
+    if (changed === undefined && value === member && called === name) continue
+    changed ??= Object.fromEntries(names.slice(0, index).map((before) => [before, object[before]]))
     // Assigned, this one name would change the prototype.
-    if (name === '__proto__') Object.defineProperty(mapped, name, { value, enumerable: true })
-    else mapped[map(name)] = value
+    if (called === '__proto__') Object.defineProperty(changed, called, { value, enumerable: true })
+    else changed[called] = value
   }
-  return mapped
+  return changed ?? object
+}
+
+function mapItems(items: readonly Json[], map: (text: string) => string, depth: number): readonly Json[] {
+  let changed: Json[] | undefined
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index] as Json
+    const value = mapTexts(item, map, depth - 1)
+    if (changed === undefined && value === item) continue
+    changed ??= items.slice(0, index)
+    changed.push(value)
+  }
+  return changed ?? items
 }
