@@ -2,6 +2,8 @@ import type { Socket } from 'node:net'
 
 /** How an answer begins that only says that the request may go on (RFC 9110, section 15.2.1), whatever its version. */
 const start = Buffer.from('HTTP/1.1 100')
+/** Where the status begins: nearly every answer is known by that digit. */
+const firstDigit = 'HTTP/1.1 '.length
 const end = '\r\n\r\n'
 /** Most bytes of its lines. */
 const headLimit = 16 * 1024
@@ -25,6 +27,10 @@ export function withoutContinue<S extends Socket>(socket: S): S {
   socket.read = (size?: number) => {
     const chunk = read(size)
     if (!beginning || chunk === null) return chunk
+    if (held.length === 0 && chunk.length > firstDigit && chunk[firstDigit] !== start[firstDigit]) {
+      beginning = false
+      return chunk
+    }
     const bytes = withoutHead(held.length > 0 ? Buffer.concat([held, chunk]) : chunk)
     beginning = mayContinue(bytes)
     held = beginning ? bytes : nothing
