@@ -101,19 +101,23 @@ const emptyLines = ['\n\n', '\r\n\r\n', '\r\r'] as const
 
 /** Where the first whole event begins in bytes that were cut from the middle of a stream. */
 function afterEmptyLine(bytes: Buffer): number {
-  const starts = emptyLines.flatMap((gap) => {
-    const at = bytes.indexOf(gap)
-    return at < 0 ? [] : [at + gap.length]
-  })
-  return starts.length === 0 ? bytes.length : Math.min(...starts)
+  let start = bytes.length
+  for (const gap of emptyLines) {
+    // Only what begins before the one that was found can be nearer.
+    const at = bytes.subarray(0, start).indexOf(gap)
+    if (at >= 0) start = Math.min(start, at + gap.length)
+  }
+  return start
 }
 
 /** Where the last event begins that follows an empty line in these bytes; 0: there is none. */
 function afterLastEmptyLine(bytes: Buffer): number {
-  return Math.max(
-    ...emptyLines.map((gap) => {
-      const at = bytes.lastIndexOf(gap)
-      return at < 0 ? 0 : at + gap.length
-    }),
-  )
+  let start = 0
+  for (const gap of emptyLines) {
+    // Nearly always the first kind is the only one: what stands before its last line need not be read for the others.
+    const from = Math.max(0, start - gap.length + 1)
+    const at = bytes.subarray(from).lastIndexOf(gap)
+    if (at >= 0) start = Math.max(start, from + at + gap.length)
+  }
+  return start
 }

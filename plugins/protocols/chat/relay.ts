@@ -33,11 +33,15 @@ function isUsageChunk({ data }: Frame): boolean {
   return choices === null || (Array.isArray(choices) && choices.length === 0)
 }
 
+/** The sign of a finish, told without reading the chunk: nearly every stream has one. */
+const finished = /"finish_reason"\s{0,8}:\s{0,8}"/
+
 /**
  * The finish that a stream lacks though its upstream ends it with `[DONE]`: official clients refuse a stream without.
  */
 export function close(_: Asked, last?: Frame): readonly Frame[] {
-  const chunk = last && parsedObject(last.data)
+  if (last === undefined || finished.test(last.data) || !last.data.includes('"delta"')) return []
+  const chunk = parsedObject(last.data)
   const [choice] = Array.isArray(chunk?.['choices']) ? chunk['choices'] : []
   // What follows a finish may have a choice, as the verdicts of a filter do, but no delta.
   if (!isObject(choice) || !isObject(choice['delta']) || typeof choice['finish_reason'] === 'string') return []

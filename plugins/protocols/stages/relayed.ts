@@ -151,14 +151,15 @@ class Relay implements Transform {
   #ending(error?: Error): Uint8Array | undefined {
     const { codec } = this.#exchange
     // The last event, if only the empty line after it is missing; what is left of a broken one is dropped.
-    const last = Buffer.from(this.#passed(Buffer.from(completed(this.#whole.rest())))).toString()
+    const rest = completed(this.#whole.rest())
+    const last = rest === '' ? '' : Buffer.from(this.#passed(Buffer.from(rest))).toString()
     const near = lately(this.#ends)
     this.#failure = announced(codec, near)
     if (!this.#failure) this.#read = metered(codec, this.#ends, near)
     // What breaks after the last word breaks nothing for the client.
     const over = this.#failure !== undefined || (this.#read?.complete === true && (!error || near.length > 0))
     const frames = over ? this.#closing() : this.#failing(error ?? this.#cutShort())
-    return frames && this.#shown(Buffer.from(last + printed(frames)))
+    return frames && (last === '' && frames.length === 0 ? nothing : this.#shown(Buffer.from(last + printed(frames))))
   }
 
   #closing(): readonly Frame[] {
