@@ -102,6 +102,10 @@ export const findings: ReadonlyMap<string, string> = new Map([
   ['required', 'A field that must be there is missing.'],
   ['reserved', 'The name is that of a virtual model.'],
   ['restart', 'The setting cannot change while the gateway runs; start it again.'],
+  [
+    'settles',
+    'A stage settles, once the exchange or its try of an attempt is over, with a slot that will not be there: nothing in the pipeline gives it, or it is the outcome, which a try that fails does not have.',
+  ],
   ['step', 'A step is neither a name nor a name with its fields.'],
   ['too-large', 'The file is too large for a configuration.'],
   ['tries', 'A model has more fallbacks than an attempt makes tries, so that the last ones are never asked.'],

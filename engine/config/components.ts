@@ -60,7 +60,7 @@ function problemOfStage(stage: Record<string, unknown>): Problem {
     return { problem: `a stage cannot be named "${name}": pipelines use that word themselves` }
   for (const list of ['needs', 'provides'])
     if (!isNames(stage[list])) return { problem: `stage "${name}": "${list}" must be a list of slots` }
-  for (const list of ['reads', 'gives'])
+  for (const list of ['reads', 'gives', 'settles'])
     if (stage[list] !== undefined && !isNames(stage[list]))
       return { problem: `stage "${name}": "${list}" must be a list of slots` }
   if (stage['timeout'] !== undefined && !isDuration(stage['timeout']))

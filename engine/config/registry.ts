@@ -99,8 +99,8 @@ function unknownSlots(
     ...slots.keys(),
     ...[...stages.values()].flatMap(({ provides, gives = [] }) => [...provides, ...gives]),
   ])
-  return [...stages.values()].flatMap(({ name, needs, reads = [] }) =>
-    [...needs, ...reads]
+  return [...stages.values()].flatMap(({ name, needs, reads = [], settles = [] }) =>
+    [...needs, ...reads, ...settles]
       .filter((slot) => !known.has(slot))
       .map((slot) =>
         inFile(

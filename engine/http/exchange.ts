@@ -2,7 +2,8 @@ import type { AnyCodec } from '../spec/codec.ts'
 import type { GatewayError } from '../spec/error.ts'
 import { asGatewayError, scrubbedFailure } from '../spec/error.ts'
 import type { Outcome, Reply } from '../spec/slots.ts'
-import { finish } from '../pipeline/run.ts'
+import type { End } from '../spec/stage.ts'
+import { finish } from '../pipeline/finish.ts'
 import type { Bag, CompiledPipeline } from '../pipeline/run.ts'
 import { printFailure } from './dialect.ts'
 import type { Sent } from './reply.ts'
@@ -18,8 +19,8 @@ export interface Ended {
 }
 
 /**
- * One exchange through one pipeline: runs its stages, sends the reply or the error, and runs `finally` exactly once
- * when the last byte has left or the client has gone.
+ * One exchange through one pipeline: runs its stages, sends the reply or the error, and when the last byte has left or
+ * the client has gone, lets its stages settle and runs `finally`, exactly once.
  * @param slots what the exchange begins with: a request's `ingress`, or whatever else the pipeline takes
  */
 export async function runExchange(
@@ -46,8 +47,9 @@ export async function runExchange(
   } finally {
     scope.end()
   }
-  const outcome = (slots.outcome = outcomeOf(reply, sent, error, slots, scope, pipeline))
-  const failures = finish(pipeline, slots, scope)
+  const wrong = error ?? (sent.broken && asGatewayError(sent.broken)) ?? failureOf(slots)
+  const outcome = (slots.outcome = outcomeOf(reply, sent, wrong, scope, pipeline))
+  const failures = finish(pipeline, slots, scope, wrong)
   return { outcome, failures: failures instanceof Promise ? await failures : failures }
 }
 
@@ -112,36 +114,39 @@ function serverTiming(scope: ExchangeScope): string {
   return `${text}total;dur=${scope.elapsed().toFixed(1)}`
 }
 
+/** What went wrong in an exchange. */
+type Wrong = NonNullable<End['error']> & { readonly at?: string }
+
 function outcomeOf(
   reply: Reply,
   sent: Sent,
-  thrown: GatewayError | undefined,
-  slots: Bag,
+  wrong: Wrong | undefined,
   scope: ExchangeScope,
   { scrub }: CompiledPipeline,
 ): Outcome {
-  const error = thrown ?? (sent.broken && asGatewayError(sent.broken))
   const outcome: Writable<Outcome> = {
     status: reply.status,
-    result: sent.left || error?.code === 'client_closed' ? 'client_closed' : 'completed',
+    result: sent.left || wrong?.code === 'client_closed' ? 'client_closed' : 'completed',
     duration: scope.elapsed(),
     bytes: sent.bytes,
   }
-  const told = error ? toldOf(error) : failureOf(slots)
-  if (told) outcome.error = { ...told, code: scrub(told.code), message: scrub(told.message) }
-  if (told && outcome.result === 'completed') outcome.result = 'failed'
+  if (wrong) outcome.error = toldOf(wrong, scrub)
+  if (wrong && outcome.result === 'completed') outcome.result = 'failed'
   if (sent.firstByte !== undefined) outcome.firstByte = sent.firstByte - scope.started
   return outcome
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
-function toldOf({ code, message, at }: GatewayError): NonNullable<Outcome['error']> {
-  return at === undefined ? { code, message } : { code, message, at }
+/** The error of an outcome. */
+export function toldOf({ code, message, at }: Wrong, scrub: CompiledPipeline['scrub']): NonNullable<Outcome['error']> {
+  const told = { code: scrub(code), message: scrub(message) }
+  return at === undefined ? told : { ...told, at }
 }
 
 /** A failure that a reply carried to its end. */
-function failureOf({ meter }: Bag): Outcome['error'] {
+function failureOf({ meter }: Bag): Wrong | undefined {
   const failure = meter?.read().failure
-  return failure && { code: failure.code ?? 'upstream_error', message: failure.message }
+  if (failure === undefined) return undefined
+  return { code: failure.code ?? 'upstream_error', message: failure.message, tags: [String(failure.status)] }
 }

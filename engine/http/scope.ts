@@ -4,6 +4,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { Json } from '../spec/json.ts'
 import type { Timing } from '../spec/stage.ts'
 import type { RunScope } from '../pipeline/run.ts'
+import type { Settlement } from '../pipeline/settle.ts'
 
 interface Listener {
   readonly listener: (reason: Error) => void
@@ -27,6 +28,7 @@ export class ExchangeScope implements RunScope {
   #controller: AbortController | undefined
   #reason: Error | undefined
   deadline = Infinity
+  settlement: Settlement | undefined
   /** Milliseconds for which the clock stood still, and since when it does now. */
   #stood = 0
   #standing: number | undefined

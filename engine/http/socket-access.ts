@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { GatewayError } from '../spec/error.ts'
-import type { Ingress, Principal, Session } from '../spec/slots.ts'
+import { GatewayError, asGatewayError } from '../spec/error.ts'
+import type { Ingress, Outcome, Principal, Session } from '../spec/slots.ts'
 import type { Live } from '../live/live.ts'
 import type { Snapshot } from '../live/snapshot.ts'
-import type { Bag } from '../pipeline/run.ts'
+import type { Bag, CompiledPipeline } from '../pipeline/run.ts'
 import type { HeldBody } from '../spec/source.ts'
 import { BytesBody } from '../stream/body.ts'
+import { toldOf } from './exchange.ts'
 import { routesOf } from './routes.ts'
 import type { Endpoint, Matched } from './routes.ts'
 import type { ExchangeScope } from './scope.ts'
@@ -71,11 +72,36 @@ export async function admit(live: Live, upgrade: Upgrade, scope: ExchangeScope):
     const endpoint = socketEndpoint(snapshot, upgrade.path)
     const body = () => Promise.reject(new GatewayError('invalid_request', { reason: 'An upgrade has no body.' }))
     const slots: Bag = { ingress: { ...asked(upgrade, endpoint), body } }
-    await endpoint.pipeline.access(slots, scope)
+    await runAccess(endpoint.pipeline, slots, scope)
     return slots.principal
   } finally {
     live.release(snapshot)
   }
+}
+
+/** What the stages take while they find out who asks, they give back as soon as it is known; `finally` is for messages. */
+async function runAccess({ access, scrub }: CompiledPipeline, slots: Bag, scope: ExchangeScope): Promise<void> {
+  let error: GatewayError | undefined
+  try {
+    await access(slots, scope)
+  } catch (thrown) {
+    error = asGatewayError(thrown)
+    throw error
+  } finally {
+    if (scope.settlement) {
+      slots.outcome = accessOutcome(error, scope, scrub)
+      await scope.settlement.end(slots, error)
+    }
+  }
+}
+
+/** How it ended to ask who opens a socket, or still has it open: the socket goes on (101), or the error says why not. */
+function accessOutcome(error: GatewayError | undefined, scope: ExchangeScope, scrub: Live['scrub']): Outcome {
+  const common = { duration: scope.elapsed(), bytes: 0 }
+  if (error === undefined) return { ...common, status: 101, result: 'completed' }
+  const { status } = error.failure
+  const result = error.code === 'client_closed' ? error.code : 'failed'
+  return { ...common, status, result, error: toldOf(error, scrub) }
 }
 
 function asked({ query, headers, remote }: Upgrade, { path, params }: Endpoint): Omit<Ingress, 'body'> {

@@ -4,7 +4,7 @@ import type { Reply } from '../spec/slots.ts'
 import { runExchange } from '../http/exchange.ts'
 import type { Sent } from '../http/reply.ts'
 import { ExchangeScope } from '../http/scope.ts'
-import { finish } from '../pipeline/run.ts'
+import { finish } from '../pipeline/finish.ts'
 import type { Bag, CompiledPipeline } from '../pipeline/run.ts'
 import type { Live } from './live.ts'
 
@@ -47,10 +47,12 @@ export function dispatchJobs(live: Pick<Live, 'acquire' | 'release'>): Dispatch 
       })
       return done && { done, abort: (reason) => scope.abort(reason) }
     },
-    async end(name, job, { code, message, failure: { status } }) {
+    async end(name, job, error) {
+      const { code, message, failure } = error
+      const { status } = failure
       const outcome = { status, result: 'failed', error: { code, message }, duration: 0, bytes: 0 } as const
       const ended = withPipeline(name, async (pipeline) =>
-        settle(await finish(pipeline, { job, outcome }, new ExchangeScope(job.id))),
+        settle(await finish(pipeline, { job, outcome }, new ExchangeScope(job.id), error)),
       )
       if (!ended) throw new Error(`there is no pipeline "${name}" here`)
       await ended

@@ -1,15 +1,18 @@
 import { GatewayError } from '../spec/error.ts'
 import { Refusal } from '../spec/refusal.ts'
-import type { Host } from '../spec/stage.ts'
+import type { SlotName } from '../spec/slots.ts'
+import type { AnyStage, Host } from '../spec/stage.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { asksFirst } from './access.ts'
 import { attemptStep } from './attempt.ts'
 import { limitedStep } from './deadline.ts'
+import { dependentStep, eachStep } from './finish.ts'
 import { matcher } from './match.ts'
-import { pipelinesOf, printPlace, reportAt, stagesOf, within } from './nodes.ts'
+import { givenBy, printPlace, reportAt, servedOf, stagesOf, within } from './nodes.ts'
 import type { Pipeline, StageNode, StepNode, UseNode } from './nodes.ts'
 import { sequence, stageStep } from './run.ts'
 import type { BuiltStage, CompiledPipeline, Step } from './run.ts'
+import { settling, settlingTry } from './settle.ts'
 import { switchStep } from './switch.ts'
 
 /** What pipelines are built with. */
@@ -28,16 +31,11 @@ export function compilePipelines(
   pipelines: readonly Pipeline[],
   workshop: Workshop,
 ): { compiled: Map<string, CompiledPipeline>; diagnostics: Diagnostic[] } {
-  const named = new Set(
-    pipelines
-      .flatMap((pipeline) => stagesOf([...pipeline.stages, ...pipeline.finally]))
-      .flatMap(pipelinesOf)
-      .map(({ name }) => name),
-  )
-  const roots = pipelines.filter(({ name, routes }) => routes.length > 0 || named.has(name))
   const byName = new Map(pipelines.map((pipeline) => [pipeline.name, pipeline]))
   const diagnostics: Diagnostic[] = []
-  const compiled = new Map(roots.map((root) => [root.name, new Builder(root, byName, workshop, diagnostics).build()]))
+  const compiled = new Map(
+    servedOf(pipelines).map((root) => [root.name, new Builder(root, byName, workshop, diagnostics).build()]),
+  )
   return { compiled, diagnostics }
 }
 
@@ -47,6 +45,8 @@ class Builder {
   readonly #host: Host
   readonly #strict: boolean
   readonly #diagnostics: Diagnostic[]
+  /** What the stages of its `finally` give. */
+  readonly #after: ReadonlySet<SlotName>
 
   constructor(root: Pipeline, byName: ReadonlyMap<string, Pipeline>, workshop: Workshop, diagnostics: Diagnostic[]) {
     const { name, protocol } = root
@@ -55,6 +55,7 @@ class Builder {
     this.#host = workshop.hostFor({ name, ...(protocol === undefined ? {} : { protocol }) })
     this.#strict = workshop.strict
     this.#diagnostics = diagnostics
+    this.#after = new Set(stagesOf(root.finally, byName).flatMap(({ stage }) => givenBy(stage)))
   }
 
   build(): CompiledPipeline {
@@ -71,14 +72,15 @@ class Builder {
       inputs,
       run: sequence(steps),
       access: this.#access(nodes, steps),
-      finally: this.#root.finally.map((node) => this.#step(node)),
+      finally: this.#opened(this.#root.finally).map((node) => this.#step(node, true)),
       log: this.#host.log,
       scrub: this.#host.scrub,
     }
   }
 
-  #sequence(nodes: readonly StepNode[]): Step {
-    return sequence(this.#opened(nodes).map((node) => this.#step(node)))
+  #sequence(nodes: readonly StepNode[], inFinally: boolean): Step {
+    const steps = this.#opened(nodes).map((node) => this.#step(node, inFinally))
+    return inFinally ? eachStep(steps, this.#host.log) : sequence(steps)
   }
 
   /** Of steps and what they were built from, those up to the one that finds out who asks. */
@@ -106,31 +108,33 @@ class Builder {
     return nodes.flatMap((node) => (node.kind === 'use' && node.timeout === undefined ? this.#included(node) : [node]))
   }
 
-  #step(node: StepNode): Step {
+  #step(node: StepNode, inFinally = false): Step {
     switch (node.kind) {
       case 'stage':
-        return this.#stage(node)
+        return this.#stage(node, inFinally)
       case 'use':
-        return limited(this.#sequence(this.#included(node)), node.timeout)
+        return limited(this.#sequence(this.#included(node), inFinally), node.timeout)
       case 'switch': {
-        const arms = node.arms.map(({ when = [], steps }) => ({ matches: matcher(when), run: this.#sequence(steps) }))
+        const arms = node.arms.map(({ when = [], steps }) => ({
+          matches: matcher(when),
+          run: this.#sequence(steps, inFinally),
+        }))
         return limited(switchStep(arms), node.timeout)
       }
       case 'attempt': {
         const { over, tries, on, wait, otherwise } = node
-        const gives = stagesOf(node.steps, this.#byName).flatMap(({ stage: { provides, gives: sometimes = [] } }) => [
-          ...provides,
-          ...sometimes,
-        ])
+        const stages = stagesOf(node.steps, this.#byName).map(({ stage }) => stage)
+        // A try ends with the first stage that fails, in `finally`, too.
+        const run = this.#sequence(node.steps, false)
         const attempt = attemptStep({
           over,
           tries,
           on,
           wait,
           at: printPlace(node.place),
-          gives: [...new Set(gives)],
-          run: this.#sequence(node.steps),
-          ...(otherwise === undefined ? {} : { otherwise: this.#sequence(otherwise) }),
+          gives: [...new Set(stages.flatMap(givenBy))],
+          run: stages.some(({ settles }) => settles) ? settlingTry(run) : run,
+          ...(otherwise === undefined ? {} : { otherwise: this.#sequence(otherwise, inFinally) }),
         })
         return limited(attempt, node.timeout)
       }
@@ -139,19 +143,30 @@ class Builder {
     }
   }
 
-  #stage({ stage, config, place, timeout }: StageNode): Step {
+  #stage({ stage, config, place, timeout }: StageNode, inFinally: boolean): Step {
+    const { name, needs, provides, gives = [] } = stage
+    const at = printPlace(place)
     try {
-      const run = stage.build(config, this.#host) as BuiltStage['run']
-      const { name, provides, gives = [] } = stage
-      return stageStep({ name, at: printPlace(place), provides, gives, run, timeout, strict: this.#strict })
+      const run = this.#settling(stage, stage.build(config, this.#host) as BuiltStage['run'], at)
+      const step = stageStep({ name, at, provides, gives, run, timeout, strict: this.#strict })
+      if (!inFinally) return step
+      const dependsOn = [...needs, ...(stage.insists?.(config) ?? [])].filter((slot) => this.#after.has(slot))
+      return dependsOn.length > 0 ? dependentStep(step, dependsOn, `${at} (${name})`) : step
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      const inner = error instanceof Refusal ? [stage.name, ...error.path] : []
-      this.#diagnostics.push(reportAt(within(place, ...inner), 'build', `"${stage.name}" cannot be built: ${message}`))
+      const inner = error instanceof Refusal ? [name, ...error.path] : []
+      this.#diagnostics.push(reportAt(within(place, ...inner), 'build', `"${name}" cannot be built: ${message}`))
       return () => {
         throw new GatewayError('internal_error', {}, { cause: error })
       }
     }
+  }
+
+  #settling({ name, settles }: AnyStage, run: BuiltStage['run'], at: string): BuiltStage['run'] {
+    if (settles === undefined) return run
+    const { log, scrub } = this.#host
+    const afterFinally = settles.some((slot) => this.#after.has(slot))
+    return settling(run, { name, at: `${at} (${name})`, afterFinally, log, scrub })
   }
 }
 

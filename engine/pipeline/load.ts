@@ -7,6 +7,7 @@ import type { Environment } from '../config/interpolate.ts'
 import { display } from '../config/registry.ts'
 import type { Registry } from '../config/registry.ts'
 import { readSource } from '../config/source.ts'
+import { checkSettles } from './check-settles.ts'
 import { checkFlow } from './flow.ts'
 import { unknownNames } from './named.ts'
 import type { KnownNames } from './named.ts'
@@ -96,7 +97,8 @@ export function checkPipelines(
     ...(models === undefined ? {} : { model: models }),
   }
   const named = [...checkNames(pipelines), ...unknownNames(pipelines, known)]
-  return { pipelines, diagnostics: [...diagnostics, ...named, ...checkFlow(pipelines, incomplete)] }
+  const flow = [...checkFlow(pipelines, incomplete), ...checkSettles(pipelines)]
+  return { pipelines, diagnostics: [...diagnostics, ...named, ...flow] }
 }
 
 interface Layers {

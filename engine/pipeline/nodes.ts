@@ -1,4 +1,5 @@
 import type { JsonObject } from '../spec/json.ts'
+import type { SlotName } from '../spec/slots.ts'
 import type { AnyStage } from '../spec/stage.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import type { Path, Source } from '../config/source.ts'
@@ -101,6 +102,11 @@ export function printPlace(place: Place): string {
   return `${file}:${line}:${column}`
 }
 
+/** The slots that a stage may give. */
+export function givenBy({ provides, gives = [] }: AnyStage): readonly SlotName[] {
+  return [...provides, ...gives]
+}
+
 /** The stages among some steps and below them; those of includes too when the pipelines are given. */
 export function stagesOf(nodes: readonly StepNode[], byName: ReadonlyMap<string, Pipeline> = new Map()): StageNode[] {
   return nodes.flatMap((node): StageNode[] => {
@@ -117,6 +123,13 @@ export function stagesOf(nodes: readonly StepNode[], byName: ReadonlyMap<string,
         return []
     }
   })
+}
+
+/** The pipelines that run by themselves: those with routes, and those that a stage's configuration names. */
+export function servedOf(pipelines: readonly Pipeline[]): Pipeline[] {
+  const stages = pipelines.flatMap((pipeline) => stagesOf([...pipeline.stages, ...pipeline.finally]))
+  const named = new Set(stages.flatMap(pipelinesOf).map(({ name }) => name))
+  return pipelines.filter(({ name, routes }) => routes.length > 0 || named.has(name))
 }
 
 /** The attempts among some steps and below them. */

@@ -44,8 +44,8 @@ const stageTimeout = '60s'
 /** Every slot that is declared or that a stage names. */
 export function slotVocabulary(registry: Registry): Set<string> {
   const slots = new Set(registry.slots.keys())
-  for (const { needs, reads = [], provides, gives = [] } of registry.stages.values())
-    for (const slot of [...needs, ...reads, ...provides, ...gives]) slots.add(slot)
+  for (const { needs, reads = [], provides, gives = [], settles = [] } of registry.stages.values())
+    for (const slot of [...needs, ...reads, ...provides, ...gives, ...settles]) slots.add(slot)
   return slots
 }
 

@@ -18,6 +18,8 @@ export interface PlannedStep {
   readonly reads?: readonly string[]
   readonly gives?: readonly string[]
   readonly may_give?: readonly string[]
+  /** What it settles with, once the exchange or the try of it is over. */
+  readonly settles?: readonly string[]
   /** Its configuration with defaults; what stands in the environment is not shown. */
   readonly options?: readonly { readonly name: string; readonly value: Json }[]
   /** Of a switch; without `when`: otherwise. */
@@ -44,7 +46,7 @@ function planned(
   const base = { kind, file, line, column, ...timeout }
   switch (step.kind) {
     case 'stage': {
-      const { name, needs, reads = [], provides, gives = [] } = step.stage
+      const { name, needs, reads = [], provides, gives, settles } = step.stage
       const options = Object.entries(step.config).map(([option, value]) => {
         const hidden = place.source.interpolated([...place.path, name, option])
         return { name: option, value: hidden ? '(from the environment)' : (value ?? null) }
@@ -57,7 +59,8 @@ function planned(
         needs: [...needs, ...insisted],
         reads: optional,
         gives: provides,
-        may_give: gives,
+        ...(gives ? { may_give: gives } : {}),
+        ...(settles ? { settles } : {}),
         options,
       }
     }
@@ -119,6 +122,7 @@ function printStep(step: PlannedStep, depth: number): string[] {
     ...slots('reads', step.reads),
     ...slots('gives', step.gives),
     ...slots('may give', step.may_give),
+    ...slots('settles with', step.settles),
     ...(step.options ?? []).map((option) => within(`${option.name}: ${print(option.value)}`)),
     ...(step.arms ?? []).flatMap((arm) => [
       within(arm.when === undefined ? 'otherwise' : `when ${arm.when}`),

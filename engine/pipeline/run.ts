@@ -6,6 +6,7 @@ import { puts } from './bag.ts'
 import type { Bag } from './bag.ts'
 import { unwatch, waitForStage } from './deadline.ts'
 import type { Route } from './nodes.ts'
+import type { Settlement } from './settle.ts'
 
 export type { Bag } from './bag.ts'
 
@@ -25,6 +26,8 @@ export interface RunScope extends Scope {
   deadline: number
   /** Aborts what the stage under way has begun, and nothing else. */
   giveUp(reason: Error): void
+  /** What has to be done when the way under way has ended; undefined until a stage is run that settles. */
+  settlement: Settlement | undefined
 }
 
 /** A step ready to run. It answers a promise only when it has to wait. */
@@ -55,35 +58,6 @@ export interface CompiledPipeline {
  */
 export async function execute(pipeline: CompiledPipeline, slots: Bag, scope: RunScope): Promise<void> {
   await pipeline.run(slots, scope)
-}
-
-/**
- * Runs the `finally` stages, each of them even when another fails; failures are logged and answered. It answers a promise,
- * which never rejects, only when it has to wait.
- */
-export function finish(
-  pipeline: CompiledPipeline,
-  slots: Bag,
-  scope: RunScope,
-): readonly GatewayError[] | Promise<readonly GatewayError[]> {
-  const failures: GatewayError[] = []
-  const fail = (thrown: unknown) => {
-    const error = asGatewayError(thrown)
-    pipeline.log.error({ err: error.cause ?? error, id: scope.id, at: error.at }, 'a stage failed after the exchange')
-    failures.push(error)
-  }
-  const run = (step: Step): Promise<void> | undefined => {
-    try {
-      return step(slots, scope)?.catch(fail)
-    } catch (thrown) {
-      fail(thrown)
-      return undefined
-    }
-  }
-  scope.begin()
-  let last: Promise<void> | undefined
-  for (const step of pipeline.finally) last = last === undefined ? run(step) : last.then(() => run(step))
-  return last === undefined ? failures : last.then(() => failures)
 }
 
 /** Steps one after the other. */
@@ -120,7 +94,7 @@ export interface BuiltStage {
   readonly provides: readonly string[]
   /** What it may give beside that. */
   readonly gives: readonly string[]
-  readonly run: (slots: Bag, scope: Scope) => Bag | Promise<Bag>
+  readonly run: (slots: Bag, scope: RunScope) => Bag | Promise<Bag>
   /** Milliseconds it may take. */
   readonly timeout: number
   /** Refuse a stage that gives anything but what it declares. */
@@ -180,8 +154,8 @@ function placed(thrown: unknown, place: string): GatewayError {
 }
 
 /** A plugin may have a promise of another kind than V8's. */
-function isPromise(given: Bag | PromiseLike<Bag>): given is PromiseLike<Bag> {
-  return given instanceof Promise || typeof (given as PromiseLike<Bag>).then === 'function'
+export function isPromise<T>(given: T | PromiseLike<T>): given is PromiseLike<T> {
+  return given instanceof Promise || typeof (given as PromiseLike<T> | undefined)?.then === 'function'
 }
 
 function assertGiven(name: string, provides: readonly string[], gives: readonly string[], given: Bag): void {

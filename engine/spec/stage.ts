@@ -106,14 +106,50 @@ export type Gives<P extends SlotName, G extends SlotName = never> = { readonly [
   readonly [K in G]?: Slots[K] | undefined
 }
 
-/** A stage that was built from its configuration: slots in, slots out. It returns what it provides, and nothing else but what it may give. */
-export type Run<N extends SlotName, R extends SlotName, P extends SlotName, G extends SlotName = never> = (
+/** How an exchange, or one try of an `attempt`, has ended. */
+export interface End {
+  /** Absent: nothing went wrong. `tags` are the words that `attempt: { on: [...] }` matches. */
+  readonly error?: { readonly code: string; readonly message: string; readonly tags: readonly string[] }
+}
+
+/**
+ * Says what has to be done when the way that the stage stands on has ended: in a try of an `attempt` that fails, at once;
+ * else when the exchange is over, however it ended. It is done once, and newest first among what other stages have said.
+ * What it throws is logged. What it promises is waited for, for 5 seconds, and until then its configuration stays open.
+ */
+export type Settle<S> = (work: (slots: S, end: End) => unknown) => void
+
+/** What a stage settles with: the slots it works with, and those of its `settles`, of which `outcome` alone is sure. */
+export type Settled<N extends SlotName, O extends SlotName, T> = Given<
+  N | Extract<T, 'outcome'>,
+  O | Exclude<Extract<T, SlotName>, 'outcome'>
+>
+
+/**
+ * A stage that was built from its configuration: slots in, slots out. It returns what it provides, and nothing else but
+ * what it may give. One that declares `settles` is given `settle`, too.
+ */
+export type Run<
+  N extends SlotName,
+  R extends SlotName,
+  P extends SlotName,
+  G extends SlotName = never,
+  T extends SlotName | undefined = undefined,
+> = (
   slots: Given<N, R>,
   scope: Scope,
+  ...settle: undefined extends T ? [] : [settle: Settle<Settled<N, R | P | G, T>>]
 ) => Gives<P, G> | Promise<Gives<P, G>>
 
 /** One step of a pipeline. The name is the word in YAML and the name of its file. */
-export interface StageParts<S, N extends SlotName, R extends SlotName, P extends SlotName, G extends SlotName = never> {
+export interface StageParts<
+  S,
+  N extends SlotName,
+  R extends SlotName,
+  P extends SlotName,
+  G extends SlotName = never,
+  T extends SlotName | undefined = undefined,
+> {
   readonly name: string
   readonly summary: string
   /** JSON Schema of its fields; every property has a description, and a default or a place in `required`. */
@@ -128,11 +164,16 @@ export interface StageParts<S, N extends SlotName, R extends SlotName, P extends
   readonly provides: readonly P[]
   /** Slots it gives sometimes, such as an answer that was found in a cache: the condition of a `switch` proves that one is there. */
   readonly gives?: readonly G[]
+  /**
+   * Present: it may take something that has to be given back, with `settle`. Beside the slots it works with, it settles
+   * with these: `outcome`, which a try that failed does not have, or what the pipeline gives later on, in its `finally` too.
+   */
+  readonly settles?: readonly T[]
   /** How long it may take where its pipeline says nothing, such as `1h`; unset: `60s`. */
   readonly timeout?: string
   /** Whether it reads the body of the request: a route whose requests have none cannot use it. */
   readonly readsBody?: boolean
-  build(config: ConfigOf<S>, host: Host): Run<N, R, P, G>
+  build(config: ConfigOf<S>, host: Host): Run<N, R, P, G, T>
 }
 
 /** A declared stage, as a registry holds it: built only with a configuration its own schema accepted. */
@@ -147,20 +188,22 @@ export interface AnyStage {
   insists?(config: any): readonly SlotName[]
   readonly provides: readonly SlotName[]
   readonly gives?: readonly SlotName[]
+  readonly settles?: readonly SlotName[]
   readonly timeout?: string
   readonly readsBody?: boolean
   // oxlint-disable-next-line typescript/no-explicit-any
-  build(config: any, host: Host): Run<any, any, any, any>
+  build(config: any, host: Host): Run<any, any, any, any, any>
 }
 
-/** Declares a stage; what it may read and must return follows from `needs`, `reads`, `provides` and `gives`. */
+/** Declares a stage; what it may read and must return follows from `needs`, `reads`, `provides`, `gives` and `settles`. */
 export function defineStage<
   const S,
   N extends SlotName = never,
   R extends SlotName = never,
   P extends SlotName = never,
   G extends SlotName = never,
->(stage: StageParts<S, N, R, P, G>): AnyStage {
+  T extends SlotName | undefined = undefined,
+>(stage: StageParts<S, N, R, P, G, T>): AnyStage {
   return { kind: 'stage', ...stage } as AnyStage
 }
 

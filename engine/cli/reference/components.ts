@@ -48,6 +48,7 @@ function describeStage({
   reads = [],
   provides,
   gives = [],
+  settles = [],
   timeout,
 }: AnyStage): Component {
   const schema = config as Schema
@@ -61,6 +62,7 @@ function describeStage({
       slots('reads', reads),
       slots('gives', provides),
       slots('may give', gives),
+      slots('settles with', settles),
       within(timeout),
     ].flat(),
     fields: fieldsOf(schema),

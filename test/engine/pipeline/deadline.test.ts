@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import type { AnyStage, Candidate, GatewayError, Scope } from '../../../engine/index.ts'
 import type { Bag } from '../../../engine/pipeline/run.ts'
 import { unwatch, waitForStage } from '../../../engine/pipeline/deadline.ts'
-import { execute, finish } from '../../../engine/pipeline/run.ts'
+import { finish } from '../../../engine/pipeline/finish.ts'
+import { execute } from '../../../engine/pipeline/run.ts'
 import { TestScope, compiled, stub } from './stubs.ts'
 
 const never = new Promise<never>(() => undefined)

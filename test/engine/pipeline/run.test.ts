@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { pino } from 'pino'
 import { GatewayError } from '../../../engine/index.ts'
 import type { Bag } from '../../../engine/pipeline/run.ts'
-import { execute, finish } from '../../../engine/pipeline/run.ts'
+import { finish } from '../../../engine/pipeline/finish.ts'
+import { execute } from '../../../engine/pipeline/run.ts'
 import { LapScope, TestScope, compiled, stub } from './stubs.ts'
 
 const file = (stages: string) => `name: p\nsummary: s.\nroutes: [GET /p]\npublic: true\nstages: ${stages}\n`

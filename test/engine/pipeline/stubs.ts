@@ -103,24 +103,25 @@ export function compiled(
   files: Record<string, string>,
   stages: readonly AnyStage[],
   strict = true,
+  log?: Host['log'],
 ): Map<string, CompiledPipeline> {
   const registry = registryOf(stages)
   const texts = Object.entries(files).map(([file, text]) => ({ file, text }))
   const { pipelines, diagnostics } = checkPipelines(texts, registry, {})
-  const built = compilePipelines(pipelines, { hostFor: hostOf(registry), strict })
+  const built = compilePipelines(pipelines, { hostFor: hostOf(registry, log), strict })
   const all = [...diagnostics, ...built.diagnostics]
   if (all.length > 0) throw new Error(all.map(printDiagnostic).join('\n'))
   return built.compiled
 }
 
-export function hostOf(registry: Registry): (pipeline: Host['pipeline']) => Host {
-  const { log } = emptyHouse('test')
+export function hostOf(registry: Registry, log = emptyHouse('test').log): (pipeline: Host['pipeline']) => Host {
+  const scrub = (text: string) => text.replaceAll('sk-1', '•••')
   const codecOf = (protocol: string) => {
     const found = registry.codecs.get(protocol)
     if (!found) throw new Error(`no codec speaks "${protocol}"`)
     return found
   }
-  return (pipeline) => ({ pipeline, log, codec: codecOf }) as unknown as Host
+  return (pipeline) => ({ pipeline, log, scrub, codec: codecOf }) as unknown as Host
 }
 
 export class TestScope extends ExchangeScope {

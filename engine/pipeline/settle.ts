@@ -1,0 +1,146 @@
+import type { Logger } from 'pino'
+import { asGatewayError } from '../spec/error.ts'
+import type { End, Settle } from '../spec/stage.ts'
+import { isPromise } from './run.ts'
+import type { Bag, BuiltStage, RunScope, Step } from './run.ts'
+
+/** Milliseconds that what settles is waited for. */
+const patience = 5_000
+
+/** A stage that settles, as the engine needs to know it. */
+export interface Settler {
+  readonly name: string
+  /** `file:line:column (name)`. */
+  readonly at: string
+  /** It settles with what `finally` gives. */
+  readonly afterFinally: boolean
+  readonly log: Logger
+  /** `text` without any secret the house knows of. */
+  readonly scrub: (text: string) => string
+}
+
+/** What one stage has said that has to be done. */
+interface Due {
+  readonly work: (slots: Bag, end: End) => unknown
+  readonly by: Settler
+}
+
+/** How a way has ended: the slots at its end, and what went wrong. */
+interface Ended {
+  readonly slots: Bag
+  readonly error: End['error']
+}
+
+/** What has to be done when one way has ended: a try of an `attempt`, or the whole exchange. */
+export class Settlement {
+  /** Id of the exchange. */
+  readonly #id: string
+  /** Oldest first. */
+  #due: Due[] = []
+  #ended: Ended | undefined
+  #outer: Settlement | undefined
+
+  constructor(id: string) {
+    this.#id = id
+  }
+
+  /** Keeps it until the way has ended. A stage whose time was over may come too late for that: then it is done at once. */
+  add(due: Due): void {
+    if (this.#outer) this.#outer.add(due)
+    else if (this.#ended) void this.#settle(due, this.#ended)
+    else this.#due.push(due)
+  }
+
+  /** The way has led back to the one around it, and ends with that. */
+  join(outer: Settlement): void {
+    for (const due of this.#due) outer.add(due)
+    this.#due = []
+    this.#outer = outer
+  }
+
+  /** Does what takes nothing of `finally`. It answers a promise, which never rejects, only when it has to wait. */
+  endBeforeFinally(slots: Bag, error: End['error']): Promise<void> | undefined {
+    const now = this.#due.filter(({ by }) => !by.afterFinally)
+    this.#due = this.#due.filter(({ by }) => by.afterFinally)
+    return this.#settleAll(now, { slots, error })
+  }
+
+  /** Does all that is left; whatever comes later is done at once. It answers as `endBeforeFinally` does. */
+  end(slots: Bag, error: End['error']): Promise<void> | undefined {
+    this.#ended = { slots, error }
+    const now = this.#due
+    this.#due = []
+    return this.#settleAll(now, this.#ended)
+  }
+
+  #settleAll(due: readonly Due[], ended: Ended): Promise<void> | undefined {
+    let last: Promise<void> | undefined
+    for (const one of due.toReversed())
+      last = last === undefined ? this.#settle(one, ended) : last.then(() => this.#settle(one, ended))
+    return last
+  }
+
+  #settle({ work, by }: Due, { slots, error }: Ended): Promise<void> | undefined {
+    const { log, name, at, scrub } = by
+    const failed = (thrown: unknown) => log.error({ err: thrown, id: this.#id, at }, `"${name}" could not settle`)
+    try {
+      const given = work(slots, endOf(error, scrub))
+      if (!isPromise(given)) return undefined
+      return atMost(
+        Promise.resolve(given).then(() => undefined, failed),
+        () => log.error({ id: this.#id, at }, `"${name}" has not settled within ${patience} ms and is not waited for`),
+      )
+    } catch (thrown) {
+      failed(thrown)
+      return undefined
+    }
+  }
+}
+
+/** A stage that settles: what it says has to be done is kept with the way that it stands on. */
+export function settling(
+  run: (slots: Bag, scope: RunScope, settle: Settle<Bag>) => ReturnType<BuiltStage['run']>,
+  by: Settler,
+): BuiltStage['run'] {
+  return (slots, scope) => {
+    const way = (scope.settlement ??= new Settlement(scope.id))
+    return run(slots, scope, (work) => way.add({ work, by }))
+  }
+}
+
+/** A try in which stages settle: a way of its own, which ends at once when it fails. */
+export function settlingTry(run: Step): Step {
+  return async (slots, scope) => {
+    const outer = (scope.settlement ??= new Settlement(scope.id))
+    const own = (scope.settlement = new Settlement(scope.id))
+    try {
+      await run(slots, scope)
+      own.join(outer)
+    } catch (thrown) {
+      await own.end(slots, asGatewayError(thrown))
+      throw thrown
+    } finally {
+      scope.settlement = outer
+    }
+  }
+}
+
+function endOf(error: End['error'], scrub: Settler['scrub']): End {
+  if (error === undefined) return {}
+  const { code, message, tags } = error
+  return { error: { code: scrub(code), message: scrub(message), tags } }
+}
+
+/** Waits for what never rejects, but no longer than it has patience. */
+function atMost(work: Promise<void>, over: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      over()
+      resolve()
+    }, patience)
+    void work.then(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
