@@ -31,6 +31,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
   redis_not_available: 'Configure key_value, and ask with an API key.',
   store_unavailable: 'See whether the key-value store, or the database, has trouble.',
   cancelled: 'Nothing: a client cancelled the response.',
+  unsupported:
+    'A stage of the pipeline changes answers, and this one cannot be changed: take the stage out, or have it ask first.',
   worker_lost: 'Ask again: the process that worked on the response has ended.',
   response_already_in_flight: 'Wait for the last event of an answer before sending the next message.',
   websocket_connection_limit_reached: 'Connect again and go on; what is stored can be continued.',

@@ -67,7 +67,7 @@ export const ownSlots: readonly AnySlot[] = [
   defineSlot({
     name: 'answer',
     summary: "The provider's answer, once it has begun.",
-    fields: { kind: 'text', type: 'text', body: 'anything' },
+    fields: { operation: 'text', kind: 'text', type: 'text', body: 'anything' },
   }),
   defineSlot({
     name: 'reply',

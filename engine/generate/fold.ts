@@ -1,4 +1,5 @@
 import { GatewayError } from '../spec/error.ts'
+import type { ErrorCode } from '../spec/error.ts'
 import type { GenerateEvent, GenerateReply, Item, Reasoning, StopReason, ToolCall } from '../spec/generate.ts'
 import type { Annotation, Logprob, Part } from '../spec/part.ts'
 import type { Rest } from '../spec/tool.ts'
@@ -149,10 +150,13 @@ export function fold(events: Iterable<GenerateEvent>): GenerateReply {
   return folded.reply()
 }
 
-/** A failure met in a stream, as an error that keeps what the upstream said. */
-export function failed({ failure }: Extract<GenerateEvent, { type: 'failure' }>): GatewayError {
+/** A failure met in a stream, as an error that keeps what the upstream, or whoever else made it, said. */
+export function failed(
+  { failure }: Extract<GenerateEvent, { type: 'failure' }>,
+  code: ErrorCode = 'upstream_error',
+): GatewayError {
   return new GatewayError(
-    'upstream_error',
+    code,
     {},
     {
       status: failure.status,

@@ -59,6 +59,7 @@ export const errors = {
   client_closed: row(499, request, 'never', 'The client left before the answer was complete.'),
   cancelled: row(499, request, 'never', 'The response was cancelled.'),
   internal_error: row(500, server, 'never', hidden),
+  unsupported: row(501, server, 'never', 'The gateway cannot do this here: {reason}.'),
   upstream_error: row(502, server, 'other', 'The provider of "{model}" failed: {reason}'),
   upstream_unreachable: row(502, server, 'same', 'The provider of "{model}" could not be reached.'),
   upstream_invalid_response: row(502, server, 'other', 'The provider of "{model}" answered unreadably: {reason}.'),

@@ -87,6 +87,8 @@ export interface Envelope {
   readonly sent: JsonObject
   /** Whether `raw` says what `body` and `neutral` say: no stage has completed them. */
   readonly exact: boolean
+  /** Whether `raw` holds a seal packed here (`packSeal`), which nobody else can read. Found on first use. */
+  readonly sealed: boolean
   /** A provider of this origin (`Candidate.origin`) holds what `body` was completed with: to it, `raw` says the same. */
   readonly heldBy?: string
   /**
@@ -139,16 +141,52 @@ export interface Upstream {
   whole?(): Upstream
 }
 
+/** The provider has begun to answer. It can be read once. `answering` makes one. */
+export type UpstreamAnswer = AnswerContent & Answering
+
 /**
- * The provider has begun to answer. `whole`: a JSON answer; `events`: a stream of server-sent events whose first one
- * is no failure; `bytes`: anything else (audio), relayed as it comes; `neutral`: events or an answer in neutral form.
+ * `whole`: a JSON answer; `events`: a stream of server-sent events whose first one is no failure; `bytes`: anything else
+ * (audio), relayed as it comes; `neutral-events`, `neutral-reply`: an answer in neutral form.
  */
-export type UpstreamAnswer =
+export type AnswerContent =
   | { readonly kind: 'whole'; readonly bytes: Buffer; readonly body: Json; readonly type: string }
   | { readonly kind: 'events'; readonly source: Source }
   | { readonly kind: 'bytes'; readonly source: Source; readonly type: string }
   | { readonly kind: 'neutral-events'; readonly events: AsyncIterable<GenerateEvent> }
   | { readonly kind: 'neutral-reply'; readonly reply: ReplyOf<Operation> }
+
+/**
+ * What stages do with the events of an answer, whatever it is made of. Only `generate` has events: `map` and `watch`
+ * throw `unsupported` for any other operation, so a stage that serves others, too, asks first.
+ */
+export interface Answering {
+  readonly operation: Operation
+  /** What stages have asked for, in the order in which the events pass through it. */
+  readonly views: readonly View[]
+  /**
+   * The answer with other events: the client, and whoever keeps or measures what the client gets, sees what `make` gives
+   * for each. It is called once, when the answer is read. A whole answer passes as the events of a stream, too. The
+   * answer is translated, also between equal protocols.
+   */
+  map(make: () => EventMap): UpstreamAnswer
+  /** The same answer; `look` sees its events on their way. Between equal protocols its bytes stay what they are. */
+  watch(look: Look): UpstreamAnswer
+}
+
+export type View = { readonly make: () => EventMap } | { readonly look: Look }
+
+/**
+ * Changes the events of one answer. Whatever becomes of it, the last event that comes is `finish` or `failure`, once:
+ * also when the provider throws, or the client leaves and nobody reads on. The first of these two that is given ends the
+ * answer for the client; where none is given for it, the one that came is.
+ */
+export interface EventMap {
+  /** What takes the place of an event. What it throws ends the answer as a failure. */
+  event(event: GenerateEvent): Iterable<GenerateEvent>
+}
+
+/** Sees the events of one answer, with the same last one. What it throws is logged, and it sees nothing more. */
+export type Look = (event: GenerateEvent) => void
 
 /** What the client gets. A `Source` is streamed; anything else is sent whole. */
 export interface Reply {

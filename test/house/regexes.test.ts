@@ -17,7 +17,7 @@ const made: Readonly<Record<string, string>> = {
   'engine/http/exchange.ts': 'It is the source of a literal, which is judged here too.',
   'plugins/protocols/responses/stored/event-end.ts':
     'They are names of events without a run, one of which has to match.',
-  'plugins/protocols/stages/translate.ts':
+  'plugins/protocols/stages/envelope.ts':
     'A quote and a fixed prefix begin it, and a quote ends its only run: none of them can stand in the run.',
 }
 

@@ -3,6 +3,7 @@ import {
   FrameDecoder,
   GatewayError,
   answerHold,
+  answering,
   collect,
   defineStage,
   duration,
@@ -14,6 +15,7 @@ import {
 } from '../../../engine/index.ts'
 import type {
   Answer,
+  AnswerContent,
   AnyCodec,
   Call,
   Candidate,
@@ -24,7 +26,6 @@ import type {
   Scope,
   Sink,
   Upstream,
-  UpstreamAnswer,
 } from '../../../engine/index.ts'
 import { askNeutral } from './neutral.ts'
 import { forgotten, lacking, refusal, refusedAnswer, refusedFrame } from './refusal.ts'
@@ -69,17 +70,16 @@ export default defineStage({
     const { limit } = config
     return async ({ request, model, upstream }, scope) => {
       const started = performance.now()
+      const { operation } = request
       const timeouts = request.background ? patient : usual
       try {
         if (model.offer.protocol === undefined)
-          return { upstream, answer: await askNeutral(request, model, scope, timeouts) }
+          return { upstream, answer: answering(operation, await askNeutral(request, model, scope, timeouts)) }
         const codec = host.codec(model.offer.protocol)
         const asking = async (upstream: Upstream) => {
           const answer = await ask(request, model, upstream, { codec, scope, timeouts })
-          return {
-            upstream,
-            answer: await begun(answer, model, { codec, limit, host, scope, translated: !upstream.same }),
-          }
+          const reading = { codec, limit, host, scope, translated: !upstream.same }
+          return { upstream, answer: answering(operation, await begun(answer, model, reading)) }
         }
         return await asking(upstream).catch((error: unknown) => {
           const whole = forgotten(error) && upstream.whole?.()
@@ -133,7 +133,7 @@ interface Reading {
 }
 
 /** The kind of answer it is, by its media type, once enough of it is there to be sure that it is one. */
-function begun(answer: Answer, candidate: Candidate, reading: Reading): Promise<UpstreamAnswer> {
+function begun(answer: Answer, candidate: Candidate, reading: Reading): Promise<AnswerContent> {
   const { codec, limit, host, scope } = reading
   if (answer.status >= 400) return refusal(answer, codec, candidate, host).then((error) => Promise.reject(error))
   const type = answer.headers['content-type'] ?? ''
@@ -161,7 +161,7 @@ function begun(answer: Answer, candidate: Candidate, reading: Reading): Promise<
   })
 }
 
-function wholeAnswer(bytes: Buffer, type: string, { model }: Candidate, reading: Reading): UpstreamAnswer {
+function wholeAnswer(bytes: Buffer, type: string, { model }: Candidate, reading: Reading): AnswerContent {
   const { codec, host, translated } = reading
   const body = wholeBody(bytes, model.name, translated ? codec.reply?.verbatim : undefined)
   const failing = refusedAnswer(bytes, body, codec, model.name, host)
@@ -169,7 +169,7 @@ function wholeAnswer(bytes: Buffer, type: string, { model }: Candidate, reading:
   return { kind: 'whole', bytes, body, type }
 }
 
-async function events(answer: Answer, codec: AnyCodec, model: string, host: Host): Promise<UpstreamAnswer> {
+async function events(answer: Answer, codec: AnyCodec, model: string, host: Host): Promise<AnswerContent> {
   const decoder = new FrameDecoder()
   let first: Frame | undefined
   let size = 0

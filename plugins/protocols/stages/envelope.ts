@@ -1,4 +1,4 @@
-import { BytesBody, GatewayError } from '../../../engine/index.ts'
+import { BytesBody, GatewayError, sealPrefix, unpackSeal } from '../../../engine/index.ts'
 import type { AnyCodec, Completion, Envelope, Head, JsonObject, Operation, RequestOf } from '../../../engine/index.ts'
 
 /** What was read of a request. */
@@ -36,6 +36,7 @@ export class ClientRequest implements Envelope {
   #body: JsonObject | undefined
   #head: Head | undefined
   #neutral: unknown
+  #sealed: boolean | undefined
 
   constructor(codec: AnyCodec, read: Read, made: Made = { exact: true }) {
     this.operation = codec.operation
@@ -71,6 +72,10 @@ export class ClientRequest implements Envelope {
 
   get background(): boolean {
     return this.#read().background
+  }
+
+  get sealed(): boolean {
+    return (this.#sealed ??= holdsSeal(this.raw.bytes))
   }
 
   neutral<O extends Operation>(operation: O): RequestOf<O> {
@@ -127,6 +132,18 @@ export class ClientRequest implements Envelope {
   #read(): Head {
     return (this.#head ??= this.#codec.head(this.body))
   }
+}
+
+/** A string of JSON that is written like a seal from its first character to its last. */
+const sealLike = new RegExp(`"(${sealPrefix.replace('.', '\\.')}[\\w-]+)"`, 'g')
+
+/** Whether a seal packed here stands in a body. A text that only speaks of one is none. */
+function holdsSeal(body: Buffer | undefined): boolean {
+  if (!body?.includes(sealPrefix)) return false
+  return body
+    .toString('latin1')
+    .matchAll(sealLike)
+    .some(([, seal = '']) => unpackSeal(seal) !== undefined)
 }
 
 /** A body as bytes, and where the model's name stands in them: at the beginning. */

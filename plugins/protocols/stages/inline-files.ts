@@ -15,6 +15,7 @@ import { fetchAll } from '../files/fetch-all.ts'
 import type { FetchRules, FetchedFile } from '../files/fetch-file.ts'
 import { audioFormatOf } from '../files/media-type.ts'
 import { placesOf } from '../files/place.ts'
+import { byteLane } from './lane.ts'
 
 /** Fetches files that are given by their address where the provider takes only their bytes. */
 export default defineStage({
@@ -60,10 +61,11 @@ export default defineStage({
       userAgent: `sluice/${host.version}`,
     }
     const { inHand } = host
+    const relays = byteLane(host)
     // Further candidates of the same request need not fetch again.
     const begun = new WeakMap<Envelope, Holding>()
     return ({ request, model }, scope) => {
-      const wanted = wantedParts(request, model, host)
+      const wanted = wantedParts(request, model, host, relays)
       if (!wanted) return { request }
       let holding = begun.get(request)
       if (!holding) {
@@ -102,10 +104,16 @@ interface Wanted {
 }
 
 /** What has to be fetched. A request that goes on as the client's own bytes is not parsed to find out. */
-function wantedParts(request: Envelope, { offer }: Candidate, host: Host): Wanted | undefined {
+function wantedParts(
+  request: Envelope,
+  candidate: Candidate,
+  host: Host,
+  relays: ReturnType<typeof byteLane>,
+): Wanted | undefined {
+  const { offer } = candidate
   if (request.operation !== 'generate' || offer.protocol === undefined) return undefined
   const { request: printing } = host.codec(offer.protocol)
-  if (!printing?.inlines || relayed(request, offer)) return undefined
+  if (!printing?.inlines || (relays(request, candidate) && namesNone(request, offer))) return undefined
   const is = (part: Part): part is LinkedPart =>
     (part.type === 'file' || part.type === 'audio') &&
     part.source.kind === 'url' &&
@@ -115,10 +123,9 @@ function wantedParts(request: Envelope, { offer }: Candidate, host: Host): Wante
   return parts.length === 0 ? undefined : { neutral, parts }
 }
 
-/** Whether the client's bytes go on as they are, with no address that only other providers of their protocol take. */
-function relayed({ exact, protocol, raw }: Envelope, offer: Offer): boolean {
-  if (!exact || protocol !== offer.protocol) return false
-  return offer.traits?.['file_url'] !== false || !raw.bytes?.includes('"file_url"')
+/** Whether a request that takes the byte lane names no address that only other providers of its protocol take. */
+function namesNone({ raw }: Envelope, { traits }: Offer): boolean {
+  return traits?.['file_url'] !== false || !raw.bytes?.includes('"file_url"')
 }
 
 function partsOf(item: Item): readonly Part[] {

@@ -1,5 +1,6 @@
 import { GatewayError, failed } from '../../../engine/index.ts'
 import type {
+  AnswerContent,
   Call,
   Candidate,
   Envelope,
@@ -8,7 +9,6 @@ import type {
   ReplyOf,
   RequestOf,
   Scope,
-  UpstreamAnswer,
 } from '../../../engine/index.ts'
 
 type Timeouts = Call['timeouts']
@@ -26,7 +26,7 @@ export async function askNeutral(
   { provider, model }: Candidate,
   scope: Scope,
   timeouts: Timeouts,
-): Promise<UpstreamAnswer> {
+): Promise<AnswerContent> {
   const respond = provider.provider.answer?.[request.operation] as Respond | undefined
   if (!respond)
     throw new GatewayError('invalid_request_error', {

@@ -1,6 +1,5 @@
 import {
   FrameDecoder,
-  GatewayError,
   StreamEnds,
   WholeFrames,
   bufferOf,
@@ -24,7 +23,8 @@ import type {
 import { namedEvents } from './answer-model.ts'
 import { estimated, saidIn } from './estimated.ts'
 import type { Back, Exchange } from './translate-back.ts'
-import { asked, eventStream, failureOf } from './translate-back.ts'
+import { asked, eventStream } from './translate-back.ts'
+import { cutShort, failureOf } from './failure.ts'
 import { withoutHidden } from './without-hidden.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
@@ -88,7 +88,7 @@ class Relay implements Transform {
 
   end(): Uint8Array | undefined {
     this.#ended = true
-    if (this.torn) throw this.#cutShort()
+    if (this.torn) throw cutShort(this.#exchange)
     return this.#ending()
   }
 
@@ -158,7 +158,7 @@ class Relay implements Transform {
     if (!this.#failure) this.#read = metered(codec, this.#ends, near)
     // What breaks after the last word breaks nothing for the client.
     const over = this.#failure !== undefined || (this.#read?.complete === true && (!error || near.length > 0))
-    const frames = over ? this.#closing() : this.#failing(error ?? this.#cutShort())
+    const frames = over ? this.#closing() : this.#failing(error ?? cutShort(this.#exchange))
     return frames && (last === '' && frames.length === 0 ? nothing : this.#shown(Buffer.from(last + printed(frames))))
   }
 
@@ -172,11 +172,6 @@ class Relay implements Transform {
   #failing(error: Error): readonly Frame[] | undefined {
     const failure = (this.#failure = failureOf(error, this.#exchange))
     return this.#guard ? this.#guard.end(failure) : this.#exchange.codec.fail?.(failure, asked(this.#exchange))
-  }
-
-  #cutShort(): GatewayError {
-    const reason = 'the stream ended before it was complete'
-    return new GatewayError('upstream_error', { model: this.#exchange.candidate.model.name, reason })
   }
 }
 

@@ -1,22 +1,13 @@
-import {
-  GatewayError,
-  asGatewayError,
-  defineStage,
-  encodeFrame,
-  fold,
-  noConfig,
-  scrubbedFailure,
-  unfold,
-} from '../../../engine/index.ts'
+import { GatewayError, defineStage, encodeFrame, fold, noConfig, parseVerbatim, unfold } from '../../../engine/index.ts'
 import type {
   Asked,
   AnyCodec,
   Candidate,
   Envelope,
-  Failure,
   GenerateEvent,
   GenerateReply,
   Host,
+  Json,
   Loss,
   Metered,
   Meter,
@@ -30,8 +21,11 @@ import type {
 } from '../../../engine/index.ts'
 import { refused } from './refusal.ts'
 import { nameless, named } from './answer-model.ts'
+import { answerOnByteLane } from './lane.ts'
+import { shown } from './failure.ts'
 import { relayed } from './relayed.ts'
 import { cutReply } from './stop-cut.ts'
+import { Views } from './views.ts'
 import { folded, fromNeutral, written } from './written.ts'
 
 const shownLosses = 20
@@ -58,9 +52,12 @@ export default defineStage({
         host,
         codec,
         named: naming === 'gateway',
+        views: answer.views.length === 0 ? undefined : new Views(answer.views, { host, scope }),
       }
       const fail = (error: unknown): never => {
-        throw told(error, exchange)
+        const failure = told(error, exchange)
+        exchange.views?.end(failure)
+        throw failure
       }
       try {
         const given = back(exchange, answer)
@@ -87,6 +84,8 @@ export interface Exchange {
   readonly codec: AnyCodec
   /** The answer names the model as its record does, whatever the provider calls it. */
   readonly named: boolean
+  /** What stages make of the events of the answer; absent: nothing. */
+  readonly views: Views | undefined
 }
 
 /** A body for the client, what tells its usage afterwards, and the losses known by now. */
@@ -107,20 +106,18 @@ function told(error: unknown, { candidate, host }: Exchange): unknown {
 }
 
 function back(exchange: Exchange, answer: UpstreamAnswer): Back | Promise<Back> {
+  const relays = answerOnByteLane(exchange.upstream, answer)
   switch (answer.kind) {
     case 'whole':
       // A client that asked to stream reads events, whatever the provider made of that.
-      if (exchange.upstream.same && !(exchange.request.stream && exchange.codec.events)) return whole(exchange, answer)
-      return printed(
-        exchange,
-        upstreamCodec(exchange, 'reply').parse(answer.body, exchange.upstream.restore, exchange.candidate.offer),
-      )
+      if (relays && !(exchange.request.stream && exchange.codec.events)) return whole(exchange, answer)
+      return printed(exchange, replyOf(exchange, answer))
     case 'bytes':
       return { body: { kind: 'stream', source: answer.source, type: answer.type }, meter: meterOf({}), losses: [] }
     case 'events':
       // A client that did not ask to stream reads one answer, whatever the provider made of that.
-      return exchange.upstream.same && (exchange.request.stream || !exchange.codec.events)
-        ? relayed(exchange, answer.source)
+      return relays && (exchange.request.stream || !exchange.codec.events)
+        ? relayed(exchange, seen(exchange, answer.source))
         : events(exchange, answer.source)
     case 'neutral-events':
       if (exchange.request.stream) return fromNeutral(exchange, answer.events)
@@ -130,8 +127,27 @@ function back(exchange: Exchange, answer: UpstreamAnswer): Back | Promise<Back> 
   }
 }
 
+/** The provider's whole answer in neutral form. */
+function replyOf(exchange: Exchange, { bytes, body }: WholeAnswer): ReplyOf<Operation> {
+  const { upstream, candidate } = exchange
+  const codec = upstreamCodec(exchange, 'reply')
+  // What was to be relayed was not read to be printed again.
+  const unread = upstream.same && codec.verbatim
+  const value = unread ? (parseVerbatim(bytes.toString(), unread) as Json) : body
+  return codec.parse(value, upstream.restore, candidate.offer)
+}
+
+/** A stream that is relayed, and looked at where a stage wants to. */
+function seen(exchange: Exchange, source: Source): Source {
+  return exchange.views?.watched(source, readerOf(exchange), (event) => shown(event, exchange)) ?? source
+}
+
+function readerOf(exchange: Exchange) {
+  return upstreamCodec(exchange, 'events').reader(exchange.upstream.restore, exchange.candidate.offer)
+}
+
 function events(exchange: Exchange, source: Source): Back | Promise<Back> {
-  const reader = upstreamCodec(exchange, 'events').reader(exchange.upstream.restore, exchange.candidate.offer)
+  const reader = readerOf(exchange)
   if (exchange.request.stream) return written(exchange, source, reader)
   return folded(exchange, source, reader).then((reply) => printed(exchange, reply))
 }
@@ -140,7 +156,10 @@ const wholly = { complete: true, losses: [] } as const
 
 type WholeAnswer = Extract<UpstreamAnswer, { kind: 'whole' }>
 
-function whole({ codec, upstream, candidate, named: own }: Exchange, { bytes, body, type }: WholeAnswer): Back {
+function whole(exchange: Exchange, answer: WholeAnswer): Back {
+  const { codec, upstream, candidate, named: own, views } = exchange
+  const { bytes, body, type } = answer
+  views?.look(() => replyOf(exchange, answer) as GenerateReply)
   let read: ReturnType<Meter['read']> | undefined
   const meter = { read: () => (read ??= { ...(body === null ? {} : codec.meter.reply(body)), ...wholly }) }
   const given = own && body !== null ? named(bytes, candidate.model.name) : bytes
@@ -149,14 +168,15 @@ function whole({ codec, upstream, candidate, named: own }: Exchange, { bytes, bo
 
 /** A whole answer in the client's protocol, as one body or, when it asked to stream, as the events it amounts to. */
 function printed(exchange: Exchange, answered: ReplyOf<Operation>): Back {
-  const { codec, request, upstream } = exchange
-  const reply = upstream.cuts && 'items' in answered ? cutReply(answered, upstream.cuts) : answered
+  const { codec, request, upstream, views } = exchange
+  const cut = upstream.cuts && 'items' in answered ? cutReply(answered, upstream.cuts) : answered
+  if (request.stream && 'items' in cut) return fromNeutral(exchange, streamed(cut))
+  const reply = views && 'items' in cut ? views.reply(cut) : cut
   const metered = {
-    ...(reply.usage ? { usage: reply.usage } : {}),
+    ...(cut.usage ? { usage: cut.usage } : {}),
     ...(reply.model === undefined ? {} : { model: reply.model }),
     ...('stop' in reply ? { stop: reply.stop, ...(reply.id === undefined ? {} : { id: reply.id }) } : {}),
   }
-  if (request.stream && 'items' in reply) return fromNeutral(exchange, streamed(reply))
   if (!codec.reply)
     throw new GatewayError('invalid_request_error', {
       model: request.model,
@@ -219,14 +239,4 @@ function lossNames(losses: readonly Loss[]): string {
   const names = [...new Set(losses.map(({ field }) => field.slice(0, 64)))]
   const shown = names.slice(0, shownLosses).join(', ')
   return names.length > shownLosses ? `${shown}, +${names.length - shownLosses}` : shown
-}
-
-/** Whatever broke a stream, as the client is to read it. */
-export function failureOf(error: unknown, { host }: Exchange): Failure {
-  return scrubbedFailure(asGatewayError(error).failure, host.scrub)
-}
-
-/** A failure that the provider announced in its stream: its own trouble and our credentials are not the client's to read. */
-export function announced(failure: Failure, { candidate, host }: Exchange): Failure {
-  return refused(failure, candidate.model.name, host).failure
 }

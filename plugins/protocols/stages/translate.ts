@@ -4,12 +4,11 @@ import {
   defineStage,
   noConfig,
   putMembers,
-  sealPrefix,
   spliceField,
   spliceString,
-  unpackSeal,
 } from '../../../engine/index.ts'
 import type { AnyCodec, Body, Candidate, Envelope, Host, Loss, Upstream } from '../../../engine/index.ts'
+import { byteLane } from './lane.ts'
 import { cuttable } from './stop-cut.ts'
 import { searchPolicy } from './web-search.ts'
 import type { SearchPolicy } from './web-search.ts'
@@ -23,40 +22,20 @@ export default defineStage({
   provides: ['upstream'],
   build: (_, host) => {
     const policy = searchPolicy(host.catalog)
+    const relays = byteLane(host)
     return ({ request, model }) => {
       if (request.missing && model.offer.protocol !== request.protocol) throw request.missing
       const codec = host.codec(request.protocol)
-      const changed = policy !== undefined && codec.request?.searches?.(request.body) === true
-      const whole = () => translated(request, model, host, changed ? policy : undefined)
-      if (changed || !relays(request, model, codec)) return { upstream: whole() }
+      const whole = () => {
+        const changed = policy !== undefined && codec.request?.searches?.(request.body) === true
+        return translated(request, model, host, changed ? policy : undefined)
+      }
+      if (!relays(request, model)) return { upstream: whole() }
       const upstream = same(request, model, codec)
       return { upstream: request.exact || !codec.request ? upstream : { ...upstream, whole } }
     }
   },
 })
-
-/** Whether the client's bytes can go as they are. A seal packed here is readable here alone: it takes a translation. */
-function relays(request: Envelope, candidate: Candidate, codec: AnyCodec): boolean {
-  if (candidate.offer.protocol !== request.protocol) return false
-  return !codec.request || ((request.exact || holds(candidate, request)) && !holdsSeal(request.raw.bytes))
-}
-
-/** A string of JSON that is written like a seal from its first character to its last. */
-const sealLike = new RegExp(`"(${sealPrefix.replace('.', '\\.')}[\\w-]+)"`, 'g')
-
-/** Whether a seal packed here stands in a body. A text that only speaks of one is none. */
-function holdsSeal(body: Buffer | undefined): boolean {
-  if (!body?.includes(sealPrefix)) return false
-  return body
-    .toString('latin1')
-    .matchAll(sealLike)
-    .some(([, seal = '']) => unpackSeal(seal) !== undefined)
-}
-
-/** Whether the provider knows by itself what the request was completed with, and is to go on from what it knows. */
-function holds({ origin, offer }: Candidate, { heldBy }: Envelope): boolean {
-  return heldBy === origin && offer.traits?.['conversations'] === 'vendor'
-}
 
 function same(request: Envelope, { model, offer }: Candidate, codec: AnyCodec): Upstream {
   const { contentType, exact, body } = request

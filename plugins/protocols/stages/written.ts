@@ -22,18 +22,21 @@ import type {
 } from '../../../engine/index.ts'
 import { nameless } from './answer-model.ts'
 import { estimated } from './estimated.ts'
+import { cutShort, failureOf, shown } from './failure.ts'
 import { StopCut } from './stop-cut.ts'
+import type { Views } from './views.ts'
 import type { Back, Exchange } from './translate-back.ts'
-import { announced, asked, eventStream, failureOf } from './translate-back.ts'
+import { asked, eventStream } from './translate-back.ts'
 
 /** Most bytes of a stream that is gathered into one answer. */
 const gatherLimit = 64 * 1024 * 1024
 
-/** Writes events for the client, up to a cut, and remembers what they say of the exchange. */
+/** Writes events for the client, up to a cut and as stages change them, and remembers what they say of the exchange. */
 class Writing {
   readonly #request: Envelope
   readonly #writer: EventWriter<GenerateEvent>
   readonly #cut: StopCut | undefined
+  readonly #views: Views | undefined
   /** The writer names the model by itself. */
   readonly #named: boolean
   #usage: Usage | undefined
@@ -41,8 +44,10 @@ class Writing {
   #id: string | undefined
   #stop: string | undefined
   #failure: Failure | undefined
-  /** Bytes of text that have been written. */
+  /** Bytes of text that the provider has said. */
   #said = 0
+  /** The provider has said its last word. */
+  #over = false
   #read: ReturnType<Meter['read']> | undefined
   /** The last word was written; what comes after it is not for the client. */
   ended = false
@@ -51,28 +56,40 @@ class Writing {
     this.#request = exchange.request
     this.#writer = writerOf(exchange)
     this.#cut = exchange.upstream.cuts && new StopCut(exchange.upstream.cuts)
+    this.#views = exchange.views
     this.#named = exchange.named
   }
 
   write(event: GenerateEvent): string {
-    if (!this.#cut) return this.#write(event)
+    if (!this.#cut) return this.#pass(event)
     let text = ''
-    for (const one of this.#cut.write(event)) text += this.#write(one)
-    if (!this.cut || this.ended) return text
+    for (const one of this.#cut.write(event)) text += this.#pass(one)
+    if (this.#cut.sequence === undefined || this.ended) return text
     const { sequence } = this.#cut
-    return (
-      text + this.#write({ type: 'finish', stop: 'stop', stopSequence: sequence as string, usage: this.#spent().usage })
-    )
+    return text + this.#pass({ type: 'finish', stop: 'stop', stopSequence: sequence, usage: this.#spent().usage })
   }
 
-  /** It ended at a stop sequence: the provider need not go on. */
-  get cut(): boolean {
-    return this.#cut?.sequence !== undefined
+  /** It ended at a stop sequence, or a stage has ended it: the provider need not go on. */
+  get early(): boolean {
+    return this.#cut?.sequence !== undefined || (this.ended && !this.#over)
   }
 
+  /** What the provider has said. */
+  #pass(event: GenerateEvent): string {
+    if (this.#over) return ''
+    this.#hear(event)
+    if (!this.#views) return this.#write(event)
+    let text = ''
+    for (const one of this.#views.pass(event)) text += this.#write(one)
+    return text
+  }
+
+  /** What the client gets. */
   #write(event: GenerateEvent): string {
     if (this.ended) return ''
-    this.#note(event)
+    if (event.type === 'finish') this.#stop = event.stop
+    if (event.type === 'failure') this.#failure = event.failure
+    this.ended = event.type === 'finish' || event.type === 'failure'
     let text = ''
     const told = this.#named && event.type === 'start' ? nameless(event) : event
     for (const frame of this.#writer.write(told)) text += encodeFrame(frame)
@@ -101,15 +118,15 @@ class Writing {
   }
 
   #metered(): Pick<Metered, 'usage' | 'estimated'> {
-    if (!this.#complete) return this.#spent()
-    return { ...(this.#usage ? { usage: this.#usage } : {}), ...(this.cut ? { estimated: true } : {}) }
+    if (!this.#complete || this.early) return this.#spent()
+    return this.#usage ? { usage: this.#usage } : {}
   }
 
   #spent() {
     return estimated(this.#request, this.#usage, this.#said)
   }
 
-  #note(event: GenerateEvent): void {
+  #hear(event: GenerateEvent): void {
     switch (event.type) {
       case 'delta':
         this.#said += Buffer.byteLength(event.text)
@@ -123,13 +140,11 @@ class Writing {
         this.#usage = event.usage
         return
       case 'finish':
-        this.ended = true
-        this.#stop = event.stop
+        this.#over = true
         if (event.usage) this.#usage = event.usage
         return
       case 'failure':
-        this.ended = true
-        this.#failure = event.failure
+        this.#over = true
     }
   }
 }
@@ -138,19 +153,17 @@ class Writing {
 export function written(exchange: Exchange, source: Source, reader: EventReader<GenerateEvent>): Back {
   const writing = new Writing(exchange)
   const decoder = new FrameDecoder(eventRoom(exchange.host, exchange.scope))
-  const scrubbed = (event: GenerateEvent): GenerateEvent =>
-    event.type === 'failure' ? { type: 'failure', failure: announced(event.failure, exchange) } : event
   const writeAll = (frames: Iterable<{ data: string }>): string => {
     let text = ''
-    for (const frame of frames) for (const event of reader.read(frame)) text += writing.write(scrubbed(event))
+    for (const frame of frames) for (const event of reader.read(frame)) text += writing.write(shown(event, exchange))
     return text
   }
   const translated = through(source, {
     data: (chunk) => bytes(writeAll(decoder.push(chunk))),
-    enough: () => writing.cut,
+    enough: () => writing.early,
     end() {
       let text = writeAll(decoder.end())
-      for (const event of reader.end()) text += writing.write(scrubbed(event))
+      for (const event of reader.end()) text += writing.write(shown(event, exchange))
       return bytes(text)
     },
     // A stream that has said its last word ends well, whatever becomes of its upstream.
@@ -167,8 +180,9 @@ export function fromNeutral(exchange: Exchange, events: AsyncIterable<GenerateEv
       for await (const event of events) {
         const text = writing.write(event)
         if (text !== '') yield Buffer.from(text)
-        if (writing.cut) return
+        if (writing.early) return
       }
+      if (!writing.ended) throw cutShort(exchange)
     } catch (error) {
       yield Buffer.from(writing.write({ type: 'failure', failure: failureOf(error, exchange) }))
     }

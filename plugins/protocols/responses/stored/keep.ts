@@ -1,4 +1,13 @@
-import type { Candidate, Envelope, JsonObject, KeyValue, Meter, Upstream } from '../../../../engine/index.ts'
+import type {
+  Candidate,
+  Envelope,
+  JsonObject,
+  KeyValue,
+  Meter,
+  Upstream,
+  UpstreamAnswer,
+} from '../../../../engine/index.ts'
+import { answerOnByteLane } from '../../stages/lane.ts'
 import { recordedInput } from './conversation.ts'
 import { earlierOf, linked, longestLife, unlinked } from './chain.ts'
 import { continuedIn } from './continued.ts'
@@ -15,14 +24,16 @@ export interface Circumstances {
   /** Who served it, and how it was asked. */
   readonly model?: Candidate | undefined
   readonly upstream?: Upstream | undefined
+  readonly answer?: UpstreamAnswer | undefined
   readonly meter?: Meter | undefined
 }
 
 /** A response and its conversation as they are kept. */
 export function recordOf(response: JsonObject, { request, keyId, exchange, ...served }: Circumstances): WholeResponse {
-  const { model, upstream, meter } = served
+  const { model, upstream, answer, meter } = served
   const { body, protocol, missing, background } = request
   const native = model?.offer.protocol === protocol
+  const relayed = upstream !== undefined && answer !== undefined && answerOnByteLane(upstream, answer)
   const stored = body['store'] !== false && response['store'] !== false
   const items = recordedInput(body['input'], exchange)
   const { previous, count = 0 } = continuedIn(body) ?? {}
@@ -35,7 +46,7 @@ export function recordOf(response: JsonObject, { request, keyId, exchange, ...se
     background,
     ...servedBy(model, meter),
     // Bytes that were passed on gave the client the provider's own id.
-    held: native && upstream?.same === true && model?.offer.traits?.['stores'] === true && stored,
+    held: native && relayed && model?.offer.traits?.['stores'] === true && stored,
     partial: missing !== undefined || (native && (body['conversation'] ?? undefined) !== undefined),
   }
 }

@@ -100,14 +100,14 @@ function changesOf(log: Host['log']): Places['tell'] {
 async function remembered(
   response: JsonObject | undefined,
   keyId: string,
-  { request, ingress, model, upstream, meter }: Slots,
+  { request, ingress, model, upstream, answer, meter }: Slots,
   scope: Scope,
   { keyValue, sessions, tell }: Places,
 ): Promise<void> {
   const note = (why: string) => scope.note('not_stored', why)
   if (!response) return note('too large')
   try {
-    const record = recordOf(response, { request, keyId, exchange: scope.id, model, upstream, meter })
+    const record = recordOf(response, { request, keyId, exchange: scope.id, model, upstream, answer, meter })
     const near = response['status'] === 'failed' || keepOnSocket(ingress, record, sessions)
     if (!storing(request)) return near ? undefined : note('no room on the socket')
     const unkept = await keep(keyValue, record)

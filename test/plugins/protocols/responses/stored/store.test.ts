@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { GatewayError, collect } from '../../../../../engine/index.ts'
+import { GatewayError, answering, collect } from '../../../../../engine/index.ts'
 import type { Envelope, Host, JsonObject, KeyValue, Reply, Scope, Slots, Source } from '../../../../../engine/index.ts'
 import { lastOnSocket, socketLimit } from '../../../../../plugins/protocols/responses/stored/session.ts'
 import { readResponse } from '../../../../../plugins/protocols/responses/stored/record.ts'
@@ -186,14 +186,17 @@ describe('the stage "store"', () => {
       offer: { operation: 'generate', protocol: 'responses', traits: { stores: true } },
     } as unknown as Slots['model']
     const upstream = { same: true, losses: [] }
+    const answer = answering('generate', { kind: 'neutral-reply', reply: { items: [], stop: 'end' } })
     const held = { ...record, origin: 'vendor/gpt', held: true }
-    expect((await run(whole, {}, { model, upstream })).kept).to.deep.include(held)
-    expect((await run(whole, { conversation: 'c' }, { model, upstream })).kept).to.deep.include({
+    expect((await run(whole, {}, { model, upstream, answer })).kept).to.deep.include(held)
+    expect((await run(whole, { conversation: 'c' }, { model, upstream, answer })).kept).to.deep.include({
       ...held,
       partial: true,
     })
-    expect((await run(whole, {}, { model, upstream: { ...upstream, same: false } })).kept?.held).to.equal(false)
+    expect((await run(whole, {}, { model, upstream: { ...upstream, same: false }, answer })).kept?.held).to.equal(false)
+    const changed = answer.map(() => ({ event: (event) => [event] }))
+    expect((await run(whole, {}, { model, upstream, answer: changed })).kept?.held).to.equal(false)
     const unstored: Reply = { ...whole, body: { kind: 'json', value: { ...response, store: false } } }
-    expect((await run(unstored, {}, { model, upstream })).kept?.held).to.equal(false)
+    expect((await run(unstored, {}, { model, upstream, answer })).kept?.held).to.equal(false)
   })
 })

@@ -1,0 +1,37 @@
+import { GatewayError } from '../spec/error.ts'
+import type { Operation } from '../spec/operation.ts'
+import type { AnswerContent, Answering, EventMap, Look, UpstreamAnswer, View } from '../spec/slots.ts'
+
+/**
+ * The answer of a provider, or of a stage that answers in its place: then `{ kind: 'neutral-reply', reply }` can be given
+ * to a client of any protocol.
+ */
+export function answering<C extends AnswerContent>(operation: Operation, content: C): C & Answering {
+  return Object.assign(new Viewed(operation), content)
+}
+
+const none: readonly View[] = []
+
+class Viewed implements Answering {
+  readonly operation: Operation
+  readonly views = none
+
+  constructor(operation: Operation) {
+    this.operation = operation
+  }
+
+  map(make: () => EventMap): UpstreamAnswer {
+    return this.#with({ make })
+  }
+
+  watch(look: Look): UpstreamAnswer {
+    return this.#with({ look })
+  }
+
+  #with(view: View): UpstreamAnswer {
+    const { operation, views } = this
+    if (operation !== 'generate')
+      throw new GatewayError('unsupported', { reason: `an answer of the operation "${operation}" has no events` })
+    return Object.assign(new Viewed(operation), this as Answering as UpstreamAnswer, { views: [...views, view] })
+  }
+}
