@@ -7,6 +7,7 @@ import type { Diagnostic } from './config/diagnostics.ts'
 import type { Environment } from './config/interpolate.ts'
 import type { Settings } from './config/settings.ts'
 import type { Shipped } from './config/shipped.ts'
+import { within } from './config/within.ts'
 import { httpLimits } from './http/limits.ts'
 import type { HttpLimits } from './http/limits.ts'
 import { byteBudget } from './stream/in-hand.ts'
@@ -15,8 +16,9 @@ import { declaredKeys } from './live/declared-keys.ts'
 import { dispatchJobs } from './live/dispatch.ts'
 import { Keep } from './live/keep.ts'
 import { Live } from './live/live.ts'
-import { KeysRefused } from './live/services.ts'
-import type { HouseServices } from './live/services.ts'
+import { KeysRefused, serviceHost } from './live/house-host.ts'
+import type { HouseHost } from './live/house-host.ts'
+import { OpenServices } from './live/services.ts'
 import type { Snapshot } from './live/snapshot.ts'
 import { Warmth } from './live/warmth.ts'
 import { watchConfiguration } from './live/watch.ts'
@@ -86,13 +88,18 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const warmth = new Warmth(log)
   let stores: Stores | undefined
   let draining = false
-  const services: HouseServices = {
+  const services = new OpenServices({ log, hostFor: (service) => serviceHost(house, service) })
+  const house: HouseHost = {
     log,
-    async keysFor(settings) {
+    services,
+    async open(settings) {
       stores ??= await openStores(settings, options)
-      const problems = stores.keys.problems(declaredKeys(settings))
+    },
+    async keysFor(settings) {
+      const { keys } = opened(stores)
+      const problems = keys.problems(declaredKeys(settings))
       if (problems.length > 0) throw new KeysRefused(problems.join('; '))
-      return stores.keys
+      return keys
     },
     fixed: (settings) => (stores === undefined ? [] : changedForGood(stores.settings, settings)),
     protect: (values) => values.forEach((value) => secrets.protect(value)),
@@ -127,14 +134,17 @@ export async function openHouse(options: HouseOptions): Promise<House> {
         return [
           ...(rows.counters.failing === undefined ? [] : ['request_log']),
           ...(keyValue.failing ? ['key_value'] : []),
+          ...services.degraded.keys(),
         ]
       },
     },
     version: productVersion(),
   }
   const closeStores = async () => {
+    // They may still write, and know no end of their own.
+    const ended = await Promise.allSettled([within(services.close(), limits.lastWords, 'a service does not close')])
     const closed = await Promise.allSettled([stores?.close(), keep.close(), pool.close()])
-    const failures = closed.flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []))
+    const failures = [...ended, ...closed].flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []))
     if (failures.length > 0) throw new AggregateError(failures, 'not everything could be closed')
   }
   try {
@@ -143,7 +153,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
       ...(options.root === undefined ? {} : { root: options.root }),
       environment: options.environment,
       ...(options.shipped === undefined ? {} : { shipped: options.shipped }),
-      house: services,
+      house,
       strict: options.strict ?? false,
       onSwap: (snapshot) => adopt(snapshot, stores, log),
     })

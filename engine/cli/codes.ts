@@ -104,6 +104,8 @@ export const findings: ReadonlyMap<string, string> = new Map([
   ['required', 'A field that must be there is missing.'],
   ['reserved', 'The name is that of a virtual model.'],
   ['restart', 'The setting cannot change while the gateway runs; start it again.'],
+  ['service', 'A service says what is wrong with its settings, or could not be opened with them.'],
+  ['service-cycle', 'Services use each other in a circle, so that none of them can be opened first.'],
   [
     'settles',
     'A stage settles, once the exchange or its try of an attempt is over, with a slot that will not be there: nothing in the pipeline gives it, or it is the outcome, which a try that fails does not have.',
@@ -125,6 +127,7 @@ export const findings: ReadonlyMap<string, string> = new Map([
     'unknown-provider-type',
     'No plugin brings this type of provider; "sluice list providers" shows those that are there.',
   ],
+  ['unknown-service', 'No plugin brings this service; "sluice list services" shows those that are there.'],
   ['unknown-slot', 'A stage takes a slot, or a pipeline starts with one, that no stage gives and no plugin declares.'],
   ['unknown-stage', 'No plugin brings this stage; "sluice list stages" shows those that are there.'],
   ['unreachable', 'An earlier arm of the switch takes everything, so this one is never reached.'],

@@ -72,9 +72,17 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
 
   program
     .command('list')
-    .description('List stages, slots, codecs, providers, signals and plugins, or describe one.')
+    .description('List stages, slots, codecs, providers, signals, services and plugins, or describe one.')
     .addArgument(
-      new Argument('[kind]', 'What to list.').choices(['stages', 'slots', 'codecs', 'providers', 'signals', 'plugins']),
+      new Argument('[kind]', 'What to list.').choices([
+        'stages',
+        'slots',
+        'codecs',
+        'providers',
+        'signals',
+        'services',
+        'plugins',
+      ]),
     )
     .argument('[name]', 'The one to describe.')
     .option('--markdown', 'Print the reference.', false)

@@ -3,6 +3,7 @@ import { isDuration } from '../spec/duration.ts'
 import { isObject } from '../spec/json.ts'
 import type { Plugin } from '../spec/plugin.ts'
 import type { AnyProvider } from '../spec/provider.ts'
+import type { AnyService } from '../spec/service.ts'
 import type { AnySignal } from '../spec/signal.ts'
 import type { AnySlot } from '../spec/slot.ts'
 import type { AnyStage } from '../spec/stage.ts'
@@ -22,6 +23,7 @@ export type Component =
   | { readonly kind: 'provider'; readonly value: AnyProvider }
   | { readonly kind: 'signal'; readonly value: AnySignal }
   | { readonly kind: 'slot'; readonly value: AnySlot }
+  | { readonly kind: 'service'; readonly value: AnyService }
 
 /** What a default export is, or what is wrong with it. */
 export function recognise(value: unknown): Component | { readonly problem: string } {
@@ -42,6 +44,8 @@ export function recognise(value: unknown): Component | { readonly problem: strin
       return isName(shape['name'])
         ? { kind: 'slot', value: value as unknown as AnySlot }
         : { problem: 'a slot needs a name of lower-case letters, digits, "-", "_" and "."' }
+    case 'service':
+      return problemOfService(shape) ?? { kind: 'service', value: value as unknown as AnyService }
     case undefined:
       return problemOfCodec(shape) ?? { kind: 'codec', value: value as unknown as AnyCodec }
     default:
@@ -49,7 +53,8 @@ export function recognise(value: unknown): Component | { readonly problem: strin
   }
 }
 
-const nothingKnown = 'the default export is neither a plugin, a stage, a codec, a provider, a signal nor a slot'
+const nothingKnown =
+  'the default export is neither a plugin, a stage, a codec, a provider, a signal, a slot nor a service'
 
 type Problem = { readonly problem: string } | undefined
 
@@ -63,6 +68,8 @@ function problemOfStage(stage: Record<string, unknown>): Problem {
   for (const list of ['reads', 'gives', 'settles'])
     if (stage[list] !== undefined && !isNames(stage[list]))
       return { problem: `stage "${name}": "${list}" must be a list of slots` }
+  if (stage['uses'] !== undefined && !isNames(stage['uses']))
+    return { problem: `stage "${name}": "uses" must be a list of services` }
   if (stage['timeout'] !== undefined && !isDuration(stage['timeout']))
     return { problem: `stage "${name}": "timeout" must be a duration such as 250ms, 60s or 24h` }
   if (typeof stage['build'] !== 'function') return { problem: `stage "${name}" has no build function` }
@@ -74,6 +81,8 @@ function problemOfProvider(provider: Record<string, unknown>): Problem {
   if (!isName(name)) return { problem: 'a provider needs a name of lower-case letters, digits, "-", "_" and "."' }
   for (const part of ['offers', 'open'])
     if (typeof provider[part] !== 'function') return { problem: `provider "${name}" has no ${part} function` }
+  if (provider['uses'] !== undefined && !isNames(provider['uses']))
+    return { problem: `provider "${name}": "uses" must be a list of services` }
   const { properties } = (provider['config'] ?? {}) as { properties?: object }
   for (const taken of ['name', 'type'])
     if (Object.hasOwn(properties ?? {}, taken))
@@ -85,6 +94,18 @@ function problemOfSignal({ name, module }: Record<string, unknown>): Problem {
   if (!isName(name)) return { problem: 'a signal needs a name of lower-case letters, digits, "-", "_" and "."' }
   if (!(module instanceof URL)) return { problem: `signal "${name}": "module" must be the URL of its module` }
   return undefined
+}
+
+function problemOfService(service: Record<string, unknown>): Problem {
+  const { name, section, uses, open, settings } = service
+  // Its tables and its section are named after it.
+  const isWord = (word: unknown) => typeof word === 'string' && /^[a-z][a-z0-9_]*$/.test(word)
+  if (!isWord(name)) return { problem: 'a service needs a name of lower-case letters, digits and "_"' }
+  const owner = `service "${String(name)}"`
+  if (!isWord(section)) return { problem: `${owner}: "section" must be lower-case letters, digits and "_"` }
+  if (!isNames(uses)) return { problem: `${owner}: "uses" must be a list of services` }
+  if (open !== undefined && typeof open !== 'function') return { problem: `${owner}: "open" must be a function` }
+  return problemOfSchema(owner, settings)
 }
 
 function problemOfCodec(codec: Record<string, unknown>): Problem {

@@ -1,4 +1,5 @@
 import type { Registry } from './registry.ts'
+import { sectionsSchema } from './sections.ts'
 import { settingsFormat } from './settings.ts'
 
 /** What the example prints of a schema. */
@@ -17,7 +18,8 @@ interface Field {
  * stand in comments, and so does one provider of each type: loaded as it is, the file changes nothing.
  */
 export function exampleSettings(registry: Registry): string {
-  const { providers, ...properties } = settingsFormat.properties
+  const { providers, ...others } = settingsFormat.properties
+  const properties = { ...others, server_config: sectionsSchema(registry.services) }
   const fields = Object.entries(properties as Readonly<Record<string, Field>>)
   const types = [...registry.providers].sort(([left], [right]) => left.localeCompare(right))
   const shown = types.flatMap(([type, { summary, config }]) => [

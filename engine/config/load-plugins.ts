@@ -9,6 +9,7 @@ import { placeOf, placeOfExport } from './plugin-error.ts'
 import { assemble, display } from './registry.ts'
 import type { Found, Registry } from './registry.ts'
 import { isWithin } from './shipped.ts'
+import { within } from './within.ts'
 
 /** Plugins as they were loaded. */
 export interface Loaded {
@@ -142,20 +143,10 @@ class Loading {
     return file === undefined ? finding : { ...finding, ...(await placeOfExport(file)), file: finding.file }
   }
 
-  /**
-   * What loads, or a rejection once the deadline has passed. Until then the process stays alive: Node would end it
-   * without a word when nothing but such an `await` is left.
-   */
-  async #within(loading: Promise<unknown>): Promise<unknown> {
+  #within(loading: Promise<unknown>): Promise<unknown> {
     const { deadline = loadDeadline } = this.#places
-    const { promise: late, reject } = Promise.withResolvers<never>()
-    const why = `it had not finished loading after ${deadline / 1_000} seconds; does an "await" at its top never end?`
-    const timer = setTimeout(() => reject(new Error(why)), deadline)
-    try {
-      return await Promise.race([loading, late])
-    } finally {
-      clearTimeout(timer)
-    }
+    const late = `it had not finished loading after ${deadline / 1_000} seconds; does an "await" at its top never end?`
+    return within(loading, deadline, late)
   }
 }
 

@@ -7,6 +7,8 @@ import type { Diagnostic } from './diagnostics.ts'
 import type { Environment } from './interpolate.ts'
 import { isPattern } from '../spec/model-pattern.ts'
 import type { Registry } from './registry.ts'
+import { loadSections } from './sections.ts'
+import { serverSettings } from './server-settings.ts'
 import { settingsFormat } from './settings.ts'
 import type { ApiKeySettings, ProviderSettings, Settings, SettingsFile } from './settings.ts'
 import type { Path, Source } from './source.ts'
@@ -26,7 +28,6 @@ export interface LoadedSettings {
 
 /** Validates the configuration file against the settings, the registered provider types and itself. */
 export function loadSettings(source: Source, registry: Registry, environment: Environment): LoadedSettings {
-  const { logging: loggingSchema } = settingsFormat.properties.server_config.properties
   const checked = validator(settingsFormat)(source, [], source.value ?? {})
   const file = checked.value as unknown as SettingsFile
   const diagnostics = [...checked.diagnostics, ...unsetVariables(source)]
@@ -36,8 +37,9 @@ export function loadSettings(source: Source, registry: Registry, environment: En
   const found = [...crossCheck(source, file, registry), ...checkOffers(source, file, providers, registry)]
   const warnings = found.filter(({ warning }) => warning)
   diagnostics.push(...found.filter(({ warning }) => !warning))
+  const sections = loadSections(source, file.server_config as Json, registry, diagnostics)
   const listen = override(environment, 'PORT', settingsFormat.properties.listen, file.listen, 'port', diagnostics)
-  const sections = {
+  const overridden = {
     listen: override(environment, 'HOST', settingsFormat.properties.listen, listen, 'host', diagnostics),
     database: override(
       environment,
@@ -55,7 +57,14 @@ export function loadSettings(source: Source, registry: Registry, environment: En
       'url',
       diagnostics,
     ),
-    logging: override(environment, 'LOG_LEVEL', loggingSchema, file.server_config?.logging, 'level', diagnostics),
+    logging: override(
+      environment,
+      'LOG_LEVEL',
+      serverSettings.properties.logging,
+      sections.logging,
+      'level',
+      diagnostics,
+    ),
   }
   if (diagnostics.length > 0) return { settings: undefined, diagnostics, warnings, off: [] }
 
@@ -64,9 +73,9 @@ export function loadSettings(source: Source, registry: Registry, environment: En
     unset: unsetAt(source, ['api_keys', index]),
   }))
   const settings: Settings = {
-    listen: sections.listen,
-    database: sections.database,
-    ...(sections.key_value === undefined ? {} : { key_value: sections.key_value }),
+    listen: overridden.listen,
+    database: overridden.database,
+    ...(overridden.key_value === undefined ? {} : { key_value: overridden.key_value }),
     shutdown: file.shutdown,
     plugins: file.plugins,
     pipelines: file.pipelines,
@@ -76,7 +85,7 @@ export function loadSettings(source: Source, registry: Registry, environment: En
       ...model,
     })),
     api_keys: keys.filter(({ unset }) => unset.length === 0).map(({ key }) => key),
-    server_config: { ...file.server_config, logging: sections.logging },
+    server_config: { ...sections, logging: overridden.logging },
   }
   const off = [
     ...offLine(source, settings.providers),

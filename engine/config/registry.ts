@@ -2,6 +2,7 @@ import { isAbsolute, relative } from 'node:path'
 import type { AnyCodec } from '../spec/codec.ts'
 import type { Plugin } from '../spec/plugin.ts'
 import type { AnyProvider } from '../spec/provider.ts'
+import type { AnyService } from '../spec/service.ts'
 import type { AnySignal } from '../spec/signal.ts'
 import type { AnySlot } from '../spec/slot.ts'
 import type { AnyStage } from '../spec/stage.ts'
@@ -9,7 +10,10 @@ import { recognise } from './components.ts'
 import type { Component } from './components.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import { ownSlots } from './own-slots.ts'
+import { checkSections } from './sections.ts'
 import { didYouMean } from './suggest.ts'
+import { checkUses } from './uses.ts'
+import type { ReportOf } from './uses.ts'
 
 /** Every component of a configuration, by the word an operator writes. */
 export interface Registry {
@@ -22,6 +26,7 @@ export interface Registry {
   readonly signals: ReadonlyMap<string, AnySignal>
   /** Those of the engine, and those that plugins declare. */
   readonly slots: ReadonlyMap<string, AnySlot>
+  readonly services: ReadonlyMap<string, AnyService>
   /** A plugin could not be loaded: a word that nothing here knows may be one of its. */
   readonly incomplete: boolean
 }
@@ -47,6 +52,7 @@ export function assemble(found: readonly Found[]): { registry: Registry; diagnos
   const providers = new Map<string, AnyProvider>()
   const signals = new Map<string, AnySignal>()
   const slots = new Map<string, AnySlot>()
+  const services = new Map<string, AnyService>()
   const put = <T>(map: Map<string, T>, kind: Component['kind'], name: string, value: T, by: Found) => {
     const owner = owners.get(`${kind} ${name}`)
     if (owner !== undefined && (owner.shipped ?? false) === (by.shipped ?? false))
@@ -66,9 +72,12 @@ export function assemble(found: readonly Found[]): { registry: Registry; diagnos
           providers: types = [],
           signals: votes = [],
           slots: values = [],
+          services: shared = [],
         } = component.value
         put(plugins, 'plugin', name, component.value, given)
-        return [...inner, ...spoken, ...types, ...votes, ...values].forEach((part) => add({ ...given, value: part }))
+        return [...inner, ...spoken, ...types, ...votes, ...values, ...shared].forEach((part) =>
+          add({ ...given, value: part }),
+        )
       }
       case 'stage':
         return put(stages, 'stage', component.value.name, component.value, given)
@@ -80,36 +89,37 @@ export function assemble(found: readonly Found[]): { registry: Registry; diagnos
         return put(signals, 'signal', component.value.name, component.value, given)
       case 'slot':
         return put(slots, 'slot', component.value.name, component.value, given)
+      case 'service':
+        return put(services, 'service', component.value.name, component.value, given)
     }
   }
   for (const slot of ownSlots) put(slots, 'slot', slot.name, slot, { value: slot, from: 'the engine' })
   found.forEach(add)
-  diagnostics.push(...unknownSlots(stages, slots, (stage) => owners.get(`stage ${stage}`)?.from ?? ''))
-  const registry = { plugins, stages, codecs, providers, signals, slots, incomplete: diagnostics.length > 0 }
+  const report: ReportOf = ({ kind, name }, code, message) =>
+    diagnostics.push(inFile(owners.get(`${kind} ${name}`)?.from ?? '', code, message))
+  checkSlots(stages, slots, report)
+  checkUses({ stages, providers, services }, report)
+  checkSections(services, report)
+  const registry = { plugins, stages, codecs, providers, signals, slots, services, incomplete: diagnostics.length > 0 }
   return { registry, diagnostics }
 }
 
-/** Slots that a stage takes and nothing gives or declares, used in a pipeline or not. */
-function unknownSlots(
+/** Finds slots that a stage takes and nothing gives or declares, used in a pipeline or not. */
+function checkSlots(
   stages: ReadonlyMap<string, AnyStage>,
   slots: ReadonlyMap<string, AnySlot>,
-  ownerOf: (stage: string) => string,
-): Diagnostic[] {
+  report: ReportOf,
+): void {
   const known = new Set<string>([
     ...slots.keys(),
     ...[...stages.values()].flatMap(({ provides, gives = [] }) => [...provides, ...gives]),
   ])
-  return [...stages.values()].flatMap(({ name, needs, reads = [], settles = [] }) =>
-    [...needs, ...reads, ...settles]
-      .filter((slot) => !known.has(slot))
-      .map((slot) =>
-        inFile(
-          ownerOf(name),
-          'unknown-slot',
-          `stage "${name}" takes the slot "${slot}", which no stage gives and nothing declares${didYouMean(slot, known)}`,
-        ),
-      ),
-  )
+  for (const stage of stages.values())
+    for (const slot of [...stage.needs, ...(stage.reads ?? []), ...(stage.settles ?? [])]) {
+      if (known.has(slot)) continue
+      const message = `stage "${stage.name}" takes the slot "${slot}", which no stage gives and nothing declares`
+      report(stage, 'unknown-slot', message + didYouMean(slot, known))
+    }
 }
 
 /** A file's name as diagnostics show it: relative to `root` when it lies below. */

@@ -3,6 +3,7 @@ import { armFormat, attemptFormat, pipelineFormat, switchFormat, timeoutFormat }
 import type { KnownNames, NameKind } from '../pipeline/named.ts'
 import type { Registry } from './registry.ts'
 import { timeoutWord } from './components.ts'
+import { sectionsSchema } from './sections.ts'
 import { settingsFormat } from './settings.ts'
 
 const dialect = 'https://json-schema.org/draft/2020-12/schema'
@@ -113,6 +114,7 @@ export function settingsSchema(registry: Registry): JsonObject {
         },
       },
       models: { ...models, items: { ...models.items, properties: { ...models.items.properties, protocols } } },
+      server_config: sectionsSchema(registry.services),
     },
   })
   return { $schema: dialect, title: 'Configuration', ...(format as JsonObject) }

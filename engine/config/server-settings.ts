@@ -21,7 +21,6 @@ const domains = (description: string) =>
 const webSearch = {
   type: 'object',
   additionalProperties: false,
-  default: {},
   description: "What becomes of a provider's search of the web that a client asks for.",
   properties: {
     mode: {
@@ -58,7 +57,6 @@ export const serverSettings = {
     logging: {
       type: 'object',
       additionalProperties: false,
-      default: {},
       description: 'What is logged.',
       properties: {
         level: {
@@ -72,7 +70,6 @@ export const serverSettings = {
     request_policy: {
       type: 'object',
       additionalProperties: false,
-      default: {},
       description: 'What is made of requests and answers.',
       properties: {
         stored_responses: {
@@ -113,7 +110,6 @@ export const serverSettings = {
     resilience: {
       type: 'object',
       additionalProperties: false,
-      default: {},
       description: 'What is borne of providers.',
       properties: {
         max_event_bytes: {
@@ -141,7 +137,6 @@ export const serverSettings = {
     security: {
       type: 'object',
       additionalProperties: false,
-      default: {},
       description: 'What clients may make the gateway do.',
       properties: {
         file_urls: {
@@ -172,7 +167,6 @@ export const serverSettings = {
     keepalive: {
       type: 'object',
       additionalProperties: false,
-      default: {},
       description: 'What keeps connections open.',
       properties: {
         sse_interval: limit(

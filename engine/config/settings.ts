@@ -2,6 +2,7 @@ import type { FromSchema } from 'json-schema-to-ts'
 import type { ModelRecord } from '../spec/catalog.ts'
 import { durationSchema } from '../spec/duration.ts'
 import type { JsonObject } from '../spec/json.ts'
+import type { Sections } from './sections.ts'
 import { serverSettings } from './server-settings.ts'
 
 const name = {
@@ -206,7 +207,8 @@ export const settingsFormat = {
       description: 'API keys declared here; others are kept in the database.',
       items: apiKey,
     },
-    server_config: serverSettings,
+    // Section by section it is checked by those who heed it.
+    server_config: { type: 'object', default: {}, description: serverSettings.description },
   },
 } as const
 
@@ -241,7 +243,7 @@ export interface Settings {
   readonly providers: readonly ProviderSettings[]
   readonly models: readonly ModelRecord[]
   readonly api_keys: readonly ApiKeySettings[]
-  readonly server_config: SettingsFile['server_config']
+  readonly server_config: Sections
 }
 
 export type { SettingsFile }

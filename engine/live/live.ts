@@ -157,6 +157,7 @@ export class Live {
     const old = this.#current
     this.#options.onSwap?.(loading.snapshot)
     this.#current = loading.snapshot
+    loading.snapshot.live()
     this.#error = undefined
     const { warnings, off, without } = loading.snapshot
     for (const line of warnings.map(printDiagnostic)) log.warn(line)

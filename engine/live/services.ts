@@ -1,77 +1,103 @@
-import { pino } from 'pino'
 import type { Logger } from 'pino'
-import type { Settings } from '../config/settings.ts'
-import type { Path } from '../config/source.ts'
-import type { Host, HostStatus } from '../spec/stage.ts'
-import type { Keys, LogRow } from '../spec/store.ts'
-import { byteBudget } from '../stream/in-hand.ts'
-import { Keep } from './keep.ts'
+import { within } from '../config/within.ts'
+import type { AnyService, OpenService, ServiceHost } from '../spec/service.ts'
 
-/** What the rest of the house lends to a configuration: everything that is not made from the configuration itself. */
-export interface HouseServices {
+type Open = OpenService<unknown, unknown, unknown>
+
+/** An open service and the configurations that use it. */
+interface Held {
+  readonly service: AnyService
+  readonly open: Open
+  users: number
+}
+
+/** Milliseconds that a service may take to open, and to be configured. */
+const openDeadline = 60_000
+
+/** What services are opened with. */
+export interface Opening {
   readonly log: Logger
-  /**
-   * API keys under these settings, which may still be refused: nothing may change for requests under way.
-   * Rejects with `KeysRefused`, which is a finding; anything else, such as a database out of reach, is none.
-   */
-  keysFor(settings: Settings): Keys | Promise<Keys>
-  /** Settings that differ from those the process started with and take a restart. */
-  fixed?(settings: Settings): readonly Path[]
-  /** Hears of the secrets of a configuration before anything is opened with them. */
-  protect(secrets: readonly string[]): void
-  /** `text` without any secret the house knows of. */
-  scrub(text: string): string
-  readonly inHand: Host['inHand']
-  readonly keyValue: Host['keyValue']
-  readonly jobs?: Host['jobs']
-  seal: Host['seal']
-  unseal: Host['unseal']
-  /** Hands a row to the log writer; never waits. */
-  record(row: LogRow): void
-  work: Host['work']
-  warm?: Host['warm']
-  keep: Host['keep']
-  /** State of the process; the state of the configuration is added to it. */
-  readonly status: Pick<HostStatus, 'draining' | 'degraded'>
-  /** Version of the product. */
-  readonly version: string
+  hostFor(service: AnyService): ServiceHost
 }
 
-/** What is wrong with the API keys of a configuration. */
-export class KeysRefused extends Error {
-  override readonly name = 'KeysRefused'
+/**
+ * The open services of a process: each declaration is opened once, with the first configuration that has it, and closed
+ * when none has it any more. A changed plugin declares its services anew: they open beside the old ones.
+ */
+export class OpenServices {
+  readonly #opening: Opening
+  readonly #held = new Map<AnyService, Held>()
+  readonly #closing = new Set<Promise<void>>()
+
+  constructor(opening: Opening) {
+    this.#opening = opening
+  }
+
+  /** The service, opened if it is not yet, and counted. Give each back with `release`. */
+  async take(service: AnyService): Promise<Open> {
+    const held = this.#held.get(service) ?? { service, open: await this.#open(service), users: 0 }
+    this.#held.set(service, held)
+    held.users += 1
+    return held.open
+  }
+
+  /** Closes the service when this was the last that used it. Never rejects. */
+  async release(service: AnyService): Promise<void> {
+    const held = this.#held.get(service)
+    if (held === undefined || --held.users > 0) return
+    await this.#close(held)
+  }
+
+  /** What is degraded, by the names of services: what each says of it. */
+  get degraded(): ReadonlyMap<string, string> {
+    const told = [...this.#held.values()].map(({ service, open }) => [service.name, statusOf(open)] as const)
+    return new Map(told.flatMap(([name, reason]) => (reason === undefined ? [] : [[name, reason]])))
+  }
+
+  /** Closes all that are open, the last first. Never rejects. */
+  async close(): Promise<void> {
+    for (const held of [...this.#held.values()].reverse()) await this.#close(held)
+    await Promise.all(this.#closing)
+  }
+
+  async #open(service: AnyService): Promise<Open> {
+    // A service that is not opened is its settings.
+    if (service.open === undefined) return { configure: (settings) => ({ view: settings }) }
+    return inTime(service.open(this.#opening.hostFor(service)), 'it was not open', (open) => this.#end(service, open))
+  }
+
+  async #close({ service, open }: Held): Promise<void> {
+    this.#held.delete(service)
+    const closing = this.#end(service, open).finally(() => this.#closing.delete(closing))
+    this.#closing.add(closing)
+    await closing
+  }
+
+  async #end({ name }: AnyService, open: Open): Promise<void> {
+    try {
+      await open.close?.()
+    } catch (error) {
+      this.#opening.log.error({ err: error, service: name }, 'a service could not be closed')
+    }
+  }
 }
 
-/** Keys of nobody. */
-export const noKeys: Keys = { find: () => undefined, search: () => Promise.resolve(undefined) }
-
-const nothingKept = () => Promise.reject(new Error('there is no key-value store'))
-const nothingSealed = () => {
-  throw new Error('there is no master secret')
+/** What `work` resolves to. When it takes too long it is not waited for, and what comes of it after all is undone. */
+export async function inTime<T>(work: T | Promise<T>, late: string, undo: (made: T) => unknown): Promise<T> {
+  const working = Promise.resolve(work)
+  try {
+    return await within(working, openDeadline, `${late} after ${openDeadline / 1_000} seconds`)
+  } catch (error) {
+    // The failure of the work itself is told by this one.
+    working.then(undo, () => undefined)
+    throw error
+  }
 }
 
-/** A house that serves nothing: enough to build and check a configuration, silently. */
-export function emptyHouse(version: string, keep: Keep = new Keep()): HouseServices {
-  return {
-    log: pino({ level: 'silent' }),
-    keysFor: () => noKeys,
-    protect: () => undefined,
-    scrub: (text) => text,
-    inHand: byteBudget(0),
-    keyValue: {
-      shared: false,
-      get: nothingKept,
-      set: nothingKept,
-      extend: nothingKept,
-      delete: nothingKept,
-      used: nothingKept,
-    },
-    seal: nothingSealed,
-    unseal: nothingSealed,
-    record: () => undefined,
-    work: () => Promise.reject(new Error('there is no worker pool')),
-    keep: keep.get,
-    status: { draining: false, degraded: [] },
-    version,
+function statusOf(open: Open): string | undefined {
+  try {
+    return open.status?.()
+  } catch (error) {
+    return `its state cannot be told: ${(error as Error).message}`
   }
 }

@@ -9,6 +9,7 @@ import type { Registry } from '../config/registry.ts'
 import { secretsOf } from '../config/secrets.ts'
 import type { ProviderSettings, Settings } from '../config/settings.ts'
 import { didYouMean } from '../config/suggest.ts'
+import { NotOpen } from '../pipeline/closed-view.ts'
 import { compilePipelines } from '../pipeline/compile.ts'
 import type { Pipeline } from '../pipeline/nodes.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
@@ -16,8 +17,10 @@ import { makeCatalog } from './catalog.ts'
 import { collectVotes } from './votes.ts'
 import { loadConfiguration } from './configuration.ts'
 import type { Configuration, ConfigurationOptions } from './configuration.ts'
-import { KeysRefused, noKeys } from './services.ts'
-import type { HouseServices } from './services.ts'
+import { KeysRefused, noKeys } from './house-host.ts'
+import type { HouseHost } from './house-host.ts'
+import { configureServices } from './views.ts'
+import type { ServiceViews } from './views.ts'
 
 /** One configuration, checked, built and opened. Never changed. */
 export interface Snapshot {
@@ -39,13 +42,15 @@ export interface Snapshot {
   readonly off: readonly string[]
   readonly files: readonly string[]
   readonly folders: readonly string[]
-  /** Closes its providers, each even when another fails; failures are logged. */
+  /** Tells its services that it is the running configuration now. */
+  live(): void
+  /** Closes its providers, then its services, each even when another fails; failures are logged. */
   close(): Promise<void>
 }
 
 /** What a snapshot is made with. */
 export interface SnapshotOptions extends ConfigurationOptions {
-  readonly house: HouseServices
+  readonly house: HouseHost
   /** Refuse stages that give anything but what they provide; for tests. */
   readonly strict?: boolean
   /** State of the configuration for `host.status`; default: this one, without an error. */
@@ -68,19 +73,29 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
   const problems: Diagnostic[] = []
   const opened = new Map<string, OpenProvider>()
   const catalog = makeCatalog(settings, opened)
-  const close = () => closeProviders(opened, options.house)
+  let services: ServiceViews | undefined
+  const close = async () => {
+    await closeProviders(opened, options.house)
+    await services?.close()
+  }
   try {
     options.house.protect(secretsOf(settings, registry))
     for (const path of options.house.fixed?.(settings) ?? [])
       problems.push(source.report(path, 'restart', `another ${path.join('.')} takes a restart`))
+    await options.house.open?.(settings)
     const keys = await keysOf(options.house, settings, (message) =>
       problems.push(source.report(['api_keys'], 'keys', message)),
     )
+    const { services: open, log } = options.house
+    services = await configureServices({ registry, settings, source, catalog, services: open, log })
+    problems.push(...services.diagnostics)
+    const views = services
     const hostFor = hostMaker(options, configuration, catalog, keys)
     settings.providers.forEach((entry, index) => {
       try {
-        opened.set(entry.name, openProvider(entry, registry, hostFor({ name: `providers/${entry.name}` })))
+        opened.set(entry.name, openProvider(entry, registry, hostFor({ name: `providers/${entry.name}` }), views))
       } catch (error) {
+        if (error instanceof NotOpen && error.told) return
         const place = error instanceof Refusal ? error.path : []
         problems.push(
           source.report(
@@ -91,7 +106,11 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
         )
       }
     })
-    const { compiled, diagnostics: unbuilt } = compilePipelines(written, { hostFor, strict: options.strict ?? false })
+    const { compiled, diagnostics: unbuilt } = compilePipelines(written, {
+      hostFor,
+      viewsOf: (names) => views.of(names),
+      strict: options.strict ?? false,
+    })
     problems.push(...unbuilt)
     if (problems.length > 0) {
       await close()
@@ -112,6 +131,7 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
         off,
         files,
         folders,
+        live: () => views.live(),
         close,
       },
     }
@@ -172,10 +192,16 @@ export function hostMaker(
   })
 }
 
-function openProvider({ name, type, config, off }: ProviderSettings, registry: Registry, host: Host): OpenProvider {
+function openProvider(
+  { name, type, config, off }: ProviderSettings,
+  registry: Registry,
+  host: Host,
+  views: Pick<ServiceViews, 'of'>,
+): OpenProvider {
   const plugin = registry.providers.get(type)
   if (plugin === undefined) throw new Error(`no provider type "${type}"`)
-  if (off === undefined) return { name, type, offers: plugin.offers(config), provider: plugin.open(config, host) }
+  if (off === undefined)
+    return { name, type, offers: plugin.offers(config), provider: plugin.open(config, host, views.of(plugin.uses)) }
   return { name, type, offers: offersOf(plugin, config, host), provider: {}, off }
 }
 
@@ -189,7 +215,7 @@ function offersOf(plugin: AnyProvider, config: JsonObject, { log }: Host): reado
   }
 }
 
-async function keysOf(house: HouseServices, settings: Settings, report: (message: string) => void): Promise<Keys> {
+async function keysOf(house: HouseHost, settings: Settings, report: (message: string) => void): Promise<Keys> {
   try {
     return await house.keysFor(settings)
   } catch (error) {
@@ -199,7 +225,7 @@ async function keysOf(house: HouseServices, settings: Settings, report: (message
   }
 }
 
-async function closeProviders(opened: ReadonlyMap<string, OpenProvider>, { log }: HouseServices): Promise<void> {
+async function closeProviders(opened: ReadonlyMap<string, OpenProvider>, { log }: HouseHost): Promise<void> {
   await Promise.all(
     [...opened.values()].map(async ({ name, provider }) => {
       try {

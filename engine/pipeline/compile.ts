@@ -5,6 +5,7 @@ import type { AnyStage, Host } from '../spec/stage.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { asksFirst } from './access.ts'
 import { attemptStep } from './attempt.ts'
+import { NotOpen } from './closed-view.ts'
 import { limitedStep } from './deadline.ts'
 import { dependentStep, eachStep } from './finish.ts'
 import { matcher } from './match.ts'
@@ -18,6 +19,8 @@ import { switchStep } from './switch.ts'
 /** What pipelines are built with. */
 export interface Workshop {
   hostFor(pipeline: Host['pipeline']): Host
+  /** The views of services, by their names. */
+  viewsOf(names: readonly string[] | undefined): Readonly<Record<string, unknown>>
   /** Refuse stages that give anything but what they provide; for tests. */
   readonly strict: boolean
 }
@@ -43,7 +46,7 @@ class Builder {
   readonly #root: Pipeline
   readonly #byName: ReadonlyMap<string, Pipeline>
   readonly #host: Host
-  readonly #strict: boolean
+  readonly #workshop: Workshop
   readonly #diagnostics: Diagnostic[]
   /** What the stages of its `finally` give. */
   readonly #after: ReadonlySet<SlotName>
@@ -53,7 +56,7 @@ class Builder {
     this.#root = root
     this.#byName = byName
     this.#host = workshop.hostFor({ name, ...(protocol === undefined ? {} : { protocol }) })
-    this.#strict = workshop.strict
+    this.#workshop = workshop
     this.#diagnostics = diagnostics
     this.#after = new Set(stagesOf(root.finally, byName).flatMap(({ stage }) => givenBy(stage)))
   }
@@ -147,15 +150,17 @@ class Builder {
     const { name, needs, provides, gives = [] } = stage
     const at = printPlace(place)
     try {
-      const run = this.#settling(stage, stage.build(config, this.#host) as BuiltStage['run'], at)
-      const step = stageStep({ name, at, provides, gives, run, timeout, strict: this.#strict })
+      const built = stage.build(config, this.#host, this.#workshop.viewsOf(stage.uses)) as BuiltStage['run']
+      const run = this.#settling(stage, built, at)
+      const step = stageStep({ name, at, provides, gives, run, timeout, strict: this.#workshop.strict })
       if (!inFinally) return step
       const dependsOn = [...needs, ...(stage.insists?.(config) ?? [])].filter((slot) => this.#after.has(slot))
       return dependsOn.length > 0 ? dependentStep(step, dependsOn, `${at} (${name})`) : step
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       const inner = error instanceof Refusal ? [name, ...error.path] : []
-      this.#diagnostics.push(reportAt(within(place, ...inner), 'build', `"${name}" cannot be built: ${message}`))
+      if (!(error instanceof NotOpen && error.told))
+        this.#diagnostics.push(reportAt(within(place, ...inner), 'build', `"${name}" cannot be built: ${message}`))
       return () => {
         throw new GatewayError('internal_error', {}, { cause: error })
       }

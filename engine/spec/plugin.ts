@@ -1,5 +1,6 @@
 import type { AnyCodec } from './codec.ts'
 import type { AnyProvider } from './provider.ts'
+import type { AnyService } from './service.ts'
 import type { AnySignal } from './signal.ts'
 import type { AnySlot } from './slot.ts'
 import type { AnyStage } from './stage.ts'
@@ -14,6 +15,7 @@ export interface Plugin {
   readonly providers?: readonly AnyProvider[]
   readonly signals?: readonly AnySignal[]
   readonly slots?: readonly AnySlot[]
+  readonly services?: readonly AnyService[]
 }
 
 /** Declares a plugin. */

@@ -2,6 +2,7 @@ import type { JSONSchema } from 'json-schema-to-ts'
 import type { ConfigOf } from './config.ts'
 import type { Json } from './json.ts'
 import type { EventOf, Operation, ReplyOf, RequestOf } from './operation.ts'
+import type { ServiceName, Views } from './service.ts'
 import type { Body, Source } from './source.ts'
 import type { Host, Scope } from './stage.ts'
 
@@ -64,7 +65,7 @@ export interface Provider {
 }
 
 /** A provider type: a file that adds one is all a new vendor takes. */
-export interface ProviderParts<S> {
+export interface ProviderParts<S, U extends ServiceName = never> {
   /** The `type` in the config file. */
   readonly name: string
   readonly summary: string
@@ -75,8 +76,11 @@ export interface ProviderParts<S> {
    * addresses are secrets of every type, without being named here.
    */
   readonly secrets?: readonly string[]
+  /** Services whose views it is opened with. */
+  readonly uses?: readonly U[]
   offers(config: ConfigOf<S>): readonly Offer[]
-  open(config: ConfigOf<S>, host: Host): Provider
+  /** Opens it. It keeps the views it needs and calls none of them yet: while a configuration is only checked, no service is open. */
+  open(config: ConfigOf<S>, host: Host, services: Views<U>): Provider
 }
 
 /** A declared provider type, as a registry holds it: opened only with a configuration its own schema accepted. */
@@ -88,11 +92,12 @@ export interface AnyProvider {
   readonly secrets?: readonly string[]
   // oxlint-disable-next-line typescript/no-explicit-any
   offers(config: any): readonly Offer[]
+  readonly uses?: readonly string[]
   // oxlint-disable-next-line typescript/no-explicit-any
-  open(config: any, host: Host): Provider
+  open(config: any, host: Host, services?: any): Provider
 }
 
 /** Declares a provider type. */
-export function defineProvider<const S>(plugin: ProviderParts<S>): AnyProvider {
+export function defineProvider<const S, const U extends ServiceName = never>(plugin: ProviderParts<S, U>): AnyProvider {
   return { kind: 'provider', ...plugin } as AnyProvider
 }

@@ -5,6 +5,7 @@ import type { AnyCodec } from './codec.ts'
 import type { Catalog } from './catalog.ts'
 import type { Json } from './json.ts'
 import type { Ask, Vote } from './signal.ts'
+import type { ServiceName, Views } from './service.ts'
 import type { SlotName, Slots } from './slots.ts'
 import type { ByteBudget } from './source.ts'
 import type { Jobs, KeyValue } from './key-value.ts'
@@ -149,6 +150,7 @@ export interface StageParts<
   P extends SlotName,
   G extends SlotName = never,
   T extends SlotName | undefined = undefined,
+  U extends ServiceName = never,
 > {
   readonly name: string
   readonly summary: string
@@ -169,11 +171,17 @@ export interface StageParts<
    * with these: `outcome`, which a try that failed does not have, or what the pipeline gives later on, in its `finally` too.
    */
   readonly settles?: readonly T[]
+  /** Services whose views it is built with. */
+  readonly uses?: readonly U[]
   /** How long it may take where its pipeline says nothing, such as `1h`; unset: `60s`. */
   readonly timeout?: string
   /** Whether it reads the body of the request: a route whose requests have none cannot use it. */
   readonly readsBody?: boolean
-  build(config: ConfigOf<S>, host: Host): Run<N, R, P, G, T>
+  /**
+   * Builds it for one place in one pipeline. It keeps the views it needs and calls none of them before `run`: while a
+   * configuration is only checked, no service is open.
+   */
+  build(config: ConfigOf<S>, host: Host, services: Views<U>): Run<N, R, P, G, T>
 }
 
 /** A declared stage, as a registry holds it: built only with a configuration its own schema accepted. */
@@ -189,10 +197,11 @@ export interface AnyStage {
   readonly provides: readonly SlotName[]
   readonly gives?: readonly SlotName[]
   readonly settles?: readonly SlotName[]
+  readonly uses?: readonly string[]
   readonly timeout?: string
   readonly readsBody?: boolean
   // oxlint-disable-next-line typescript/no-explicit-any
-  build(config: any, host: Host): Run<any, any, any, any, any>
+  build(config: any, host: Host, services?: any): Run<any, any, any, any, any>
 }
 
 /** Declares a stage; what it may read and must return follows from `needs`, `reads`, `provides`, `gives` and `settles`. */
@@ -203,9 +212,7 @@ export function defineStage<
   P extends SlotName = never,
   G extends SlotName = never,
   T extends SlotName | undefined = undefined,
->(stage: StageParts<S, N, R, P, G, T>): AnyStage {
+  const U extends ServiceName = never,
+>(stage: StageParts<S, N, R, P, G, T, U>): AnyStage {
   return { kind: 'stage', ...stage } as AnyStage
 }
-
-/** The configuration of a stage that has none. */
-export const noConfig = { type: 'object', additionalProperties: false, properties: {} } as const

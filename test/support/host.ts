@@ -1,5 +1,5 @@
 import Ajv from 'ajv/dist/2020.js'
-import { serverSettings } from '../../engine/config/server-settings.ts'
+import { sectionsSchema } from '../../engine/config/sections.ts'
 import { byteBudget } from '../../engine/index.ts'
 import type { AnyProvider, Catalog, Host, Provider } from '../../engine/index.ts'
 
@@ -11,7 +11,7 @@ export interface TestHost extends Host {
 export function testHost(): TestHost {
   const kept = new Map<string, { readonly value: unknown; readonly close: () => unknown }>()
   const sections = {}
-  new Ajv.default({ useDefaults: true, strict: false }).compile(serverSettings)(sections)
+  new Ajv.default({ useDefaults: true, strict: false }).compile(sectionsSchema(new Map()))(sections)
   const host: Pick<TestHost, 'keep' | 'version' | 'inHand' | 'closeKept'> & {
     readonly catalog: Pick<Catalog, 'settings'>
   } = {

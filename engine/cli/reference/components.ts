@@ -1,17 +1,19 @@
 import { stringify } from 'yaml'
 import type { Registry } from '../../config/registry.ts'
 import type { AnyCodec } from '../../spec/codec.ts'
-import type { Json, JsonObject } from '../../spec/json.ts'
+import type { JsonObject } from '../../spec/json.ts'
 import type { Plugin } from '../../spec/plugin.ts'
 import type { AnyProvider } from '../../spec/provider.ts'
+import type { AnyService } from '../../spec/service.ts'
 import type { AnySignal } from '../../spec/signal.ts'
 import type { AnySlot, SlotFields } from '../../spec/slot.ts'
 import type { AnyStage } from '../../spec/stage.ts'
 import { fieldsOf } from './fields.ts'
 import type { Field, Schema } from './fields.ts'
+import { exampleOf } from './example-of.ts'
 
 /** What can be listed. */
-export const kinds = ['stages', 'slots', 'codecs', 'providers', 'signals', 'plugins'] as const
+export const kinds = ['stages', 'slots', 'codecs', 'providers', 'signals', 'services', 'plugins'] as const
 
 export type Kind = (typeof kinds)[number]
 
@@ -35,6 +37,7 @@ export function componentsOf(kind: Kind, registry: Registry): Component[] {
     codecs: () => [...registry.codecs.values()].map(describeCodec),
     providers: () => [...registry.providers.values()].map(describeProvider),
     signals: () => [...registry.signals.values()].map(describeSignal),
+    services: () => [...registry.services.values()].map((service) => describeService(service, registry)),
     plugins: () => [...registry.plugins.values()].map(describePlugin),
   }
   return described[kind]().sort((left, right) => left.name.localeCompare(right.name))
@@ -49,6 +52,7 @@ function describeStage({
   provides,
   gives = [],
   settles = [],
+  uses = [],
   timeout,
 }: AnyStage): Component {
   const schema = config as Schema
@@ -63,6 +67,7 @@ function describeStage({
       slots('gives', provides),
       slots('may give', gives),
       slots('settles with', settles),
+      slots('uses', uses),
       within(timeout),
     ].flat(),
     fields: fieldsOf(schema),
@@ -133,6 +138,13 @@ function slots(word: string, names: readonly string[]): [string, string][] {
   return names.length === 0 ? [] : [[word, names.join(', ')]]
 }
 
+function names(word: string, components: readonly { readonly name: string }[]): [string, string][] {
+  return slots(
+    word,
+    components.map(({ name }) => name),
+  )
+}
+
 function describeCodec({
   traits = {},
   protocol,
@@ -159,7 +171,7 @@ function describeCodec({
 }
 
 function describeProvider(provider: AnyProvider): Component {
-  const { name, summary, config, secrets = [] } = provider
+  const { name, summary, config, secrets = [], uses = [] } = provider
   const schema = config as Schema
   const written = exampleOf(schema)
   const served = provider.offers(written).map(({ operation, protocol }) => protocol ?? `${operation} in every protocol`)
@@ -167,7 +179,7 @@ function describeProvider(provider: AnyProvider): Component {
     kind: 'providers',
     name,
     summary,
-    facts: [['serves', [...new Set(served)].join(', ')], ...slots('secrets', secrets)],
+    facts: [['serves', [...new Set(served)].join(', ')], ...slots('secrets', secrets), ...slots('uses', uses)],
     fields: fieldsOf(schema),
     example: stringify({
       providers: [{ name: `my-${name.replaceAll('_', '-')}`, type: name, ...withSecrets(written, secrets) }],
@@ -185,6 +197,25 @@ function describeSignal({ name, summary }: AnySignal): Component {
   return { kind: 'signals', name, summary, facts: [], fields: [], example: '' }
 }
 
+function describeService(
+  { name, summary, section, settings, uses }: AnyService,
+  { stages, providers, services }: Registry,
+): Component {
+  const users = [...stages.values(), ...providers.values(), ...services.values()].filter((one) =>
+    one.uses?.includes(name),
+  )
+  const schema = settings as Schema
+  const written = exampleOf(schema)
+  return {
+    kind: 'services',
+    name,
+    summary,
+    facts: [slots('uses', uses), names('used by', users)].flat(),
+    fields: fieldsOf(schema, `${section}.`),
+    example: Object.keys(written).length === 0 ? '' : stringify({ server_config: { [section]: written } }),
+  }
+}
+
 function describePlugin({
   name,
   summary,
@@ -193,61 +224,24 @@ function describePlugin({
   providers = [],
   signals = [],
   slots: values = [],
+  services = [],
 }: Plugin): Component {
   return {
     kind: 'plugins',
     name,
     summary,
     facts: [
-      slots(
-        'stages',
-        stages.map((stage) => stage.name),
-      ),
+      names('stages', stages),
       slots(
         'codecs',
-        codecs.map((codec) => codec.protocol),
+        codecs.map(({ protocol }) => protocol),
       ),
-      slots(
-        'providers',
-        providers.map((provider) => provider.name),
-      ),
-      slots(
-        'signals',
-        signals.map((signal) => signal.name),
-      ),
-      slots(
-        'slots',
-        values.map((slot) => slot.name),
-      ),
+      names('providers', providers),
+      names('signals', signals),
+      names('slots', values),
+      names('services', services),
     ].flat(),
     fields: [],
     example: '',
-  }
-}
-
-/** A configuration that the schema accepts: its defaults, and stand-ins for what must be said. */
-function exampleOf({ properties = {}, required = [] }: Schema): JsonObject {
-  return Object.fromEntries(
-    Object.entries(properties).flatMap(([name, field]): [string, Json][] => {
-      if (field.default !== undefined) return [[name, field.default]]
-      return required.includes(name) ? [[name, standIn(name, field)]] : []
-    }),
-  )
-}
-
-function standIn(name: string, { type, enum: values, minimum, properties, required }: Schema): Json {
-  if (values) return values[0] ?? null
-  switch (type) {
-    case 'integer':
-    case 'number':
-      return minimum ?? 1
-    case 'boolean':
-      return true
-    case 'array':
-      return []
-    case 'object':
-      return exampleOf({ ...(properties ? { properties } : {}), ...(required ? { required } : {}) })
-    default:
-      return name.endsWith('url') ? 'https://api.example.com/v1' : `my-${name}`
   }
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Registry } from '../../config/registry.ts'
+import { sectionsSchema } from '../../config/sections.ts'
 import { settingsFormat } from '../../config/settings.ts'
 import { errors } from '../../spec/error.ts'
 import type { ErrorCode, ErrorRow } from '../../spec/error.ts'
@@ -21,7 +22,8 @@ export function referencePages(registry: Registry, program: Command): ReadonlyMa
     ['codecs.md', componentsPage('codecs', registry)],
     ['providers.md', componentsPage('providers', registry)],
     ['plugins.md', componentsPage('plugins', registry)],
-    ['settings.md', settingsPage()],
+    ['services.md', componentsPage('services', registry)],
+    ['settings.md', settingsPage(registry)],
     ['errors.md', errorsPage()],
     ['commands.md', commandsPage(program)],
   ])
@@ -48,7 +50,11 @@ const introductions: Readonly<Record<Kind, readonly [string, string]>> = {
     'The types of providers, for `providers:` in the configuration. Each also has `name` and `type`.',
   ],
   signals: ['Signals', 'The classifiers of requests. They run in the worker pool.'],
-  plugins: ['Plugins', 'What brings the stages, codecs, providers and signals.'],
+  services: [
+    'Services',
+    'What stages share and what outlives an exchange. The fields are settings, below `server_config`.',
+  ],
+  plugins: ['Plugins', 'What brings the stages, codecs, providers, signals and services.'],
 }
 
 /** The page of one kind of component. */
@@ -63,15 +69,14 @@ function section({ name, summary, facts, fields, example }: Component): string {
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-function settingsPage(): string {
+function settingsPage({ services }: Registry): string {
   const introduction =
     'The configuration file, `config/sluice.yaml`; `--config` or `SLUICE_CONFIG` names another. Every text may hold `${NAME}` or `${NAME:-default}`, filled in from the environment. The fields of providers beside `name` and `type` are in [Providers](providers.md).'
-  const sections = Object.entries(settingsFormat.properties as Readonly<Record<string, Schema>>).map(
-    ([name, schema]) => {
-      const fields = fieldsOf({ properties: { [name]: schema } })
-      return `## ${name}\n\n${fieldTable(fields)}`
-    },
-  )
+  const properties = { ...settingsFormat.properties, server_config: sectionsSchema(services) }
+  const sections = Object.entries(properties as Readonly<Record<string, Schema>>).map(([name, schema]) => {
+    const fields = fieldsOf({ properties: { [name]: schema } })
+    return `## ${name}\n\n${fieldTable(fields)}`
+  })
   return page('Settings', introduction, sections)
 }
 

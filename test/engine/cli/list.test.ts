@@ -57,10 +57,19 @@ describe('cli/list', () => {
       'codecs',
       'providers',
       'signals',
+      'services',
       'plugins',
     ])
     const listed = JSON.parse((await here.run('list', '--json')).out.join('\n')) as Record<string, object[]>
-    expect(Object.keys(listed)).to.deep.equal(['stages', 'slots', 'codecs', 'providers', 'signals', 'plugins'])
+    expect(Object.keys(listed)).to.deep.equal([
+      'stages',
+      'slots',
+      'codecs',
+      'providers',
+      'signals',
+      'services',
+      'plugins',
+    ])
     expect(listed['stages']).to.deep.include({ name: 'greet', summary: 'Say hello.' })
     expect(listed['slots']).to.deep.include({ name: 'principal', summary: 'Who asks.' })
     expect(listed['providers']?.map((provider) => 'name' in provider && provider.name)).to.include('echo')
@@ -119,7 +128,18 @@ describe('cli/list', () => {
   it('writes the reference, and only what changed', async () => {
     const first = await here.run('list', '--markdown', '--out', 'reference')
     expect(first.status).to.equal(0)
-    const pages = ['codecs', 'commands', 'errors', 'pipelines', 'plugins', 'providers', 'settings', 'slots', 'stages']
+    const pages = [
+      'codecs',
+      'commands',
+      'errors',
+      'pipelines',
+      'plugins',
+      'providers',
+      'services',
+      'settings',
+      'slots',
+      'stages',
+    ]
     expect((await readdir(join(here.folder, 'reference'))).sort()).to.deep.equal(pages.map((name) => `${name}.md`))
     expect(first.out.every((line) => line.endsWith('written'))).to.equal(true)
     const again = await here.run('list', '--markdown', '--out', 'reference')

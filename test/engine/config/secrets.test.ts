@@ -6,7 +6,7 @@ const entry = (config: object) => ({ name: 'one', type: 'kind', config })
 /** The secrets of one provider of a type that calls `api_key` and `pool` secret. */
 function secrets(config: object, keys: readonly string[] = []) {
   const settings = { providers: [entry(config)], api_keys: keys.map((key) => ({ name: key, key })) }
-  const registry = { providers: new Map([['kind', { secrets: ['api_key', 'pool'] }]]) }
+  const registry = { providers: new Map([['kind', { secrets: ['api_key', 'pool'] }]]), services: new Map() }
   const found = secretsOf(settings as never, registry as never)
   return [...new Set(found)].filter((text) => text !== '').sort()
 }
@@ -31,6 +31,6 @@ describe('engine/config/secrets', () => {
 
   it('are known of a provider whose type is not', () => {
     const settings = { providers: [{ name: 'x', type: 'unknown', config: { headers: { a: 'b' } } }], api_keys: [] }
-    expect(secretsOf(settings as never, { providers: new Map() } as never)).to.include('b')
+    expect(secretsOf(settings as never, { providers: new Map(), services: new Map() } as never)).to.include('b')
   })
 })

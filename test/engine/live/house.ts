@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import type { Shipped } from '../../../engine/config/shipped.ts'
 import { Keep } from '../../../engine/live/keep.ts'
-import { emptyHouse, noKeys } from '../../../engine/live/services.ts'
-import type { HouseServices } from '../../../engine/live/services.ts'
+import { emptyHouse, noKeys } from '../../../engine/live/house-host.ts'
+import type { HouseHost } from '../../../engine/live/house-host.ts'
 import { testFolder } from '../config/folder.ts'
 import type { TestFolder } from '../config/folder.ts'
 
@@ -47,7 +47,7 @@ server_config: { logging: { level: warn } }
 
 export const pipeline = 'name: p\nsummary: s.\nroutes: [GET /p]\nstages: [auth, reply]\n'
 
-export interface TestHouse extends HouseServices {
+export interface TestHouse extends HouseHost {
   readonly folder: TestFolder
   readonly lines: { level: number; msg: string }[]
   readonly secrets: string[]
@@ -56,7 +56,7 @@ export interface TestHouse extends HouseServices {
     file: string
     root: string
     environment: Record<string, string>
-    house: HouseServices
+    house: HouseHost
     shipped: Shipped
     strict: true
   }
@@ -71,7 +71,7 @@ export async function testHouse(): Promise<TestHouse> {
   const lines: TestHouse['lines'] = []
   const secrets: string[] = []
   const keep = new Keep()
-  const house: HouseServices = {
+  const house: HouseHost = {
     ...emptyHouse('1.2.3', keep),
     log: pino({ base: null }, { write: (line) => void lines.push(JSON.parse(line)) }),
     keysFor: ({ api_keys }) => ({

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
-import { KeysRefused } from '../../../engine/live/services.ts'
+import { KeysRefused } from '../../../engine/live/house-host.ts'
 import { loadSnapshot } from '../../../engine/live/snapshot.ts'
 import type { Snapshot } from '../../../engine/live/snapshot.ts'
 import { execute } from '../../../engine/pipeline/run.ts'

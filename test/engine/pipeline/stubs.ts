@@ -1,4 +1,4 @@
-import { emptyHouse } from '../../../engine/live/services.ts'
+import { emptyHouse } from '../../../engine/live/house-host.ts'
 import { defineCodec, defineStage, durationSchema, noConfig } from '../../../engine/index.ts'
 import type { AnyStage, Host, SlotName } from '../../../engine/index.ts'
 import { assemble } from '../../../engine/config/registry.ts'
@@ -108,7 +108,7 @@ export function compiled(
   const registry = registryOf(stages)
   const texts = Object.entries(files).map(([file, text]) => ({ file, text }))
   const { pipelines, diagnostics } = checkPipelines(texts, registry, {})
-  const built = compilePipelines(pipelines, { hostFor: hostOf(registry, log), strict })
+  const built = compilePipelines(pipelines, { hostFor: hostOf(registry, log), viewsOf: () => ({}), strict })
   const all = [...diagnostics, ...built.diagnostics]
   if (all.length > 0) throw new Error(all.map(printDiagnostic).join('\n'))
   return built.compiled

@@ -1,0 +1,62 @@
+import type { AnyService } from '../spec/service.ts'
+import type { Component } from './components.ts'
+import type { Registry } from './registry.ts'
+import { didYouMean } from './suggest.ts'
+
+/** Hears a finding about a component, which is shown at the file that brings it. */
+export type ReportOf = (
+  component: { readonly kind: Component['kind']; readonly name: string },
+  code: string,
+  message: string,
+) => unknown
+
+/** Finds services that something uses and that are not there, and services that use each other in a circle. */
+export function checkUses(
+  { stages, providers, services }: Pick<Registry, 'stages' | 'providers' | 'services'>,
+  report: ReportOf,
+): void {
+  for (const user of [...stages.values(), ...providers.values(), ...services.values()])
+    for (const used of user.uses ?? []) {
+      if (services.has(used)) continue
+      const message = `${user.kind} "${user.name}" uses the service "${used}", which is not there`
+      report(user, 'unknown-service', message + didYouMean(used, services.keys()))
+    }
+  for (const [first, ...others] of circles(services)) {
+    if (first === undefined) continue
+    const names = [first, ...others, first].map(({ name }) => name)
+    report(first, 'service-cycle', `services use each other in a circle: ${names.join(' -> ')}`)
+  }
+}
+
+/** Services, none of them in a circle, in an order in which each stands behind those that it uses. */
+export function inOrder(services: Services): AnyService[] {
+  const ordered = new Set<AnyService>()
+  const visit = (service: AnyService) => {
+    for (const name of service.uses) {
+      const used = services.get(name)
+      if (used !== undefined && !ordered.has(used)) visit(used)
+    }
+    ordered.add(service)
+  }
+  services.forEach(visit)
+  return [...ordered]
+}
+
+type Services = ReadonlyMap<string, AnyService>
+
+/** Each circle once. */
+function circles(services: Services): AnyService[][] {
+  const found: AnyService[][] = []
+  const done = new Set<AnyService>()
+  const visit = (service: AnyService, way: readonly AnyService[]) => {
+    if (way.includes(service)) found.push(way.slice(way.indexOf(service)))
+    else if (!done.has(service))
+      for (const name of service.uses) {
+        const used = services.get(name)
+        if (used !== undefined) visit(used, [...way, service])
+      }
+    done.add(service)
+  }
+  for (const service of services.values()) visit(service, [])
+  return found
+}

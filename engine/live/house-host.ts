@@ -1,0 +1,99 @@
+import { pino } from 'pino'
+import type { Logger } from 'pino'
+import type { Settings } from '../config/settings.ts'
+import type { Path } from '../config/source.ts'
+import type { AnyService, ServiceHost } from '../spec/service.ts'
+import type { Host, HostStatus } from '../spec/stage.ts'
+import type { Keys, LogRow } from '../spec/store.ts'
+import { byteBudget } from '../stream/in-hand.ts'
+import { Keep } from './keep.ts'
+import type { OpenServices } from './services.ts'
+
+/** What the rest of the house lends to a configuration: everything that is not made from the configuration itself. */
+export interface HouseHost {
+  readonly log: Logger
+  /** Opens what every configuration shares, with the first one. */
+  open?(settings: Settings): Promise<void>
+  /** Absent: services are not opened. */
+  readonly services?: OpenServices
+  /**
+   * API keys under these settings, which may still be refused: nothing may change for requests under way.
+   * Rejects with `KeysRefused`, which is a finding; anything else, such as a database out of reach, is none.
+   */
+  keysFor(settings: Settings): Keys | Promise<Keys>
+  /** Settings that differ from those the process started with and take a restart. */
+  fixed?(settings: Settings): readonly Path[]
+  /** Hears of the secrets of a configuration before anything is opened with them. */
+  protect(secrets: readonly string[]): void
+  /** `text` without any secret the house knows of. */
+  scrub(text: string): string
+  readonly inHand: Host['inHand']
+  readonly keyValue: Host['keyValue']
+  readonly jobs?: Host['jobs']
+  seal: Host['seal']
+  unseal: Host['unseal']
+  /** Hands a row to the log writer; never waits. */
+  record(row: LogRow): void
+  work: Host['work']
+  warm?: Host['warm']
+  keep: Host['keep']
+  /** State of the process; the state of the configuration is added to it. */
+  readonly status: Pick<HostStatus, 'draining' | 'degraded'>
+  /** Version of the product. */
+  readonly version: string
+}
+
+/** What is wrong with the API keys of a configuration. */
+export class KeysRefused extends Error {
+  override readonly name = 'KeysRefused'
+}
+
+/** Keys of nobody. */
+export const noKeys: Keys = { find: () => undefined, search: () => Promise.resolve(undefined) }
+
+const nothingKept = () => Promise.reject(new Error('there is no key-value store'))
+const nothingSealed = () => {
+  throw new Error('there is no master secret')
+}
+
+/** A house that serves nothing: enough to build and check a configuration, silently. */
+export function emptyHouse(version: string, keep: Keep = new Keep()): HouseHost {
+  return {
+    log: pino({ level: 'silent' }),
+    keysFor: () => noKeys,
+    protect: () => undefined,
+    scrub: (text) => text,
+    inHand: byteBudget(0),
+    keyValue: {
+      shared: false,
+      get: nothingKept,
+      set: nothingKept,
+      extend: nothingKept,
+      delete: nothingKept,
+      used: nothingKept,
+    },
+    seal: nothingSealed,
+    unseal: nothingSealed,
+    record: () => undefined,
+    work: () => Promise.reject(new Error('there is no worker pool')),
+    keep: keep.get,
+    status: { draining: false, degraded: [] },
+    version,
+  }
+}
+
+/** What a service is opened with. */
+export function serviceHost(house: HouseHost, { name }: AnyService): ServiceHost {
+  return {
+    log: house.log.child({ service: name }),
+    scrub: (text) => house.scrub(text),
+    inHand: house.inHand,
+    keyValue: house.keyValue,
+    ...(house.jobs ? { jobs: house.jobs } : {}),
+    seal: (bytes, context) => house.seal(bytes, context),
+    unseal: (sealed, context) => house.unseal(sealed, context),
+    work: (module, input, deadline) => house.work(module, input, deadline),
+    warm: (piece) => house.warm?.(piece),
+    version: house.version,
+  }
+}

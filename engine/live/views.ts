@@ -1,0 +1,101 @@
+import type { Logger } from 'pino'
+import { inOrder } from '../config/uses.ts'
+import type { Registry } from '../config/registry.ts'
+import { settingsOf } from '../config/sections.ts'
+import type { Diagnostic } from '../config/diagnostics.ts'
+import type { Settings } from '../config/settings.ts'
+import type { Source } from '../config/source.ts'
+import type { Catalog } from '../spec/catalog.ts'
+import type { JsonObject } from '../spec/json.ts'
+import { closedView } from '../pipeline/closed-view.ts'
+import { Refusal } from '../spec/refusal.ts'
+import type { AnyService, Configured } from '../spec/service.ts'
+import { inTime } from './services.ts'
+import type { OpenServices } from './services.ts'
+
+/** What services are configured for. */
+export interface ViewOptions {
+  readonly registry: Registry
+  readonly settings: Settings
+  readonly source: Source
+  readonly catalog: Catalog
+  /** Absent: nothing is opened, and most views can only be handed on. */
+  readonly services: OpenServices | undefined
+  readonly log: Logger
+}
+
+/** The views of one configuration. */
+export interface ServiceViews {
+  /** The views of these services, by name. */
+  of(names: readonly string[] | undefined): Readonly<Record<string, unknown>>
+  /** What was refused. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** The configuration went live. Never throws. */
+  live(): void
+  /** Closes the views, the last first, then the services that no other configuration uses. Never rejects. */
+  close(): Promise<void>
+}
+
+/** Configures every service of a configuration, in the order of `uses`. Whichever is refused, the others are asked, too. */
+export async function configureServices(options: ViewOptions): Promise<ServiceViews> {
+  const { registry, settings, source, catalog, services, log } = options
+  const views = new Map<string, unknown>()
+  const taken: AnyService[] = []
+  const configured: { readonly service: AnyService; readonly view: Configured<unknown> }[] = []
+  const diagnostics: Diagnostic[] = []
+  const of: ServiceViews['of'] = (names = []) =>
+    Object.fromEntries(
+      names.map((name) => [name, views.has(name) ? views.get(name) : closedView(name, services !== undefined)]),
+    )
+  const configure = async (service: AnyService, own: JsonObject, from: OpenServices) => {
+    const open = await from.take(service)
+    taken.push(service)
+    const made = open.configure(own, of(service.uses), { catalog })
+    const view = await inTime(made, 'it was not configured', (late) => closeView(service, late, log))
+    configured.push({ service, view })
+    views.set(service.name, view.view)
+  }
+  for (const service of inOrder(registry.services)) {
+    const own = settingsOf(service, settings.server_config)
+    if (services === undefined) {
+      // It is its settings, and needs nothing to be opened.
+      if (service.open === undefined) views.set(service.name, own)
+      // What it uses was refused otherwise, and that was told.
+    } else if (service.uses.every((name) => views.has(name)))
+      await configure(service, own, services).catch((error: unknown) =>
+        diagnostics.push(finding(service, error, source)),
+      )
+  }
+  return {
+    of,
+    diagnostics,
+    live() {
+      for (const { service, view } of configured)
+        try {
+          view.live?.()
+        } catch (error) {
+          log.error({ err: error, service: service.name }, 'a service failed when its configuration went live')
+        }
+    },
+    async close() {
+      for (const { service, view } of configured.toReversed()) await closeView(service, view, log)
+      for (const service of taken.toReversed()) await services?.release(service)
+    },
+  }
+}
+
+function finding({ name, section }: AnyService, error: unknown, source: Source): Diagnostic {
+  const { message } = error as Error
+  const place = ['server_config', section]
+  return error instanceof Refusal
+    ? source.report([...place, ...error.path], 'service', message)
+    : source.report(place, 'service', `the service "${name}" cannot be opened: ${message}`)
+}
+
+async function closeView({ name }: AnyService, view: Configured<unknown>, log: Logger): Promise<void> {
+  try {
+    await view.close?.()
+  } catch (error) {
+    log.error({ err: error, service: name }, 'the view of a service could not be closed')
+  }
+}

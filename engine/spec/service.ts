@@ -1,0 +1,105 @@
+import type { JSONSchema } from 'json-schema-to-ts'
+import type { Catalog } from './catalog.ts'
+import { noConfig } from './config.ts'
+import type { ConfigOf } from './config.ts'
+import type { Host } from './stage.ts'
+
+/**
+ * What stages and other services see of each service, by its name. A plugin adds its own by declaration merging:
+ * `declare module 'sluice' { interface Services { budgets: Budgets } }`.
+ */
+export interface Services {}
+
+export type ServiceName = keyof Services
+
+/** The views of some services, all of the same configuration. */
+export type Views<U extends ServiceName> = { readonly [N in U]: Services[N] }
+
+/** What the house offers to a service while it is opened: nothing of a configuration, which it outlives. */
+export type ServiceHost = Pick<
+  Host,
+  'log' | 'scrub' | 'inHand' | 'keyValue' | 'jobs' | 'seal' | 'unseal' | 'work' | 'warm' | 'version'
+>
+
+/** What a service can read of the configuration that it is configured for, beside its own settings. */
+export interface ServiceConfiguration {
+  /** Its providers are opened after the services. */
+  readonly catalog: Catalog
+}
+
+/** An open service: the state that outlives every reload. */
+export interface OpenService<S, V, W> {
+  /**
+   * Makes its view for one configuration. It may wait, and refuse by a `Refusal`. Exchanges of other configurations are
+   * under way and this one may still be refused, so it changes nothing that others see.
+   */
+  configure(settings: S, views: W, configuration: ServiceConfiguration): Configured<V> | Promise<Configured<V>>
+  /** What is degraded, in one line; undefined: nothing is. */
+  status?(): string | undefined
+  /** No configuration uses it any more. */
+  close?(): void | Promise<void>
+}
+
+/** A service as one configuration has it. */
+export interface Configured<V> {
+  /** What the stages of this configuration see. */
+  readonly view: V
+  /** The configuration went live: from now on shared state follows its settings. */
+  live?(): void
+  /** Its last exchange has ended, or it was refused. */
+  close?(): void | Promise<void>
+}
+
+/** Hears what is wrong with settings: the steps to the value, and a sentence. */
+export type Report = (path: readonly (string | number)[], message: string) => void
+
+interface Described<N extends ServiceName, S, U extends ServiceName> {
+  /** Lower-case letters, digits and "_". */
+  readonly name: N
+  readonly summary: string
+  /** JSON Schema of its section of `server_config`; every property has a description, and a default or a place in `required`. */
+  readonly settings?: S
+  /** Its section where that has another name. Several services may stand in one, each with properties of its own. */
+  readonly section?: string
+  /** Properties whose value is a secret: hidden in whatever leaves. */
+  readonly secrets?: readonly string[]
+  /** Services whose views it is configured with. They are opened first. */
+  readonly uses?: readonly U[]
+  /** Says what its schema cannot say. It also runs where nothing is opened. */
+  check?(settings: ConfigOf<S>, report: Report): void
+}
+
+interface Opening<N extends ServiceName, S, U extends ServiceName> {
+  /** Opens it, once in a process. */
+  open(
+    host: ServiceHost,
+  ): OpenService<ConfigOf<S>, Services[N], Views<U>> | Promise<OpenService<ConfigOf<S>, Services[N], Views<U>>>
+}
+
+/** A service: something that lives longer than an exchange and is shared by stages. Without `open` its view is its settings. */
+export type ServiceParts<N extends ServiceName, S, U extends ServiceName> = Described<N, S, U> &
+  (ConfigOf<S> extends Services[N] ? Partial<Opening<N, S, U>> : Opening<N, S, U>)
+
+/** A declared service, as a registry holds it: configured only with settings that its own schema accepted. */
+export interface AnyService {
+  readonly kind: 'service'
+  readonly name: string
+  readonly summary: string
+  readonly settings: JSONSchema
+  readonly section: string
+  readonly secrets?: readonly string[]
+  readonly uses: readonly string[]
+  // oxlint-disable-next-line typescript/no-explicit-any
+  check?(settings: any, report: Report): void
+  // oxlint-disable-next-line typescript/no-explicit-any
+  open?(host: ServiceHost): OpenService<any, unknown, any> | Promise<OpenService<any, unknown, any>>
+}
+
+/** Declares a service. */
+export function defineService<
+  const N extends ServiceName,
+  const S = typeof noConfig,
+  const U extends ServiceName = never,
+>(service: ServiceParts<N, S, U>): AnyService {
+  return { kind: 'service', settings: noConfig, section: service.name, uses: [], ...service } as unknown as AnyService
+}

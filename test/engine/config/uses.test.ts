@@ -1,0 +1,81 @@
+import { expect } from 'chai'
+import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
+import { assemble } from '../../../engine/config/registry.ts'
+import { inOrder } from '../../../engine/config/uses.ts'
+import { noConfig } from '../../../engine/index.ts'
+import type { AnyService } from '../../../engine/index.ts'
+import { stub } from '../pipeline/stubs.ts'
+
+const service = (name: string, uses: readonly string[] = [], more: object = {}): AnyService => ({
+  kind: 'service',
+  name,
+  summary: 's.',
+  settings: noConfig,
+  section: name,
+  uses,
+  ...more,
+})
+
+function assembled(...values: readonly object[]) {
+  const { registry, diagnostics } = assemble(values.map((value, index) => ({ value, from: `${index}.ts` })))
+  return { services: registry.services, found: diagnostics.map(printDiagnostic) }
+}
+
+const settings = (...names: readonly string[]) => ({
+  type: 'object',
+  additionalProperties: false,
+  properties: Object.fromEntries(names.map((name) => [name, { type: 'string', description: 'd.' }])),
+})
+
+describe('uses', () => {
+  it('puts services behind those that they use', () => {
+    const { services, found } = assembled(service('a', ['c', 'b']), service('b', ['c']), service('c'), service('d'))
+    expect(found).to.deep.equal([])
+    expect(inOrder(services).map(({ name }) => name)).to.deep.equal(['c', 'b', 'a', 'd'])
+  })
+
+  it('finds services that are not there, of services and stages', () => {
+    const stage = { ...stub('limit', [], []), uses: ['budget'] }
+    expect(assembled(service('budgets', ['ledger']), stage).found).to.deep.equal([
+      '1.ts:1:1: stage "limit" uses the service "budget", which is not there; did you mean "budgets"? [unknown-service]',
+      '0.ts:1:1: service "budgets" uses the service "ledger", which is not there [unknown-service]',
+    ])
+  })
+
+  it('finds circles', () => {
+    const { found } = assembled(service('a', ['b']), service('b', ['c', 'b']), service('c', ['a']), service('d', ['a']))
+    expect(found).to.deep.equal([
+      '0.ts:1:1: services use each other in a circle: a -> b -> c -> a [service-cycle]',
+      '1.ts:1:1: services use each other in a circle: b -> b [service-cycle]',
+    ])
+  })
+
+  it('finds a setting that two own', () => {
+    const { found } = assembled(
+      service('a', [], { section: 'limits', settings: settings('one', 'two') }),
+      service('b', [], { section: 'limits', settings: settings('two', 'three') }),
+      service('c', [], { section: 'logging', settings: settings('level') }),
+    )
+    expect(found).to.deep.equal([
+      '1.ts:1:1: service "b": server_config.limits.two belongs to the service "a" [duplicate]',
+      '2.ts:1:1: service "c": server_config.logging.level belongs to the engine [duplicate]',
+    ])
+  })
+
+  it('refuses what is no service', () => {
+    const problems = assembled(
+      service('Bad-name'),
+      service('a', [], { open: 1 }),
+      service('b', 'c' as never),
+      service('d', [], { settings: {} }),
+      service('e', [], { section: '' }),
+    )
+    expect(problems.found).to.deep.equal([
+      '0.ts:1:1: a service needs a name of lower-case letters, digits and "_" [component]',
+      '1.ts:1:1: service "a": "open" must be a function [component]',
+      '2.ts:1:1: service "b": "uses" must be a list of services [component]',
+      '3.ts:1:1: service "d": its config must be an object schema with additionalProperties: false [component]',
+      '4.ts:1:1: service "e": "section" must be lower-case letters, digits and "_" [component]',
+    ])
+  })
+})

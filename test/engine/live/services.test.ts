@@ -1,0 +1,255 @@
+import { expect } from 'chai'
+import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
+import { Live } from '../../../engine/live/live.ts'
+import type { HouseHost } from '../../../engine/live/house-host.ts'
+import { serviceHost } from '../../../engine/live/house-host.ts'
+import { OpenServices } from '../../../engine/live/services.ts'
+import { openSnapshot } from '../../../engine/live/snapshot.ts'
+import { loadConfiguration } from '../../../engine/live/configuration.ts'
+import { execute } from '../../../engine/pipeline/run.ts'
+import type { Bag } from '../../../engine/pipeline/run.ts'
+import { TestScope } from '../pipeline/stubs.ts'
+import { testHouse } from './house.ts'
+import type { TestHouse } from './house.ts'
+
+/** Two services, of which `meals` uses `stock`; each logs what becomes of it. */
+const plugin = (version: string) => `
+import { Refusal, defineService, defineStage, definePlugin, noConfig } from 'sluice'
+const stock = defineService({
+  name: 'stock', summary: 'What there is.',
+  settings: { type: 'object', additionalProperties: false, description: 'The stock.', properties: {
+    eggs: { type: 'integer', minimum: 0, default: 6, description: 'How many eggs.' },
+    note: { type: 'string', default: '', description: 'What it says.' } } },
+  async open(host) {
+    const say = (text) => host.log.warn('${version} stock ' + text)
+    say('opens')
+    let eggs = 0
+    return {
+      configure(settings) {
+        if (settings.eggs === 13) throw new Refusal('13 brings bad luck', ['eggs'])
+        say('is configured with ' + settings.eggs)
+        return {
+          view: { take: () => --eggs, says: () => settings.note },
+          live: () => { eggs = settings.eggs; say('is live with ' + eggs) },
+          close: () => say('closes its view of ' + settings.eggs),
+        }
+      },
+      status: () => eggs === 0 ? 'there is no egg' : undefined,
+      close: () => say('closes'),
+    }
+  },
+})
+const meals = defineService({
+  name: 'meals', section: 'kitchen', summary: 'What is cooked.', uses: ['stock'],
+  settings: { type: 'object', additionalProperties: false, description: 'The kitchen.', properties: {
+    plate: { type: 'string', default: 'omelette', description: 'What is cooked.' } } },
+  check({ plate }, report) { if (plate === 'soup') report(['plate'], 'there is no soup') },
+  open: (host) => {
+    const say = (text) => host.log.warn('${version} meals ' + text)
+    say('opens')
+    return {
+      configure({ plate }, { stock }) {
+        if (plate === 'stew') throw new Error('no pot')
+        return { view: { cook: () => plate + ' ' + stock.take() }, close: () => { say('closes its view'); throw new Error('stuck') } }
+      },
+      close: () => say('closes'),
+    }
+  },
+})
+const menu = defineService({
+  name: 'menu', section: 'kitchen', summary: 'How it is called.',
+  settings: { type: 'object', additionalProperties: false, properties: {
+    title: { type: 'string', default: 'Menu', description: 'Its title.' } } },
+})
+const order = defineStage({
+  name: 'order', summary: 'Cooks.', config: noConfig, needs: [], provides: ['reply'], uses: ['meals', 'menu'],
+  build: (_, host, { meals, menu: { title } }) => () => ({ reply: title + ': ' + meals.cook() }),
+})
+export default definePlugin({ name: 'kitchen', summary: 'For tests.', services: [meals, stock, menu], stages: [order] })
+`
+
+describe('services', () => {
+  let house: TestHouse
+  let services: OpenServices
+  let host: HouseHost
+  beforeEach(async () => {
+    house = await testHouse()
+    services = new OpenServices({ log: house.log, hostFor: (service) => serviceHost(house, service) })
+    host = { ...house.options.house, services }
+    await house.folder.write({
+      'plugins/kitchen/index.ts': plugin('old'),
+      'pipelines/p.yaml': 'name: p\nsummary: s.\nroutes: [GET /p]\npublic: true\nstages: [order]\n',
+      'config/sluice.yaml': settings(''),
+    })
+  })
+  afterEach(() => house.folder.remove())
+
+  const settings = (sections: string) =>
+    `plugins: [./plugins]\nserver_config: { logging: { level: warn }${sections} }\n`
+  const start = async (): Promise<Live> => {
+    const started = await Live.start({ ...house.options, house: host })
+    if ('diagnostics' in started) throw new Error(started.diagnostics.map(printDiagnostic).join('\n'))
+    return started.live
+  }
+  /** What the services said since this was asked last. */
+  const said = () => house.lines.splice(0).map(({ msg }) => msg)
+  const ordered = async (live: Live) => {
+    const slots: Bag = {}
+    const snapshot = live.acquire()
+    try {
+      await execute(snapshot.pipelines.get('p')!, slots, new TestScope())
+    } finally {
+      live.release(snapshot)
+    }
+    return slots.reply as unknown as string
+  }
+  const write = (text: string) => house.folder.write({ 'config/sluice.yaml': settings(text) })
+  const reload = async (live: Live) => (await live.reload()).map(printDiagnostic)
+
+  it('open once in the order of "uses", are configured for each configuration, and close at the end', async () => {
+    const live = await start()
+    expect(said()).to.deep.equal([
+      'old stock opens',
+      'old stock is configured with 6',
+      'old meals opens',
+      'old stock is live with 6',
+    ])
+    expect(await ordered(live)).to.equal('Menu: omelette 5')
+    await write(', stock: { eggs: 4 }, kitchen: { plate: cake, title: Today }')
+    expect(await reload(live)).to.deep.equal([])
+    expect(await ordered(live)).to.equal('Today: cake 3')
+    await live.close()
+    expect(said()).to.deep.equal([
+      'old stock is configured with 4',
+      'old stock is live with 4',
+      'the configuration is live',
+      'old meals closes its view',
+      'the view of a service could not be closed',
+      'old stock closes its view of 6',
+      'old meals closes its view',
+      'the view of a service could not be closed',
+      'old stock closes its view of 4',
+      'old meals closes',
+      'old stock closes',
+    ])
+  })
+
+  it('share their state with what still runs in an older configuration, which keeps its own view', async () => {
+    const live = await start()
+    const old = live.acquire()
+    await write(', stock: { eggs: 10 }, kitchen: { plate: cake }')
+    await reload(live)
+    const slots: Bag = {}
+    await execute(old.pipelines.get('p')!, slots, new TestScope())
+    expect(slots.reply).to.equal('Menu: omelette 9')
+    expect(await ordered(live)).to.equal('Menu: cake 8')
+    said()
+    live.release(old)
+    await live.close()
+    expect(said().filter((line) => line.startsWith('old stock closes its'))).to.deep.equal([
+      'old stock closes its view of 6',
+      'old stock closes its view of 10',
+    ])
+  })
+
+  it('refuse a configuration at the place of the setting, and change nothing by it', async () => {
+    const live = await start()
+    said()
+    await write(', stock: { eggs: 13 }')
+    expect(await reload(live)).to.deep.equal(['config/sluice.yaml:2:59: 13 brings bad luck [service]'])
+    expect(said().slice(0, -2)).to.deep.equal([])
+    await write(', stock: { eggs: 3 }, kitchen: { plate: stew }')
+    expect(await reload(live)).to.deep.equal([
+      'config/sluice.yaml:2:73: the service "meals" cannot be opened: no pot [service]',
+    ])
+    expect(said().slice(0, 2)).to.deep.equal(['old stock is configured with 3', 'old stock closes its view of 3'])
+    expect(await ordered(live)).to.equal('Menu: omelette 5')
+    await live.close()
+  })
+
+  it('close what they opened when the first configuration is refused', async () => {
+    await write(', kitchen: { plate: stew }')
+    const configuration = await loadConfiguration(house.options)
+    const loading = await openSnapshot(configuration, { ...house.options, house: host })
+    expect('diagnostics' in loading && loading.diagnostics.map(({ code }) => code)).to.deep.equal(['service'])
+    expect(said()).to.deep.equal([
+      'old stock opens',
+      'old stock is configured with 6',
+      'old meals opens',
+      'old stock closes its view of 6',
+      'old meals closes',
+      'old stock closes',
+    ])
+  })
+
+  it('are made anew when their file changes, beside the old ones', async () => {
+    const live = await start()
+    const held = live.acquire()
+    await ordered(live)
+    said()
+    await house.folder.write({ 'plugins/kitchen/index.ts': plugin('new') })
+    expect(await reload(live)).to.deep.equal([])
+    expect(said()).to.deep.equal([
+      'new stock opens',
+      'new stock is configured with 6',
+      'new meals opens',
+      'new stock is live with 6',
+      'the configuration is live',
+    ])
+    expect(await ordered(live)).to.equal('Menu: omelette 5')
+    live.release(held)
+    await live.close()
+    const lines = said()
+    for (const version of ['old', 'new'])
+      expect(lines.filter((line) => line.startsWith(version))).to.deep.equal([
+        `${version} meals closes its view`,
+        `${version} stock closes its view of 6`,
+        `${version} meals closes`,
+        `${version} stock closes`,
+      ])
+  })
+
+  it('say what is degraded', async () => {
+    await write(', stock: { eggs: 1 }')
+    const live = await start()
+    expect([...services.degraded]).to.deep.equal([])
+    await ordered(live)
+    expect([...services.degraded]).to.deep.equal([['stock', 'there is no egg']])
+    await live.close()
+    expect([...services.degraded]).to.deep.equal([])
+  })
+
+  it('are not opened by a check, which lets stages keep their views and those without state read them', async () => {
+    const check = () => loadConfiguration(house.options).then((found) => openSnapshot(found, house.options))
+    const checked = await check()
+    expect('snapshot' in checked).to.equal(true)
+    expect(said()).to.deep.equal([])
+    const eager = plugin('old').replace(') => () => ({ reply', ', early = meals.cook()) => () => ({ reply')
+    await house.folder.write({ 'plugins/kitchen/index.ts': eager })
+    const refused = await check()
+    expect('diagnostics' in refused && refused.diagnostics.map(printDiagnostic)).to.deep.equal([
+      'pipelines/p.yaml:5:10: "order" cannot be built: the service "meals" is not open while a configuration is checked; ' +
+        'call its view in "run" alone [build]',
+    ])
+    expect(said()).to.deep.equal([])
+  })
+
+  it('check their settings everywhere, each property by its owner', async () => {
+    const found = async (text: string) => {
+      await write(text)
+      return (await loadConfiguration(house.options)).diagnostics.map(printDiagnostic)
+    }
+    expect(await found(', kitchen: { plate: soup }, stock: { eggs: -1 }')).to.deep.equal([
+      'config/sluice.yaml:2:62: there is no soup [service]',
+      'config/sluice.yaml:2:85: must be at least 0 [minimum]',
+    ])
+    expect(await found(', kitchn: {}, kitchen: { titel: x }, stock: 5')).to.deep.equal([
+      'config/sluice.yaml:2:44: unknown field "kitchn"; did you mean "kitchen"? [additionalProperties]',
+      'config/sluice.yaml:2:67: unknown field "titel"; did you mean "title"? [additionalProperties]',
+      'config/sluice.yaml:2:86: must be an object [type]',
+    ])
+    await house.folder.write({ 'plugins/kitchen/index.ts': 'export default {' })
+    const unloaded = await found(', kitchn: {}, kitchen: { titel: x }, keepalive: { sse_interval: 5s, every: 1s }')
+    expect(unloaded.map((line) => line.replace(/.*\[/, '['))).to.deep.equal(['[plugin]'])
+  })
+})
