@@ -3,8 +3,6 @@ import type { EventRoom } from './in-hand.ts'
 
 /** Two ends of lines, one after the other, whichever of the three they are. */
 const emptyLines = ['\n\n', '\n\r', '\r\r'] as const
-/** Bytes of the longest of them but one. */
-const overlap = 1
 
 /** Bytes that may be passed on. */
 export interface Passed {
@@ -21,8 +19,8 @@ export class WholeFrames {
   readonly #room: EventRoom
   #held: Uint8Array[] = []
   #size = 0
-  /** The last byte that came, with which the next one may make an empty line. */
-  #last: Uint8Array = new Uint8Array()
+  /** The last byte that came, with which the next one may make an empty line; before the first, none. */
+  #last: number | undefined
   #inside = false
 
   /** @param room what an event that is held may take up; 64 MiB unless something else is said */
@@ -35,12 +33,19 @@ export class WholeFrames {
     return this.#inside
   }
 
+  /** Whether this chunk is whole events and nothing waits, as of most streams: it can be passed on as it is. */
+  passes(chunk: Uint8Array): boolean {
+    const whole = this.#size === 0 && !this.#inside && endsEvent(chunk)
+    if (whole) this.#last = lineFeed
+    return whole
+  }
+
   /** All that can be passed on with this chunk, in order. */
   push(chunk: Uint8Array): readonly Passed[] {
     if (!this.#inside) return this.#pass(chunk)
     const end = this.#end(chunk, 'first')
     const large = { bytes: end === 0 ? chunk : chunk.subarray(0, end), part: 'more' } as const
-    this.#last = large.bytes.subarray(-overlap)
+    this.#last = large.bytes.at(-1)
     if (end === 0) return [large]
     this.#inside = false
     return [large, ...this.#pass(chunk.subarray(end))]
@@ -54,7 +59,7 @@ export class WholeFrames {
   #pass(chunk: Uint8Array): readonly Passed[] {
     if (chunk.length === 0) return []
     const end = this.#end(chunk, 'last')
-    this.#last = chunk.subarray(-overlap)
+    this.#last = chunk.at(-1)
     const passed: Passed[] = []
     if (end > 0)
       passed.push({ bytes: this.#joined(end === chunk.length ? chunk : chunk.subarray(0, end)), part: 'whole' })
@@ -67,13 +72,14 @@ export class WholeFrames {
 
   /** Where in the chunk its first or its last whole event ends; 0: nowhere. */
   #end(chunk: Uint8Array, which: 'first' | 'last'): number {
-    if (which === 'last' && chunk.at(-1) === 10 && chunk.at(-2) === 10) return chunk.length
-    const bytes = Buffer.concat([this.#last, chunk])
+    if (which === 'last' && endsEvent(chunk)) return chunk.length
+    const before = this.#last === undefined ? [] : [this.#last]
+    const bytes = Buffer.concat([Uint8Array.from(before), chunk])
     const found = emptyLines.map((line) => (which === 'last' ? bytes.lastIndexOf(line) : bytes.indexOf(line)))
     const places = found.filter((at) => at >= 0)
     if (places.length === 0) return 0
-    const end = (which === 'last' ? Math.max(...places) : Math.min(...places)) + 2 - this.#last.length
-    return chunk[end] === 10 && chunk[end - 1] === 13 ? end + 1 : end
+    const end = (which === 'last' ? Math.max(...places) : Math.min(...places)) + 2 - before.length
+    return chunk[end] === lineFeed && chunk[end - 1] === carriageReturn ? end + 1 : end
   }
 
   /** Keeps the beginning of an event. False: there is no room for it. */
@@ -96,4 +102,13 @@ export class WholeFrames {
     this.#room.hold?.release()
     return whole
   }
+}
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+
+/** Whether the last bytes are an empty line as most streams write it. */
+function endsEvent(chunk: Uint8Array): boolean {
+  const { length } = chunk
+  return chunk[length - 1] === lineFeed && chunk[length - 2] === lineFeed
 }

@@ -79,6 +79,7 @@ class Relay implements Transform {
   }
 
   data(chunk: Uint8Array): Uint8Array | undefined {
+    if (this.#whole.passes(chunk)) return this.#shown(this.#passed(chunk))
     const given = this.#whole.push(chunk).map(({ bytes, part }) => {
       return part === 'whole' ? this.#shown(this.#passed(bytes)) : this.#large(bytes, part === 'beginning')
     })
