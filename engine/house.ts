@@ -123,7 +123,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     unseal: (sealed, context) => opened(stores).sealing.unseal(sealed, context),
     work: (module, input, deadline) => pool.run(module, input, deadline),
     warm: warmth.add,
-    keep: keep.get,
+    keep,
     status: {
       get draining() {
         return draining

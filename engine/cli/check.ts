@@ -2,7 +2,6 @@ import { printDiagnostic, sortDiagnostics } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { loadConfiguration } from '../live/configuration.ts'
 import type { Configuration } from '../live/configuration.ts'
-import { Keep } from '../live/keep.ts'
 import { emptyHouse } from '../live/house-host.ts'
 import { openSnapshot } from '../live/snapshot.ts'
 import { productVersion } from '../version.ts'
@@ -41,11 +40,9 @@ async function checkAll(
   terminal: Terminal,
 ): Promise<readonly Diagnostic[]> {
   const { environment, folder } = terminal
-  const keep = new Keep()
-  const house = emptyHouse(productVersion(), keep)
+  const house = emptyHouse(productVersion())
   const opened = await openSnapshot(configuration, { file, root: folder, environment, house })
   if ('snapshot' in opened) await opened.snapshot.close()
-  await keep.close()
   if ('diagnostics' in opened) return sortDiagnostics([...opened.diagnostics, ...configuration.warnings])
   const fixtures = await allFixtures(configuration, terminal)
   const found = await Promise.all(fixtures.map((fixture) => findFixture(fixture, configuration, terminal)))

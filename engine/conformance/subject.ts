@@ -2,7 +2,6 @@ import type { AnyProvider } from '../spec/provider.ts'
 import type { JsonObject } from '../spec/json.ts'
 import { makeCatalog } from '../live/catalog.ts'
 import type { Configuration } from '../live/configuration.ts'
-import { Keep } from '../live/keep.ts'
 import { emptyHouse, noKeys } from '../live/house-host.ts'
 import { hostMaker } from '../live/snapshot.ts'
 import { productVersion } from '../version.ts'
@@ -25,10 +24,10 @@ export function subjectOf(plugin: AnyProvider, configuration: Configuration, set
     settings: settings ?? Object.fromEntries(fields),
     protocols: new Set(registry.codecs.keys()),
     host() {
-      const keep = new Keep()
-      const house = emptyHouse(productVersion(), keep)
-      const hostFor = hostMaker({ house }, configuration, makeCatalog(file, new Map()), noKeys)
-      return { host: hostFor({ name: `providers/${plugin.name}` }), close: () => keep.close() }
+      const house = emptyHouse(productVersion())
+      const kept = house.keep.lease()
+      const hostFor = hostMaker({ house, kept }, configuration, makeCatalog(file, new Map()), noKeys)
+      return { host: hostFor({ name: `providers/${plugin.name}` }), close: () => kept.close() }
     },
   }
 }

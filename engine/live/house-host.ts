@@ -36,7 +36,7 @@ export interface HouseHost {
   record(row: LogRow): void
   work: Host['work']
   warm?: Host['warm']
-  keep: Host['keep']
+  readonly keep: Keep
   /** State of the process; the state of the configuration is added to it. */
   readonly status: Pick<HostStatus, 'draining' | 'degraded'>
   /** Version of the product. */
@@ -57,7 +57,7 @@ const nothingSealed = () => {
 }
 
 /** A house that serves nothing: enough to build and check a configuration, silently. */
-export function emptyHouse(version: string, keep: Keep = new Keep()): HouseHost {
+export function emptyHouse(version: string): HouseHost {
   return {
     log: pino({ level: 'silent' }),
     keysFor: () => noKeys,
@@ -76,7 +76,7 @@ export function emptyHouse(version: string, keep: Keep = new Keep()): HouseHost 
     unseal: nothingSealed,
     record: () => undefined,
     work: () => Promise.reject(new Error('there is no worker pool')),
-    keep: keep.get,
+    keep: new Keep(),
     status: { draining: false, degraded: [] },
     version,
   }

@@ -1,28 +1,73 @@
-/** Things that outlive a configuration: made once per key, closed with the process. */
-export class Keep {
-  readonly #held = new Map<string, { readonly value: unknown; readonly close: () => Promise<void> | void }>()
+/** A value that configurations share, and how many of them use it. */
+interface Held {
+  readonly value: unknown
+  readonly close: () => Promise<void> | void
+  users: number
+}
 
-  /** The value of a key, made on first use. */
-  readonly get = <T>(key: string, make: () => T, close?: (value: T) => Promise<void> | void): T => {
-    const held = this.#held.get(key)
-    if (held) return held.value as T
-    const value = make()
-    this.#held.set(key, { value, close: () => close?.(value) })
-    return value
+/** Things that outlive a configuration: each is made once per key, and closed with the last configuration that used it. */
+export class Keep {
+  readonly #held = new Map<string, Held>()
+
+  /** What one configuration keeps. */
+  lease(): Lease {
+    return new Lease(this.#held)
   }
 
   /** Closes everything, the newest first, each even when another fails. Rejects with an `AggregateError` of the failures. */
-  async close(): Promise<void> {
-    const held = [...this.#held.values()].reverse()
-    this.#held.clear()
-    const failures: unknown[] = []
-    for (const { close } of held) {
-      try {
-        await close()
-      } catch (error) {
-        failures.push(error)
-      }
-    }
-    if (failures.length > 0) throw new AggregateError(failures, 'something that was kept could not be closed')
+  close(): Promise<void> {
+    return closeAll(this.#held, [...this.#held.keys()])
   }
+}
+
+/** The part of one configuration in what is kept. */
+export class Lease {
+  readonly #held: Map<string, Held>
+  readonly #used = new Set<string>()
+
+  constructor(held: Map<string, Held>) {
+    this.#held = held
+  }
+
+  /** The value of a key, made when no configuration has used it before. */
+  readonly get = <T>(key: string, make: () => T, close?: (value: T) => Promise<void> | void): T => {
+    const held = this.#held.get(key) ?? this.#make(key, make, close)
+    if (!this.#used.has(key)) {
+      this.#used.add(key)
+      held.users += 1
+    }
+    return held.value as T
+  }
+
+  /** Lets go of all it used; what no other configuration uses is closed, as `Keep.close` does. */
+  close(): Promise<void> {
+    const left = [...this.#held].filter(([key, held]) => this.#used.has(key) && --held.users === 0)
+    this.#used.clear()
+    return closeAll(
+      this.#held,
+      left.map(([key]) => key),
+    )
+  }
+
+  #make<T>(key: string, make: () => T, close?: (value: T) => Promise<void> | void): Held {
+    const value = make()
+    const held = { value, close: () => close?.(value), users: 0 }
+    this.#held.set(key, held)
+    return held
+  }
+}
+
+/** @param keys the oldest first */
+async function closeAll(from: Map<string, Held>, keys: readonly string[]): Promise<void> {
+  const held = keys.flatMap((key) => from.get(key) ?? [])
+  for (const key of keys) from.delete(key)
+  const failures: unknown[] = []
+  for (const { close } of held.reverse()) {
+    try {
+      await close()
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, 'something that was kept could not be closed')
 }

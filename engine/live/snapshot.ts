@@ -19,6 +19,7 @@ import { loadConfiguration } from './configuration.ts'
 import type { Configuration, ConfigurationOptions } from './configuration.ts'
 import { KeysRefused, noKeys } from './house-host.ts'
 import type { HouseHost } from './house-host.ts'
+import type { Lease } from './keep.ts'
 import { configureServices } from './views.ts'
 import type { ServiceViews } from './views.ts'
 
@@ -44,7 +45,10 @@ export interface Snapshot {
   readonly folders: readonly string[]
   /** Tells its services that it is the running configuration now. */
   live(): void
-  /** Closes its providers, then its services, each even when another fails; failures are logged. */
+  /**
+   * Closes its providers, then what no other configuration keeps, then its services, each even when another fails;
+   * failures are logged.
+   */
   close(): Promise<void>
 }
 
@@ -73,9 +77,11 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
   const problems: Diagnostic[] = []
   const opened = new Map<string, OpenProvider>()
   const catalog = makeCatalog(settings, opened)
+  const kept = options.house.keep.lease()
   let services: ServiceViews | undefined
   const close = async () => {
     await closeProviders(opened, options.house)
+    await kept.close().catch((error: unknown) => options.house.log.error({ err: error }, 'something stays open'))
     await services?.close()
   }
   try {
@@ -90,7 +96,7 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
     services = await configureServices({ registry, settings, source, catalog, services: open, log })
     problems.push(...services.diagnostics)
     const views = services
-    const hostFor = hostMaker(options, configuration, catalog, keys)
+    const hostFor = hostMaker({ ...options, kept }, configuration, catalog, keys)
     settings.providers.forEach((entry, index) => {
       try {
         opened.set(entry.name, openProvider(entry, registry, hostFor({ name: `providers/${entry.name}` }), views))
@@ -143,7 +149,7 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
 
 /** What makes the hosts of stages and providers, each with its pipeline or its own name. */
 export function hostMaker(
-  { house, configStatus }: Pick<SnapshotOptions, 'house' | 'configStatus'>,
+  { house, kept, configStatus }: Pick<SnapshotOptions, 'house' | 'configStatus'> & { readonly kept: Lease },
   { registry, version, pipelines }: Configuration,
   catalog: Catalog,
   keys: Keys,
@@ -186,7 +192,7 @@ export function hostMaker(
     work: (module, input, deadline) => house.work(module, input, deadline),
     warm: (piece) => house.warm?.(piece),
     votes: (signals, ask, deadline) => collectVotes(house, registry, signals, ask, deadline),
-    keep: (key, make, close) => house.keep(key, make, close),
+    keep: kept.get,
     status,
     version: house.version,
   })

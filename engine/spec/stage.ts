@@ -83,7 +83,7 @@ export interface Host {
    * fails, is missing from the answer; that is logged, and never an error.
    */
   votes(signals: readonly string[], ask: Ask, deadline: number): Promise<ReadonlyMap<string, Vote>>
-  /** State that outlives a reload, made once per key and closed with the process. */
+  /** What outlives a reload, such as connections: made once per key, and closed with the last configuration that used it. */
   keep<T>(key: string, make: () => T, close?: (value: T) => Promise<void> | void): T
   /** State of the process for health reports. */
   readonly status: HostStatus

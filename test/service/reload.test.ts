@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { readFile, readdir } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { expect } from 'chai'
 import { openai } from '../support/clients.ts'
 import { startFolder } from '../support/folder.ts'
@@ -187,5 +190,37 @@ describe('a gateway whose files change', () => {
     expect(await refused(() => gateway.write('sluice.yaml', 'models: ['))).to.match(/^sluice\.yaml:1:/)
     await mended(() => gateway.configure({}))
     expect(await says('echo')).to.equal('hello')
+  })
+})
+
+describe('a gateway whose upstream is removed', () => {
+  it('closes the connections to it', async () => {
+    const arrived: Socket[] = []
+    const upstream = createServer((_, response) => {
+      response.setHeader('content-type', 'application/json')
+      response.end('{"object":"list","model":"m","data":[],"usage":{"prompt_tokens":1,"total_tokens":1}}')
+    }).on('connection', (socket) => arrived.push(socket))
+    await once(upstream.listen(0, '127.0.0.1'), 'listening')
+    const base_url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`
+    const gateway = await startFolder(
+      {
+        providers: [{ name: 'far', type: 'native', base_url, api_key: 'key-of-far' }],
+        models: [{ name: 'm', provider: 'far' }],
+      },
+      {},
+    )
+    try {
+      const answer = await gateway.ask('/v1/embeddings', { model: 'm', input: 'hello' })
+      await answer.bytes()
+      expect([answer.status, arrived.length]).to.deep.equal([200, 1])
+      const [connection] = arrived as [Socket]
+      expect(connection.destroyed).to.equal(false)
+      const closed = once(connection, 'close')
+      await gateway.configure({ providers: [{ name: 'echo', type: 'echo' }], models: [] })
+      await closed
+    } finally {
+      await gateway.close()
+      upstream.close()
+    }
   })
 })

@@ -72,7 +72,8 @@ export async function testHouse(): Promise<TestHouse> {
   const secrets: string[] = []
   const keep = new Keep()
   const house: HouseHost = {
-    ...emptyHouse('1.2.3', keep),
+    ...emptyHouse('1.2.3'),
+    keep,
     log: pino({ base: null }, { write: (line) => void lines.push(JSON.parse(line)) }),
     keysFor: ({ api_keys }) => ({
       ...noKeys,
@@ -88,5 +89,5 @@ export async function testHouse(): Promise<TestHouse> {
     shipped: {},
     strict: true as const,
   }
-  return { ...house, folder, lines, secrets, events: keep.get('events', () => []), options }
+  return { ...house, folder, lines, secrets, events: keep.lease().get('events', () => []), options }
 }

@@ -1,15 +1,17 @@
 import { expect } from 'chai'
 import { Keep } from '../../../engine/live/keep.ts'
+import type { Lease } from '../../../engine/live/keep.ts'
 
 describe('keep', () => {
   it('makes a thing once and closes the newest first, all of them', async () => {
     const keep = new Keep()
     const closed: string[] = []
     const make = () => ({})
-    const first = keep.get('a', make, () => void closed.push('a'))
-    expect(keep.get('a', make)).to.equal(first)
-    keep.get('b', make, () => Promise.reject(new Error('stuck')))
-    keep.get('c', make, async () => {
+    const kept = keep.lease()
+    const first = kept.get('a', make, () => void closed.push('a'))
+    expect(kept.get('a', make)).to.equal(first)
+    kept.get('b', make, () => Promise.reject(new Error('stuck')))
+    kept.get('c', make, async () => {
       await Promise.resolve()
       closed.push('c')
     })
@@ -21,5 +23,32 @@ describe('keep', () => {
     expect(error?.errors.map(({ message }: Error) => message)).to.deep.equal(['stuck'])
     await keep.close()
     expect(closed).to.deep.equal(['c', 'a'])
+  })
+
+  it('closes a thing with the last configuration that used it', async () => {
+    const keep = new Keep()
+    const closed: string[] = []
+    const use = (kept: Lease, key: string) =>
+      kept.get(
+        key,
+        () => ({ key }),
+        () => void closed.push(key),
+      )
+    const [one, two] = [keep.lease(), keep.lease()]
+    const shared = use(one, 'shared')
+    use(one, 'old')
+    use(one, 'older')
+    use(one, 'shared')
+    expect(use(two, 'shared')).to.equal(shared)
+    use(two, 'new')
+    await one.close()
+    await one.close()
+    expect(closed).to.deep.equal(['older', 'old'])
+    expect(use(two, 'shared')).to.equal(shared)
+    await two.close()
+    expect(closed).to.deep.equal(['older', 'old', 'new', 'shared'])
+    expect(use(keep.lease(), 'shared')).to.not.equal(shared)
+    await keep.close()
+    expect(closed.at(-1)).to.equal('shared')
   })
 })
