@@ -63,6 +63,23 @@ describe('a stream whose provider is silent', () => {
     return { script, goOn }
   }
 
+  /** A `fetch` whose reader goes on reading; `heard` is called once it has brought the sign of life three times. */
+  const watching =
+    (silence: string, heard: () => void): typeof fetch =>
+    async (address, how) => {
+      const response = await fetch(address, how)
+      const decoder = new TextDecoder()
+      let text = ''
+      const watch = new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, controller) {
+          text += decoder.decode(chunk, { stream: true })
+          if (text.split(silence).length > 3) heard()
+          controller.enqueue(chunk)
+        },
+      })
+      return new Response(response.body?.pipeThrough(watch) ?? null, response)
+    }
+
   for (const [path, { body, silence }] of Object.entries(clients))
     for (const [model, frames] of Object.entries(streams))
       it(`of ${model} says so to clients of ${path}, and goes on`, async () => {
@@ -84,16 +101,18 @@ describe('a stream whose provider is silent', () => {
       })
 
   it('keeps the official clients waiting', async () => {
-    for (const model of ['chat', 'messages']) {
+    for (const [model, silence] of [
+      ['chat', comment],
+      ['messages', ping],
+    ] as const) {
       const { script, goOn } = halves(streams[model] ?? [])
       upstream.answer(script)
-      const release = setTimeout(goOn, 150)
+      const fetch = watching(silence, goOn)
       const said =
         model === 'chat'
-          ? openai(gateway).chat.completions.stream({ model, messages: hello }).finalContent()
-          : anthropic(gateway).messages.stream({ model, messages: hello, max_tokens: 9 }).finalText()
+          ? openai(gateway, { fetch }).chat.completions.stream({ model, messages: hello }).finalContent()
+          : anthropic(gateway, { fetch }).messages.stream({ model, messages: hello, max_tokens: 9 }).finalText()
       expect(await said).to.equal('Hello there')
-      clearTimeout(release)
     }
   })
 })

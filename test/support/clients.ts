@@ -5,11 +5,11 @@ import type { Gateway } from './gateway.ts'
 type At = Pick<Gateway, 'url' | 'key'>
 
 /** The official client of chat completions, embeddings, images and audio. It does not try again. */
-export function openai({ url, key }: At): OpenAI {
-  return new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 })
+export function openai({ url, key }: At, how: { readonly fetch?: typeof fetch } = {}): OpenAI {
+  return new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0, ...how })
 }
 
 /** The official client of messages. It does not try again. */
-export function anthropic({ url, key }: At): Anthropic {
-  return new Anthropic({ baseURL: url, apiKey: key, maxRetries: 0 })
+export function anthropic({ url, key }: At, how: { readonly fetch?: typeof fetch } = {}): Anthropic {
+  return new Anthropic({ baseURL: url, apiKey: key, maxRetries: 0, ...how })
 }
