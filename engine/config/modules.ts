@@ -15,7 +15,10 @@ export interface Unit {
 }
 
 /** Names under which a plugin, wherever it lies, imports the engine that runs: never a second copy of it. */
-const doors: ReadonlyMap<string, string> = new Map([['sluice', moduleBeside('../index', import.meta.url).href]])
+const doors: ReadonlyMap<string, string> = new Map([
+  ['sluice', moduleBeside('../index', import.meta.url).href],
+  ['sluice/kit', moduleBeside('../kit', import.meta.url).href],
+])
 
 const packageScheme = 'plugin-package:'
 const members = new Map<string, ReadonlySet<string>>()

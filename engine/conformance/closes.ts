@@ -1,6 +1,7 @@
 import { equal, ok } from 'node:assert/strict'
 import { group } from './check.ts'
-import { GatewayError, collect } from '../index.ts'
+import { GatewayError } from '../index.ts'
+import { collect } from '../kit.ts'
 import { ExchangeScope } from '../http/scope.ts'
 import { reading, zeros } from './rig.ts'
 

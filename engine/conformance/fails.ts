@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { group } from './check.ts'
-import { collect } from '../index.ts'
+import { collect } from '../kit.ts'
 import { scriptedUpstream } from './upstream.ts'
 import { reading, zeros } from './rig.ts'
 

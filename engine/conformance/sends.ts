@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { group } from './check.ts'
-import { collect } from '../index.ts'
+import { collect } from '../kit.ts'
 import { ExchangeScope } from '../http/scope.ts'
 import { scriptedUpstream } from './upstream.ts'
 import { key } from './rig.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { equal, ok } from 'node:assert/strict'
 import { group } from './check.ts'
-import { collect } from '../index.ts'
+import { collect } from '../kit.ts'
 import { reading, zeros } from './rig.ts'
 
 export const takes = group('takes', (check) => {

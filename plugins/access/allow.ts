@@ -1,4 +1,5 @@
-import { GatewayError, defineStage, holds, noConfig } from '../../engine/index.ts'
+import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import { holds } from '../../engine/kit.ts'
 
 /**
  * Leaves the candidates whose model the key may use. The model that was asked for must be one of them: what it falls

@@ -1,4 +1,4 @@
-import { holds, isPattern } from '../../engine/index.ts'
+import { holds, isPattern } from '../../engine/kit.ts'
 import type { Catalog, Ingress, Json, ModelRecord, Principal, Reply } from '../../engine/index.ts'
 
 /** A model that nobody knows the birthday of: both official clients take the epoch for that. */

@@ -1,5 +1,6 @@
 import type { JSONSchema } from 'json-schema-to-ts'
-import { answerHold, defineProvider } from '../../engine/index.ts'
+import { defineProvider } from '../../engine/index.ts'
+import { answerHold } from '../../engine/kit.ts'
 import type { AnyProvider, Offer, Provider } from '../../engine/index.ts'
 import { addressOf } from './address.ts'
 import { baseUrl, httpProperties, traitsProperty } from './config.ts'

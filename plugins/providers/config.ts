@@ -1,4 +1,4 @@
-import { durationSchema } from '../../engine/index.ts'
+import { durationSchema } from '../../engine/kit.ts'
 
 const address = (description: string) => ({ type: 'string', minLength: 1, description }) as const
 const limit = (description: string) => ({ ...durationSchema, description }) as const

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isObject, parseJson } from '../../engine/index.ts'
+import { isObject, parseJson } from '../../engine/kit.ts'
 import type { Answer, Json, Sink } from '../../engine/index.ts'
 
 const defaultSize = 16

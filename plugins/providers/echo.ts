@@ -1,5 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import { GatewayError, collect, defineProvider, duration, durationSchema } from '../../engine/index.ts'
+import { GatewayError, defineProvider } from '../../engine/index.ts'
+import { collect, duration, durationSchema } from '../../engine/kit.ts'
 import type { CustomTool, FunctionTool, GenerateEvent, GenerateRequest, Item, Scope } from '../../engine/index.ts'
 import { decided } from './echo-decisions.ts'
 import { embedded } from './echo-vectors.ts'

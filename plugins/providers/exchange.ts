@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici'
-import { GatewayError, asGatewayError } from '../../engine/index.ts'
+import { GatewayError } from '../../engine/index.ts'
+import { asGatewayError } from '../../engine/kit.ts'
 import type { Answer, Flow, Scope, Sink, Source } from '../../engine/index.ts'
 import { tookTooLong, transportFailure, unreadable } from './failures.ts'
 import { Limits } from './limits.ts'

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { BytesBody, duration } from '../../engine/index.ts'
+import { BytesBody, duration } from '../../engine/kit.ts'
 import type { Answer, Body, Call, Flow, Host, Scope } from '../../engine/index.ts'
 import { Pool, buildConnector } from './client.ts'
 import { Exchange } from './exchange.ts'

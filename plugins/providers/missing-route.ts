@@ -1,5 +1,7 @@
-import { GatewayError, collect, pull } from '../../engine/index.ts'
-import type { Answer, Hold } from '../../engine/index.ts'
+import { GatewayError } from '../../engine/index.ts'
+import { collect, pull } from '../../engine/kit.ts'
+import type { Answer } from '../../engine/index.ts'
+import type { Hold } from '../../engine/kit.ts'
 
 /** Most bytes of a refusal that are read. */
 const limit = 1024 * 1024

@@ -1,4 +1,4 @@
-import { isObject } from '../../engine/index.ts'
+import { isObject } from '../../engine/kit.ts'
 import type { Json, JsonObject } from '../../engine/index.ts'
 
 // A schema is the client's: what it asks for must not cost memory.

@@ -1,4 +1,5 @@
-import { defineStage, isObject } from '../../engine/index.ts'
+import { defineStage } from '../../engine/index.ts'
+import { isObject } from '../../engine/kit.ts'
 import type { Given, Host, Json, LogRow, Loss, Metered, Scope, Usage } from '../../engine/index.ts'
 import { costOf, isPlausible } from './cost.ts'
 

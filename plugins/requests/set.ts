@@ -1,4 +1,5 @@
-import { Refusal, defineStage, isObject } from '../../engine/index.ts'
+import { Refusal, defineStage } from '../../engine/index.ts'
+import { isObject } from '../../engine/kit.ts'
 import type { Json, JsonObject } from '../../engine/index.ts'
 
 const fields = (description: string) => ({ type: 'object', default: {}, description }) as const

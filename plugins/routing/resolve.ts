@@ -1,4 +1,5 @@
-import { GatewayError, defineStage, didYouMean, holds, isPattern, noConfig } from '../../engine/index.ts'
+import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import { didYouMean, holds, isPattern } from '../../engine/kit.ts'
 import type { Catalog, Principal } from '../../engine/index.ts'
 
 /** Finds the model that the requested name stands for. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { fold, unfold } from '../../engine/index.ts'
+import { fold, unfold } from '../../engine/kit.ts'
 import type { Frame, GenerateEvent, GenerateReply, JsonObject } from '../../engine/index.ts'
 import chat from '../../plugins/protocols/chat/codec.ts'
 import messages from '../../plugins/protocols/messages/codec.ts'

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { toolsByName } from '../../engine/index.ts'
+import { toolsByName } from '../../engine/kit.ts'
 import type { CustomTool, FunctionTool, GenerateRequest, Tool, ToolChoice } from '../../engine/index.ts'
 import { cache, items, joined, optional, said, schema, word } from './arbitrary-items.ts'
 

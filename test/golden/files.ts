@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { FrameDecoder, unpackSeal } from '../../engine/index.ts'
+import { FrameDecoder, unpackSeal } from '../../engine/kit.ts'
 import type { Json } from '../../engine/index.ts'
 
 const updating = process.env['UPDATE_GOLDEN'] === '1'

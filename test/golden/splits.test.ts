@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { FrameDecoder, encodeFrame, fold } from '../../engine/index.ts'
+import { FrameDecoder, encodeFrame, fold } from '../../engine/kit.ts'
 import type { AnyCodec, Frame, GenerateEvent, GenerateReply, Json } from '../../engine/index.ts'
 import chat from '../../plugins/protocols/chat/codec.ts'
 import messages from '../../plugins/protocols/messages/codec.ts'

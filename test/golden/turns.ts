@@ -1,7 +1,7 @@
 import { MessageStream } from '@anthropic-ai/sdk/lib/MessageStream'
 import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream'
 import { ResponseStream } from 'openai/lib/responses/ResponseStream'
-import { isObject } from '../../engine/index.ts'
+import { isObject } from '../../engine/kit.ts'
 import type { Json, JsonObject } from '../../engine/index.ts'
 import { framesOf } from './files.ts'
 import type { Client } from './pairs.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { isObject } from '../../engine/index.ts'
+import { isObject } from '../../engine/kit.ts'
 import type { AnyCodec, JsonObject } from '../../engine/index.ts'
 import decisions from '../../plugins/protocols/decisions/codec.ts'
 import mapeval from '../../plugins/protocols/mapeval/codec.ts'

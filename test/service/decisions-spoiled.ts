@@ -1,4 +1,4 @@
-import { isObject } from '../../engine/index.ts'
+import { isObject } from '../../engine/kit.ts'
 import type { Json, JsonObject } from '../../engine/index.ts'
 
 /** A way to make a body invalid: where it applies, and the body it makes. */

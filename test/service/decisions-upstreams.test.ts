@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { isObject } from '../../engine/index.ts'
+import { isObject } from '../../engine/kit.ts'
 import type { Json, JsonObject } from '../../engine/index.ts'
 import type { Script } from '../support/upstream.ts'
 import {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { FrameDecoder } from '../../engine/index.ts'
+import { FrameDecoder } from '../../engine/kit.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { Gateway } from '../support/gateway.ts'
 

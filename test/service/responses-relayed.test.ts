@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { packSeal } from '../../engine/index.ts'
+import { packSeal } from '../../engine/kit.ts'
 import type { JsonObject } from '../../engine/index.ts'
 import { framesOf } from '../golden/files.ts'
 import type { ReadFrame } from '../golden/files.ts'

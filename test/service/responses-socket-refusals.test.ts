@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
 import { WebSocket } from 'ws'
-import { encodeFrame } from '../../engine/index.ts'
+import { encodeFrame } from '../../engine/kit.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 import { openSession, startService } from './responses-session.ts'
 import type { Heard, Service } from './responses-session.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { encodeFrame, packSeal } from '../../engine/index.ts'
+import { encodeFrame, packSeal } from '../../engine/kit.ts'
 import type { JsonObject } from '../../engine/index.ts'
 import { orderFaults } from '../conformance/responses/order.ts'
 import { streamConforms } from '../conformance/responses/check.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { packSeal } from '../../engine/index.ts'
+import { packSeal } from '../../engine/kit.ts'
 import type { Json, JsonObject } from '../../engine/index.ts'
 import { conforms, streamConforms } from '../conformance/responses/check.ts'
 import { Rig } from './responses-rig.ts'

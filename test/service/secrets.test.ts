@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { encodeFrame } from '../../engine/index.ts'
+import { encodeFrame } from '../../engine/kit.ts'
 import type { Json } from '../../engine/index.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { Gateway } from '../support/gateway.ts'

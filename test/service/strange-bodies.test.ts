@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { isObject } from '../../engine/index.ts'
+import { isObject } from '../../engine/kit.ts'
 import type { Json } from '../../engine/index.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { Gateway } from '../support/gateway.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { encodeFrame } from '../../engine/index.ts'
+import { encodeFrame } from '../../engine/kit.ts'
 import type { Json } from '../../engine/index.ts'
 import type { Script } from '../support/upstream.ts'
 

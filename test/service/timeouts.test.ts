@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { BytesBody } from '../../engine/index.ts'
+import { BytesBody } from '../../engine/kit.ts'
 import type { Call, Host } from '../../engine/index.ts'
 import call from '../../plugins/protocols/stages/call.ts'
 import { startGateway } from '../support/gateway.ts'

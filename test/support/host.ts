@@ -1,6 +1,6 @@
 import Ajv from 'ajv/dist/2020.js'
 import { sectionsSchema } from '../../engine/config/sections.ts'
-import { byteBudget } from '../../engine/index.ts'
+import { byteBudget } from '../../engine/kit.ts'
 import type { AnyProvider, Catalog, Host, Provider } from '../../engine/index.ts'
 
 /** A host for providers under test: it keeps state as the house does, and closes it. */

@@ -1,4 +1,4 @@
-import { isObject } from '../../../engine/index.ts'
+import { isObject } from '../../../engine/kit.ts'
 import type { Annotation, Json, JsonObject, Logprob } from '../../../engine/index.ts'
 import { protocol } from './wire.ts'
 

@@ -1,4 +1,5 @@
-import { defineCodec, isObject, parsedObject } from '../../../engine/index.ts'
+import { defineCodec } from '../../../engine/index.ts'
+import { isObject, parsedObject } from '../../../engine/kit.ts'
 import type { Failure, Frame, JsonObject } from '../../../engine/index.ts'
 import { error, streamFailure } from './error.ts'
 import { meterReply, meterStream, said } from './meter.ts'

@@ -1,4 +1,4 @@
-import { isObject, word } from '../../../engine/index.ts'
+import { isObject, word } from '../../../engine/kit.ts'
 import type {
   Annotation,
   Asked,

@@ -1,4 +1,4 @@
-import { isObject, packSeal, unpackSeal } from '../../../engine/index.ts'
+import { isObject, packSeal, unpackSeal } from '../../../engine/kit.ts'
 import type { JsonObject, Reasoning, Seal } from '../../../engine/index.ts'
 import { defined } from './defined.ts'
 

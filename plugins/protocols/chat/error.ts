@@ -1,4 +1,4 @@
-import { isObject } from '../../../engine/index.ts'
+import { isObject } from '../../../engine/kit.ts'
 import type { ErrorDialect, Failure, Json, JsonObject } from '../../../engine/index.ts'
 
 /** Errors as `{ error: { message, type, param, code } }`, and as the other shapes compatible servers answer with. */

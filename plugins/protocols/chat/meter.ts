@@ -1,4 +1,4 @@
-import { isObject, parsedObject } from '../../../engine/index.ts'
+import { isObject, parsedObject } from '../../../engine/kit.ts'
 import type { Frame, Json, JsonObject, Metered } from '../../../engine/index.ts'
 import { parseStop } from './stop.ts'
 import { parseUsage } from './usage.ts'

@@ -1,4 +1,4 @@
-import { parsedObject } from '../../../engine/index.ts'
+import { parsedObject } from '../../../engine/kit.ts'
 import type { JsonObject, Reasoning } from '../../../engine/index.ts'
 import { defined } from './defined.ts'
 

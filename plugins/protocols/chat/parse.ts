@@ -1,4 +1,5 @@
-import { GatewayError, isObject, requireChosen } from '../../../engine/index.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import { isObject, requireChosen } from '../../../engine/kit.ts'
 import type { Format, GenerateRequest, JsonObject, Rest } from '../../../engine/index.ts'
 import { defined } from './defined.ts'
 import { parseMessages } from './parse-messages.ts'

@@ -1,4 +1,4 @@
-import { isObject, word } from '../../../engine/index.ts'
+import { isObject, word } from '../../../engine/kit.ts'
 import type { CacheMark, FilePart, ImagePart, JsonObject, MediaSource, Offer, Part } from '../../../engine/index.ts'
 import { defined } from './defined.ts'
 import type { Losses } from './losses.ts'

@@ -1,4 +1,5 @@
-import { GatewayError, PairedCalls } from '../../../engine/index.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import { PairedCalls } from '../../../engine/kit.ts'
 import type { Item, JsonObject, Message } from '../../../engine/index.ts'
 import { defined } from './defined.ts'
 import { plainText, printPart, wordOf } from './parts.ts'

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { GatewayError, toolNames, word } from '../../../engine/index.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import { toolNames, word } from '../../../engine/kit.ts'
 import type { Format, GenerateRequest, JsonObject, PrintTarget, Printed } from '../../../engine/index.ts'
 import { defined } from './defined.ts'
 import { printReasoning } from './effort.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { CustomInput, isObject, legalCallId, restored } from '../../../engine/index.ts'
+import { CustomInput, isObject, legalCallId, restored } from '../../../engine/kit.ts'
 import type { Json, JsonObject, Restore, ToolCall } from '../../../engine/index.ts'
 import type { Events } from './events.ts'
 import { jsonText } from './parse-messages.ts'

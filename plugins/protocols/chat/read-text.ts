@@ -1,4 +1,4 @@
-import { isObject } from '../../../engine/index.ts'
+import { isObject } from '../../../engine/kit.ts'
 import type { Json, JsonObject, Logprob } from '../../../engine/index.ts'
 import { parseAnnotation, parseLogprobs } from './annotations.ts'
 import type { Events } from './events.ts'

@@ -1,4 +1,5 @@
-import { GatewayError, fold, isObject, unfold } from '../../../engine/index.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import { fold, isObject, unfold } from '../../../engine/kit.ts'
 import type { Asked, GenerateReply, Json, JsonObject, Offer, Printed, Restore } from '../../../engine/index.ts'
 import { Deltas } from './deltas.ts'
 import type { Delta } from './deltas.ts'

@@ -1,15 +1,6 @@
-import { isObject, toolsByName, word } from '../../../engine/index.ts'
-import type {
-  CustomTool,
-  FindTool,
-  FunctionTool,
-  Json,
-  JsonObject,
-  Tool,
-  ToolChoice,
-  ToolNames,
-  ToolRef,
-} from '../../../engine/index.ts'
+import { isObject, toolsByName, word } from '../../../engine/kit.ts'
+import type { CustomTool, FunctionTool, Json, JsonObject, Tool, ToolChoice, ToolRef } from '../../../engine/index.ts'
+import type { FindTool, ToolNames } from '../../../engine/kit.ts'
 import { defined } from './defined.ts'
 import { cacheOf, printCache, wordOf } from './parts.ts'
 import type { Losses } from './losses.ts'

@@ -1,4 +1,5 @@
-import type { JsonObject, Message, PairedCalls, Part, Reasoning, ToolCall, ToolResult } from '../../../engine/index.ts'
+import type { JsonObject, Message, Part, Reasoning, ToolCall, ToolResult } from '../../../engine/index.ts'
+import type { PairedCalls } from '../../../engine/kit.ts'
 import { defined } from './defined.ts'
 import { nativeDetails } from './native-details.ts'
 import { separator } from './parse-messages.ts'

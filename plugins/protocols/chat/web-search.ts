@@ -1,4 +1,4 @@
-import { isObject, searchWish, word } from '../../../engine/index.ts'
+import { isObject, searchWish, word } from '../../../engine/kit.ts'
 import type { JsonObject, OpaqueTool } from '../../../engine/index.ts'
 import type { PartPrinting } from './parts.ts'
 import { protocol } from './wire.ts'

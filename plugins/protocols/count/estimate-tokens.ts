@@ -1,4 +1,5 @@
-import { defineStage, moduleBeside, noConfig } from '../../../engine/index.ts'
+import { defineStage, noConfig } from '../../../engine/index.ts'
+import { moduleBeside } from '../../../engine/kit.ts'
 import type { Host, JsonObject, Loss } from '../../../engine/index.ts'
 import type { CountOutput } from './count.ts'
 import { estimate } from './estimate.ts'

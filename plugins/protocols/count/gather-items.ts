@@ -1,4 +1,4 @@
-import { isObject } from '../../../engine/index.ts'
+import { isObject } from '../../../engine/kit.ts'
 import type { Json, JsonObject } from '../../../engine/index.ts'
 import { Gathering } from './gathering.ts'
 import type { Gathered } from './gathering.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../../../engine/index.ts'
+import { isObject } from '../../../engine/kit.ts'
 import type { Flaw, JsonObject } from '../../../engine/index.ts'
 import { inlineImage, isBase64 } from './wire.ts'
 import type { Body, Choice, Question } from './wire.ts'

@@ -1,4 +1,4 @@
-import { isObject, orderedObject } from '../../../engine/index.ts'
+import { isObject, orderedObject } from '../../../engine/kit.ts'
 import type {
   Asked,
   DecideAnswer,

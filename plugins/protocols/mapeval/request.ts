@@ -1,4 +1,5 @@
-import { GatewayError, orderedObject } from '../../../engine/index.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import { orderedObject } from '../../../engine/kit.ts'
 import type {
   DecideQuestion,
   DecideRequest,

@@ -1,4 +1,4 @@
-import { isObject, parsedObject } from '../../../engine/index.ts'
+import { isObject, parsedObject } from '../../../engine/kit.ts'
 import type { Asked, ErrorDialect, Failure, Frame, Json, JsonObject } from '../../../engine/index.ts'
 
 /** Statuses of errors inside a stream, by their words; any other error is the provider's own trouble. */

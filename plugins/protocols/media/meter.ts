@@ -1,4 +1,4 @@
-import { isObject, parsedObject } from '../../../engine/index.ts'
+import { isObject, parsedObject } from '../../../engine/kit.ts'
 import type { Codec, Json, Metered, Usage } from '../../../engine/index.ts'
 import { objectAfter } from '../responses/values.ts'
 

@@ -1,5 +1,5 @@
 import type { GenerateRequest, Json, JsonObject, PrintTarget } from '../../../engine/index.ts'
-import { isObject } from '../../../engine/index.ts'
+import { isObject } from '../../../engine/kit.ts'
 import type { MessagesTraits } from './traits.ts'
 
 /** Characters of a prompt that is worth caching: about 1,024 tokens, below which the vendor caches nothing. */

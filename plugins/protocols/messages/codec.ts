@@ -1,5 +1,6 @@
 import type { Frame, JsonObject, Metered } from '../../../engine/index.ts'
-import { defineCodec, isObject, parsedObject } from '../../../engine/index.ts'
+import { defineCodec } from '../../../engine/index.ts'
+import { isObject, parsedObject } from '../../../engine/kit.ts'
 import { dialect, errorFrame, streamFailure } from './errors.ts'
 import { frame } from './frames.ts'
 import { parse, searches } from './parse.ts'

@@ -1,5 +1,5 @@
 import type { ErrorDialect, Failure, Frame, Json } from '../../../engine/index.ts'
-import { isObject } from '../../../engine/index.ts'
+import { isObject } from '../../../engine/kit.ts'
 
 /** What the platform answers with when it has no room ("Errors"); official clients know it by this status. */
 const overloaded = 529

@@ -1,5 +1,5 @@
 import type { GenerateRequest, JsonObject, ReasoningWish, Rest, Tool, ToolChoice } from '../../../engine/index.ts'
-import { isObject, requireChosen } from '../../../engine/index.ts'
+import { isObject, requireChosen } from '../../../engine/kit.ts'
 import { choosesSearch, isSearch, readWish } from './web-search.ts'
 import { cached, systemMessages, turnItems } from './parse-content.ts'
 import { threadRefused } from './relay.ts'

@@ -1,5 +1,5 @@
 import type { Annotation, FilePart, ImagePart, JsonObject, Message, Part, TextPart } from '../../../engine/index.ts'
-import { word } from '../../../engine/index.ts'
+import { word } from '../../../engine/kit.ts'
 import type { Losses } from './losses.ts'
 import { cacheControl } from './printing.ts'
 import type { Printing } from './printing.ts'

@@ -1,4 +1,4 @@
-import { callable, toolsByName, word } from '../../../engine/index.ts'
+import { callable, toolsByName, word } from '../../../engine/kit.ts'
 import type { CustomTool, FunctionTool, GenerateRequest, JsonObject, Tool } from '../../../engine/index.ts'
 import { cacheControl } from './printing.ts'
 import type { Printing } from './printing.ts'

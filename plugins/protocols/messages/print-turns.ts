@@ -1,5 +1,5 @@
 import type { GenerateRequest, Item, JsonObject, Message, ToolCall, ToolResult } from '../../../engine/index.ts'
-import { PairedCalls, isObject, parseVerbatim, word } from '../../../engine/index.ts'
+import { PairedCalls, isObject, parseVerbatim, word } from '../../../engine/kit.ts'
 import { messageBlocks, resultContent } from './print-parts.ts'
 import { cacheControl } from './printing.ts'
 import type { Printing } from './printing.ts'

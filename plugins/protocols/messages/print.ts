@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { GenerateRequest, JsonObject, Printed, PrintTarget } from '../../../engine/index.ts'
-import { toolNames, word } from '../../../engine/index.ts'
+import { toolNames, word } from '../../../engine/kit.ts'
 import { wantsMarks, withMarks } from './cache-marks.ts'
 import { Losses } from './losses.ts'
 import { printThinking } from './print-thinking.ts'

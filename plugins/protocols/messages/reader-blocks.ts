@@ -1,5 +1,5 @@
 import type { GenerateEvent, JsonObject, Restore, Seal } from '../../../engine/index.ts'
-import { CustomInput, isObject, parseVerbatim, restored } from '../../../engine/index.ts'
+import { CustomInput, isObject, parseVerbatim, restored } from '../../../engine/kit.ts'
 import { opaqueItem, readCitation } from './web-search.ts'
 
 /** A content block of a streamed answer while it is open. */

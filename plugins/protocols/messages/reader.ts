@@ -8,7 +8,7 @@ import type {
   Restore,
   StopReason,
 } from '../../../engine/index.ts'
-import { isObject, parseJson, parseVerbatim } from '../../../engine/index.ts'
+import { isObject, parseJson, parseVerbatim } from '../../../engine/kit.ts'
 import { streamFailure } from './errors.ts'
 import { CallReader, OpaqueReader, TextReader, ThinkingReader } from './reader-blocks.ts'
 import type { BlockReader } from './reader-blocks.ts'

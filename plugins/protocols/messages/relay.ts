@@ -1,4 +1,5 @@
-import { GatewayError, isObject } from '../../../engine/index.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import { isObject } from '../../../engine/kit.ts'
 import type { Envelope, Json, Offer } from '../../../engine/index.ts'
 
 /** Versions of the feature by which a provider holds a conversation; what follows is a date. */

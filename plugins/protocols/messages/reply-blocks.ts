@@ -1,5 +1,5 @@
 import type { Annotation, Asked, Item, JsonObject, Part, ToolCall } from '../../../engine/index.ts'
-import { word } from '../../../engine/index.ts'
+import { word } from '../../../engine/kit.ts'
 import type { Losses } from './losses.ts'
 import { inputObject } from './print-turns.ts'
 import { clientThinking } from './thinking.ts'

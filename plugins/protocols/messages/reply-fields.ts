@@ -1,5 +1,5 @@
 import type { Asked, GenerateReply, JsonObject, Rest } from '../../../engine/index.ts'
-import { isObject, word } from '../../../engine/index.ts'
+import { isObject, word } from '../../../engine/kit.ts'
 import type { Losses } from './losses.ts'
 import { printUsage, readUsage } from './usage.ts'
 import { protocol } from './wire.ts'

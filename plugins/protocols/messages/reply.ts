@@ -1,5 +1,6 @@
 import type { Asked, GenerateReply, Json, JsonObject, Printed, Restore } from '../../../engine/index.ts'
-import { fold, GatewayError, isObject } from '../../../engine/index.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import { fold, isObject } from '../../../engine/kit.ts'
 import { Losses } from './losses.ts'
 import { MessagesReader } from './reader.ts'
 import { replyBlocks } from './reply-blocks.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject, Reasoning, Seal } from '../../../engine/index.ts'
-import { isObject, packSeal, unpackSeal } from '../../../engine/index.ts'
+import { isObject, packSeal, unpackSeal } from '../../../engine/kit.ts'
 import type { RedactedThinkingBlock, ThinkingBlock } from './wire.ts'
 
 /** Stands between the parts of a reasoning item where the wire has one text. */

@@ -1,5 +1,5 @@
 import type { JsonObject, Usage } from '../../../engine/index.ts'
-import { isObject } from '../../../engine/index.ts'
+import { isObject } from '../../../engine/kit.ts'
 
 /**
  * Wire usage in disjoint buckets. `input_tokens` is uncached input alone; `output_tokens` includes thinking. Counts of

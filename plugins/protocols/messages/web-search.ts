@@ -1,4 +1,4 @@
-import { legalCallId, packSeal, searchInWords, searchWish, unpackSeal, isObject, word } from '../../../engine/index.ts'
+import { legalCallId, packSeal, searchInWords, searchWish, unpackSeal, isObject, word } from '../../../engine/kit.ts'
 import type {
   Annotation,
   Json,

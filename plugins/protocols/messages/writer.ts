@@ -1,5 +1,5 @@
 import type { Asked, EventWriter, Frame, GenerateEvent, Item, Loss, StopReason, Usage } from '../../../engine/index.ts'
-import { word } from '../../../engine/index.ts'
+import { word } from '../../../engine/kit.ts'
 import { errorFrame } from './errors.ts'
 import { BlockFrames, frame } from './frames.ts'
 import type { ItemEvent, ItemWriter } from './frames.ts'

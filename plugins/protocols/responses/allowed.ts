@@ -1,4 +1,4 @@
-import { flatName } from '../../../engine/index.ts'
+import { flatName } from '../../../engine/kit.ts'
 import type { JsonObject, ToolCall } from '../../../engine/index.ts'
 import { toolRef } from './tools.ts'
 import { known, object, objects } from './values.ts'

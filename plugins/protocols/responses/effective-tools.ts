@@ -1,5 +1,6 @@
-import { flatName } from '../../../engine/index.ts'
-import type { FindTool, Item, Json, JsonObject, Tool } from '../../../engine/index.ts'
+import { flatName } from '../../../engine/kit.ts'
+import type { Item, Json, JsonObject, Tool } from '../../../engine/index.ts'
+import type { FindTool } from '../../../engine/kit.ts'
 import { readTools } from './tools.ts'
 import { isList, known, object, objects, protocol } from './values.ts'
 

@@ -1,4 +1,5 @@
-import { GatewayError, parsedObject } from '../../../engine/index.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import { parsedObject } from '../../../engine/kit.ts'
 import type { ErrorDialect, Failure, Frame, Json, JsonObject } from '../../../engine/index.ts'
 import type { StreamEvent } from './events.ts'
 import { isList, object, objects, text } from './values.ts'

@@ -1,4 +1,4 @@
-import { FrameDecoder, encodeFrame, parsedObject } from '../../../engine/index.ts'
+import { FrameDecoder, encodeFrame, parsedObject } from '../../../engine/kit.ts'
 import type { Asked, Failure, Frame, JsonObject, StreamGuard } from '../../../engine/index.ts'
 import { cutShort, errorEvent, eventFailure, responseError } from './failure.ts'
 import { responseObject } from './response.ts'

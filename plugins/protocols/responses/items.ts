@@ -1,4 +1,5 @@
-import { GatewayError, customInput, restored } from '../../../engine/index.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import { customInput, restored } from '../../../engine/kit.ts'
 import type { Item, Json, JsonObject, Message, Part, Restore } from '../../../engine/index.ts'
 import { readParts } from './parts.ts'
 import { readNative, readReplayed } from './reasoning.ts'

@@ -1,4 +1,4 @@
-import { parsedObject } from '../../../engine/index.ts'
+import { parsedObject } from '../../../engine/kit.ts'
 import type { Codec, Frame, Json, JsonObject, Metered } from '../../../engine/index.ts'
 import { readStop, spoken } from './stop.ts'
 import { readUsage } from './usage.ts'

@@ -1,4 +1,5 @@
-import { GatewayError, requireChosen, toolsByName } from '../../../engine/index.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import { requireChosen, toolsByName } from '../../../engine/kit.ts'
 import type { Format, GenerateRequest, Item, Json, JsonObject, Message, ReasoningWish } from '../../../engine/index.ts'
 import { effectiveTools, requalified } from './effective-tools.ts'
 import { readInputItem } from './items.ts'

@@ -1,5 +1,5 @@
 import type { Annotation, CacheMark, Json, JsonObject, Logprob, MediaSource, Part } from '../../../engine/index.ts'
-import { isObject } from '../../../engine/index.ts'
+import { isObject } from '../../../engine/kit.ts'
 import { known, number, object, objects, protocol, text } from './values.ts'
 
 /** Content of a message or of a tool's output: a text or a list of parts. */

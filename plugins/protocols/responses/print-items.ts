@@ -1,4 +1,4 @@
-import { PairedCalls, legalCallId, word } from '../../../engine/index.ts'
+import { PairedCalls, legalCallId, word } from '../../../engine/kit.ts'
 import type { Item, JsonObject, Message, Reasoning, ToolCall, ToolResult } from '../../../engine/index.ts'
 import { printOutput, printParts } from './print-parts.ts'
 import type { Printing } from './print-parts.ts'

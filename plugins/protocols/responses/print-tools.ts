@@ -1,4 +1,4 @@
-import { callable, toolNames, toolsByName, word } from '../../../engine/index.ts'
+import { callable, toolNames, toolsByName, word } from '../../../engine/kit.ts'
 import type {
   CustomTool,
   FunctionTool,

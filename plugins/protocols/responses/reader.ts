@@ -1,4 +1,4 @@
-import { parsedObject } from '../../../engine/index.ts'
+import { parsedObject } from '../../../engine/kit.ts'
 import type { EventReader, Failure, Frame, GenerateEvent, JsonObject, Restore } from '../../../engine/index.ts'
 import { cutShort, eventFailure, responseFailure, unreadable } from './failure.ts'
 import { nativeFields } from './native-fields.ts'

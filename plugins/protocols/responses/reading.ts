@@ -1,4 +1,4 @@
-import { CustomInput } from '../../../engine/index.ts'
+import { CustomInput } from '../../../engine/kit.ts'
 import type { Annotation, GenerateEvent, Item, JsonObject, Logprob, Restore } from '../../../engine/index.ts'
 import { readOutputItem } from './items.ts'
 import { readAnnotation, readLogprobs } from './parts.ts'

@@ -1,4 +1,4 @@
-import { isObject, packSeal, parsedObject, unpackSeal } from '../../../engine/index.ts'
+import { isObject, packSeal, parsedObject, unpackSeal } from '../../../engine/kit.ts'
 import type { Asked, Json, JsonObject, Reasoning, Seal } from '../../../engine/index.ts'
 import { known, object, objects, text } from './values.ts'
 

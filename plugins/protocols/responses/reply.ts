@@ -1,4 +1,4 @@
-import { failed as failure, unfold } from '../../../engine/index.ts'
+import { failed as failure, unfold } from '../../../engine/kit.ts'
 import type { Asked, GenerateReply, Json, JsonObject, Printed, Restore } from '../../../engine/index.ts'
 import { responseFailure, unreadable } from './failure.ts'
 import { readOutputItem } from './items.ts'

@@ -1,4 +1,5 @@
-import { GatewayError, errors, parsedObject } from '../../../engine/index.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import { errors, parsedObject } from '../../../engine/kit.ts'
 import type { ErrorRow, Frame, Json, JsonObject, SocketDialect, SocketWriter } from '../../../engine/index.ts'
 import { cutShort, error, eventFailure } from './failure.ts'
 import { known, number, object, text } from './values.ts'

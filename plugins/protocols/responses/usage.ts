@@ -1,4 +1,4 @@
-import { isObject } from '../../../engine/index.ts'
+import { isObject } from '../../../engine/kit.ts'
 import type { Json, JsonObject, Usage } from '../../../engine/index.ts'
 
 /** A count of tokens; undefined when it is none. */

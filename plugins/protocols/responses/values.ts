@@ -1,4 +1,4 @@
-import { isObject, parsedObject, word } from '../../../engine/index.ts'
+import { isObject, parsedObject, word } from '../../../engine/kit.ts'
 import type { Json, JsonObject, Loss, Rest } from '../../../engine/index.ts'
 
 /** The protocol's name, by which what only it understands is tagged. */

@@ -1,4 +1,4 @@
-import { searchInWords, searchWish, word } from '../../../engine/index.ts'
+import { searchInWords, searchWish, word } from '../../../engine/kit.ts'
 import type { Json, JsonObject, Message, OpaqueTool, Search, SearchWish } from '../../../engine/index.ts'
 import type { Printing } from './print-parts.ts'
 import { isList, known, object, objects, protocol, text, without } from './values.ts'

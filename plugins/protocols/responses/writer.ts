@@ -1,6 +1,6 @@
 import type { Asked, EventWriter, Failure, Frame, GenerateEvent, Item } from '../../../engine/index.ts'
 import type { JsonObject, Loss, Unshown } from '../../../engine/index.ts'
-import { word } from '../../../engine/index.ts'
+import { word } from '../../../engine/kit.ts'
 import { allowance } from './allowed.ts'
 import { inputEvent, partEvent, textDelta, textDone } from './events.ts'
 import type { StreamEvent } from './events.ts'

@@ -8,7 +8,7 @@ import type {
   Seal,
   ToolCall,
 } from '../../../engine/index.ts'
-import { word } from '../../../engine/index.ts'
+import { word } from '../../../engine/kit.ts'
 import { printAnnotation, printLogprobs } from './parts.ts'
 import { packReasoning, showsSeal } from './reasoning.ts'
 import { itemId } from './response.ts'

@@ -1,4 +1,4 @@
-import { spliceMember } from '../../../engine/index.ts'
+import { spliceMember } from '../../../engine/kit.ts'
 
 /** Where answers and events of all protocols name the model. */
 const places = [['model'], ['message', 'model'], ['response', 'model']] as const

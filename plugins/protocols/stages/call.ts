@@ -1,18 +1,17 @@
 import { performance } from 'node:perf_hooks'
+import { GatewayError, defineStage } from '../../../engine/index.ts'
 import {
   FrameDecoder,
-  GatewayError,
   answerHold,
   answering,
   collect,
-  defineStage,
   duration,
   durationSchema,
   isObject,
   parseJson,
   parseVerbatim,
   peek,
-} from '../../../engine/index.ts'
+} from '../../../engine/kit.ts'
 import type {
   Answer,
   AnswerContent,

@@ -1,4 +1,5 @@
-import { BytesBody, GatewayError, sealPrefix, unpackSeal } from '../../../engine/index.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import { BytesBody, sealPrefix, unpackSeal } from '../../../engine/kit.ts'
 import type { AnyCodec, Completion, Envelope, Head, JsonObject, Operation, RequestOf } from '../../../engine/index.ts'
 
 /** What was read of a request. */

@@ -1,4 +1,5 @@
-import type { AnyCodec, Envelope, StreamEnds, Usage } from '../../../engine/index.ts'
+import type { AnyCodec, Envelope, Usage } from '../../../engine/index.ts'
+import type { StreamEnds } from '../../../engine/kit.ts'
 import { estimate, tokensOf } from '../count/estimate.ts'
 import { gatherItems } from '../count/gather-items.ts'
 import { gather } from '../count/gather.ts'

@@ -1,4 +1,5 @@
-import { GatewayError, asGatewayError, scrubbedFailure } from '../../../engine/index.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import { asGatewayError, scrubbedFailure } from '../../../engine/kit.ts'
 import type { Failure, GenerateEvent } from '../../../engine/index.ts'
 import { refused } from './refusal.ts'
 import type { Exchange } from './translate-back.ts'

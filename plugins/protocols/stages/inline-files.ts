@@ -1,4 +1,5 @@
-import { GatewayError, Hold, defineStage, duration, durationSchema } from '../../../engine/index.ts'
+import { GatewayError, defineStage } from '../../../engine/index.ts'
+import { Hold, duration, durationSchema } from '../../../engine/kit.ts'
 import type {
   AudioPart,
   Candidate,

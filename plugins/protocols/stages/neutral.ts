@@ -1,4 +1,5 @@
-import { GatewayError, failed } from '../../../engine/index.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import { failed } from '../../../engine/kit.ts'
 import type {
   AnswerContent,
   Call,

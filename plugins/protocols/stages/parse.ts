@@ -1,4 +1,5 @@
-import { FieldNames, GatewayError, defineStage, fieldAt, readForm, scanJson } from '../../../engine/index.ts'
+import { GatewayError, defineStage } from '../../../engine/index.ts'
+import { FieldNames, fieldAt, readForm, scanJson } from '../../../engine/kit.ts'
 import type { AnyCodec, Envelope, HeldBody, Ingress, JsonObject } from '../../../engine/index.ts'
 import { ClientRequest } from './envelope.ts'
 

@@ -1,4 +1,5 @@
-import { GatewayError, answerHold, collect, isObject, parsedJson, scrubbedFailure } from '../../../engine/index.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import { answerHold, collect, isObject, parsedJson, scrubbedFailure } from '../../../engine/kit.ts'
 import type {
   Answer,
   AnyCodec,

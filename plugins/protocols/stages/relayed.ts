@@ -8,18 +8,9 @@ import {
   eventTooLarge,
   parsedJson,
   through,
-} from '../../../engine/index.ts'
-import type {
-  AnyCodec,
-  EventRoom,
-  Failure,
-  Frame,
-  Metered,
-  Meter,
-  Source,
-  StreamGuard,
-  Transform,
-} from '../../../engine/index.ts'
+} from '../../../engine/kit.ts'
+import type { AnyCodec, Failure, Frame, Metered, Meter, Source, StreamGuard } from '../../../engine/index.ts'
+import type { EventRoom, Transform } from '../../../engine/kit.ts'
 import { namedEvents } from './answer-model.ts'
 import { estimated, saidIn } from './estimated.ts'
 import type { Back, Exchange } from './translate-back.ts'

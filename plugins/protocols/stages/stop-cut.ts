@@ -1,4 +1,4 @@
-import { fold, unfold } from '../../../engine/index.ts'
+import { fold, unfold } from '../../../engine/kit.ts'
 import type { GenerateEvent, GenerateReply, Logprob, Loss } from '../../../engine/index.ts'
 
 /** Most sequences that are looked for, and most characters of one: each is a step for every character of an answer. */

@@ -1,4 +1,5 @@
-import { GatewayError, defineStage, encodeFrame, fold, noConfig, parseVerbatim, unfold } from '../../../engine/index.ts'
+import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
+import { encodeFrame, fold, parseVerbatim, unfold } from '../../../engine/kit.ts'
 import type {
   Asked,
   AnyCodec,

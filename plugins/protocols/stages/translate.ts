@@ -1,12 +1,5 @@
-import {
-  BytesBody,
-  GatewayError,
-  defineStage,
-  noConfig,
-  putMembers,
-  spliceField,
-  spliceString,
-} from '../../../engine/index.ts'
+import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
+import { BytesBody, putMembers, spliceField, spliceString } from '../../../engine/kit.ts'
 import type { AnyCodec, Body, Candidate, Envelope, Host, Loss, Upstream } from '../../../engine/index.ts'
 import { byteLane } from './lane.ts'
 import { cuttable } from './stop-cut.ts'

@@ -1,5 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import { GatewayError, defineStage, requirement } from '../../../engine/index.ts'
+import { GatewayError, defineStage } from '../../../engine/index.ts'
+import { requirement } from '../../../engine/kit.ts'
 
 const ajv = new Ajv2020({
   strict: false,

@@ -1,6 +1,6 @@
+import { GatewayError } from '../../../engine/index.ts'
 import {
   FrameDecoder,
-  GatewayError,
   asGatewayError,
   eventRoom,
   failed,
@@ -8,7 +8,7 @@ import {
   scrubbedFailure,
   through,
   unfold,
-} from '../../../engine/index.ts'
+} from '../../../engine/kit.ts'
 import type {
   EventMap,
   EventReader,

@@ -1,4 +1,4 @@
-import { FrameDecoder, bufferOf } from '../../../engine/index.ts'
+import { FrameDecoder, bufferOf } from '../../../engine/kit.ts'
 import type { Hidden } from '../../../engine/index.ts'
 
 const emptyLine = '\n\n'

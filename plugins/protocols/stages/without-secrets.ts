@@ -1,4 +1,4 @@
-import { FrameDecoder, bufferOf, encodeFrame, isObject, mapTexts, parsedJson } from '../../../engine/index.ts'
+import { FrameDecoder, bufferOf, encodeFrame, isObject, mapTexts, parsedJson } from '../../../engine/kit.ts'
 import type { AnyCodec, Frame, Host, Json } from '../../../engine/index.ts'
 
 /**

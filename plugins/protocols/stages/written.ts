@@ -1,14 +1,5 @@
-import {
-  FrameDecoder,
-  GatewayError,
-  answerHold,
-  collect,
-  encodeFrame,
-  eventRoom,
-  fold,
-  pull,
-  through,
-} from '../../../engine/index.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import { FrameDecoder, answerHold, collect, encodeFrame, eventRoom, fold, pull, through } from '../../../engine/kit.ts'
 import type {
   Envelope,
   EventReader,

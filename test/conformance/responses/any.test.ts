@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { encodeFrame, unfold } from '../../../engine/index.ts'
+import { encodeFrame, unfold } from '../../../engine/kit.ts'
 import type { GenerateEvent, JsonObject } from '../../../engine/index.ts'
 import responses from '../../../plugins/protocols/responses/codec.ts'
 import { origin } from '../../golden/arbitrary-items.ts'

@@ -45,7 +45,7 @@ describe('modules of plugins', () => {
     this.timeout(60_000)
     await folder.write({
       'package.json': '{ "type": "commonjs" }',
-      'work.ts': "import { isObject } from 'sluice'\nexport default (input: unknown): boolean => isObject(input)\n",
+      'work.ts': "import { isObject } from 'sluice/kit'\nexport default (input: unknown): boolean => isObject(input)\n",
     })
     const pool = new WorkerPool({ threads: 1 })
     try {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { CustomInput, customInput } from '../../../engine/index.ts'
+import { CustomInput, customInput } from '../../../engine/kit.ts'
 import { expectLinear } from '../../support/work.ts'
 
 function read(pieces: readonly string[]): string[] {

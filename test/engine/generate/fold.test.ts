@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { GenerateEvent, GenerateReply, Item, Part } from '../../../engine/index.ts'
-import { Fold, fold, unfold } from '../../../engine/index.ts'
+import { Fold, fold, unfold } from '../../../engine/kit.ts'
 
 const text = fc.string({ minLength: 1 })
 const message = fc

@@ -1,13 +1,6 @@
 import { expect } from 'chai'
-import {
-  GatewayError,
-  legalCallId,
-  packSeal,
-  restored,
-  toolsByName,
-  toolNames,
-  unpackSeal,
-} from '../../../engine/index.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import { legalCallId, packSeal, restored, toolsByName, toolNames, unpackSeal } from '../../../engine/kit.ts'
 import type { Tool } from '../../../engine/index.ts'
 
 const long = 'a'.repeat(80)

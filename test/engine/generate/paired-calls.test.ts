@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { PairedCalls } from '../../../engine/index.ts'
+import { PairedCalls } from '../../../engine/kit.ts'
 import type { Item, Message, ToolCall, ToolResult } from '../../../engine/index.ts'
 
 const call = (callId: string): ToolCall => ({ type: 'call', kind: 'function', callId, name: 'f', input: '{}' })

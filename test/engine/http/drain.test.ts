@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net'
 import { expect } from 'chai'
-import { encodeFrame } from '../../../engine/index.ts'
+import { encodeFrame } from '../../../engine/kit.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import { rawClient, request, statuses } from './raw-client.ts'

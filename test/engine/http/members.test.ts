@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { putMembers } from '../../../engine/index.ts'
+import { putMembers } from '../../../engine/kit.ts'
 import type { JsonObject } from '../../../engine/index.ts'
 
 const put = (text: string, added: JsonObject) =>

@@ -1,5 +1,6 @@
 import { emptyHouse } from '../../../engine/live/house-host.ts'
-import { defineCodec, defineStage, durationSchema, noConfig } from '../../../engine/index.ts'
+import { defineCodec, defineStage, noConfig } from '../../../engine/index.ts'
+import { durationSchema } from '../../../engine/kit.ts'
 import type { AnyStage, Host, SlotName } from '../../../engine/index.ts'
 import { assemble } from '../../../engine/config/registry.ts'
 import type { Registry } from '../../../engine/config/registry.ts'

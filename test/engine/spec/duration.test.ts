@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { duration } from '../../../engine/index.ts'
+import { duration } from '../../../engine/kit.ts'
 import { printDuration } from '../../../engine/spec/duration.ts'
 
 describe('duration', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { StreamEnds } from '../../../engine/index.ts'
+import { StreamEnds } from '../../../engine/kit.ts'
 
 const event = (index: number, size: number) => `data: ${index}${'.'.repeat(size - 8 - String(index).length)}\n\n`
 const numbers = (frames: readonly { readonly data: string }[]) => frames.map(({ data }) => Number.parseInt(data, 10))

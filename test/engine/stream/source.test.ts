@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Flow, Sink, Source } from '../../../engine/index.ts'
-import { StreamEnds, collect, peek, pull, through } from '../../../engine/index.ts'
+import { StreamEnds, collect, peek, pull, through } from '../../../engine/kit.ts'
 
 /** A source whose every move the test makes. */
 function scripted() {

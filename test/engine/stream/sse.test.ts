@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Frame } from '../../../engine/index.ts'
-import { FrameDecoder, encodeFrame } from '../../../engine/index.ts'
+import { FrameDecoder, encodeFrame } from '../../../engine/kit.ts'
 
 function decode(chunks: readonly Uint8Array[]): Frame[] {
   const decoder = new FrameDecoder()

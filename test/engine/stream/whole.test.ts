@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Hold, WholeFrames, byteBudget } from '../../../engine/index.ts'
+import { Hold, WholeFrames, byteBudget } from '../../../engine/kit.ts'
 
 /** What is passed on of a stream that comes in these pieces, and what is left at its end. */
 function passed(...pieces: readonly string[]): { told: string[]; rest: string | undefined } {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Flow, Sink, Source } from '../../../engine/index.ts'
-import { byteBudget, collect, encodeFrame } from '../../../engine/index.ts'
+import { byteBudget, collect, encodeFrame } from '../../../engine/kit.ts'
 import chat from '../../../plugins/protocols/chat/codec.ts'
 import { relayed } from '../../../plugins/protocols/stages/relayed.ts'
 import type { Exchange } from '../../../plugins/protocols/stages/translate-back.ts'

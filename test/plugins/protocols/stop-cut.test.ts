@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { fold } from '../../../engine/index.ts'
+import { fold } from '../../../engine/kit.ts'
 import type { GenerateEvent, GenerateReply, Item } from '../../../engine/index.ts'
 import { StopCut, cutReply, cuttable } from '../../../plugins/protocols/stages/stop-cut.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { BytesBody, collect } from '../../../engine/index.ts'
+import { BytesBody, collect } from '../../../engine/kit.ts'
 import type { AnyProvider, Call, GatewayError, JsonObject, Provider } from '../../../engine/index.ts'
 import { ExchangeScope } from '../../../engine/http/scope.ts'
 import { bridgeA, bridgeB, bridgeC } from '../../../plugins/providers/bridges.ts'

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { BytesBody, Fold, GatewayError, collect } from '../../../engine/index.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import { BytesBody, Fold, collect } from '../../../engine/kit.ts'
 import type { GenerateEvent, GenerateReply, GenerateRequest, Item, Json, Message } from '../../../engine/index.ts'
 import { ExchangeScope } from '../../../engine/http/scope.ts'
 import echo from '../../../plugins/providers/echo.ts'

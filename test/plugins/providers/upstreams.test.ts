@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { AnyProvider, Call, JsonObject, Provider } from '../../../engine/index.ts'
-import { BytesBody, collect } from '../../../engine/index.ts'
+import { BytesBody, collect } from '../../../engine/kit.ts'
 import { ExchangeScope } from '../../../engine/http/scope.ts'
 import compatible from '../../../plugins/providers/compatible.ts'
 import messages from '../../../plugins/providers/messages.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { encodeFrame } from '../../../engine/index.ts'
+import { encodeFrame } from '../../../engine/kit.ts'
 import type { JsonObject } from '../../../engine/index.ts'
 import { startGateway } from '../../support/gateway.ts'
 import type { Gateway } from '../../support/gateway.ts'

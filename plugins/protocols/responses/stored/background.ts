@@ -1,4 +1,5 @@
-import { GatewayError, asGatewayError, defineStage } from '../../../../engine/index.ts'
+import { GatewayError, defineStage } from '../../../../engine/index.ts'
+import { asGatewayError } from '../../../../engine/kit.ts'
 import type { Candidate, Envelope, ErrorOptions, Host, Job, JsonObject, Principal } from '../../../../engine/index.ts'
 import { responseId, responseObject } from '../response.ts'
 import { recordOf } from './keep.ts'

@@ -1,4 +1,4 @@
-import { parseJson } from '../../../../engine/index.ts'
+import { parseJson } from '../../../../engine/kit.ts'
 import type { Json, KeyValue } from '../../../../engine/index.ts'
 import { isList } from '../values.ts'
 import { answerOf } from './conversation.ts'

@@ -1,4 +1,5 @@
-import { GatewayError, parseJson } from '../../../../engine/index.ts'
+import { GatewayError } from '../../../../engine/index.ts'
+import { parseJson } from '../../../../engine/kit.ts'
 import type { JsonObject } from '../../../../engine/index.ts'
 import { text } from '../values.ts'
 import type { Room } from './room.ts'

@@ -1,4 +1,4 @@
-import { packSeal, sealPrefix } from '../../../../engine/index.ts'
+import { packSeal, sealPrefix } from '../../../../engine/kit.ts'
 import type { Json, JsonObject } from '../../../../engine/index.ts'
 import { nativeSeal } from '../reasoning.ts'
 import { objects, text, without } from '../values.ts'

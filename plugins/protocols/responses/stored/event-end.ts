@@ -1,4 +1,4 @@
-import { parsedObject } from '../../../../engine/index.ts'
+import { parsedObject } from '../../../../engine/kit.ts'
 import type { JsonObject } from '../../../../engine/index.ts'
 import { object, text } from '../values.ts'
 

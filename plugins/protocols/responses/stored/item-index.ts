@@ -1,4 +1,5 @@
-import { GatewayError, parseJson } from '../../../../engine/index.ts'
+import { GatewayError } from '../../../../engine/index.ts'
+import { parseJson } from '../../../../engine/kit.ts'
 import type { JsonObject, KeyValue } from '../../../../engine/index.ts'
 import { objects, text } from '../values.ts'
 import { conversationOf } from './conversation.ts'

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { isObject, parseJson } from '../../../../engine/index.ts'
+import { isObject, parseJson } from '../../../../engine/kit.ts'
 import type { Json, JsonObject } from '../../../../engine/index.ts'
 import { isList } from '../values.ts'
 

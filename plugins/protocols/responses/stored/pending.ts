@@ -1,4 +1,5 @@
-import { GatewayError, asGatewayError, isObject } from '../../../../engine/index.ts'
+import { GatewayError } from '../../../../engine/index.ts'
+import { asGatewayError, isObject } from '../../../../engine/kit.ts'
 import type { Envelope, ErrorCode, Facts, Host, JsonObject, KeyValue, Principal } from '../../../../engine/index.ts'
 import { isList, objects, text, without } from '../values.ts'
 import { decodeLines, encodeLines } from './lines.ts'

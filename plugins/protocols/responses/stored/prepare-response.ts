@@ -1,4 +1,5 @@
-import { defineStage, encodeFrame, noConfig, pull } from '../../../../engine/index.ts'
+import { defineStage, noConfig } from '../../../../engine/index.ts'
+import { encodeFrame, pull } from '../../../../engine/kit.ts'
 import type { Asked, Candidate, Envelope, JsonObject, Reply, Scope, Usage } from '../../../../engine/index.ts'
 import { done } from '../guard.ts'
 import { responseObject } from '../response.ts'

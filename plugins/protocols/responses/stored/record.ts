@@ -1,4 +1,4 @@
-import { isObject } from '../../../../engine/index.ts'
+import { isObject } from '../../../../engine/kit.ts'
 import type { Held, JsonObject, KeyValue } from '../../../../engine/index.ts'
 import { isList, objects, text } from '../values.ts'
 import { decodeLines, encodeLines } from './lines.ts'

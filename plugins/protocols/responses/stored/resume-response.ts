@@ -1,4 +1,5 @@
-import { BytesBody, GatewayError, defineStage, noConfig } from '../../../../engine/index.ts'
+import { GatewayError, defineStage, noConfig } from '../../../../engine/index.ts'
+import { BytesBody } from '../../../../engine/kit.ts'
 import { ClientRequest } from '../../stages/envelope.ts'
 import { protocol } from '../values.ts'
 import { bodyOf, missingOf, principalOf, readPending, responseOf } from './pending.ts'

@@ -1,4 +1,5 @@
-import { GatewayError, defineStage, encodeFrame, noConfig, pull } from '../../../../engine/index.ts'
+import { GatewayError, defineStage, noConfig } from '../../../../engine/index.ts'
+import { encodeFrame, pull } from '../../../../engine/kit.ts'
 import type { Ingress, JsonObject, Reply } from '../../../../engine/index.ts'
 import { done } from '../guard.ts'
 import { askedFor, wholeNumber } from './asked.ts'

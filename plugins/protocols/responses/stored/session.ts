@@ -1,4 +1,4 @@
-import { isObject } from '../../../../engine/index.ts'
+import { isObject } from '../../../../engine/kit.ts'
 import type { Host, Ingress, Json } from '../../../../engine/index.ts'
 import { isList } from '../values.ts'
 import type { WholeResponse } from './record.ts'

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { asGatewayError, defineStage, noConfig } from '../../../../engine/index.ts'
+import { defineStage, noConfig } from '../../../../engine/index.ts'
+import { asGatewayError } from '../../../../engine/kit.ts'
 import type { Given, JsonObject, KeyValue, Outcome, Reply } from '../../../../engine/index.ts'
 import { object, text } from '../values.ts'
 import { indexItems } from './item-index.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../../../../engine/index.ts'
+import { isObject } from '../../../../engine/kit.ts'
 import type { Json, JsonObject } from '../../../../engine/index.ts'
 import { isList, text } from '../values.ts'
 import { partsOf } from './conversation.ts'

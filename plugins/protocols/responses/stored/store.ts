@@ -1,4 +1,5 @@
-import { GatewayError, defineStage, noConfig, parsedObject } from '../../../../engine/index.ts'
+import { GatewayError, defineStage, noConfig } from '../../../../engine/index.ts'
+import { parsedObject } from '../../../../engine/kit.ts'
 import type { Envelope, Given, Host, JsonObject, KeyValue, Scope } from '../../../../engine/index.ts'
 import { object, text } from '../values.ts'
 import { keep, recordOf } from './keep.ts'

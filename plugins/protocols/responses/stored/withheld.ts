@@ -1,4 +1,4 @@
-import { bufferOf } from '../../../../engine/index.ts'
+import { bufferOf } from '../../../../engine/kit.ts'
 import type { Flow, JsonObject, Sink, Source } from '../../../../engine/index.ts'
 import { endedBy, firstEnd, lastEnd, mentionOf, overlap } from './event-end.ts'
 import { recordLimit } from './record.ts'

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { Fold, unfold } from '../../../../engine/index.ts'
+import { Fold, unfold } from '../../../../engine/kit.ts'
 import type { GenerateReply, Item, JsonObject, Part } from '../../../../engine/index.ts'
 import codec, { chatTraits } from '../../../../plugins/protocols/chat/codec.ts'
 import { asked, body, chunk, events, origin, read, reply, request, target, write } from './support.ts'

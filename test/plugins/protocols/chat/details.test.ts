@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { packSeal } from '../../../../engine/index.ts'
+import { packSeal } from '../../../../engine/kit.ts'
 import type { Reasoning } from '../../../../engine/index.ts'
 import { parseDetails, printDetails } from '../../../../plugins/protocols/chat/details.ts'
 import type { Place } from '../../../../plugins/protocols/chat/details.ts'

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../../engine/index.ts'
 import { expect } from 'chai'
-import { packSeal } from '../../../../engine/index.ts'
+import { packSeal } from '../../../../engine/kit.ts'
 import type { JsonObject } from '../../../../engine/index.ts'
 import { parseMessages } from '../../../../plugins/protocols/chat/parse-messages.ts'
 import type { WireMessage } from '../../../../plugins/protocols/chat/wire.ts'

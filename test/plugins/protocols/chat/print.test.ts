@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { GatewayError, legalCallId } from '../../../../engine/index.ts'
+import { GatewayError } from '../../../../engine/index.ts'
+import { legalCallId } from '../../../../engine/kit.ts'
 import type { GenerateRequest, Traits } from '../../../../engine/index.ts'
 import { request, target } from './support.ts'
 

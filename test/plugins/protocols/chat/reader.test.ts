@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { fold, legalCallId } from '../../../../engine/index.ts'
+import { fold, legalCallId } from '../../../../engine/kit.ts'
 import type { GenerateEvent, JsonObject, Restore } from '../../../../engine/index.ts'
 import { chunk, events, read } from './support.ts'
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { GatewayError, legalCallId } from '../../../../engine/index.ts'
+import { GatewayError } from '../../../../engine/index.ts'
+import { legalCallId } from '../../../../engine/kit.ts'
 import type { GenerateReply, Json } from '../../../../engine/index.ts'
 import { asked, reply } from './support.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream'
-import { unfold } from '../../../../engine/index.ts'
+import { unfold } from '../../../../engine/kit.ts'
 import type { GenerateReply, JsonObject } from '../../../../engine/index.ts'
 import { asked, body, origin, reply, request, write } from './support.ts'
 

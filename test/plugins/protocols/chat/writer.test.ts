@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { packSeal, unfold } from '../../../../engine/index.ts'
+import { packSeal, unfold } from '../../../../engine/kit.ts'
 import type { GenerateEvent, GenerateReply, JsonObject, StopReason } from '../../../../engine/index.ts'
 import codec from '../../../../plugins/protocols/chat/codec.ts'
 import { asked, events, origin, write } from './support.ts'

@@ -1,4 +1,5 @@
-import { GatewayError, isObject } from '../../../../engine/index.ts'
+import { GatewayError } from '../../../../engine/index.ts'
+import { isObject } from '../../../../engine/kit.ts'
 import type { AnyCodec, Asked, Host, Json, JsonObject, PrintTarget, Scope } from '../../../../engine/index.ts'
 import validate from '../../../../plugins/protocols/stages/validate.ts'
 

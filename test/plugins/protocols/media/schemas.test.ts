@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
-import { readForm } from '../../../../engine/index.ts'
+import { readForm } from '../../../../engine/kit.ts'
 import type { AnyCodec } from '../../../../engine/index.ts'
 import embeddings from '../../../../plugins/protocols/media/embeddings.ts'
 import imageEdits from '../../../../plugins/protocols/media/image-edits.ts'

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { GatewayError, packSeal } from '../../../../engine/index.ts'
+import { GatewayError } from '../../../../engine/index.ts'
+import { packSeal } from '../../../../engine/kit.ts'
 import type { JsonObject } from '../../../../engine/index.ts'
 import { parse } from '../../../../plugins/protocols/messages/parse.ts'
 

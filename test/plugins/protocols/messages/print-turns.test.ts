@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { legalCallId } from '../../../../engine/index.ts'
+import { legalCallId } from '../../../../engine/kit.ts'
 import type { Item, JsonObject, Part } from '../../../../engine/index.ts'
 import { origin, printed, target } from './fixtures.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { fold, unfold } from '../../../../engine/index.ts'
+import { fold, unfold } from '../../../../engine/kit.ts'
 import type { GenerateReply, Item, JsonObject } from '../../../../engine/index.ts'
 import { parse } from '../../../../plugins/protocols/messages/parse.ts'
 import { print } from '../../../../plugins/protocols/messages/print.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { fold, unpackSeal } from '../../../../engine/index.ts'
+import { fold, unpackSeal } from '../../../../engine/kit.ts'
 import type { JsonObject } from '../../../../engine/index.ts'
 import { parseReply } from '../../../../plugins/protocols/messages/reply.ts'
 import { data, frames, read, streamOf, write } from './fixtures.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { packSeal } from '../../../../engine/index.ts'
+import { packSeal } from '../../../../engine/kit.ts'
 import type { Reasoning } from '../../../../engine/index.ts'
 import { clientThinking, readThinking, upstreamThinking } from '../../../../plugins/protocols/messages/thinking.ts'
 import type { ThinkingBlock } from '../../../../plugins/protocols/messages/wire.ts'

@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { expect } from 'chai'
-import { encodeFrame, unfold } from '../../../../engine/index.ts'
+import { encodeFrame, unfold } from '../../../../engine/kit.ts'
 import type { GenerateEvent, GenerateReply, Item, JsonObject } from '../../../../engine/index.ts'
 import { printReply } from '../../../../plugins/protocols/messages/reply.ts'
 import { asked, data, write } from './fixtures.ts'

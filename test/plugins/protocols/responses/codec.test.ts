@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { fold, packSeal, unfold, unpackSeal } from '../../../../engine/index.ts'
+import { fold, packSeal, unfold, unpackSeal } from '../../../../engine/kit.ts'
 import type { GenerateReply, Item, JsonObject, Reasoning } from '../../../../engine/index.ts'
 import codec from '../../../../plugins/protocols/responses/codec.ts'
 import { parse } from '../../../../plugins/protocols/responses/parse.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { FrameDecoder, encodeFrame } from '../../../../engine/index.ts'
+import { FrameDecoder, encodeFrame } from '../../../../engine/kit.ts'
 import type { Asked, Frame, JsonObject } from '../../../../engine/index.ts'
 import { Guard, done } from '../../../../plugins/protocols/responses/guard.ts'
 import { parsedFrames } from './exchange.ts'

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { GatewayError, packSeal } from '../../../../engine/index.ts'
+import { GatewayError } from '../../../../engine/index.ts'
+import { packSeal } from '../../../../engine/kit.ts'
 import type { JsonObject } from '../../../../engine/index.ts'
 import { print } from '../../../../plugins/protocols/responses/print.ts'
 import { target } from './exchange.ts'

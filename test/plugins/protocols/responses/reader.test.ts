@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { fold } from '../../../../engine/index.ts'
+import { fold } from '../../../../engine/kit.ts'
 import type { GenerateEvent, JsonObject, Restore } from '../../../../engine/index.ts'
 import { Reader } from '../../../../plugins/protocols/responses/reader.ts'
 import { parseReply } from '../../../../plugins/protocols/responses/reply.ts'

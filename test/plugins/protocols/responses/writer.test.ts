@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import OpenAI, { APIError } from 'openai'
-import { encodeFrame, packSeal, unfold } from '../../../../engine/index.ts'
+import { encodeFrame, packSeal, unfold } from '../../../../engine/kit.ts'
 import type { Asked, Frame, GenerateEvent, GenerateReply, JsonObject, Usage } from '../../../../engine/index.ts'
 import { printReply } from '../../../../plugins/protocols/responses/reply.ts'
 import { Writer } from '../../../../plugins/protocols/responses/writer.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { packSeal, unpackSeal } from '../../../../../engine/index.ts'
+import { packSeal, unpackSeal } from '../../../../../engine/kit.ts'
 import {
   answerOf,
   conversationOf,

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { GatewayError, answering, collect } from '../../../../../engine/index.ts'
+import { GatewayError } from '../../../../../engine/index.ts'
+import { answering, collect } from '../../../../../engine/kit.ts'
 import type { Envelope, Host, JsonObject, KeyValue, Reply, Scope, Slots, Source } from '../../../../../engine/index.ts'
 import { lastOnSocket, socketLimit } from '../../../../../plugins/protocols/responses/stored/session.ts'
 import { readResponse } from '../../../../../plugins/protocols/responses/stored/record.ts'

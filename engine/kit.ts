@@ -1,0 +1,56 @@
+// The door `sluice/kit`: what makes stages, codecs and providers easy to write. Nothing here is needed to speak with the engine.
+
+// JSON: reading, comparing, changing without a new text
+export { isObject, mapMembers, mapTexts } from './spec/json.ts'
+export { parseJson, parseVerbatim, parsedJson, parsedObject } from './json/parse.ts'
+export { orderedObject } from './json/reader.ts'
+export type { Verbatim } from './json/reader.ts'
+export { spliceMember } from './json/splice-member.ts'
+export { scanJson, spliceString } from './http/scan.ts'
+export type { ScanOptions, ScannedJson } from './http/scan.ts'
+export { cutMembers, pasteMembers, pasteOver, putMembers } from './http/members.ts'
+export type { Cut } from './http/members.ts'
+export { FieldNames } from './http/field-names.ts'
+export { requirement } from './spec/requirement.ts'
+export type { SchemaError } from './spec/requirement.ts'
+
+// Forms
+export { fieldAt, readForm, spliceField } from './http/form.ts'
+export type { Form, FormFile } from './http/form.ts'
+
+// Streams: sources, transforms, frames
+export { BytesBody, spliced } from './stream/body.ts'
+export { bufferOf } from './stream/buffer-of.ts'
+export { collect } from './stream/collect.ts'
+export { peek } from './stream/peek.ts'
+export { pull } from './stream/pull.ts'
+export { through } from './stream/through.ts'
+export type { Transform } from './stream/through.ts'
+export { FrameDecoder, encodeFrame } from './stream/sse.ts'
+export { StreamEnds } from './stream/ends.ts'
+export { WholeFrames } from './stream/whole.ts'
+export type { Passed } from './stream/whole.ts'
+export { Hold, ampleRoom, answerHold, byteBudget, eventRoom, eventTooLarge, tooMuchInHand } from './stream/in-hand.ts'
+export type { EventRoom } from './stream/in-hand.ts'
+
+// Answers: events to items and back, seals, tools
+export { answering } from './generate/answering.ts'
+export { Fold, failed, fold } from './generate/fold.ts'
+export { unfold } from './generate/unfold.ts'
+export { packSeal, sealPrefix, unpackSeal } from './generate/seal.ts'
+export { callable, flatName, legalCallId, requireChosen, restored, toolNames, toolsByName } from './generate/names.ts'
+export type { FindTool, ToolNames } from './generate/names.ts'
+export { PairedCalls } from './generate/paired-calls.ts'
+export type { CallAnswer } from './generate/paired-calls.ts'
+export { searchInWords, searchWish } from './generate/search.ts'
+export type { SearchFields } from './generate/search.ts'
+export { CustomInput, customInput } from './generate/custom-input.ts'
+export { word } from './generate/word.ts'
+
+// Errors, models, durations, names
+export { asGatewayError, errors, scrubbedFailure } from './spec/error.ts'
+export { isVirtual, virtualModels } from './spec/catalog.ts'
+export { fitting, holds, isPattern } from './spec/model-pattern.ts'
+export { duration, durationSchema, isDuration, printDuration } from './spec/duration.ts'
+export { didYouMean } from './config/suggest.ts'
+export { moduleBeside } from './workers/module-beside.ts'

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect } from 'chai'
+import * as contract from '../../engine/index.ts'
+import * as kit from '../../engine/kit.ts'
+import { root } from './sources.ts'
+
+/** What a plugin can import. Whoever adds a name here promises it to authors; whoever takes one away breaks theirs. */
+const promised = {
+  'engine/index.ts': {
+    values: `
+      GatewayError Refusal defineCodec definePlugin defineProvider defineService defineSignal defineSlot defineStage
+      noConfig`,
+    types: `
+      Amendment Annotation Answer AnswerContent Answering AnyCodec AnyProvider AnyService AnySignal AnySlot AnyStage
+      Ask Asked AudioPart Body ByteBudget CacheMark Call Candidate Catalog ChoiceQuestion Codec Completion ConfigOf
+      Configured CustomTool DecideAnswer DecideQuestion DecideReply DecideRequest End Envelope ErrorCode
+      ErrorDialect ErrorOptions ErrorRow EventMap EventOf EventReader EventWriter Evidence Facts Failure FilePart
+      Flaw Flow Format Frame FunctionTool GenerateEvent GenerateReply GenerateRequest Given Gives Head Held HeldBody
+      Hidden Host HostStatus ImagePart Ingress Item Job Jobs Json JsonObject KeyValue Keys LogRow Logprob Look Loss
+      MediaSource Message Meter Metered ModelRecord NeutralAnswer Offer OpaqueItem OpaquePart OpaqueTool
+      OpenProvider OpenService Operation Operations Outcome Part Plugin PredicateQuestion Pricing Principal
+      PrintTarget Printed Provider ProviderParts Reasoning ReasoningWish RefusalPart Reply ReplyBody ReplyOf Report
+      RequestOf Rest Restore Retry Run Scope ScoreQuestion Seal Search SearchLocation SearchWish SearchedPage
+      ServerSettings ServiceConfiguration ServiceHost ServiceName ServiceParts Services Session Settle Settled Sink
+      SlotField SlotFields SlotName SlotParts Slots SocketDialect SocketWriter Source StageParts StopReason
+      StreamGuard Target TextPart Timing Tool ToolCall ToolChoice ToolRef ToolResult Traits Unshown Upstream
+      UpstreamAnswer Usage Used View Views Vote`,
+  },
+  'engine/kit.ts': {
+    values: `
+      BytesBody CustomInput FieldNames Fold FrameDecoder Hold PairedCalls StreamEnds WholeFrames ampleRoom
+      answerHold answering asGatewayError bufferOf byteBudget callable collect customInput cutMembers didYouMean
+      duration durationSchema encodeFrame errors eventRoom eventTooLarge failed fieldAt fitting flatName fold holds
+      isDuration isObject isPattern isVirtual legalCallId mapMembers mapTexts moduleBeside orderedObject packSeal
+      parseJson parseVerbatim parsedJson parsedObject pasteMembers pasteOver peek printDuration pull putMembers
+      readForm requireChosen requirement restored scanJson scrubbedFailure sealPrefix searchInWords searchWish
+      spliceField spliceMember spliceString spliced through tooMuchInHand toolNames toolsByName unfold unpackSeal
+      virtualModels word`,
+    types: `
+      CallAnswer Cut EventRoom FindTool Form FormFile Passed ScanOptions ScannedJson SchemaError SearchFields
+      ToolNames Transform Verbatim`,
+  },
+}
+
+/** The names that a module exports, of values and of types, read from its text and from those that it passes on. */
+function exportsOf(file: string): { readonly values: Set<string>; readonly types: Set<string> } {
+  const text = readFileSync(file, 'utf8')
+  const values = new Set<string>()
+  const types = new Set<string>()
+  for (const [, kind = '', name = ''] of text.matchAll(
+    /^export (?:abstract )?(?:async )?(function\*?|const|class|interface|type) (\w+)/gm,
+  ))
+    (kind === 'interface' || kind === 'type' ? types : values).add(name)
+  for (const [, type, from = ''] of text.matchAll(/^export (type )?\* from '(.+)'/gm)) {
+    const inner = exportsOf(join(dirname(file), from))
+    for (const name of inner.types) types.add(name)
+    for (const name of inner.values) (type === undefined ? values : types).add(name)
+  }
+  for (const [, type, names = ''] of text.matchAll(/^export (type )?\{([^}]*)\} from/gm))
+    for (const name of names.split(',').map((name) => name.trim()))
+      if (name !== '') (type === undefined ? values : types).add(name)
+  return { values, types: types.difference(values) }
+}
+
+const words = (text: string) => text.trim().split(/\s+/)
+
+describe('the doors', () => {
+  for (const [file, { values, types }] of Object.entries(promised))
+    it(`show of ${file} what is promised, and nothing by accident`, () => {
+      const found = exportsOf(join(root, file))
+      expect([...found.values].sort()).to.deep.equal(words(values).sort())
+      expect([...found.types].sort()).to.deep.equal(words(types).sort())
+      expect(Object.keys(file.endsWith('kit.ts') ? kit : contract).sort()).to.deep.equal(words(values).sort())
+    })
+
+  it('show every name in one of them', () => {
+    const seen = Object.values(promised).map(({ values, types }) => new Set([...words(values), ...words(types)]))
+    expect([...(seen[0] ?? new Set()).intersection(seen[1] ?? new Set())]).to.deep.equal([])
+  })
+})
