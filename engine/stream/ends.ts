@@ -1,4 +1,5 @@
 import type { Frame } from '../spec/source.ts'
+import { bufferOf } from './buffer-of.ts'
 import { FrameDecoder } from './sse.ts'
 
 const headLimit = 2 * 1024
@@ -35,8 +36,9 @@ export class StreamEnds {
     return this.#size
   }
 
-  add(chunk: Uint8Array): void {
-    this.#total += chunk.length
+  add(added: Uint8Array): void {
+    this.#total += added.length
+    const chunk = added.length > this.#wanted ? this.#endOf(added) : added
     for (let at = 0; at < chunk.length; at += pieceLimit) {
       const piece = chunk.length <= pieceLimit ? chunk : chunk.subarray(at, at + pieceLimit)
       if (this.#size + piece.length > this.#bytes.length) this.#makeRoom(piece.length)
@@ -68,6 +70,18 @@ export class StreamEnds {
     const end = this.#bytes.subarray(start, this.#size)
     const from = start > 0 || this.#torn ? afterEmptyLine(end) : 0
     return framesOf(end.subarray(from))
+  }
+
+  /** The end of more than is wanted: when an event ends before it, nothing earlier need be kept. */
+  #endOf(chunk: Uint8Array): Uint8Array {
+    const bytes = bufferOf(chunk)
+    const from = afterLastEmptyLine(bytes.subarray(0, bytes.length - this.#wanted))
+    if (from === 0) return chunk
+    const kept = this.#bytes.subarray(0, this.#size)
+    this.#head ??= Buffer.concat([kept, bytes], Math.min(headLimit, kept.length + bytes.length))
+    this.#size = 0
+    this.#torn = false
+    return bytes.subarray(from)
   }
 
   #makeRoom(more: number): void {

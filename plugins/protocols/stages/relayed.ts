@@ -173,7 +173,7 @@ const lastWord = encodeFrame({ data: '[DONE]' })
 
 /** Whether a stream has come to its last word. Asked of every chunk: nearly all end in another byte before their line. */
 function hasLastWord(bytes: Uint8Array): boolean {
-  if (bytes.at(-3) !== closingBracket) return false
+  if (bytes[bytes.length - 3] !== closingBracket) return false
   return Buffer.from(bytes.subarray(-lastWord.length)).toString() === lastWord
 }
 

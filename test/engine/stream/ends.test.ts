@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { StreamEnds } from '../../../engine/kit.ts'
+import fc from 'fast-check'
+import { FrameDecoder, StreamEnds } from '../../../engine/kit.ts'
 
 const event = (index: number, size: number) => `data: ${index}${'.'.repeat(size - 8 - String(index).length)}\n\n`
 const numbers = (frames: readonly { readonly data: string }[]) => frames.map(({ data }) => Number.parseInt(data, 10))
@@ -12,6 +13,8 @@ function after(count: number, size: number, cut: number, wanted?: number): Strea
   return ends
 }
 
+const wanted = 8 * 1024
+
 describe('StreamEnds', () => {
   for (const cut of [7, 100, 1000, 100_000, 10_000_000])
     it(`keeps both ends of a stream that comes in pieces of ${cut} bytes`, () => {
@@ -22,6 +25,33 @@ describe('StreamEnds', () => {
       expect(kept.length).to.be.within(163, 2 * 328 + 656)
       expect(kept).to.deep.equal(Array.from({ length: kept.length }, (_, index) => 10_000 - kept.length + index))
     })
+
+  it('keeps both ends whatever the sizes of events and pieces', () => {
+    const sizes = fc.array(fc.integer({ min: 16, max: 9_000 }), { minLength: 1, maxLength: 40 })
+    const cuts = fc.array(fc.integer({ min: 1, max: 30_000 }), { minLength: 1, maxLength: 12 })
+    fc.assert(
+      fc.property(sizes, cuts, fc.constantFrom('\n', '\r\n', '\r'), (events, pieces, line) => {
+        const text = events.map((size, index) => event(index, size).replaceAll('\n', line)).join('')
+        const bytes = Buffer.from(text)
+        const ends = new StreamEnds(wanted)
+        for (let at = 0, turn = 0; at < bytes.length; turn++) {
+          const cut = pieces[turn % pieces.length] as number
+          ends.add(bytes.subarray(at, at + cut))
+          at += cut
+        }
+        const all = numbers(new FrameDecoder().push(bytes))
+        const first = numbers(ends.first())
+        const last = numbers(ends.last(Infinity))
+        expect(first).to.deep.equal(all.slice(0, first.length))
+        expect(last).to.deep.equal(all.slice(all.length - last.length))
+        const room = events.findLastIndex(
+          (_, index) => events.slice(index).reduce((sum, size) => sum + size, 0) > wanted,
+        )
+        expect(last.length).to.be.at.least(Math.min(all.length, events.length - room - 1))
+        expect(last.length).to.be.at.least(1)
+      }),
+    )
+  })
 
   it('has the whole of a short stream', () => {
     const ends = after(30, 100, 40)
