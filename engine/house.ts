@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { printDiagnostic } from './config/diagnostics.ts'
 import type { Diagnostic } from './config/diagnostics.ts'
@@ -10,10 +10,11 @@ import type { Shipped } from './config/shipped.ts'
 import { within } from './config/within.ts'
 import { httpLimits } from './http/limits.ts'
 import type { HttpLimits } from './http/limits.ts'
+import { GatewayError } from './spec/error.ts'
 import { byteBudget } from './stream/in-hand.ts'
 import { createHttpServer } from './http/server.ts'
 import { declaredKeys } from './live/declared-keys.ts'
-import { dispatchJobs } from './live/dispatch.ts'
+import { jobRunner } from './live/job-runner.ts'
 import { Keep } from './live/keep.ts'
 import { Live } from './live/live.ts'
 import { KeysRefused, serviceHost } from './live/house-host.ts'
@@ -167,7 +168,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     })
     const unwatch = options.watch ? watchConfiguration(live, log) : () => undefined
     const { keys, database, rows, jobs } = stores
-    jobs?.start(dispatchJobs(live))
+    jobs?.start(jobRunner(live))
     const warm = warmth.start()
     const polling = setInterval(() => pollKeys(keys, log, () => http.recheck()), keyPoll).unref()
     return {
@@ -182,12 +183,14 @@ export async function openHouse(options: HouseOptions): Promise<House> {
         unwatch()
         warmth.stop()
         try {
-          if (notice > 0) await setTimeout(notice)
+          if (notice > 0) await sleep(notice)
           clearInterval(polling)
           const end = performance.now() + deadline + limits.lastWords
+          const cut = setTimeout(() => live.cut(new GatewayError('draining')), deadline).unref()
           await Promise.all([http.drain(deadline), jobs?.drain(deadline, limits.lastWords)])
           // Requests that were cut at the very end still have their rows to hand in.
           await live.close(Math.max(limits.lastWords, end - performance.now()))
+          clearTimeout(cut)
         } finally {
           await closeStores()
         }

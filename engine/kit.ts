@@ -18,6 +18,10 @@ export type { SchemaError } from './spec/requirement.ts'
 export { fieldAt, readForm, spliceField } from './http/form.ts'
 export type { Form, FormFile } from './http/form.ts'
 
+// Sub-exchanges: the request, and what is read of the reply
+export { asking, replyJson } from './http/asking.ts'
+export type { Question } from './http/asking.ts'
+
 // Streams: sources, transforms, frames
 export { BytesBody, spliced } from './stream/body.ts'
 export { bufferOf } from './stream/buffer-of.ts'

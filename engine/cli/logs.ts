@@ -7,7 +7,7 @@ import { duration } from '../spec/duration.ts'
 import type { Json } from '../spec/json.ts'
 import { openDatabase } from '../store/database.ts'
 import type { Database } from '../store/database.ts'
-import { latestRequests, requestOf } from '../store/requests.ts'
+import { latestRequests, partsOf, requestOf } from '../store/requests.ts'
 import type { RequestFilter, StoredRequest } from '../store/requests.ts'
 import { describeRequest, requestLine, requestJson } from './request.ts'
 import { WrongUse } from './terminal.ts'
@@ -112,8 +112,11 @@ async function one(id: string, { json }: LogsOptions, { database, names, termina
     terminal.error(`sluice: there is no request "${id}" in the log; a row comes a moment after its answer`)
     return 1
   }
+  const parts = await partsOf(database, row.id)
   terminal.out(
-    json ? printJson(requestJson(row, names)) : await describeRequest(row, names, sourceIn(terminal), terminal),
+    json
+      ? printJson({ ...requestJson(row, names), parts: parts.map((part) => part.id) })
+      : await describeRequest(row, { parts, names, read: sourceIn(terminal) }, terminal),
   )
   return 0
 }

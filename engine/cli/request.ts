@@ -32,14 +32,19 @@ export function requestJson(row: StoredRequest, names: Names): JsonObject {
   return { ...columns, key: keyName(row, names), stream: stream === 1, metadata: metadataOf(metadata) }
 }
 
-/**
- * Everything about an exchange.
- * @param read gives the text of a pipeline's file, for the place of an error
- */
+/** What is known beside the row of an exchange. */
+export interface Known {
+  readonly names: Names
+  /** The exchanges that were a part of it. */
+  readonly parts: readonly StoredRequest[]
+  /** Gives the text of a pipeline's file, for the place of an error. */
+  readonly read: (file: string) => Promise<string | undefined>
+}
+
+/** Everything about an exchange. */
 export async function describeRequest(
   row: StoredRequest,
-  names: Names,
-  read: (file: string) => Promise<string | undefined>,
+  { names, parts: inner, read }: Known,
   terminal: Terminal,
 ): Promise<string> {
   const metadata = metadataOf(row.metadata)
@@ -61,6 +66,7 @@ export async function describeRequest(
       `${milliseconds(row.duration)}${row.first_byte === null ? '' : `, first byte after ${milliseconds(row.first_byte)}`}`,
     ],
     ...(row.reference === null ? [] : [['reference', row.reference]]),
+    ...(row.parent === null ? [] : [['part of', row.parent]]),
     ...Object.entries(notes).map(([name, value]) => [
       name.replaceAll('_', ' '),
       typeof value === 'string' ? value : JSON.stringify(value),
@@ -70,6 +76,7 @@ export async function describeRequest(
     `${terminal.style('bold', row.id)} ${row.type}${row.stream === 1 ? ', streamed' : ''}\n${columns(facts, '  ')}`,
     section('tries', rowsOf(tries, ['model', 'provider', 'code']), terminal),
     section('times', timesOf(times), terminal),
+    section('parts', inner.map(partRow), terminal),
     section('losses', rowsOf(losses, ['field', 'because']), terminal),
     typeof at === 'string' ? await placeOf(at, read, terminal) : '',
   ]
@@ -82,6 +89,10 @@ function section(title: string, rows: readonly (readonly string[])[], terminal: 
 
 function rowsOf(list: Json | undefined, fields: readonly string[]): string[][] {
   return Array.isArray(list) ? list.filter(isObject).map((item) => fields.map((field) => textOf(item[field]))) : []
+}
+
+function partRow(row: StoredRequest): string[] {
+  return [row.type, servedBy(row), String(row.status), costOf(row), milliseconds(row.duration), row.id]
 }
 
 /** Stages by their time, with a bar that shows how they compare. */

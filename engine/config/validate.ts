@@ -23,6 +23,8 @@ const ajv = new Ajv2020({
 })
 formats.default(ajv)
 ajv.addKeyword({ keyword: 'x-names', schemaType: 'string', metaSchema: { enum: nameKinds } })
+for (const keyword of ['x-inputs', 'x-gives'])
+  ajv.addKeyword({ keyword, schemaType: 'array', metaSchema: { items: { type: 'string' } } })
 // Editors know it by this name, too.
 ajv.addKeyword({ keyword: 'patternErrorMessage', schemaType: 'string' })
 
@@ -31,7 +33,8 @@ const compiled = new WeakMap<object, Validator>()
 
 /**
  * Compiles a JSON Schema (draft 2020-12) for configuration: strict, defaults filled in, every error reported.
- * `x-names` marks a text that names something; `patternErrorMessage` says in words what a `pattern` asks for. Throws when
+ * `x-names` marks a text that names something, `x-inputs` and `x-gives` say which slots a pipeline of that name is handed and
+ * has to give; `patternErrorMessage` says in words what a `pattern` asks for. Throws when
  * the schema itself is wrong.
  * @param schema kept by identity: the same object is compiled once
  */

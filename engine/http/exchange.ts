@@ -12,6 +12,9 @@ import type { ExchangeScope } from './scope.ts'
 /** How a reply leaves: over HTTP, as frames of a socket, or not at all. */
 export type Send = (reply: Reply, headers: Record<string, string>) => Promise<Sent>
 
+/** Of a pipeline that gives no reply, which no route leads to. */
+export const noReply: Reply = { status: 204, headers: {}, body: { kind: 'none' } }
+
 /** How an exchange ended, and what of its `finally` failed. */
 export interface Ended {
   readonly outcome: Outcome
@@ -37,7 +40,7 @@ export async function runExchange(
   try {
     const running = pipeline.run(slots, scope)
     if (running !== undefined) await running
-    reply = slots.reply as Reply
+    reply = slots.reply ?? noReply
     sent = await send(reply, commonHeaders(reply, pipeline, codec, scope))
   } catch (thrown) {
     error = asGatewayError(thrown)

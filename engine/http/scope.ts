@@ -15,6 +15,7 @@ interface Listener {
 /** The scope of one exchange; the server and `attempt` move it on, stages only see `Scope`. */
 export class ExchangeScope implements RunScope {
   readonly id: string
+  readonly parent: string | undefined
   readonly started = performance.now()
   attempt = 1
   #notes: Map<string, Json> | undefined
@@ -33,8 +34,9 @@ export class ExchangeScope implements RunScope {
   #stood = 0
   #standing: number | undefined
 
-  constructor(id: string = randomUUIDv7()) {
+  constructor(id: string = randomUUIDv7(), parent?: string) {
     this.id = id
+    this.parent = parent
   }
 
   get signal(): AbortSignal {

@@ -1,93 +1,110 @@
-import type { GatewayError } from '../spec/error.ts'
-import type { Job } from '../spec/key-value.ts'
-import type { Reply } from '../spec/slots.ts'
-import { runExchange } from '../http/exchange.ts'
+import { limitedStep } from '../pipeline/deadline.ts'
+import type { Bag, CompiledPipeline } from '../pipeline/run.ts'
+import type { DispatchOptions, WholeReply } from '../spec/dispatch.ts'
+import { GatewayError } from '../spec/error.ts'
+import type { Reply, SlotName } from '../spec/slots.ts'
+import type { ByteBudget } from '../spec/source.ts'
+import type { Host } from '../spec/stage.ts'
+import { failed } from '../generate/fold.ts'
+import { noReply, runExchange } from '../http/exchange.ts'
+import { readToEnd } from '../http/read-to-end.ts'
 import type { Sent } from '../http/reply.ts'
 import { ExchangeScope } from '../http/scope.ts'
-import { finish } from '../pipeline/finish.ts'
-import type { Bag, CompiledPipeline } from '../pipeline/run.ts'
-import type { Live } from './live.ts'
+import { tooLarge } from '../stream/collect.ts'
+import { ampleRoom, answerHold, tooMuchInHand } from '../stream/in-hand.ts'
+import type { Snapshot, SnapshotOptions } from './snapshot.ts'
 
-/** A job that is under way. */
-export interface RunningJob {
-  /** Resolves once its pipeline and its `finally` are over. Rejects when `finally` has to be run again. */
-  readonly done: Promise<void>
-  /** Ends it early. */
-  abort(reason: GatewayError): void
-}
+/** What sub-exchanges take of the house. */
+export type Dispatching = Pick<SnapshotOptions, 'hold'> & { readonly house: Pick<SnapshotOptions['house'], 'inHand'> }
 
-/** Runs jobs through the pipelines of the running configuration. */
-export interface Dispatch {
-  /** Begins a job; undefined: the configuration of this process has no such pipeline. */
-  run(pipeline: string, job: Job): RunningJob | undefined
-  /**
-   * Runs `finally` alone, for a job that ended with `error` before or outside of this process. Rejects when that has to
-   * be done again, or elsewhere: this process has no such pipeline.
-   */
-  end(pipeline: string, job: Job, error: GatewayError): Promise<void>
-}
-
-/** Each job is an exchange of its own: the slot `job`, the job's id, and no client. */
-export function dispatchJobs(live: Pick<Live, 'acquire' | 'release'>): Dispatch {
-  /** A pipeline of the configuration that runs now, which is held until `work` is done. */
-  const withPipeline = (name: string, work: (pipeline: CompiledPipeline) => Promise<void>) => {
-    const snapshot = live.acquire()
-    const pipeline = snapshot.pipelines.get(name)
-    if (pipeline) return work(pipeline).finally(() => live.release(snapshot))
-    live.release(snapshot)
-    return undefined
-  }
-  return {
-    run(name, job) {
-      const scope = new ExchangeScope(job.id)
-      const done = withPipeline(name, async (pipeline) => {
-        const slots: Bag = { job }
-        const { failures } = await runExchange(pipeline, undefined, slots, scope, (reply) => readToEnd(reply, scope))
-        settle(failures)
-      })
-      return done && { done, abort: (reason) => scope.abort(reason) }
-    },
-    async end(name, job, error) {
-      const { code, message, failure } = error
-      const { status } = failure
-      const outcome = { status, result: 'failed', error: { code, message }, duration: 0, bytes: 0 } as const
-      const ended = withPipeline(name, async (pipeline) =>
-        settle(await finish(pipeline, { job, outcome }, new ExchangeScope(job.id), error)),
-      )
-      if (!ended) throw new Error(`there is no pipeline "${name}" here`)
-      await ended
-    },
-  }
-}
-
-/** Throws the first failure that may not be there another time: what must be written is not. */
-function settle(failures: readonly GatewayError[]): void {
-  const passing = failures.find(({ retry }) => retry !== 'never')
-  if (passing) throw passing
-}
-
-/** Nobody waits for the reply: a stream is read so that its stages see all of it, and everything is let go. */
-function readToEnd({ body }: Reply, scope: ExchangeScope): Promise<Sent> {
-  if (body.kind !== 'stream') return Promise.resolve({ bytes: 0, firstByte: undefined, left: false })
-  return new Promise((resolve) => {
-    let bytes = 0
-    let firstByte: number | undefined
-    let forget: () => void = () => undefined
-    const over = (broken?: Error) => {
-      forget()
-      resolve({ bytes, firstByte, left: false, ...(broken ? { broken } : {}) })
+/**
+ * What `host.dispatch` does in a configuration.
+ * @param current gives that configuration, once it is there
+ */
+export function dispatcher(current: () => Snapshot | undefined, { house, hold }: Dispatching): Host['dispatch'] {
+  return async (name, given, parent, { deadline, limit = ampleRoom.limit } = {}) => {
+    const snapshot = current()
+    const pipeline = snapshot?.pipelines.get(name)
+    if (snapshot === undefined || pipeline === undefined)
+      throw new Error(`no pipeline "${name}" is served, or named by a field with "x-names"`)
+    assertHandedOver(pipeline, given)
+    const scope = new ExchangeScope(undefined, parent.id)
+    const release = hold?.(snapshot, (reason) => scope.abort(reason))
+    try {
+      const slots: Bag = { ...given }
+      const protocol = slots.ingress?.protocol ?? pipeline.protocol
+      const codec = protocol === undefined ? undefined : snapshot.registry.codecs.get(protocol)
+      let reply: WholeReply | undefined
+      const send = async (made: Reply): Promise<Sent> => {
+        const { sent, whole } = await gather(made, slots, { scope, limit, inHand: house.inHand })
+        if (made !== noReply) reply = whole
+        return sent
+      }
+      endWith(parent, scope)
+      const limited = deadline === undefined ? pipeline : withDeadline(pipeline, scope, deadline)
+      const { outcome } = await runExchange(limited, codec, slots, scope, send)
+      return { id: scope.id, slots, outcome, ...(reply ? { reply } : {}) }
+    } finally {
+      release?.()
     }
-    const flow = body.source.open({
-      data(chunk) {
-        firstByte ??= performance.now()
-        bytes += chunk.length
-      },
-      end: () => over(),
-      fail: over,
-    })
-    forget = scope.onAbort((reason) => {
-      flow.cancel(reason)
-      over(reason)
-    })
+  }
+}
+
+/** What a pipeline begins with is a contract between two authors, which the check at load holds them to as far as it can. */
+function assertHandedOver({ name, routes, inputs }: CompiledPipeline, given: Bag): void {
+  const wanted = routes.length > 0 ? ['ingress', ...inputs] : inputs
+  const missing = wanted.filter((slot) => given[slot as SlotName] === undefined)
+  if (missing.length > 0)
+    throw new Error(`the pipeline "${name}" begins with ${missing.join(', ')}, which it did not get`)
+}
+
+/** What ends the parent ends the sub-exchange, as long as it has not come to its `finally`. */
+function endWith(parent: Parameters<Host['dispatch']>[2], scope: ExchangeScope): void {
+  scope.onEnd(parent.onAbort((reason) => scope.abort(reason)))
+}
+
+/**
+ * The pipeline with a time for all of it. What heeds the end of its exchange hears of it at once; a stage that does not
+ * is found out with the next look at everything that waits.
+ */
+function withDeadline(
+  pipeline: CompiledPipeline,
+  scope: ExchangeScope,
+  deadline: DispatchOptions['deadline'] & number,
+) {
+  const late = () => scope.abort(new GatewayError('stage_timeout', { stage: pipeline.name }, { tags: ['timeout'] }))
+  const timer = setTimeout(late, deadline)
+  scope.onEnd(() => clearTimeout(timer))
+  return { ...pipeline, run: limitedStep(pipeline.run, deadline) }
+}
+
+interface Gathering {
+  readonly scope: ExchangeScope
+  readonly limit: number
+  readonly inHand: ByteBudget
+}
+
+/** The reply as a whole. Rejects for a stream that breaks, that tells of a failure, or that is too large. */
+async function gather(
+  { status, headers, body }: Reply,
+  { meter }: Bag,
+  { scope, limit, inHand }: Gathering,
+): Promise<{ readonly sent: Sent; readonly whole: WholeReply }> {
+  if (body.kind !== 'stream') {
+    const bytes = body.kind === 'bytes' ? body.bytes.length : 0
+    return { sent: { bytes, firstByte: undefined, left: false }, whole: { status, headers, body } }
+  }
+  const chunks: Uint8Array[] = []
+  let size = 0
+  const hold = answerHold({ inHand }, scope)
+  const sent = await readToEnd(body.source, scope, (chunk) => {
+    size += chunk.length
+    if (size > limit) throw tooLarge(limit)
+    if (!hold.take(chunk.length)) throw tooMuchInHand()
+    chunks.push(chunk)
   })
+  // To a client it had to be told within the stream; who reads the whole can be told in its place.
+  const failure = meter?.read().failure
+  if (failure) throw failed({ type: 'failure', failure })
+  return { sent, whole: { status, headers, body: { kind: 'bytes', bytes: Buffer.concat(chunks), type: body.type } } }
 }

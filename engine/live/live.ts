@@ -1,3 +1,4 @@
+import type { GatewayError } from '../spec/error.ts'
 import type { HostStatus } from '../spec/stage.ts'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
@@ -7,7 +8,7 @@ import { openSnapshot } from './snapshot.ts'
 import type { Snapshot, SnapshotOptions } from './snapshot.ts'
 
 /** How a configuration is kept live. */
-export interface LiveOptions extends Omit<SnapshotOptions, 'configStatus'> {
+export interface LiveOptions extends Omit<SnapshotOptions, 'configStatus' | 'hold'> {
   /** Hears of each configuration that goes live, the first one too, right before requests see it. */
   readonly onSwap?: (snapshot: Snapshot) => void
 }
@@ -20,6 +21,8 @@ export class Live {
   readonly #options: LiveOptions
   readonly #users = new Map<Snapshot, number>()
   readonly #retiring = new Set<Promise<void>>()
+  /** What ends the exchanges that hold a configuration by themselves. */
+  readonly #apart = new Set<(reason: GatewayError) => void>()
   #current: Snapshot | undefined
   #error: string | undefined
   /** What was read last, whether it went live or was refused. */
@@ -83,6 +86,23 @@ export class Live {
     if (this.#users.size === 0) this.#idle()
   }
 
+  /** Holds a configuration for an exchange that ends by itself, and that `cut` reaches. Throws where it is closed. */
+  readonly hold = (snapshot: Snapshot, cut: (reason: GatewayError) => void): (() => void) => {
+    const users = this.#users.get(snapshot)
+    if (users === undefined && snapshot !== this.#current) throw new Error('the configuration is closed')
+    this.#users.set(snapshot, (users ?? 0) + 1)
+    this.#apart.add(cut)
+    return () => {
+      this.#apart.delete(cut)
+      this.release(snapshot)
+    }
+  }
+
+  /** Ends what still holds a configuration by itself. */
+  cut(reason: GatewayError): void {
+    for (const end of this.#apart) end(reason)
+  }
+
   /** Reads the configuration again and swaps it in, or answers why not. Reloads follow one another. */
   reload(): Promise<readonly Diagnostic[]> {
     return this.#next((configuration) => this.#swap(configuration))
@@ -141,7 +161,11 @@ export class Live {
 
   async #swap(configuration: Configuration): Promise<readonly Diagnostic[]> {
     const { log } = this.#options.house
-    const loading = await openSnapshot(configuration, { ...this.#options, configStatus: () => this.status })
+    const loading = await openSnapshot(configuration, {
+      ...this.#options,
+      configStatus: () => this.status,
+      hold: this.hold,
+    })
     if ('diagnostics' in loading) {
       const lines = loading.diagnostics.map(printDiagnostic)
       this.#error = this.scrub(lines[0] ?? 'refused')

@@ -1,4 +1,5 @@
 import type { Catalog, OpenProvider } from '../spec/catalog.ts'
+import type { GatewayError } from '../spec/error.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { AnyProvider, Offer } from '../spec/provider.ts'
 import { Refusal } from '../spec/refusal.ts'
@@ -14,6 +15,7 @@ import { compilePipelines } from '../pipeline/compile.ts'
 import type { Pipeline } from '../pipeline/nodes.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
 import { makeCatalog } from './catalog.ts'
+import { dispatcher } from './dispatch.ts'
 import { collectVotes } from './votes.ts'
 import { loadConfiguration } from './configuration.ts'
 import type { Configuration, ConfigurationOptions } from './configuration.ts'
@@ -59,6 +61,11 @@ export interface SnapshotOptions extends ConfigurationOptions {
   readonly strict?: boolean
   /** State of the configuration for `host.status`; default: this one, without an error. */
   readonly configStatus?: () => HostStatus['config']
+  /**
+   * Keeps a snapshot open for a sub-exchange until the answer is called, and has it `cut` when the gateway stops; default:
+   * nobody would close it.
+   */
+  readonly hold?: (snapshot: Snapshot, cut: (reason: GatewayError) => void) => () => void
 }
 
 /** A snapshot, or why there is none. */
@@ -96,7 +103,9 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
     services = await configureServices({ registry, settings, source, catalog, services: open, log })
     problems.push(...services.diagnostics)
     const views = services
-    const hostFor = hostMaker({ ...options, kept }, configuration, catalog, keys)
+    let snapshot: Snapshot | undefined
+    const dispatch = dispatcher(() => snapshot, options)
+    const hostFor = hostMaker({ ...options, kept }, configuration, catalog, keys, dispatch)
     settings.providers.forEach((entry, index) => {
       try {
         opened.set(entry.name, openProvider(entry, registry, hostFor({ name: `providers/${entry.name}` }), views))
@@ -123,24 +132,23 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
       return { diagnostics: problems }
     }
     const { version, without, warnings, off, files, folders } = configuration
-    return {
-      snapshot: {
-        version,
-        ...(without === undefined ? {} : { without }),
-        settings,
-        registry,
-        catalog,
-        keys,
-        pipelines: compiled,
-        written,
-        warnings,
-        off,
-        files,
-        folders,
-        live: () => views.live(),
-        close,
-      },
+    snapshot = {
+      version,
+      ...(without === undefined ? {} : { without }),
+      settings,
+      registry,
+      catalog,
+      keys,
+      pipelines: compiled,
+      written,
+      warnings,
+      off,
+      files,
+      folders,
+      live: () => views.live(),
+      close,
     }
+    return { snapshot }
   } catch (error) {
     await close()
     throw error
@@ -153,6 +161,7 @@ export function hostMaker(
   { registry, version, pipelines }: Configuration,
   catalog: Catalog,
   keys: Keys,
+  dispatch: Host['dispatch'] = () => Promise.reject(new Error('no pipeline is served here')),
 ) {
   const codecs = [...registry.codecs.values()]
   const status: HostStatus = {
@@ -188,6 +197,7 @@ export function hostMaker(
     ...(house.jobs ? { jobs: house.jobs } : {}),
     seal: (bytes, context) => house.seal(bytes, context),
     unseal: (sealed, context) => house.unseal(sealed, context),
+    dispatch,
     record: (row) => house.record(row),
     work: (module, input, deadline) => house.work(module, input, deadline),
     warm: (piece) => house.warm?.(piece),

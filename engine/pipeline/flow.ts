@@ -3,6 +3,7 @@ import { didYouMean } from '../config/suggest.ts'
 import { asksFirst } from './access.ts'
 import { proves } from './match.ts'
 import type { Condition } from './match.ts'
+import type { Named } from './named.ts'
 import { reportAt, stagesOf, within } from './nodes.ts'
 import type { AttemptNode, Pipeline, Place, StageNode, StepNode, SwitchNode, UseNode } from './nodes.ts'
 
@@ -52,7 +53,6 @@ class FlowChecker {
     }
     const start = new Set(routed ? ['ingress', ...pipeline.inputs] : pipeline.inputs)
     const end = this.#walk(pipeline.stages, { sure: start, maybe: start, sureOfAll: false, maybeAll: false })
-    this.#open.pop()
     this.#results.set(pipeline, end)
     if (routed && !end.sure.has('reply') && !end.sureOfAll)
       this.#report(
@@ -74,6 +74,7 @@ class FlowChecker {
       maybe: new Set([...end.maybe, 'outcome']),
       sureOfAll: false,
     })
+    this.#open.pop()
     return end
   }
 
@@ -121,7 +122,8 @@ class FlowChecker {
     }
   }
 
-  #stage({ stage, config, place }: StageNode, known: Known): Known {
+  #stage({ stage, config, place, names }: StageNode, known: Known): Known {
+    for (const named of names) if (named.kind === 'pipeline' && named.inputs) this.#dispatched(named, stage.name)
     const needs = [...stage.needs, ...(stage.insists?.(config) ?? [])]
     return perhaps(given(this.#need(needs, stage.name, place, known), stage.provides), stage.gives)
   }
@@ -130,12 +132,7 @@ class FlowChecker {
     const target = this.#exists(name, place)
     if (target === undefined) return { ...known, sureOfAll: true, maybeAll: true }
     if (this.#open.includes(target)) {
-      const circle = [...this.#open.slice(this.#open.indexOf(target)), target]
-      this.#report(
-        place,
-        'include-cycle',
-        `pipelines include each other: ${circle.map((pipeline) => pipeline.name).join(' -> ')}`,
-      )
+      this.#report(place, 'include-cycle', `pipelines include each other: ${this.#circle(target)}`)
       return { ...known, sureOfAll: true, maybeAll: true }
     }
     if (target.finally.length > 0)
@@ -148,6 +145,30 @@ class FlowChecker {
       sureOfAll: known.sureOfAll || inner.sureOfAll,
       maybeAll: known.maybeAll || inner.maybeAll,
     }
+  }
+
+  /** A pipeline that a stage runs by itself: it gets what it begins with, gives what is expected, and does not come back. */
+  #dispatched({ name, place, inputs = [], gives = [] }: Named, stage: string): void {
+    const target = this.#byName.get(name)
+    if (target === undefined) return
+    if (this.#open.includes(target))
+      return this.#report(place, 'dispatch-cycle', `pipelines run each other: ${this.#circle(target)}`)
+    const { sure, maybe, sureOfAll, maybeAll } = this.check(target)
+    const wanted = target.routes.length > 0 ? ['ingress', ...target.inputs] : target.inputs
+    for (const slot of new Set(wanted))
+      if (!inputs.includes(slot))
+        this.#report(place, 'not-handed-over', `"${name}" begins with "${slot}", which "${stage}" does not hand over`)
+    for (const slot of sureOfAll ? [] : gives) {
+      if (sure.has(slot)) continue
+      const why =
+        maybe.has(slot) || maybeAll ? 'which only some of its paths provide' : 'which none of its stages provides'
+      this.#report(place, 'not-given', `"${stage}" expects "${slot}" of "${name}", ${why}`)
+    }
+  }
+
+  #circle(target: Pipeline): string {
+    const circle = [...this.#open.slice(this.#open.indexOf(target)), target]
+    return circle.map(({ name }) => name).join(' -> ')
   }
 
   #switch({ arms }: SwitchNode, known: Known): Known {

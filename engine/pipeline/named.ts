@@ -18,11 +18,17 @@ export interface Named {
   readonly kind: NameKind
   readonly name: string
   readonly place: Place
+  /** Slots that a pipeline which the stage runs is handed (`x-inputs`); absent: the stage only names it. */
+  readonly inputs?: readonly string[]
+  /** Slots that it surely has to give (`x-gives`). */
+  readonly gives?: readonly string[]
 }
 
 /** A JSON Schema, as far as it leads to values inside. */
 interface Schema {
   readonly 'x-names'?: NameKind
+  readonly 'x-inputs'?: readonly string[]
+  readonly 'x-gives'?: readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly additionalProperties?: Schema | boolean
   readonly items?: Schema | boolean
@@ -34,11 +40,11 @@ interface Schema {
 /** Every name in a value that its schema marks as one. */
 export function namesIn(schema: Schema | boolean | undefined, value: Json | undefined, place: Place): readonly Named[] {
   if (typeof schema !== 'object' || value === undefined) return []
-  const { 'x-names': kind, properties = {}, additionalProperties, items, allOf = [], anyOf = [], oneOf = [] } = schema
+  const { properties = {}, additionalProperties, items, allOf = [], anyOf = [], oneOf = [] } = schema
   const inner = (one: Schema | boolean | undefined, key: string | number, held: Json | undefined) =>
     namesIn(one, held, within(place, key))
   return [
-    ...(kind !== undefined && typeof value === 'string' ? [{ kind, name: value, place }] : []),
+    ...(typeof value === 'string' ? nameOf(schema, value, place) : []),
     ...[...allOf, ...anyOf, ...oneOf].flatMap((one) => namesIn(one, value, place)),
     ...(Array.isArray(value) ? value.flatMap((held: Json, index) => inner(items, index, held)) : []),
     ...(isObject(value)
@@ -47,6 +53,12 @@ export function namesIn(schema: Schema | boolean | undefined, value: Json | unde
         )
       : []),
   ]
+}
+
+function nameOf(schema: Schema, name: string, place: Place): readonly Named[] {
+  const { 'x-names': kind, 'x-inputs': inputs, 'x-gives': gives } = schema
+  if (kind === undefined) return []
+  return [{ kind, name, place, ...(inputs === undefined ? {} : { inputs }), ...(gives === undefined ? {} : { gives }) }]
 }
 
 /** Names in the configurations of stages that nothing bears. A model's may fit the pattern of a record. */

@@ -42,6 +42,8 @@ export interface Ingress {
   readonly transport: 'http' | 'ws'
   /** Address of the peer. */
   readonly remote: string
+  /** The protocol of a body that was made here; absent: that of the pipeline's clients. */
+  readonly protocol?: string
   /** What stages keep from one message of a WebSocket to the next; forgotten when it closes. */
   readonly session?: Session
   /** What a message of a WebSocket says beside its request: the fields that its protocol cuts out of it. */

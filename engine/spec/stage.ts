@@ -3,6 +3,7 @@ import type { ConfigOf } from './config.ts'
 import type { Logger } from 'pino'
 import type { AnyCodec } from './codec.ts'
 import type { Catalog } from './catalog.ts'
+import type { DispatchOptions, Dispatched } from './dispatch.ts'
 import type { Json } from './json.ts'
 import type { Ask, Vote } from './signal.ts'
 import type { ServiceName, Views } from './service.ts'
@@ -15,6 +16,8 @@ import type { Keys, LogRow } from './store.ts'
 export interface Scope {
   /** Id of the exchange: the log row's id and the client's `x-request-id`. */
   readonly id: string
+  /** Id of the exchange that this one is a part of: of the one whose stage began it by `host.dispatch`. */
+  readonly parent?: string | undefined
   /** Aborted when the client leaves or a deadline passes. Made on first use: prefer `onAbort` where a callback does. */
   readonly signal: AbortSignal
   /** Calls back once when the exchange is aborted, at once if it is already; the answer removes the callback. */
@@ -69,6 +72,20 @@ export interface Host {
   seal(bytes: Uint8Array, context: string): Buffer
   /** The reverse of `seal`; undefined for bytes that were not sealed by this gateway under this context. */
   unseal(sealed: Uint8Array, context: string): Buffer | undefined
+  /**
+   * Runs another pipeline of this configuration as an exchange of its own: with an id, a scope, a `finally` and a row of
+   * its own, whose `parent` is the exchange of `scope`. Resolves when all of that is done, also when it failed. What ends
+   * `scope` ends it, too; nobody has to wait for it. A field that names the pipeline has `x-names: 'pipeline'` in its
+   * schema, with the slots that are handed over (`x-inputs`) and those that are expected of it (`x-gives`). Rejects only
+   * for a pipeline that is not there, or does not get what it begins with.
+   * @param slots what it begins with
+   */
+  dispatch(
+    pipeline: string,
+    slots: Readonly<Partial<Slots>>,
+    scope: Pick<Scope, 'id' | 'onAbort'>,
+    options?: DispatchOptions,
+  ): Promise<Dispatched>
   /** Hands a row to the log writer; never waits. */
   record(row: LogRow): void
   /** Runs a module's default export in the worker pool: structured-cloneable input and output, milliseconds. */

@@ -40,6 +40,8 @@ export interface LogRow {
   readonly firstByte: number | null
   readonly duration: number
   readonly reference: string | null
+  /** Id of the exchange that this one was a part of. */
+  readonly parent: string | null
   /** Losses, times per stage, notes. */
   readonly metadata: { readonly [key: string]: Json }
 }

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { GatewayError } from '../spec/error.ts'
 import type { Job, Jobs } from '../spec/key-value.ts'
-import type { Dispatch, RunningJob } from '../live/dispatch.ts'
+import type { JobRunner, RunningJob } from '../live/job-runner.ts'
 import { cancelledJobs, ownJob } from './job-ownership.ts'
 import { CANCEL, PREFIX, QUEUE, startJobWorker } from './job-worker.ts'
 import type { Fate, JobWorker } from './job-worker.ts'
@@ -27,7 +27,7 @@ interface OwnJob extends RunningJob {
 /** Jobs in a queue that all processes on one key-value store share. */
 export interface OpenJobs extends Jobs {
   /** From now on this process takes jobs. */
-  start(dispatch: Dispatch): void
+  start(runner: JobRunner): void
   /**
    * Takes no further jobs and lets those under way finish, for at most `deadline` milliseconds; then they end with the
    * error `draining`, for which they have another `lastWords` milliseconds.
@@ -51,7 +51,7 @@ class JobQueue implements OpenJobs {
   readonly #log: Logger
   readonly #queue: Queue<Job, void>
   readonly #running = new Map<string, OwnJob>()
-  #dispatch: Dispatch | undefined
+  #runner: JobRunner | undefined
   #worker: JobWorker | undefined
   #away = false
   #closed = false
@@ -94,10 +94,10 @@ class JobQueue implements OpenJobs {
     if (!(await this.#take(id, 'cancelled'))) await this.#ask(() => this.#redis.publish(CANCEL, id))
   }
 
-  start(dispatch: Dispatch): void {
-    this.#dispatch = dispatch
+  start(runner: JobRunner): void {
+    this.#runner = runner
     this.#worker = startJobWorker(this.#url, {
-      work: (job) => this.#work(job, dispatch),
+      work: (job) => this.#work(job, runner),
       cancelled: (id) => this.#abort(id, 'cancelled'),
       owned: (ids) => void this.#obey(ids).catch(this.failed),
       disowned: (id) => void this.#reclaim(id).catch(this.failed),
@@ -125,13 +125,13 @@ class JobQueue implements OpenJobs {
   }
 
   /** Runs a job that this process owns now. One that another process has begun and lost only comes to its end. */
-  async #work(queued: QueuedJob<Job>, dispatch: Dispatch): Promise<Fate> {
+  async #work(queued: QueuedJob<Job>, runner: JobRunner): Promise<Fate> {
     const { name, data, token = '' } = queued
     const underway = this.#running.get(data.id)
     if (!underway && queued.stalledCounter > 0) return this.#end(queued, 'worker_lost')
     // This process may have been silent itself: what it has lost, and nobody else has taken, goes on.
     if (underway) this.#goesOn(data.id)
-    const running = underway ?? dispatch.run(name, data)
+    const running = underway ?? runner.run(name, data)
     if (!running) return this.#pass(queued)
     this.#running.set(data.id, { ...running, token })
     const mine = () => this.#running.get(data.id)?.token === token
@@ -183,7 +183,7 @@ class JobQueue implements OpenJobs {
     const { name, data } = queued
     this.#log[code === 'cancelled' ? 'info' : 'warn']({ id: data.id, code }, 'a job ends unfinished')
     try {
-      await this.#dispatch?.end(name, data, new GatewayError(code))
+      await this.#runner?.end(name, data, new GatewayError(code))
       return 'over'
     } catch (error) {
       return this.#unended(queued, error)

@@ -32,6 +32,7 @@ export const columns = [
   'first_byte',
   'duration',
   'reference',
+  'parent',
   'metadata',
 ] as const satisfies readonly (keyof RequestsTable)[]
 
@@ -76,6 +77,7 @@ export function lineOf(row: LogRow): string {
     count(row.firstByte),
     Math.round(row.duration),
     text(row.reference),
+    row.parent,
   ]
   return `${JSON.stringify(row.metadata) ?? '{}'}\t${JSON.stringify(values)}`
 }

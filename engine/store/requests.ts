@@ -50,6 +50,11 @@ export function latestRequests({ query }: Database, filter: RequestFilter, limit
     .execute()
 }
 
+/** The rows of the exchanges that were a part of another one, the oldest first. */
+export function partsOf({ query }: Database, id: string): Promise<StoredRequest[]> {
+  return query.selectFrom('requests').selectAll().where('parent', '=', id).orderBy('at').orderBy('id').execute()
+}
+
 /** The row of an exchange, by its id or else by the client's own name for it; the newest of several. */
 export async function requestOf({ query }: Database, id: string): Promise<StoredRequest | undefined> {
   const rows = query.selectFrom('requests').selectAll()

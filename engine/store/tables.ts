@@ -39,6 +39,7 @@ export interface RequestsTable {
   first_byte: number | null
   duration: number
   reference: string | null
+  parent: string | null
   /** JSON object. */
   metadata: string
 }

@@ -38,7 +38,8 @@ export function collect(source: Source, limit: number, hold?: Hold): Promise<Buf
   })
 }
 
-function tooLarge(limit: number): GatewayError {
+/** Why bytes beyond a limit are not read. */
+export function tooLarge(limit: number): GatewayError {
   return new GatewayError(
     'upstream_invalid_response',
     { reason: `its body is larger than ${limit} bytes` },

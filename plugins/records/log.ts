@@ -64,6 +64,7 @@ function rowOf({ type, bill }: Config, slots: Slots, scope: Scope, host: Host): 
     firstByte: outcome.firstByte === undefined ? null : Math.round(outcome.firstByte),
     duration: Math.round(outcome.duration),
     reference: referenceOf((slots.ingress?.headers ?? request?.headers)?.['x-request-id']),
+    parent: scope.parent ?? null,
     metadata: metadataOf(slots, scope, metered, usage, cost),
   }
 }

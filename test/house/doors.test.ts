@@ -14,7 +14,7 @@ const promised = {
     types: `
       Amendment Annotation Answer AnswerContent Answering AnyCodec AnyProvider AnyService AnySignal AnySlot AnyStage
       Ask Asked AudioPart Body ByteBudget CacheMark Call Candidate Catalog ChoiceQuestion Codec Completion ConfigOf
-      Configured CustomTool DecideAnswer DecideQuestion DecideReply DecideRequest End Envelope ErrorCode
+      Configured CustomTool DecideAnswer DecideQuestion DecideReply DecideRequest DispatchOptions Dispatched End Envelope ErrorCode
       ErrorDialect ErrorOptions ErrorRow EventMap EventOf EventReader EventWriter Evidence Facts Failure FilePart
       Flaw Flow Format Frame FunctionTool GenerateEvent GenerateReply GenerateRequest Given Gives Head Held HeldBody
       Hidden Host HostStatus ImagePart Ingress Item Job Jobs Json JsonObject KeyValue Keys LogRow Logprob Look Loss
@@ -25,20 +25,20 @@ const promised = {
       ServerSettings ServiceConfiguration ServiceHost ServiceName ServiceParts Services Session Settle Settled Sink
       SlotField SlotFields SlotName SlotParts Slots SocketDialect SocketWriter Source StageParts StopReason
       StreamGuard Target TextPart Timing Tool ToolCall ToolChoice ToolRef ToolResult Traits Unshown Upstream
-      UpstreamAnswer Usage Used View Views Vote`,
+      UpstreamAnswer Usage Used View Views Vote WholeReply`,
   },
   'engine/kit.ts': {
     values: `
       BytesBody CustomInput FieldNames Fold FrameDecoder Hold PairedCalls StreamEnds WholeFrames ampleRoom
-      answerHold answering asGatewayError bufferOf byteBudget callable collect customInput cutMembers didYouMean
+      answerHold answering asGatewayError asking bufferOf byteBudget callable collect customInput cutMembers didYouMean
       duration durationSchema encodeFrame errors eventRoom eventTooLarge failed fieldAt fitting flatName fold holds
       isDuration isObject isPattern isVirtual legalCallId mapMembers mapTexts moduleBeside orderedObject packSeal
       parseJson parseVerbatim parsedJson parsedObject pasteMembers pasteOver peek printDuration pull putMembers
-      readForm requireChosen requirement restored scanJson scrubbedFailure sealPrefix searchInWords searchWish
+      readForm replyJson requireChosen requirement restored scanJson scrubbedFailure sealPrefix searchInWords searchWish
       spliceField spliceMember spliceString spliced through tooMuchInHand toolNames toolsByName unfold unpackSeal
       virtualModels word`,
     types: `
-      CallAnswer Cut EventRoom FindTool Form FormFile Passed ScanOptions ScannedJson SchemaError SearchFields
+      CallAnswer Cut EventRoom FindTool Form FormFile Passed Question ScanOptions ScannedJson SchemaError SearchFields
       ToolNames Transform Verbatim`,
   },
 }

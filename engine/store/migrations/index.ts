@@ -2,10 +2,12 @@ import type { Migration } from 'kysely/migration'
 import { keysAndRequests } from './0001-keys-and-requests.ts'
 import { keyValues } from './0002-key-values.ts'
 import { keyValueAccounts } from './0003-key-value-accounts.ts'
+import { parents } from './0004-parents.ts'
 
 /** Every migration by its name, in order. A name that was released never changes. */
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-keys-and-requests': keysAndRequests,
   '0002-key-values': keyValues,
   '0003-key-value-accounts': keyValueAccounts,
+  '0004-parents': parents,
 }

@@ -40,7 +40,7 @@ export default defineStage({
     const { name, protocol } = host.pipeline
     if (protocol === undefined) throw new Error(`pipeline "${name}" uses "parse" and says no protocol`)
     const codec = host.codec(protocol)
-    return ({ ingress }) => read(codec, ingress, limits)
+    return ({ ingress }) => read(ingress.protocol === undefined ? codec : host.codec(ingress.protocol), ingress, limits)
   },
 })
 

@@ -30,15 +30,15 @@ export default defineStage({
   build: ({ status }, host) => {
     const { protocol } = host.pipeline
     if (protocol === undefined) throw new Error(`pipeline "${host.pipeline.name}" uses "validate" and says no protocol`)
-    const codec = host.codec(protocol)
-    const { schema } = codec
+    const usual = host.codec(protocol)
     // Starting is to be quick: compiled once the gateway serves, or with the first request.
-    let valid: ValidateFunction | undefined
-    const ready = () => (valid ??= compiled.get(schema) ?? compile(schema))
+    let ready: ValidateFunction | undefined
+    const first = () => (ready ??= compiled.get(usual.schema) ?? compile(usual.schema))
     // Its code is compiled by V8 when it runs first.
-    host.warm?.(() => void ready()({}))
+    host.warm?.(() => void first()({}))
     return ({ request }) => {
-      valid ??= ready()
+      const codec = request.protocol === protocol ? usual : host.codec(request.protocol)
+      const valid = codec === usual ? (ready ?? first()) : (compiled.get(codec.schema) ?? compile(codec.schema))
       if (!valid(request.body)) throw told(refusal(valid.errors ?? []), status, codec.mistaken?.(request.body))
       const flaw = codec.check?.(request.body)
       if (flaw) throw new GatewayError('invalid_value', { ...flaw }, { status })

@@ -8,6 +8,7 @@ import { startGateway } from '../../support/gateway.ts'
 import type { Gateway } from '../../support/gateway.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { ScriptedUpstream } from '../../support/upstream.ts'
+import type { RequestsTable } from '../../../engine/store/tables.ts'
 import { root } from './sandbox.ts'
 import type { Ran } from './sandbox.ts'
 
@@ -123,6 +124,30 @@ describe('cli/logs', () => {
     expect(text).to.match(/tries\n +small +far +upstream_error/)
     expect(text).to.match(/times\n(.*\n)* +upstream +[\d.]+ ms +#/)
     expect(text).to.match(/ended +200, completed/)
+  })
+
+  it('tells which other exchanges were a part of one', async () => {
+    const { query } = gateway.house.database
+    const row = await query
+      .selectFrom('requests')
+      .selectAll()
+      .where('id', '=', ids['good'] ?? '')
+      .executeTakeFirst()
+    const part = { ...row, id: 'the-part', type: 'judge', parent: ids['good'] ?? '', at: 1, reference: null }
+    await query
+      .insertInto('requests')
+      .values(part as RequestsTable)
+      .execute()
+    try {
+      const whole = await sluice('logs', ids['good'] ?? '')
+      expect(whole.out.join('\n')).to.match(/parts\n +judge +echo at echo +200 .* the-part(\n|$)/)
+      const json = await sluice('logs', ids['good'] ?? '', '--json')
+      expect(JSON.parse(json.out.join('\n'))).to.deep.include({ parent: null, parts: ['the-part'] })
+      const { out } = await sluice('logs', 'the-part')
+      expect(out.join('\n')).to.match(new RegExp(`part of +${ids['good']}`))
+    } finally {
+      await query.deleteFrom('requests').where('id', '=', 'the-part').execute()
+    }
   })
 
   it('shows the place of an error on its pipeline', async () => {

@@ -1,160 +1,224 @@
 import { expect } from 'chai'
 import { pino } from 'pino'
-import { dispatchJobs } from '../../../engine/live/dispatch.ts'
+import { ExchangeScope } from '../../../engine/http/scope.ts'
+import { dispatcher } from '../../../engine/live/dispatch.ts'
 import type { Snapshot } from '../../../engine/live/snapshot.ts'
 import type { Bag, CompiledPipeline, RunScope, Step } from '../../../engine/pipeline/run.ts'
+import { stageStep } from '../../../engine/pipeline/run.ts'
 import { GatewayError } from '../../../engine/spec/error.ts'
 import type { Reply } from '../../../engine/spec/slots.ts'
 import type { Sink } from '../../../engine/spec/source.ts'
+import { byteBudget } from '../../../engine/stream/in-hand.ts'
 
-const job = { id: '0199-job', input: { for: 'a test' } }
+const job = { id: '0199-job', input: null }
 
-/** One pipeline that does `run`, and what its `finally` saw after `first`. */
-function house(run: Step, first: Step = () => undefined) {
-  const ends: { readonly slots: Bag; readonly id: string }[] = []
+interface Rig {
+  readonly last?: Step
+  readonly inputs?: readonly string[]
+  readonly bytes?: number
+}
+
+/** A configuration with one pipeline, `work`, that does `run`, and what its `finally` saw. */
+function rig(run: Step, { last = () => undefined, inputs = [], bytes = Infinity }: Rig = {}) {
+  const ends: { readonly slots: Bag; readonly scope: RunScope }[] = []
   const held: string[] = []
+  const cuts: ((reason: GatewayError) => void)[] = []
   const pipeline: CompiledPipeline = {
     name: 'work',
     summary: 's',
     file: 'work.yaml',
     public: false,
     routes: [],
-    inputs: ['job'],
+    inputs,
     run,
     access: () => undefined,
-    finally: [first, (slots, { id }) => void ends.push({ slots: { ...slots }, id })],
+    finally: [last, (slots, scope) => void ends.push({ slots: { ...slots }, scope })],
     log: pino({ level: 'silent' }),
     scrub: (text) => text,
   }
-  const snapshot = { pipelines: new Map([['work', pipeline]]) } as unknown as Snapshot
-  const live = {
-    acquire: () => {
-      held.push('acquired')
-      return snapshot
+  const snapshot = { pipelines: new Map([['work', pipeline]]), registry: { codecs: new Map() } } as unknown as Snapshot
+  const dispatch = dispatcher(() => snapshot, {
+    house: { inHand: byteBudget(bytes) },
+    hold: (_, cut) => {
+      held.push('held')
+      cuts.push(cut)
+      return () => void held.push('released')
     },
-    release: () => void held.push('released'),
-  }
-  return { dispatch: dispatchJobs(live), ends, held }
+  })
+  return { dispatch, ends, held, cuts, parent: new ExchangeScope('0199-parent') }
 }
 
-const replies = (body: Reply['body'], seen: (slots: Bag, scope: RunScope) => void = () => undefined): Step => {
-  return (slots, scope) => {
-    seen(slots, scope)
+const replies =
+  (body: Reply['body']): Step =>
+  (slots) => {
     slots.reply = { status: 200, headers: {}, body }
     return undefined
   }
-}
+
+/** A stage that never ends, whatever it is told. */
+const stuck = stageStep({
+  name: 'stuck',
+  at: 'work.yaml:1:1',
+  provides: [],
+  gives: [],
+  run: () => new Promise<never>(() => undefined),
+  timeout: 600_000,
+  strict: true,
+})
 
 /** A stream in the hand of the test. */
 function stream() {
-  let sink: Sink | undefined
+  const opened = Promise.withResolvers<Sink>()
   const cancelled: Error[] = []
   const source = {
-    open(to: Sink) {
-      sink = to
+    open(sink: Sink) {
+      opened.resolve(sink)
       return { pause() {}, resume() {}, cancel: (reason: Error) => void cancelled.push(reason) }
     },
   }
-  const body = { kind: 'stream', source, type: 'text/plain' } as const
-  return { body, cancelled, sink: () => sink as Sink }
+  return { body: { kind: 'stream', source, type: 'text/plain' } as const, cancelled, opened: opened.promise }
 }
 
 describe('dispatch', () => {
-  it('runs a pipeline as an exchange with the id of the job, and its end once', async () => {
-    const seen: unknown[] = []
-    const step = replies({ kind: 'json', value: 1 }, (slots, { id }) => seen.push({ ...slots }, id))
-    const { dispatch, ends, held } = house(step)
-    await dispatch.run('work', job)?.done
-    expect(seen).to.deep.equal([{ job }, job.id])
+  it('runs a pipeline with the slots it is handed, which stay as they were, and an id of its own', async () => {
+    const step: Step = (slots) => {
+      slots.meter = { read: () => ({ complete: true, losses: [] }) }
+      return replies({ kind: 'json', value: 1 })(slots, new ExchangeScope())
+    }
+    const { dispatch, ends, held, parent } = rig(step, { inputs: ['job'] })
+    const given = { job }
+    const { id, slots, outcome, reply } = await dispatch('work', given, parent)
+    expect(given).to.deep.equal({ job })
+    expect(id).not.to.equal(parent.id)
     expect(ends).to.have.length(1)
-    expect(ends[0]?.id).to.equal(job.id)
-    expect(ends[0]?.slots.outcome).to.include({ status: 200, result: 'completed' })
-    expect(held).to.deep.equal(['acquired', 'released'])
+    expect(ends[0]?.scope).to.deep.include({ id, parent: parent.id })
+    expect(slots.meter).to.be.an('object')
+    expect(outcome).to.equal(ends[0]?.slots.outcome)
+    expect(outcome).to.include({ status: 200, result: 'completed' })
+    expect(reply?.body).to.deep.equal({ kind: 'json', value: 1 })
+    expect(held).to.deep.equal(['held', 'released'])
   })
 
-  it('reads a stream to its end', async () => {
-    const { body, sink } = stream()
-    const { dispatch, ends } = house(replies(body))
-    const done = dispatch.run('work', job)?.done
-    await new Promise(setImmediate)
-    sink().data(Buffer.from('four'))
-    sink().data(Buffer.from('more'))
+  it('runs a pipeline that gives no reply', async () => {
+    const { dispatch, parent } = rig(() => undefined)
+    const { outcome, reply } = await dispatch('work', {}, parent)
+    expect(outcome).to.include({ status: 204, result: 'completed' })
+    expect(reply).to.equal(undefined)
+  })
+
+  it('rejects for a pipeline that is not there, and for one that does not get what it begins with', async () => {
+    const { dispatch, ends, held, parent } = rig(() => undefined, { inputs: ['job'] })
+    const failure = (asked: Promise<unknown>) => asked.catch((error: unknown) => (error as Error).message)
+    expect(await failure(dispatch('wrok', { job }, parent))).to.match(/no pipeline "wrok"/)
+    expect(await failure(dispatch('work', {}, parent))).to.match(/"work" begins with job, which it did not get/)
     expect(ends).to.deep.equal([])
-    sink().end()
-    await done
-    expect(ends[0]?.slots.outcome).to.include({ result: 'completed', bytes: 8 })
+    expect(held).to.deep.equal([])
   })
 
-  it('tells of a stream that broke', async () => {
-    const { body, sink } = stream()
-    const { dispatch, ends } = house(replies(body))
-    const done = dispatch.run('work', job)?.done
-    await new Promise(setImmediate)
-    sink().fail(new GatewayError('upstream_timeout', { model: 'm' }))
-    await done
-    expect(ends[0]?.slots.outcome).to.deep.include({ result: 'failed' })
-    expect(ends[0]?.slots.outcome?.error).to.include({ code: 'upstream_timeout' })
-  })
-
-  it('closes a stream when the job is aborted', async () => {
-    const { body, cancelled } = stream()
-    const { dispatch, ends } = house(replies(body))
-    const running = dispatch.run('work', job)
-    await new Promise(setImmediate)
-    const reason = new GatewayError('cancelled')
-    running?.abort(reason)
-    await running?.done
-    expect(cancelled).to.deep.equal([reason])
-    expect(ends).to.have.length(1)
-    expect(ends[0]?.slots.outcome?.error).to.include({ code: 'cancelled' })
-  })
-
-  it('tells of a stage that failed', async () => {
-    const { dispatch, ends } = house(() => {
+  it('answers when it failed, with the error for a reply', async () => {
+    const { dispatch, parent } = rig(() => {
       throw new GatewayError('model_not_found', { model: 'm' })
     })
-    await dispatch.run('work', job)?.done
-    expect(ends[0]?.slots.outcome).to.include({ status: 404, result: 'failed' })
+    const { outcome, reply } = await dispatch('work', {}, parent)
+    expect(outcome).to.include({ status: 404, result: 'failed' })
+    expect(outcome.error?.code).to.equal('model_not_found')
+    expect(reply?.status).to.equal(404)
   })
 
-  it('runs the end alone of a job that did not end here', async () => {
-    const { dispatch, ends, held } = house(() => {
-      throw new Error('this must not run')
-    })
-    await dispatch.end('work', job, new GatewayError('worker_lost'))
-    const error = { code: 'worker_lost', message: 'The process that worked on the response was lost.' }
-    const outcome = { status: 500, result: 'failed', error, duration: 0, bytes: 0 }
-    expect(ends).to.deep.equal([{ slots: { job, outcome }, id: job.id }])
-    expect(held).to.deep.equal(['acquired', 'released'])
+  it('gathers a stream, and waits for its finally', async () => {
+    const { body, opened } = stream()
+    const after = Promise.withResolvers<void>()
+    const { dispatch, ends, parent } = rig(replies(body), { last: () => after.promise })
+    const running = dispatch('work', {}, parent)
+    const sink = await opened
+    sink.data(Buffer.from('four'))
+    sink.data(Buffer.from('more'))
+    sink.end()
+    after.resolve()
+    const { reply, outcome } = await running
+    expect(ends).to.have.length(1)
+    expect(reply?.body).to.deep.equal({ kind: 'bytes', bytes: Buffer.from('fourmore'), type: 'text/plain' })
+    expect(outcome).to.include({ bytes: 8, result: 'completed' })
   })
 
-  const away = new GatewayError('store_unavailable')
-  const reported = (failure: Error | undefined) => failure
-
-  it('rejects when its end could not be written, and only if that may pass', async () => {
-    for (const [failure, expected] of [
-      [away, away],
-      [new GatewayError('not_found'), undefined],
-      [new Error('a mistake'), undefined],
+  it('refuses a stream beyond its limit, and one for which there is no room', async () => {
+    for (const [options, bytes, code] of [
+      [{ limit: 5 }, Infinity, 'upstream_invalid_response'],
+      [{}, 1, 'overloaded'],
     ] as const) {
-      const step = replies({ kind: 'json', value: 1 })
-      const { dispatch, ends, held } = house(step, () => Promise.reject(failure))
-      const refusals = [
-        await dispatch.run('work', job)?.done.then(() => undefined, reported),
-        await dispatch.end('work', job, new GatewayError('worker_lost')).then(() => undefined, reported),
-      ]
-      expect(refusals).to.deep.equal([expected, expected])
-      // The stages after the one that failed have run all the same.
-      expect(ends).to.have.length(2)
-      expect(held).to.deep.equal(['acquired', 'released', 'acquired', 'released'])
+      const { body, opened, cancelled } = stream()
+      const { dispatch, parent } = rig(replies(body), { bytes })
+      const running = dispatch('work', {}, parent, options)
+      ;(await opened).data(Buffer.alloc(20_000))
+      const { outcome, reply } = await running
+      expect(outcome.error?.code).to.equal(code)
+      expect(reply?.status).to.equal(outcome.status)
+      expect(cancelled).to.have.length(1)
     }
   })
 
-  it('leaves a job whose pipeline is not here, and holds nothing', async () => {
-    const { dispatch, held } = house(() => undefined)
-    expect(dispatch.run('gone', job)).to.equal(undefined)
-    const refused = await dispatch.end('gone', job, away).catch((error: Error) => error.message)
-    expect(refused).to.equal('there is no pipeline "gone" here')
-    expect(held).to.deep.equal(['acquired', 'released', 'acquired', 'released'])
+  it('gives back what a stream took of the budget', async () => {
+    const streams = [stream(), stream()]
+    const bodies = streams.map(({ body }) => body)
+    const step: Step = (slots, scope) => replies(bodies.shift() as Reply['body'])(slots, scope)
+    const { dispatch, parent } = rig(step, { bytes: 10_000 })
+    for (const { opened } of streams) {
+      const running = dispatch('work', {}, parent)
+      const sink = await opened
+      sink.data(Buffer.alloc(20_000))
+      sink.end()
+      expect((await running).outcome.result).to.equal('completed')
+    }
+  })
+
+  it('ends with its parent, and closes what it reads', async () => {
+    const { body, opened, cancelled } = stream()
+    const { dispatch, parent, ends } = rig(replies(body))
+    const running = dispatch('work', {}, parent)
+    await opened
+    parent.abort(new GatewayError('client_closed'))
+    const { outcome } = await running
+    expect(outcome).to.include({ status: 499, result: 'client_closed' })
+    expect(cancelled).to.have.length(1)
+    expect(ends).to.have.length(1)
+  })
+
+  it('ends at its deadline, also a stage that heeds nothing, and gives its finally time of its own', async () => {
+    const deadlines: number[] = []
+    const last: Step = (_, { deadline }) => void deadlines.push(deadline)
+    const { dispatch, parent, ends } = rig(stuck, { last })
+    const { outcome, reply } = await dispatch('work', {}, parent, { deadline: 20 })
+    expect(outcome.error?.code).to.equal('stage_timeout')
+    expect(reply?.status).to.equal(504)
+    expect(deadlines).to.deep.equal([Infinity])
+    expect(ends).to.have.length(1)
+  })
+
+  it('is not ended any more once it has come to its finally', async () => {
+    const reached = Promise.withResolvers<RunScope>()
+    const after = Promise.withResolvers<void>()
+    const last: Step = (_, scope) => {
+      reached.resolve(scope)
+      return after.promise
+    }
+    const { dispatch, parent } = rig(() => undefined, { last })
+    const running = dispatch('work', {}, parent, { deadline: 600_000 })
+    const scope = await reached.promise
+    parent.abort(new GatewayError('client_closed'))
+    expect(scope.signal.aborted).to.equal(false)
+    after.resolve()
+    expect((await running).outcome.result).to.equal('completed')
+  })
+
+  it('ends when the gateway stops, though its parent is over', async () => {
+    const { body, opened, cancelled } = stream()
+    const { dispatch, parent, cuts, held } = rig(replies(body))
+    const running = dispatch('work', {}, parent)
+    await opened
+    parent.end()
+    cuts[0]?.(new GatewayError('draining'))
+    expect((await running).outcome).to.include({ status: 503, result: 'failed' })
+    expect(cancelled).to.have.length(1)
+    expect(held).to.deep.equal(['held', 'released'])
   })
 })

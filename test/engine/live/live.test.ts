@@ -5,6 +5,7 @@ import type { Snapshot } from '../../../engine/live/snapshot.ts'
 import { watchConfiguration } from '../../../engine/live/watch.ts'
 import { execute } from '../../../engine/pipeline/run.ts'
 import type { Bag } from '../../../engine/pipeline/run.ts'
+import { GatewayError } from '../../../engine/spec/error.ts'
 import { TestScope } from '../pipeline/stubs.ts'
 import { pipeline, pluginText, settings, testHouse } from './house.ts'
 import type { TestHouse } from './house.ts'
@@ -41,6 +42,22 @@ describe('live configuration', () => {
   afterEach(async () => {
     await live.close()
     await house.folder.remove()
+  })
+
+  it('keeps an old configuration open for what holds it by itself, and holds none that is closed', async () => {
+    const first = live.acquire()
+    const cuts: string[] = []
+    const release = live.hold(first, ({ code }) => cuts.push(code))
+    await house.folder.write({ 'config/sluice.yaml': settings('http://two.test') })
+    expect(await live.reload()).to.deep.equal([])
+    live.release(first)
+    expect(house.events).to.deep.equal(['open http://one.test', 'open http://two.test'])
+    live.cut(new GatewayError('draining'))
+    release()
+    live.cut(new GatewayError('draining'))
+    expect(cuts).to.deep.equal(['draining'])
+    expect(house.events).to.have.length(3)
+    expect(() => live.hold(first, () => undefined)).to.throw('the configuration is closed')
   })
 
   it('closes an old configuration when its last user left, never before', async () => {

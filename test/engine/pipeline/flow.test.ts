@@ -154,8 +154,58 @@ ${after}`
     ])
   })
 
+  it('proves that a pipeline which a stage runs gets what it begins with and gives what is expected', () => {
+    const asked = (inputs: string, stages: string) => ({
+      'p.yaml': served('  - auth\n  - judge: { pipeline: jury }\n  - reply\n'),
+      'jury.yaml': `name: jury\nsummary: s.\ninputs: [${inputs}]\nstages:\n${stages}`,
+    })
+    expect(findings(asked('ingress, principal', '  - reply\n'))).to.deep.equal([])
+    expect(findings(asked('', '  - reply\n'))).to.deep.equal([])
+    expect(findings(asked('request, principal', '  - reply\n'))).to.deep.equal([
+      'p.yaml:6:24: "jury" begins with "request", which "judge" does not hand over [not-handed-over]',
+    ])
+    expect(findings(asked('ingress', '  - auth\n'))).to.deep.equal([
+      'p.yaml:6:24: "judge" expects "reply" of "jury", which none of its stages provides [not-given]',
+    ])
+    const sometimes = '  - switch:\n      - when: { ingress.method: GET }\n        do: [reply]\n'
+    expect(findings(asked('ingress', sometimes))).to.deep.equal([
+      'p.yaml:6:24: "judge" expects "reply" of "jury", which only some of its paths provide [not-given]',
+    ])
+  })
+
+  it('takes a pipeline with routes for one that begins with a request', () => {
+    const asks = stub('ask', [], [], undefined, {
+      type: 'object',
+      additionalProperties: false,
+      properties: { pipeline: { type: 'string', 'x-names': 'pipeline', 'x-inputs': [], description: 'Whom to ask.' } },
+    })
+    const files = {
+      'p.yaml': served('  - auth\n  - ask: { pipeline: door }\n  - reply\n'),
+      'door.yaml': 'name: door\nsummary: s.\nroutes: [GET /door]\nstages: [auth, reply]\n',
+    }
+    expect(findings(files, registryOf([...stubs, asks]))).to.deep.equal([
+      'p.yaml:6:22: "door" begins with "ingress", which "ask" does not hand over [not-handed-over]',
+    ])
+  })
+
+  it('refuses pipelines that run each other, in their stages or in their finally', () => {
+    const jury = (stages: string, end = '') =>
+      `name: jury\nsummary: s.\ninputs: [ingress, principal]\nstages:\n${stages}${end}`
+    const asking = served('  - auth\n  - judge: { pipeline: jury }\n  - reply\n')
+    expect(
+      findings({ 'p.yaml': asking, 'jury.yaml': jury('  - judge: { pipeline: jury }\n  - reply\n') }),
+    ).to.deep.equal(['jury.yaml:5:24: pipelines run each other: jury -> jury [dispatch-cycle]'])
+    expect(
+      findings({ 'p.yaml': asking, 'jury.yaml': jury('  - reply\n', 'finally:\n  - judge: { pipeline: p }\n') }),
+    ).to.deep.equal(['jury.yaml:7:24: pipelines run each other: p -> jury -> p [dispatch-cycle]'])
+    const inner = 'name: inner\nsummary: s.\ninputs: [ingress, principal]\nstages:\n  - judge: { pipeline: jury }\n'
+    expect(
+      findings({ 'p.yaml': asking, 'jury.yaml': jury('  - use: inner\n  - reply\n'), 'inner.yaml': inner }),
+    ).to.deep.equal(['inner.yaml:5:24: pipelines run each other: jury -> inner -> jury [dispatch-cycle]'])
+  })
+
   it('demands that a served pipeline first asks who is there, unless it is public', () => {
-    const late = '  - judge: { pipeline: p }\n  - auth\n  - reply\n'
+    const late = '  - reply\n  - auth\n'
     const half = '  - switch:\n      - when: { ingress.method: GET }\n        do: [auth]\n  - reply\n'
     const message =
       'p.yaml:3:1: the first stage must find out who asks (provide "principal"), or the pipeline must say "public: true" [no-access]'

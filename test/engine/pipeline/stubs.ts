@@ -83,7 +83,15 @@ export const stubs: AnyStage[] = [
     type: 'object',
     additionalProperties: false,
     required: ['pipeline'],
-    properties: { pipeline: { type: 'string', 'x-names': 'pipeline', description: 'Whom to ask.' } },
+    properties: {
+      pipeline: {
+        type: 'string',
+        'x-names': 'pipeline',
+        'x-inputs': ['ingress', 'principal'],
+        'x-gives': ['reply'],
+        description: 'Whom to ask.',
+      },
+    },
   }),
 ]
 

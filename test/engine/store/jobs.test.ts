@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { GatewayError } from '../../../engine/spec/error.ts'
 import type { Job } from '../../../engine/spec/key-value.ts'
-import type { Dispatch } from '../../../engine/live/dispatch.ts'
+import type { JobRunner } from '../../../engine/live/job-runner.ts'
 import { openJobs } from '../../../engine/store/jobs.ts'
 import type { OpenJobs } from '../../../engine/store/jobs.ts'
 import { redis } from '../../support/services.ts'
@@ -12,7 +12,7 @@ import type { Service } from '../../support/services.ts'
 const away = new GatewayError('store_unavailable')
 
 /** A dispatch that writes down what it is told; jobs run until they are let go or aborted. */
-class Recorder implements Dispatch {
+class Recorder implements JobRunner {
   readonly events: string[] = []
   /** How many ends are still to fail. */
   failing = 0

@@ -44,6 +44,7 @@ function row(id: string, changes: Partial<LogRow> = {}): LogRow {
     firstByte: 12.4,
     duration: 99.6,
     reference: 'r-1',
+    parent: 'p-1',
     metadata: { times: { call: 90.5 } },
     ...changes,
   }
@@ -73,6 +74,7 @@ const COLUMNS = {
   first_byte: 12,
   duration: 100,
   reference: 'r-1',
+  parent: 'p-1',
   metadata: '{"times":{"call":90.5}}',
 }
 

@@ -84,6 +84,7 @@ describe('plugins/records/log', () => {
       firstByte: 12,
       duration: 101,
       reference: 'client_1.A-b',
+      parent: null,
       metadata: {
         routing_tier: 'SIMPLE',
         times: { parse: 0.123 },
@@ -118,6 +119,7 @@ describe('plugins/records/log', () => {
       costMicros: 0,
       firstByte: null,
       reference: null,
+      parent: null,
       metadata: { times: {}, error_at: 'pipelines/chat.yaml:5:5 (auth)' },
     })
     expect(JSON.stringify(row)).not.to.include('secret words')

@@ -22,6 +22,7 @@ export default defineStage({
       pipeline: {
         type: 'string',
         'x-names': 'pipeline',
+        'x-inputs': ['job'],
         description: 'The pipeline that makes the response: it begins with the slot "job".',
       },
     },

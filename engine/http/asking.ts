@@ -1,0 +1,38 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { parsedJson } from '../json/parse.ts'
+import type { WholeReply } from '../spec/dispatch.ts'
+import { GatewayError } from '../spec/error.ts'
+import type { Json, JsonObject } from '../spec/json.ts'
+import type { Ingress } from '../spec/slots.ts'
+import { BytesBody } from '../stream/body.ts'
+
+/** A request that no client has sent. */
+export interface Question {
+  /** The protocol that `body` is written in, and that the reply will be in, whatever the pipeline's clients speak. */
+  readonly protocol: string
+  readonly body: JsonObject
+  readonly headers?: IncomingHttpHeaders
+}
+
+/** A request from scratch, for a pipeline that reads it with `parse`. */
+export function asking({ protocol, body, headers = {} }: Question): Ingress {
+  const bytes = new BytesBody(Buffer.from(JSON.stringify(body)))
+  return {
+    method: 'POST',
+    path: '/',
+    params: {},
+    query: new URLSearchParams(),
+    headers: { ...headers, 'content-type': 'application/json' },
+    transport: 'http',
+    remote: '',
+    protocol,
+    body: (limit) =>
+      bytes.size > limit ? Promise.reject(new GatewayError('request_too_large', { limit })) : Promise.resolve(bytes),
+  }
+}
+
+/** The JSON of a reply, whether it was relayed or written here; undefined for a reply that is none. */
+export function replyJson({ body }: WholeReply): Json | undefined {
+  if (body.kind === 'json') return body.value
+  return body.kind === 'bytes' ? parsedJson(Buffer.from(body.bytes).toString()) : undefined
+}

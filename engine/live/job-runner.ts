@@ -1,0 +1,74 @@
+import type { GatewayError } from '../spec/error.ts'
+import type { Job } from '../spec/key-value.ts'
+import type { Reply } from '../spec/slots.ts'
+import { runExchange } from '../http/exchange.ts'
+import { readToEnd } from '../http/read-to-end.ts'
+import type { Sent } from '../http/reply.ts'
+import { ExchangeScope } from '../http/scope.ts'
+import { finish } from '../pipeline/finish.ts'
+import type { Bag, CompiledPipeline } from '../pipeline/run.ts'
+import type { Live } from './live.ts'
+
+/** A job that is under way. */
+export interface RunningJob {
+  /** Resolves once its pipeline and its `finally` are over. Rejects when `finally` has to be run again. */
+  readonly done: Promise<void>
+  /** Ends it early. */
+  abort(reason: GatewayError): void
+}
+
+/** Runs jobs through the pipelines of the running configuration. */
+export interface JobRunner {
+  /** Begins a job; undefined: the configuration of this process has no such pipeline. */
+  run(pipeline: string, job: Job): RunningJob | undefined
+  /**
+   * Runs `finally` alone, for a job that ended with `error` before or outside of this process. Rejects when that has to
+   * be done again, or elsewhere: this process has no such pipeline.
+   */
+  end(pipeline: string, job: Job, error: GatewayError): Promise<void>
+}
+
+/** Each job is an exchange of its own: the slot `job`, the job's id, and no client. */
+export function jobRunner(live: Pick<Live, 'acquire' | 'release'>): JobRunner {
+  /** A pipeline of the configuration that runs now, which is held until `work` is done. */
+  const withPipeline = (name: string, work: (pipeline: CompiledPipeline) => Promise<void>) => {
+    const snapshot = live.acquire()
+    const pipeline = snapshot.pipelines.get(name)
+    if (pipeline) return work(pipeline).finally(() => live.release(snapshot))
+    live.release(snapshot)
+    return undefined
+  }
+  return {
+    run(name, job) {
+      const scope = new ExchangeScope(job.id)
+      const done = withPipeline(name, async (pipeline) => {
+        const slots: Bag = { job }
+        const { failures } = await runExchange(pipeline, undefined, slots, scope, (reply) => forNobody(reply, scope))
+        settle(failures)
+      })
+      return done && { done, abort: (reason) => scope.abort(reason) }
+    },
+    async end(name, job, error) {
+      const { code, message, failure } = error
+      const { status } = failure
+      const outcome = { status, result: 'failed', error: { code, message }, duration: 0, bytes: 0 } as const
+      const ended = withPipeline(name, async (pipeline) =>
+        settle(await finish(pipeline, { job, outcome }, new ExchangeScope(job.id), error)),
+      )
+      if (!ended) throw new Error(`there is no pipeline "${name}" here`)
+      await ended
+    },
+  }
+}
+
+/** Throws the first failure that may not be there another time: what must be written is not. */
+function settle(failures: readonly GatewayError[]): void {
+  const passing = failures.find(({ retry }) => retry !== 'never')
+  if (passing) throw passing
+}
+
+/** Nobody waits for the reply: a stream is read so that its stages see all of it, and everything is let go. */
+function forNobody({ body }: Reply, scope: ExchangeScope): Promise<Sent> {
+  if (body.kind === 'stream') return readToEnd(body.source, scope)
+  return Promise.resolve({ bytes: 0, firstByte: undefined, left: false })
+}
