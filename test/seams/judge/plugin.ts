@@ -1,14 +1,6 @@
-import {
-  GatewayError,
-  asking,
-  definePlugin,
-  defineSlot,
-  defineStage,
-  duration,
-  durationSchema,
-  replyJson,
-} from 'sluice'
+import { GatewayError, definePlugin, defineSlot, defineStage } from 'sluice'
 import type { Dispatched, Json } from 'sluice'
+import { asking, duration, durationSchema, replyJson } from 'sluice/kit'
 
 /** What the model that judges has said, or the code of the error that kept it from it. */
 interface Verdict {
