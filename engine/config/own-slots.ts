@@ -87,6 +87,24 @@ export const ownSlots: readonly AnySlot[] = [
       bytes: 'number',
     },
   }),
+  defineSlot({
+    name: 'bill',
+    summary: 'What the exchange has used and what that costs.',
+    fields: {
+      tokens: {
+        input: 'number',
+        cacheRead: 'number',
+        cacheWrite: 'number',
+        cacheWriteHour: 'number',
+        output: 'number',
+        reasoning: 'number',
+      },
+      images: 'number',
+      characters: 'number',
+      seconds: 'number',
+      cost: { micros: 'number', origin: 'text' },
+    },
+  }),
 ]
 
 interface Property {

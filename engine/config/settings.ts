@@ -80,7 +80,8 @@ const model = {
     pricing: {
       type: 'object',
       additionalProperties: false,
-      description: 'What it costs. A kind of token without a price makes the cost of a request that uses it unknown.',
+      description:
+        'What it costs. A request that uses something without a price has an unknown cost. Tokens count where they have prices and the provider tells them; otherwise seconds, images and characters do, the first of them that has a price.',
       properties: {
         input: price('input tokens'),
         output: price('output tokens'),
@@ -91,6 +92,9 @@ const model = {
           minimum: 0,
           description: 'USD per million tokens written to a cache for an hour; unset: as `cache_write`.',
         },
+        images: { type: 'number', minimum: 0, description: 'USD per picture that is delivered.' },
+        characters: price('characters of a text that is spoken'),
+        seconds: { type: 'number', minimum: 0, description: 'USD per second of audio that is listened to.' },
       },
     },
     fallbacks: { ...names, default: [], description: 'Models to try next, in order.' },

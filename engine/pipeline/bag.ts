@@ -23,6 +23,7 @@ const own: { readonly [K in SlotName]?: Put } = {
   reply: (into, { reply }) => reply !== undefined && Boolean((into.reply = reply)),
   meter: (into, { meter }) => meter !== undefined && Boolean((into.meter = meter)),
   outcome: (into, { outcome }) => outcome !== undefined && Boolean((into.outcome = outcome)),
+  bill: (into, { bill }) => bill !== undefined && Boolean((into.bill = bill)),
 }
 
 /** How slots are copied, one after the other. */

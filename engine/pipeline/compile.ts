@@ -154,7 +154,7 @@ class Builder {
       const run = this.#settling(stage, built, at)
       const step = stageStep({ name, at, provides, gives, run, timeout, strict: this.#workshop.strict })
       if (!inFinally) return step
-      const dependsOn = [...needs, ...(stage.insists?.(config) ?? [])].filter((slot) => this.#after.has(slot))
+      const dependsOn = needs.filter((slot) => this.#after.has(slot))
       return dependsOn.length > 0 ? dependentStep(step, dependsOn, `${at} (${name})`) : step
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)

@@ -1,13 +1,20 @@
 import type { Offer, Provider } from './provider.ts'
 
-/** USD per million tokens. A bucket without a price makes the cost unknown as soon as it is used. */
+/** USD. What was used and has no price makes the cost unknown. */
 export interface Pricing {
+  /** Per million tokens. */
   readonly input?: number
   readonly output?: number
   readonly cache_read?: number
   readonly cache_write?: number
   /** Default: `cache_write`. */
   readonly cache_write_1h?: number
+  /** Each. */
+  readonly images?: number
+  /** Per million. */
+  readonly characters?: number
+  /** Each. */
+  readonly seconds?: number
 }
 
 /** Names that stand for no model: each request by them is given one of the pool. They are written in any case. */

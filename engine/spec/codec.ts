@@ -4,7 +4,7 @@ import type { ErrorDialect, Failure } from './error.ts'
 import type { EventOf, Operation, ReplyOf, RequestOf } from './operation.ts'
 import type { Frame } from './source.ts'
 import type { Envelope } from './slots.ts'
-import type { Metered } from './usage.ts'
+import type { Metered, Units } from './usage.ts'
 import type { ModelRecord } from './catalog.ts'
 import type { Offer } from './provider.ts'
 import type { Part } from './part.ts'
@@ -185,6 +185,11 @@ export interface Codec<O extends Operation = Operation> {
     stream(first: readonly Frame[], last: readonly Frame[]): Metered & { readonly complete: boolean }
     /** Of the end of an event that was too large to be kept; undefined when it cannot be the protocol's last one. */
     torn?(end: string): Metered | undefined
+    /**
+     * What was used beside tokens, as the answer tells it, or else the request: `answer` is the whole answer, or the last
+     * event of a streamed one; null where neither could be read.
+     */
+    units?(request: JsonObject, answer: Json, complete: boolean): Units
     /** Bytes of UTF-8 that the model has said in a frame of a streamed answer, its reasoning and calls included. */
     said?(frame: Frame): number
   }

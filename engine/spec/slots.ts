@@ -7,7 +7,7 @@ import type { Job } from './key-value.ts'
 import type { Operation, ReplyOf, RequestOf } from './operation.ts'
 import type { GenerateEvent } from './generate.ts'
 import type { Body, HeldBody, Source } from './source.ts'
-import type { Metered } from './usage.ts'
+import type { Bill, Metered } from './usage.ts'
 
 /**
  * Everything that can stand between two stages, by name. A stage says which slots it needs and which it provides,
@@ -27,6 +27,7 @@ export interface Slots {
   reply: Reply
   meter: Meter
   outcome: Outcome
+  bill: Bill
 }
 
 export type SlotName = keyof Slots

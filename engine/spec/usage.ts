@@ -14,9 +14,38 @@ export interface Usage {
   readonly reasoning: number
 }
 
+/** What an exchange has used beside tokens, as far as it is known. */
+export interface Units {
+  /** Pictures that were delivered. */
+  readonly images?: number
+  /** Characters (code points) of a text that was to be spoken. */
+  readonly characters?: number
+  /** Seconds of audio that were listened to. */
+  readonly seconds?: number
+}
+
+/** What an exchange has used, and what that costs. */
+export interface Bill extends Units {
+  /** Undefined: nobody can say. */
+  readonly tokens: Usage | undefined
+  readonly cost: Cost
+}
+
+/** What an exchange costs. */
+export interface Cost {
+  /** A whole number of micro-USD; undefined: unknown, which never means that it costs nothing. */
+  readonly micros: number | undefined
+  /**
+   * How it is known: `unasked`, no provider was asked, so that it costs nothing; `reported`, by what the provider said was
+   * used; `estimated`, by what arrived of an answer whose end nobody saw; `unknown`.
+   */
+  readonly origin: 'unasked' | 'reported' | 'estimated' | 'unknown'
+}
+
 /** What an exchange turned out to be, read from an answer without translating it. */
 export interface Metered {
   readonly usage?: Usage
+  readonly units?: Units
   /** Nobody saw the end of the answer: what its provider did not tell of its usage is counted by what arrived. */
   readonly estimated?: boolean
   /** The model the upstream says it used. */

@@ -1,22 +1,42 @@
-import type { Pricing, Usage } from '../../engine/index.ts'
+import type { Pricing, Units, Usage } from '../../engine/index.ts'
 
 /** Prices are kept to a billionth of a USD per million tokens: exact for every decimal price in use. */
 const SCALE = 1e9
 
 /**
- * The cost of one exchange in micro-USD, rounded half up. A price in USD per million tokens is one in micro-USD per
- * token. Undefined when it is unknown: a bucket was used that has no price, a number makes no sense, or the sum is too
- * large to count. Reasoning is priced as output.
+ * The cost of one exchange in micro-USD, rounded half up once. Tokens count where the model has prices for them and they
+ * are known; else seconds, images and characters, the first of them that has a price. Undefined when it is unknown:
+ * something was used that has no price or that nobody could count, a number makes no sense, or the sum is too large.
  */
-export function costOf(usage: Usage, pricing: Pricing | undefined): number | undefined {
+export function costOf(usage: Usage | undefined, pricing: Pricing = {}, units: Units = {}): number | undefined {
+  if (usage !== undefined && tokenPrices.some((name) => pricing[name] !== undefined))
+    return costOfTokens(usage, pricing)
+  for (const [name, micros] of unitPrices) {
+    const price = pricing[name]
+    if (price !== undefined) return costOfUnits(units[name], price, micros)
+  }
+  return usage && costOfTokens(usage, pricing)
+}
+
+const tokenPrices = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const
+
+/** What is counted where tokens are not, and the micro-USD that one costs at a price of 1. */
+const unitPrices = [
+  ['seconds', 1_000_000n],
+  ['images', 1_000_000n],
+  ['characters', 1n],
+] as const
+
+/** A price in USD per million tokens is one in micro-USD per token. Reasoning is priced as output. */
+function costOfTokens(usage: Usage, pricing: Pricing): number | undefined {
   const { cacheWriteHour = 0 } = usage
   const buckets: Buckets = [
-    [usage.input, pricing?.input],
-    [usage.cacheRead, pricing?.cache_read],
-    [usage.cacheWrite - cacheWriteHour, pricing?.cache_write],
-    [cacheWriteHour, pricing?.cache_write_1h ?? pricing?.cache_write],
-    [usage.output, pricing?.output],
-    [usage.reasoning, pricing?.output],
+    [usage.input, pricing.input],
+    [usage.cacheRead, pricing.cache_read],
+    [usage.cacheWrite - cacheWriteHour, pricing.cache_write],
+    [cacheWriteHour, pricing.cache_write_1h ?? pricing.cache_write],
+    [usage.output, pricing.output],
+    [usage.reasoning, pricing.output],
   ]
   let sum = 0
   for (const [tokens, price] of buckets) {
@@ -37,8 +57,20 @@ type Buckets = readonly (readonly [tokens: number, price: number | undefined])[]
 function largeCost(buckets: Buckets): number | undefined {
   let sum = 0n
   for (const [tokens, price = 0] of buckets) if (tokens > 0) sum += BigInt(tokens) * BigInt(Math.round(price * SCALE))
-  const micros = Number((sum + BigInt(SCALE / 2)) / BigInt(SCALE))
-  return isCount(micros) ? micros : undefined
+  return rounded(sum, BigInt(SCALE))
+}
+
+/** @param micros micro-USD that one costs at a price of 1 */
+function costOfUnits(amount: number | undefined, price: number, micros: bigint): number | undefined {
+  const thousandths = Math.round((amount ?? Number.NaN) * 1000)
+  const scaled = Math.round(price * SCALE)
+  if (!isCount(thousandths) || !isCount(scaled)) return undefined
+  return rounded(BigInt(thousandths) * BigInt(scaled) * micros, BigInt(SCALE) * 1000n)
+}
+
+function rounded(sum: bigint, scale: bigint): number | undefined {
+  const whole = Number((sum + scale / 2n) / scale)
+  return isCount(whole) ? whole : undefined
 }
 
 /** Whether every bucket is a number of tokens; anything else an upstream says is as good as nothing. */

@@ -1,13 +1,9 @@
 import { defineStage } from '../../engine/index.ts'
 import { isObject } from '../../engine/kit.ts'
-import type { Given, Host, Json, LogRow, Loss, Metered, Scope, Usage } from '../../engine/index.ts'
-import { costOf, isPlausible } from './cost.ts'
+import type { Given, Host, Json, LogRow, Loss, Metered, Scope } from '../../engine/index.ts'
 
-type Slots = Given<'outcome', 'ingress' | 'principal' | 'request' | 'model' | 'upstream' | 'meter'>
-interface Config {
-  readonly type: string
-  readonly bill: 'all' | 'input'
-}
+type Slots = Given<'outcome', 'ingress' | 'principal' | 'request' | 'model' | 'upstream' | 'meter' | 'bill'>
+
 /** Writes the row of the request log: who asked what, who answered, how it ended, what it took and what it cost. */
 export default defineStage({
   name: 'log',
@@ -18,27 +14,25 @@ export default defineStage({
     required: ['type'],
     properties: {
       type: { type: 'string', minLength: 1, description: 'What kind of exchange it was, to tell rows apart.' },
-      bill: {
-        enum: ['all', 'input'],
-        default: 'all',
-        description: 'Which tokens cost something: all, or the input alone.',
-      },
     },
   } as const,
   needs: ['outcome'],
-  reads: ['ingress', 'principal', 'request', 'model', 'upstream', 'meter'],
+  reads: ['ingress', 'principal', 'request', 'model', 'upstream', 'meter', 'bill'],
+  // A row must not get lost because its bill could not be made.
+  insists: () => ['bill'],
   provides: [],
-  build: (config, host) => (slots, scope) => {
-    host.record(rowOf(config, slots, scope, host))
-    return {}
-  },
+  build:
+    ({ type }, host) =>
+    (slots, scope) => {
+      host.record(rowOf(type, slots, scope, host))
+      return {}
+    },
 })
 
-function rowOf({ type, bill }: Config, slots: Slots, scope: Scope, host: Host): LogRow {
-  const { outcome, principal, request, model } = slots
+function rowOf(type: string, slots: Slots, scope: Scope, host: Host): LogRow {
+  const { outcome, principal, request, model, bill } = slots
   const metered = read(slots, host)
-  const usage = usageOf(metered, slots, scope)
-  const cost = costMicros(usage, bill, slots)
+  const usage = bill?.tokens
   const served = servedBy(slots, scope)
   return {
     id: scope.id,
@@ -60,22 +54,20 @@ function rowOf({ type, bill }: Config, slots: Slots, scope: Scope, host: Host): 
     cacheWriteTokens: usage?.cacheWrite ?? null,
     outputTokens: usage?.output ?? null,
     reasoningTokens: usage?.reasoning ?? null,
-    costMicros: cost,
+    costMicros: bill?.cost.micros ?? null,
     firstByte: outcome.firstByte === undefined ? null : Math.round(outcome.firstByte),
     duration: Math.round(outcome.duration),
     reference: referenceOf((slots.ingress?.headers ?? request?.headers)?.['x-request-id']),
     parent: scope.parent ?? null,
-    metadata: metadataOf(slots, scope, metered, usage, cost),
+    metadata: metadataOf(slots, scope, metered),
   }
 }
 
 /** Built field by field: most rows have few of them, and this is done for every request. */
 function metadataOf(
-  { outcome, upstream }: Slots,
+  { outcome, upstream, bill }: Slots,
   scope: Scope,
   metered: ReturnType<typeof read>,
-  usage: Usage | undefined,
-  cost: number | null,
 ): LogRow['metadata'] {
   const metadata: Record<string, Json> = scope.notes.size === 0 ? {} : Object.fromEntries(scope.notes)
   metadata['times'] = timesOf(scope.times)
@@ -84,9 +76,10 @@ function metadataOf(
   if (metered.stop !== undefined) metadata['stop'] = metered.stop
   if (metered.id !== undefined) metadata['upstream_id'] = metered.id
   if (metered.model !== undefined) metadata['upstream_model'] = metered.model
-  if (usage === undefined) metadata['usage'] = 'unknown'
+  if (bill?.tokens === undefined) metadata['usage'] = 'unknown'
   else if (metered.estimated) metadata['usage'] = 'estimated'
-  if (cost === null) metadata['cost'] = 'unknown'
+  if (metered.units !== undefined) metadata['units'] = { ...metered.units }
+  if (bill?.cost.micros === undefined) metadata['cost'] = 'unknown'
   if (outcome.error?.at !== undefined) metadata['error_at'] = outcome.error.at
   return metadata
 }
@@ -98,15 +91,6 @@ function lossesOf(losses: readonly Loss[]): Json {
   return losses
     .slice(0, keptLosses)
     .map(({ field, because }) => ({ field: field.slice(0, 128), because: because.slice(0, 256) }))
-}
-
-const NOTHING: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
-
-/** The tokens used: none when no provider was asked, undefined when one was and nobody can say. */
-function usageOf({ usage }: Metered, { model, outcome }: Slots, scope: Scope): Usage | undefined {
-  if (outcome.error?.code === 'worker_lost') return undefined
-  if (model === undefined && !scope.times.some(({ name }) => name === 'upstream')) return NOTHING
-  return usage !== undefined && isPlausible(usage) ? usage : undefined
 }
 
 /** The model that served or, when none did, the last that was tried. */
@@ -130,12 +114,6 @@ function read({ meter }: Slots, { log }: Host): Metered & { readonly losses: rea
     log.warn({ err: error }, 'the answer could not be metered')
     return { losses: [] }
   }
-}
-
-function costMicros(usage: Usage | undefined, bill: Config['bill'], { model }: Slots): number | null {
-  if (usage === undefined) return null
-  const billed = bill === 'input' ? { ...usage, output: 0, reasoning: 0 } : usage
-  return costOf(billed, model?.model.pricing) ?? null
 }
 
 /** The client's own name for its request, when it is one that cannot do harm in a log or a header. */

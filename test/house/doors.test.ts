@@ -13,8 +13,9 @@ const promised = {
       noConfig`,
     types: `
       Amendment Annotation Answer AnswerContent Answering AnyCodec AnyProvider AnyService AnySignal AnySlot AnyStage
-      Ask Asked AudioPart Body ByteBudget CacheMark Call Candidate Catalog ChoiceQuestion Codec Completion ConfigOf
-      Configured CustomTool DecideAnswer DecideQuestion DecideReply DecideRequest DispatchOptions Dispatched End Envelope ErrorCode
+      Ask Asked AudioPart Bill Body ByteBudget CacheMark Call Candidate Catalog ChoiceQuestion Codec Completion ConfigOf
+      Configured Cost CustomTool DecideAnswer DecideQuestion DecideReply DecideRequest DispatchOptions Dispatched End
+      Envelope ErrorCode
       ErrorDialect ErrorOptions ErrorRow EventMap EventOf EventReader EventWriter Evidence Facts Failure FilePart
       Flaw Flow Format Frame FunctionTool GenerateEvent GenerateReply GenerateRequest Given Gives Head Held HeldBody
       Hidden Host HostStatus ImagePart Ingress Item Job Jobs Json JsonObject KeyValue Keys LogRow Logprob Look Loss
@@ -24,7 +25,7 @@ const promised = {
       RequestOf Rest Restore Retry Run Scope ScoreQuestion Seal Search SearchLocation SearchWish SearchedPage
       ServerSettings ServiceConfiguration ServiceHost ServiceName ServiceParts Services Session Settle Settled Sink
       SlotField SlotFields SlotName SlotParts Slots SocketDialect SocketWriter Source StageParts StopReason
-      StreamGuard Target TextPart Timing Tool ToolCall ToolChoice ToolRef ToolResult Traits Unshown Upstream
+      StreamGuard Target TextPart Timing Tool ToolCall ToolChoice ToolRef ToolResult Traits Units Unshown Upstream
       UpstreamAnswer Usage Used View Views Vote WholeReply`,
   },
   'engine/kit.ts': {

@@ -28,7 +28,7 @@ summary: Changes requests.
 protocol: ${protocol}
 routes: [POST /${protocol}]
 stages: [{ auth: { with: key } }, parse, ${stages}, validate, resolve, pin, allow, { attempt: { do: [translate, call, translate-back] } }]
-finally: [{ log: { type: ${protocol} } }]
+finally: [price, { log: { type: ${protocol} } }]
 `
 
 describe('stages that change requests', () => {

@@ -19,6 +19,7 @@ stages:
   - use: route # the stages of another pipeline, here
   - use: generate
 finally:
+  - price
   - log: { type: chat }
 \`\`\`
 

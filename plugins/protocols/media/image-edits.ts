@@ -2,6 +2,7 @@ import { defineCodec } from '../../../engine/index.ts'
 import { dialect, fail, failed } from './dialect.ts'
 import { file, flagOrText, head, model, numberOrText, text, textOrNull } from './fields.ts'
 import { pictureMeter } from './meter.ts'
+import { pictures } from './units.ts'
 
 /** A picture: a file of a form, or in JSON its address, its data URL, or an object that holds either or a file id. */
 const picture = { type: ['object', 'string'] } as const
@@ -38,7 +39,7 @@ export default defineCodec({
   },
   head,
   error: dialect,
-  meter: pictureMeter(['image_edit.completed']),
+  meter: { ...pictureMeter(['image_edit.completed']), units: pictures },
   failed,
   fail,
 })

@@ -2,6 +2,7 @@ import { defineCodec } from '../../../engine/index.ts'
 import { dialect, fail, failed } from './dialect.ts'
 import { head, model, text, textOrNull } from './fields.ts'
 import { pictureMeter } from './meter.ts'
+import { pictures } from './units.ts'
 
 /** `POST /v1/images/generations`: pictures out of a text, whole or streamed. */
 export default defineCodec({
@@ -30,7 +31,7 @@ export default defineCodec({
   },
   head,
   error: dialect,
-  meter: pictureMeter(['image_generation.completed']),
+  meter: { ...pictureMeter(['image_generation.completed']), units: pictures },
   failed,
   fail,
 })

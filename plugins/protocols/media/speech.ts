@@ -2,6 +2,7 @@ import { defineCodec } from '../../../engine/index.ts'
 import { dialect, fail, failed } from './dialect.ts'
 import { model, text, textOrNull } from './fields.ts'
 import { meter } from './meter.ts'
+import { spoken } from './units.ts'
 
 /** `POST /v1/audio/speech`: spoken text. Answers audio, or a stream of events with `stream_format: sse`. */
 export default defineCodec({
@@ -24,7 +25,7 @@ export default defineCodec({
   },
   head: (body) => ({ model: body['model'] as string, stream: body['stream_format'] === 'sse', background: false }),
   error: dialect,
-  meter: meter(['speech.audio.done']),
+  meter: { ...meter(['speech.audio.done']), units: spoken },
   failed,
   fail,
 })

@@ -2,6 +2,7 @@ import { defineCodec } from '../../../engine/index.ts'
 import { dialect, fail, failed } from './dialect.ts'
 import { file, flagOrText, head, model, numberOrText, textOrNull } from './fields.ts'
 import { meter } from './meter.ts'
+import { heard } from './units.ts'
 
 /** `POST /v1/audio/transcriptions`: what is said in a recording, as JSON, plain text, subtitles or a stream. */
 export default defineCodec({
@@ -25,7 +26,7 @@ export default defineCodec({
   },
   head,
   error: dialect,
-  meter: meter(['transcript.text.done']),
+  meter: { ...meter(['transcript.text.done']), units: heard },
   failed,
   fail,
 })

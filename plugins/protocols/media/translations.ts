@@ -2,6 +2,7 @@ import { defineCodec } from '../../../engine/index.ts'
 import { dialect } from './dialect.ts'
 import { file, model, numberOrText, textOrNull } from './fields.ts'
 import { meter } from './meter.ts'
+import { heard } from './units.ts'
 
 /** `POST /v1/audio/translations`: what is said in a recording, in English. Never streamed. */
 export default defineCodec({
@@ -17,5 +18,5 @@ export default defineCodec({
   },
   head: (body) => ({ model: body['model'] as string, stream: false, background: false }),
   error: dialect,
-  meter: meter([]),
+  meter: { ...meter([]), units: heard },
 })

@@ -15,6 +15,7 @@ import { namedEvents } from './answer-model.ts'
 import { estimated, saidIn } from './estimated.ts'
 import type { Back, Exchange } from './translate-back.ts'
 import { asked, eventStream } from './translate-back.ts'
+import { unitsOfStream } from './units.ts'
 import { cutShort, failureOf } from './failure.ts'
 import { withoutHidden } from './without-hidden.ts'
 import { withoutSecrets } from './without-secrets.ts'
@@ -96,7 +97,8 @@ class Relay implements Transform {
     const told = this.#read ?? metered(codec, this.#ends, this.#ends.last(nearEnd))
     const whole = (this.#ended && told.complete && !this.#failure) || (told.usage && told.stop !== undefined)
     const usage = whole || !codec.meter.said ? {} : estimated(request, told.usage, saidIn(codec, this.#ends))
-    return { ...told, ...usage, ...(this.#failure ? { failure: this.#failure, complete: false } : {}) }
+    const units = unitsOfStream(this.#exchange, this.#ends, told.complete && !this.#failure)
+    return { ...told, ...usage, ...units, ...(this.#failure ? { failure: this.#failure, complete: false } : {}) }
   }
 
   #passed(bytes: Uint8Array): Uint8Array {

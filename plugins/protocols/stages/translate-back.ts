@@ -27,6 +27,7 @@ import { shown } from './failure.ts'
 import { relayed } from './relayed.ts'
 import { cutReply } from './stop-cut.ts'
 import { Views } from './views.ts'
+import { unitsOf } from './units.ts'
 import { folded, fromNeutral, written } from './written.ts'
 
 const shownLosses = 20
@@ -114,7 +115,11 @@ function back(exchange: Exchange, answer: UpstreamAnswer): Back | Promise<Back> 
       if (relays && !(exchange.request.stream && exchange.codec.events)) return whole(exchange, answer)
       return printed(exchange, replyOf(exchange, answer))
     case 'bytes':
-      return { body: { kind: 'stream', source: answer.source, type: answer.type }, meter: meterOf({}), losses: [] }
+      return {
+        body: { kind: 'stream', source: answer.source, type: answer.type },
+        meter: meterOf(unitsOf(exchange, null)),
+        losses: [],
+      }
     case 'events':
       // A client that did not ask to stream reads one answer, whatever the provider made of that.
       return relays && (exchange.request.stream || !exchange.codec.events)
@@ -162,7 +167,12 @@ function whole(exchange: Exchange, answer: WholeAnswer): Back {
   const { bytes, body, type } = answer
   views?.look(() => replyOf(exchange, answer) as GenerateReply)
   let read: ReturnType<Meter['read']> | undefined
-  const meter = { read: () => (read ??= { ...(body === null ? {} : codec.meter.reply(body)), ...wholly }) }
+  const metered = () => ({
+    ...(body === null ? {} : codec.meter.reply(body)),
+    ...unitsOf(exchange, body),
+    ...wholly,
+  })
+  const meter = { read: () => (read ??= metered()) }
   const given = own && body !== null ? named(bytes, candidate.model.name) : bytes
   return { body: { kind: 'bytes', bytes: given, type }, meter, losses: upstream.losses }
 }

@@ -23,7 +23,7 @@ const crash = `export default {
 `
 const pipelines = {
   'pipelines/chat.yaml':
-    'name: chat\nsummary: Chat.\nprotocol: chat\nroutes: [POST /chat]\nstages: [auth, parse, resolve, pin, { attempt: { do: [translate, call, translate-back] } }]\nfinally: [{ log: { type: chat } }]\n',
+    'name: chat\nsummary: Chat.\nprotocol: chat\nroutes: [POST /chat]\nstages: [auth, parse, resolve, pin, { attempt: { do: [translate, call, translate-back] } }]\nfinally: [price, { log: { type: chat } }]\n',
   'pipelines/crash.yaml': 'name: crash\nsummary: Fails.\npublic: true\nroutes: [GET /crash]\nstages: [crash]\n',
   'pipelines/health.yaml':
     'name: ready\nsummary: Ready.\npublic: true\nroutes: [GET /ready]\nstages: [{ health: { report: ready } }]\n',

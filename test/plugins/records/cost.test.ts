@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import type { Pricing, Usage } from '../../../engine/index.ts'
+import type { Pricing, Units, Usage } from '../../../engine/index.ts'
 import { costOf, isPlausible } from '../../../plugins/records/cost.ts'
 
 const NONE: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
@@ -50,6 +50,40 @@ describe('plugins/records/cost', () => {
   ]
   for (const [what, used, pricing, expected] of table) {
     it(`counts ${what}`, () => expect(costOf({ ...NONE, ...used }, pricing)).to.equal(expected))
+  }
+
+  const inUnits: readonly (readonly [string, Usage | undefined, Pricing, Units, number | undefined])[] = [
+    ['seconds', undefined, { seconds: 0.0001 }, { seconds: 12.345 }, 1235],
+    ['images', undefined, { images: 0.04 }, { images: 3 }, 120_000],
+    ['characters', undefined, { characters: 15 }, { characters: 101 }, 1515],
+    ['no images', undefined, { images: 0.04 }, { images: 0 }, 0],
+    ['a price that binary fractions miss', undefined, { images: 0.29 }, { images: 1 }, 290_000],
+    ['expensive pictures', undefined, { images: 1_000_000 }, { images: 1 }, 1e12],
+    [
+      'tokens before units, where they have prices',
+      { ...NONE, input: 4 },
+      { input: 0.25, seconds: 1 },
+      { seconds: 9 },
+      1,
+    ],
+    ['units where tokens have no prices', { ...NONE, input: 4 }, { seconds: 1 }, { seconds: 9 }, 9_000_000],
+    ['units where nobody knows the tokens', undefined, { input: 1, images: 1 }, { images: 2 }, 2_000_000],
+    [
+      'seconds before images and characters',
+      undefined,
+      { seconds: 1, images: 2, characters: 3 },
+      { seconds: 1, images: 1 },
+      1_000_000,
+    ],
+    ['a price whose amount nobody knows', undefined, { seconds: 1, images: 1 }, { images: 1 }, undefined],
+    ['units without a price', undefined, {}, { images: 1 }, undefined],
+    ['an amount that makes no sense', undefined, { seconds: 1 }, { seconds: -1 }, undefined],
+    ['an amount that is no number', undefined, { seconds: 1 }, { seconds: Number.NaN }, undefined],
+    ['a price that makes no sense', undefined, { images: -1 }, { images: 1 }, undefined],
+    ['nothing that is known', undefined, {}, {}, undefined],
+  ]
+  for (const [what, usage, pricing, units, expected] of inUnits) {
+    it(`counts ${what}`, () => expect(costOf(usage, pricing, units)).to.equal(expected))
   }
 
   it('is a whole number within half a unit of the product, whatever the price', () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Host, Json, LogRow, Metered, Outcome, Scope, Usage } from '../../../engine/index.ts'
 import log from '../../../plugins/records/log.ts'
+import price from '../../../plugins/records/price.ts'
 
 const USAGE: Usage = { input: 100, cacheRead: 40, cacheWrite: 0, output: 10, reasoning: 5 }
 const OUTCOME: Outcome = { status: 200, result: 'completed', firstByte: 12.4, duration: 100.6, bytes: 7 }
@@ -34,9 +35,20 @@ function rowOf(slots: object, { notes = new Map(), times = [], attempt = 1 }: Gi
     record: (row: LogRow) => rows.push(row),
   } as unknown as Host
   const scope = { id: 'id-1', attempt, notes, times, elapsed: () => 100 } as unknown as Scope
-  expect(log.build({ type: 'chat' }, host)({ outcome: OUTCOME, ...slots }, scope)).to.deep.equal({})
+  const given = { outcome: OUTCOME, ...slots }
+  const bill = billOf(given, scope)
+  expect(log.build({ type: 'chat' }, host)({ ...given, ...bill }, scope)).to.deep.equal({})
   expect(rows).to.have.length(1)
   return rows[0] as LogRow
+}
+
+/** What `price` gives; nothing where it fails. */
+function billOf(slots: object, scope: Scope): object {
+  try {
+    return price.build({ tokens: 'all' }, {} as Host)(slots, scope)
+  } catch {
+    return {} // The answer cannot be metered.
+  }
 }
 
 describe('plugins/records/log', () => {
@@ -181,6 +193,14 @@ describe('plugins/records/log', () => {
     warnings.length = 0
     expect(rowOf({ model: MODEL, meter }).metadata).to.deep.equal({ times: {}, usage: 'unknown', cost: 'unknown' })
     expect(warnings).to.deep.equal(['broken'])
+  })
+
+  it('tells what was used beside tokens', () => {
+    const metered = { units: { seconds: 2.5 } }
+    const model = { ...MODEL, model: { name: 'whisper', pricing: { seconds: 0.0001 } } }
+    const row = rowOf({ model, meter: meterOf(metered) })
+    expect(row).to.include({ inputTokens: null, costMicros: 250 })
+    expect(row.metadata).to.deep.equal({ times: {}, usage: 'unknown', units: { seconds: 2.5 } })
   })
 
   it('tells when the client left', () => {

@@ -1,0 +1,98 @@
+import { expect } from 'chai'
+import { toFile } from 'openai'
+import { openai } from '../support/clients.ts'
+import { startGateway } from '../support/gateway.ts'
+import type { Gateway } from '../support/gateway.ts'
+import { scriptedUpstream } from '../support/upstream.ts'
+import type { Script, ScriptedUpstream } from '../support/upstream.ts'
+
+/** A picture that is too large to be kept whole until its stream has ended. */
+const picture = 'A'.repeat(600_000)
+const audio: Script = { headers: { 'content-type': 'audio/mpeg' }, body: Buffer.from([1, 2, 3]) }
+const file = () => toFile(Buffer.from('a recording'), 'call.mp3', { type: 'audio/mpeg' })
+
+describe('what is not paid for in tokens', () => {
+  let upstream: ScriptedUpstream
+  let gateway: Gateway
+  before(async () => {
+    upstream = await scriptedUpstream()
+    const model = (name: string, pricing: object) => ({ name, provider: 'vendor', pricing })
+    gateway = await startGateway({
+      providers: [{ name: 'vendor', type: 'native', base_url: upstream.url, api_key: 'upstream-key' }],
+      models: [
+        model('painter', { images: 0.04 }),
+        model('speaker', { characters: 15 }),
+        model('listener', { seconds: 0.0001 }),
+        model('tokens', { input: 1, output: 10, seconds: 1 }),
+      ],
+    })
+  })
+  after(async () => {
+    await gateway.close()
+    await upstream.close()
+  })
+
+  const last = async () => {
+    const row = (await gateway.rows()).at(-1)
+    const { units, usage, cost } = JSON.parse(row?.metadata ?? '{}') as Record<string, unknown>
+    return { micros: row?.cost_micros, tokens: row?.input_tokens, units, usage, cost }
+  }
+
+  it('is paid for by the picture, of an answer and of a stream', async () => {
+    upstream.answer({ body: { created: 1, data: [{ b64_json: 'AA==' }, { b64_json: 'AA==' }] } })
+    const request = { model: 'painter', prompt: 'a cat' } as const
+    await openai(gateway).images.generate({ ...request, n: 2 })
+    const two = { micros: 80_000, tokens: null, units: { images: 2 }, usage: 'unknown', cost: undefined }
+    expect(await last()).to.deep.equal(two)
+    const completed = { type: 'image_generation.completed', b64_json: picture }
+    upstream.answer({ frames: [{ data: completed }] })
+    const stream = await openai(gateway).images.generate({ ...request, stream: true })
+    for await (const event of stream) expect(event.type).to.equal('image_generation.completed')
+    expect(await last()).to.deep.equal({ ...two, micros: 40_000, units: { images: 1 } })
+  })
+
+  it('has an unknown cost where the client left before its picture came', async () => {
+    const before = (await gateway.rows()).length
+    const partial = { type: 'image_generation.partial_image', b64_json: 'AA==', partial_image_index: 0 }
+    upstream.answer({ frames: [{ data: partial }], ending: 'hang' })
+    const stream = await openai(gateway).images.generate({ model: 'painter', prompt: 'a cat', stream: true })
+    for await (const event of stream) {
+      expect(event.type).to.equal('image_generation.partial_image')
+      break
+    }
+    await upstream.closed()
+    while ((await gateway.rows()).length === before) await new Promise(setImmediate)
+    expect(await last()).to.deep.include({ micros: null, units: undefined, cost: 'unknown' })
+  })
+
+  it('is paid for by the character that is spoken', async () => {
+    upstream.answer(audio)
+    await openai(gateway).audio.speech.create({ model: 'speaker', voice: 'alloy', input: 'Grüße 👋' })
+    expect(await last()).to.deep.include({ micros: 105, units: { characters: 7 } })
+  })
+
+  it('is paid for by the second that is listened to, of an answer and of a stream', async () => {
+    const usage = { type: 'duration', seconds: 9 }
+    upstream.answer({ body: { text: 'Hello', usage } })
+    await openai(gateway).audio.transcriptions.create({ model: 'listener', file: await file() })
+    expect(await last()).to.deep.include({ micros: 900, units: { seconds: 9 } })
+    upstream.answer({ frames: [{ data: { type: 'transcript.text.done', text: 'Hello', usage } }] })
+    const stream = await openai(gateway).audio.transcriptions.create({
+      model: 'listener',
+      file: await file(),
+      stream: true,
+    })
+    for await (const event of stream) expect(event.type).to.equal('transcript.text.done')
+    expect(await last()).to.deep.include({ micros: 900, units: { seconds: 9 } })
+    upstream.answer({ body: { text: 'Hello', language: 'en', duration: 8.47, segments: [] } })
+    await openai(gateway).audio.translations.create({ model: 'listener', file: await file() })
+    expect(await last()).to.deep.include({ micros: 847, units: { seconds: 8.47 } })
+  })
+
+  it('is paid for in tokens where the provider counts them and they have prices', async () => {
+    const usage = { type: 'tokens', input_tokens: 14, output_tokens: 45, total_tokens: 59 }
+    upstream.answer({ body: { text: 'Hello', usage } })
+    await openai(gateway).audio.transcriptions.create({ model: 'tokens', file: await file() })
+    expect(await last()).to.deep.equal({ micros: 464, tokens: 14, units: undefined, usage: undefined, cost: undefined })
+  })
+})
