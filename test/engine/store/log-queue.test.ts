@@ -3,7 +3,6 @@ import { EventEmitter, once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createInterface } from 'node:readline'
 import { Readable, Writable } from 'node:stream'
 import { mock } from 'node:test'
@@ -214,21 +213,17 @@ describe('engine/store/log-queue', () => {
     })
     contract()
 
-    it('drops the oldest rows when the queue is full, says so once and does not slow down', async () => {
+    it('drops the oldest rows when the queue is full, and says so once', async () => {
       const { messages, log } = lines()
       const locker = new BetterSqlite(join(folder, 'sluice.db'))
       locker.exec('begin immediate')
       const queue = queueOn({ log, limit: 1_000 })
       queue.write(row('first'))
       const flushed = queue.flush()
-      const delay = monitorEventLoopDelay({ resolution: 5 })
-      delay.enable()
       for (const id of numbered(1_500)) {
         queue.write(row(id))
         if (Number(id) % 100 === 0) await new Promise(setImmediate)
       }
-      delay.disable()
-      expect(delay.max / 1e6).to.be.below(100)
       expect(queue.counters).to.include({ written: 0, dropped: 500, pending: 1_001 })
       expect(messages).to.deep.equal(['the queue of the request log is full; its oldest rows are dropped'])
       locker.exec('rollback')
@@ -237,6 +232,29 @@ describe('engine/store/log-queue', () => {
       await queue.flush()
       expect(await ids(database)).to.deep.equal([...numbered(1_500).slice(500), 'first'])
       expect(queue.counters).to.include({ written: 1_001, dropped: 500, pending: 0 })
+    })
+
+    it('takes a row as quickly when it is full as when it is not', async () => {
+      const other = `sqlite:${folder}/other.db`
+      await (await openDatabase(other)).close()
+      const locker = new BetterSqlite(join(folder, 'other.db'))
+      locker.exec('begin immediate')
+      /** Microseconds of this thread for 20,000 rows. */
+      const took = (limit: number): number => {
+        const queue = queueOn({ url: other, log: lines().log, limit })
+        for (const id of numbered(limit)) queue.write(row(`${limit}-${id}`))
+        const before = process.threadCpuUsage()
+        for (const id of numbered(20_000)) queue.write(row(`${limit}+${id}`))
+        const { user, system } = process.threadCpuUsage(before)
+        queues.push(queue)
+        return user + system
+      }
+      const queues: LogQueue[] = []
+      const [few, many] = [took(100), took(5_000)]
+      locker.exec('rollback')
+      locker.close()
+      await Promise.all(queues.map((queue) => queue.close()))
+      expect(many / few).to.be.below(10)
     })
 
     it('says why it fails on a full disk, and goes on when there is room', async () => {
