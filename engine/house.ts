@@ -27,6 +27,7 @@ import { StartError } from './store/database.ts'
 import type { Database } from './store/database.ts'
 import { keyPoll } from './store/keys.ts'
 import type { ApiKeys } from './store/keys.ts'
+import { migrateService } from './store/migrate-service.ts'
 import type { Secrets } from './store/redaction.ts'
 import { changedForGood, openStores, pollKeys } from './store/stores.ts'
 import type { Stores } from './store/stores.ts'
@@ -89,7 +90,14 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const warmth = new Warmth(log)
   let stores: Stores | undefined
   let draining = false
-  const services = new OpenServices({ log, hostFor: (service) => serviceHost(house, service) })
+  const services = new OpenServices({
+    log,
+    async prepare(service) {
+      const { database, rows } = opened(stores)
+      await migrateService(database, service)
+      return serviceHost(house, { database, rows }, service)
+    },
+  })
   const house: HouseHost = {
     log,
     services,

@@ -97,7 +97,7 @@ function problemOfSignal({ name, module }: Record<string, unknown>): Problem {
 }
 
 function problemOfService(service: Record<string, unknown>): Problem {
-  const { name, section, uses, open, settings } = service
+  const { name, section, uses, open, settings, migrations } = service
   // Its tables and its section are named after it.
   const isWord = (word: unknown) => typeof word === 'string' && /^[a-z][a-z0-9_]*$/.test(word)
   if (!isWord(name)) return { problem: 'a service needs a name of lower-case letters, digits and "_"' }
@@ -105,7 +105,16 @@ function problemOfService(service: Record<string, unknown>): Problem {
   if (!isWord(section)) return { problem: `${owner}: "section" must be lower-case letters, digits and "_"` }
   if (!isNames(uses)) return { problem: `${owner}: "uses" must be a list of services` }
   if (open !== undefined && typeof open !== 'function') return { problem: `${owner}: "open" must be a function` }
-  return problemOfSchema(owner, settings)
+  return problemOfMigrations(owner, migrations) ?? problemOfSchema(owner, settings)
+}
+
+function problemOfMigrations(owner: string, migrations: unknown): Problem {
+  const list = Array.isArray(migrations) ? (migrations as unknown[]) : [undefined]
+  const names = list.map((one) => (isObject(one) && typeof one['up'] === 'function' ? one['name'] : undefined))
+  if (!names.every((name) => typeof name === 'string' && name !== ''))
+    return { problem: `${owner}: "migrations" must be a list, each with a name and a function "up"` }
+  if (new Set(names).size < names.length) return { problem: `${owner}: two migrations have the same name` }
+  return undefined
 }
 
 function problemOfCodec(codec: Record<string, unknown>): Problem {

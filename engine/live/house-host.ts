@@ -2,7 +2,10 @@ import { pino } from 'pino'
 import type { Logger } from 'pino'
 import type { Settings } from '../config/settings.ts'
 import type { Path } from '../config/source.ts'
+import type { TableQueries } from '../spec/database.ts'
 import type { AnyService, ServiceHost } from '../spec/service.ts'
+import { isTableOf } from '../store/migrate-service.ts'
+import type { Stores } from '../store/stores.ts'
 import type { Host, HostStatus } from '../spec/stage.ts'
 import type { Keys, LogRow } from '../spec/store.ts'
 import { byteBudget } from '../stream/in-hand.ts'
@@ -82,9 +85,21 @@ export function emptyHouse(version: string): HouseHost {
   }
 }
 
-/** What a service is opened with. */
-export function serviceHost(house: HouseHost, { name }: AnyService): ServiceHost {
+/** What a service is opened with: what the house lends, and the stores for its tables. */
+export function serviceHost(
+  house: HouseHost,
+  { database, rows }: Pick<Stores, 'database' | 'rows'>,
+  { name }: AnyService,
+): ServiceHost {
   return {
+    get database() {
+      return database.query as unknown as TableQueries
+    },
+    rows: (statement) => database.rows(statement),
+    append(table, row) {
+      if (!isTableOf(name, table)) throw new Error(`the table "${String(table)}" is not of the service "${name}"`)
+      rows.append(table, row)
+    },
     log: house.log.child({ service: name }),
     scrub: (text) => house.scrub(text),
     inHand: house.inHand,

@@ -17,7 +17,8 @@ const openDeadline = 60_000
 /** What services are opened with. */
 export interface Opening {
   readonly log: Logger
-  hostFor(service: AnyService): ServiceHost
+  /** Brings the tables of a service up to date, and gives what it is opened with. */
+  prepare(service: AnyService): Promise<ServiceHost>
 }
 
 /**
@@ -63,7 +64,8 @@ export class OpenServices {
   async #open(service: AnyService): Promise<Open> {
     // A service that is not opened is its settings.
     if (service.open === undefined) return { configure: (settings) => ({ view: settings }) }
-    return inTime(service.open(this.#opening.hostFor(service)), 'it was not open', (open) => this.#end(service, open))
+    const host = await this.#opening.prepare(service)
+    return inTime(service.open(host), 'it was not open', (open) => this.#end(service, open))
   }
 
   async #close({ service, open }: Held): Promise<void> {

@@ -1,7 +1,9 @@
 import type { JSONSchema } from 'json-schema-to-ts'
+import type { Insertable } from 'kysely'
 import type { Catalog } from './catalog.ts'
 import { noConfig } from './config.ts'
 import type { ConfigOf } from './config.ts'
+import type { ServiceMigration, TableQueries, Tables } from './database.ts'
 import type { Host } from './stage.ts'
 
 /**
@@ -16,10 +18,21 @@ export type ServiceName = keyof Services
 export type Views<U extends ServiceName> = { readonly [N in U]: Services[N] }
 
 /** What the house offers to a service while it is opened: nothing of a configuration, which it outlives. */
-export type ServiceHost = Pick<
+export interface ServiceHost extends Pick<
   Host,
   'log' | 'scrub' | 'inHand' | 'keyValue' | 'jobs' | 'seal' | 'unseal' | 'work' | 'warm' | 'version'
->
+> {
+  /** The configured database. The query builder is loaded with the first use of it: it is large. */
+  readonly database: TableQueries
+  /** Runs a statement of its own that takes no parameters, without the query builder, and gives its rows. */
+  rows<R>(statement: string): Promise<readonly R[]>
+  /**
+   * Hands a row of texts, numbers and nulls to the thread that writes rows in bulk; never waits. A process that is killed
+   * loses the rows of the last 100 ms, a queue that is full its oldest. A row that breaks a constraint is dropped, one that
+   * is there already is passed over. Throws when the table is not the service's own.
+   */
+  append<T extends keyof Tables>(table: T, row: Insertable<Tables[T]>): void
+}
 
 /** What a service can read of the configuration that it is configured for, beside its own settings. */
 export interface ServiceConfiguration {
@@ -65,6 +78,8 @@ interface Described<N extends ServiceName, S, U extends ServiceName> {
   readonly secrets?: readonly string[]
   /** Services whose views it is configured with. They are opened first. */
   readonly uses?: readonly U[]
+  /** What makes its tables, in order. They ran before it is opened. */
+  readonly migrations?: readonly ServiceMigration[]
   /** Says what its schema cannot say. It also runs where nothing is opened. */
   check?(settings: ConfigOf<S>, report: Report): void
 }
@@ -89,6 +104,7 @@ export interface AnyService {
   readonly section: string
   readonly secrets?: readonly string[]
   readonly uses: readonly string[]
+  readonly migrations: readonly ServiceMigration[]
   // oxlint-disable-next-line typescript/no-explicit-any
   check?(settings: any, report: Report): void
   // oxlint-disable-next-line typescript/no-explicit-any
@@ -101,5 +117,12 @@ export function defineService<
   const S = typeof noConfig,
   const U extends ServiceName = never,
 >(service: ServiceParts<N, S, U>): AnyService {
-  return { kind: 'service', settings: noConfig, section: service.name, uses: [], ...service } as unknown as AnyService
+  return {
+    kind: 'service',
+    settings: noConfig,
+    section: service.name,
+    uses: [],
+    migrations: [],
+    ...service,
+  } as unknown as AnyService
 }

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type BetterSqlite from 'better-sqlite3'
 import type * as kysely from 'kysely'
 import { openFile, placeOf } from './place.ts'
-import type { Tables } from './tables.ts'
+import type { EngineTables } from './tables.ts'
 
 export * from './place.ts'
 
@@ -11,7 +11,7 @@ export interface Database {
   readonly url: string
   readonly dialect: 'sqlite' | 'postgres'
   /** The query builder. It is loaded with its first use: it is large, and most of serving needs none of it. */
-  readonly query: kysely.Kysely<Tables>
+  readonly query: kysely.Kysely<EngineTables>
   /** Runs a statement of our own that takes no parameters, without the query builder, and gives its rows. */
   readonly rows: <R>(statement: string) => Promise<readonly R[]>
   readonly close: () => Promise<void>
@@ -22,16 +22,16 @@ const require = createRequire(import.meta.url)
 /** A query builder that is made when it is asked for. */
 class Lazy {
   readonly #dialect: (builder: typeof kysely) => kysely.Dialect
-  #query: kysely.Kysely<Tables> | undefined
+  #query: kysely.Kysely<EngineTables> | undefined
 
   constructor(dialect: (builder: typeof kysely) => kysely.Dialect) {
     this.#dialect = dialect
   }
 
-  get query(): kysely.Kysely<Tables> {
+  get query(): kysely.Kysely<EngineTables> {
     if (this.#query) return this.#query
     const builder = require('kysely') as typeof kysely
-    return (this.#query = new builder.Kysely<Tables>({ dialect: this.#dialect(builder) }))
+    return (this.#query = new builder.Kysely<EngineTables>({ dialect: this.#dialect(builder) }))
   }
 
   async destroy(): Promise<void> {
@@ -39,9 +39,30 @@ class Lazy {
   }
 }
 
+/**
+ * SQLite whose transactions take the lock for writing as they begin: one that has only read fails when it writes at
+ * last and another process has written meanwhile.
+ */
+function immediateDialect(
+  { CompiledQuery, SqliteDialect, SqliteDriver }: typeof kysely,
+  file: BetterSqlite.Database,
+): kysely.Dialect {
+  class ImmediateDriver extends SqliteDriver {
+    override async beginTransaction(connection: kysely.DatabaseConnection): Promise<void> {
+      await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+    }
+  }
+  class ImmediateDialect extends SqliteDialect {
+    override createDriver(): kysely.Driver {
+      return new ImmediateDriver({ database: file })
+    }
+  }
+  return new ImmediateDialect({ database: file })
+}
+
 /** A SQLite handle as a database. */
 export function fromFile(url: string, file: BetterSqlite.Database): Database {
-  const lazy = new Lazy(({ SqliteDialect }) => new SqliteDialect({ database: file }))
+  const lazy = new Lazy((builder) => immediateDialect(builder, file))
   return {
     url,
     dialect: 'sqlite',

@@ -2,7 +2,9 @@ import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import type { LogRow } from '../spec/store.ts'
 import { moduleBeside } from '../workers/module-beside.ts'
-import { lineOf, scrubbedRow } from './log-columns.ts'
+import { requestOf } from './log-columns.ts'
+import { RowLines } from './row-lines.ts'
+import type { Stored } from './row-lines.ts'
 import type { FromWorker, ToWorker } from './worker.ts'
 
 /**
@@ -38,11 +40,12 @@ export interface LogQueueOptions {
 }
 
 /**
- * Takes the rows of the request log off the requests' hands. `write` only appends a line of text to a list; batches go to a worker
+ * Takes the rows of the request log, and whatever else is written in bulk, off the requests' hands. `append` only adds a line of text to a list; batches go to a worker
  * thread with a database handle of its own, one batch at a time. A row is written at least once, under its unique id.
  */
 export class LogQueue {
   readonly #options: Required<LogQueueOptions>
+  readonly #lines = new RowLines()
   #rows: string[] = []
   #underWay: readonly string[] = []
   #worker: Worker | undefined
@@ -65,13 +68,20 @@ export class LogQueue {
     return { written: this.#written, dropped: this.#dropped, pending: this.#pending, failing: this.#failing }
   }
 
-  /** Queues a row. Never waits, never throws. */
+  /** Queues a row of the request log, without metadata that is no JSON. Never waits, never throws. */
   write(row: LogRow): void {
-    if (this.#closed) {
-      this.#dropped += 1
-      return
+    const { log, scrub } = this.#options
+    try {
+      this.append('requests', { ...requestOf(row, scrub) })
+    } catch (error) {
+      log.error({ err: error }, 'a log row cannot be written down as it is')
+      this.append('requests', { ...requestOf(row, scrub, {}) })
     }
-    const line = this.#line(row)
+  }
+
+  /** Queues a row of any table. Never waits, never throws. */
+  append(table: string, row: Readonly<Record<string, Stored>>): void {
+    const line = this.#closed ? undefined : this.#line(table, row)
     if (line === undefined) {
       this.#dropped += 1
       return
@@ -146,19 +156,14 @@ export class LogQueue {
 
   #post(): void {
     const worker = (this.#worker ??= this.#start())
-    worker.postMessage({ rows: this.#underWay.join('\n') } satisfies ToWorker)
+    worker.postMessage({ rows: this.#underWay.join('\n'), shapes: this.#lines.shapes } satisfies ToWorker)
   }
 
-  /** The row as text, without metadata that is no JSON; undefined for one that cannot be written down at all. */
-  #line(row: LogRow): string | undefined {
+  #line(table: string, row: Readonly<Record<string, Stored>>): string | undefined {
     try {
-      return lineOf(scrubbedRow(row, this.#options.scrub))
+      return this.#lines.lineOf(table, row)
     } catch (error) {
-      this.#options.log.error({ err: error }, 'a log row cannot be written down as it is')
-    }
-    try {
-      return lineOf({ ...row, metadata: {} })
-    } catch {
+      this.#options.log.error({ err: error, table }, 'a row cannot be written down')
       return undefined
     }
   }
@@ -177,6 +182,8 @@ export class LogQueue {
     if ('failing' in message) return this.#turn(message.failing)
     this.#written += message.written
     this.#dropped += message.dropped
+    if (message.why !== undefined)
+      this.#options.log.error({ reason: message.why }, 'rows were dropped that no table takes')
     this.#underWay = []
     if (this.#failing !== undefined) this.#turn(undefined)
     this.#settle()

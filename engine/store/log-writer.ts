@@ -1,19 +1,22 @@
+import type { Kysely } from 'kysely'
 import { setTimeout as wait } from 'node:timers/promises'
-import { columns, storedOf } from './log-columns.ts'
 import { codeOf, openFile, placeOf } from './place.ts'
-import type { RequestsTable } from './tables.ts'
+import { readLine } from './row-lines.ts'
+import type { Shape, Stored } from './row-lines.ts'
 
 /** What became of a batch. */
 export interface Written {
   readonly written: number
   /** Rows that no database would take. */
   readonly dropped: number
+  /** Why the last one of them was not taken. */
+  readonly why?: string
 }
 
-/** Writes rows of the request log, each a line of `lineOf`, with a database handle of its own. Runs on the log's worker thread. */
+/** Writes rows, each a line of `RowLines`, with a database handle of its own. Runs on the log's worker thread. */
 export interface LogWriter {
   /** Resolves once every row is in the database or was dropped for its own fault; tries for as long as that takes. */
-  write(rows: readonly string[]): Promise<Written>
+  write(rows: readonly string[], shapes: readonly Shape[]): Promise<Written>
   close(): Promise<void>
 }
 
@@ -28,20 +31,17 @@ export function openLogWriter(url: string, report: (failing: string | undefined)
   let target: Target | undefined
   let failing = false
 
-  async function insert(rows: readonly string[]): Promise<void> {
-    target ??= await openTarget(url)
-    await target.insert(rows)
-  }
-
-  async function write(rows: readonly string[]): Promise<Written> {
+  async function write(rows: readonly string[], shapes: readonly Shape[]): Promise<Written> {
     for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
       try {
-        await insert(rows)
+        target ??= await openTarget(url)
+        await target.insert(rows.map(readLine), shapes)
         if (failing) report(undefined)
         failing = false
         return { written: rows.length, dropped: 0 }
       } catch (error) {
-        if (isFaultOfRow(error)) return rows.length === 1 ? { written: 0, dropped: 1 } : await writeEach(rows)
+        if (isFaultOfRow(error))
+          return rows.length === 1 ? { written: 0, dropped: 1, why: reasonOf(error) } : await writeEach(rows, shapes)
         if (!failing) report(reasonOf(error))
         failing = true
         await wait(pause)
@@ -49,12 +49,11 @@ export function openLogWriter(url: string, report: (failing: string | undefined)
     }
   }
 
-  async function writeEach(rows: readonly string[]): Promise<Written> {
-    const total = { written: 0, dropped: 0 }
+  async function writeEach(rows: readonly string[], shapes: readonly Shape[]): Promise<Written> {
+    let total: Written = { written: 0, dropped: 0 }
     for (const row of rows) {
-      const { written, dropped } = await write([row])
-      total.written += written
-      total.dropped += dropped
+      const { written, dropped, ...why } = await write([row], shapes)
+      total = { ...total, ...why, written: total.written + written, dropped: total.dropped + dropped }
     }
     return total
   }
@@ -62,9 +61,14 @@ export function openLogWriter(url: string, report: (failing: string | undefined)
   return { write, close: async () => target?.close() }
 }
 
+interface Row {
+  readonly shape: number
+  readonly values: readonly Stored[]
+}
+
 /** Where rows go. A batch that was interrupted comes again: rows that are there already are passed over. */
 interface Target {
-  insert(rows: readonly string[]): Promise<void>
+  insert(rows: readonly Row[], shapes: readonly Shape[]): Promise<void>
   close(): Promise<void>
 }
 
@@ -73,53 +77,62 @@ function openTarget(url: string): Target | Promise<Target> {
   return place.dialect === 'sqlite' ? openSqlite(place.path, place.maxPages) : openPostgres(url)
 }
 
-/** One prepared statement: building the same one for every batch takes longer than SQLite takes to run it. */
+/** Prepared statements: building the same one for every batch takes longer than SQLite takes to run it. */
 function openSqlite(path: string, maxPages: number | undefined): Target {
   const file = openFile(path, BUSY, maxPages)
-  const places = columns.map(() => '?')
-  const statement = file.prepare(
-    `insert into requests (${columns.join()}) values (${places.join()}) on conflict (id) do nothing`,
-  )
-  const all = file.transaction((rows: readonly string[]) => {
-    // One by one: out of an array the driver would fetch each of them again.
-    for (const row of rows) statement.run(...storedOf(row))
+  const prepared = new Map<number, ReturnType<typeof file.prepare>>()
+  const statementOf = (number: number, { table, columns }: Shape) => {
+    const known = prepared.get(number)
+    if (known) return known
+    const names = columns.map(quoted).join()
+    const places = columns.map(() => '?').join()
+    const made = file.prepare(`insert into ${quoted(table)} (${names}) values (${places}) on conflict do nothing`)
+    prepared.set(number, made)
+    return made
+  }
+  const all = file.transaction((rows: readonly Row[], shapes: readonly Shape[]) => {
+    for (const { shape, values } of rows) statementOf(shape, shapes[shape] as Shape).run(...values)
   })
   return {
-    insert: async (rows) => all.immediate(rows),
+    insert: async (rows, shapes) => all.immediate(rows, shapes),
     close: async () => void file.close(),
   }
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
 }
 
 /** The query builder is loaded for this alone: it is large, and SQLite needs none of it here. */
 async function openPostgres(url: string): Promise<Target> {
   const { fromPool } = await import('./connect.ts')
   const { query, close } = await fromPool(url, 1)
+  const anywhere = query as unknown as Kysely<Record<string, Record<string, Stored>>>
   return {
-    insert: (rows) =>
-      query.transaction().execute(async (transaction) => {
-        const values = rows.map(recordOf)
-        await transaction
-          .insertInto('requests')
-          .values(values)
-          .onConflict((conflict) => conflict.column('id').doNothing())
-          .execute()
+    insert: (rows, shapes) =>
+      anywhere.transaction().execute(async (transaction) => {
+        for (const [number, group] of Map.groupBy(rows, ({ shape }) => shape)) {
+          const { table, columns } = shapes[number] as Shape
+          await transaction
+            .insertInto(table)
+            .values(
+              group.map(({ values }) => Object.fromEntries(columns.map((column, at) => [column, values[at] ?? null]))),
+            )
+            .onConflict((conflict) => conflict.doNothing())
+            .execute()
+        }
       }),
     close,
   }
 }
 
-function recordOf(line: string): RequestsTable {
-  const own = storedOf(line)
-  return Object.fromEntries(columns.map((column, index) => [column, own[index]])) as unknown as RequestsTable
-}
-
 /**
- * Whether an error is about the row itself, so that trying again is useless: constraints, sizes and bad values of SQLite,
- * classes 22, 23 and 54 of PostgreSQL, and values no driver can bind.
+ * Whether an error is about the row itself, so that trying again is useless: constraints, sizes, bad values and tables that
+ * are not there of SQLite, classes 22, 23, 42 and 54 of PostgreSQL, and values no driver can bind.
  */
 function isFaultOfRow(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError) return true
-  return /^(SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)|(22|23|54)[0-9A-Z]{3}$)/.test(codeOf(error) ?? '')
+  return /^(SQLITE_(ERROR$|CONSTRAINT|MISMATCH|TOOBIG|RANGE)|(22|23|42|54)[0-9A-Z]{3}$)/.test(codeOf(error) ?? '')
 }
 
 function reasonOf(error: unknown): string {

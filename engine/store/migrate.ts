@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Database } from './connect.ts'
 import { migrations } from './migrations/index.ts'
-import type { Tables } from './tables.ts'
+import type { EngineTables } from './tables.ts'
 
 /** How a database's schema stands to this version's: `newer` names a migration this version does not know. */
 export type SchemaState =
@@ -26,7 +26,7 @@ export async function schemaState({ dialect, rows }: Pick<Database, 'dialect' | 
 }
 
 /** Runs the migrations a database has not seen. Throws the first one's error. */
-export async function migrateToLatest(query: Kysely<Tables>): Promise<void> {
+export async function migrateToLatest(query: Kysely<EngineTables>): Promise<void> {
   const { Migrator } = await import('kysely/migration')
   const migrator = new Migrator({ db: query, provider: { getMigrations: () => Promise.resolve({ ...migrations }) } })
   const { error } = await migrator.migrateToLatest()

@@ -58,9 +58,18 @@ export interface KeyValuesTable {
   bytes: number
 }
 
-/** Every table of the database, in both dialects. */
-export interface Tables {
+/** Which migrations of services ran. */
+export interface ServiceMigrationsTable {
+  service: string
+  name: string
+  /** Milliseconds since 1970. */
+  at: number
+}
+
+/** The engine's own tables, in both dialects. */
+export interface EngineTables {
   api_keys: ApiKeysTable
   key_values: KeyValuesTable
   requests: RequestsTable
+  service_migrations: ServiceMigrationsTable
 }

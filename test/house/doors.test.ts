@@ -23,10 +23,10 @@ const promised = {
       OpenProvider OpenService Operation Operations Outcome Part Plugin PredicateQuestion Pricing Principal
       PrintTarget Printed Provider ProviderParts Reasoning ReasoningWish RefusalPart Reply ReplyBody ReplyOf Report
       RequestOf Rest Restore Retry Run Scope ScoreQuestion Seal Search SearchLocation SearchWish SearchedPage
-      ServerSettings ServiceConfiguration ServiceHost ServiceName ServiceParts Services Session Settle Settled Sink
-      SlotField SlotFields SlotName SlotParts Slots SocketDialect SocketWriter Source StageParts StopReason
-      StreamGuard Target TextPart Timing Tool ToolCall ToolChoice ToolRef ToolResult Traits Units Unshown Upstream
-      UpstreamAnswer Usage Used View Views Vote WholeReply`,
+      ServerSettings ServiceConfiguration ServiceHost ServiceMigration ServiceName ServiceParts Services Session Settle
+      Settled Sink SlotField SlotFields SlotName SlotParts Slots SocketDialect SocketWriter Source SqlDialect
+      StageParts StopReason StreamGuard TableQueries Tables Target TextPart Timing Tool ToolCall ToolChoice ToolRef
+      ToolResult Traits Units Unshown Upstream UpstreamAnswer Usage Used View Views Vote WholeReply`,
   },
   'engine/kit.ts': {
     values: `

@@ -3,6 +3,7 @@ import { keysAndRequests } from './0001-keys-and-requests.ts'
 import { keyValues } from './0002-key-values.ts'
 import { keyValueAccounts } from './0003-key-value-accounts.ts'
 import { parents } from './0004-parents.ts'
+import { serviceMigrations } from './0005-service-migrations.ts'
 
 /** Every migration by its name, in order. A name that was released never changes. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -10,4 +11,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0002-key-values': keyValues,
   '0003-key-value-accounts': keyValueAccounts,
   '0004-parents': parents,
+  '0005-service-migrations': serviceMigrations,
 }

@@ -12,6 +12,7 @@ const service = (name: string, uses: readonly string[] = [], more: object = {}):
   summary: 's.',
   settings: noConfig,
   section: name,
+  migrations: [],
   uses,
   ...more,
 })
@@ -63,12 +64,15 @@ describe('uses', () => {
   })
 
   it('refuses what is no service', () => {
+    const migration = { name: 'one', up: () => Promise.resolve() }
     const problems = assembled(
       service('Bad-name'),
       service('a', [], { open: 1 }),
       service('b', 'c' as never),
       service('d', [], { settings: {} }),
       service('e', [], { section: '' }),
+      service('f', [], { migrations: [{ name: 'one' }] }),
+      service('g', [], { migrations: [migration, migration] }),
     )
     expect(problems.found).to.deep.equal([
       '0.ts:1:1: a service needs a name of lower-case letters, digits and "_" [component]',
@@ -76,6 +80,8 @@ describe('uses', () => {
       '2.ts:1:1: service "b": "uses" must be a list of services [component]',
       '3.ts:1:1: service "d": its config must be an object schema with additionalProperties: false [component]',
       '4.ts:1:1: service "e": "section" must be lower-case letters, digits and "_" [component]',
+      '5.ts:1:1: service "f": "migrations" must be a list, each with a name and a function "up" [component]',
+      '6.ts:1:1: service "g": two migrations have the same name [component]',
     ])
   })
 })

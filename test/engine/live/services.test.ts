@@ -74,7 +74,10 @@ describe('services', () => {
   let host: HouseHost
   beforeEach(async () => {
     house = await testHouse()
-    services = new OpenServices({ log: house.log, hostFor: (service) => serviceHost(house, service) })
+    services = new OpenServices({
+      log: house.log,
+      prepare: async (service) => serviceHost(house, {} as never, service),
+    })
     host = { ...house.options.house, services }
     await house.folder.write({
       'plugins/kitchen/index.ts': plugin('old'),

@@ -102,7 +102,7 @@ function script(url: string, lines: string): string {
   const module = new URL('../../../engine/store/log-queue.ts', import.meta.url).href
   return `const { LogQueue } = await import(${JSON.stringify(module)})
     const log = { info() {}, error() {} }
-    const queue = new LogQueue({ url: ${JSON.stringify(url)}, log })
+    const queue = new LogQueue({ url: ${JSON.stringify(url)}, log, scrub: (text) => text })
     const row = (id) => ({ ...${JSON.stringify(row(''))}, id })
     ${lines}`
 }

@@ -1,0 +1,72 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Transaction } from 'kysely'
+import type { ServiceMigration, TableQueries } from '../spec/database.ts'
+import type { Database } from './connect.ts'
+import { codeOf } from './place.ts'
+import type { EngineTables } from './tables.ts'
+
+/** What has tables of its own. */
+export interface Migrated {
+  readonly name: string
+  readonly migrations: readonly ServiceMigration[]
+}
+
+/** Milliseconds between two tries while another process holds SQLite's lock, and of all tries together. */
+const PAUSE = 100
+const LONGEST = 60_000
+
+/**
+ * Brings the tables of a service up to date: each migration that the database has not seen runs in a transaction of its
+ * own. Whether there is one is asked without the query builder. Rejects with the first one's error.
+ */
+export async function migrateService(database: Database, service: Migrated): Promise<void> {
+  if (service.migrations.length === 0) return
+  const journal = await database.rows<Entry>('select service, name from service_migrations')
+  const seen = new Set(journal.filter((entry) => entry.service === service.name).map(({ name }) => name))
+  for (const migration of service.migrations) if (!seen.has(migration.name)) await run(database, service, migration)
+}
+
+/** Whether a table belongs to a service. */
+export function isTableOf(service: string, table: string): boolean {
+  return table === service || table.startsWith(`${service}_`)
+}
+
+type Entry = Pick<EngineTables['service_migrations'], 'service' | 'name'>
+
+async function run(database: Database, service: Migrated, migration: ServiceMigration): Promise<void> {
+  for (let waited = 0; ; waited += PAUSE)
+    try {
+      await database.query.transaction().execute((transaction) => migrate(transaction, database, service, migration))
+      return
+    } catch (error) {
+      if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true || waited >= LONGEST) throw error
+      await wait(PAUSE)
+    }
+}
+
+async function migrate(
+  transaction: Transaction<EngineTables>,
+  { dialect }: Database,
+  service: Migrated,
+  migration: ServiceMigration,
+): Promise<void> {
+  // Another process that does the same is waited for here, and then there is nothing left to do.
+  const entry = { service: service.name, name: migration.name, at: Date.now() }
+  const [made] = await transaction
+    .insertInto('service_migrations')
+    .values(entry)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  if (made?.numInsertedOrUpdatedRows !== 1n) return
+  const before = new Set(await tablesOf(transaction))
+  await migration.up(transaction as unknown as TableQueries, dialect)
+  const strange = (await tablesOf(transaction)).find((table) => !before.has(table) && !isTableOf(service.name, table))
+  if (strange === undefined) return
+  throw new Error(
+    `the migration "${migration.name}" makes the table "${strange}"; the name of a table of the service begins with "${service.name}"`,
+  )
+}
+
+async function tablesOf(transaction: Transaction<EngineTables>): Promise<string[]> {
+  return (await transaction.introspection.getTables()).map((table) => table.name)
+}

@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import BetterSqlite from 'better-sqlite3'
+import { expect } from 'chai'
+import type { Kysely } from 'kysely'
+import { pino } from 'pino'
+import type { ServiceMigration } from '../../../engine/index.ts'
+import { openDatabase } from '../../../engine/store/database.ts'
+import type { Database } from '../../../engine/store/database.ts'
+import { LogQueue } from '../../../engine/store/log-queue.ts'
+import { isTableOf, migrateService } from '../../../engine/store/migrate-service.ts'
+import { postgres } from '../../support/services.ts'
+
+type Anything = Kysely<Record<string, Record<string, unknown>>>
+
+const makes = (table: string): ServiceMigration => ({
+  name: `makes ${table}`,
+  async up({ schema }) {
+    await schema
+      .createTable(table)
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('eggs', 'integer', (column) => column.notNull())
+      .execute()
+  },
+})
+
+const fills = (table: string): ServiceMigration => ({
+  name: `fills ${table}`,
+  async up(queries) {
+    await (queries as unknown as Anything).insertInto(table).values({ id: 'first', eggs: 6 }).execute()
+  },
+})
+
+const fails: ServiceMigration = {
+  name: 'fails',
+  async up(queries) {
+    await makes('stock_other').up(queries, 'sqlite')
+    throw new Error('no more eggs')
+  },
+}
+
+describe('engine/store/migrate-service', () => {
+  let database: Database
+  const stock = (...migrations: readonly ServiceMigration[]) => ({ name: 'stock', migrations })
+  const journal = () => database.rows<{ name: string }>('select name from service_migrations order by name')
+  const tables = async () => (await database.query.introspection.getTables()).map(({ name }) => name)
+  const failure = (work: Promise<unknown>) =>
+    work.then(
+      () => undefined,
+      ({ message }: Error) => message,
+    )
+
+  function contract(again: () => Promise<Database>): void {
+    it('runs what the database has not seen, in order and once', async () => {
+      await migrateService(database, stock(makes('stock')))
+      await migrateService(database, stock(makes('stock'), makes('stock_eggs'), fills('stock_eggs')))
+      await migrateService(database, stock(makes('stock'), makes('stock_eggs'), fills('stock_eggs')))
+      await migrateService(database, { name: 'shop', migrations: [makes('shop')] })
+      expect(await journal()).to.deep.equal(
+        ['fills stock_eggs', 'makes shop', 'makes stock', 'makes stock_eggs'].map((name) => ({ name })),
+      )
+      expect(await database.rows('select * from stock_eggs')).to.deep.equal([{ id: 'first', eggs: 6 }])
+    })
+
+    it('leaves nothing of one that fails, and keeps those before it', async () => {
+      expect(await failure(migrateService(database, stock(makes('stock'), fails)))).to.equal('no more eggs')
+      expect(await journal()).to.deep.equal([{ name: 'makes stock' }])
+      expect(await tables())
+        .to.include('stock')
+        .and.not.include('stock_other')
+    })
+
+    it('refuses a table that is named after something else', async () => {
+      const message = await failure(migrateService(database, stock(makes('stocks'))))
+      expect(message).to.equal(
+        'the migration "makes stocks" makes the table "stocks"; the name of a table of the service begins with "stock"',
+      )
+      expect(await tables()).to.not.include('stocks')
+      expect(await journal()).to.deep.equal([])
+    })
+
+    it('runs each once when several processes start at the same time', async () => {
+      const others = await Promise.all([again(), again(), again()])
+      try {
+        const migrations = stock(makes('stock'), fills('stock'), makes('stock_eggs'), fills('stock_eggs'))
+        await Promise.all([database, ...others].map((one) => migrateService(one, migrations)))
+        expect(await journal()).to.have.length(4)
+        expect(await database.rows('select id from stock')).to.deep.equal([{ id: 'first' }])
+      } finally {
+        for (const other of others) await other.close()
+      }
+    })
+
+    it('makes tables that rows in bulk are appended to', async () => {
+      await migrateService(database, stock(makes('stock'), makes('stock_notes')))
+      const lines: string[] = []
+      const log = pino({ base: null }, { write: (line) => void lines.push(line) })
+      const queue = new LogQueue({ url: database.url, log, scrub: (text) => text })
+      const notes = ['one\ttab', 'two\nlines', 'a\0b', '', 'ü', '"{}']
+      notes.forEach((id, eggs) => queue.append('stock', { eggs, id }))
+      queue.append('stock_notes', { id: 'x', eggs: 1 })
+      queue.append('stock_notes', { eggs: 2, id: 'y' })
+      queue.append('stock_notes', { id: 'no number', eggs: null })
+      queue.append('stock_gone', { id: 'x' })
+      queue.append('stock', { id: 'last', eggs: 7 })
+      await queue.flush()
+      expect(queue.counters).to.deep.equal({ written: 9, dropped: 2, pending: 0, failing: undefined })
+      await queue.close()
+      expect(
+        (await database.rows<{ id: string }>('select id from stock order by eggs')).map(({ id }) => id),
+      ).to.deep.equal([...notes.map((text) => text.replace('\0', '\ufffd')), 'last'])
+      expect(await database.rows('select * from stock_notes order by id')).to.deep.equal([
+        { id: 'x', eggs: 1 },
+        { id: 'y', eggs: 2 },
+      ])
+      expect(lines.join())
+        .to.include('rows were dropped that no table takes')
+        .and.match(/no such table|does not exist/)
+    })
+  }
+
+  describe('on SQLite', () => {
+    let folder: string
+    beforeEach(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'sluice-migrate-'))
+      database = await openDatabase(`sqlite:${folder}/sluice.db`)
+    })
+    afterEach(async () => {
+      await database.close()
+      rmSync(folder, { recursive: true })
+    })
+    contract(() => openDatabase(`sqlite:${folder}/sluice.db`))
+
+    it('waits for another process that holds the lock', async () => {
+      const other = new BetterSqlite(join(folder, 'sluice.db'))
+      other.exec('begin immediate')
+      const tries: number[] = []
+      const counted: Database = {
+        ...database,
+        get query() {
+          tries.push(tries.length)
+          return database.query
+        },
+      }
+      const migrating = migrateService(counted, stock(makes('stock')))
+      while (tries.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+      other.exec('commit')
+      other.close()
+      await migrating
+      expect(await tables()).to.include('stock')
+    })
+  })
+
+  describe('on PostgreSQL', function () {
+    this.timeout(60_000)
+    beforeEach(async function () {
+      const { url } = await postgres(this)
+      database = await openDatabase(url)
+    })
+    afterEach(() => database?.close())
+    contract(() => openDatabase(database.url))
+  })
+
+  it('tells the tables of a service by their names', () => {
+    const names = ['stock', 'stock_eggs', 'stocks', 'stockeggs', 'other']
+    expect(names.filter((name) => isTableOf('stock', name))).to.deep.equal(['stock', 'stock_eggs'])
+  })
+})
