@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { printDiagnostic } from './config/diagnostics.ts'
@@ -13,6 +14,7 @@ import type { HttpLimits } from './http/limits.ts'
 import { GatewayError } from './spec/error.ts'
 import { byteBudget } from './stream/in-hand.ts'
 import { createHttpServer } from './http/server.ts'
+import { Spool } from './http/spool.ts'
 import { declaredKeys } from './live/declared-keys.ts'
 import { jobRunner } from './live/job-runner.ts'
 import { Keep } from './live/keep.ts'
@@ -29,7 +31,7 @@ import { keyPoll } from './store/keys.ts'
 import type { ApiKeys } from './store/keys.ts'
 import { migrateService } from './store/migrate-service.ts'
 import type { Secrets } from './store/redaction.ts'
-import { changedForGood, openStores, pollKeys } from './store/stores.ts'
+import { changedForGood, dataFolder, openStores, pollKeys } from './store/stores.ts'
 import type { Stores } from './store/stores.ts'
 import { productVersion } from './version.ts'
 import { WorkerPool } from './workers/pool.ts'
@@ -169,8 +171,10 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     if ('diagnostics' in started) throw new ConfigurationError(started.diagnostics)
     const { live } = started
     if (!stores) throw new Error('the configuration went live without its stores')
-    const http = createHttpServer({ live, log, limits, budget: inHand, draining: () => draining })
-    const address = await listen(http.server, live.current.settings).catch(async (error: unknown) => {
+    const { settings } = live.current
+    const spool = new Spool(join(dataFolder(settings.database.url, options.root), 'spool'), limits.spool, log)
+    const http = createHttpServer({ live, log, limits, budget: inHand, spool, draining: () => draining })
+    const address = await listen(http.server, settings).catch(async (error: unknown) => {
       await live.close()
       throw error
     })

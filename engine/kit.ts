@@ -15,7 +15,7 @@ export { requirement } from './spec/requirement.ts'
 export type { SchemaError } from './spec/requirement.ts'
 
 // Forms
-export { fieldAt, readForm, spliceField } from './http/form.ts'
+export { FormReader, fieldAt, spliceField } from './http/form.ts'
 export type { Form, FormFile } from './http/form.ts'
 
 // Sub-exchanges: the request, and what is read of the reply
@@ -23,6 +23,7 @@ export { asking, replyJson } from './http/asking.ts'
 export type { Question } from './http/asking.ts'
 
 // Streams: sources, transforms, frames
+export { giveBack, isLent } from './stream/lent.ts'
 export { BytesBody, spliced } from './stream/body.ts'
 export { bufferOf } from './stream/buffer-of.ts'
 export { collect } from './stream/collect.ts'

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { parsedJson } from '../json/parse.ts'
 import type { WholeReply } from '../spec/dispatch.ts'
-import { GatewayError } from '../spec/error.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { Ingress } from '../spec/slots.ts'
-import { BytesBody } from '../stream/body.ts'
+import type { BodyReader } from '../spec/source.ts'
+import { BytesBody, readHeld } from '../stream/body.ts'
 
 /** A request that no client has sent. */
 export interface Question {
@@ -26,8 +26,7 @@ export function asking({ protocol, body, headers = {} }: Question): Ingress {
     transport: 'http',
     remote: '',
     protocol,
-    body: (limit) =>
-      bytes.size > limit ? Promise.reject(new GatewayError('request_too_large', { limit })) : Promise.resolve(bytes),
+    body: (limit: number, reader?: BodyReader) => readHeld(bytes, limit, reader),
   }
 }
 

@@ -1,21 +1,16 @@
-// The global of this name is a getter.
-import { performance } from 'node:perf_hooks'
 import type { IncomingMessage } from 'node:http'
-import { GatewayError } from '../spec/error.ts'
-import { unwatch, watch } from '../pipeline/deadline.ts'
-import type { Waiting } from '../pipeline/deadline.ts'
+import type { BodyReader, Flow, Sink } from '../spec/source.ts'
+import { BytesBody } from '../stream/body.ts'
 import { tooMuchInHand } from '../stream/in-hand.ts'
 import type { Hold } from '../stream/in-hand.ts'
-import { BytesBody } from '../stream/body.ts'
+import { ArrivingBody } from './arriving.ts'
+import type { ArrivalLimits } from './arriving.ts'
 import type { HttpLimits } from './limits.ts'
+import type { Spool, SpoolFile } from './spool.ts'
 
 /** What a body may take while it is being read. */
-export interface BodyReading {
-  /** Most bytes. */
-  readonly limit: number
+export interface BodyReading extends ArrivalLimits {
   readonly hold: Hold
-  /** Milliseconds for which nothing of it may come. */
-  readonly silence: number
 }
 
 /**
@@ -24,51 +19,149 @@ export interface BodyReading {
  * Rejects with `request_too_large`, `unsupported_media_type` (a compressed body), `request_timeout`, `overloaded`, or
  * `client_closed`.
  */
-export function readBody(request: IncomingMessage, { limit, hold, silence }: BodyReading): Promise<BytesBody> {
-  const encoding = request.headers['content-encoding']?.toLowerCase()
-  if (encoding !== undefined && encoding !== 'identity')
-    return Promise.reject(
-      new GatewayError('unsupported_media_type', { given: encoding, expected: 'an uncompressed body' }),
-    )
-  const declared = Number(request.headers['content-length'] ?? 0)
-  if (declared > limit) return Promise.reject(new GatewayError('request_too_large', { limit }))
+export function readBody(request: IncomingMessage, reading: BodyReading): Promise<BytesBody> {
   return new Promise((resolve, reject) => {
-    // It would say so to nobody again.
-    if (request.destroyed) return reject(new GatewayError('client_closed'))
+    const { hold } = reading
     const parts: Buffer[] = []
     let size = 0
-    let heard = performance.now()
-    const reading: Waiting = {
-      look(now) {
-        if (now - heard >= silence) stop(new GatewayError('request_timeout', { seconds: silence / 1_000 }))
-      },
-    }
-    watch(reading)
-    const stop = (error: Error) => {
-      unwatch(reading)
-      request.removeAllListeners('data')
-      request.pause()
+    const fail = (error: Error) => {
       parts.length = 0
       hold.release()
       reject(error)
     }
-    request.on('data', (chunk: Buffer) => {
-      heard = performance.now()
-      size += chunk.length
-      if (size > limit) return stop(new GatewayError('request_too_large', { limit }))
-      if (!hold.take(chunk.length)) return stop(tooMuchInHand())
-      parts.push(chunk)
-    })
-    request.on('end', () => {
-      unwatch(reading)
-      resolve(new BytesBody(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, size)))
-    })
-    request.on('error', (cause) => reject(new GatewayError('client_closed', {}, { cause })))
-    request.on('close', () => {
-      unwatch(reading)
-      if (!request.complete) reject(new GatewayError('client_closed'))
+    const arriving = new ArrivingBody(request, reading)
+    arriving.open({
+      data(chunk) {
+        if (!hold.take(chunk.length)) {
+          arriving.cancel()
+          return fail(tooMuchInHand())
+        }
+        size += chunk.length
+        parts.push(chunk as Buffer)
+      },
+      end: () => resolve(new BytesBody(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, size))),
+      fail,
     })
   })
+}
+
+/**
+ * Like `readBody`, with a `reader` who reads along: a body that is larger than it wants held goes to a file, which its
+ * taker has to close. `hold` counts what is in memory.
+ */
+export function readAlong(
+  request: IncomingMessage,
+  reading: BodyReading,
+  reader: BodyReader,
+  spool: Spool,
+): Promise<BytesBody | SpoolFile> {
+  return new Promise((resolve, reject) => {
+    const arriving = new ArrivingBody(request, reading)
+    arriving.open(new Spooling(arriving, reading.hold, reader, spool, { resolve, reject }))
+  })
+}
+
+/** Gives the memory of a chunk back at once: a collection would come only after tens of megabytes of them. */
+function free({ buffer, length }: Buffer): void {
+  if (length === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
+}
+
+interface Taken {
+  resolve(body: BytesBody | SpoolFile): void
+  reject(error: Error): void
+}
+
+/** Bytes that wait for the disk at most; their sender waits, too. */
+const waitingLimit = 1024 * 1024
+
+/** Takes a body in: in memory as long as it is small, else into a file while it arrives. */
+class Spooling implements Sink {
+  readonly #flow: Flow
+  readonly #hold: Hold
+  readonly #reader: BodyReader
+  readonly #spool: Spool
+  readonly #done: Taken
+  /** What is not in the file. */
+  #waiting: Buffer[] = []
+  #size = 0
+  #file: SpoolFile | undefined
+  #writing = false
+  #ended = false
+  #over = false
+
+  constructor(flow: Flow, hold: Hold, reader: BodyReader, spool: Spool, done: Taken) {
+    this.#flow = flow
+    this.#hold = hold
+    this.#reader = reader
+    this.#spool = spool
+    this.#done = done
+  }
+
+  data(chunk: Buffer): void {
+    try {
+      this.#reader.push(chunk)
+      this.#waiting.push(chunk)
+      this.#size += chunk.length
+      this.#count()
+    } catch (error) {
+      return this.#stop(error as Error)
+    }
+    if (this.#writing || (!this.#file && this.#size <= this.#reader.memory)) return
+    this.#writing = true
+    void this.#write()
+  }
+
+  end(): void {
+    this.#ended = true
+    if (!this.#writing) this.#finish()
+  }
+
+  fail(error: Error): void {
+    if (this.#over) return
+    this.#over = true
+    this.#waiting = []
+    this.#file?.close()
+    this.#hold.release()
+    this.#done.reject(error)
+  }
+
+  /** Moves what waits into the file. */
+  async #write(): Promise<void> {
+    try {
+      this.#file ??= await this.#spool.open()
+      while (this.#waiting.length > 0 && !this.#over) {
+        const chunks = this.#waiting
+        this.#waiting = []
+        // More may come while it is written.
+        const written = await this.#file.append(chunks)
+        this.#size -= written
+        chunks.forEach(free)
+        this.#count()
+      }
+    } catch (error) {
+      this.#stop(error as Error)
+    }
+    this.#writing = false
+    if (this.#over) this.#file?.close()
+    else if (this.#ended) this.#finish()
+  }
+
+  #count(): void {
+    if (!this.#hold.resize(this.#size + this.#reader.kept)) throw tooMuchInHand()
+    if (this.#size > waitingLimit) this.#flow.pause()
+    else if (this.#size < waitingLimit / 2) this.#flow.resume()
+  }
+
+  #finish(): void {
+    this.#over = true
+    const bytes = this.#waiting
+    this.#done.resolve(this.#file ?? new BytesBody(bytes.length === 1 ? (bytes[0] as Buffer) : Buffer.concat(bytes)))
+  }
+
+  #stop(error: Error): void {
+    this.#flow.cancel(error)
+    this.fail(error)
+  }
 }
 
 /** Whether a request says that it has a body. */

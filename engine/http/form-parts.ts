@@ -8,6 +8,10 @@ const headerCount = 16
 /** Most bytes of a field's name. */
 const nameLimit = 100
 
+/** Most bytes of a text field, and of all of them: they are parsed in one go, which holds up everybody else. */
+export const fieldLimit = 1024 * 1024
+const textLimit = 8 * fieldLimit
+
 /** One part of a form: what it is called, and where it stands in the bytes. */
 export interface FormPart {
   readonly name: string
@@ -15,36 +19,157 @@ export interface FormPart {
   readonly file: boolean
   /** Character set its own headers state, in lower case. */
   readonly charset?: string
-  /** First byte of its headers. */
-  readonly headers: number
+  /** Its headers and the empty line after them. */
+  readonly head: Buffer
+  /** Its content; empty for a file. */
+  readonly text: Buffer
   /** First byte of its content, and the byte after its last. */
   readonly start: number
   readonly end: number
 }
 
+type Growing = Omit<FormPart, 'end' | 'text'> & { end: number; text: Buffer }
+
 /**
- * The parts of a `multipart/form-data` body (RFC 7578, RFC 2046 section 5.1), in order.
+ * The parts of a `multipart/form-data` body (RFC 7578, RFC 2046 section 5.1), in order, found while it arrives. What a
+ * file holds is not kept.
  * Stricter than either: whatever two readers could understand differently (a preamble, folded or repeated headers,
  * a delimiter line with anything after the boundary, encoded content, `name*`) is refused with `invalid_request`, so
  * that the upstream sees the same parts as the gateway.
  */
-export function formParts(bytes: Buffer, contentType: string): readonly FormPart[] {
-  const delimiter = Buffer.from(`\r\n--${boundaryOf(contentType)}`, 'latin1')
-  const parts: FormPart[] = []
-  let at = opening(bytes, delimiter)
-  for (;;) {
-    const after = bytes.toString('latin1', at, at + 2)
-    if (after === '--') break
-    if (after !== '\r\n') throw malformed('a delimiter line does not end after the boundary')
-    if (parts.length === partLimit) throw malformed(`it has more than ${partLimit} parts`)
-    const end = bytes.indexOf(delimiter, at)
-    if (end < 0) throw malformed('it has no end')
-    parts.push(partOf(bytes, at + 2, end))
-    at = end + delimiter.length
+export class FormParts {
+  /** What stands between two parts. */
+  readonly #delimiter: Buffer
+  readonly #parts: Growing[] = []
+  /** What comes next. */
+  #next: 'opening' | 'line' | 'head' | 'content' | 'ending' = 'opening'
+  #at = 0
+  /** The beginning of what takes more bytes to be read. */
+  #rest: Buffer = nothing
+  #texts = 0
+  /** Bytes that are kept: headers and texts. */
+  kept = 0
+
+  constructor(boundary: string) {
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1')
   }
-  const rest = bytes.toString('latin1', at + 2, at + 12)
-  if (rest.length > 8 || rest.trim() !== '') throw malformed('something follows its end')
-  return parts
+
+  /** The next bytes of the body. */
+  push(chunk: Buffer): void {
+    let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    for (let read = this.#read(bytes); read !== undefined; read = this.#read(bytes)) {
+      this.#at += read
+      bytes = bytes.subarray(read)
+    }
+    this.#rest = bytes.length === 0 ? nothing : Buffer.from(bytes)
+  }
+
+  /** There is no more of it. */
+  end(): readonly FormPart[] {
+    if (this.#next === 'ending') return this.#parts
+    if (this.#next === 'opening') throw malformed('it does not begin with its boundary')
+    if (this.#next === 'line') throw malformed('a delimiter line does not end after the boundary')
+    throw malformed('it has no end')
+  }
+
+  /** Reads what it can of the bytes that begin at `#at`, and answers how many that were; undefined: it takes more. */
+  #read(bytes: Buffer): number | undefined {
+    switch (this.#next) {
+      case 'opening':
+        return this.#opening(bytes)
+      case 'line':
+        return this.#line(bytes)
+      case 'head':
+        return this.#head(bytes)
+      case 'content':
+        return this.#content(bytes)
+      case 'ending':
+        return this.#ending(bytes)
+    }
+  }
+
+  #opening(bytes: Buffer): number | undefined {
+    const first = bytes[0] === 13 ? this.#delimiter : this.#delimiter.subarray(2)
+    if (bytes.length < first.length) return undefined
+    if (!bytes.subarray(0, first.length).equals(first)) throw malformed('it does not begin with its boundary')
+    this.#next = 'line'
+    return first.length
+  }
+
+  /** What follows a boundary: the end of its line, which stays for the headers, or of the form. */
+  #line(bytes: Buffer): number | undefined {
+    if (bytes.length < 2) return undefined
+    const after = bytes.toString('latin1', 0, 2)
+    if (after === '--') {
+      this.#next = 'ending'
+      return 2
+    }
+    if (after !== '\r\n') throw malformed('a delimiter line does not end after the boundary')
+    if (this.#parts.length === partLimit) throw malformed(`it has more than ${partLimit} parts`)
+    this.#next = 'head'
+    return 0
+  }
+
+  /** The headers of a part, from the end of the line before them up to that of their own last line. */
+  #head(bytes: Buffer): number | undefined {
+    const lines = bytes.subarray(0, 2 + headerLimit)
+    const last = lines.indexOf('\r\n\r\n', 2)
+    const delimiter = lines.indexOf(this.#delimiter)
+    if (delimiter >= 0 && (last < 0 || delimiter <= last)) throw malformed('a part has no headers')
+    if (last >= 0) {
+      const head = Buffer.from(lines.subarray(2, last + 4))
+      this.kept += head.length
+      this.#parts.push(partOf(head, this.#at + last + 4))
+      this.#next = 'content'
+      return last + 2
+    }
+    if (lines.length === 2 + headerLimit) throw malformed('the headers of a part are too long')
+    return undefined
+  }
+
+  /** The content of a part, from the empty line before it. */
+  #content(bytes: Buffer): number | undefined {
+    const part = this.#parts.at(-1) as Growing
+    const end = bytes.indexOf(this.#delimiter)
+    const read = end < 0 ? bytes.length - beginning(bytes, this.#delimiter) : end
+    if (end === 0 && this.#at < part.start) throw malformed('a part has no headers')
+    const before = Math.max(0, part.start - this.#at)
+    if (read > before) this.#keep(part, bytes.subarray(before, read))
+    if (end >= 0) {
+      part.text = part.text.subarray(0, part.end - part.start)
+      this.#next = 'line'
+      return end + this.#delimiter.length
+    }
+    return read === 0 ? undefined : read
+  }
+
+  #keep(part: Growing, bytes: Buffer): void {
+    const length = part.end - part.start
+    part.end += bytes.length
+    if (part.file) return
+    this.kept += bytes.length
+    this.#texts += bytes.length
+    if (length + bytes.length > fieldLimit)
+      throw new GatewayError('invalid_value', { param: part.name, reason: `it is longer than ${fieldLimit} bytes` })
+    if (this.#texts > textLimit) throw malformed(`its texts are longer than ${textLimit} bytes`)
+    // Pieces may be tiny, and each buffer of its own would take more than what is in it.
+    if (part.text.length < length + bytes.length)
+      part.text = Buffer.concat([part.text.subarray(0, length)], Math.max(length + bytes.length, 2 * length))
+    bytes.copy(part.text, length)
+  }
+
+  #ending(bytes: Buffer): undefined {
+    if (bytes.length > 8 || bytes.toString('latin1').trim() !== '') throw malformed('something follows its end')
+  }
+}
+
+const nothing = Buffer.alloc(0)
+
+/** How many bytes at the end of some may be the beginning of `delimiter`. */
+function beginning(bytes: Buffer, delimiter: Buffer): number {
+  for (let length = Math.min(bytes.length, delimiter.length - 1); length > 0; length--)
+    if (bytes.compare(delimiter, 0, length, bytes.length - length) === 0) return length
+  return 0
 }
 
 /** The boundary that the content type names. */
@@ -67,18 +192,8 @@ export function malformed(reason: string): GatewayError {
   return new GatewayError('invalid_request', { reason: `The form is malformed: ${reason}.` })
 }
 
-function opening(bytes: Buffer, delimiter: Buffer): number {
-  const first = delimiter.subarray(2)
-  if (bytes.subarray(0, first.length).equals(first)) return first.length
-  if (bytes.subarray(0, delimiter.length).equals(delimiter)) return delimiter.length
-  throw malformed('it does not begin with its boundary')
-}
-
-function partOf(bytes: Buffer, headers: number, end: number): FormPart {
-  const length = bytes.subarray(headers, Math.min(end, headers + headerLimit)).indexOf('\r\n\r\n')
-  if (length < 0)
-    throw malformed(end - headers > headerLimit ? 'the headers of a part are too long' : 'a part has no headers')
-  const fields = headerFields(bytes.toString('latin1', headers, headers + length))
+function partOf(head: Buffer, start: number): Growing {
+  const fields = headerFields(head.toString('latin1', 0, head.length - 4))
   const disposition = parameters(fields.get('content-disposition') ?? '', 'form-data')
   const name = disposition.get('name')
   if (name === undefined || disposition.has('name*')) throw malformed('a part has no plain name')
@@ -88,14 +203,8 @@ function partOf(bytes: Buffer, headers: number, end: number): FormPart {
   const charset = /;\s{0,64}charset\s{0,64}=\s{0,64}"?([^\s";]+)/i
     .exec(fields.get('content-type') ?? '')?.[1]
     ?.toLowerCase()
-  return {
-    name,
-    file: disposition.has('filename') || disposition.has('filename*'),
-    ...(charset === undefined ? {} : { charset }),
-    headers,
-    start: headers + length + 4,
-    end,
-  }
+  const file = disposition.has('filename') || disposition.has('filename*')
+  return { name, file, ...(charset === undefined ? {} : { charset }), head, text: nothing, start, end: start }
 }
 
 function headerFields(block: string): Map<string, string> {

@@ -1,15 +1,10 @@
 import { GatewayError } from '../spec/error.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
-import type { Body } from '../spec/source.ts'
+import type { Body, BodyReader } from '../spec/source.ts'
 import { spliced } from '../stream/body.ts'
 import type { Token } from './client-json.ts'
-import { boundaryOf, formParts, malformed } from './form-parts.ts'
+import { FormParts, boundaryOf, fieldLimit, malformed } from './form-parts.ts'
 import type { FormPart } from './form-parts.ts'
-
-/** Most bytes of a text field. */
-const fieldLimit = 1024 * 1024
-/** Most bytes of all text fields: they are parsed in one go, which holds up everybody else. */
-const textLimit = 8 * fieldLimit
 
 /** A file of a form, without its content. */
 export interface FormFile {
@@ -34,25 +29,44 @@ export interface Form {
 }
 
 /**
- * Reads a `multipart/form-data` body that is in memory anyway; only its text fields are copied, nothing is written.
+ * Reads a `multipart/form-data` body while it arrives; only its text fields are kept.
  * Throws `invalid_request` where it is malformed, cut off, or beyond a limit (100 parts, names of 100 bytes,
  * texts of 1 MiB and of 8 MiB in all).
  */
-export async function readForm(bytes: Buffer, contentType: string): Promise<Form> {
-  const parts = formParts(bytes, contentType)
-  limitTexts(parts)
-  const found = await read(withoutFiles(bytes, parts, boundaryOf(contentType)), boundaryOf(contentType))
-  const fields = new Map<string, Json[]>()
-  const files: FormFile[] = []
-  for (const [index, { name, file, start, end }] of parts.entries()) {
-    const given = found[index]
-    if (!given || given.name !== name || file !== (given.file !== undefined))
-      throw malformed('it can be read in two ways')
-    const described = given.file && { ...given.file, bytes: end - start }
-    if (described) files.push({ name, ...described })
-    fields.set(name, [...(fields.get(name) ?? []), described ?? given.text])
+export class FormReader implements BodyReader {
+  readonly memory = 256 * 1024
+  readonly #parts: FormParts
+  readonly #boundary: string
+
+  constructor(contentType: string) {
+    this.#boundary = boundaryOf(contentType)
+    this.#parts = new FormParts(this.#boundary)
   }
-  return { fields: listed(fields), files, parts }
+
+  get kept(): number {
+    return this.#parts.kept
+  }
+
+  push(chunk: Buffer): void {
+    this.#parts.push(chunk)
+  }
+
+  /** What the whole form says. */
+  async read(): Promise<Form> {
+    const parts = this.#parts.end()
+    const found = await parse(withoutFiles(parts, this.#boundary), this.#boundary)
+    const fields = new Map<string, Json[]>()
+    const files: FormFile[] = []
+    for (const [index, { name, file, start, end }] of parts.entries()) {
+      const given = found[index]
+      if (!given || given.name !== name || file !== (given.file !== undefined))
+        throw malformed('it can be read in two ways')
+      const described = given.file && { ...given.file, bytes: end - start }
+      if (described) files.push({ name, ...described })
+      fields.set(name, [...(fields.get(name) ?? []), described ?? given.text])
+    }
+    return { fields: listed(fields), files, parts }
+  }
 }
 
 /**
@@ -74,17 +88,6 @@ export function spliceField(body: Body, place: Token, value: string): Body {
   return spliced(body, place, Buffer.from(value))
 }
 
-function limitTexts(parts: readonly FormPart[]): void {
-  let total = 0
-  for (const { name, file, start, end } of parts) {
-    const length = file ? 0 : end - start
-    if (length > fieldLimit)
-      throw new GatewayError('invalid_value', { param: name, reason: `it is longer than ${fieldLimit} bytes` })
-    total += length
-  }
-  if (total > textLimit) throw malformed(`its texts are longer than ${textLimit} bytes`)
-}
-
 /** What the parser says of a part. */
 interface Given {
   readonly name: string
@@ -93,18 +96,14 @@ interface Given {
 }
 
 /** The same form with empty files: their content would only cost the parser time. */
-function withoutFiles(bytes: Buffer, parts: readonly FormPart[], boundary: string): Buffer {
+function withoutFiles(parts: readonly FormPart[], boundary: string): Buffer {
   const line = Buffer.from(`--${boundary}\r\n`)
   const newline = Buffer.from('\r\n')
-  const pieces = parts.flatMap(({ file, headers, start, end }) => [
-    line,
-    bytes.subarray(headers, file ? start : end),
-    newline,
-  ])
+  const pieces = parts.flatMap(({ head, text }) => [line, head, text, newline])
   return Buffer.concat([...pieces, Buffer.from(`--${boundary}--`)])
 }
 
-async function read(form: Buffer, boundary: string): Promise<readonly Given[]> {
+async function parse(form: Buffer, boundary: string): Promise<readonly Given[]> {
   // Loaded with the first form: most requests are JSON.
   const { Busboy } = await import('@fastify/busboy')
   return new Promise((resolve, reject) => {

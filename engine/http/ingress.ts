@@ -1,16 +1,19 @@
 import type { IncomingMessage } from 'node:http'
 import type { Ingress } from '../spec/slots.ts'
 import { Hold } from '../stream/in-hand.ts'
-import type { ByteBudget, HeldBody } from '../spec/source.ts'
-import { readBody } from './body.ts'
+import type { Body, BodyReader, ByteBudget, HeldBody } from '../spec/source.ts'
+import { readAlong, readBody } from './body.ts'
 import type { HttpLimits } from './limits.ts'
 import type { Endpoint } from './routes.ts'
 import type { ExchangeScope } from './scope.ts'
+import { SpoolFile } from './spool.ts'
+import type { Spool } from './spool.ts'
 
 interface Given {
   readonly limits: Pick<HttpLimits, 'silence'>
   readonly budget: ByteBudget
   readonly scope: ExchangeScope
+  readonly spool: Spool
 }
 
 /** A request over HTTP. */
@@ -21,10 +24,13 @@ export class HttpIngress implements Ingress {
   readonly transport = 'http'
   readonly remote: string
   /** What the body takes from the budget. */
-  readonly hold: Hold
+  readonly #hold: Hold
   readonly #request: IncomingMessage
   readonly #given: Given
   #query: URLSearchParams | undefined
+  /** Where the body is that is not in memory. */
+  #file: SpoolFile | undefined
+  #over = false
 
   constructor(request: IncomingMessage, { path, params }: Endpoint, given: Given) {
     this.path = path
@@ -33,7 +39,7 @@ export class HttpIngress implements Ingress {
     this.remote = request.socket.remoteAddress ?? ''
     this.#request = request
     this.#given = given
-    this.hold = new Hold(given.budget)
+    this.#hold = new Hold(given.budget)
   }
 
   get method(): string {
@@ -46,8 +52,26 @@ export class HttpIngress implements Ingress {
     return (this.#query ??= new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)))
   }
 
-  body(limit: number): Promise<HeldBody> {
-    const { limits, scope } = this.#given
-    return scope.standStill(readBody(this.#request, { limit, hold: this.hold, silence: limits.silence }))
+  body(limit: number): Promise<HeldBody>
+  body(limit: number, reader: BodyReader): Promise<Body>
+  body(limit: number, reader?: BodyReader): Promise<Body> {
+    const { limits, scope, spool } = this.#given
+    const reading = { limit, hold: this.#hold, silence: limits.silence }
+    if (!reader) return scope.standStill(readBody(this.#request, reading))
+    return scope.standStill(
+      readAlong(this.#request, reading, reader, spool).then((body) => {
+        if (!(body instanceof SpoolFile)) return body
+        this.#file = body
+        if (this.#over) body.close()
+        return body
+      }),
+    )
+  }
+
+  /** The exchange is over: what its body took is given back. */
+  release(): void {
+    this.#over = true
+    this.#hold.release()
+    this.#file?.close()
   }
 }

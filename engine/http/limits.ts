@@ -54,6 +54,8 @@ export interface HttpLimits {
   readonly lastWords: number
   /** Bytes in hand of all bodies, messages, answers and unfinished events, of clients and upstreams together. */
   readonly bodies: number
+  /** Bytes of all bodies on disk. */
+  readonly spool: number
   readonly sockets: SocketLimits
 }
 
@@ -68,6 +70,7 @@ export const httpLimits: HttpLimits = {
   lingerBytes: 64 * 1024 * 1024,
   lastWords: 500,
   bodies: 256 * 1024 * 1024,
+  spool: 4 * 1024 * 1024 * 1024,
   sockets: {
     message: 64 * 1024 * 1024,
     arrival: 300_000,

@@ -18,6 +18,7 @@ import { sendReply } from './reply.ts'
 import { routesOf } from './routes.ts'
 import type { Asked, Matched } from './routes.ts'
 import { ExchangeScope } from './scope.ts'
+import type { Spool } from './spool.ts'
 import { Sockets, wantsSocket } from './socket.ts'
 
 // An import of this module would evaluate its every export, `fetch` with all its parts among them.
@@ -28,6 +29,8 @@ export interface HttpOptions {
   readonly log: Logger
   readonly limits: HttpLimits
   readonly budget: ByteBudget
+  /** Where bodies go that are too large to be held. */
+  readonly spool: Spool
   /** It is about to stop: clients are told to connect elsewhere. */
   readonly draining: () => boolean
 }
@@ -45,6 +48,7 @@ export interface HttpServer {
 interface Running {
   readonly limits: HttpLimits
   readonly budget: ByteBudget
+  readonly spool: Spool
   readonly scopes: Set<ExchangeScope>
   /** Takes secrets out of a text. */
   readonly scrub: Live['scrub']
@@ -64,9 +68,9 @@ interface Connection {
 }
 
 /** The HTTP server: Koa as the shell, the running snapshot's pipelines behind its router. */
-export function createHttpServer({ live, log, limits, budget, draining }: HttpOptions): HttpServer {
+export function createHttpServer({ live, log, limits, budget, spool, draining }: HttpOptions): HttpServer {
   let closing = false
-  const running: Running = { limits, budget, scopes: new Set(), scrub: live.scrub }
+  const running: Running = { limits, budget, spool, scopes: new Set(), scrub: live.scrub }
   const connections = new WeakMap<Socket, Connection>()
   const connectionOf = (socket: Socket): Connection => {
     let connection = connections.get(socket)
@@ -138,7 +142,7 @@ function serve(
   request: IncomingMessage,
   response: ServerResponse,
   matched: Matched,
-  { limits, budget, scopes, scrub, silence }: Serving,
+  { limits, budget, spool, scopes, scrub, silence }: Serving,
   connection: Connection,
 ): Promise<unknown> {
   const scope = new ExchangeScope()
@@ -164,11 +168,11 @@ function serve(
     }
     return send(reply, headers)
   }
-  const ingress = new HttpIngress(request, matched, { limits, budget, scope })
+  const ingress = new HttpIngress(request, matched, { limits, budget, scope, spool })
   scopes.add(scope)
   response.on('close', () => {
     scopes.delete(scope)
-    ingress.hold.release()
+    ingress.release()
     if (!response.writableFinished) scope.abort(new GatewayError('client_closed'))
   })
   return runExchange(matched.pipeline, matched.codec, { ingress }, scope, send)

@@ -4,8 +4,8 @@ import type { Ingress, Outcome, Principal, Session } from '../spec/slots.ts'
 import type { Live } from '../live/live.ts'
 import type { Snapshot } from '../live/snapshot.ts'
 import type { Bag, CompiledPipeline } from '../pipeline/run.ts'
-import type { HeldBody } from '../spec/source.ts'
-import { BytesBody } from '../stream/body.ts'
+import type { BodyReader } from '../spec/source.ts'
+import { BytesBody, readHeld } from '../stream/body.ts'
 import { toldOf } from './exchange.ts'
 import { routesOf } from './routes.ts'
 import type { Endpoint, Matched } from './routes.ts'
@@ -58,7 +58,8 @@ export function messageIngress(
   session: Session,
   { fields, body, error }: SocketMessage,
 ): Ingress {
-  const read = (limit: number) => (error ? Promise.reject(error) : limited(body, limit))
+  const read = (limit: number, reader?: BodyReader) =>
+    error ? Promise.reject(error) : readHeld(new BytesBody(body), limit, reader)
   return { ...asked(upgrade, endpoint), session, message: fields, body: read }
 }
 
@@ -106,11 +107,6 @@ function accessOutcome(error: GatewayError | undefined, scope: ExchangeScope, sc
 
 function asked({ query, headers, remote }: Upgrade, { path, params }: Endpoint): Omit<Ingress, 'body'> {
   return { method: 'WS', path, params, query, headers, transport: 'ws', remote }
-}
-
-async function limited(message: Buffer, limit: number): Promise<HeldBody> {
-  if (message.length > limit) throw new GatewayError('request_too_large', { limit })
-  return new BytesBody(message)
 }
 
 /**

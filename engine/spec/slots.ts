@@ -6,7 +6,7 @@ import type { Failure, GatewayError } from './error.ts'
 import type { Job } from './key-value.ts'
 import type { Operation, ReplyOf, RequestOf } from './operation.ts'
 import type { GenerateEvent } from './generate.ts'
-import type { Body, HeldBody, Source } from './source.ts'
+import type { Body, BodyReader, HeldBody, Source } from './source.ts'
 import type { Bill, Metered } from './usage.ts'
 
 /**
@@ -49,8 +49,12 @@ export interface Ingress {
   readonly session?: Session
   /** What a message of a WebSocket says beside its request: the fields that its protocol cuts out of it. */
   readonly message?: JsonObject
-  /** Reads the body once. Rejects with `request_too_large` beyond `limit` bytes, `unsupported_media_type` for encoded bodies. */
+  /**
+   * Reads the body once, and lets `reader` read along. Rejects with `request_too_large` beyond `limit` bytes,
+   * `unsupported_media_type` for encoded bodies, `overloaded` where there is no room for it.
+   */
   body(limit: number): Promise<HeldBody>
+  body(limit: number, reader: BodyReader): Promise<Body>
 }
 
 /** Values that live as long as a WebSocket. */

@@ -22,7 +22,10 @@ export interface Source {
   open(sink: Sink): Flow
 }
 
-/** Bytes of known length that may be read as often as is wanted. */
+/**
+ * Bytes of known length that may be read as often as is wanted. A reader that is done with a chunk may give it back
+ * (`giveBack`): a large body is then read without leaving garbage.
+ */
 export interface Body {
   /** In bytes. */
   readonly size: number
@@ -35,6 +38,16 @@ export interface Body {
 /** A body that is in memory. */
 export interface HeldBody extends Body {
   readonly bytes: Buffer
+}
+
+/** Reads a body while it arrives, so that not all of it has to be held. */
+export interface BodyReader {
+  /** Most bytes of the body that are held in memory: a larger one goes to a file that is gone with the exchange. */
+  readonly memory: number
+  /** The next bytes, which are not its own: it copies what it keeps. What it throws refuses the body. */
+  push(chunk: Buffer): void
+  /** Bytes that it has kept so far. */
+  readonly kept: number
 }
 
 /** One server-sent event (WHATWG HTML, section 9.2): the event name when there is one, and the joined data lines. */

@@ -87,7 +87,7 @@ function sealingOf(
     log.warn('SLUICE_SECRET is not set: gateways on other machines cannot open what this one seals')
   return openSealing({
     given,
-    file: secretFile(database.url, root),
+    file: join(dataFolder(database.url, root), 'secret'),
     protect: (secret) => secrets.protect(secret),
     log,
   })
@@ -121,8 +121,8 @@ export function changedForGood(before: Settings, after: Settings): Path[] {
   ]
 }
 
-/** Beside the SQLite file; where the database is no file, in `data`. */
-function secretFile(url: string, root = '.'): string {
+/** Where the gateway keeps files of its own: beside the SQLite file; where the database is no file, in `data`. */
+export function dataFolder(url: string, root = '.'): string {
   const place = placeOf(url)
-  return place.dialect === 'sqlite' ? join(dirname(resolve(place.path)), 'secret') : resolve(root, 'data', 'secret')
+  return place.dialect === 'sqlite' ? dirname(resolve(place.path)) : resolve(root, 'data')
 }

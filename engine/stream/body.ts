@@ -1,4 +1,5 @@
-import type { Body, Flow, HeldBody, Source } from '../spec/source.ts'
+import { GatewayError } from '../spec/error.ts'
+import type { Body, BodyReader, Flow, HeldBody, Source } from '../spec/source.ts'
 import { pull } from './pull.ts'
 
 /** A body out of bytes in memory. */
@@ -20,6 +21,13 @@ export class BytesBody implements HeldBody {
 
 async function* once(bytes: Buffer) {
   if (bytes.length > 0) yield bytes
+}
+
+/** Reads a body that is in memory already, as `Ingress.body` does. Rejects with `request_too_large`. */
+export async function readHeld(body: HeldBody, limit: number, reader?: BodyReader): Promise<HeldBody> {
+  if (body.size > limit) throw new GatewayError('request_too_large', { limit })
+  reader?.push(body.bytes)
+  return body
 }
 
 /** A body with `bytes` in place of what stands from `start` up to `end`; what is in memory is copied. */

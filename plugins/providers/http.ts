@@ -1,5 +1,6 @@
+import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { BytesBody, duration } from '../../engine/kit.ts'
+import { BytesBody, duration, giveBack, isLent } from '../../engine/kit.ts'
 import type { Answer, Body, Call, Flow, Host, Scope } from '../../engine/index.ts'
 import { Pool, buildConnector } from './client.ts'
 import { Exchange } from './exchange.ts'
@@ -135,7 +136,7 @@ function openPool(origin: string, connections: number | null, connect: number): 
     connections,
     connect: (options, opened) =>
       connector(options, (...[error, socket]) =>
-        error === null ? opened(null, withoutContinue(socket)) : opened(error, null),
+        error === null ? opened(null, givingBack(withoutContinue(socket))) : opened(error, null),
       ),
     pipelining: 1,
     allowH2: false,
@@ -145,6 +146,19 @@ function openPool(origin: string, connections: number | null, connect: number): 
     headersTimeout: 0,
     bodyTimeout: 0,
   })
+}
+
+/** A connection that gives the chunks of large bodies back once they have left. */
+function givingBack<S extends Socket>(socket: S): S {
+  const write = socket.write.bind(socket)
+  socket.write = ((...given: Parameters<typeof write>) => {
+    const [chunk] = given
+    if (given.length > 1 || !isLent(chunk)) return write(...given)
+    return write(chunk, (error) => {
+      if (!error) giveBack(chunk)
+    })
+  }) as S['write']
+  return socket
 }
 
 function scopeOf(signal: AbortSignal): Pick<Scope, 'onAbort'> {

@@ -13,9 +13,9 @@ const promised = {
       noConfig`,
     types: `
       Amendment Annotation Answer AnswerContent Answering AnyCodec AnyProvider AnyService AnySignal AnySlot AnyStage
-      Ask Asked AudioPart Bill Body ByteBudget CacheMark Call Candidate Catalog ChoiceQuestion Codec Completion ConfigOf
-      Configured Cost CustomTool DecideAnswer DecideQuestion DecideReply DecideRequest DispatchOptions Dispatched End
-      Envelope ErrorCode
+      Ask Asked AudioPart Bill Body BodyReader ByteBudget CacheMark Call Candidate Catalog ChoiceQuestion Codec
+      Completion ConfigOf Configured Cost CustomTool DecideAnswer DecideQuestion DecideReply DecideRequest
+      DispatchOptions Dispatched End Envelope ErrorCode
       ErrorDialect ErrorOptions ErrorRow EventMap EventOf EventReader EventWriter Evidence Facts Failure FilePart
       Flaw Flow Format Frame FunctionTool GenerateEvent GenerateReply GenerateRequest Given Gives Head Held HeldBody
       Hidden Host HostStatus ImagePart Ingress Item Job Jobs Json JsonObject KeyValue Keys LogRow Logprob Look Loss
@@ -30,12 +30,13 @@ const promised = {
   },
   'engine/kit.ts': {
     values: `
-      BytesBody CustomInput FieldNames Fold FrameDecoder Hold PairedCalls StreamEnds WholeFrames ampleRoom
-      answerHold answering asGatewayError asking bufferOf byteBudget callable collect customInput cutMembers didYouMean
-      duration durationSchema encodeFrame errors eventRoom eventTooLarge failed fieldAt fitting flatName fold holds
-      isDuration isObject isPattern isVirtual legalCallId mapMembers mapTexts moduleBeside orderedObject packSeal
-      parseJson parseVerbatim parsedJson parsedObject pasteMembers pasteOver peek printDuration pull putMembers
-      readForm replyJson requireChosen requirement restored scanJson scrubbedFailure sealPrefix searchInWords searchWish
+      BytesBody CustomInput FieldNames Fold FormReader FrameDecoder Hold PairedCalls StreamEnds WholeFrames
+      ampleRoom answerHold answering asGatewayError asking bufferOf byteBudget callable collect customInput
+      cutMembers didYouMean duration durationSchema encodeFrame errors eventRoom eventTooLarge failed fieldAt
+      fitting flatName fold giveBack holds isDuration isLent isObject isPattern isVirtual legalCallId mapMembers
+      mapTexts moduleBeside orderedObject packSeal parseJson parseVerbatim parsedJson parsedObject pasteMembers
+      pasteOver peek printDuration pull putMembers replyJson requireChosen requirement restored scanJson
+      scrubbedFailure sealPrefix searchInWords searchWish
       spliceField spliceMember spliceString spliced through tooMuchInHand toolNames toolsByName unfold unpackSeal
       virtualModels word`,
     types: `

@@ -1,5 +1,5 @@
 import { GatewayError, defineStage } from '../../../engine/index.ts'
-import { FieldNames, fieldAt, readForm, scanJson } from '../../../engine/kit.ts'
+import { FieldNames, FormReader, fieldAt, scanJson } from '../../../engine/kit.ts'
 import type { AnyCodec, Envelope, HeldBody, Ingress, JsonObject } from '../../../engine/index.ts'
 import { ClientRequest } from './envelope.ts'
 
@@ -23,7 +23,11 @@ export default defineStage({
     type: 'object',
     additionalProperties: false,
     properties: {
-      limit: { type: 'integer', minimum: 1, default: 67_108_864, description: 'Most bytes a body may have.' },
+      limit: {
+        type: 'integer',
+        minimum: 1,
+        description: 'Most bytes a body may have. Unset: 67,108,864, and 536,870,912 for a form.',
+      },
       members: {
         type: 'integer',
         minimum: 1,
@@ -45,9 +49,13 @@ export default defineStage({
 })
 
 const json = 'application/json'
+/** Most bytes of a body where the pipeline says nothing. */
+const jsonLimit = 64 * 1024 * 1024
+/** A form goes to disk. */
+const formLimit = 512 * 1024 * 1024
 
 interface Limits {
-  readonly limit: number
+  readonly limit?: number | undefined
   readonly members: number
 }
 
@@ -60,19 +68,20 @@ function read(codec: AnyCodec, ingress: Ingress, { limit, members }: Limits): Pr
       given: contentType.split(';', 1)[0],
       expected: content === 'json' ? json : 'multipart/form-data',
     })
-  const reading = ingress.body(limit)
   return form
-    ? reading.then((raw) => readFields(codec, ingress, raw, contentType))
-    : reading.then((raw) => readJson(codec, ingress, raw, members))
+    ? readForm(codec, ingress, limit ?? formLimit, contentType)
+    : ingress.body(limit ?? jsonLimit).then((raw) => readJson(codec, ingress, raw, members))
 }
 
-async function readFields(codec: AnyCodec, { headers }: Ingress, raw: HeldBody, contentType: string) {
-  const form = await readForm(raw.bytes, contentType)
+async function readForm(codec: AnyCodec, ingress: Ingress, limit: number, contentType: string) {
+  const reader = new FormReader(contentType)
+  const raw = await ingress.body(limit, reader)
+  const form = await reader.read()
   const { fields: body } = form
   checkNames(body)
   // One that has no model is refused where it is checked.
   const modelAt = body['model'] === undefined ? undefined : fieldAt(form, 'model')
-  return { request: new ClientRequest(codec, { raw, headers, contentType, body, modelAt }) }
+  return { request: new ClientRequest(codec, { raw, headers: ingress.headers, contentType, body, modelAt }) }
 }
 
 /** A field that is there twice is a list. */

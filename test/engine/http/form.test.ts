@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { fieldAt, readForm, spliceField } from '../../../engine/http/form.ts'
+import { FormReader, fieldAt, spliceField } from '../../../engine/http/form.ts'
+import type { Form } from '../../../engine/http/form.ts'
 import { GatewayError } from '../../../engine/spec/error.ts'
 import { BytesBody } from '../../../engine/stream/body.ts'
 import { collect } from '../../../engine/stream/collect.ts'
@@ -25,8 +26,15 @@ function file(name: string, filename: string, content: string): readonly [string
   ]
 }
 
-async function refusal(bytes: Buffer, contentType = type): Promise<string> {
-  const thrown: unknown = await readForm(bytes, contentType).then(
+/** Reads a form whose bytes arrive in pieces of `size`. */
+async function readForm(bytes: Buffer, contentType: string, size = bytes.length): Promise<Form> {
+  const reader = new FormReader(contentType)
+  for (let at = 0; at < bytes.length; at += size) reader.push(bytes.subarray(at, at + size))
+  return reader.read()
+}
+
+async function refusal(bytes: Buffer, contentType = type, size = bytes.length): Promise<string> {
+  const thrown: unknown = await readForm(bytes, contentType, size).then(
     () => undefined,
     (error: unknown) => error,
   )
@@ -242,6 +250,7 @@ describe('readForm', () => {
   for (const [what, bytes, reason] of ambiguous) {
     it(`refuses ${what}`, async () => {
       expect(await refusal(Buffer.from(bytes))).to.equal(`${reason}.`)
+      expect(await refusal(Buffer.from(bytes), type, 1)).to.equal(`${reason}.`)
     })
   }
 })
@@ -293,6 +302,7 @@ describe('spliceField', () => {
       fc.asyncProperty(others, others, line, line, async (before, after, old, model) => {
         const body = form(...before, text('model', old), ...after)
         const was = await readForm(body, type)
+        expect(await readForm(body, type, 7)).to.deep.equal(was)
         const spliced = await splice(body, model)
         const is = await readForm(spliced, type)
         expect(is.files).to.deep.equal(was.files)

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
-import { readForm } from '../../../../engine/kit.ts'
+import { FormReader } from '../../../../engine/kit.ts'
 import type { AnyCodec } from '../../../../engine/index.ts'
 import embeddings from '../../../../plugins/protocols/media/embeddings.ts'
 import imageEdits from '../../../../plugins/protocols/media/image-edits.ts'
@@ -26,7 +26,9 @@ async function form(fields: Readonly<Record<string, string | File | readonly str
     else data.append(name, value)
   }
   const request = new Request('http://localhost', { method: 'POST', body: data })
-  return (await readForm(Buffer.from(await request.arrayBuffer()), request.headers.get('content-type') ?? '')).fields
+  const reader = new FormReader(request.headers.get('content-type') ?? '')
+  reader.push(Buffer.from(await request.arrayBuffer()))
+  return (await reader.read()).fields
 }
 
 const audio = new File(['RIFF'], 'speech.wav', { type: 'audio/wav' })

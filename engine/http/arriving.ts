@@ -1,0 +1,106 @@
+// The global of this name is a getter.
+import { performance } from 'node:perf_hooks'
+import type { IncomingMessage } from 'node:http'
+import { GatewayError } from '../spec/error.ts'
+import type { Flow, Sink, Source } from '../spec/source.ts'
+import { unwatch, watch } from '../pipeline/deadline.ts'
+import type { Waiting } from '../pipeline/deadline.ts'
+
+/** What a body may take while it arrives. */
+export interface ArrivalLimits {
+  /** Most bytes. */
+  readonly limit: number
+  /** Milliseconds for which nothing of it may come. */
+  readonly silence: number
+}
+
+/**
+ * The body of a request as a source. It fails with `request_too_large`, `request_timeout` or `client_closed`; what is
+ * left of it then stays where it is.
+ * Throws `request_too_large` for one that says so, and `unsupported_media_type` for a compressed one.
+ */
+export class ArrivingBody implements Source, Flow, Waiting {
+  readonly #request: IncomingMessage
+  readonly #limits: ArrivalLimits
+  #sink: Sink | undefined
+  #size = 0
+  #heard = performance.now()
+  #paused = false
+  before?: Waiting | undefined
+  after?: Waiting | undefined
+
+  constructor(request: IncomingMessage, limits: ArrivalLimits) {
+    const encoding = request.headers['content-encoding']?.toLowerCase()
+    if (encoding !== undefined && encoding !== 'identity')
+      throw new GatewayError('unsupported_media_type', { given: encoding, expected: 'an uncompressed body' })
+    if (Number(request.headers['content-length'] ?? 0) > limits.limit) throw tooLarge(limits)
+    this.#request = request
+    this.#limits = limits
+  }
+
+  open(sink: Sink): Flow {
+    this.#sink = sink
+    const request = this.#request
+    // It would say so to nobody again.
+    if (request.destroyed) queueMicrotask(() => this.#fail(new GatewayError('client_closed')))
+    else watch(this)
+    request.on('data', (chunk: Buffer) => this.#take(chunk))
+    request.on('end', () => {
+      this.#leave()?.end()
+    })
+    request.on('error', (cause) => this.#fail(new GatewayError('client_closed', {}, { cause })))
+    request.on('close', () => {
+      if (this.#sink) this.#fail(new GatewayError('client_closed'))
+    })
+    return this
+  }
+
+  look(now: number): void {
+    const { silence } = this.#limits
+    if (!this.#paused && now - this.#heard >= silence)
+      this.#fail(new GatewayError('request_timeout', { seconds: silence / 1_000 }))
+  }
+
+  pause(): void {
+    this.#paused = true
+    this.#request.pause()
+  }
+
+  resume(): void {
+    if (!this.#paused || !this.#sink) return
+    this.#paused = false
+    this.#heard = performance.now()
+    this.#request.resume()
+  }
+
+  cancel(): void {
+    this.#leave()
+    this.#request.removeAllListeners('data')
+    this.#request.pause()
+  }
+
+  #take(chunk: Buffer): void {
+    this.#heard = performance.now()
+    this.#size += chunk.length
+    if (this.#size > this.#limits.limit) return this.#fail(tooLarge(this.#limits))
+    this.#sink?.data(chunk)
+  }
+
+  #fail(error: GatewayError): void {
+    const sink = this.#leave()
+    this.cancel()
+    sink?.fail(error)
+  }
+
+  /** The sink hears nothing more. */
+  #leave(): Sink | undefined {
+    const sink = this.#sink
+    this.#sink = undefined
+    unwatch(this)
+    return sink
+  }
+}
+
+function tooLarge({ limit }: ArrivalLimits): GatewayError {
+  return new GatewayError('request_too_large', { limit })
+}

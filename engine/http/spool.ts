@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, unlink } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { GatewayError } from '../spec/error.ts'
+import type { Body, ByteBudget, Source } from '../spec/source.ts'
+import { byteBudget, tooMuchInHand } from '../stream/in-hand.ts'
+import { lend, lentSize } from '../stream/lent.ts'
+import { pull } from '../stream/pull.ts'
+
+/** Where bodies are that are too large to be held in memory. */
+export class Spool {
+  readonly #folder: string
+  readonly #room: ByteBudget
+  readonly #log: Logger
+
+  /**
+   * @param folder made with its first file, for its owner alone
+   * @param limit bytes of all its files
+   */
+  constructor(folder: string, limit: number, log: Logger) {
+    this.#folder = folder
+    this.#room = byteBudget(limit)
+    this.#log = log
+  }
+
+  /** A new file without a name, so that nothing of it is left when the process ends. Rejects with `overloaded`. */
+  open(): Promise<SpoolFile> {
+    return this.#try(async () => {
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+      const path = join(this.#folder, randomUUID())
+      const file = await open(path, 'wx+', 0o600)
+      try {
+        await unlink(path)
+      } catch (error) {
+        await file.close()
+        throw error
+      }
+      return new SpoolFile(file, this.#room, (use) => this.#try(use))
+    })
+  }
+
+  /** What the file system refuses, a full disk above all, is told to the operator; the client may come again. */
+  async #try<T>(use: () => Promise<T>): Promise<T> {
+    try {
+      return await use()
+    } catch (error) {
+      if (error instanceof GatewayError) throw error
+      this.#log.error({ err: error }, 'a large body cannot be kept on disk')
+      throw tooMuchInHand()
+    }
+  }
+}
+
+/** A body in a file that has no name. */
+export class SpoolFile implements Body {
+  size = 0
+  #closed = false
+  readonly #file: FileHandle
+  readonly #room: ByteBudget
+  readonly #try: <T>(use: () => Promise<T>) => Promise<T>
+
+  constructor(file: FileHandle, room: ByteBudget, attempt: <T>(use: () => Promise<T>) => Promise<T>) {
+    this.#file = file
+    this.#room = room
+    this.#try = attempt
+  }
+
+  /** Writes more at its end, one call after the other, and answers how many bytes. Rejects with `overloaded`. */
+  append(chunks: readonly Uint8Array[]): Promise<number> {
+    return this.#try(async () => {
+      const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+      if (!this.#room.take(length)) throw tooMuchInHand()
+      this.size += length
+      await this.#file.writeFile(chunks)
+      return length
+    })
+  }
+
+  open(from = 0, to = this.size): Source {
+    return pull(this.#chunks(from, to))
+  }
+
+  /** Lets go of it once what is being read or written is done. */
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    // Where the file system refuses even that, the operator was told.
+    void this.#try(() => this.#file.close())
+      .catch(() => undefined)
+      .then(() => this.#room.give(this.size))
+  }
+
+  async *#chunks(from: number, to: number) {
+    for (let at = from; at < to;) {
+      if (this.#closed) throw new Error('the exchange of this body is over')
+      const { buffer, bytesRead } = await this.#try(() => this.#file.read(lend(), 0, Math.min(lentSize, to - at), at))
+      if (bytesRead === 0) throw new Error('a body on disk is shorter than it was')
+      at += bytesRead
+      yield buffer.subarray(0, bytesRead)
+    }
+  }
+}
