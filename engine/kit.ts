@@ -1,9 +1,8 @@
 // The door `sluice/kit`: what makes stages, codecs and providers easy to write. Nothing here is needed to speak with the engine.
 
 // JSON: reading, comparing, changing without a new text
-export { isObject, mapMembers, mapTexts } from './spec/json.ts'
+export { isObject, mapMembers, mapTexts, orderedObject } from './spec/json.ts'
 export { parseJson, parseVerbatim, parsedJson, parsedObject } from './json/parse.ts'
-export { orderedObject } from './json/reader.ts'
 export type { Verbatim } from './json/reader.ts'
 export { spliceMember } from './json/splice-member.ts'
 export { scanJson, spliceString } from './http/scan.ts'
@@ -42,6 +41,9 @@ export type { EventRoom } from './stream/in-hand.ts'
 export { answering } from './generate/answering.ts'
 export { Fold, failed, fold } from './generate/fold.ts'
 export { unfold } from './generate/unfold.ts'
+export { mapText } from './generate/map-text.ts'
+export { mapJson } from './generate/map-json.ts'
+export type { TextChange } from './generate/map-json.ts'
 export { packSeal, sealPrefix, unpackSeal } from './generate/seal.ts'
 export { callable, flatName, legalCallId, requireChosen, restored, toolNames, toolsByName } from './generate/names.ts'
 export type { FindTool, ToolNames } from './generate/names.ts'

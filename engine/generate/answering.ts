@@ -1,20 +1,20 @@
 import { GatewayError } from '../spec/error.ts'
 import type { Operation } from '../spec/operation.ts'
-import type { AnswerContent, Answering, EventMap, Look, UpstreamAnswer, View } from '../spec/slots.ts'
+import type { AnswerContent, Answering, EventHandler, EventMap, Look, UpstreamAnswer } from '../spec/slots.ts'
 
 /**
  * The answer of a provider, or of a stage that answers in its place: then `{ kind: 'neutral-reply', reply }` can be given
  * to a client of any protocol.
  */
 export function answering<C extends AnswerContent>(operation: Operation, content: C): C & Answering {
-  return Object.assign(new Viewed(operation), content)
+  return Object.assign(new HandledAnswer(operation), content)
 }
 
-const none: readonly View[] = []
+const none: readonly EventHandler[] = []
 
-class Viewed implements Answering {
+class HandledAnswer implements Answering {
   readonly operation: Operation
-  readonly views = none
+  readonly handlers = none
 
   constructor(operation: Operation) {
     this.operation = operation
@@ -28,10 +28,12 @@ class Viewed implements Answering {
     return this.#with({ look })
   }
 
-  #with(view: View): UpstreamAnswer {
-    const { operation, views } = this
+  #with(handler: EventHandler): UpstreamAnswer {
+    const { operation, handlers } = this
     if (operation !== 'generate')
       throw new GatewayError('unsupported', { reason: `an answer of the operation "${operation}" has no events` })
-    return Object.assign(new Viewed(operation), this as Answering as UpstreamAnswer, { views: [...views, view] })
+    return Object.assign(new HandledAnswer(operation), this as Answering as UpstreamAnswer, {
+      handlers: [...handlers, handler],
+    })
   }
 }

@@ -1,3 +1,4 @@
+import { ordered } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { isSpace, stringEnd } from './outline.ts'
 
@@ -176,16 +177,4 @@ function parsedString(token: string): string | undefined {
     // The caller says where it stands.
     return undefined
   }
-}
-
-/** Like `Object.fromEntries`; its keys print in the order of the entries, even those that look like an index. */
-export function orderedObject(entries: readonly (readonly [string, Json])[]): JsonObject {
-  return ordered(Object.fromEntries(entries), new Set(entries.map(([key]) => key)))
-}
-
-/** An object whose keys, all of `keys`, print in their order: JavaScript puts those first that look like an index. */
-function ordered(object: JsonObject, keys: ReadonlySet<string>): JsonObject {
-  const order = [...keys]
-  if (Object.keys(object).every((key, index) => key === order[index])) return object
-  return new Proxy(object, { ownKeys: () => order })
 }

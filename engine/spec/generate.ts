@@ -183,8 +183,17 @@ export type GenerateEvent =
   | { readonly type: 'delta'; readonly index: number; readonly text: string; readonly logprobs?: readonly Logprob[] }
   | { readonly type: 'annotation'; readonly index: number; readonly annotation: Annotation }
   | { readonly type: 'seal'; readonly index: number; readonly seal: Seal }
-  /** What only one protocol tells of an opaque item that is under way: an event of its streams. */
-  | { readonly type: 'progress'; readonly index: number; readonly protocol: string; readonly value: JsonObject }
+  /**
+   * What only one protocol tells of an opaque item that is under way: an event of its streams. `piece`: it brings a piece
+   * of a text which the item has as a whole when it ends.
+   */
+  | {
+      readonly type: 'progress'
+      readonly index: number
+      readonly protocol: string
+      readonly value: JsonObject
+      readonly piece?: boolean
+    }
   | { readonly type: 'item-end'; readonly index: number }
   | { readonly type: 'usage'; readonly usage: Usage }
   | {

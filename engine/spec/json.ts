@@ -11,13 +11,17 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Node has it; its types do not. */
+const isRawNumber = (JSON as unknown as { isRawJSON(this: void, value: unknown): boolean }).isRawJSON
+
 /**
  * A JSON value with every text in it put through `map`, names of members too. What is nested deeper than `depth` becomes
  * null: it may come from a stranger, and nobody reads it. What stays the same is not copied.
  */
 export function mapTexts(value: Json, map: (text: string) => string, depth = 32): Json {
   if (typeof value === 'string') return map(value)
-  if (typeof value !== 'object' || value === null) return value
+  // A number that prints as it stood is an object.
+  if (typeof value !== 'object' || value === null || isRawNumber(value)) return value
   if (depth === 0) return null
   if (Array.isArray(value)) return mapItems(value as readonly Json[], map, depth)
   return mapMembers(value as JsonObject, map, depth)
@@ -25,7 +29,7 @@ export function mapTexts(value: Json, map: (text: string) => string, depth = 32)
 
 /** The same for an object. */
 export function mapMembers(object: JsonObject, map: (text: string) => string, depth = 32): JsonObject {
-  let changed: Record<string, Json | undefined> | undefined
+  let changed: [string, Json | undefined][] | undefined
   const names = Object.keys(object)
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string
@@ -33,12 +37,10 @@ export function mapMembers(object: JsonObject, map: (text: string) => string, de
     const value = member === undefined ? undefined : mapTexts(member, map, depth - 1)
     const called = map(name)
     if (changed === undefined && value === member && called === name) continue
-    changed ??= Object.fromEntries(names.slice(0, index).map((before) => [before, object[before]]))
-    // Assigned, this one name would change the prototype.
-    if (called === '__proto__') Object.defineProperty(changed, called, { value, enumerable: true })
-    else changed[called] = value
+    changed ??= names.slice(0, index).map((before) => [before, object[before]])
+    changed.push([called, value])
   }
-  return changed ?? object
+  return changed ? orderedObject(changed) : object
 }
 
 function mapItems(items: readonly Json[], map: (text: string) => string, depth: number): readonly Json[] {
@@ -51,4 +53,16 @@ function mapItems(items: readonly Json[], map: (text: string) => string, depth: 
     changed.push(value)
   }
   return changed ?? items
+}
+
+/** Like `Object.fromEntries`; its keys print in the order of the entries, even those that look like an index. */
+export function orderedObject(entries: readonly (readonly [string, Json | undefined])[]): JsonObject {
+  return ordered(Object.fromEntries(entries), new Set(entries.map(([key]) => key)))
+}
+
+/** An object whose keys, all of `keys`, print in their order: JavaScript puts those first that look like an index. */
+export function ordered(object: JsonObject, keys: ReadonlySet<string>): JsonObject {
+  const order = [...keys]
+  if (Object.keys(object).every((key, index) => key === order[index])) return object
+  return new Proxy(object, { ownKeys: () => order })
 }

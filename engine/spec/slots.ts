@@ -169,7 +169,7 @@ export type AnswerContent =
 export interface Answering {
   readonly operation: Operation
   /** What stages have asked for, in the order in which the events pass through it. */
-  readonly views: readonly View[]
+  readonly handlers: readonly EventHandler[]
   /**
    * The answer with other events: the client, and whoever keeps or measures what the client gets, sees what `make` gives
    * for each. It is called once, when the answer is read. A whole answer passes as the events of a stream, too. The
@@ -180,7 +180,7 @@ export interface Answering {
   watch(look: Look): UpstreamAnswer
 }
 
-export type View = { readonly make: () => EventMap } | { readonly look: Look }
+export type EventHandler = { readonly make: () => EventMap } | { readonly look: Look }
 
 /**
  * Changes the events of one answer. Whatever becomes of it, the last event that comes is `finish` or `failure`, once:

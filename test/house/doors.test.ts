@@ -16,7 +16,7 @@ const promised = {
       Ask Asked AudioPart Bill Body BodyReader ByteBudget CacheMark Call Candidate Catalog ChoiceQuestion Codec
       Completion ConfigOf Configured Cost CustomTool DecideAnswer DecideQuestion DecideReply DecideRequest
       DispatchOptions Dispatched End Envelope ErrorCode
-      ErrorDialect ErrorOptions ErrorRow EventMap EventOf EventReader EventWriter Evidence Facts Failure FilePart
+      ErrorDialect ErrorOptions ErrorRow EventHandler EventMap EventOf EventReader EventWriter Evidence Facts Failure FilePart
       Flaw Flow Format Frame FunctionTool GenerateEvent GenerateReply GenerateRequest Given Gives Head Held HeldBody
       Hidden Host HostStatus ImagePart Ingress Item Job Jobs Json JsonObject KeyValue Keys LogRow Logprob Look Loss
       MediaSource Message Meter Metered ModelRecord NeutralAnswer Offer OpaqueItem OpaquePart OpaqueTool
@@ -26,14 +26,14 @@ const promised = {
       ServerSettings ServiceConfiguration ServiceHost ServiceMigration ServiceName ServiceParts Services Session Settle
       Settled Sink SlotField SlotFields SlotName SlotParts Slots SocketDialect SocketWriter Source SqlDialect
       StageParts StopReason StreamGuard TableQueries Tables Target TextPart Timing Tool ToolCall ToolChoice ToolRef
-      ToolResult Traits Units Unshown Upstream UpstreamAnswer Usage Used View Views Vote WholeReply`,
+      ToolResult Traits Units Unshown Upstream UpstreamAnswer Usage Used Views Vote WholeReply`,
   },
   'engine/kit.ts': {
     values: `
       BytesBody CustomInput FieldNames Fold FormReader FrameDecoder Hold PairedCalls StreamEnds WholeFrames
       ampleRoom answerHold answering asGatewayError asking bufferOf byteBudget callable collect customInput
       cutMembers didYouMean duration durationSchema encodeFrame errors eventRoom eventTooLarge failed fieldAt
-      fitting flatName fold giveBack holds isDuration isLent isObject isPattern isVirtual legalCallId mapMembers
+      fitting flatName fold giveBack holds isDuration isLent isObject isPattern isVirtual legalCallId mapJson mapMembers mapText
       mapTexts moduleBeside orderedObject packSeal parseJson parseVerbatim parsedJson parsedObject pasteMembers
       pasteOver peek printDuration pull putMembers replyJson requireChosen requirement restored scanJson
       scrubbedFailure sealPrefix searchInWords searchWish
@@ -41,7 +41,7 @@ const promised = {
       virtualModels word`,
     types: `
       CallAnswer Cut EventRoom FindTool Form FormFile Passed Question ScanOptions ScannedJson SchemaError SearchFields
-      ToolNames Transform Verbatim`,
+      TextChange ToolNames Transform Verbatim`,
   },
 }
 

@@ -69,7 +69,8 @@ export class OpenItem {
   }
 
   progress(value: JsonObject, out: GenerateEvent[]): void {
-    out.push({ type: 'progress', index: this.#index, protocol, value })
+    const piece = text(value['type'])?.endsWith('.delta') === true
+    out.push({ type: 'progress', index: this.#index, protocol, value, ...(piece ? { piece } : {}) })
   }
 
   enter(kind: PartKind, at: number, out: GenerateEvent[]): void {

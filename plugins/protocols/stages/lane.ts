@@ -24,6 +24,6 @@ function holds({ origin, offer }: Candidate, { heldBy }: Envelope): boolean {
 }
 
 /** Whether its answer does: the provider's bytes go to the client as they are, unless a stage changes what they say. */
-export function answerOnByteLane({ same }: Upstream, { views }: UpstreamAnswer): boolean {
-  return same && (views.length === 0 || !views.some((view) => 'make' in view))
+export function answerOnByteLane({ same }: Upstream, { handlers }: UpstreamAnswer): boolean {
+  return same && (handlers.length === 0 || !handlers.some((handler) => 'make' in handler))
 }

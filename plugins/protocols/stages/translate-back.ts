@@ -26,8 +26,8 @@ import { answerOnByteLane } from './lane.ts'
 import { shown } from './failure.ts'
 import { relayed } from './relayed.ts'
 import { cutReply } from './stop-cut.ts'
-import { Views } from './views.ts'
 import { unitsOf } from './units.ts'
+import { EventHandlers } from './event-handlers.ts'
 import { folded, fromNeutral, written } from './written.ts'
 
 const shownLosses = 20
@@ -54,11 +54,11 @@ export default defineStage({
         host,
         codec,
         named: naming === 'gateway',
-        views: answer.views.length === 0 ? undefined : new Views(answer.views, { host, scope }),
+        handlers: answer.handlers.length === 0 ? undefined : new EventHandlers(answer.handlers, { host, scope }),
       }
       const fail = (error: unknown): never => {
         const failure = told(error, exchange)
-        exchange.views?.end(failure)
+        exchange.handlers?.end(failure)
         throw failure
       }
       try {
@@ -87,7 +87,7 @@ export interface Exchange {
   /** The answer names the model as its record does, whatever the provider calls it. */
   readonly named: boolean
   /** What stages make of the events of the answer; absent: nothing. */
-  readonly views: Views | undefined
+  readonly handlers: EventHandlers | undefined
 }
 
 /** A body for the client, what tells its usage afterwards, and the losses known by now. */
@@ -145,7 +145,7 @@ function replyOf(exchange: Exchange, { bytes, body }: WholeAnswer): ReplyOf<Oper
 
 /** A stream that is relayed, and looked at where a stage wants to. */
 function seen(exchange: Exchange, source: Source): Source {
-  return exchange.views?.watched(source, readerOf(exchange), (event) => shown(event, exchange)) ?? source
+  return exchange.handlers?.watched(source, readerOf(exchange), (event) => shown(event, exchange)) ?? source
 }
 
 function readerOf(exchange: Exchange) {
@@ -163,9 +163,9 @@ const wholly = { complete: true, losses: [] } as const
 type WholeAnswer = Extract<UpstreamAnswer, { kind: 'whole' }>
 
 function whole(exchange: Exchange, answer: WholeAnswer): Back {
-  const { codec, upstream, candidate, named: own, views } = exchange
+  const { codec, upstream, candidate, named: own, handlers } = exchange
   const { bytes, body, type } = answer
-  views?.look(() => replyOf(exchange, answer) as GenerateReply)
+  handlers?.look(() => replyOf(exchange, answer) as GenerateReply)
   let read: ReturnType<Meter['read']> | undefined
   const metered = () => ({
     ...(body === null ? {} : codec.meter.reply(body)),
@@ -179,10 +179,10 @@ function whole(exchange: Exchange, answer: WholeAnswer): Back {
 
 /** A whole answer in the client's protocol, as one body or, when it asked to stream, as the events it amounts to. */
 function printed(exchange: Exchange, answered: ReplyOf<Operation>): Back {
-  const { codec, request, upstream, views } = exchange
+  const { codec, request, upstream, handlers } = exchange
   const cut = upstream.cuts && 'items' in answered ? cutReply(answered, upstream.cuts) : answered
   if (request.stream && 'items' in cut) return fromNeutral(exchange, streamed(cut))
-  const reply = views && 'items' in cut ? views.reply(cut) : cut
+  const reply = handlers && 'items' in cut ? handlers.reply(cut) : cut
   const metered = {
     ...(cut.usage ? { usage: cut.usage } : {}),
     ...(reply.model === undefined ? {} : { model: reply.model }),

@@ -15,7 +15,7 @@ import { nameless } from './answer-model.ts'
 import { estimated } from './estimated.ts'
 import { cutShort, failureOf, shown } from './failure.ts'
 import { StopCut } from './stop-cut.ts'
-import type { Views } from './views.ts'
+import type { EventHandlers } from './event-handlers.ts'
 import type { Back, Exchange } from './translate-back.ts'
 import { asked, eventStream } from './translate-back.ts'
 
@@ -27,7 +27,7 @@ class Writing {
   readonly #request: Envelope
   readonly #writer: EventWriter<GenerateEvent>
   readonly #cut: StopCut | undefined
-  readonly #views: Views | undefined
+  readonly #handlers: EventHandlers | undefined
   /** The writer names the model by itself. */
   readonly #named: boolean
   #usage: Usage | undefined
@@ -47,7 +47,7 @@ class Writing {
     this.#request = exchange.request
     this.#writer = writerOf(exchange)
     this.#cut = exchange.upstream.cuts && new StopCut(exchange.upstream.cuts)
-    this.#views = exchange.views
+    this.#handlers = exchange.handlers
     this.#named = exchange.named
   }
 
@@ -69,9 +69,9 @@ class Writing {
   #pass(event: GenerateEvent): string {
     if (this.#over) return ''
     this.#hear(event)
-    if (!this.#views) return this.#write(event)
+    if (!this.#handlers) return this.#write(event)
     let text = ''
-    for (const one of this.#views.pass(event)) text += this.#write(one)
+    for (const one of this.#handlers.pass(event)) text += this.#write(one)
     return text
   }
 

@@ -19,7 +19,7 @@ import type {
   Look,
   Scope,
   Source,
-  View,
+  EventHandler,
 } from '../../../engine/index.ts'
 
 interface Place {
@@ -28,8 +28,8 @@ interface Place {
 }
 
 /** The events of one answer on their way through what its stages look at and change. */
-export class Views {
-  readonly #views: readonly View[]
+export class EventHandlers {
+  readonly #handlers: readonly EventHandler[]
   readonly #place: Place
   #steps: readonly Step[] | undefined
   /** What is looked at cannot be read any further. */
@@ -37,15 +37,17 @@ export class Views {
   /** What a stage refused the answer with. */
   #refusal: { readonly error: unknown } | undefined
 
-  constructor(views: readonly View[], place: Place) {
-    this.#views = views
+  constructor(handlers: readonly EventHandler[], place: Place) {
+    this.#handlers = handlers
     this.#place = place
     place.scope.onEnd?.(() => this.end(new GatewayError('client_closed')))
   }
 
   /** What becomes of an event. After `finish` or `failure` was given, nothing. */
   pass(event: GenerateEvent): readonly GenerateEvent[] {
-    this.#steps ??= this.#views.map((view) => new Step('make' in view ? view.make() : watching(view.look, this.#place)))
+    this.#steps ??= this.#handlers.map(
+      (handler) => new Step('make' in handler ? handler.make() : watching(handler.look, this.#place)),
+    )
     let events: readonly GenerateEvent[] = [event]
     for (const step of this.#steps) events = this.#through(step, events)
     return events
@@ -117,7 +119,7 @@ export class Views {
   }
 }
 
-/** One view, which is given nothing after the last event, and gives nothing after it. */
+/** One of them, which is given nothing after the last event, and gives nothing after it. */
 class Step {
   readonly #map: EventMap
   ended = false
