@@ -97,7 +97,7 @@ export function serviceHost(
     },
     rows: (statement) => database.rows(statement),
     append(table, row) {
-      if (!isTableOf(name, table)) throw new Error(`the table "${String(table)}" is not of the service "${name}"`)
+      if (!isTableOf(name, table)) throw new Error(`the table "${table}" is not of the service "${name}"`)
       rows.append(table, row)
     },
     log: house.log.child({ service: name }),
