@@ -50,7 +50,7 @@ export async function runExchange(
   } finally {
     scope.end()
   }
-  const wrong = error ?? (sent.broken && asGatewayError(sent.broken)) ?? failureOf(slots)
+  const wrong = error ?? (sent.broken && asGatewayError(sent.broken)) ?? failureOf(slots, pipeline)
   const outcome = (slots.outcome = outcomeOf(reply, sent, wrong, scope, pipeline))
   const failures = finish(pipeline, slots, scope, wrong)
   return { outcome, failures: failures instanceof Promise ? await failures : failures }
@@ -147,9 +147,14 @@ export function toldOf({ code, message, at }: Wrong, scrub: CompiledPipeline['sc
   return at === undefined ? told : { ...told, at }
 }
 
-/** A failure that a reply carried to its end. */
-function failureOf({ meter }: Bag): Wrong | undefined {
-  const failure = meter?.read().failure
-  if (failure === undefined) return undefined
-  return { code: failure.code ?? 'upstream_error', message: failure.message, tags: [String(failure.status)] }
+/** A failure that a reply carried to its end. An answer that cannot be read must not cost an exchange its end. */
+function failureOf({ meter }: Bag, { log }: CompiledPipeline): Wrong | undefined {
+  try {
+    const failure = meter?.read().failure
+    if (failure === undefined) return undefined
+    return { code: failure.code ?? 'upstream_error', message: failure.message, tags: [String(failure.status)] }
+  } catch (error) {
+    log.warn({ err: error }, 'the answer could not be looked at for its failure')
+    return undefined
+  }
 }

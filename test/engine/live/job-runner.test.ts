@@ -3,10 +3,12 @@ import { pino } from 'pino'
 import { jobRunner } from '../../../engine/live/job-runner.ts'
 import type { Snapshot } from '../../../engine/live/snapshot.ts'
 import type { Bag, CompiledPipeline, RunScope, Step } from '../../../engine/pipeline/run.ts'
+import { settling } from '../../../engine/pipeline/settle.ts'
 import { GatewayError } from '../../../engine/spec/error.ts'
 import type { Reply } from '../../../engine/spec/slots.ts'
 import type { Sink } from '../../../engine/spec/source.ts'
 
+const silent = pino({ level: 'silent' })
 const job = { id: '0199-job', input: { for: 'a test' } }
 
 /** One pipeline that does `run`, and what its `finally` saw after `first`. */
@@ -23,7 +25,7 @@ function house(run: Step, first: Step = () => undefined) {
     run,
     access: () => undefined,
     finally: [first, (slots, { id }) => void ends.push({ slots: { ...slots }, id })],
-    log: pino({ level: 'silent' }),
+    log: silent,
     scrub: (text) => text,
   }
   const snapshot = { pipelines: new Map([['work', pipeline]]) } as unknown as Snapshot
@@ -148,6 +150,29 @@ describe('job-runner', () => {
       expect(ends).to.have.length(2)
       expect(held).to.deep.equal(['acquired', 'released', 'acquired', 'released'])
     }
+  })
+
+  it('settles once, in the process that took something, though its end is run again', async () => {
+    const settled: unknown[] = []
+    const by = { name: 'takes', at: 'work.yaml:1:1 (takes)', afterFinally: false, log: silent, scrub: String }
+    const takes = settling((_, __, settle) => {
+      settle(({ job: settledJob }, { error }) => settled.push(settledJob?.id, error?.code))
+      return {}
+    }, by)
+    const run: Step = (slots, scope) => {
+      void takes(slots, scope)
+      throw new GatewayError('overloaded')
+    }
+    const fails: Step = () => {
+      throw new GatewayError('store_unavailable')
+    }
+    const { dispatch } = house(run, fails)
+    expect(await dispatch.run('work', job)?.done.catch((error: GatewayError) => error.code)).to.equal(
+      'store_unavailable',
+    )
+    expect(settled).to.deep.equal([job.id, 'overloaded'])
+    await dispatch.end('work', job, new GatewayError('worker_lost')).catch(() => undefined) // Its store fails again.
+    expect(settled).to.have.length(2)
   })
 
   it('leaves a job whose pipeline is not here, and holds nothing', async () => {
