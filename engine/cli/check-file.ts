@@ -4,9 +4,9 @@ import { sortDiagnostics } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { loadSettings } from '../config/load-settings.ts'
 import { display } from '../config/registry.ts'
-import { settingsFormat } from '../config/settings.ts'
+import { fileProperties } from '../config/file-properties.ts'
+import { namesOfRecords } from '../config/records.ts'
 import { readSource } from '../config/source.ts'
-import { modelNames } from '../live/configuration.ts'
 import type { Configuration } from '../live/configuration.ts'
 import { checkPipelines } from '../pipeline/load.ts'
 import type { PipelineText } from '../pipeline/load.ts'
@@ -40,7 +40,7 @@ async function checkMarkdown(
   for (const block of fencedBlocks(text, ['yaml', 'yml'])) {
     const { source, diagnostics } = readSource(file, block.text, terminal.environment)
     if (source.value === null && ours.test(block.text)) findings.push(...diagnostics)
-    if (kindOf(source.value) === undefined) continue
+    if (kindOf(source.value, configuration) === undefined) continue
     const found = await checkText({ file, text: block.text }, configuration, terminal)
     // An example may well show a pipeline that is there already.
     findings.push(...found.filter(({ code }) => code !== 'duplicate'))
@@ -52,13 +52,13 @@ async function checkText(given: PipelineText, configuration: Configuration, term
   const { environment } = terminal
   const { source, diagnostics } = readSource(given.file, given.text, environment)
   const found =
-    kindOf(source.value) === 'configuration'
+    kindOf(source.value, configuration) === 'configuration'
       ? [...diagnostics, ...loadSettings(source, configuration.registry, environment).diagnostics]
       : checkPipelines(
           [...(await neighbours(given.file, configuration, terminal)), given],
           configuration.registry,
           environment,
-          modelNames(configuration.settings),
+          configuration.settings && namesOfRecords(configuration.records, configuration.registry),
         ).diagnostics
   return sortDiagnostics(found.filter(({ file }) => file === given.file))
 }
@@ -73,8 +73,9 @@ async function neighbours(given: string, { pipelines }: Configuration, { folder 
 const ours = /^\s{0,64}(stages|endpoints|providers|models):/m
 
 /** What a YAML text is, by its fields; nothing of ours when it has none that we know. */
-function kindOf(value: Json): 'pipeline' | 'configuration' | undefined {
+function kindOf(value: Json, { registry }: Configuration): 'pipeline' | 'configuration' | undefined {
   if (!isObject(value)) return undefined
   if (Object.hasOwn(value, 'stages') || Object.hasOwn(value, 'endpoints')) return 'pipeline'
-  return Object.keys(value).some((key) => Object.hasOwn(settingsFormat.properties, key)) ? 'configuration' : undefined
+  const fields = fileProperties(registry)
+  return Object.keys(value).some((key) => Object.hasOwn(fields, key)) ? 'configuration' : undefined
 }

@@ -1,4 +1,4 @@
-import { isMoment } from '../config/cross-check.ts'
+import { isMoment } from '../config/check-keys.ts'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import { fitting } from '../spec/model-pattern.ts'
 import { settingsFormat } from '../config/settings.ts'

@@ -72,7 +72,7 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
 
   program
     .command('list')
-    .description('List stages, slots, codecs, providers, signals, services and plugins, or describe one.')
+    .description('List stages, slots, codecs, providers, signals, services, records and plugins, or describe one.')
     .addArgument(
       new Argument('[kind]', 'What to list.').choices([
         'stages',
@@ -81,6 +81,7 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
         'providers',
         'signals',
         'services',
+        'records',
         'plugins',
       ]),
     )

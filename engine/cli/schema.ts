@@ -3,8 +3,10 @@ import { join, resolve } from 'node:path'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import { exampleSettings } from '../config/example.ts'
 import { pipelineSchema, settingsSchema } from '../config/schema.ts'
-import { loadConfiguration, modelNames } from '../live/configuration.ts'
+import { namesOfRecords } from '../config/records.ts'
+import { loadConfiguration } from '../live/configuration.ts'
 import type { Configuration } from '../live/configuration.ts'
+import type { KnownNames } from '../pipeline/named.ts'
 import { isPattern } from '../spec/model-pattern.ts'
 import { fixtureSchema } from './fixture/format.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
@@ -28,9 +30,12 @@ export async function schema(
 }
 
 /** The generated files of the configuration's folder, by name. */
-export function schemaFiles({ registry, pipelines, settings }: Configuration): ReadonlyMap<string, string> {
-  const models = modelNames(settings) ?? []
-  const names = { pipeline: pipelines.map(({ name }) => name), model: models.filter((name) => !isPattern(name)) }
+export function schemaFiles({ registry, pipelines, records }: Configuration): ReadonlyMap<string, string> {
+  const single = Object.entries(namesOfRecords(records, registry)).map(([type, names]) => [
+    type,
+    { words: names?.words.filter((name) => !(names.patterns === true && isPattern(name))) ?? [] },
+  ])
+  const names = { ...Object.fromEntries(single), pipeline: { words: pipelines.map(({ name }) => name) } } as KnownNames
   return new Map([
     ['pipeline.schema.json', `${printJson(pipelineSchema(registry, names))}\n`],
     ['sluice.schema.json', `${printJson(settingsSchema(registry))}\n`],

@@ -3,6 +3,7 @@ import { isDuration } from '../spec/duration.ts'
 import { isObject } from '../spec/json.ts'
 import type { Plugin } from '../spec/plugin.ts'
 import type { AnyProvider } from '../spec/provider.ts'
+import type { AnyRecord } from '../spec/record.ts'
 import type { AnyService } from '../spec/service.ts'
 import type { AnySignal } from '../spec/signal.ts'
 import type { AnySlot } from '../spec/slot.ts'
@@ -24,6 +25,7 @@ export type Component =
   | { readonly kind: 'signal'; readonly value: AnySignal }
   | { readonly kind: 'slot'; readonly value: AnySlot }
   | { readonly kind: 'service'; readonly value: AnyService }
+  | { readonly kind: 'record'; readonly value: AnyRecord }
 
 /** What a default export is, or what is wrong with it. */
 export function recognise(value: unknown): Component | { readonly problem: string } {
@@ -46,6 +48,8 @@ export function recognise(value: unknown): Component | { readonly problem: strin
         : { problem: 'a slot needs a name of lower-case letters, digits, "-", "_" and "."' }
     case 'service':
       return problemOfService(shape) ?? { kind: 'service', value: value as unknown as AnyService }
+    case 'record':
+      return problemOfRecord(shape) ?? { kind: 'record', value: value as unknown as AnyRecord }
     case undefined:
       return problemOfCodec(shape) ?? { kind: 'codec', value: value as unknown as AnyCodec }
     default:
@@ -54,7 +58,7 @@ export function recognise(value: unknown): Component | { readonly problem: strin
 }
 
 const nothingKnown =
-  'the default export is neither a plugin, a stage, a codec, a provider, a signal, a slot nor a service'
+  'the default export is neither a plugin, a stage, a codec, a provider, a signal, a slot, a service nor a record'
 
 type Problem = { readonly problem: string } | undefined
 
@@ -96,12 +100,22 @@ function problemOfSignal({ name, module }: Record<string, unknown>): Problem {
   return undefined
 }
 
+function problemOfRecord({ name, place, schema, typed, check }: Record<string, unknown>): Problem {
+  if (!isWord(name)) return { problem: 'a record needs a name of lower-case letters, digits and "_"' }
+  const owner = `record "${name}"`
+  if (!isWord(place)) return { problem: `${owner}: "place" must be lower-case letters, digits and "_"` }
+  if (check !== undefined && typeof check !== 'function') return { problem: `${owner}: "check" must be a function` }
+  const { properties, required } = (schema ?? {}) as { properties?: Record<string, unknown>; required?: unknown }
+  const named = properties?.['name'] as { type?: unknown } | undefined
+  if (named?.type !== 'string' || !Array.isArray(required) || !required.includes('name'))
+    return { problem: `${owner}: its schema must require a text "name"` }
+  return problemOfSchema(owner, schema, typed !== undefined)
+}
+
 function problemOfService(service: Record<string, unknown>): Problem {
   const { name, section, uses, open, settings, migrations } = service
-  // Its tables and its section are named after it.
-  const isWord = (word: unknown) => typeof word === 'string' && /^[a-z][a-z0-9_]*$/.test(word)
   if (!isWord(name)) return { problem: 'a service needs a name of lower-case letters, digits and "_"' }
-  const owner = `service "${String(name)}"`
+  const owner = `service "${name}"`
   if (!isWord(section)) return { problem: `${owner}: "section" must be lower-case letters, digits and "_"` }
   if (!isNames(uses)) return { problem: `${owner}: "uses" must be a list of services` }
   if (open !== undefined && typeof open !== 'function') return { problem: `${owner}: "open" must be a function` }
@@ -125,8 +139,8 @@ function problemOfCodec(codec: Record<string, unknown>): Problem {
   return undefined
 }
 
-function problemOfSchema(owner: string, schema: unknown): Problem {
-  if (!isObject(schema) || schema['type'] !== 'object' || schema['additionalProperties'] !== false)
+function problemOfSchema(owner: string, schema: unknown, open = false): Problem {
+  if (!isObject(schema) || schema['type'] !== 'object' || (!open && schema['additionalProperties'] !== false))
     return { problem: `${owner}: its config must be an object schema with additionalProperties: false` }
   try {
     validator(schema)
@@ -138,6 +152,11 @@ function problemOfSchema(owner: string, schema: unknown): Problem {
 
 function isName(value: unknown): value is string {
   return typeof value === 'string' && /^[a-z][a-z0-9._-]*$/.test(value)
+}
+
+/** A name that tables, sections and places can have. */
+function isWord(value: unknown): value is string {
+  return typeof value === 'string' && /^[a-z][a-z0-9_]*$/.test(value)
 }
 
 function isNames(value: unknown): boolean {

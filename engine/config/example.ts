@@ -1,6 +1,5 @@
+import { fileProperties } from './file-properties.ts'
 import type { Registry } from './registry.ts'
-import { sectionsSchema } from './sections.ts'
-import { settingsFormat } from './settings.ts'
 
 /** What the example prints of a schema. */
 interface Field {
@@ -18,9 +17,9 @@ interface Field {
  * stand in comments, and so does one provider of each type: loaded as it is, the file changes nothing.
  */
 export function exampleSettings(registry: Registry): string {
-  const { providers, ...others } = settingsFormat.properties
-  const properties = { ...others, server_config: sectionsSchema(registry.services) }
-  const fields = Object.entries(properties as Readonly<Record<string, Field>>)
+  const typed = [...registry.records.values()].filter((type) => type.typed !== undefined)
+  const isTyped = (name: string) => typed.some(({ place }) => place === name)
+  const properties = Object.entries(fileProperties(registry) as Readonly<Record<string, Field>>)
   const types = [...registry.providers].sort(([left], [right]) => left.localeCompare(right))
   const shown = types.flatMap(([type, { summary, config }]) => [
     '  #',
@@ -31,11 +30,8 @@ export function exampleSettings(registry: Registry): string {
   ])
   return [
     '# Every setting with its default.',
-    ...fields.flatMap(([name, field]) => ['', ...setting(name, field, '')]),
-    '',
-    ...comment(providers.description, '# '),
-    'providers: []',
-    ...shown,
+    ...properties.flatMap(([name, field]) => (isTyped(name) ? [] : ['', ...setting(name, field, '')])),
+    ...typed.flatMap(({ summary, place }) => ['', ...comment(summary, '# '), `${place}: []`, ...shown]),
     '',
   ].join('\n')
 }

@@ -1,24 +1,26 @@
 import type { ModelRecord } from '../spec/catalog.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { isObject } from '../spec/json.ts'
-import { checkOffers } from './check-offers.ts'
-import { crossCheck } from './cross-check.ts'
+import { checkKeys } from './check-keys.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import type { Environment } from './interpolate.ts'
 import { isPattern } from '../spec/model-pattern.ts'
 import type { Registry } from './registry.ts'
+import { checkRecords, declaredRecords, namesOfRecords, typedParts, unsetAt } from './records.ts'
+import type { CheckedRecord, RecordSet } from './records.ts'
 import { loadSections } from './sections.ts'
 import { serverSettings } from './server-settings.ts'
-import { settingsFormat } from './settings.ts'
+import { fileFormat, settingsFormat } from './settings.ts'
 import type { ApiKeySettings, ProviderSettings, Settings, SettingsFile } from './settings.ts'
 import type { Path, Source } from './source.ts'
-import { didYouMean } from './suggest.ts'
 import { validator } from './validate.ts'
 
 /** Settings, or at least what could be read of them, with everything that is wrong. */
 export interface LoadedSettings {
   /** Complete when there are no diagnostics. */
   readonly settings: Settings | undefined
+  /** Those that the file declares and their schemas accept. */
+  readonly records: RecordSet
   readonly diagnostics: readonly Diagnostic[]
   /** What is probably a mistake and can be served. */
   readonly warnings: readonly Diagnostic[]
@@ -28,15 +30,13 @@ export interface LoadedSettings {
 
 /** Validates the configuration file against the settings, the registered provider types and itself. */
 export function loadSettings(source: Source, registry: Registry, environment: Environment): LoadedSettings {
-  const checked = validator(settingsFormat)(source, [], source.value ?? {})
+  const checked = validator(fileFormat(registry))(source, [], source.value ?? {})
   const file = checked.value as unknown as SettingsFile
-  const diagnostics = [...checked.diagnostics, ...unsetVariables(source)]
-  const providers = objects(file.providers).map(([entry, index]) =>
-    provider(source, registry, entry, index, diagnostics),
-  )
-  const found = [...crossCheck(source, file, registry), ...checkOffers(source, file, providers, registry)]
+  const diagnostics = [...checked.diagnostics, ...unsetVariables(source, registry)]
+  const { records, diagnostics: found } = checkRecords(declaredRecords(source, registry), registry)
   const warnings = found.filter(({ warning }) => warning)
   diagnostics.push(...found.filter(({ warning }) => !warning))
+  diagnostics.push(...checkKeys(source, file, namesOfRecords(records, registry)))
   const sections = loadSections(source, file.server_config as Json, registry, diagnostics)
   const listen = override(environment, 'PORT', settingsFormat.properties.listen, file.listen, 'port', diagnostics)
   const overridden = {
@@ -66,7 +66,7 @@ export function loadSettings(source: Source, registry: Registry, environment: En
       diagnostics,
     ),
   }
-  if (diagnostics.length > 0) return { settings: undefined, diagnostics, warnings, off: [] }
+  if (diagnostics.length > 0) return { settings: undefined, records, diagnostics, warnings, off: [] }
 
   const keys = (file.api_keys as readonly ApiKeySettings[]).map((key, index) => ({
     key,
@@ -79,34 +79,39 @@ export function loadSettings(source: Source, registry: Registry, environment: En
     shutdown: file.shutdown,
     plugins: file.plugins,
     pipelines: file.pipelines,
-    providers: providers.filter((entry) => entry !== undefined),
-    models: (file.models as readonly Omit<ModelRecord, 'upstream_model'>[]).map((model) => ({
-      upstream_model: isPattern(model.name) ? '*' : model.name,
-      ...model,
-    })),
+    providers: (records.get('provider') ?? []).map(providerSettings),
+    models: (records.get('model') ?? []).map(modelRecord),
     api_keys: keys.filter(({ unset }) => unset.length === 0).map(({ key }) => key),
     server_config: { ...sections, logging: overridden.logging },
   }
   const off = [
-    ...offLine(source, settings.providers),
+    ...[...registry.records.values()].flatMap(({ name }) => offLine(name, records.get(name) ?? [])),
     ...keys.flatMap(({ key, unset }) =>
       unset.length === 0 ? [] : [`API key "${key.name}" is off: ${isNotSet(unset)}`],
     ),
   ]
-  return { settings, diagnostics, warnings, off }
+  return { settings, records, diagnostics, warnings, off }
 }
 
-/** One line for all providers that are off: a configuration may name many for the case that their keys are there. */
-function offLine(source: Source, providers: readonly ProviderSettings[]): string[] {
-  const off = providers.flatMap(({ name }, index) => {
-    const unset = unsetAt(source, ['providers', index])
-    return unset.length === 0 ? [] : [{ name, unset }]
-  })
+/** What the engine opens. */
+function providerSettings({ value, unset }: CheckedRecord): ProviderSettings {
+  return { ...typedParts(value), ...(unset.length > 0 ? { off: isNotSet(unset) } : {}) }
+}
+
+/** What the catalog finds. */
+function modelRecord({ name, value }: CheckedRecord): ModelRecord {
+  const upstream_model = isPattern(name) ? '*' : name
+  return { upstream_model, ...(value as unknown as Omit<ModelRecord, 'upstream_model'>) }
+}
+
+/** One line for all records of a type that are off: a configuration may name many for the case that their keys are there. */
+function offLine(type: string, records: readonly CheckedRecord[]): string[] {
+  const off = records.filter(({ unset }) => unset.length > 0)
   const [first, ...others] = off
   if (first === undefined) return []
-  if (others.length === 0) return [`provider "${first.name}" is off: ${isNotSet(first.unset)}`]
+  if (others.length === 0) return [`${type} "${first.name}" is off: ${isNotSet(first.unset)}`]
   const lacking = off.map(({ name, unset }) => `${name} (${[...new Set(unset)].join(', ')})`)
-  return [`${off.length} providers are off until their variables are set: ${lacking.join(', ')}`]
+  return [`${off.length} ${type}s are off until their variables are set: ${lacking.join(', ')}`]
 }
 
 /** The strings of a list that may be malformed, with their places: what to load before the settings are checked. */
@@ -134,44 +139,16 @@ function written(source: Source, field: 'plugins' | 'pipelines'): Json | undefin
   return isObject(source.value) ? source.value[field] : undefined
 }
 
-function provider(
-  source: Source,
-  registry: Registry,
-  entry: JsonObject,
-  index: number,
-  diagnostics: Diagnostic[],
-): ProviderSettings | undefined {
-  if (typeof entry['name'] !== 'string' || typeof entry['type'] !== 'string') return undefined
-  const { name, type, ...own } = entry
-  const path = ['providers', index]
-  const plugin = registry.providers.get(type)
-  if (plugin === undefined) {
-    const message = `no provider type "${type}"${didYouMean(type, registry.providers.keys())}`
-    if (!registry.incomplete) diagnostics.push(source.report([...path, 'type'], 'unknown-provider-type', message))
-    return undefined
-  }
-  const checked = validator(plugin.config as object)(source, path, own)
-  diagnostics.push(...checked.diagnostics)
-  const unset = unsetAt(source, path)
-  return { name, type, config: checked.value as JsonObject, ...(unset.length > 0 ? { off: isNotSet(unset) } : {}) }
-}
-
-/** Variables without which nothing can be left off: those outside providers and keys, and in their names. */
-function unsetVariables(source: Source): Diagnostic[] {
+/** Variables without which nothing can be left off: those outside of keys and optional records, and in their names. */
+function unsetVariables(source: Source, { records }: Registry): Diagnostic[] {
+  const optional = new Set(
+    [...records.values()].flatMap((type) => (type.optional ? [type.place] : [])).concat('api_keys'),
+  )
   return source.missing
-    .filter(
-      ({ path: [section, , field] }) =>
-        !['providers', 'api_keys'].includes(String(section)) || field === 'name' || field === 'type',
-    )
+    .filter(({ path: [section, , field] }) => !optional.has(String(section)) || field === 'name' || field === 'type')
     .map(({ path, name }) =>
       source.report(path, 'unset-variable', `${name} is not set; set it or write \${${name}:-default}`),
     )
-}
-
-function unsetAt(source: Source, path: Path): string[] {
-  return source.missing
-    .filter((entry) => path.every((step, index) => entry.path[index] === step))
-    .map((entry) => entry.name)
 }
 
 function isNotSet(variables: readonly string[]): string {
@@ -208,11 +185,4 @@ function wrapped(property: object): object {
   const made = wrappers.get(property) ?? { type: 'object', properties: { value: property } }
   wrappers.set(property, made)
   return made
-}
-
-// A file with the wrong shape is still searched for what else is wrong with it.
-function objects(items: unknown): [JsonObject, number][] {
-  return Array.isArray(items)
-    ? items.flatMap((item: unknown, index): [JsonObject, number][] => (isObject(item) ? [[item, index]] : []))
-    : []
 }

@@ -1,17 +1,40 @@
+import type { JSONSchema } from 'json-schema-to-ts'
 import { defineSlot } from '../spec/slot.ts'
-import type { AnySlot, SlotFields } from '../spec/slot.ts'
-import { settingsFormat } from './settings.ts'
+import type { AnySlot, SlotField, SlotFields } from '../spec/slot.ts'
 
-const record = fieldsOf(settingsFormat.properties.models.items.properties)
-const candidate: SlotFields = {
-  model: record,
-  provider: { name: 'text', type: 'text', off: 'text' },
-  offer: { operation: 'text', protocol: 'text', traits: 'anything' },
-  origin: 'text',
+/**
+ * The slots that the engine itself knows; their types are those of `Slots`.
+ * @param model JSON Schema of the records of models, which conditions read; unset: anything
+ */
+export function ownSlots(model?: JSONSchema): readonly AnySlot[] {
+  const record = model === undefined ? 'anything' : fieldsOf((model as Property).properties)
+  return [...plainSlots, ...modelSlots(record)]
 }
 
-/** The slots that the engine itself knows; their types are those of `Slots`. */
-export const ownSlots: readonly AnySlot[] = [
+function modelSlots(record: SlotField): readonly AnySlot[] {
+  const candidate: SlotFields = {
+    model: record,
+    provider: { name: 'text', type: 'text', off: 'text' },
+    offer: { operation: 'text', protocol: 'text', traits: 'anything' },
+    origin: 'text',
+  }
+  return [
+    defineSlot({
+      name: 'target',
+      summary: 'What the requested name of a model stands for.',
+      fields: { name: 'text', model: record },
+    }),
+    defineSlot({
+      name: 'candidates',
+      summary: 'The models that may serve the request, each at its provider, in the order in which they are tried.',
+      fields: candidate,
+      candidates: true,
+    }),
+    defineSlot({ name: 'model', summary: 'The candidate that is tried.', fields: candidate }),
+  ]
+}
+
+const plainSlots: readonly AnySlot[] = [
   defineSlot({
     name: 'ingress',
     summary: 'The request as it came in.',
@@ -47,18 +70,6 @@ export const ownSlots: readonly AnySlot[] = [
       exact: 'boolean',
     },
   }),
-  defineSlot({
-    name: 'target',
-    summary: 'What the requested name of a model stands for.',
-    fields: { name: 'text', model: record },
-  }),
-  defineSlot({
-    name: 'candidates',
-    summary: 'The models that may serve the request, each at its provider, in the order in which they are tried.',
-    fields: candidate,
-    candidates: true,
-  }),
-  defineSlot({ name: 'model', summary: 'The candidate that is tried.', fields: candidate }),
   defineSlot({
     name: 'upstream',
     summary: 'The request as the provider will get it.',
@@ -113,7 +124,7 @@ interface Property {
 }
 
 /** The fields of a record, from the schema that checks it. */
-function fieldsOf(properties: Readonly<Record<string, Property>>): SlotFields {
+function fieldsOf(properties: Readonly<Record<string, Property>> = {}): SlotFields {
   return Object.fromEntries(
     Object.entries(properties).map(([name, { type, properties: inner }]) => [
       name,

@@ -2,6 +2,7 @@ import { isAbsolute, relative } from 'node:path'
 import type { AnyCodec } from '../spec/codec.ts'
 import type { Plugin } from '../spec/plugin.ts'
 import type { AnyProvider } from '../spec/provider.ts'
+import type { AnyRecord } from '../spec/record.ts'
 import type { AnyService } from '../spec/service.ts'
 import type { AnySignal } from '../spec/signal.ts'
 import type { AnySlot } from '../spec/slot.ts'
@@ -10,6 +11,7 @@ import { recognise } from './components.ts'
 import type { Component } from './components.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import { ownSlots } from './own-slots.ts'
+import { checkNamed, checkPlaces } from './record-types.ts'
 import { checkSections } from './sections.ts'
 import { didYouMean } from './suggest.ts'
 import { checkUses } from './uses.ts'
@@ -27,6 +29,8 @@ export interface Registry {
   /** Those of the engine, and those that plugins declare. */
   readonly slots: ReadonlyMap<string, AnySlot>
   readonly services: ReadonlyMap<string, AnyService>
+  /** Types of records. */
+  readonly records: ReadonlyMap<string, AnyRecord>
   /** A plugin could not be loaded: a word that nothing here knows may be one of its. */
   readonly incomplete: boolean
 }
@@ -53,6 +57,7 @@ export function assemble(found: readonly Found[]): { registry: Registry; diagnos
   const signals = new Map<string, AnySignal>()
   const slots = new Map<string, AnySlot>()
   const services = new Map<string, AnyService>()
+  const records = new Map<string, AnyRecord>()
   const put = <T>(map: Map<string, T>, kind: Component['kind'], name: string, value: T, by: Found) => {
     const owner = owners.get(`${kind} ${name}`)
     if (owner !== undefined && (owner.shipped ?? false) === (by.shipped ?? false))
@@ -73,9 +78,10 @@ export function assemble(found: readonly Found[]): { registry: Registry; diagnos
           signals: votes = [],
           slots: values = [],
           services: shared = [],
+          records: kept = [],
         } = component.value
         put(plugins, 'plugin', name, component.value, given)
-        return [...inner, ...spoken, ...types, ...votes, ...values, ...shared].forEach((part) =>
+        return [...inner, ...spoken, ...types, ...votes, ...values, ...shared, ...kept].forEach((part) =>
           add({ ...given, value: part }),
         )
       }
@@ -91,17 +97,22 @@ export function assemble(found: readonly Found[]): { registry: Registry; diagnos
         return put(slots, 'slot', component.value.name, component.value, given)
       case 'service':
         return put(services, 'service', component.value.name, component.value, given)
+      case 'record':
+        return put(records, 'record', component.value.name, component.value, given)
     }
   }
-  for (const slot of ownSlots) put(slots, 'slot', slot.name, slot, { value: slot, from: 'the engine' })
+  for (const slot of ownSlots()) put(slots, 'slot', slot.name, slot, { value: slot, from: 'the engine' })
   found.forEach(add)
+  for (const slot of ownSlots(records.get('model')?.schema)) slots.set(slot.name, slot)
   const report: ReportOf = ({ kind, name }, code, message) =>
     diagnostics.push(inFile(owners.get(`${kind} ${name}`)?.from ?? '', code, message))
   checkSlots(stages, slots, report)
   checkUses({ stages, providers, services }, report)
   checkSections(services, report)
-  const registry = { plugins, stages, codecs, providers, signals, slots, services, incomplete: diagnostics.length > 0 }
-  return { registry, diagnostics }
+  checkPlaces(records, report)
+  checkNamed({ stages, records }, report)
+  const components = { plugins, stages, codecs, providers, signals, slots, services, records }
+  return { registry: { ...components, incomplete: diagnostics.length > 0 }, diagnostics }
 }
 
 /** Finds slots that a stage takes and nothing gives or declares, used in a pipeline or not. */

@@ -1,9 +1,10 @@
 import type { JsonObject } from '../spec/json.ts'
 import { armFormat, attemptFormat, pipelineFormat, switchFormat, timeoutFormat } from '../pipeline/format.ts'
-import type { KnownNames, NameKind } from '../pipeline/named.ts'
+import { wordsOf } from '../pipeline/named.ts'
+import type { KnownNames } from '../pipeline/named.ts'
 import type { Registry } from './registry.ts'
 import { timeoutWord } from './components.ts'
-import { sectionsSchema } from './sections.ts'
+import { fileProperties, listOf } from './file-properties.ts'
 import { settingsFormat } from './settings.ts'
 
 const dialect = 'https://json-schema.org/draft/2020-12/schema'
@@ -11,7 +12,7 @@ const dialect = 'https://json-schema.org/draft/2020-12/schema'
 /** JSON Schema of a pipeline file, for editors: every registered stage with its fields, and the names that there are to complete. */
 export function pipelineSchema(registry: Registry, names: KnownNames = {}): JsonObject {
   const stages = sorted(registry.stages)
-  const known: KnownNames = { ...names, protocol: sorted(registry.codecs).map(([protocol]) => protocol) }
+  const known: KnownNames = { ...names, ...wordsOf(registry) }
   const steps = { type: 'array', items: { $ref: '#/$defs/step' } }
   const words: Record<string, unknown> = {
     use: named(
@@ -39,7 +40,7 @@ export function pipelineSchema(registry: Registry, names: KnownNames = {}): Json
     ...pipelineFormat,
     properties: {
       ...properties,
-      protocol: { ...properties.protocol, enum: known.protocol ?? [] },
+      protocol: { ...properties.protocol, enum: sorted(registry.codecs).map(([protocol]) => protocol) },
       stages: { ...properties.stages, ...steps },
       finally: { ...properties.finally, ...steps },
     },
@@ -82,42 +83,34 @@ export function pipelineSchema(registry: Registry, names: KnownNames = {}): Json
   }
 }
 
-/** JSON Schema of the configuration file, for editors: every registered provider type with its fields. */
+/** JSON Schema of the configuration file, for editors: every type of record, every registered provider type with its fields. */
 export function settingsSchema(registry: Registry): JsonObject {
-  const { providers, models } = settingsFormat.properties
+  const lists = [...registry.records.values()].map((type) => {
+    const items = type.typed === undefined ? (type.schema as Schema) : typedSchema(type.schema as Schema, registry)
+    return [type.place, listOf(type, oneOfThese(items, wordsOf(registry)))] as const
+  })
+  const properties = { ...fileProperties(registry), ...Object.fromEntries(lists) }
+  const format = editable({ ...settingsFormat, properties })
+  return { $schema: dialect, title: 'Configuration', ...(format as JsonObject) }
+}
+
+/** The schema of records that have a type, with the fields of each. */
+function typedSchema(schema: Schema, registry: Registry): Schema {
   const types = sorted(registry.providers)
-  const common = providers.items.properties
-  const typed = types.map(([name, { summary, config }]) => ({
+  const common = schema['properties'] as Readonly<Record<string, Schema>>
+  const required = (schema['required'] ?? []) as readonly string[]
+  const allOf = types.map(([name, { summary, config }]) => ({
     if: { properties: { type: { const: name } }, required: ['type'] },
     // oxlint-disable-next-line unicorn/no-thenable
     then: {
       ...(config as object),
       description: summary,
-      required: ['name', 'type', ...((config as { required?: readonly string[] }).required ?? [])],
+      required: [...required, ...((config as { required?: readonly string[] }).required ?? [])],
       properties: { ...common, type: { const: name }, ...(config as { properties?: object }).properties },
     },
   }))
-  const protocols = {
-    ...models.items.properties.protocols,
-    items: { enum: sorted(registry.codecs).map(([protocol]) => protocol) },
-  }
-  const format = editable({
-    ...settingsFormat,
-    properties: {
-      ...settingsFormat.properties,
-      providers: {
-        ...providers,
-        items: {
-          ...providers.items,
-          properties: { ...common, type: { ...common.type, enum: types.map(([name]) => name) } },
-          allOf: typed,
-        },
-      },
-      models: { ...models, items: { ...models.items, properties: { ...models.items.properties, protocols } } },
-      server_config: sectionsSchema(registry.services),
-    },
-  })
-  return { $schema: dialect, title: 'Configuration', ...(format as JsonObject) }
+  const type = { ...common['type'], enum: types.map(([name]) => name) }
+  return { ...schema, properties: { ...common, type }, allOf }
 }
 
 interface Schema {
@@ -139,9 +132,21 @@ function editable(schema: Schema): Schema {
 /** The schema with the names that there are beside every text that is one of them. */
 function named(schema: Schema, known: KnownNames): Schema {
   return changed(schema, (one) => {
-    const names = known[one['x-names'] as NameKind]
-    return names === undefined || names.length === 0 ? one : beside(one, [{ enum: [...new Set(names)].sort() }])
+    const words = wordsFor(one, known)
+    return words.length === 0 ? one : beside(one, [{ enum: words }])
   })
+}
+
+/** The schema with every text that must be one of the names that there are as one of them. */
+function oneOfThese(schema: Schema, known: KnownNames): Schema {
+  return changed(schema, (one) => {
+    const words = wordsFor(one, known)
+    return words.length === 0 ? one : { enum: words }
+  })
+}
+
+function wordsFor({ 'x-names': kind }: Schema, known: KnownNames): string[] {
+  return [...new Set(typeof kind === 'string' ? known[kind]?.words : [])].sort()
 }
 
 /** A schema that allows other values, too. */

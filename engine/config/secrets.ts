@@ -1,18 +1,20 @@
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { credentialsOf, isPlain } from '../store/redaction.ts'
+import type { RecordSet } from './records.ts'
 import type { Registry } from './registry.ts'
 import { settingsOf } from './sections.ts'
 import type { Settings } from './settings.ts'
 
 /**
- * The texts in a configuration that nobody may see: API keys and, of providers and services, what they call secret, the values
+ * The texts in a configuration that nobody may see: API keys and, of providers, services and records, what they call secret, the values
  * of `headers` and the credentials in addresses. Media types, versions and the like are no secrets: hiding them would
  * make the words of errors unreadable.
  */
 export function secretsOf(
   { providers, api_keys: keys, server_config: sections }: Settings,
   registry: Registry,
+  records: RecordSet = new Map(),
 ): readonly string[] {
   const ofProviders = providers.flatMap(({ type, config }) =>
     secretsIn(config, new Set(registry.providers.get(type)?.secrets)),
@@ -20,7 +22,10 @@ export function secretsOf(
   const ofServices = [...registry.services.values()].flatMap((service) =>
     secretsIn(settingsOf(service, sections), new Set(service.secrets)),
   )
-  return [...ofProviders, ...ofServices, ...keys.map(({ key }) => key)]
+  const ofRecords = [...records.values()].flatMap((list) =>
+    list.flatMap(({ type, value }) => secretsIn(value, new Set(type.secrets))),
+  )
+  return [...ofProviders, ...ofServices, ...ofRecords, ...keys.map(({ key }) => key)]
 }
 
 function secretsIn(config: JsonObject, named: ReadonlySet<string>): string[] {

@@ -2,6 +2,7 @@ import type { FromSchema } from 'json-schema-to-ts'
 import type { ModelRecord } from '../spec/catalog.ts'
 import { durationSchema } from '../spec/duration.ts'
 import type { JsonObject } from '../spec/json.ts'
+import type { Registry } from './registry.ts'
 import type { Sections } from './sections.ts'
 import { serverSettings } from './server-settings.ts'
 
@@ -13,9 +14,6 @@ const name = {
   patternErrorMessage: 'must have no spaces',
 } as const
 const names = { type: 'array', items: name } as const
-const price = (what: string) => ({ type: 'number', minimum: 0, description: `USD per million ${what}.` }) as const
-const flag = (description: string, fallback: boolean) => ({ type: 'boolean', default: fallback, description }) as const
-
 const listen = {
   type: 'object',
   additionalProperties: false,
@@ -43,69 +41,6 @@ const listen = {
   },
 } as const
 
-const model = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['name', 'provider'],
-  description: 'A model that clients can name.',
-  properties: {
-    name: {
-      ...name,
-      description:
-        'The name that clients use. At its end, * stands for any text: one record for many models, such as vendor/*.',
-    },
-    provider: { ...name, description: 'Name of the provider that serves it.' },
-    upstream_model: {
-      ...name,
-      description: "The provider's name for it; * is what stands there in the name. Unset: the same name, or *.",
-    },
-    aliases: { ...names, default: [], description: 'Further names that clients may use.' },
-    context_length: { type: 'integer', minimum: 1, description: 'Tokens that input and output may have together.' },
-    max_output_tokens: { type: 'integer', minimum: 1, description: 'Tokens that an answer may have.' },
-    supports_images: flag('Accepts images.', false),
-    supports_tools: flag('Accepts tools.', true),
-    supports_mapeval: flag('Is a decision model.', false),
-    supports_realtime: flag('Serves realtime sessions.', false),
-    auto_eligible: flag('Belongs to the pool of the virtual models.', false),
-    quality_tier: {
-      type: 'string',
-      description:
-        'How good its answers are, for smart routing: economy, balanced or premium. Any other word is economy.',
-    },
-    routing_assignments: {
-      type: 'array',
-      items: { enum: ['fast', 'auto', 'best'] },
-      description: 'Modes of smart routing it is restricted to; unset: all.',
-    },
-    pricing: {
-      type: 'object',
-      additionalProperties: false,
-      description:
-        'What it costs. A request that uses something without a price has an unknown cost. Tokens count where they have prices and the provider tells them; otherwise seconds, images and characters do, the first of them that has a price.',
-      properties: {
-        input: price('input tokens'),
-        output: price('output tokens'),
-        cache_read: price('tokens read from a cache'),
-        cache_write: price('tokens written to a cache'),
-        cache_write_1h: {
-          type: 'number',
-          minimum: 0,
-          description: 'USD per million tokens written to a cache for an hour; unset: as `cache_write`.',
-        },
-        images: { type: 'number', minimum: 0, description: 'USD per picture that is delivered.' },
-        characters: price('characters of a text that is spoken'),
-        seconds: { type: 'number', minimum: 0, description: 'USD per second of audio that is listened to.' },
-      },
-    },
-    fallbacks: { ...names, default: [], description: 'Models to try next, in order.' },
-    protocols: {
-      ...names,
-      minItems: 1,
-      description: 'Protocols to speak to the provider, most wanted first; unset: what it offers.',
-    },
-  },
-} as const
-
 const apiKey = {
   type: 'object',
   additionalProperties: false,
@@ -123,7 +58,7 @@ const apiKey = {
   },
 } as const
 
-/** The configuration file (`config/sluice.yaml`), but for the fields that each provider type adds to its providers. */
+/** The configuration file (`config/sluice.yaml`), but for the records that plugins declare. */
 export const settingsFormat = {
   type: 'object',
   additionalProperties: false,
@@ -191,20 +126,6 @@ export const settingsFormat = {
       default: './pipelines',
       description: 'Folder of your pipelines; a file takes the place of the shipped one of its name.',
     },
-    providers: {
-      type: 'array',
-      default: [],
-      description: 'Where models are served. A provider whose ${VARIABLE} is unset is off.',
-      items: {
-        type: 'object',
-        required: ['name', 'type'],
-        properties: {
-          name: { ...name, description: 'Name of the provider.' },
-          type: { type: 'string', description: 'Type of the provider, which decides on its further fields.' },
-        },
-      },
-    },
-    models: { type: 'array', default: [], description: 'The models, each served by one provider.', items: model },
     api_keys: {
       type: 'array',
       default: [],
@@ -215,6 +136,24 @@ export const settingsFormat = {
     server_config: { type: 'object', default: {}, description: serverSettings.description },
   },
 } as const
+
+const formats = new Map<string, object>()
+
+/** JSON Schema of the file with the lists of records in it, whose items are checked by their types. */
+export function fileFormat({ records, incomplete }: Pick<Registry, 'records' | 'incomplete'>): object {
+  const places = [...records.values()].map(({ place }) => place)
+  // One for each set of places: what is compiled is kept by the identity of the schema.
+  const key = [...places, incomplete].join()
+  const lists = Object.fromEntries(places.map((place) => [place, { type: 'array' }]))
+  const format = formats.get(key) ?? {
+    ...settingsFormat,
+    // What nobody knows may be a list of a plugin that could not be loaded.
+    additionalProperties: incomplete,
+    properties: { ...settingsFormat.properties, ...lists },
+  }
+  formats.set(key, format)
+  return format
+}
 
 type SettingsFile = FromSchema<typeof settingsFormat>
 

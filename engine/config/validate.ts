@@ -1,7 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { nameKinds } from '../pipeline/named.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { pointer, schemaDiagnostics } from './diagnostics.ts'
 import type { Diagnostic } from './diagnostics.ts'
@@ -22,7 +21,7 @@ const ajv = new Ajv2020({
   code: { optimize: false },
 })
 formats.default(ajv)
-ajv.addKeyword({ keyword: 'x-names', schemaType: 'string', metaSchema: { enum: nameKinds } })
+ajv.addKeyword({ keyword: 'x-names', schemaType: 'string' })
 for (const keyword of ['x-inputs', 'x-gives'])
   ajv.addKeyword({ keyword, schemaType: 'array', metaSchema: { items: { type: 'string' } } })
 // Editors know it by this name, too.

@@ -5,7 +5,10 @@ import type { Diagnostic } from '../config/diagnostics.ts'
 import { hashContents } from '../config/files.ts'
 import type { Environment } from '../config/interpolate.ts'
 import { loadPlugins } from '../config/load-plugins.ts'
+import type { LoadedSettings } from '../config/load-settings.ts'
 import { loadSettings, pipelinesFolder, pluginEntries } from '../config/load-settings.ts'
+import { namesOfRecords } from '../config/records.ts'
+import type { RecordSet } from '../config/records.ts'
 import { display } from '../config/registry.ts'
 import type { Registry } from '../config/registry.ts'
 import type { Settings } from '../config/settings.ts'
@@ -15,6 +18,7 @@ import { readSource } from '../config/source.ts'
 import type { Source } from '../config/source.ts'
 import { loadPipelines } from '../pipeline/load.ts'
 import type { LoadedPipelines } from '../pipeline/load.ts'
+import type { KnownNames } from '../pipeline/named.ts'
 import { attemptsOf } from '../pipeline/nodes.ts'
 import type { Pipeline } from '../pipeline/nodes.ts'
 
@@ -36,6 +40,8 @@ export interface Configuration {
   readonly without?: string
   /** Absent when anything in the configuration file is wrong. */
   readonly settings: Settings | undefined
+  /** Those that the file declares and their schemas accept. */
+  readonly records: RecordSet
   readonly registry: Registry
   readonly pipelines: readonly Pipeline[]
   /** Sorted; empty: all is well. */
@@ -67,11 +73,11 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
   }))
   const plugins = await loadPlugins(entries, { root, configFile: wanted, shipped: shipped.plugins })
   const registry = readable ? plugins.registry : { ...plugins.registry, incomplete: true }
-  const loaded = readable
+  const loaded: LoadedSettings = readable
     ? loadSettings(source, registry, environment)
-    : { settings: undefined, diagnostics: [], warnings: [], off: [] }
-  const models = modelNames(loaded.settings)
-  const pipelines = await readPipelines(source, root, registry, { environment, shipped, models })
+    : { settings: undefined, records: new Map(), diagnostics: [], warnings: [], off: [] }
+  const known = loaded.settings && namesOfRecords(loaded.records, registry)
+  const pipelines = await readPipelines(source, root, registry, { environment, shipped, known })
   diagnostics.push(...plugins.diagnostics, ...loaded.diagnostics, ...pipelines.diagnostics)
 
   // A hash for each part: hashing the files again would miss what happened to them in between.
@@ -82,6 +88,7 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
     source,
     ...(file === wanted ? {} : { without: display(wanted, root) }),
     settings: loaded.settings,
+    records: loaded.records,
     registry,
     pipelines: pipelines.pipelines,
     diagnostics: sortDiagnostics(diagnostics),
@@ -91,11 +98,6 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
     files,
     folders: [...new Set([dirname(wanted), ...plugins.folders, ...pipelines.folders])],
   }
-}
-
-/** What models can be called: names and aliases. */
-export function modelNames(settings: Settings | undefined): string[] | undefined {
-  return settings?.models.flatMap(({ name, aliases }) => [name, ...aliases])
 }
 
 /** Fallbacks that no attempt ever comes to: it makes fewer tries than there are candidates. */
@@ -146,12 +148,12 @@ async function readPipelines(
   source: Source,
   root: string,
   registry: Registry,
-  { environment, shipped, models }: { environment: Environment; shipped: Shipped; models: string[] | undefined },
+  { environment, shipped, known }: { environment: Environment; shipped: Shipped; known: KnownNames | undefined },
 ): Promise<LoadedPipelines> {
   const { text, optional } = pipelinesFolder(source)
   const own = resolve(root, text)
   const folders = { own, shipped: shipped.pipelines, root }
-  const found = await loadPipelines(folders, registry, environment, models)
+  const found = await loadPipelines(folders, registry, environment, known)
   if (found.missing === undefined || optional) return found
   const finding = source.report(['pipelines'], 'pipelines', `there is no folder "${display(own, root)}"`)
   return { ...found, diagnostics: [finding, ...found.diagnostics] }

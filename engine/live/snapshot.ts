@@ -92,7 +92,7 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
     await services?.close()
   }
   try {
-    options.house.protect(secretsOf(settings, registry))
+    options.house.protect(secretsOf(settings, registry, configuration.records))
     for (const path of options.house.fixed?.(settings) ?? [])
       problems.push(source.report(path, 'restart', `another ${path.join('.')} takes a restart`))
     await options.house.open?.(settings)

@@ -9,7 +9,7 @@ import type { Registry } from '../config/registry.ts'
 import { readSource } from '../config/source.ts'
 import { checkSettles } from './check-settles.ts'
 import { checkFlow } from './flow.ts'
-import { unknownNames } from './named.ts'
+import { namesOf, unknownNames, wordsOf } from './named.ts'
 import type { KnownNames } from './named.ts'
 import { checkNames } from './names.ts'
 import type { Pipeline } from './nodes.ts'
@@ -49,7 +49,7 @@ export async function loadPipelines(
   { own, shipped, root }: PipelineFolders,
   registry: Registry,
   environment: Environment,
-  models?: readonly string[],
+  records?: KnownNames,
 ): Promise<LoadedPipelines> {
   const layers = await readLayers(own, shipped)
   const files = layers.files.filter((file) => !isFixture(file))
@@ -59,7 +59,7 @@ export async function loadPipelines(
   const hash = hashContents(texts.map(({ file, text }) => ({ file, content: text })))
   const wanted = texts.filter(({ text }, index) => !layers.covering.has(files[index] ?? '') || text.trim() !== '')
   const { folders, missing } = layers
-  return { ...checkPipelines(wanted, registry, environment, models), files, hash, folders, missing }
+  return { ...checkPipelines(wanted, registry, environment, records), files, hash, folders, missing }
 }
 
 /** The fixtures of the folders: a user's wins over a shipped one of the same name. */
@@ -70,13 +70,13 @@ export async function findFixtures({ own, shipped, root }: PipelineFolders): Pro
 
 /**
  * Parses and checks pipelines together.
- * @param models names of models that stages may name; unset: any
+ * @param records names of records that stages may name, by type; unset: any
  */
 export function checkPipelines(
   texts: readonly PipelineText[],
   registry: Registry,
   environment: Environment,
-  models?: readonly string[],
+  records: KnownNames = {},
 ): { pipelines: Pipeline[]; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = []
   let incomplete = false
@@ -92,11 +92,11 @@ export function checkPipelines(
     return parsed.pipelines
   })
   const known: KnownNames = {
-    ...(incomplete ? {} : { pipeline: pipelines.map(({ name }) => name) }),
-    ...(registry.incomplete ? {} : { protocol: [...registry.codecs.keys()] }),
-    ...(models === undefined ? {} : { model: models }),
+    ...records,
+    ...wordsOf(registry),
+    ...(incomplete ? {} : { pipeline: { words: pipelines.map(({ name }) => name) } }),
   }
-  const named = [...checkNames(pipelines), ...unknownNames(pipelines, known)]
+  const named = [...checkNames(pipelines), ...unknownNames(namesOf(pipelines), known)]
   const flow = [...checkFlow(pipelines, incomplete), ...checkSettles(pipelines)]
   return { pipelines, diagnostics: [...diagnostics, ...named, ...flow] }
 }

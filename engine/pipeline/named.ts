@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../config/diagnostics.ts'
+import type { Registry } from '../config/registry.ts'
 import { didYouMean } from '../config/suggest.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json } from '../spec/json.ts'
@@ -6,16 +7,30 @@ import { fitting } from '../spec/model-pattern.ts'
 import { reportAt, stagesOf, within } from './nodes.ts'
 import type { Pipeline, Place } from './nodes.ts'
 
-/** What a value of a stage's configuration can name; its schema says so under `x-names`. */
-export const nameKinds = ['pipeline', 'model', 'protocol'] as const
-export type NameKind = (typeof nameKinds)[number]
+/**
+ * What a value can name beside the records of some type, whose own name is a kind, too. The schema of the value says so
+ * under `x-names`; `record` is the name of a type of records.
+ */
+export const nameKinds = ['pipeline', 'protocol', 'record'] as const
+
+/** The names that there are of one kind. */
+export interface Names {
+  readonly words: readonly string[]
+  /** Whether `*` at the end of one stands for any text. */
+  readonly patterns?: boolean | undefined
+}
 
 /** The names that there are, by kind; of a kind that is missing nothing is known. */
-export type KnownNames = { readonly [K in NameKind]?: readonly string[] }
+export type KnownNames = Readonly<Record<string, Names | undefined>>
 
-/** A name in a stage's configuration. */
+/** Names of what plugins bring; while one could not be loaded, nothing is known of them. */
+export function wordsOf({ codecs, records, incomplete }: Registry): KnownNames {
+  return incomplete ? {} : { protocol: { words: [...codecs.keys()] }, record: { words: [...records.keys()] } }
+}
+
+/** A name in the configuration of a stage, or in a record. */
 export interface Named {
-  readonly kind: NameKind
+  readonly kind: string
   readonly name: string
   readonly place: Place
   /** Slots that a pipeline which the stage runs is handed (`x-inputs`); absent: the stage only names it. */
@@ -26,7 +41,7 @@ export interface Named {
 
 /** A JSON Schema, as far as it leads to values inside. */
 interface Schema {
-  readonly 'x-names'?: NameKind
+  readonly 'x-names'?: string
   readonly 'x-inputs'?: readonly string[]
   readonly 'x-gives'?: readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
@@ -61,15 +76,21 @@ function nameOf(schema: Schema, name: string, place: Place): readonly Named[] {
   return [{ kind, name, place, ...(inputs === undefined ? {} : { inputs }), ...(gives === undefined ? {} : { gives }) }]
 }
 
-/** Names in the configurations of stages that nothing bears. A model's may fit the pattern of a record. */
-export function unknownNames(pipelines: readonly Pipeline[], known: KnownNames): Diagnostic[] {
-  const named = pipelines.flatMap(({ stages, finally: last }) =>
-    stagesOf([...stages, ...last]).flatMap((node) => node.names),
-  )
+/** Names in the configurations of stages. */
+export function namesOf(pipelines: readonly Pipeline[]): readonly Named[] {
+  return pipelines.flatMap(({ stages, finally: last }) => stagesOf([...stages, ...last]).flatMap((node) => node.names))
+}
+
+/** Names that nothing bears. */
+export function unknownNames(named: readonly Named[], known: KnownNames): Diagnostic[] {
   return named.flatMap(({ kind, name, place }) => {
     const names = known[kind]
-    if (names === undefined || names.includes(name)) return []
-    if (kind === 'model' && fitting(name, names) !== undefined) return []
-    return [reportAt(place, `unknown-${kind}`, `no ${kind} named "${name}"${didYouMean(name, names)}`)]
+    if (names === undefined || bears(names, name)) return []
+    return [reportAt(place, `unknown-${kind}`, `no ${kind} named "${name}"${didYouMean(name, names.words)}`)]
   })
+}
+
+/** Whether something bears a name, or a pattern that it fits. */
+function bears({ words, patterns }: Names, name: string): boolean {
+  return words.includes(name) || (patterns === true && fitting(name, words) !== undefined)
 }

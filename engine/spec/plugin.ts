@@ -1,5 +1,6 @@
 import type { AnyCodec } from './codec.ts'
 import type { AnyProvider } from './provider.ts'
+import type { AnyRecord } from './record.ts'
 import type { AnyService } from './service.ts'
 import type { AnySignal } from './signal.ts'
 import type { AnySlot } from './slot.ts'
@@ -16,6 +17,7 @@ export interface Plugin {
   readonly signals?: readonly AnySignal[]
   readonly slots?: readonly AnySlot[]
   readonly services?: readonly AnyService[]
+  readonly records?: readonly AnyRecord[]
 }
 
 /** Declares a plugin. */

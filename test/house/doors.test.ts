@@ -9,10 +9,11 @@ import { root } from './sources.ts'
 const promised = {
   'engine/index.ts': {
     values: `
-      GatewayError Refusal defineCodec definePlugin defineProvider defineService defineSignal defineSlot defineStage
+      GatewayError Refusal defineCodec definePlugin defineProvider defineRecord defineService defineSignal defineSlot defineStage
       noConfig`,
     types: `
-      Amendment Annotation Answer AnswerContent Answering AnyCodec AnyProvider AnyService AnySignal AnySlot AnyStage
+      Amendment Annotation Answer AnswerContent Answering AllRecords AnyCodec AnyProvider AnyRecord AnyService
+      AnySignal AnySlot AnyStage
       Ask Asked AudioPart Bill Body BodyReader ByteBudget CacheMark Call Candidate Catalog ChoiceQuestion Codec
       Completion ConfigOf Configured Cost CustomTool DecideAnswer DecideQuestion DecideReply DecideRequest
       DispatchOptions Dispatched End Envelope ErrorCode
@@ -21,7 +22,7 @@ const promised = {
       Hidden Host HostStatus ImagePart Ingress Item Job Jobs Json JsonObject KeyValue Keys LogRow Logprob Look Loss
       MediaSource Message Meter Metered ModelRecord NeutralAnswer Offer OpaqueItem OpaquePart OpaqueTool
       OpenProvider OpenService Operation Operations Outcome Part Plugin PredicateQuestion Pricing Principal
-      PrintTarget Printed Provider ProviderParts Reasoning ReasoningWish RefusalPart Reply ReplyBody ReplyOf Report
+      PrintTarget Printed Provider ProviderParts Reasoning ReasoningWish RecordName RecordParts RecordReport Records RefusalPart Reply ReplyBody ReplyOf Report
       RequestOf Rest Restore Retry Run Scope ScoreQuestion Seal Search SearchLocation SearchWish SearchedPage
       ServerSettings ServiceConfiguration ServiceHost ServiceMigration ServiceName ServiceParts Services Session Settle
       Settled Sink SlotField SlotFields SlotName SlotParts Slots SocketDialect SocketWriter Source SqlDialect

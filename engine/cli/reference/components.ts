@@ -4,6 +4,7 @@ import type { AnyCodec } from '../../spec/codec.ts'
 import type { JsonObject } from '../../spec/json.ts'
 import type { Plugin } from '../../spec/plugin.ts'
 import type { AnyProvider } from '../../spec/provider.ts'
+import type { AnyRecord } from '../../spec/record.ts'
 import type { AnyService } from '../../spec/service.ts'
 import type { AnySignal } from '../../spec/signal.ts'
 import type { AnySlot, SlotFields } from '../../spec/slot.ts'
@@ -13,7 +14,7 @@ import type { Field, Schema } from './fields.ts'
 import { exampleOf } from './example-of.ts'
 
 /** What can be listed. */
-export const kinds = ['stages', 'slots', 'codecs', 'providers', 'signals', 'services', 'plugins'] as const
+export const kinds = ['stages', 'slots', 'codecs', 'providers', 'signals', 'services', 'records', 'plugins'] as const
 
 export type Kind = (typeof kinds)[number]
 
@@ -38,6 +39,7 @@ export function componentsOf(kind: Kind, registry: Registry): Component[] {
     providers: () => [...registry.providers.values()].map(describeProvider),
     signals: () => [...registry.signals.values()].map(describeSignal),
     services: () => [...registry.services.values()].map((service) => describeService(service, registry)),
+    records: () => [...registry.records.values()].map(describeRecord),
     plugins: () => [...registry.plugins.values()].map(describePlugin),
   }
   return described[kind]().sort((left, right) => left.name.localeCompare(right.name))
@@ -138,7 +140,7 @@ function slots(word: string, names: readonly string[]): [string, string][] {
   return names.length === 0 ? [] : [[word, names.join(', ')]]
 }
 
-function names(word: string, components: readonly { readonly name: string }[]): [string, string][] {
+function names(word: string, components: readonly { readonly name: string }[] = []): [string, string][] {
   return slots(
     word,
     components.map(({ name }) => name),
@@ -216,30 +218,36 @@ function describeService(
   }
 }
 
-function describePlugin({
-  name,
-  summary,
-  stages = [],
-  codecs = [],
-  providers = [],
-  signals = [],
-  slots: values = [],
-  services = [],
-}: Plugin): Component {
+function describeRecord({ name, summary, place, schema, secrets = [], typed }: AnyRecord): Component {
+  return {
+    kind: 'records',
+    name,
+    summary,
+    facts: [
+      ...slots('declared in', [place]),
+      ...slots('secrets', secrets),
+      ...(typed === undefined ? [] : slots('further fields', [`those of its type: sluice list ${typed}s`])),
+    ],
+    fields: fieldsOf(schema as Schema),
+    example: '',
+  }
+}
+
+function describePlugin(plugin: Plugin): Component {
+  const { name, summary, codecs = [] } = plugin
+  const protocols = codecs.map(({ protocol }) => protocol)
   return {
     kind: 'plugins',
     name,
     summary,
     facts: [
-      names('stages', stages),
-      slots(
-        'codecs',
-        codecs.map(({ protocol }) => protocol),
-      ),
-      names('providers', providers),
-      names('signals', signals),
-      names('slots', values),
-      names('services', services),
+      names('stages', plugin.stages),
+      slots('codecs', protocols),
+      names('providers', plugin.providers),
+      names('signals', plugin.signals),
+      names('slots', plugin.slots),
+      names('services', plugin.services),
+      names('records', plugin.records),
     ].flat(),
     fields: [],
     example: '',

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
+import { fileProperties } from '../../config/file-properties.ts'
 import type { Registry } from '../../config/registry.ts'
-import { sectionsSchema } from '../../config/sections.ts'
-import { settingsFormat } from '../../config/settings.ts'
 import { errors } from '../../spec/error.ts'
 import type { ErrorCode, ErrorRow } from '../../spec/error.ts'
 import { errorAdvice, findings, retryMeaning } from '../codes.ts'
@@ -23,6 +22,7 @@ export function referencePages(registry: Registry, program: Command): ReadonlyMa
     ['providers.md', componentsPage('providers', registry)],
     ['plugins.md', componentsPage('plugins', registry)],
     ['services.md', componentsPage('services', registry)],
+    ['records.md', componentsPage('records', registry)],
     ['settings.md', settingsPage(registry)],
     ['errors.md', errorsPage()],
     ['commands.md', commandsPage(program)],
@@ -54,7 +54,8 @@ const introductions: Readonly<Record<Kind, readonly [string, string]>> = {
     'Services',
     'What stages share and what outlives an exchange. The fields are settings, below `server_config`.',
   ],
-  plugins: ['Plugins', 'What brings the stages, codecs, providers, signals and services.'],
+  records: ['Records', 'What has a name and is declared in a list of the configuration.'],
+  plugins: ['Plugins', 'What brings the stages, codecs, providers, signals, services and records.'],
 }
 
 /** The page of one kind of component. */
@@ -69,14 +70,15 @@ function section({ name, summary, facts, fields, example }: Component): string {
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-function settingsPage({ services }: Registry): string {
+function settingsPage(registry: Registry): string {
   const introduction =
     'The configuration file, `config/sluice.yaml`; `--config` or `SLUICE_CONFIG` names another. Every text may hold `${NAME}` or `${NAME:-default}`, filled in from the environment. The fields of providers beside `name` and `type` are in [Providers](providers.md).'
-  const properties = { ...settingsFormat.properties, server_config: sectionsSchema(services) }
-  const sections = Object.entries(properties as Readonly<Record<string, Schema>>).map(([name, schema]) => {
-    const fields = fieldsOf({ properties: { [name]: schema } })
-    return `## ${name}\n\n${fieldTable(fields)}`
-  })
+  const sections = Object.entries(fileProperties(registry) as Readonly<Record<string, Schema>>).map(
+    ([name, schema]) => {
+      const fields = fieldsOf({ properties: { [name]: schema } })
+      return `## ${name}\n\n${fieldTable(fields)}`
+    },
+  )
   return page('Settings', introduction, sections)
 }
 

@@ -58,6 +58,7 @@ describe('cli/list', () => {
       'providers',
       'signals',
       'services',
+      'records',
       'plugins',
     ])
     const listed = JSON.parse((await here.run('list', '--json')).out.join('\n')) as Record<string, object[]>
@@ -68,6 +69,7 @@ describe('cli/list', () => {
       'providers',
       'signals',
       'services',
+      'records',
       'plugins',
     ])
     expect(listed['stages']).to.deep.include({ name: 'greet', summary: 'Say hello.' })
@@ -135,6 +137,7 @@ describe('cli/list', () => {
       'pipelines',
       'plugins',
       'providers',
+      'records',
       'services',
       'settings',
       'slots',

@@ -85,7 +85,7 @@ describe('registry', () => {
     expect(registry.incomplete).to.equal(true)
     expect(problems.filter((line) => !/broken|no-such-package/.test(line))).to.deep.equal([
       's.yaml:1:1: there is no file or folder "./gone" [plugin]',
-      'plugins/empty.ts:1:1: the default export is neither a plugin, a stage, a codec, a provider, a signal, a slot nor a service [component]',
+      'plugins/empty.ts:1:1: the default export is neither a plugin, a stage, a codec, a provider, a signal, a slot, a service nor a record [component]',
       'plugins/odd.ts:1:1: "gadget" is no kind of component [component]',
       'plugins/open.ts:1:1: stage "open": its config must be an object schema with additionalProperties: false [component]',
       'plugins/twin.ts:1:1: the stage "a" is already there: plugins/a.ts [duplicate]',

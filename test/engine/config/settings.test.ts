@@ -7,6 +7,7 @@ import type { Environment } from '../../../engine/config/interpolate.ts'
 import { loadSettings } from '../../../engine/config/load-settings.ts'
 import { assemble } from '../../../engine/config/registry.ts'
 import { pipelineSchema, settingsSchema } from '../../../engine/config/schema.ts'
+import catalog from '../../../plugins/catalog/index.ts'
 import { readSource } from '../../../engine/config/source.ts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { stubs, codec } from '../pipeline/stubs.ts'
@@ -30,7 +31,7 @@ const remote = defineProvider({
   open: () => ({}),
 })
 const other = { ...codec, protocol: 'other' }
-const { registry } = assemble([remote, codec, other, ...stubs].map((value) => ({ value, from: 'stubs.ts' })))
+const { registry } = assemble([remote, codec, other, catalog, ...stubs].map((value) => ({ value, from: 'stubs.ts' })))
 
 function load(text: string, environment: Environment = {}) {
   const { source, diagnostics } = readSource('s.yaml', text, environment)

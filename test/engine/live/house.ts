@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Shipped } from '../../../engine/config/shipped.ts'
 import { Keep } from '../../../engine/live/keep.ts'
@@ -5,6 +6,9 @@ import { emptyHouse, noKeys } from '../../../engine/live/house-host.ts'
 import type { HouseHost } from '../../../engine/live/house-host.ts'
 import { testFolder } from '../config/folder.ts'
 import type { TestFolder } from '../config/folder.ts'
+
+/** What declares models and providers. */
+export const catalog = join(import.meta.dirname, '..', '..', '..', 'plugins', 'catalog')
 
 /** A plugin with a provider type whose opened and closed instances can be read through `host.keep`. */
 const plugin = `
@@ -34,7 +38,7 @@ export default {
 
 export const pluginText = (version: string) => plugin.replace('VERSION', JSON.stringify(version))
 
-export const settings = (url = 'http://one.test') => `plugins: [./plugins]
+export const settings = (url = 'http://one.test') => `plugins: [./plugins, '${catalog}']
 providers:
   - { name: far, type: remote, url: "${url}", api_key: "key-of-far" }
   - { name: off, type: remote, url: "\${OFF_URL}" }

@@ -22,7 +22,12 @@ const registry = registryOf([...stubs, ask])
 
 function check(config: string, models?: readonly string[]) {
   const text = `name: p\nsummary: s.\nroutes: [GET /p]\npublic: true\nstages:\n  - ask: ${config}\n  - reply\n`
-  return checkPipelines([{ file: 'p.yaml', text }], registry, {}, models)
+  return checkPipelines(
+    [{ file: 'p.yaml', text }],
+    registry,
+    {},
+    models && { model: { words: models, patterns: true } },
+  )
 }
 
 const findings = (config: string, models?: readonly string[]) => check(config, models).diagnostics.map(printDiagnostic)
@@ -60,7 +65,7 @@ describe('names in the configuration of a stage', () => {
   })
 
   it('are completed by editors, which take other names, too', () => {
-    const schema = pipelineSchema(registry, { pipeline: ['p', 'q'], model: ['small'] })
+    const schema = pipelineSchema(registry, { pipeline: { words: ['p', 'q'] }, model: { words: ['small'] } })
     const defs = JSON.stringify(schema)
     for (const names of [['p', 'q'], ['small'], ['plain']]) expect(defs).to.include(`{"enum":${JSON.stringify(names)}}`)
     const valid = new Ajv2020({ strict: false }).compile(schema)

@@ -8,6 +8,7 @@ import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
 import { sortDiagnostics } from '../../../engine/config/diagnostics.ts'
 import { compilePipelines } from '../../../engine/pipeline/compile.ts'
 import { ExchangeScope } from '../../../engine/http/scope.ts'
+import catalog from '../../../plugins/catalog/index.ts'
 import { checkPipelines } from '../../../engine/pipeline/load.ts'
 import type { CompiledPipeline } from '../../../engine/pipeline/run.ts'
 
@@ -96,7 +97,7 @@ export const stubs: AnyStage[] = [
 ]
 
 export function registryOf(stages: readonly AnyStage[] = stubs): Registry {
-  const { registry, diagnostics } = assemble([...stages, codec].map((value) => ({ value, from: 'stubs.ts' })))
+  const { registry, diagnostics } = assemble([...stages, codec, catalog].map((value) => ({ value, from: 'stubs.ts' })))
   if (diagnostics.length > 0) throw new Error(diagnostics.map(printDiagnostic).join('\n'))
   return registry
 }

@@ -1,0 +1,16 @@
+import type { AnyRecord } from '../spec/record.ts'
+import type { Registry } from './registry.ts'
+import { sectionsSchema } from './sections.ts'
+import { settingsFormat } from './settings.ts'
+
+/** Every field of the configuration file with its JSON Schema, for editors and the reference: those of plugins, too. */
+export function fileProperties({ records, services }: Registry): Readonly<Record<string, object>> {
+  const { api_keys, server_config: _, ...first } = settingsFormat.properties
+  const lists = [...records.values()].map((type) => [type.place, listOf(type, type.schema as object)] as const)
+  return { ...first, ...Object.fromEntries(lists), api_keys, server_config: sectionsSchema(services) }
+}
+
+/** The list in which records of a type are declared. */
+export function listOf({ summary }: AnyRecord, items: object): object {
+  return { type: 'array', default: [], description: summary, items }
+}

@@ -1,0 +1,214 @@
+import { namesIn, unknownNames, wordsOf } from '../pipeline/named.ts'
+import type { KnownNames } from '../pipeline/named.ts'
+import { isObject } from '../spec/json.ts'
+import type { Json, JsonObject } from '../spec/json.ts'
+import type { AllRecords, AnyRecord, RecordName, RecordReport, Records } from '../spec/record.ts'
+import type { Diagnostic } from './diagnostics.ts'
+import { checkTraits, offersOf } from './offers.ts'
+import type { Registry } from './registry.ts'
+import type { Path, Source } from './source.ts'
+import { didYouMean } from './suggest.ts'
+import { validator } from './validate.ts'
+
+/** A record as it was given, of whatever shape, and where its findings are shown. */
+export interface GivenRecord {
+  readonly type: AnyRecord
+  readonly value: Json
+  readonly source: Source
+  /** Steps to it in its source. */
+  readonly path: Path
+  /** What it is called in a sentence, such as `the model number 2`. */
+  readonly label: string
+}
+
+/** A record that its schema accepts. */
+export interface CheckedRecord {
+  readonly type: AnyRecord
+  readonly name: string
+  /** Defaults filled in. */
+  readonly value: JsonObject
+  readonly given: GivenRecord
+  /** Variables without which it is off. */
+  readonly unset: readonly string[]
+}
+
+/** The records of a configuration, by type and in the order in which they were given. */
+export type RecordSet = ReadonlyMap<string, readonly CheckedRecord[]>
+
+/** The records that a configuration file declares. */
+export function declaredRecords(source: Source, registry: Registry): GivenRecord[] {
+  const file = isObject(source.value) ? source.value : {}
+  return [...registry.records.values()].flatMap((type) => {
+    const list = file[type.place]
+    return (Array.isArray(list) ? list : []).map((value: Json, index) => ({
+      type,
+      value,
+      source,
+      path: [type.place, index],
+      label: `the ${type.name} number ${index + 1}`,
+    }))
+  })
+}
+
+/** Checks records together: each with its schema, then its names and what it refers to, then with what its type says of it. */
+export function checkRecords(
+  given: readonly GivenRecord[],
+  registry: Registry,
+): { readonly records: RecordSet; readonly diagnostics: readonly Diagnostic[] } {
+  const diagnostics: Diagnostic[] = []
+  const checked = given.flatMap((one) => checkedRecord(one, registry, diagnostics) ?? [])
+  const records: RecordSet = new Map(
+    [...registry.records].map(([name, type]) => [name, checked.filter((record) => record.type === type)]),
+  )
+  const owners = claimNames(given, registry, diagnostics)
+  const known = { ...wordsOf(registry), ...namesOfOwners(owners, registry) }
+  for (const { type, value, source, path } of given) {
+    const named = namesIn(type.schema as Parameters<typeof namesIn>[0], value, { source, path })
+    diagnostics.push(...unknownNames(named, known))
+  }
+  const all = allRecords(records, owners, registry)
+  for (const {
+    type,
+    value,
+    given: { source, path },
+  } of checked) {
+    const report: RecordReport = (steps, code, message, as) => {
+      const finding = source.report([...path, ...steps], code, message)
+      diagnostics.push(as === 'warning' ? { ...finding, warning: true } : finding)
+    }
+    try {
+      type.check?.(value, all, report)
+    } catch (error) {
+      report([], 'record', `the record "${type.name}" cannot be checked: ${(error as Error).message}`)
+    }
+  }
+  return { records, diagnostics }
+}
+
+/** The names that the records bear, by type. */
+export function namesOfRecords(records: RecordSet, { records: types }: Registry): KnownNames {
+  return Object.fromEntries(
+    [...types].map(([name, type]) => {
+      const words = (records.get(name) ?? []).flatMap(({ value }) => namesOf(type, value).map(({ word }) => word))
+      return [name, { words, patterns: type.patterns }]
+    }),
+  )
+}
+
+/** Who bears each name, by type. */
+type Owners = ReadonlyMap<string, ReadonlyMap<string, GivenRecord>>
+
+function namesOfOwners(owners: Owners, { records: types }: Registry): KnownNames {
+  const names = [...types].map(([name, { patterns }]) => [
+    name,
+    { words: [...(owners.get(name)?.keys() ?? [])], patterns },
+  ])
+  return Object.fromEntries(names) as KnownNames
+}
+
+function checkedRecord(given: GivenRecord, registry: Registry, diagnostics: Diagnostic[]): CheckedRecord | undefined {
+  const { type, value, source, path } = given
+  const base = validator(type.schema as object)(source, path, value)
+  diagnostics.push(...base.diagnostics)
+  if (!isObject(base.value) || typeof base.value['name'] !== 'string') return undefined
+  const fields = type.typed === undefined ? base : typedFields(given, base.value, registry, diagnostics)
+  if (fields === undefined || base.diagnostics.length > 0 || fields.diagnostics.length > 0) return undefined
+  return { type, name: base.value['name'], value: fields.value as JsonObject, given, unset: unsetAt(source, path) }
+}
+
+/** The fields of a record that the component follows which its `type` names. */
+function typedFields(
+  { source, path }: GivenRecord,
+  record: JsonObject,
+  { providers, codecs, incomplete }: Registry,
+  diagnostics: Diagnostic[],
+): { readonly value: JsonObject; readonly diagnostics: readonly Diagnostic[] } | undefined {
+  if (typeof record['type'] !== 'string') return undefined
+  const { name, type: word, config: own } = typedParts(record)
+  const type = providers.get(word)
+  if (type === undefined) {
+    const message = `no provider type "${word}"${didYouMean(word, providers.keys())}`
+    if (!incomplete) diagnostics.push(source.report([...path, 'type'], 'unknown-provider-type', message))
+    return undefined
+  }
+  const checked = validator(type.config as object)(source, path, own)
+  const config = checked.value as JsonObject
+  diagnostics.push(...checked.diagnostics)
+  if (unsetAt(source, path).length === 0) diagnostics.push(...checkTraits(source, path, config, type, codecs))
+  return { value: { name, type: word, ...config }, diagnostics: checked.diagnostics }
+}
+
+/** The parts of a record whose `type` names a component. */
+export function typedParts(value: JsonObject): {
+  readonly name: string
+  readonly type: string
+  readonly config: JsonObject
+} {
+  const { name, type, ...config } = value as JsonObject & { readonly name: string; readonly type: string }
+  return { name, type, config }
+}
+
+/** Gives each name to the record that bears it. One that two of a type bear is a finding at the later one. */
+function claimNames(given: readonly GivenRecord[], registry: Registry, diagnostics: Diagnostic[]): Owners {
+  return new Map(
+    [...registry.records.values()].map((type) => {
+      const owners = new Map<string, GivenRecord>()
+      const claims = given.flatMap((one) =>
+        one.type === type && isObject(one.value) ? namesOf(type, one.value).map((name) => ({ one, ...name })) : [],
+      )
+      // A name of its own goes before one that another has beside its own.
+      for (const { one, word, steps } of claims.toSorted((left, right) => left.steps.length - right.steps.length)) {
+        const other = owners.get(word)
+        if (other === undefined) owners.set(word, one)
+        else {
+          const message = `the name "${word}" is already taken by ${ownerOf(other, word)}`
+          diagnostics.push(one.source.report([...one.path, ...steps], 'duplicate', message))
+        }
+      }
+      return [type.name, owners]
+    }),
+  )
+}
+
+function ownerOf({ type, value, label }: GivenRecord, word: string): string {
+  const name = isObject(value) ? value['name'] : undefined
+  return name === word || typeof name !== 'string' ? label : `the ${type.name} "${name}"`
+}
+
+/** The names of a record of whatever shape, and where they stand in it. */
+function namesOf({ aliases }: AnyRecord, value: JsonObject): { readonly word: string; readonly steps: Path }[] {
+  const further = aliases === undefined ? undefined : value[aliases]
+  const list = Array.isArray(further) ? (further as readonly Json[]) : []
+  const named = [
+    { word: value['name'], steps: ['name'] },
+    ...list.map((word, at) => ({ word, steps: [aliases ?? '', at] })),
+  ]
+  return named.flatMap(({ word, steps }) => (typeof word === 'string' && word !== '' ? [{ word, steps }] : []))
+}
+
+function allRecords(records: RecordSet, owners: Owners, registry: Registry): AllRecords {
+  const values = new Map([...records].map(([name, list]) => [name, list.map(({ value }) => value)]))
+  const byGiven = new Map([...records.values()].flat().map(({ given, value }) => [given, value]))
+  const offers = new Map(
+    (records.get('provider') ?? []).map(({ name, value, unset }) => {
+      const { type, config } = typedParts(value)
+      return [name, unset.length === 0 ? offersOf(registry.providers.get(type), config) : undefined]
+    }),
+  )
+  return {
+    of: <N extends RecordName>(type: N) => (values.get(type) ?? []) as unknown as readonly Records[N][],
+    find<N extends RecordName>(type: N, name: string) {
+      const owner = owners.get(type)?.get(name)
+      return (owner && byGiven.get(owner)) as unknown as Records[N] | undefined
+    },
+    offers: (name) => offers.get(name),
+    codec: (protocol) => registry.codecs.get(protocol),
+  }
+}
+
+/** Variables at or below a place that are unset. */
+export function unsetAt(source: Source, path: Path): string[] {
+  return source.missing
+    .filter((entry) => path.every((step, index) => entry.path[index] === step))
+    .map((entry) => entry.name)
+}

@@ -1,0 +1,78 @@
+import type { JSONSchema } from 'json-schema-to-ts'
+import type { AnyCodec } from './codec.ts'
+import type { ConfigOf } from './config.ts'
+import type { Offer } from './provider.ts'
+
+/**
+ * What a record of each type holds, by the name of the type. A plugin adds its own by declaration merging:
+ * `declare module 'sluice' { interface Records { member: ConfigOf<typeof schema> } }`.
+ */
+export interface Records {}
+
+export type RecordName = keyof Records
+
+/** Hears what is wrong with a record: the steps to the value, a code and a sentence. What can be served is a warning. */
+export type RecordReport = (
+  path: readonly (string | number)[],
+  code: string,
+  message: string,
+  as?: 'error' | 'warning',
+) => void
+
+/** What a record is checked with: the others of its configuration, and what plugins bring. */
+export interface AllRecords {
+  /** Those that their schema accepts, in the order in which they were given. */
+  of<N extends RecordName>(type: N): readonly Records[N][]
+  /** The one that bears this name, among its further ones too. */
+  find<N extends RecordName>(type: N, name: string): Records[N] | undefined
+  /** What a provider offers; unknown when there is none of that name, when it is off, or when its settings do not suffice. */
+  offers(provider: string): readonly Offer[] | undefined
+  codec(protocol: string): AnyCodec | undefined
+}
+
+/** A type of record: something with a name that is declared in the configuration file. */
+export interface RecordParts<N extends RecordName, S> {
+  /** Lower-case letters, digits and "_". */
+  readonly name: N
+  readonly summary: string
+  /** The list of the configuration file in which they are declared. */
+  readonly place: string
+  /**
+   * JSON Schema of one, with a text `name` that is required. Every property has a description. A text that names another
+   * record says so (`'x-names': 'provider'`): a name that nothing bears is a finding.
+   */
+  readonly schema: ConfigOf<S> extends Records[N] ? S : never
+  /** Fields whose value is a secret: never shown, hidden in whatever leaves. */
+  readonly secrets?: readonly string[]
+  /** The field that lists further names of it. No two records of a type share a name. */
+  readonly aliases?: string
+  /** Whether `*` at the end of a name stands for any text. */
+  readonly patterns?: boolean
+  /** Whether one is off while a variable that it needs is unset; else that is a finding. */
+  readonly optional?: boolean
+  /** Its field `type` names a component of this kind, whose schema its further fields follow. */
+  readonly typed?: 'provider'
+  /** Says what its schema cannot say, of a record that its schema accepts. It also runs where nothing is opened. */
+  check?(record: Records[N], all: AllRecords, report: RecordReport): void
+}
+
+/** A declared type of record, as a registry holds it. */
+export interface AnyRecord {
+  readonly kind: 'record'
+  readonly name: string
+  readonly summary: string
+  readonly place: string
+  readonly schema: JSONSchema
+  readonly secrets?: readonly string[]
+  readonly aliases?: string
+  readonly patterns?: boolean
+  readonly optional?: boolean
+  readonly typed?: 'provider'
+  // oxlint-disable-next-line typescript/no-explicit-any
+  check?(record: any, all: AllRecords, report: RecordReport): void
+}
+
+/** Declares a type of record. */
+export function defineRecord<const N extends RecordName, const S>(record: RecordParts<N, S>): AnyRecord {
+  return { kind: 'record', ...record } as unknown as AnyRecord
+}

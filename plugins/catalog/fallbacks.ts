@@ -1,0 +1,39 @@
+import type { AllRecords, RecordReport } from '../../engine/index.ts'
+import type { Model } from './model-schema.ts'
+
+/**
+ * Fallbacks that cannot help: the model itself, and the same model twice. Models that fall back to each other in a circle are a
+ * warning: only the fallbacks of the model that was asked for are tried, never those of a fallback.
+ */
+export function checkFallbacks(model: Model, all: AllRecords, report: RecordReport): void {
+  const seen = new Set([model])
+  model.fallbacks.forEach((name, at) => {
+    const fallback = all.find('model', name)
+    if (!fallback) return
+    const path = ['fallbacks', at]
+    if (seen.has(fallback)) {
+      const why = fallback === model ? 'is the model itself' : 'stands there already'
+      report(path, 'fallback', `the fallback "${name}" ${why}`)
+      return
+    }
+    seen.add(fallback)
+    const circle = wayBack(fallback, model, all)
+    if (!circle) return
+    const way = [model.name, ...circle].join(' -> ')
+    const message = `fallbacks go in a circle: ${way}; those of a fallback are never tried`
+    report(path, 'fallback', message, 'warning')
+  })
+}
+
+/** The names on the shortest way from a model to another by fallbacks, both ends among them. */
+function wayBack(from: Model, to: Model, all: AllRecords): string[] | undefined {
+  const ways = new Map([[from, [from.name]]])
+  for (const [model, way] of ways) {
+    if (model === to) return way
+    for (const name of model.fallbacks) {
+      const next = all.find('model', name)
+      if (next && !ways.has(next)) ways.set(next, [...way, next.name])
+    }
+  }
+  return undefined
+}

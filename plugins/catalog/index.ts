@@ -1,0 +1,9 @@
+import { definePlugin } from '../../engine/index.ts'
+import model from './model.ts'
+import provider from './provider.ts'
+
+export default definePlugin({
+  name: 'catalog',
+  summary: 'The models that clients can name, and the providers that serve them.',
+  records: [provider, model],
+})

@@ -1,0 +1,78 @@
+import type { ConfigOf } from '../../engine/index.ts'
+import { name } from './name.ts'
+
+const price = (what: string) => ({ type: 'number', minimum: 0, description: `USD per million ${what}.` }) as const
+const flag = (description: string, fallback: boolean) => ({ type: 'boolean', default: fallback, description }) as const
+
+/** JSON Schema of a model as it is declared. */
+export const modelSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name', 'provider'],
+  description: 'A model that clients can name.',
+  properties: {
+    name: {
+      ...name,
+      description:
+        'The name that clients use. At its end, * stands for any text: one record for many models, such as vendor/*.',
+    },
+    provider: { ...name, 'x-names': 'provider', description: 'Name of the provider that serves it.' },
+    upstream_model: {
+      ...name,
+      description: "The provider's name for it; * is what stands there in the name. Unset: the same name, or *.",
+    },
+    aliases: { type: 'array', items: name, default: [], description: 'Further names that clients may use.' },
+    context_length: { type: 'integer', minimum: 1, description: 'Tokens that input and output may have together.' },
+    max_output_tokens: { type: 'integer', minimum: 1, description: 'Tokens that an answer may have.' },
+    supports_images: flag('Accepts images.', false),
+    supports_tools: flag('Accepts tools.', true),
+    supports_mapeval: flag('Is a decision model.', false),
+    supports_realtime: flag('Serves realtime sessions.', false),
+    auto_eligible: flag('Belongs to the pool of the virtual models.', false),
+    quality_tier: {
+      type: 'string',
+      description:
+        'How good its answers are, for smart routing: economy, balanced or premium. Any other word is economy.',
+    },
+    routing_assignments: {
+      type: 'array',
+      items: { enum: ['fast', 'auto', 'best'] },
+      description: 'Modes of smart routing it is restricted to; unset: all.',
+    },
+    pricing: {
+      type: 'object',
+      additionalProperties: false,
+      description:
+        'What it costs. A request that uses something without a price has an unknown cost. Tokens count where they have prices and the provider tells them; otherwise seconds, images and characters do, the first of them that has a price.',
+      properties: {
+        input: price('input tokens'),
+        output: price('output tokens'),
+        cache_read: price('tokens read from a cache'),
+        cache_write: price('tokens written to a cache'),
+        cache_write_1h: {
+          type: 'number',
+          minimum: 0,
+          description: 'USD per million tokens written to a cache for an hour; unset: as `cache_write`.',
+        },
+        images: { type: 'number', minimum: 0, description: 'USD per picture that is delivered.' },
+        characters: price('characters of a text that is spoken'),
+        seconds: { type: 'number', minimum: 0, description: 'USD per second of audio that is listened to.' },
+      },
+    },
+    fallbacks: {
+      type: 'array',
+      items: { ...name, 'x-names': 'model' },
+      default: [],
+      description: 'Models to try next, in order.',
+    },
+    protocols: {
+      type: 'array',
+      items: { ...name, 'x-names': 'protocol' },
+      minItems: 1,
+      description: 'Protocols to speak to the provider, most wanted first; unset: what it offers.',
+    },
+  },
+} as const
+
+/** A model as it was declared, defaults filled in. */
+export type Model = ConfigOf<typeof modelSchema>

@@ -1,0 +1,8 @@
+/** JSON Schema of the name of a record. */
+export const name = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 256,
+  pattern: '^\\S+$',
+  patternErrorMessage: 'must have no spaces',
+} as const

@@ -1,0 +1,27 @@
+import { defineRecord } from '../../engine/index.ts'
+import type { ConfigOf } from '../../engine/index.ts'
+import { name } from './name.ts'
+
+const schema = {
+  type: 'object',
+  required: ['name', 'type'],
+  properties: {
+    name: { ...name, description: 'Name of the provider.' },
+    type: { type: 'string', description: 'Type of the provider, which decides on its further fields.' },
+  },
+} as const
+
+declare module '../../engine/index.ts' {
+  interface Records {
+    provider: ConfigOf<typeof schema>
+  }
+}
+
+export default defineRecord({
+  name: 'provider',
+  summary: 'Where models are served. A provider whose ${VARIABLE} is unset is off.',
+  place: 'providers',
+  schema,
+  optional: true,
+  typed: 'provider',
+})
