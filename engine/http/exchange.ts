@@ -1,6 +1,7 @@
 import type { AnyCodec } from '../spec/codec.ts'
 import type { GatewayError } from '../spec/error.ts'
 import { asGatewayError, scrubbedFailure } from '../spec/error.ts'
+import type { JsonObject } from '../spec/json.ts'
 import type { Outcome, Reply } from '../spec/slots.ts'
 import type { End } from '../spec/stage.ts'
 import { finish } from '../pipeline/finish.ts'
@@ -45,7 +46,7 @@ export async function runExchange(
   } catch (thrown) {
     error = asGatewayError(thrown)
     tell(pipeline, error, scope.id)
-    reply = errorReply(error, { codec, id: scope.id, scrub: pipeline.scrub })
+    reply = errorReply(error, { codec, id: scope.id, scrub: pipeline.scrub, asked: slots.request?.sent })
     sent = await send(reply, commonHeaders(reply, pipeline, codec, scope))
   } finally {
     scope.end()
@@ -72,10 +73,12 @@ export interface Telling {
   readonly id: string
   /** Takes secrets out of a text. */
   readonly scrub: (text: string) => string
+  /** The body of the request, where one was read. */
+  readonly asked?: JsonObject | undefined
 }
 
 /** The error as its client is to read it. Every error that leaves passes here, and no secret does. */
-export function errorReply(error: GatewayError, { codec, id, scrub }: Telling): Reply {
+export function errorReply(error: GatewayError, { codec, id, scrub, asked }: Telling): Reply {
   const { facts } = error
   const failure = scrubbedFailure(error.failure, scrub)
   const headers: Record<string, string> = {}
@@ -84,7 +87,7 @@ export function errorReply(error: GatewayError, { codec, id, scrub }: Telling): 
   const { allow, upgrade } = facts
   if (typeof allow === 'string') headers.allow = allow
   if (typeof upgrade === 'string') headers.upgrade = upgrade
-  const value = codec ? codec.error.print(failure, id) : printFailure(failure)
+  const value = codec ? codec.error.print(failure, id, asked) : printFailure(failure)
   return { status: codec?.error.status?.(failure) ?? failure.status, headers, body: { kind: 'json', value } }
 }
 

@@ -9,6 +9,9 @@ import type { HttpLimits } from './limits.ts'
 /** What sending takes: how long an answer may stay unread, and how long a stream may be silent (a duration as text). */
 export type SendLimits = Pick<HttpLimits, 'unread'> & { readonly silence: string }
 
+/** Ends what outlives its exchange, in good order. */
+export type Lasting = Set<() => void>
+
 /** How sending a reply ended. Milliseconds since the process started (`performance.now`). */
 export interface Sent {
   readonly bytes: number
@@ -21,6 +24,7 @@ export interface Sent {
 
 /**
  * Sends a reply and resolves once its last byte was handed over or the client left. Never rejects.
+ * @param lasting of this server, to which one that outlives its exchange is added until it has ended
  * @param linger what must be over before the connection of a whole reply is closed
  */
 export function sendReply(
@@ -28,6 +32,7 @@ export function sendReply(
   reply: Reply,
   headers: Record<string, string>,
   limits: SendLimits,
+  lasting: Lasting,
   linger?: () => Promise<void>,
 ): Promise<Sent> {
   const body = reply.body
@@ -46,7 +51,11 @@ export function sendReply(
         headers['cache-control'] ??= 'no-cache'
         headers['x-accel-buffering'] = 'no'
         response.writeHead(reply.status, headers)
-        relay(response, body, limits, resolve)
+        if (!body.lasting) return relay(response, body, limits, resolve)
+        response.flushHeaders()
+        const leave = relay(response, body, limits, () => lasting.delete(leave))
+        if (!response.closed) lasting.add(leave)
+        resolve({ bytes: 0, firstByte: performance.now(), left: response.closed })
       })
   }
 }
@@ -87,7 +96,7 @@ function relay(
   { source, keepalive }: Streamed,
   { unread, silence }: SendLimits,
   done: (sent: Sent) => void,
-): void {
+): () => void {
   let bytes = 0
   let firstByte: number | undefined
   let ended = false
@@ -125,7 +134,17 @@ function relay(
     done({ bytes, firstByte, left, ...(broken ? { broken } : {}) })
   }
   // A client that left before says so no more.
-  if (response.closed) return over()
+  const leave = () => {
+    if (ended) return
+    flow.cancel(new Error('the gateway is about to stop'))
+    ended = true
+    beat?.stop()
+    end(response, unread)
+  }
+  if (response.closed) {
+    over()
+    return leave
+  }
   response.on('close', over)
   beat =
     keepalive &&
@@ -138,4 +157,5 @@ function relay(
     stalled = undefined
     flow.resume()
   })
+  return leave
 }

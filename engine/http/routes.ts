@@ -5,6 +5,7 @@ import type { AnyCodec } from '../spec/codec.ts'
 import { GatewayError } from '../spec/error.ts'
 import { didYouMean } from '../config/suggest.ts'
 import type { Snapshot } from '../live/snapshot.ts'
+import type { Route } from '../pipeline/nodes.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
 
 // Imported as a module it would evaluate every export of `node:http`, `fetch` with all its parts among them.
@@ -41,7 +42,10 @@ export function routesOf(snapshot: Snapshot): Routes {
   return routes
 }
 
-/** The routes of a snapshot. Paths are case-sensitive; one trailing slash is let pass. */
+/**
+ * The routes of a snapshot. Paths are case-sensitive; one trailing slash is let pass. Of several that fit, one without
+ * `*` goes before those with it, and of these the longest.
+ */
 function createRoutes(snapshot: Snapshot): Routes {
   const router = new Router({ sensitive: true, strict: false })
   // Most requests go to a path without parameters: they are found without trying every pattern.
@@ -50,15 +54,21 @@ function createRoutes(snapshot: Snapshot): Routes {
   const marked = [...snapshot.registry.codecs.values()].flatMap((codec) =>
     codec.clientHeader === undefined ? [] : [{ header: codec.clientHeader, codec }],
   )
+  const below: Route[] = []
+  const register = ({ method, path }: Route) =>
+    router.register(path.replace(/\*$/, '*rest'), [method], () => undefined, { name: `${method} ${path}` })
   for (const pipeline of snapshot.pipelines.values()) {
     const codec = pipeline.protocol === undefined ? undefined : snapshot.registry.codecs.get(pipeline.protocol)
-    for (const { method, path } of pipeline.routes) {
+    for (const route of pipeline.routes) {
+      const { method, path } = route
       const endpoint = { pipeline, codec, path, params: {} }
       endpoints.set(`${method} ${path}`, endpoint)
-      router.register(path, [method], () => undefined, { name: `${method} ${path}` })
-      if (!path.includes(':')) fixed.set(`${method} ${path}`, endpoint)
+      if (path.endsWith('*')) below.push(route)
+      else register(route)
+      if (!/[:*]/.test(path)) fixed.set(`${method} ${path}`, endpoint)
     }
   }
+  below.sort((one, other) => other.path.length - one.path.length).forEach(register)
   return {
     match({ method, path, headers }) {
       const exact =
@@ -79,8 +89,12 @@ function search(
 ): Matched {
   const { pathAndMethod, path: samePath } = router.match(path, method)
   const layer = pathAndMethod[0]
-  const endpoint = layer && endpoints.get(`${method === 'HEAD' ? 'GET' : method} ${String(layer.path)}`)
-  if (layer && endpoint) return { ...endpoint, params: layer.params(path, layer.captures(path)) }
+  const endpoint = layer && endpoints.get(layer.name ?? '')
+  if (layer && endpoint) {
+    const { rest, ...params } = layer.params(path, layer.captures(path))
+    const below = endpoint.path.endsWith('*')
+    return { ...endpoint, params: rest === undefined ? params : { ...params, [below ? '*' : 'rest']: rest } }
+  }
   const codec = nearest(endpoints, path)?.codec
   if (samePath.length === 0) return { error: nothingAt(method, path, endpoints), codec }
   const methods = new Set(samePath.flatMap(({ methods }) => methods))

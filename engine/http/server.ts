@@ -15,6 +15,7 @@ import { HttpIngress } from './ingress.ts'
 import type { HttpLimits } from './limits.ts'
 import { refuseRaw, refuseUnreadable } from './raw.ts'
 import { sendReply } from './reply.ts'
+import type { Lasting } from './reply.ts'
 import { routesOf } from './routes.ts'
 import type { Asked, Matched } from './routes.ts'
 import { ExchangeScope } from './scope.ts'
@@ -50,6 +51,7 @@ interface Running {
   readonly budget: ByteBudget
   readonly spool: Spool
   readonly scopes: Set<ExchangeScope>
+  readonly lasting: Lasting
   /** Takes secrets out of a text. */
   readonly scrub: Live['scrub']
 }
@@ -70,7 +72,7 @@ interface Connection {
 /** The HTTP server: Koa as the shell, the running snapshot's pipelines behind its router. */
 export function createHttpServer({ live, log, limits, budget, spool, draining }: HttpOptions): HttpServer {
   let closing = false
-  const running: Running = { limits, budget, spool, scopes: new Set(), scrub: live.scrub }
+  const running: Running = { limits, budget, spool, scopes: new Set(), lasting: new Set(), scrub: live.scrub }
   const connections = new WeakMap<Socket, Connection>()
   const connectionOf = (socket: Socket): Connection => {
     let connection = connections.get(socket)
@@ -131,6 +133,7 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
     recheck: () => sockets.recheck(),
     async drain(deadline) {
       closing = true
+      for (const leave of running.lasting) leave()
       const cut = () => running.scopes.forEach((scope) => scope.abort(new GatewayError('draining')))
       const busy = () => running.scopes.size > 0
       await Promise.all([drain(server, { busy, deadline, cut, lastWords: limits.lastWords }), sockets.close(deadline)])
@@ -142,16 +145,21 @@ function serve(
   request: IncomingMessage,
   response: ServerResponse,
   matched: Matched,
-  { limits, budget, spool, scopes, scrub, silence }: Serving,
+  { limits, budget, spool, scopes, lasting, scrub, silence }: Serving,
   connection: Connection,
 ): Promise<unknown> {
   const scope = new ExchangeScope()
+  let ingress: HttpIngress | undefined
   const send: Send = (reply, headers) => {
     const within = { unread: limits.unread, silence }
-    if (request.complete || !hasBody(request)) return sendReply(response, reply, headers, within)
+    if (reply.body.kind === 'stream' && reply.body.lasting) {
+      scopes.delete(scope)
+      ingress?.release()
+    }
+    if (request.complete || !hasBody(request)) return sendReply(response, reply, headers, within, lasting)
     // Bytes of a body that nobody read would be taken for the next request.
     headers['connection'] = 'close'
-    return sendReply(response, reply, headers, within, () => discardBody(request, limits))
+    return sendReply(response, reply, headers, within, lasting, () => discardBody(request, limits))
   }
   const wrong = suspicious(request)
   if (wrong !== undefined || 'error' in matched) {
@@ -168,11 +176,11 @@ function serve(
     }
     return send(reply, headers)
   }
-  const ingress = new HttpIngress(request, matched, { limits, budget, scope, spool })
+  ingress = new HttpIngress(request, matched, { limits, budget, scope, spool })
   scopes.add(scope)
   response.on('close', () => {
     scopes.delete(scope)
-    ingress.release()
+    ingress?.release()
     if (!response.writableFinished) scope.abort(new GatewayError('client_closed'))
   })
   return runExchange(matched.pipeline, matched.codec, { ingress }, scope, send)

@@ -202,7 +202,8 @@ export class Peer {
       this.#codec = codec
       this.#turn = { scope, writer }
       const slots: Bag = { ingress: messageIngress(this.#upgrade, endpoint, this.#session, asked) }
-      const broken = (error: Error) => errorReply(asGatewayError(error), { codec, id: scope.id, scrub: live.scrub })
+      const broken = (error: Error) =>
+        errorReply(asGatewayError(error), { codec, id: scope.id, scrub: live.scrub, asked: slots.request?.sent })
       const room = { ...ampleRoom, hold: answerHold({ inHand: budget }, scope) }
       const outlet = { socket: this.#socket, limits, writer, room, broken }
       const { outcome } = await runExchange(pipeline, codec, slots, scope, (reply) => sendFrames(outlet, reply))

@@ -28,10 +28,11 @@ export const pipelineFormat = {
     routes: {
       type: 'array',
       default: [],
-      description: 'What it serves: "POST /v1/things/:id", or "WS /v1/things" for a WebSocket.',
+      description:
+        'What it serves: "POST /v1/things/:id", "GET /v1/things/*" for every path below, or "WS /v1/things" for a WebSocket.',
       items: {
         type: 'string',
-        pattern: '^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|WS) (/|(/(:[a-z][a-z0-9_]*|[A-Za-z0-9._~-]+))+)$',
+        pattern: '^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|WS) (/\\*?|(/(:[a-z][a-z0-9_]*|[\\w.~-]+))+(/\\*)?)$',
         patternErrorMessage: 'must be a method and a path, such as "POST /v1/things/:id" or "WS /v1/things"',
       },
     },

@@ -183,6 +183,6 @@ export interface ErrorDialect {
   parse(status: number, body: Json | undefined): Failure
   /** The status a client of this protocol expects, where it is another than the failure's own. */
   status?(failure: Failure): number | undefined
-  /** The body a client of this protocol expects. */
-  print(failure: Failure, requestId: string): Json
+  /** The body a client of this protocol expects. `asked`: the body of its request, where one was read. */
+  print(failure: Failure, requestId: string, asked?: JsonObject): Json
 }

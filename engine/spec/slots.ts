@@ -37,6 +37,7 @@ export interface Ingress {
   readonly method: string
   /** The canonical path: aliases and trailing slashes are folded. */
   readonly path: string
+  /** What stands in the places of its route: `:id` under `id`, all that a `*` at the end stands for under `*`. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
@@ -211,6 +212,11 @@ export type ReplyBody =
       readonly type: string
       /** What may follow the latest chunk when the stream is silent for long; undefined: nothing, as inside an event. */
       readonly keepalive?: () => Uint8Array | undefined
+      /**
+       * It belongs to something that outlives the exchange and writes to it when it likes. The headers leave at once, and
+       * the exchange is over when they have: it holds no configuration, and a gateway that stops ends it.
+       */
+      readonly lasting?: boolean
     }
   | { readonly kind: 'none' }
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { BytesBody, duration, giveBack, isLent } from '../../engine/kit.ts'
+import { duration, giveBack, isLent } from '../../engine/kit.ts'
 import type { Answer, Body, Call, Flow, Host, Scope } from '../../engine/index.ts'
 import { Pool, buildConnector } from './client.ts'
 import { Exchange } from './exchange.ts'
@@ -34,8 +34,11 @@ export type Sending = Pick<Call, 'body' | 'contentType' | 'model' | 'publicName'
   readonly scope: Pick<Scope, 'onAbort'>
 }
 
+/** A request without a body. A limit of 0 is none: a stream may be silent for ever. */
+export type Asking = Omit<Sending, 'body' | 'contentType'>
+
 /**
- * The HTTP client of all providers. Both requests resolve when the answer's headers are there, whatever its status, and
+ * The HTTP client of all providers. All requests resolve when the answer's headers are there, whatever its status, and
  * reject with the failures that `transportFailure` tells apart. Redirects are never followed and encoded answers never
  * decoded: both are `upstream_invalid_response`.
  */
@@ -44,11 +47,8 @@ export interface Http {
   target(url: URL, headers: readonly string[]): Target
   /** `headers`: further lines for this one request. */
   post(target: Target, sending: Sending, headers?: readonly string[]): Promise<Answer>
-  get(target: Target, signal: AbortSignal): Promise<Answer>
+  ask(target: Target, method: 'GET' | 'DELETE', asking: Asking, headers?: readonly string[]): Promise<Answer>
 }
-
-/** Limits of requests that no client waits for, in milliseconds. */
-const background = { firstByte: 30_000, idle: 10_000, total: 60_000 }
 
 /**
  * Opens the client with the limits of one provider. Connections live in one pool per origin and settings, and outlive
@@ -70,16 +70,20 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'cata
     if (!timeouts) merged.set(given, (timeouts = { connect, ...given, ...own }))
     return timeouts
   }
-  const dispatch = (target: Target, method: 'GET' | 'POST', sending: Omit<Sending, 'contentType'>, headers: string[]) =>
+  const dispatch = (
+    target: Target,
+    method: 'GET' | 'POST' | 'DELETE',
+    sending: Asking & { readonly body?: Body },
+    headers: string[],
+  ) =>
     new Promise<Answer>((resolve, reject) => {
       const name = sending.publicName ?? sending.model
       const exchange = new Exchange(name, within(sending.timeouts), sending.scope, { resolve, reject })
       if (exchange.over) return
-      const { bytes, size } = sending.body
-      const body = method === 'GET' ? null : (bytes ?? streamed(sending.body, () => exchange.sent()))
+      const body = sending.body && (sending.body.bytes ?? streamed(sending.body, () => exchange.sent()))
       // Without it the length of a stream would not be told.
-      if (body && !bytes) headers.push('content-length', String(size))
-      target.pool.dispatch({ method, path: target.path, body, headers }, exchange)
+      if (body instanceof Readable) headers.push('content-length', String(sending.body?.size))
+      target.pool.dispatch({ method, path: target.path, body: body ?? null, headers }, exchange)
     })
   return {
     target: (url, headers) => ({
@@ -93,17 +97,9 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'cata
     }),
     post: (target, sending, headers = []) =>
       dispatch(target, 'POST', sending, [...target.headers, 'content-type', sending.contentType, ...headers]),
-    get: (target, signal) =>
-      dispatch(
-        target,
-        'GET',
-        { body: new BytesBody(nothing), model: 'the model list', timeouts: background, scope: scopeOf(signal) },
-        [...target.headers],
-      ),
+    ask: (target, method, asking, headers = []) => dispatch(target, method, asking, [...target.headers, ...headers]),
   }
 }
-
-const nothing = Buffer.alloc(0)
 
 /** A body that is not in memory, read as fast as its connection takes it. `sent` hears of each chunk. */
 function streamed(body: Body, sent: () => void): Readable {
@@ -159,15 +155,4 @@ function givingBack<S extends Socket>(socket: S): S {
     })
   }) as S['write']
   return socket
-}
-
-function scopeOf(signal: AbortSignal): Pick<Scope, 'onAbort'> {
-  return {
-    onAbort(listener) {
-      const tell = () => listener(signal.reason as Error)
-      if (signal.aborted) tell()
-      else signal.addEventListener('abort', tell, { once: true })
-      return () => signal.removeEventListener('abort', tell)
-    },
-  }
 }

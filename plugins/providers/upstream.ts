@@ -1,6 +1,6 @@
 import { GatewayError } from '../../engine/index.ts'
 import { answerHold, collect, isObject, parseJson } from '../../engine/kit.ts'
-import type { Call, Host, Offer, Operation, Provider, Traits } from '../../engine/index.ts'
+import type { Call, Host, Offer, Operation, Provider, Scope, Traits } from '../../engine/index.ts'
 import type { Hold } from '../../engine/kit.ts'
 import { addressOf } from './address.ts'
 import type { Addresses } from './address.ts'
@@ -86,11 +86,14 @@ function urlOf(settings: Addresses, route: Route): URL {
   return url
 }
 
+/** Limits of requests that no client waits for, in milliseconds. */
+const background = { firstByte: 30_000, idle: 10_000, total: 60_000 }
 /** Most bytes a list of models may have. */
 const listLimit = 8 * 1024 * 1024
 
 async function models(http: Http, target: Target, signal: AbortSignal, hold: Hold): Promise<readonly string[]> {
-  const answer = await http.get(target, signal)
+  const asking = { model: 'the model list', timeouts: background, scope: scopeOf(signal) }
+  const answer = await http.ask(target, 'GET', asking)
   const bytes = await collect(answer.body, listLimit, hold)
   hold.release()
   const unlisted = (reason: string, cause?: unknown) =>
@@ -109,4 +112,15 @@ async function models(http: Http, target: Target, signal: AbortSignal, hold: Hol
   const data = isObject(body) ? body['data'] : undefined
   if (!Array.isArray(data)) throw unlisted('its answer has no list')
   return data.flatMap((entry) => (isObject(entry) && typeof entry['id'] === 'string' ? [entry['id']] : []))
+}
+
+function scopeOf(signal: AbortSignal): Pick<Scope, 'onAbort'> {
+  return {
+    onAbort(listener) {
+      const tell = () => listener(signal.reason as Error)
+      if (signal.aborted) tell()
+      else signal.addEventListener('abort', tell, { once: true })
+      return () => signal.removeEventListener('abort', tell)
+    },
+  }
 }

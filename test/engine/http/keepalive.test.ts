@@ -46,7 +46,7 @@ describe('a watched stream', () => {
     const source = { open: (reader: Sink) => ((sink = reader), flow) }
     const body = { kind: 'stream', source, type: 'text/event-stream', keepalive: () => Buffer.from('sign') } as const
     const limits = { unread: 3_600_000, silence: '16s' }
-    void sendReply(response as unknown as ServerResponse, { status: 200, headers: {}, body }, {}, limits)
+    void sendReply(response as unknown as ServerResponse, { status: 200, headers: {}, body }, {}, limits, new Set())
     const say = (text: string) => sink?.data(Buffer.from(text))
     mock.timers.tick(15_000)
     say('one')

@@ -1,0 +1,72 @@
+import { expect } from 'chai'
+import type { Flow } from '../../../engine/index.ts'
+import { ExchangeScope } from '../../../engine/http/scope.ts'
+import { openHttp } from '../../../plugins/providers/http.ts'
+import type { Asking } from '../../../plugins/providers/http.ts'
+import { testHost } from '../../support/host.ts'
+import type { TestHost } from '../../support/host.ts'
+import { scriptedUpstream } from '../../support/upstream.ts'
+import type { ScriptedUpstream } from '../../support/upstream.ts'
+
+describe('the client of providers', () => {
+  let upstream: ScriptedUpstream
+  let host: TestHost
+  beforeEach(async () => {
+    upstream = await scriptedUpstream()
+    host = testHost()
+  })
+  afterEach(async () => {
+    await host.closeKept()
+    await upstream.close()
+  })
+
+  const asking = (timeouts: Partial<Asking['timeouts']> = {}): Asking => ({
+    model: 'm',
+    timeouts: { firstByte: 60_000, idle: 0, total: 0, ...timeouts },
+    scope: new ExchangeScope(),
+  })
+  const open = () => {
+    const http = openHttp({}, host)
+    return { http, target: http.target(new URL(`${upstream.url}/events?a=b`), ['accept', 'text/event-stream']) }
+  }
+
+  it('reads a stream that is asked for with GET, which may be silent for ever, and closes it when it is told to', async () => {
+    const { promise: more, resolve: go } = Promise.withResolvers<void>()
+    async function* chunks() {
+      yield 'data: one\n\n'
+      await more
+      yield 'data: two\n\n'
+    }
+    upstream.answer({ headers: { 'content-type': 'text/event-stream' }, chunks: chunks(), ending: 'hang' })
+    const { http, target } = open()
+    const answer = await http.ask(target, 'GET', asking(), ['last-event-id', '7'])
+    expect(answer.status).to.equal(200)
+    const [request] = upstream.requests
+    expect(request).to.include({ method: 'GET', path: '/events?a=b' })
+    expect(request?.headers).to.include({ accept: 'text/event-stream', 'last-event-id': '7' })
+    expect(request?.headers).not.to.have.any.keys('content-length', 'content-type', 'transfer-encoding')
+    let heard = ''
+    const flow = await new Promise<Flow>((resolve, reject) => {
+      const opened = answer.body.open({
+        data(chunk) {
+          heard += Buffer.from(chunk).toString()
+          if (heard.endsWith('one\n\n')) go()
+          if (heard.endsWith('two\n\n')) resolve(opened)
+        },
+        end: () => reject(new Error('it ended')),
+        fail: reject,
+      })
+    })
+    expect(heard).to.equal('data: one\n\ndata: two\n\n')
+    flow.cancel(new Error('enough'))
+    await upstream.closed()
+  })
+
+  it('asks with DELETE, without a body', async () => {
+    upstream.answer({ status: 204 })
+    const { http, target } = open()
+    expect((await http.ask(target, 'DELETE', asking())).status).to.equal(204)
+    expect(upstream.requests[0]).to.include({ method: 'DELETE', path: '/events?a=b' })
+    expect(upstream.requests[0]?.body).to.have.length(0)
+  })
+})
