@@ -4,11 +4,14 @@ import { asGatewayError, scrubbedFailure } from '../spec/error.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { Outcome, Reply } from '../spec/slots.ts'
 import type { End } from '../spec/stage.ts'
+import { exchanges } from '../telling.ts'
 import { finish } from '../pipeline/finish.ts'
 import type { Bag, CompiledPipeline } from '../pipeline/run.ts'
 import { printFailure } from './dialect.ts'
 import type { Sent } from './reply.ts'
 import type { ExchangeScope } from './scope.ts'
+import { tellExchange } from './told-exchange.ts'
+import { traceContext } from './trace-context.ts'
 
 /** How a reply leaves: over HTTP, as frames of a socket, or not at all. */
 export type Send = (reply: Reply, headers: Record<string, string>) => Promise<Sent>
@@ -27,7 +30,21 @@ export interface Ended {
  * the client has gone, lets its stages settle and runs `finally`, exactly once.
  * @param slots what the exchange begins with: a request's `ingress`, or whatever else the pipeline takes
  */
-export async function runExchange(
+export function runExchange(
+  pipeline: CompiledPipeline,
+  codec: AnyCodec | undefined,
+  slots: Bag,
+  scope: ExchangeScope,
+  send: Send,
+): Promise<Ended> {
+  const { ingress } = slots
+  if (ingress?.headers['traceparent'] !== undefined) scope.trace ??= traceContext(ingress.headers)
+  return exchanges.heard
+    ? tellExchange(pipeline, slots, scope, () => exchange(pipeline, codec, slots, scope, send))
+    : exchange(pipeline, codec, slots, scope, send)
+}
+
+async function exchange(
   pipeline: CompiledPipeline,
   codec: AnyCodec | undefined,
   slots: Bag,

@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks'
 import { randomUUIDv7 } from 'node:crypto'
 import type { Json } from '../spec/json.ts'
 import type { Timing } from '../spec/stage.ts'
+import type { TraceContext } from '../spec/trace.ts'
 import type { RunScope } from '../pipeline/run.ts'
 import type { Settlement } from '../pipeline/settle.ts'
 
@@ -16,6 +17,7 @@ interface Listener {
 export class ExchangeScope implements RunScope {
   readonly id: string
   readonly parent: string | undefined
+  trace: TraceContext | undefined
   readonly started = performance.now()
   attempt = 1
   #notes: Map<string, Json> | undefined

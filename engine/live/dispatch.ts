@@ -29,6 +29,7 @@ export function dispatcher(current: () => Snapshot | undefined, { house, hold }:
       throw new Error(`no pipeline "${name}" is served, or named by a field with "x-names"`)
     assertHandedOver(pipeline, given)
     const scope = new ExchangeScope(undefined, parent.id)
+    scope.trace = parent.trace
     const release = hold?.(snapshot, (reason) => scope.abort(reason))
     try {
       const slots: Bag = { ...given }

@@ -41,6 +41,7 @@ export function jobRunner(live: Pick<Live, 'acquire' | 'release'>): JobRunner {
   return {
     run(name, job) {
       const scope = new ExchangeScope(job.id)
+      scope.trace = job.trace
       const done = withPipeline(name, async (pipeline) => {
         const slots: Bag = { job }
         const { failures } = await runExchange(pipeline, undefined, slots, scope, (reply) => forNobody(reply, scope))

@@ -5,6 +5,7 @@ import type { Diagnostic } from '../config/diagnostics.ts'
 import { loadConfiguration } from './configuration.ts'
 import type { Configuration } from './configuration.ts'
 import { openSnapshot } from './snapshot.ts'
+import { tellReload } from './told-reload.ts'
 import type { Snapshot, SnapshotOptions } from './snapshot.ts'
 
 /** How a configuration is kept live. */
@@ -147,12 +148,14 @@ export class Live {
   ): Promise<readonly Diagnostic[]> {
     const done = this.#loading.then(async () => {
       if (this.#closing) return []
-      const before = this.#read
-      this.#read = await loadConfiguration(this.#options)
-      if (this.#closing) return []
-      const opening = Promise.resolve(use(this.#read, before))
-      this.#opening = opening.catch(() => undefined)
-      return opening
+      return tellReload(this.#current?.version, async () => {
+        const [before, old] = [this.#read, this.#current]
+        const read = (this.#read = await loadConfiguration(this.#options))
+        if (this.#closing) return { version: read.version, findings: [], live: false }
+        const opening = Promise.resolve(use(read, before))
+        this.#opening = opening.catch(() => undefined)
+        return { version: read.version, findings: await opening, live: this.#current !== old }
+      })
     })
     // The next reload waits for this one, whatever becomes of it; its caller hears of a failure.
     this.#loading = done.catch(() => undefined)

@@ -15,6 +15,7 @@ import { compilePipelines } from '../pipeline/compile.ts'
 import type { Pipeline } from '../pipeline/nodes.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
 import { makeCatalog } from './catalog.ts'
+import { toldProvider } from './told-provider.ts'
 import { dispatcher } from './dispatch.ts'
 import { collectVotes } from './votes.ts'
 import { loadConfiguration } from './configuration.ts'
@@ -216,8 +217,10 @@ function openProvider(
 ): OpenProvider {
   const plugin = registry.providers.get(type)
   if (plugin === undefined) throw new Error(`no provider type "${type}"`)
-  if (off === undefined)
-    return { name, type, offers: plugin.offers(config), provider: plugin.open(config, host, views.of(plugin.uses)) }
+  if (off === undefined) {
+    const callee = { name, type, offers: plugin.offers(config) }
+    return { ...callee, provider: toldProvider(plugin.open(config, host, views.of(plugin.uses)), callee) }
+  }
   return { name, type, offers: offersOf(plugin, config, host), provider: {}, off }
 }
 

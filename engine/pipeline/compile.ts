@@ -15,6 +15,7 @@ import { sequence, stageStep } from './run.ts'
 import type { BuiltStage, CompiledPipeline, Step } from './run.ts'
 import { settling, settlingTry } from './settle.ts'
 import { switchStep } from './switch.ts'
+import { toldStage, toldTry } from './told.ts'
 
 /** What pipelines are built with. */
 export interface Workshop {
@@ -136,7 +137,10 @@ class Builder {
           wait,
           at: printPlace(node.place),
           gives: [...new Set(stages.flatMap(givenBy))],
-          run: stages.some(({ settles }) => settles) ? settlingTry(run) : run,
+          run: toldTry(stages.some(({ settles }) => settles) ? settlingTry(run) : run, {
+            pipeline: this.#root.name,
+            at: printPlace(node.place),
+          }),
           ...(otherwise === undefined ? {} : { otherwise: this.#sequence(otherwise, inFinally) }),
         })
         return limited(attempt, node.timeout)
@@ -152,7 +156,11 @@ class Builder {
     try {
       const built = stage.build(config, this.#host, this.#workshop.viewsOf(stage.uses)) as BuiltStage['run']
       const run = this.#settling(stage, built, at)
-      const step = stageStep({ name, at, provides, gives, run, timeout, strict: this.#workshop.strict })
+      const step = toldStage(stageStep({ name, at, provides, gives, run, timeout, strict: this.#workshop.strict }), {
+        pipeline: this.#root.name,
+        stage: name,
+        at,
+      })
       if (!inFinally) return step
       const dependsOn = needs.filter((slot) => this.#after.has(slot))
       return dependsOn.length > 0 ? dependentStep(step, dependsOn, `${at} (${name})`) : step

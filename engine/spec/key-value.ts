@@ -1,4 +1,5 @@
 import type { Json } from './json.ts'
+import type { TraceContext } from './trace.ts'
 
 /** A value as it is kept, and the version that this is of it: another one with every write. */
 export interface Held {
@@ -41,6 +42,8 @@ export interface KeyValue {
 export interface Job {
   readonly id: string
   readonly input: Json
+  /** The trace context of the exchange that began it. */
+  readonly trace?: TraceContext
 }
 
 /** Exchanges that run without a client, in whichever process that shares the key-value store is free. */

@@ -5,6 +5,7 @@ import type { EventOf, Operation, ReplyOf, RequestOf } from './operation.ts'
 import type { ServiceName, Views } from './service.ts'
 import type { Body, Source } from './source.ts'
 import type { Host, Scope } from './stage.ts'
+import type { TraceContext } from './trace.ts'
 
 /** Traits of an offer that a codec heeds when it prints for it; each codec documents its own. */
 export type Traits = Readonly<Record<string, Json>>
@@ -32,6 +33,8 @@ export interface Call {
   readonly model: string
   /** What clients call the model, for the words of errors; absent: as the provider does. */
   readonly publicName?: string
+  /** The trace context to send along, as the headers `traceparent` and `tracestate`. */
+  readonly trace?: TraceContext
   /** Milliseconds. */
   readonly timeouts: { readonly firstByte: number; readonly idle: number; readonly total: number }
   readonly scope: Scope

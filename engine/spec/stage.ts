@@ -9,6 +9,7 @@ import type { Ask, Vote } from './signal.ts'
 import type { ServiceName, Views } from './service.ts'
 import type { SlotName, Slots } from './slots.ts'
 import type { ByteBudget } from './source.ts'
+import type { TraceContext } from './trace.ts'
 import type { Jobs, KeyValue } from './key-value.ts'
 import type { Keys, LogRow } from './store.ts'
 
@@ -18,6 +19,8 @@ export interface Scope {
   readonly id: string
   /** Id of the exchange that this one is a part of: of the one whose stage began it by `host.dispatch`. */
   readonly parent?: string | undefined
+  /** The trace context that came in with the request, checked; it goes on to providers. */
+  readonly trace?: TraceContext | undefined
   /** Aborted when the client leaves or a deadline passes. Made on first use: prefer `onAbort` where a callback does. */
   readonly signal: AbortSignal
   /** Calls back once when the exchange is aborted, at once if it is already; the answer removes the callback. */
@@ -83,7 +86,7 @@ export interface Host {
   dispatch(
     pipeline: string,
     slots: Readonly<Partial<Slots>>,
-    scope: Pick<Scope, 'id' | 'onAbort'>,
+    scope: Pick<Scope, 'id' | 'onAbort' | 'trace'>,
     options?: DispatchOptions,
   ): Promise<Dispatched>
   /** Hands a row to the log writer; never waits. */

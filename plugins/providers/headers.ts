@@ -1,3 +1,5 @@
+import type { Call } from '../../engine/index.ts'
+
 /** Headers that belong to the connection or to the request being sent; a provider's settings cannot set them. */
 const reserved: ReadonlySet<string> = new Set([
   'accept-encoding',
@@ -10,6 +12,8 @@ const reserved: ReadonlySet<string> = new Set([
   'proxy-authorization',
   'proxy-connection',
   'te',
+  'traceparent',
+  'tracestate',
   'trailer',
   'transfer-encoding',
   'upgrade',
@@ -45,6 +49,11 @@ export function passedOn(given: ClientHeaders | undefined, names: readonly strin
     const value = given?.[name]
     return value === undefined ? [] : [name, String(value)]
   })
+}
+
+/** A trace context as lines of a flat list. */
+export function traceLines({ traceparent, tracestate }: NonNullable<Call['trace']>): string[] {
+  return ['traceparent', traceparent, ...(tracestate === undefined ? [] : ['tracestate', tracestate])]
 }
 
 /** A client's headers, lower case, as `Call.clientHeaders` brings them. */

@@ -4,7 +4,7 @@ import type { Call, Host, Offer, Operation, Provider, Scope, Traits } from '../.
 import type { Hold } from '../../engine/kit.ts'
 import { addressOf } from './address.ts'
 import type { Addresses } from './address.ts'
-import { headerLines } from './headers.ts'
+import { headerLines, traceLines } from './headers.ts'
 import { openHttp } from './http.ts'
 import type { Http, HttpSettings, Target } from './http.ts'
 
@@ -62,11 +62,13 @@ export function openUpstream(
   const targets = new Map(
     protocols.map((protocol) => [protocol, http.target(urlOf(settings, routeOf(protocol)), lines)]),
   )
+  const linesOf = (call: Call) =>
+    call.trace ? [...(perCall?.(call) ?? []), ...traceLines(call.trace)] : perCall?.(call)
   const list = http.target(addressOf({ base_url: settings.base_url }, 'models', '/models'), lines)
   return {
     send(call) {
       const target = targets.get(call.protocol)
-      if (target) return http.post(target, call, perCall?.(call))
+      if (target) return http.post(target, call, linesOf(call))
       const reason = `its provider does not serve ${call.protocol}`
       return Promise.reject(new GatewayError('invalid_request_error', { model: call.publicName ?? call.model, reason }))
     },

@@ -26,8 +26,9 @@ const promised = {
       RequestOf Rest Restore Retry Run Scope ScoreQuestion Seal Search SearchLocation SearchWish SearchedPage
       ServerSettings ServiceConfiguration ServiceHost ServiceMigration ServiceName ServiceParts Services Session Settle
       Settled Sink SlotField SlotFields SlotName SlotParts Slots SocketDialect SocketWriter Source SqlDialect
-      StageParts StopReason StreamGuard TableQueries Tables Target TextPart Timing Tool ToolCall ToolChoice ToolRef
-      ToolResult Traits Units Unshown Upstream UpstreamAnswer Usage Used Views Vote WholeReply`,
+      StageParts StopReason StreamGuard TableQueries Tables Target TextPart Timing Told ToldAttempt
+      ToldCall ToldEnd ToldError ToldExchange ToldReload ToldStage Tool ToolCall ToolChoice ToolRef
+      ToolResult TraceContext Traits Units Unshown Upstream UpstreamAnswer Usage Used Views Vote WholeReply`,
   },
   'engine/kit.ts': {
     values: `

@@ -112,6 +112,17 @@ describe('seams/judge', () => {
     expect(noted(own)).to.deep.include({ verdict: 'yes', judge: { id: judged?.id, status: 200 } })
   })
 
+  it('passes the trace context of the request on to the judge', async () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    expect((await gateway.post('/judged', { model: 'm', messages }, { traceparent, 'x-own': '1' })).status).to.equal(
+      200,
+    )
+    for (const { requests } of [judge, main]) {
+      expect(requests.at(-1)?.headers).to.include({ traceparent })
+      expect(requests.at(-1)?.headers).not.to.have.property('x-own')
+    }
+  })
+
   it('refuses what the judge refuses, before the model is asked', async () => {
     judge.answer(says('no'))
     const answer = await ask()

@@ -32,14 +32,14 @@ export default defineStage({
   provides: ['reply', 'job'],
   build:
     ({ pipeline }, host) =>
-    async ({ request, candidates, principal }, { id }) => {
+    async ({ request, candidates, principal }, { id, trace }) => {
       const { jobs, keyValue } = host
       if (!jobs || !keyValue.shared) throw unavailable({ reason: 'none is configured' })
       if (!principal) throw unavailable({}, { message: 'Background responses need an API key.' })
       // As it would be refused while its client still waits: the first provider to be asked cannot know it.
       if (request.missing && candidates[0]?.offer.protocol !== request.protocol) throw request.missing
       const response = begun(id, request, candidates)
-      const job: Job = { id, input: { response: responseId(id) } }
+      const job: Job = { id, input: { response: responseId(id) }, ...(trace ? { trace } : {}) }
       try {
         await hold(response, { request, principal, id }, host)
         await jobs.add(pipeline, job)

@@ -1,0 +1,54 @@
+import type { Bag, CompiledPipeline } from '../pipeline/run.ts'
+import type { ToldExchange } from '../spec/telling.ts'
+import { exchanges, toldError } from '../telling.ts'
+import type { Ended } from './exchange.ts'
+import type { ExchangeScope } from './scope.ts'
+
+/** Runs an exchange and tells of it. */
+export async function tellExchange(
+  { name }: CompiledPipeline,
+  slots: Bag,
+  scope: ExchangeScope,
+  run: () => Promise<Ended>,
+): Promise<Ended> {
+  const message = begun(name, slots, scope)
+  const over = exchanges.begin(message)
+  scope.trace = message.trace
+  try {
+    const ended = await run()
+    const { error } = ended.outcome
+    Object.assign(message, known(slots, ended))
+    over(error && { code: error.code, ...(error.at === undefined ? {} : { at: error.at }) })
+    return ended
+  } catch (thrown) {
+    over(toldError(thrown))
+    throw thrown
+  }
+}
+
+function begun(pipeline: string, { ingress }: Bag, { id, parent, trace }: ExchangeScope): ToldExchange {
+  return {
+    id,
+    pipeline,
+    ...(parent === undefined ? {} : { parent }),
+    ...(ingress ? { transport: ingress.transport, method: ingress.method, path: ingress.path } : {}),
+    ...(trace === undefined ? {} : { trace }),
+  }
+}
+
+/** What is known of an exchange at its end. */
+function known(slots: Bag, { outcome }: Ended): Partial<ToldExchange> {
+  const { principal, request, model, meter } = slots
+  const { status, result, bytes, firstByte } = outcome
+  const usage = meter?.read().usage
+  return {
+    status,
+    result,
+    bytes,
+    ...(firstByte === undefined ? {} : { firstByte }),
+    ...(principal ? { key: { id: principal.keyId, name: principal.name } } : {}),
+    ...(request ? { operation: request.operation, protocol: request.protocol, stream: request.stream } : {}),
+    ...(model ? { model: model.model.name, provider: model.provider.name } : {}),
+    ...(usage ? { usage } : {}),
+  }
+}

@@ -1,0 +1,156 @@
+import type { Operation } from '../spec/operation.ts'
+import type { Answer, Call, Offer, Provider } from '../spec/provider.ts'
+import type { Source } from '../spec/source.ts'
+import type { Scope } from '../spec/stage.ts'
+import type { ToldCall, ToldError } from '../spec/telling.ts'
+import { calls, toldError } from '../telling.ts'
+
+/** What is known of a provider when it is open. */
+export interface Callee {
+  readonly name: string
+  readonly type: string
+  readonly offers: readonly Offer[]
+}
+
+/** Every part of a provider: one that is added is not forgotten here. */
+type Parts = { readonly [K in keyof Required<Provider>]: Provider[K] | undefined }
+
+/** The provider, whose calls carry the trace context of their exchange, and are told of whenever somebody listens. */
+export function toldProvider(provider: Provider, callee: Callee): Provider {
+  const send = provider.send?.bind(provider)
+  const parts: Parts = {
+    send: send && ((call) => sendTold(send, call, callee)),
+    answer: provider.answer && neutralParts(provider.answer as Answers, callee),
+    models: provider.models?.bind(provider),
+    close: provider.close?.bind(provider),
+  }
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined))
+}
+
+function sendTold(send: (call: Call) => Promise<Answer>, call: Call, callee: Callee): Promise<Answer> {
+  const { scope, operation, protocol, model, trace = scope.trace } = call
+  if (!calls.heard) return send(trace === call.trace ? call : { ...call, ...(trace ? { trace } : {}) })
+  const { message, over } = begin(callee, scope, { operation, protocol, model, ...(trace ? { trace } : {}) })
+  const started = performance.now()
+  return send({ ...call, ...(message.trace ? { trace: message.trace } : {}) }).then(
+    (answer) => {
+      message.status = answer.status
+      message.firstByte = performance.now() - started
+      return { ...answer, body: toldSource(answer.body, over) }
+    },
+    (thrown: unknown) => over.failed(thrown),
+  )
+}
+
+/** How a call ends: only the first of them counts. */
+interface Over {
+  readonly ended: () => void
+  readonly cancelled: () => void
+  readonly failed: (thrown: unknown) => never
+  readonly broke: (error: ToldError) => void
+}
+
+function begin(
+  { name, type }: Callee,
+  scope: Scope,
+  asked: Pick<ToldCall, 'operation' | 'protocol' | 'model' | 'trace'>,
+): { readonly message: ToldCall; readonly over: Over } {
+  const message: ToldCall = { exchange: scope.id, attempt: scope.attempt, provider: name, type, ...asked }
+  const tell = calls.begin(message)
+  let done = false
+  const once = (end: () => void) => {
+    if (done) return
+    done = true
+    end()
+  }
+  const over: Over = {
+    ended: () => once(tell),
+    cancelled: () =>
+      once(() => {
+        message.cancelled = true
+        tell()
+      }),
+    failed(thrown) {
+      once(() => tell(toldError(thrown)))
+      throw thrown
+    },
+    broke: (error) => once(() => tell(error)),
+  }
+  // Whoever does not read an answer does not say so.
+  scope.onEnd?.(over.cancelled)
+  return { message, over }
+}
+
+function toldSource(source: Source, over: Over): Source {
+  return {
+    open(sink) {
+      const flow = source.open({
+        data: (chunk) => sink.data(chunk),
+        end() {
+          over.ended()
+          sink.end()
+        },
+        fail(error) {
+          over.broke(toldError(error))
+          sink.fail(error)
+        },
+      })
+      return {
+        pause: () => flow.pause(),
+        resume: () => flow.resume(),
+        cancel(reason) {
+          over.cancelled()
+          flow.cancel(reason)
+        },
+      }
+    },
+  }
+}
+
+type Events = AsyncIterable<{ readonly type?: string }>
+type Answers = Readonly<Record<string, (request: unknown, model: string, scope: Scope) => Events | Promise<unknown>>>
+
+/** What answers in neutral form, for each operation that is offered. */
+function neutralParts(answers: Answers, callee: Callee): NonNullable<Provider['answer']> {
+  const offered = callee.offers.filter(({ protocol }) => protocol === undefined).map(({ operation }) => operation)
+  const told = (operation: Operation) => (request: unknown, model: string, scope: Scope) => {
+    const respond = () => answers[operation]?.(request, model, scope) as ReturnType<Answers[string]>
+    return calls.heard ? respondTold(respond, begin(callee, scope, { operation, model })) : respond()
+  }
+  const parts = offered.filter((operation) => operation in answers).map((operation) => [operation, told(operation)])
+  return Object.fromEntries(parts) as NonNullable<Provider['answer']>
+}
+
+function respondTold(
+  respond: () => Events | Promise<unknown>,
+  { message, over }: ReturnType<typeof begin>,
+): Events | Promise<unknown> {
+  const started = performance.now()
+  let answer: Events | Promise<unknown>
+  try {
+    answer = respond()
+  } catch (thrown) {
+    return over.failed(thrown)
+  }
+  if (Symbol.asyncIterator in answer)
+    return toldEvents(answer, over, () => (message.firstByte ??= performance.now() - started))
+  return answer.then((reply) => {
+    over.ended()
+    return reply
+  }, over.failed)
+}
+
+async function* toldEvents(events: Events, over: Over, arrived: () => void): Events {
+  try {
+    for await (const event of events) {
+      arrived()
+      if (event.type === 'failure') over.broke({ code: 'upstream_error' })
+      yield event
+    }
+    over.ended()
+  } catch (thrown) {
+    over.failed(thrown)
+  } finally {
+    over.cancelled()
+  }
+}

@@ -1,0 +1,39 @@
+import type { Candidate } from '../spec/catalog.ts'
+import type { ToldAttempt, ToldEnd, ToldStage } from '../spec/telling.ts'
+import { attempts, stages, toldError } from '../telling.ts'
+import type { Telling } from '../telling.ts'
+import type { Bag, RunScope, Step } from './run.ts'
+
+/** The step of a stage, told of whenever somebody listens as it begins. */
+export function toldStage(step: Step, place: Pick<ToldStage, 'pipeline' | 'stage' | 'at'>): Step {
+  return told<ToldStage>(step, stages, (_, { id, attempt }) => ({ exchange: id, attempt, ...place }))
+}
+
+/** The steps of an attempt that are tried with one candidate, told of in the same way. */
+export function toldTry(run: Step, place: Pick<ToldAttempt, 'pipeline' | 'at'>): Step {
+  return told<ToldAttempt>(run, attempts, (slots, { id, attempt }) => {
+    const { model, provider } = slots.model as Candidate
+    return { exchange: id, attempt, ...place, model: model.name, provider: provider.name }
+  })
+}
+
+function told<M extends ToldEnd>(step: Step, telling: Telling<M>, describe: (slots: Bag, scope: RunScope) => M): Step {
+  return (slots, scope) =>
+    telling.heard ? tell(step, telling.begin(describe(slots, scope)), slots, scope) : step(slots, scope)
+}
+
+function tell(step: Step, over: ReturnType<Telling<ToldEnd>['begin']>, slots: Bag, scope: RunScope) {
+  const fail = (thrown: unknown): never => {
+    over(toldError(thrown))
+    throw thrown
+  }
+  let pending: Promise<void> | undefined
+  try {
+    pending = step(slots, scope)
+  } catch (thrown) {
+    return fail(thrown)
+  }
+  if (pending !== undefined) return pending.then(() => over(), fail)
+  over()
+  return undefined
+}

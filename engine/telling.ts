@@ -1,0 +1,51 @@
+import { channel } from 'node:diagnostics_channel'
+import type { Channel } from 'node:diagnostics_channel'
+import { asGatewayError } from './spec/error.ts'
+import type { Told, ToldEnd, ToldError } from './spec/telling.ts'
+
+/** The three channels of one kind. */
+export class Telling<M extends ToldEnd> {
+  readonly #start: Channel
+  readonly #error: Channel
+  readonly #end: Channel
+
+  constructor(kind: keyof Told) {
+    this.#start = channel(`sluice:${kind}:start`)
+    this.#error = channel(`sluice:${kind}:error`)
+    this.#end = channel(`sluice:${kind}:end`)
+  }
+
+  /** Whether anybody listens. Who begins to listen later hears of what begins after that. */
+  get heard(): boolean {
+    return this.#end.hasSubscribers || this.#start.hasSubscribers || this.#error.hasSubscribers
+  }
+
+  /** Tells of a beginning. The answer tells of its end, once; what it is called with is an error or undefined. */
+  begin(message: M): (error?: ToldError) => void {
+    const started = performance.now()
+    let over = false
+    this.#start.publish(message)
+    return (error) => {
+      if (over) return
+      over = true
+      message.duration = performance.now() - started
+      if (error !== undefined) {
+        message.error = error
+        this.#error.publish(message)
+      }
+      this.#end.publish(message)
+    }
+  }
+}
+
+/** What was thrown, as it may be told. */
+export function toldError(thrown: unknown): ToldError {
+  const { code, tags, at } = asGatewayError(thrown)
+  return { code, tags, ...(at === undefined ? {} : { at }) }
+}
+
+export const exchanges = new Telling<Told['exchange']>('exchange')
+export const stages = new Telling<Told['stage']>('stage')
+export const attempts = new Telling<Told['attempt']>('attempt')
+export const calls = new Telling<Told['call']>('call')
+export const reloads = new Telling<Told['reload']>('reload')
