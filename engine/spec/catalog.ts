@@ -68,26 +68,8 @@ export interface Candidate {
   readonly origin: string
 }
 
-/** The sections of `server_config`, defaults filled in: `docs/reference/settings.md` says what each field means. */
+/** The sections of `server_config` that the kit heeds, defaults filled in: `docs/reference/settings.md` says what each field means. */
 export interface ServerSettings {
-  readonly web_search: {
-    readonly mode: 'native' | 'off'
-    readonly allowed_domains: readonly string[]
-    readonly blocked_domains: readonly string[]
-    readonly context_size: 'low' | 'medium' | 'high' | null
-    readonly max_uses: number | null
-  }
-  readonly request_policy: {
-    /** Of one API key. */
-    readonly stored_responses: {
-      readonly bytes: number
-      readonly count: number
-      /** Responses in the background that have not ended. */
-      readonly background: number
-    }
-    readonly answer_model: 'upstream' | 'gateway'
-    readonly prompt_caching: 'off' | 'asked' | 'auto'
-  }
   readonly resilience: {
     /** Bytes. */
     readonly max_event_bytes: number
@@ -97,16 +79,6 @@ export interface ServerSettings {
       readonly first_byte: string
       readonly idle: string
       readonly total: string
-    }
-  }
-  readonly security: {
-    readonly file_urls: {
-      readonly fetch: boolean
-      readonly allow_private: boolean
-      /** Bytes. */
-      readonly max_bytes: number
-      /** A duration. */
-      readonly timeout: string
     }
   }
 }

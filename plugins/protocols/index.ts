@@ -27,6 +27,9 @@ import retrieveResponse from './responses/stored/retrieve-response.ts'
 import checkStorage from './responses/stored/check-storage.ts'
 import settleResponse from './responses/stored/settle-response.ts'
 import store from './responses/stored/store.ts'
+import fileUrls from './settings/file-urls.ts'
+import requestPolicy from './settings/request-policy.ts'
+import webSearch from './settings/web-search.ts'
 import call from './stages/call.ts'
 import inlineFiles from './stages/inline-files.ts'
 import parse from './stages/parse.ts'
@@ -75,4 +78,5 @@ export default definePlugin({
     transcriptions,
     translations,
   ],
+  services: [webSearch, requestPolicy, fileUrls],
 })

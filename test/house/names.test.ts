@@ -46,6 +46,16 @@ describe('names', () => {
     expect(names.sort()).to.deep.equal([...stages.keys(), ...providers.keys()].sort())
   })
 
+  it('of services are those of their files', async () => {
+    const declared = (await sourcesOf('plugins')).flatMap(({ path, text }) => {
+      const name = /^export default defineService\(\{\s*name: '([^']+)'/m.exec(text)?.[1]
+      return name === undefined ? [] : [{ path, name }]
+    })
+    expect(declared.filter(({ path, name }) => stemOf(path) !== name.replaceAll('_', '-'))).to.deep.equal([])
+    const { services } = await registry()
+    expect(declared.map(({ name }) => name).sort()).to.deep.equal([...services.keys()].sort())
+  })
+
   it('of codecs are those of their files, or of the folders whose codec.ts they are', async () => {
     const files = (await sourcesOf('plugins')).map(({ path }) => path)
     const names = new Set(files.map((path) => (basename(path) === 'codec.ts' ? basename(dirname(path)) : stemOf(path))))

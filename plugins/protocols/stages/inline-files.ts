@@ -51,8 +51,8 @@ export default defineStage({
   } as const,
   needs: ['request', 'model'],
   provides: ['request'],
-  build: (config, host) => {
-    const settings = host.catalog.settings.security.file_urls
+  uses: ['file_urls', 'web_search'],
+  build: (config, host, { file_urls: { file_urls: settings }, web_search: searches }) => {
     const rules: Rules = {
       files: settings.fetch ? config.files : 0,
       within: duration(config.within ?? settings.timeout),
@@ -62,7 +62,7 @@ export default defineStage({
       userAgent: `sluice/${host.version}`,
     }
     const { inHand } = host
-    const relays = byteLane(host)
+    const relays = byteLane(host, searches)
     // Further candidates of the same request need not fetch again.
     const begun = new WeakMap<Envelope, Holding>()
     return ({ request, model }, scope) => {

@@ -1,4 +1,4 @@
-import type { Candidate, Envelope, Host, Upstream, UpstreamAnswer } from '../../../engine/index.ts'
+import type { Candidate, Envelope, Host, Services, Upstream, UpstreamAnswer } from '../../../engine/index.ts'
 import { searchPolicy } from './web-search.ts'
 
 /**
@@ -6,8 +6,11 @@ import { searchPolicy } from './web-search.ts'
  * of the same protocol as they are. They do not where they say less than the request, unless this provider holds what is
  * missing; where they hold a seal that only the gateway can read; and where the operator changes what they ask for.
  */
-export function byteLane(host: Host): (request: Envelope, candidate: Candidate) => boolean {
-  const policy = searchPolicy(host.catalog)
+export function byteLane(
+  host: Host,
+  searches: Services['web_search'],
+): (request: Envelope, candidate: Candidate) => boolean {
+  const policy = searchPolicy(searches)
   return (request, candidate) => {
     if (candidate.offer.protocol !== request.protocol) return false
     const { request: printing } = host.codec(request.protocol)

@@ -42,8 +42,8 @@ export default defineStage({
   provides: ['reply', 'meter'],
   // A stream becomes a whole answer only at its end.
   timeout: '1h',
-  build: (_, host) => {
-    const { answer_model: naming } = host.catalog.settings.request_policy
+  uses: ['request_policy'],
+  build: (_, host, { request_policy: { answer_model: naming } }) => {
     return ({ request, model, upstream, answer }, scope) => {
       const codec = host.codec(request.protocol)
       const exchange: Exchange = {

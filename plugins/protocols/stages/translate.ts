@@ -1,6 +1,6 @@
 import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
 import { BytesBody, putMembers, spliceField, spliceString } from '../../../engine/kit.ts'
-import type { AnyCodec, Body, Candidate, Envelope, Host, Loss, Upstream } from '../../../engine/index.ts'
+import type { AnyCodec, Body, Candidate, Envelope, Host, Loss, Services, Upstream } from '../../../engine/index.ts'
 import { byteLane } from './lane.ts'
 import { cuttable } from './stop-cut.ts'
 import { searchPolicy } from './web-search.ts'
@@ -13,15 +13,16 @@ export default defineStage({
   config: noConfig,
   needs: ['request', 'model'],
   provides: ['upstream'],
-  build: (_, host) => {
-    const policy = searchPolicy(host.catalog)
-    const relays = byteLane(host)
+  uses: ['web_search', 'request_policy'],
+  build: (_, host, { web_search: searches, request_policy: { prompt_caching: caching } }) => {
+    const policy = searchPolicy(searches)
+    const relays = byteLane(host, searches)
     return ({ request, model }) => {
       if (request.missing && model.offer.protocol !== request.protocol) throw request.missing
       const codec = host.codec(request.protocol)
       const whole = () => {
         const changed = policy !== undefined && codec.request?.searches?.(request.body) === true
-        return translated(request, model, host, changed ? policy : undefined)
+        return translated(request, model, host, { caching, policy: changed ? policy : undefined })
       }
       if (!relays(request, model)) return { upstream: whole() }
       const upstream = same(request, model, codec)
@@ -51,11 +52,17 @@ function renamed({ model, modelAt, raw, contentType }: Envelope, name: string): 
   return contentType === 'application/json' ? spliceString(raw, modelAt, name) : spliceField(raw, modelAt, name)
 }
 
+/** What the operator wants of translations. */
+interface Wishes {
+  readonly caching: Services['request_policy']['prompt_caching']
+  readonly policy: SearchPolicy | undefined
+}
+
 function translated(
   request: Envelope,
   { model, offer, origin }: Candidate,
   host: Host,
-  policy: SearchPolicy | undefined,
+  { caching, policy }: Wishes,
 ): Upstream {
   const neutral = request.neutral(request.operation)
   if (offer.protocol === undefined) return { same: false, ...cutting(stopsOf(request)) }
@@ -77,7 +84,7 @@ function translated(
     offer,
     origin,
     // Who speaks the provider's own protocol sets marks by itself.
-    caching: offer.protocol === request.protocol ? 'off' : host.catalog.settings.request_policy.prompt_caching,
+    caching: offer.protocol === request.protocol ? 'off' : caching,
   })
   return {
     same: false,

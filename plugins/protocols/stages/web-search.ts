@@ -1,13 +1,12 @@
-import type { Catalog, GenerateRequest, Loss, SearchWish, Tool } from '../../../engine/index.ts'
+import type { GenerateRequest, Loss, SearchWish, Services, Tool } from '../../../engine/index.ts'
 
-type Settings = Catalog['settings']['web_search']
+type Settings = Services['web_search']
 
 /** What the operator makes of a request's searches of the web, and what was lost by it. */
 export type SearchPolicy = (request: GenerateRequest) => { request: GenerateRequest; losses: readonly Loss[] }
 
 /** The policy of a configuration; undefined where it leaves every search as it is. */
-export function searchPolicy({ settings }: Catalog): SearchPolicy | undefined {
-  const { web_search: section } = settings
+export function searchPolicy(section: Settings): SearchPolicy | undefined {
   if (isIdle(section)) return undefined
   return (request) => {
     const losses: Loss[] = []

@@ -10,6 +10,7 @@ import { pipelineSchema, settingsSchema } from '../../../engine/config/schema.ts
 import catalog from '../../../plugins/catalog/index.ts'
 import { readSource } from '../../../engine/config/source.ts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import protocols from '../../../plugins/protocols/index.ts'
 import { stubs, codec } from '../pipeline/stubs.ts'
 
 const remote = defineProvider({
@@ -31,7 +32,12 @@ const remote = defineProvider({
   open: () => ({}),
 })
 const other = { ...codec, protocol: 'other' }
-const { registry } = assemble([remote, codec, other, catalog, ...stubs].map((value) => ({ value, from: 'stubs.ts' })))
+const { registry } = assemble(
+  [remote, codec, other, catalog, ...stubs, ...(protocols.services ?? [])].map((value) => ({
+    value,
+    from: 'stubs.ts',
+  })),
+)
 
 function load(text: string, environment: Environment = {}) {
   const { source, diagnostics } = readSource('s.yaml', text, environment)

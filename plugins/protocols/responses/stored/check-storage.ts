@@ -15,12 +15,12 @@ export default defineStage({
   needs: ['request'],
   reads: ['principal'],
   provides: [],
+  uses: ['request_policy'],
   build:
-    (_, { keyValue, catalog, log }) =>
+    (_, { keyValue, log }, { request_policy: { stored_responses: most } }) =>
     async ({ principal, request }) => {
       if (!principal || !storing(request)) return {}
       const { keyId } = principal
-      const most = catalog.settings.request_policy.stored_responses
       try {
         const stored = await keyValue.used(storageAccount(keyId))
         if (stored.count >= most.count) throw full(`it has stored ${stored.count} (at most ${most.count}).`)
