@@ -161,7 +161,12 @@ export type AnswerContent =
   | { readonly kind: 'events'; readonly source: Source }
   | { readonly kind: 'bytes'; readonly source: Source; readonly type: string }
   | { readonly kind: 'neutral-events'; readonly events: AsyncIterable<GenerateEvent> }
-  | { readonly kind: 'neutral-reply'; readonly reply: ReplyOf<Operation> }
+  | {
+      readonly kind: 'neutral-reply'
+      readonly reply: ReplyOf<Operation>
+      /** No provider was asked for it: whatever usage it tells the client of, it costs nothing. */
+      readonly unasked?: boolean
+    }
 
 /**
  * What stages do with the events of an answer, whatever it is made of. Only `generate` has events: `map` and `watch`

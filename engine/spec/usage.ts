@@ -48,6 +48,8 @@ export interface Metered {
   readonly units?: Units
   /** Nobody saw the end of the answer: what its provider did not tell of its usage is counted by what arrived. */
   readonly estimated?: boolean
+  /** No provider was asked: the usage is that of an answer which was there before. */
+  readonly unasked?: boolean
   /** The model the upstream says it used. */
   readonly model?: string
   /** Why the model stopped, in the words of `StopReason` where there is one. */

@@ -37,6 +37,7 @@ function billOf({ outcome, model, meter }: Slots, scope: Scope, counted: 'all' |
   if (model === undefined) return scope.times.some(({ name }) => name === 'upstream') ? unknown : unasked
   const metered = meter?.read()
   if (metered === undefined) return unknown
+  if (metered.unasked) return unasked
   const { usage, units } = metered
   const tokens = usage !== undefined && isPlausible(usage) ? usage : undefined
   const billed = tokens && counted === 'input' ? { ...tokens, output: 0, reasoning: 0 } : tokens

@@ -2,7 +2,7 @@ import { GatewayError } from '../../../engine/index.ts'
 import { asGatewayError, scrubbedFailure } from '../../../engine/kit.ts'
 import type { Failure, GenerateEvent } from '../../../engine/index.ts'
 import { refused } from './refusal.ts'
-import type { Exchange } from './translate-back.ts'
+import type { Exchange } from './exchange.ts'
 
 /** Whatever broke a stream, as the client is to read it. */
 export function failureOf(error: unknown, { host }: Exchange): Failure {

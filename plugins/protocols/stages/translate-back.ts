@@ -1,13 +1,9 @@
 import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
-import { encodeFrame, fold, parseVerbatim, unfold } from '../../../engine/kit.ts'
+import { fold, parseVerbatim, unfold } from '../../../engine/kit.ts'
 import type {
-  Asked,
   AnyCodec,
-  Candidate,
-  Envelope,
   GenerateEvent,
   GenerateReply,
-  Host,
   Json,
   Loss,
   Metered,
@@ -15,7 +11,6 @@ import type {
   Operation,
   Reply,
   ReplyOf,
-  Scope,
   Source,
   Upstream,
   UpstreamAnswer,
@@ -23,6 +18,8 @@ import type {
 import { refused } from './refusal.ts'
 import { nameless, named } from './answer-model.ts'
 import { answerOnByteLane } from './lane.ts'
+import { asked } from './exchange.ts'
+import type { Back, Exchange } from './exchange.ts'
 import { shown } from './failure.ts'
 import { relayed } from './relayed.ts'
 import { cutReply } from './stop-cut.ts'
@@ -31,20 +28,23 @@ import { EventHandlers } from './event-handlers.ts'
 import { folded, fromNeutral, written } from './written.ts'
 
 const shownLosses = 20
-const comment = Buffer.from(': keepalive\n\n')
+
+/** What goes with an answer that a stage gave in place of a provider. */
+const unsent: Upstream = { same: false, losses: [] }
 
 /** Gives the client its answer: relayed as it comes between equal protocols, else translated while it arrives. */
 export default defineStage({
   name: 'translate-back',
   summary: "Give the answer in the client's protocol.",
   config: noConfig,
-  needs: ['request', 'model', 'upstream', 'answer'],
+  needs: ['request', 'model', 'answer'],
+  reads: ['upstream'],
   provides: ['reply', 'meter'],
   // A stream becomes a whole answer only at its end.
   timeout: '1h',
   uses: ['request_policy'],
   build: (_, host, { request_policy: { answer_model: naming } }) => {
-    return ({ request, model, upstream, answer }, scope) => {
+    return ({ request, model, upstream = unsent, answer }, scope) => {
       const codec = host.codec(request.protocol)
       const exchange: Exchange = {
         request,
@@ -73,28 +73,6 @@ export default defineStage({
 
 function replied(exchange: Exchange, { body, meter, losses }: Back): { reply: Reply; meter: Meter } {
   return { reply: { status: 200, headers: headers(exchange, losses), body }, meter }
-}
-
-/** What giving an answer back takes. */
-export interface Exchange {
-  readonly request: Envelope
-  readonly candidate: Candidate
-  readonly upstream: Upstream
-  readonly scope: Scope
-  readonly host: Host
-  /** The client's protocol. */
-  readonly codec: AnyCodec
-  /** The answer names the model as its record does, whatever the provider calls it. */
-  readonly named: boolean
-  /** What stages make of the events of the answer; absent: nothing. */
-  readonly handlers: EventHandlers | undefined
-}
-
-/** A body for the client, what tells its usage afterwards, and the losses known by now. */
-export interface Back {
-  readonly body: Reply['body']
-  readonly meter: Meter
-  readonly losses: readonly Loss[]
 }
 
 /**
@@ -128,8 +106,10 @@ function back(exchange: Exchange, answer: UpstreamAnswer): Back | Promise<Back> 
     case 'neutral-events':
       if (exchange.request.stream) return fromNeutral(exchange, answer.events)
       return Array.fromAsync(answer.events).then((all) => printed(exchange, fold(all)))
-    case 'neutral-reply':
-      return printed(exchange, answer.reply)
+    case 'neutral-reply': {
+      const given = printed(exchange, answer.reply)
+      return answer.unasked ? { ...given, meter: unasked(given.meter) } : given
+    }
   }
 }
 
@@ -202,24 +182,6 @@ async function* streamed(reply: GenerateReply): AsyncGenerator<GenerateEvent> {
   yield* unfold(reply)
 }
 
-/** Events for the client, in chunks of whole ones but where the stream is `torn`. */
-export function eventStream({ codec }: Exchange, source: Source, torn?: () => boolean): Back['body'] {
-  const sign = codec.keepalive ? Buffer.from(encodeFrame(codec.keepalive)) : comment
-  const keepalive = () => (torn?.() ? undefined : sign)
-  return { kind: 'stream', source, type: 'text/event-stream; charset=utf-8', keepalive }
-}
-
-/** What the client asked, for the printers of its protocol. */
-export function asked({ request, candidate, scope }: Exchange): Asked {
-  return {
-    id: scope.id,
-    model: candidate.model.name,
-    stream: request.stream,
-    body: request.sent,
-    origin: candidate.origin,
-  }
-}
-
 /** What reads the answers, or the streams, of the provider's protocol. */
 function upstreamCodec<P extends 'reply' | 'events'>({ candidate, host }: Exchange, part: P): NonNullable<AnyCodec[P]> {
   const codec = host.codec(candidate.offer.protocol ?? '')
@@ -229,6 +191,11 @@ function upstreamCodec<P extends 'reply' | 'events'>({ candidate, host }: Exchan
     model: candidate.model.name,
     reason: `nothing translates from ${codec.protocol}`,
   })
+}
+
+/** Of an answer that no provider was asked for. */
+function unasked(meter: Meter): Meter {
+  return { read: () => ({ ...meter.read(), unasked: true }), unshown: () => meter.unshown?.() }
 }
 
 function meterOf(metered: Metered, losses: readonly Loss[] = []): Meter {

@@ -1,7 +1,7 @@
 import { parsedJson } from '../../../engine/kit.ts'
 import type { Json, Metered } from '../../../engine/index.ts'
 import type { StreamEnds } from '../../../engine/kit.ts'
-import type { Exchange } from './translate-back.ts'
+import type { Exchange } from './exchange.ts'
 
 type Told = Pick<Metered, 'units'>
 

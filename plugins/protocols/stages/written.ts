@@ -16,8 +16,8 @@ import { estimated } from './estimated.ts'
 import { cutShort, failureOf, shown } from './failure.ts'
 import { StopCut } from './stop-cut.ts'
 import type { EventHandlers } from './event-handlers.ts'
-import type { Back, Exchange } from './translate-back.ts'
-import { asked, eventStream } from './translate-back.ts'
+import type { Back, Exchange } from './exchange.ts'
+import { asked, eventStream } from './exchange.ts'
 
 /** Most bytes of a stream that is gathered into one answer. */
 const gatherLimit = 64 * 1024 * 1024

@@ -3,7 +3,7 @@ import type { Flow, Sink, Source } from '../../../engine/index.ts'
 import { byteBudget, collect, encodeFrame } from '../../../engine/kit.ts'
 import chat from '../../../plugins/protocols/chat/codec.ts'
 import { relayed } from '../../../plugins/protocols/stages/relayed.ts'
-import type { Exchange } from '../../../plugins/protocols/stages/translate-back.ts'
+import type { Exchange } from '../../../plugins/protocols/stages/exchange.ts'
 
 const still: Flow = { pause: () => undefined, resume: () => undefined, cancel: () => undefined }
 
