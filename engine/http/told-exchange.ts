@@ -38,9 +38,8 @@ function begun(pipeline: string, { ingress }: Bag, { id, parent, trace }: Exchan
 
 /** What is known of an exchange at its end. */
 function known(slots: Bag, { outcome }: Ended): Partial<ToldExchange> {
-  const { principal, request, model, meter } = slots
+  const { principal, request, model, bill } = slots
   const { status, result, bytes, firstByte } = outcome
-  const usage = meter?.read().usage
   return {
     status,
     result,
@@ -49,6 +48,6 @@ function known(slots: Bag, { outcome }: Ended): Partial<ToldExchange> {
     ...(principal ? { key: { id: principal.keyId, name: principal.name } } : {}),
     ...(request ? { operation: request.operation, protocol: request.protocol, stream: request.stream } : {}),
     ...(model ? { model: model.model.name, provider: model.provider.name } : {}),
-    ...(usage ? { usage } : {}),
+    ...(bill ? { bill } : {}),
   }
 }

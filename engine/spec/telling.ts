@@ -1,6 +1,6 @@
 import type { Operation } from './operation.ts'
 import type { TraceContext } from './trace.ts'
-import type { Usage } from './usage.ts'
+import type { Bill } from './usage.ts'
 
 /**
  * What is told on the channels `sluice:<kind>:start`, `sluice:<kind>:error` and `sluice:<kind>:end` of
@@ -55,7 +55,8 @@ export interface ToldExchange extends ToldEnd {
   /** What served, or was tried last: names of the configuration. */
   model?: string
   provider?: string
-  usage?: Usage
+  /** Where its pipeline has it made: the slot `bill`. */
+  bill?: Bill
 }
 
 /** A stage of an exchange. */

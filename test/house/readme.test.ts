@@ -91,6 +91,36 @@ describe('the read-mes', () => {
     }
   })
 
+  it('show plugins that load, with the pipelines and models that they name', async function () {
+    this.timeout(60_000)
+    const [, ...blocks] = fencedBlocks(read('plugins/README.md'), ['ts'])
+    const plugins = [...blocks, ...fencedBlocks(read('docs/telling.md'), ['ts'])]
+    expect(plugins).to.have.length.above(3)
+    const files = plugins.map(({ text }, index) => [`own/plugin-${index}.ts`, text] as const)
+    const [, jury] = fencedBlocks(read('plugins/README.md'), ['yaml'])
+    const asks = '{ pipeline: jury, model: echo }'
+    const here = await sandbox({
+      ...Object.fromEntries(files),
+      'config/sluice.yaml': `plugins: [${files.map(([file]) => `./${file}`).join()}]
+providers: [{ name: echo, type: echo }]
+models: [{ name: echo, provider: echo }]
+`,
+      'pipelines/jury.yaml': jury?.text ?? '',
+      'pipelines/judged.yaml': `name: judged
+summary: Judged first.
+protocol: chat
+routes: [POST /judged]
+stages: [auth: { with: key }, parse, ask-first: ${asks}, use: route, use: generate]
+`,
+    })
+    try {
+      const { out } = await here.run('check')
+      expect(out.at(-1), out.join('\n')).to.contain('nothing wrong')
+    } finally {
+      await here.remove()
+    }
+  })
+
   it('show a configuration without a mistake', async () => {
     const [settings] = fencedBlocks(read('README.md'), ['yaml'])
     const here = await sandbox({ 'config/sluice.yaml': settings?.text ?? '' })

@@ -146,7 +146,8 @@ describe('seams/counter', () => {
         model: 'big',
         provider: 'far',
       })
-      expect(exchange?.usage).to.include({ input: 9, output: 4 })
+      expect(exchange?.bill?.tokens).to.include({ input: 9, output: 4 })
+      expect(exchange?.bill?.cost).to.include({ origin: 'unknown' })
       const [call] = ear.of('call', 'end')
       expect(call).to.deep.include({
         exchange: id,

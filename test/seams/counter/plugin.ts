@@ -24,9 +24,9 @@ const counter = defineService({
       counts.set(line, (counts.get(line) ?? 0) + by)
     }
     const listeners: { readonly [K in keyof Told]: (message: Told[K]) => void } = {
-      exchange({ pipeline, status, model, usage, error }) {
+      exchange({ pipeline, status, model, bill, error }) {
         add('exchanges', { pipeline, status, model, error: error?.code })
-        if (usage) add('tokens', { model }, usage.input + usage.output)
+        if (bill?.tokens) add('tokens', { model }, bill.tokens.input + bill.tokens.output)
       },
       stage: ({ stage, error }) => add('stages', { stage, error: error?.code }),
       attempt: ({ model, error }) => add('attempts', { model, error: error?.code }),

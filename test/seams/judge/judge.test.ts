@@ -210,6 +210,34 @@ describe('seams/judge', () => {
     expect((await ask('/judged/translated')).status).to.equal(200)
   })
 
+  it('settles what the pipeline of the judge took, when the judge is done and not when the request is', async () => {
+    const answered = Promise.withResolvers<Script>()
+    judge.answer(() => answered.promise)
+    const leaving = new AbortController()
+    const first = fetch(`${gateway.url}/judged`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${gateway.key}` },
+      body: JSON.stringify({ model: 'm', messages }),
+      signal: leaving.signal,
+    }).catch((error: unknown) => (error as Error).name)
+    await judge.received(already.judge + 1)
+    // The only turn is taken: this one is served without a judge.
+    expect((await ask()).status).to.equal(200)
+    expect(calls()).to.deep.equal({ judge: 1, main: 1 })
+    expect((await rows()).judged).to.include({ status: 503, error: 'overloaded' })
+    main.answer({ silent: true })
+    answered.resolve(says('yes'))
+    await main.received(already.main + 2)
+    // The first request is still being served, and its judge has given its turn back.
+    main.answer(says('The cake is a lie.'))
+    judge.answer(says('yes'))
+    expect((await ask()).status).to.equal(200)
+    expect(calls()).to.deep.equal({ judge: 2, main: 3 })
+    leaving.abort()
+    expect(await first).to.equal('AbortError')
+    while ((await rows()).all.length < 6) await new Promise(setImmediate)
+  })
+
   it('asks a judge that nobody waits for, in the configuration that it began with', async () => {
     const answered = Promise.withResolvers<Script>()
     judge.answer(() => answered.promise)

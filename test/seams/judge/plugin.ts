@@ -85,6 +85,29 @@ function textOf(body: Json): string {
   return (choice?.message ?? choice?.delta)?.content ?? part?.text ?? ''
 }
 
+const turn = defineStage({
+  name: 'acme-turn',
+  summary: 'Let only so many judge at once.',
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['most'],
+    properties: { most: { type: 'integer', minimum: 1, description: 'How many.' } },
+  } as const,
+  needs: [],
+  provides: [],
+  settles: ['outcome'],
+  build: ({ most }) => {
+    let judging = 0
+    return (_slots, _scope, settle) => {
+      if (judging >= most) throw new GatewayError('overloaded')
+      judging++
+      settle(() => void judging--)
+      return {}
+    }
+  },
+})
+
 const tell = defineStage({
   name: 'acme-tell',
   summary: 'Note the verdict in the row of the request.',
@@ -101,6 +124,6 @@ const tell = defineStage({
 export default definePlugin({
   name: 'acme-judge',
   summary: 'Has a model judge requests.',
-  stages: [judge, tell],
+  stages: [judge, turn, tell],
   slots: [verdict],
 })
