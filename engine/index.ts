@@ -9,8 +9,20 @@ export type * from './spec/tool.ts'
 export type * from './spec/generate.ts'
 export type * from './spec/decide.ts'
 export type * from './spec/operation.ts'
-export type { ErrorCode, ErrorDialect, ErrorOptions, ErrorRow, Facts, Failure, Retry } from './spec/error.ts'
+export type {
+  ErrorCode,
+  ErrorDialect,
+  ErrorOptions,
+  ErrorReader,
+  ErrorRow,
+  ErrorWriter,
+  Facts,
+  Failure,
+  Retry,
+} from './spec/error.ts'
 export type * from './spec/codec.ts'
+export type * from './spec/relaying.ts'
+export type * from './spec/translation.ts'
 export type { Candidate, Catalog, ModelRecord, OpenProvider, Pricing, ServerSettings } from './spec/catalog.ts'
 export type * from './spec/provider.ts'
 export type * from './spec/slots.ts'
@@ -28,7 +40,7 @@ export type * from './spec/key-value.ts'
 export type * from './spec/plugin.ts'
 export { GatewayError } from './spec/error.ts'
 export { Refusal } from './spec/refusal.ts'
-export { defineCodec } from './spec/codec.ts'
+export { defineClientCodec, defineCodec, defineUpstreamCodec } from './spec/codec.ts'
 export { definePlugin } from './spec/plugin.ts'
 export { defineProvider } from './spec/provider.ts'
 export { defineRecord } from './spec/record.ts'

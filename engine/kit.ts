@@ -54,8 +54,17 @@ export type { SearchFields } from './generate/search.ts'
 export { CustomInput, customInput } from './generate/custom-input.ts'
 export { word } from './generate/word.ts'
 
-// Errors, models, durations, names
+// Upstreams: providers over HTTP, with pools, limits and failures
+export { openUpstream } from './upstream/open.ts'
+export type { UpstreamParts, UpstreamSettings } from './upstream/open.ts'
+export { baseUrl, upstreamProperties } from './upstream/settings.ts'
+export { addressOf } from './upstream/address.ts'
+export { passedOn } from './upstream/headers.ts'
+export type { ClientHeaders } from './upstream/headers.ts'
+
+// Codecs, errors, models, durations, names
 export { asGatewayError, errors, scrubbedFailure } from './spec/error.ts'
+export { speaksToClients, speaksToUpstreams } from './config/speaking.ts'
 export { isVirtual, virtualModels } from './spec/catalog.ts'
 export { fitting, holds, isPattern } from './spec/model-pattern.ts'
 export { duration, durationSchema, isDuration, printDuration } from './spec/duration.ts'

@@ -1,6 +1,7 @@
-import type { AnyCodec } from '../spec/codec.ts'
+import type { EitherCodec } from '../spec/codec.ts'
 import { isDuration } from '../spec/duration.ts'
 import { isObject } from '../spec/json.ts'
+import type { ErrorReader, ErrorWriter } from '../spec/error.ts'
 import type { Plugin } from '../spec/plugin.ts'
 import type { AnyProvider } from '../spec/provider.ts'
 import type { AnyRecord } from '../spec/record.ts'
@@ -20,7 +21,7 @@ export const timeoutWord = 'timeout'
 export type Component =
   | { readonly kind: 'plugin'; readonly value: Plugin }
   | { readonly kind: 'stage'; readonly value: AnyStage }
-  | { readonly kind: 'codec'; readonly value: AnyCodec }
+  | { readonly kind: 'codec'; readonly value: EitherCodec }
   | { readonly kind: 'provider'; readonly value: AnyProvider }
   | { readonly kind: 'signal'; readonly value: AnySignal }
   | { readonly kind: 'slot'; readonly value: AnySlot }
@@ -51,7 +52,7 @@ export function recognise(value: unknown): Component | { readonly problem: strin
     case 'record':
       return problemOfRecord(shape) ?? { kind: 'record', value: value as unknown as AnyRecord }
     case undefined:
-      return problemOfCodec(shape) ?? { kind: 'codec', value: value as unknown as AnyCodec }
+      return problemOfCodec(shape) ?? { kind: 'codec', value: value as unknown as EitherCodec }
     default:
       return { problem: `"${String(shape['kind'])}" is no kind of component` }
   }
@@ -134,8 +135,19 @@ function problemOfMigrations(owner: string, migrations: unknown): Problem {
 function problemOfCodec(codec: Record<string, unknown>): Problem {
   const protocol = codec['protocol']
   if (!isName(protocol) || typeof codec['operation'] !== 'string') return { problem: nothingKnown }
-  if (typeof codec['head'] !== 'function' || !isObject(codec['error']) || !isObject(codec['meter']))
-    return { problem: `codec "${protocol}" lacks "head", "error" or "meter"` }
+  const owner = `codec "${protocol}"`
+  const error = codec['error']
+  if (!isObject(error)) return { problem: `${owner} lacks "error"` }
+  const clients = typeof codec['head'] === 'function'
+  const upstreams = typeof (error as Partial<ErrorReader>).parse === 'function'
+  if (!clients && !upstreams)
+    return { problem: `${owner} speaks with nobody: for clients it lacks "head", for upstreams "parse" of "error"` }
+  if (clients && typeof (error as Partial<ErrorWriter>).print !== 'function')
+    return { problem: `${owner} has "head", and cannot print errors for its clients` }
+  if (clients && !isObject(codec['schema']))
+    return { problem: `${owner} has "head" and lacks the "schema" of its clients' bodies` }
+  if (clients && upstreams && !isObject(codec['meter']))
+    return { problem: `${owner} speaks on both sides, so that what it passes on needs "meter"` }
   return undefined
 }
 

@@ -1,16 +1,21 @@
-import type { AnyCodec } from '../spec/codec.ts'
+import type { AnyUpstreamCodec } from '../spec/codec.ts'
 import { isObject } from '../spec/json.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { AnyProvider, Offer } from '../spec/provider.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import type { Registry } from './registry.ts'
 import type { Path, Source } from './source.ts'
+import { offersOf, speaksToUpstreams } from './speaking.ts'
 import { validator } from './validate.ts'
 
 /** What a provider offers; nothing where its settings do not suffice to say it: what is wrong with them is told when it is opened. */
-export function offersOf(type: AnyProvider | undefined, config: JsonObject): readonly Offer[] | undefined {
+export function knownOffers(
+  type: AnyProvider | undefined,
+  config: JsonObject,
+  codecs: Registry['codecs'],
+): readonly Offer[] | undefined {
   try {
-    return type?.offers(config)
+    return type && offersOf(type, config, codecs)
   } catch {
     return undefined
   }
@@ -26,17 +31,17 @@ export function checkTraits(
 ): readonly Diagnostic[] {
   const given = config['traits']
   if (!isObject(given) || Object.keys(given).length === 0) return []
-  const offers = offersOf(type, config) ?? []
+  const offers = knownOffers(type, config, codecs) ?? []
   const offer = offers.find(({ traits }) => traits !== undefined && Object.keys(given).every((name) => name in traits))
   const codec = codecs.get(offer?.protocol ?? '')
-  return codec?.traits === undefined
+  return codec === undefined || !speaksToUpstreams(codec) || codec.traits === undefined
     ? []
     : validator(schemaOf(codec, codec.traits))(source, [...path, 'traits'], given).diagnostics
 }
 
-const schemas = new WeakMap<AnyCodec, object>()
+const schemas = new WeakMap<AnyUpstreamCodec, object>()
 
-function schemaOf(codec: AnyCodec, properties: Readonly<Record<string, JsonObject>>): object {
+function schemaOf(codec: AnyUpstreamCodec, properties: Readonly<Record<string, JsonObject>>): object {
   const known = schemas.get(codec) ?? { type: 'object', additionalProperties: false, properties }
   schemas.set(codec, known)
   return known

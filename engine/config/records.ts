@@ -4,9 +4,10 @@ import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { AllRecords, AnyRecord, RecordName, RecordReport, Records } from '../spec/record.ts'
 import type { Diagnostic } from './diagnostics.ts'
-import { checkTraits, offersOf } from './offers.ts'
+import { checkTraits, knownOffers } from './offers.ts'
 import type { Registry } from './registry.ts'
 import type { Path, Source } from './source.ts'
+import { speaksToUpstreams } from './speaking.ts'
 import { didYouMean } from './suggest.ts'
 import { validator } from './validate.ts'
 
@@ -192,7 +193,7 @@ function allRecords(records: RecordSet, owners: Owners, registry: Registry): All
   const offers = new Map(
     (records.get('provider') ?? []).map(({ name, value, unset }) => {
       const { type, config } = typedParts(value)
-      return [name, unset.length === 0 ? offersOf(registry.providers.get(type), config) : undefined]
+      return [name, unset.length === 0 ? knownOffers(registry.providers.get(type), config, registry.codecs) : undefined]
     }),
   )
   return {
@@ -202,7 +203,10 @@ function allRecords(records: RecordSet, owners: Owners, registry: Registry): All
       return (owner && byGiven.get(owner)) as unknown as Records[N] | undefined
     },
     offers: (name) => offers.get(name),
-    codec: (protocol) => registry.codecs.get(protocol),
+    codec(protocol) {
+      const codec = registry.codecs.get(protocol)
+      return codec && speaksToUpstreams(codec) ? codec : undefined
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 import { isAbsolute, relative } from 'node:path'
-import type { AnyCodec } from '../spec/codec.ts'
+import type { EitherCodec } from '../spec/codec.ts'
 import type { Plugin } from '../spec/plugin.ts'
 import type { AnyProvider } from '../spec/provider.ts'
 import type { AnyRecord } from '../spec/record.ts'
@@ -22,7 +22,7 @@ export interface Registry {
   readonly plugins: ReadonlyMap<string, Plugin>
   readonly stages: ReadonlyMap<string, AnyStage>
   /** By protocol. */
-  readonly codecs: ReadonlyMap<string, AnyCodec>
+  readonly codecs: ReadonlyMap<string, EitherCodec>
   /** By type. */
   readonly providers: ReadonlyMap<string, AnyProvider>
   readonly signals: ReadonlyMap<string, AnySignal>
@@ -52,7 +52,7 @@ export function assemble(found: readonly Found[]): { registry: Registry; diagnos
   const owners = new Map<string, Found>()
   const plugins = new Map<string, Plugin>()
   const stages = new Map<string, AnyStage>()
-  const codecs = new Map<string, AnyCodec>()
+  const codecs = new Map<string, EitherCodec>()
   const providers = new Map<string, AnyProvider>()
   const signals = new Map<string, AnySignal>()
   const slots = new Map<string, AnySlot>()

@@ -3,6 +3,7 @@ import { armFormat, attemptFormat, pipelineFormat, switchFormat, timeoutFormat }
 import { wordsOf } from '../pipeline/named.ts'
 import type { KnownNames } from '../pipeline/named.ts'
 import type { Registry } from './registry.ts'
+import { clientProtocols } from './speaking.ts'
 import { timeoutWord } from './components.ts'
 import { fileProperties, listOf } from './file-properties.ts'
 import { settingsFormat } from './settings.ts'
@@ -40,7 +41,7 @@ export function pipelineSchema(registry: Registry, names: KnownNames = {}): Json
     ...pipelineFormat,
     properties: {
       ...properties,
-      protocol: { ...properties.protocol, enum: sorted(registry.codecs).map(([protocol]) => protocol) },
+      protocol: { ...properties.protocol, enum: clientProtocols(registry.codecs).sort() },
       stages: { ...properties.stages, ...steps },
       finally: { ...properties.finally, ...steps },
     },

@@ -1,5 +1,7 @@
 import { doesNotMatch, fail, ok } from 'node:assert/strict'
 import { inspect } from 'node:util'
+import { offersOf } from '../config/speaking.ts'
+import type { Codecs } from '../config/speaking.ts'
 import { validator } from '../config/validate.ts'
 import type { Source } from '../config/source.ts'
 import { BytesBody } from '../stream/body.ts'
@@ -17,8 +19,7 @@ export interface Subject {
   readonly plugin: AnyProvider
   /** Fields of its configuration, beside its address and its secrets. */
   readonly settings: JsonObject
-  /** Protocols that are spoken here. */
-  readonly protocols: ReadonlySet<string>
+  readonly codecs: Codecs
   /** A host with state of its own, and what closes that state. */
   readonly host: () => { readonly host: Host; close(): Promise<void> }
 }
@@ -58,10 +59,6 @@ export class Rig {
     return this.#subject.plugin
   }
 
-  get protocols(): ReadonlySet<string> {
-    return this.#subject.protocols
-  }
-
   open(more: JsonObject = {}): Provider {
     return this.openAt(this.upstream.url, more)
   }
@@ -72,7 +69,8 @@ export class Rig {
   }
 
   get offers(): readonly Offer[] {
-    return offersOf(this.#subject)
+    const { plugin, codecs } = this.#subject
+    return offersOf(plugin, triedWith(this.#subject), codecs)
   }
 
   /** The words of `endpoint_base_urls`. */
@@ -134,9 +132,9 @@ export class Rig {
   }
 }
 
-/** What a provider offers with the settings it is tried with. */
-export function offersOf(subject: Subject): readonly Offer[] {
-  return subject.plugin.offers(completed(subject, 'http://127.0.0.1:9', {}))
+/** The settings that a provider is tried with, at an address where nobody is. */
+export function triedWith(subject: Subject): JsonObject {
+  return completed(subject, 'http://127.0.0.1:9', {}) as JsonObject
 }
 
 /** The settings with an address, a key and the defaults, checked as the loader checks them. */

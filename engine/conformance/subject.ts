@@ -22,7 +22,7 @@ export function subjectOf(plugin: AnyProvider, configuration: Configuration, set
   return {
     plugin,
     settings: settings ?? Object.fromEntries(fields),
-    protocols: new Set(registry.codecs.keys()),
+    codecs: registry.codecs,
     host() {
       const house = emptyHouse(productVersion())
       const kept = house.keep.lease()

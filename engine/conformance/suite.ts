@@ -4,8 +4,10 @@ import { closes } from './closes.ts'
 import { declares } from './declares.ts'
 import { fails } from './fails.ts'
 import { refuses } from './refuses.ts'
-import { offersOf } from './rig.ts'
+import { triedWith } from './rig.ts'
 import type { Subject } from './rig.ts'
+import type { Operation } from '../spec/operation.ts'
+import type { Offer } from '../spec/provider.ts'
 import { sends } from './sends.ts'
 import { takes } from './takes.ts'
 
@@ -15,7 +17,8 @@ import { takes } from './takes.ts'
  */
 export function checksFor(subject: Subject): readonly Check[] {
   const { properties = {} } = subject.plugin.config as { properties?: object }
-  const neutral = new Set(offersOf(subject).flatMap(({ operation, protocol }) => (protocol ? [] : [operation])))
+  const offers = subject.plugin.offers(triedWith(subject))
+  const neutral = new Set<Operation>(offers.flatMap((offer) => (offer.protocol ? [] : [(offer as Offer).operation])))
   const overHttp = Object.hasOwn(properties, 'base_url') ? [...sends, ...takes, ...fails, ...closes, ...refuses] : []
   return [...declares, ...answers, ...overHttp].filter(
     ({ when: { field, answers: operation } }) =>

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Restore } from '../spec/codec.ts'
+import type { Restore } from '../spec/translation.ts'
 import { GatewayError } from '../spec/error.ts'
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from '../spec/tool.ts'
 

@@ -1,4 +1,4 @@
-import type { AnyCodec } from '../spec/codec.ts'
+import type { AnyClientCodec } from '../spec/codec.ts'
 import type { GatewayError } from '../spec/error.ts'
 import { asGatewayError, scrubbedFailure } from '../spec/error.ts'
 import type { JsonObject } from '../spec/json.ts'
@@ -32,7 +32,7 @@ export interface Ended {
  */
 export function runExchange(
   pipeline: CompiledPipeline,
-  codec: AnyCodec | undefined,
+  codec: AnyClientCodec | undefined,
   slots: Bag,
   scope: ExchangeScope,
   send: Send,
@@ -46,7 +46,7 @@ export function runExchange(
 
 async function exchange(
   pipeline: CompiledPipeline,
-  codec: AnyCodec | undefined,
+  codec: AnyClientCodec | undefined,
   slots: Bag,
   scope: ExchangeScope,
   send: Send,
@@ -85,7 +85,7 @@ function tell({ log }: CompiledPipeline, error: GatewayError, id: string): void 
 /** For whom an error is written down. */
 export interface Telling {
   /** The protocol of its reader; absent: the plain shape. */
-  readonly codec: AnyCodec | undefined
+  readonly codec: AnyClientCodec | undefined
   /** Id of the exchange. */
   readonly id: string
   /** Takes secrets out of a text. */
@@ -111,7 +111,7 @@ export function errorReply(error: GatewayError, { codec, id, scrub, asked }: Tel
 function commonHeaders(
   reply: Reply,
   { scrub }: CompiledPipeline,
-  codec: AnyCodec | undefined,
+  codec: AnyClientCodec | undefined,
   scope: ExchangeScope,
 ): Record<string, string> {
   const headers: Record<string, string> = {}

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { AnyCodec } from '../spec/codec.ts'
+import type { AnyClientCodec } from '../spec/codec.ts'
 import { GatewayError } from '../spec/error.ts'
 import { errorReply } from './exchange.ts'
 import type { Telling } from './exchange.ts'
@@ -10,7 +10,7 @@ import type { Telling } from './exchange.ts'
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** Answers on a connection that has no response object, and closes it. What its client still sends is not read. */
-export function refuseRaw(stream: Duplex, error: GatewayError, scrub: Telling['scrub'], codec?: AnyCodec): void {
+export function refuseRaw(stream: Duplex, error: GatewayError, scrub: Telling['scrub'], codec?: AnyClientCodec): void {
   if (!stream.writable) {
     stream.destroy()
     return

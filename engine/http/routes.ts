@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { createRequire } from 'node:module'
 import type * as koaRouter from 'koa-router'
-import type { AnyCodec } from '../spec/codec.ts'
+import { clientCodec } from '../config/speaking.ts'
+import { speaksToClients } from '../config/speaking.ts'
+import type { AnyClientCodec } from '../spec/codec.ts'
 import { GatewayError } from '../spec/error.ts'
 import { didYouMean } from '../config/suggest.ts'
 import type { Snapshot } from '../live/snapshot.ts'
@@ -12,11 +14,11 @@ import type { CompiledPipeline } from '../pipeline/run.ts'
 const { Router } = createRequire(import.meta.url)('koa-router') as typeof koaRouter
 
 /** Where a request goes: to a pipeline, or back with an error in the dialect of the routes nearest to its path. */
-export type Matched = Endpoint | { readonly error: GatewayError; readonly codec: AnyCodec | undefined }
+export type Matched = Endpoint | { readonly error: GatewayError; readonly codec: AnyClientCodec | undefined }
 
 export interface Endpoint {
   readonly pipeline: CompiledPipeline
-  readonly codec: AnyCodec | undefined
+  readonly codec: AnyClientCodec | undefined
   readonly path: string
   readonly params: Readonly<Record<string, string>>
 }
@@ -51,14 +53,15 @@ function createRoutes(snapshot: Snapshot): Routes {
   // Most requests go to a path without parameters: they are found without trying every pattern.
   const fixed = new Map<string, Matched>()
   const endpoints = new Map<string, Endpoint>()
-  const marked = [...snapshot.registry.codecs.values()].flatMap((codec) =>
+  const speaking = [...snapshot.registry.codecs.values()].filter(speaksToClients)
+  const marked = speaking.flatMap((codec) =>
     codec.clientHeader === undefined ? [] : [{ header: codec.clientHeader, codec }],
   )
   const below: Route[] = []
   const register = ({ method, path }: Route) =>
     router.register(path.replace(/\*$/, '*rest'), [method], () => undefined, { name: `${method} ${path}` })
   for (const pipeline of snapshot.pipelines.values()) {
-    const codec = pipeline.protocol === undefined ? undefined : snapshot.registry.codecs.get(pipeline.protocol)
+    const codec = pipeline.protocol === undefined ? undefined : clientCodec(snapshot.registry.codecs, pipeline.protocol)
     for (const route of pipeline.routes) {
       const { method, path } = route
       const endpoint = { pipeline, codec, path, params: {} }

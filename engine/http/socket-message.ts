@@ -1,4 +1,4 @@
-import type { AnyCodec, SocketDialect, SocketWriter } from '../spec/codec.ts'
+import type { AnyClientCodec, SocketDialect, SocketWriter } from '../spec/codec.ts'
 import { asGatewayError } from '../spec/error.ts'
 import type { GatewayError } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
@@ -46,7 +46,7 @@ function interpreted(
 }
 
 /** What writes the answer to a message with these fields. */
-export function answerWriter(codec: AnyCodec | undefined, fields: JsonObject): SocketWriter {
+export function answerWriter(codec: AnyClientCodec | undefined, fields: JsonObject): SocketWriter {
   return codec?.socket?.writer(fields) ?? new PlainWriter()
 }
 

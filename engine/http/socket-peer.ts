@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { WebSocket } from 'ws'
-import type { AnyCodec, SocketWriter } from '../spec/codec.ts'
+import type { AnyClientCodec, SocketWriter } from '../spec/codec.ts'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { Outcome } from '../spec/slots.ts'
@@ -63,7 +63,7 @@ export class Peer {
   /** Comes after the one that is being answered, whose client has its answer already. */
   #next: Message | undefined
   /** Of the protocol its clients speak. */
-  #codec: AnyCodec | undefined
+  #codec: AnyClientCodec | undefined
   readonly #arrivals: Arrivals
   #busy = false
   #turn: Turn | undefined

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import type { WebSocket } from 'ws'
-import type { AnyCodec } from '../spec/codec.ts'
+import type { AnyClientCodec } from '../spec/codec.ts'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { Principal } from '../spec/slots.ts'
 import { Shares } from './arrivals.ts'
@@ -113,7 +113,10 @@ export class Sockets {
   }
 
   /** Why an upgrade is not even considered, and the protocol spoken at its path. */
-  #refusal(request: IncomingMessage, upgrade: Upgrade): { readonly error?: GatewayError; readonly codec?: AnyCodec } {
+  #refusal(
+    request: IncomingMessage,
+    upgrade: Upgrade,
+  ): { readonly error?: GatewayError; readonly codec?: AnyClientCodec } {
     const { live, limits, closing } = this.#options
     const wrong = suspicious(request) ?? (hasBody(request) ? 'an upgrade has no body' : undefined)
     if (wrong !== undefined)

@@ -1,3 +1,4 @@
+import { speaksToClients } from '../config/speaking.ts'
 import { limitedStep } from '../pipeline/deadline.ts'
 import type { Bag, CompiledPipeline } from '../pipeline/run.ts'
 import type { DispatchOptions, WholeReply } from '../spec/dispatch.ts'
@@ -34,7 +35,8 @@ export function dispatcher(current: () => Snapshot | undefined, { house, hold }:
     try {
       const slots: Bag = { ...given }
       const protocol = slots.ingress?.protocol ?? pipeline.protocol
-      const codec = protocol === undefined ? undefined : snapshot.registry.codecs.get(protocol)
+      const spoken = protocol === undefined ? undefined : snapshot.registry.codecs.get(protocol)
+      const codec = spoken && speaksToClients(spoken) ? spoken : undefined
       let reply: WholeReply | undefined
       const send = async (made: Reply): Promise<Sent> => {
         const { sent, whole } = await gather(made, slots, { scope, limit, inHand: house.inHand })

@@ -9,7 +9,7 @@ import type { Diagnostic } from '../config/diagnostics.ts'
 import type { Registry } from '../config/registry.ts'
 import { secretsOf } from '../config/secrets.ts'
 import type { ProviderSettings, Settings } from '../config/settings.ts'
-import { didYouMean } from '../config/suggest.ts'
+import { clientCodec, offersOf, upstreamCodec } from '../config/speaking.ts'
 import { NotOpen } from '../pipeline/closed-view.ts'
 import { compilePipelines } from '../pipeline/compile.ts'
 import type { Pipeline } from '../pipeline/nodes.ts'
@@ -183,12 +183,8 @@ export function hostMaker(
     keys,
     codecs,
     scrub: (text) => house.scrub(text),
-    codec(protocol) {
-      const codec = registry.codecs.get(protocol)
-      if (codec === undefined)
-        throw new Error(`no codec speaks "${protocol}"${didYouMean(protocol, registry.codecs.keys())}`)
-      return codec
-    },
+    codec: (protocol) => clientCodec(registry.codecs, protocol),
+    upstreamCodec: (protocol) => upstreamCodec(registry.codecs, protocol),
     routes: (protocol) =>
       pipelines
         .filter((one) => one.protocol === protocol)
@@ -218,16 +214,16 @@ function openProvider(
   const plugin = registry.providers.get(type)
   if (plugin === undefined) throw new Error(`no provider type "${type}"`)
   if (off === undefined) {
-    const callee = { name, type, offers: plugin.offers(config) }
+    const callee = { name, type, offers: offersOf(plugin, config, registry.codecs) }
     return { ...callee, provider: toldProvider(plugin.open(config, host, views.of(plugin.uses)), callee) }
   }
-  return { name, type, offers: offersOf(plugin, config, host), provider: {}, off }
+  return { name, type, offers: offersWithout(plugin, config, registry, host), provider: {}, off }
 }
 
 /** What a provider that is off would offer, so that a request for its models hears why they are not served. */
-function offersOf(plugin: AnyProvider, config: JsonObject, { log }: Host): readonly Offer[] {
+function offersWithout(plugin: AnyProvider, config: JsonObject, { codecs }: Registry, { log }: Host): readonly Offer[] {
   try {
-    return plugin.offers(config)
+    return offersOf(plugin, config, codecs)
   } catch (error) {
     log.debug({ err: error }, 'the offers of a provider that is off depend on what is unset')
     return []

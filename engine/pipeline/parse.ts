@@ -5,6 +5,7 @@ import type { Diagnostic } from '../config/diagnostics.ts'
 import { structuralWords, timeoutWord } from '../config/components.ts'
 import type { Registry } from '../config/registry.ts'
 import type { Path, Source } from '../config/source.ts'
+import { clientCodec } from '../config/speaking.ts'
 import { didYouMean } from '../config/suggest.ts'
 import { validator } from '../config/validate.ts'
 import { armFormat, attemptFormat, pipelineFormat, switchFormat, timeoutFormat } from './format.ts'
@@ -67,13 +68,7 @@ class Parser {
     if (!isObject(value)) return undefined
     const place = this.#place(path)
     const { protocol } = value
-    const codecs = this.#registry.codecs
-    if (typeof protocol === 'string' && !codecs.has(protocol) && !this.#registry.incomplete)
-      this.#report(
-        [...path, 'protocol'],
-        'unknown-protocol',
-        `no codec speaks "${protocol}"${didYouMean(protocol, codecs.keys())}`,
-      )
+    if (typeof protocol === 'string' && !this.#registry.incomplete) this.#protocol([...path, 'protocol'], protocol)
     return {
       name: typeof value['name'] === 'string' ? value['name'] : '',
       summary: typeof value['summary'] === 'string' ? value['summary'] : '',
@@ -87,6 +82,15 @@ class Parser {
       stages: this.#steps([...path, 'stages'], value['stages']),
       finally: this.#steps([...path, 'finally'], value['finally']),
       place,
+    }
+  }
+
+  /** Clients must be able to speak it. */
+  #protocol(path: Path, protocol: string): void {
+    try {
+      clientCodec(this.#registry.codecs, protocol)
+    } catch (error) {
+      this.#report(path, 'unknown-protocol', (error as Error).message)
     }
   }
 

@@ -177,12 +177,19 @@ export function scrubbedFailure(failure: Failure, scrub: (text: string) => strin
   }
 }
 
-/** How one protocol writes and reads errors. */
-export interface ErrorDialect {
+/** How one protocol reads the errors of upstreams. */
+export interface ErrorReader {
   /** An upstream's error body (parsed JSON, or undefined when it was none) as a failure. */
   parse(status: number, body: Json | undefined): Failure
+}
+
+/** How one protocol writes errors for clients. */
+export interface ErrorWriter {
   /** The status a client of this protocol expects, where it is another than the failure's own. */
   status?(failure: Failure): number | undefined
   /** The body a client of this protocol expects. `asked`: the body of its request, where one was read. */
   print(failure: Failure, requestId: string, asked?: JsonObject): Json
 }
+
+/** Both. */
+export interface ErrorDialect extends ErrorReader, ErrorWriter {}

@@ -1,4 +1,4 @@
-import type { AnyCodec } from './codec.ts'
+import type { EitherCodec } from './codec.ts'
 import type { AnyProvider } from './provider.ts'
 import type { AnyRecord } from './record.ts'
 import type { AnyService } from './service.ts'
@@ -12,7 +12,7 @@ export interface Plugin {
   readonly name: string
   readonly summary: string
   readonly stages?: readonly AnyStage[]
-  readonly codecs?: readonly AnyCodec[]
+  readonly codecs?: readonly EitherCodec[]
   readonly providers?: readonly AnyProvider[]
   readonly signals?: readonly AnySignal[]
   readonly slots?: readonly AnySlot[]

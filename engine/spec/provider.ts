@@ -18,6 +18,9 @@ export interface Offer {
   readonly traits?: Traits
 }
 
+/** What a provider type says that it can be asked: an operation, or a protocol, whose codec names the operation. */
+export type Offering = Offer | (Omit<Offer, 'operation'> & { readonly protocol: string })
+
 /** A request to an upstream, printed and ready to send. */
 export interface Call {
   readonly operation: Operation
@@ -81,7 +84,7 @@ export interface ProviderParts<S, U extends ServiceName = never> {
   readonly secrets?: readonly string[]
   /** Services whose views it is opened with. */
   readonly uses?: readonly U[]
-  offers(config: ConfigOf<S>): readonly Offer[]
+  offers(config: ConfigOf<S>): readonly Offering[]
   /** Opens it. It keeps the views it needs and calls none of them yet: while a configuration is only checked, no service is open. */
   open(config: ConfigOf<S>, host: Host, services: Views<U>): Provider
 }
@@ -94,7 +97,7 @@ export interface AnyProvider {
   readonly config: JSONSchema
   readonly secrets?: readonly string[]
   // oxlint-disable-next-line typescript/no-explicit-any
-  offers(config: any): readonly Offer[]
+  offers(config: any): readonly Offering[]
   readonly uses?: readonly string[]
   // oxlint-disable-next-line typescript/no-explicit-any
   open(config: any, host: Host, services?: any): Provider

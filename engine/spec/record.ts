@@ -1,5 +1,5 @@
 import type { JSONSchema } from 'json-schema-to-ts'
-import type { AnyCodec } from './codec.ts'
+import type { AnyUpstreamCodec } from './codec.ts'
 import type { ConfigOf } from './config.ts'
 import type { Offer } from './provider.ts'
 
@@ -27,7 +27,8 @@ export interface AllRecords {
   find<N extends RecordName>(type: N, name: string): Records[N] | undefined
   /** What a provider offers; unknown when there is none of that name, when it is off, or when its settings do not suffice. */
   offers(provider: string): readonly Offer[] | undefined
-  codec(protocol: string): AnyCodec | undefined
+  /** The codec of a protocol that upstreams speak. */
+  codec(protocol: string): AnyUpstreamCodec | undefined
 }
 
 /** A type of record: something with a name that is declared in the configuration file. */

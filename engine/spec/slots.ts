@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Json, JsonObject } from './json.ts'
 import type { Candidate, ModelRecord } from './catalog.ts'
-import type { Loss, Restore, Unshown } from './codec.ts'
+import type { Loss, Restore, Unshown } from './translation.ts'
 import type { Failure, GatewayError } from './error.ts'
 import type { Job } from './key-value.ts'
 import type { Operation, ReplyOf, RequestOf } from './operation.ts'

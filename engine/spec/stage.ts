@@ -1,7 +1,7 @@
 import type { JSONSchema } from 'json-schema-to-ts'
 import type { ConfigOf } from './config.ts'
 import type { Logger } from 'pino'
-import type { AnyCodec } from './codec.ts'
+import type { AnyClientCodec, AnyUpstreamCodec, EitherCodec } from './codec.ts'
 import type { Catalog } from './catalog.ts'
 import type { DispatchOptions, Dispatched } from './dispatch.ts'
 import type { Json } from './json.ts'
@@ -55,9 +55,11 @@ export interface Host {
   readonly catalog: Catalog
   readonly keys: Keys
   /** Every registered codec. */
-  readonly codecs: readonly AnyCodec[]
-  /** A codec by its protocol. Throws at build time when there is none. */
-  codec(protocol: string): AnyCodec
+  readonly codecs: readonly EitherCodec[]
+  /** The codec of a protocol that clients speak. Throws when there is none. */
+  codec(protocol: string): AnyClientCodec
+  /** The codec of a protocol that upstreams speak. Throws when there is none. */
+  upstreamCodec(protocol: string): AnyUpstreamCodec
   /** The path of the first route of each pipeline that speaks a protocol; the others are aliases of it. */
   routes?(protocol: string): readonly string[]
   /** `text` without any secret the house knows of. */

@@ -1,14 +1,12 @@
 import type { JSONSchema } from 'json-schema-to-ts'
 import { defineProvider } from '../../engine/index.ts'
-import { answerHold } from '../../engine/kit.ts'
-import type { AnyProvider, Offer, Provider } from '../../engine/index.ts'
-import { addressOf } from './address.ts'
-import { baseUrl, httpProperties, traitsProperty } from './config.ts'
+import { addressOf, answerHold, baseUrl, openUpstream } from '../../engine/kit.ts'
+import type { UpstreamSettings } from '../../engine/kit.ts'
+import type { AnyProvider, Provider, Traits } from '../../engine/index.ts'
+import { httpProperties, traitsProperty } from './config.ts'
 import { routeOrRefusal } from './missing-route.ts'
 import { bridgePresets } from './presets.ts'
 import type { Preset } from './presets.ts'
-import { offerOf, openUpstream } from './upstream.ts'
-import type { UpstreamSettings } from './upstream.ts'
 
 /** A kind of server that answers decisions in the alternate envelope. */
 interface Bridge {
@@ -60,20 +58,24 @@ function bridge({ name, summary, chat, images, moves, since }: Bridge): AnyProvi
     secrets: ['api_key'],
     offers: (config: Config) =>
       protocols.map((protocol) => {
-        if (protocol === 'chat') return offerOf(protocol, { ...presetOf(config)?.traits, ...config.traits })
-        return images === undefined ? offerOf(protocol) : offerOf(protocol, { images })
+        if (protocol === 'chat') return { protocol, traits: { ...presetOf(config)?.traits, ...config.traits } }
+        return { protocol, ...(images === undefined ? {} : { traits: { images } }) }
       }),
     open(config: Config, host): Provider {
       const preset = presetOf(config)
       const base_url = config.base_url ?? preset?.base_url
       if (base_url === undefined) throw new Error('base_url is needed where no preset is named')
       const settings = { ...config, base_url }
-      const auth: Record<string, string> =
+      const headers: Record<string, string> =
         config.api_key === undefined ? {} : { authorization: `Bearer ${config.api_key}` }
-      const openAt = (key: 'mapeval' | 'decisions', served: readonly string[]) => {
+      const openAt = (key: 'mapeval' | 'decisions', protocols: readonly string[]) => {
         const mapeval = addressOf(settings, key, preset?.mapeval ?? '/mapeval').href
         const endpoints = { ...config.endpoint_base_urls, mapeval }
-        return openUpstream({ ...settings, endpoint_base_urls: endpoints }, served, auth, host)
+        return openUpstream({ ...settings, endpoint_base_urls: endpoints }, host, {
+          protocols,
+          headers,
+          models: '/models',
+        })
       }
       const main = openAt('mapeval', protocols)
       const apart = moves.includes('decisions') ? openAt('decisions', ['mapeval']) : main
@@ -109,5 +111,5 @@ interface Config extends Omit<UpstreamSettings, 'base_url'> {
   readonly preset?: string | undefined
   readonly base_url?: string | undefined
   readonly api_key?: string | undefined
-  readonly traits?: NonNullable<Offer['traits']> | undefined
+  readonly traits?: Traits | undefined
 }

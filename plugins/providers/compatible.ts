@@ -1,9 +1,9 @@
 import { defineProvider } from '../../engine/index.ts'
-import type { Offer } from '../../engine/index.ts'
-import { baseUrl, httpProperties, traitsProperty } from './config.ts'
+import { baseUrl, openUpstream } from '../../engine/kit.ts'
+import type { UpstreamSettings } from '../../engine/kit.ts'
+import type { Offering, Traits } from '../../engine/index.ts'
+import { httpProperties, traitsProperty } from './config.ts'
 import { presets } from './presets.ts'
-import { offerOf, openUpstream } from './upstream.ts'
-import type { UpstreamSettings } from './upstream.ts'
 
 /** Chat completions as many vendors and local servers speak them, with whatever else of the same kind they serve. */
 export default defineProvider({
@@ -45,7 +45,7 @@ export default defineProvider({
   open(config, host) {
     const auth: Record<string, string> =
       config.api_key === undefined ? {} : { authorization: `Bearer ${config.api_key}` }
-    return openUpstream(settingsOf(config), protocolsOf(config), auth, host)
+    return openUpstream(settingsOf(config), host, { protocols: protocolsOf(config), headers: auth, models: '/models' })
   },
 })
 
@@ -56,19 +56,19 @@ interface Config extends Omit<UpstreamSettings, 'base_url'> {
   readonly preset?: string | undefined
   readonly base_url?: string | undefined
   readonly offers?: readonly string[] | undefined
-  readonly traits?: NonNullable<Offer['traits']> | undefined
+  readonly traits?: Traits | undefined
 }
 
 function protocolsOf(config: Config): readonly string[] {
   return config.offers ?? ['chat', ...(presetOf(config)?.offers ?? [])]
 }
 
-function offersOf(config: Config): readonly Offer[] {
+function offersOf(config: Config): readonly Offering[] {
   const traits = { ...usual, ...presetOf(config)?.traits, ...config.traits }
-  const { web_search = false } = traits as NonNullable<Offer['traits']>
+  const { web_search = false } = traits as Traits
   return protocolsOf(config).map((protocol) => {
-    if (protocol === 'chat') return offerOf(protocol, traits)
-    return protocol === 'responses' ? offerOf(protocol, { web_search }) : offerOf(protocol)
+    if (protocol === 'chat') return { protocol, traits }
+    return protocol === 'responses' ? { protocol, traits: { web_search } } : { protocol }
   })
 }
 

@@ -1,8 +1,8 @@
 import { defineProvider } from '../../engine/index.ts'
-import { baseUrl, httpProperties } from './config.ts'
-import { passedOn } from './headers.ts'
-import type { ClientHeaders } from './headers.ts'
-import { offerOf, openUpstream } from './upstream.ts'
+import { baseUrl, openUpstream, passedOn } from '../../engine/kit.ts'
+import type { ClientHeaders } from '../../engine/kit.ts'
+import type { Call } from '../../engine/index.ts'
+import { httpProperties } from './config.ts'
 
 const protocols = ['messages', 'count-tokens']
 /** The version that requests are printed for; a client that speaks the protocol itself names its own. */
@@ -36,16 +36,17 @@ export default defineProvider({
     },
   },
   secrets: ['api_key'],
-  offers: ({ betas }) => protocols.map((protocol) => offerOf(protocol, betas && { betas })),
+  offers: ({ betas }) => protocols.map((protocol) => ({ protocol, ...(betas ? { traits: { betas } } : {}) })),
   open(config, host) {
-    const auth: Record<string, string> =
+    const headers: Record<string, string> =
       config.auth === 'bearer' ? { authorization: `Bearer ${config.api_key}` } : { 'x-api-key': config.api_key }
     const allowed = config.betas && new Set(config.betas)
     const pinned = Object.keys(config.headers ?? {}).some((name) => name.toLowerCase() === 'anthropic-version')
-    return openUpstream(config, protocols, auth, host, ({ clientHeaders }) => [
+    const perCall = ({ clientHeaders }: Call) => [
       ...(pinned ? [] : versionOf(clientHeaders)),
       ...betasOf(clientHeaders, allowed),
-    ])
+    ]
+    return openUpstream(config, host, { protocols, headers, perCall, models: '/models' })
   },
 })
 

@@ -1,7 +1,7 @@
 import { defineProvider } from '../../engine/index.ts'
+import { baseUrl, openUpstream } from '../../engine/kit.ts'
 import type { Traits } from '../../engine/index.ts'
-import { baseUrl, httpProperties } from './config.ts'
-import { offerOf, openUpstream } from './upstream.ts'
+import { httpProperties } from './config.ts'
 
 const media = ['embeddings', 'images', 'image-edits', 'speech', 'transcriptions', 'translations']
 const protocols = ['responses', 'compact', 'input-tokens', 'chat', 'decisions', ...media]
@@ -21,9 +21,9 @@ const chatTraits = {
 }
 
 /** What an offer of a protocol says of it: the vendor keeps responses, and who of us two a conversation goes on from. */
-function traitsOf(protocol: string, conversations: string): Traits | undefined {
-  if (protocol === 'chat') return chatTraits
-  return protocol === 'responses' ? { stores: true, conversations } : undefined
+function traitsOf(protocol: string, conversations: string): { readonly traits?: Traits } {
+  if (protocol === 'chat') return { traits: chatTraits }
+  return protocol === 'responses' ? { traits: { stores: true, conversations } } : {}
 }
 
 /** The vendor's own responses, chat completions, decisions, embeddings, images and audio, with a bearer key. */
@@ -46,6 +46,11 @@ export default defineProvider({
     },
   },
   secrets: ['api_key'],
-  offers: ({ conversations }) => protocols.map((protocol) => offerOf(protocol, traitsOf(protocol, conversations))),
-  open: (config, host) => openUpstream(config, protocols, { authorization: `Bearer ${config.api_key}` }, host),
+  offers: ({ conversations }) => protocols.map((protocol) => ({ protocol, ...traitsOf(protocol, conversations) })),
+  open: (config, host) =>
+    openUpstream(config, host, {
+      protocols,
+      headers: { authorization: `Bearer ${config.api_key}` },
+      models: '/models',
+    }),
 })

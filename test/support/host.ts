@@ -1,7 +1,13 @@
 import Ajv from 'ajv/dist/2020.js'
 import { sectionsSchema } from '../../engine/config/sections.ts'
+import { upstreamCodec } from '../../engine/config/speaking.ts'
+import type { Codecs } from '../../engine/config/speaking.ts'
 import { byteBudget } from '../../engine/kit.ts'
 import type { AnyProvider, Catalog, Host, Provider } from '../../engine/index.ts'
+import protocols from '../../plugins/protocols/index.ts'
+
+/** The shipped codecs by protocol. */
+export const codecs: Codecs = new Map(protocols.codecs?.map((codec) => [codec.protocol, codec]))
 
 /** A host for providers under test: it keeps state as the house does, and closes it. */
 export interface TestHost extends Host {
@@ -12,10 +18,12 @@ export function testHost(): TestHost {
   const kept = new Map<string, { readonly value: unknown; readonly close: () => unknown }>()
   const sections = {}
   new Ajv.default({ useDefaults: true, strict: false }).compile(sectionsSchema(new Map()))(sections)
-  const host: Pick<TestHost, 'keep' | 'version' | 'inHand' | 'closeKept'> & {
+  const host: Pick<TestHost, 'codecs' | 'upstreamCodec' | 'keep' | 'version' | 'inHand' | 'closeKept'> & {
     readonly catalog: Pick<Catalog, 'settings'>
   } = {
     catalog: { settings: sections as Catalog['settings'] },
+    codecs: [...codecs.values()],
+    upstreamCodec: (protocol) => upstreamCodec(codecs, protocol),
     inHand: byteBudget(Infinity),
     version: '0.0.0-test',
     keep(key, make, close) {

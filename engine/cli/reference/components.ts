@@ -1,9 +1,10 @@
 import { stringify } from 'yaml'
 import type { Registry } from '../../config/registry.ts'
-import type { AnyCodec } from '../../spec/codec.ts'
+import { speaksToClients, speaksToUpstreams } from '../../config/speaking.ts'
+import type { AnyClientCodec, AnyUpstreamCodec, EitherCodec } from '../../spec/codec.ts'
 import type { JsonObject } from '../../spec/json.ts'
 import type { Plugin } from '../../spec/plugin.ts'
-import type { AnyProvider } from '../../spec/provider.ts'
+import type { AnyProvider, Offer } from '../../spec/provider.ts'
 import type { AnyRecord } from '../../spec/record.ts'
 import type { AnyService } from '../../spec/service.ts'
 import type { AnySignal } from '../../spec/signal.ts'
@@ -147,25 +148,23 @@ function names(word: string, components: readonly { readonly name: string }[] = 
   )
 }
 
-function describeCodec({
-  traits = {},
-  protocol,
-  operation,
-  summary,
-  content = 'json',
-  answers = 'json',
-  request,
-  events,
-}: AnyCodec): Component {
+function describeCodec(codec: EitherCodec): Component {
+  const { protocol, operation, summary, request, events } = codec
+  const clients = speaksToClients(codec)
+  const upstreams = speaksToUpstreams(codec)
+  const { content = 'json' }: Partial<AnyClientCodec> = clients ? codec : {}
+  const { answers = 'json', traits = {} }: Partial<AnyUpstreamCodec> = upstreams ? codec : {}
+  const others = clients ? (upstreams ? 'to and from' : 'to') : 'from'
   return {
     kind: 'codecs',
     name: protocol,
     summary,
     facts: [
       ['operation', operation],
+      ...(clients && upstreams ? [] : ([['spoken', clients ? 'by clients alone' : 'to upstreams alone']] as const)),
       ['bodies', content === 'either' ? 'json or multipart' : content],
       ['answers', events ? `${answers}, or a stream of events` : answers],
-      ['translates', request ? 'to and from every other protocol of the operation' : 'no: it only meets itself'],
+      ['translates', request ? `${others} every other protocol of the operation` : 'no: it only meets itself'],
     ],
     fields: fieldsOf({ properties: traits }),
     example: stringify({ protocol }),
@@ -176,7 +175,9 @@ function describeProvider(provider: AnyProvider): Component {
   const { name, summary, config, secrets = [], uses = [] } = provider
   const schema = config as Schema
   const written = exampleOf(schema)
-  const served = provider.offers(written).map(({ operation, protocol }) => protocol ?? `${operation} in every protocol`)
+  const served = provider
+    .offers(written)
+    .map((offer) => offer.protocol ?? `${(offer as Offer).operation} in every protocol`)
   return {
     kind: 'providers',
     name,

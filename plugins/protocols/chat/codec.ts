@@ -22,6 +22,7 @@ export default defineCodec<'generate'>({
   protocol,
   operation: 'generate',
   summary: 'Chat completions: messages in, one assistant message out, whole or as chunks.',
+  address: { path: '/chat/completions' },
   content: 'json',
   schema,
   traits: chatTraits,

@@ -18,6 +18,7 @@ export default defineCodec({
   protocol: 'count-tokens',
   operation: 'count',
   summary: 'Counts the input tokens of a messages request.',
+  address: { key: 'messages', path: '/messages', below: '/count_tokens' },
   idHeader: 'request-id',
   schema: {
     type: 'object',

@@ -12,6 +12,7 @@ export default defineCodec<'decide'>({
   protocol,
   operation: 'decide',
   summary: 'Decisions: typed questions in a list, one typed answer each.',
+  address: { path: '/decisions' },
   schema,
   check,
   mistaken,

@@ -12,6 +12,7 @@ export default defineCodec<'decide'>({
   protocol,
   operation: 'decide',
   summary: 'The alternate envelope of decisions: questions and answers as maps, the evidence as one state.',
+  address: { path: '/mapeval' },
   schema,
   traits: { images: { type: 'string', description: 'The field that takes images. Without it they are dropped.' } },
   check,

@@ -8,6 +8,7 @@ export default defineCodec({
   protocol: 'embeddings',
   operation: 'embed',
   summary: 'Embeddings.',
+  address: { path: '/embeddings' },
   schema: {
     type: 'object',
     required: ['model', 'input'],

@@ -12,6 +12,7 @@ export default defineCodec({
   protocol: 'image-edits',
   operation: 'edit',
   summary: 'Image edits.',
+  address: { key: 'images', path: '/images/edits' },
   content: 'either',
   schema: {
     type: 'object',

@@ -9,6 +9,7 @@ export default defineCodec({
   protocol: 'images',
   operation: 'image',
   summary: 'Image generation.',
+  address: { path: '/images/generations' },
   schema: {
     type: 'object',
     required: ['model', 'prompt'],

@@ -9,6 +9,7 @@ export default defineCodec({
   protocol: 'speech',
   operation: 'speak',
   summary: 'Speech out of text.',
+  address: { key: 'audio', path: '/audio/speech' },
   answers: 'bytes',
   schema: {
     type: 'object',

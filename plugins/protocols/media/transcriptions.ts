@@ -9,6 +9,7 @@ export default defineCodec({
   protocol: 'transcriptions',
   operation: 'transcribe',
   summary: 'Transcripts of audio.',
+  address: { key: 'audio', path: '/audio/transcriptions' },
   content: 'multipart',
   answers: 'text',
   schema: {

@@ -9,6 +9,7 @@ export default defineCodec({
   protocol: 'translations',
   operation: 'translate',
   summary: 'English transcripts of audio in other languages.',
+  address: { key: 'audio', path: '/audio/translations' },
   content: 'multipart',
   answers: 'text',
   schema: {

@@ -21,6 +21,7 @@ export default defineCodec<'generate'>({
   protocol,
   operation: 'generate',
   summary: 'Conversations as messages of content blocks.',
+  address: { path: '/messages' },
   idHeader: 'request-id',
   clientHeader: 'anthropic-version',
   content: 'json',

@@ -20,6 +20,7 @@ export default defineCodec({
   protocol,
   operation: 'generate',
   summary: 'The responses API: items in, items out, whole or streamed.',
+  address: { path: '/responses' },
   schema,
   traits: {
     ...Object.fromEntries(

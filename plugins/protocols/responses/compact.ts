@@ -13,6 +13,7 @@ export default defineCodec({
   protocol: 'compact',
   operation: 'compact',
   summary: 'Compacts a conversation of the responses API.',
+  address: { key: 'responses', path: '/responses', below: '/compact' },
   schema: {
     type: 'object',
     required: ['model'],

@@ -10,6 +10,7 @@ export default defineCodec({
   protocol: 'input-tokens',
   operation: 'count',
   summary: 'Counts the input tokens of a responses request.',
+  address: { key: 'responses', path: '/responses', below: '/input_tokens' },
   schema: {
     type: 'object',
     required: ['model'],

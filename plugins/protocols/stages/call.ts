@@ -15,7 +15,7 @@ import {
 import type {
   Answer,
   AnswerContent,
-  AnyCodec,
+  AnyUpstreamCodec,
   Call,
   Candidate,
   Envelope,
@@ -74,7 +74,7 @@ export default defineStage({
       try {
         if (model.offer.protocol === undefined)
           return { upstream, answer: answering(operation, await askNeutral(request, model, scope, timeouts)) }
-        const codec = host.codec(model.offer.protocol)
+        const codec = host.upstreamCodec(model.offer.protocol)
         const asking = async (upstream: Upstream) => {
           const answer = await ask(request, model, upstream, { codec, scope, timeouts })
           const reading = { codec, limit, host, scope, translated: !upstream.same }
@@ -97,7 +97,7 @@ export default defineStage({
 
 interface Asking {
   /** The provider's protocol. */
-  readonly codec: AnyCodec
+  readonly codec: AnyUpstreamCodec
   readonly scope: Scope
   readonly timeouts: Call['timeouts']
 }
@@ -123,7 +123,7 @@ function ask(request: Envelope, { provider, model }: Candidate, upstream: Upstre
 }
 
 interface Reading {
-  readonly codec: AnyCodec
+  readonly codec: AnyUpstreamCodec
   readonly limit: number
   readonly host: Host
   readonly scope: Scope
@@ -168,7 +168,7 @@ function wholeAnswer(bytes: Buffer, type: string, { model }: Candidate, reading:
   return { kind: 'whole', bytes, body, type }
 }
 
-async function events(answer: Answer, codec: AnyCodec, model: string, host: Host): Promise<AnswerContent> {
+async function events(answer: Answer, codec: AnyUpstreamCodec, model: string, host: Host): Promise<AnswerContent> {
   const decoder = new FrameDecoder()
   let first: Frame | undefined
   let size = 0

@@ -1,6 +1,14 @@
 import { GatewayError } from '../../../engine/index.ts'
 import { BytesBody, sealPrefix, unpackSeal } from '../../../engine/kit.ts'
-import type { AnyCodec, Completion, Envelope, Head, JsonObject, Operation, RequestOf } from '../../../engine/index.ts'
+import type {
+  AnyClientCodec,
+  Completion,
+  Envelope,
+  Head,
+  JsonObject,
+  Operation,
+  RequestOf,
+} from '../../../engine/index.ts'
 
 /** What was read of a request. */
 type Read = Pick<Envelope, 'raw' | 'headers' | 'contentType'> & {
@@ -32,14 +40,14 @@ export class ClientRequest implements Envelope {
   declare readonly modelAt?: { start: number; end: number }
   declare readonly heldBy?: string
   declare readonly missing?: GatewayError
-  readonly #codec: AnyCodec
+  readonly #codec: AnyClientCodec
   readonly #rewritten: boolean
   #body: JsonObject | undefined
   #head: Head | undefined
   #neutral: unknown
   #sealed: boolean | undefined
 
-  constructor(codec: AnyCodec, read: Read, made: Made = { exact: true }) {
+  constructor(codec: AnyClientCodec, read: Read, made: Made = { exact: true }) {
     this.operation = codec.operation
     this.protocol = codec.protocol
     this.raw = read.raw

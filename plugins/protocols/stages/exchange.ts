@@ -1,7 +1,7 @@
 import { encodeFrame } from '../../../engine/kit.ts'
 import type {
   Asked,
-  AnyCodec,
+  AnyClientCodec,
   Candidate,
   Envelope,
   Host,
@@ -22,7 +22,7 @@ export interface Exchange {
   readonly scope: Scope
   readonly host: Host
   /** The client's protocol. */
-  readonly codec: AnyCodec
+  readonly codec: AnyClientCodec
   /** The answer names the model as its record does, whatever the provider calls it. */
   readonly named: boolean
   /** What stages make of the events of the answer; absent: nothing. */

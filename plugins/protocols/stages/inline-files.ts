@@ -113,7 +113,7 @@ function wantedParts(
 ): Wanted | undefined {
   const { offer } = candidate
   if (request.operation !== 'generate' || offer.protocol === undefined) return undefined
-  const { request: printing } = host.codec(offer.protocol)
+  const { request: printing } = host.upstreamCodec(offer.protocol)
   if (!printing?.inlines || (relays(request, candidate) && namesNone(request, offer))) return undefined
   const is = (part: Part): part is LinkedPart =>
     (part.type === 'file' || part.type === 'audio') &&

@@ -1,6 +1,6 @@
 import { GatewayError, defineStage } from '../../../engine/index.ts'
 import { FieldNames, FormReader, fieldAt, scanJson } from '../../../engine/kit.ts'
-import type { AnyCodec, Envelope, HeldBody, Ingress, JsonObject } from '../../../engine/index.ts'
+import type { AnyClientCodec, Envelope, HeldBody, Ingress, JsonObject } from '../../../engine/index.ts'
 import { ClientRequest } from './envelope.ts'
 
 /** Top-level fields that stages and codecs decide by, also where the body goes upstream as it came. */
@@ -59,7 +59,7 @@ interface Limits {
   readonly members: number
 }
 
-function read(codec: AnyCodec, ingress: Ingress, { limit, members }: Limits): Promise<{ request: Envelope }> {
+function read(codec: AnyClientCodec, ingress: Ingress, { limit, members }: Limits): Promise<{ request: Envelope }> {
   const contentType = ingress.headers['content-type'] ?? json
   const form = contentType !== json && contentType.toLowerCase().startsWith('multipart/form-data')
   const content = codec.content ?? 'json'
@@ -73,7 +73,7 @@ function read(codec: AnyCodec, ingress: Ingress, { limit, members }: Limits): Pr
     : ingress.body(limit ?? jsonLimit).then((raw) => readJson(codec, ingress, raw, members))
 }
 
-async function readForm(codec: AnyCodec, ingress: Ingress, limit: number, contentType: string) {
+async function readForm(codec: AnyClientCodec, ingress: Ingress, limit: number, contentType: string) {
   const reader = new FormReader(contentType)
   const raw = await ingress.body(limit, reader)
   const form = await reader.read()
@@ -90,7 +90,7 @@ function checkNames(form: JsonObject): void {
   for (const [name, value] of Object.entries(form)) for (const _ of Array.isArray(value) ? value : [value]) read(name)
 }
 
-function readJson(codec: AnyCodec, { headers, message }: Ingress, raw: HeldBody, members: number) {
+function readJson(codec: AnyClientCodec, { headers, message }: Ingress, raw: HeldBody, members: number) {
   const verbatim = codec.request?.verbatim
   const { body, tokens } = scanJson(raw.bytes, { fields, members, verbatim, sent: message === undefined })
   return { request: new ClientRequest(codec, { raw, headers, contentType: json, body, modelAt: tokens.get('model') }) }

@@ -2,7 +2,7 @@ import { GatewayError } from '../../../engine/index.ts'
 import { answerHold, collect, isObject, parsedJson, scrubbedFailure } from '../../../engine/kit.ts'
 import type {
   Answer,
-  AnyCodec,
+  AnyUpstreamCodec,
   Candidate,
   Envelope,
   ErrorCode,
@@ -20,7 +20,7 @@ const waitLimit = 3600
 /** An upstream's error answer as the error the client gets (its 4xx stays what it is, everything else becomes 502). */
 export async function refusal(
   answer: Answer,
-  codec: AnyCodec,
+  codec: AnyUpstreamCodec,
   { model }: Candidate,
   host: Host,
 ): Promise<GatewayError> {
@@ -44,7 +44,12 @@ export async function refusal(
 }
 
 /** The error that the first frame of a stream announces, if it does. */
-export function refusedFrame(frame: Frame, codec: AnyCodec, model: string, host: Host): GatewayError | undefined {
+export function refusedFrame(
+  frame: Frame,
+  codec: AnyUpstreamCodec,
+  model: string,
+  host: Host,
+): GatewayError | undefined {
   const failure = codec.failed?.(frame)
   return failure && refused(failure, model, host)
 }
@@ -53,7 +58,7 @@ export function refusedFrame(frame: Frame, codec: AnyCodec, model: string, host:
 export function refusedAnswer(
   bytes: Buffer,
   body: JsonObject,
-  codec: AnyCodec,
+  codec: AnyUpstreamCodec,
   model: string,
   host: Host,
 ): GatewayError | undefined {

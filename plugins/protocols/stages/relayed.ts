@@ -7,6 +7,7 @@ import {
   eventRoom,
   eventTooLarge,
   parsedJson,
+  speaksToUpstreams,
   through,
 } from '../../../engine/kit.ts'
 import type { AnyCodec, Failure, Frame, Metered, Meter, Source, StreamGuard } from '../../../engine/index.ts'
@@ -33,7 +34,7 @@ const lastEvent = 512
  * that breaks, or ends before its protocol's last word, ends in the protocol's own way of failing; inside a large event
  * it breaks for the client, too.
  */
-export function relayed(exchange: Exchange, source: Source): Back {
+export function relayed(exchange: Passing, source: Source): Back {
   const relay = new Relay(exchange)
   let told: ReturnType<Meter['read']> | undefined
   return {
@@ -43,9 +44,17 @@ export function relayed(exchange: Exchange, source: Source): Back {
   }
 }
 
+/** An exchange whose client and provider speak one protocol. */
+type Passing = Exchange & { readonly codec: AnyCodec }
+
+/** Whether what its provider answers can be passed on. */
+export function passesOn(exchange: Exchange): exchange is Passing {
+  return speaksToUpstreams(exchange.codec)
+}
+
 /** What becomes of the bytes of one stream. */
 class Relay implements Transform {
-  readonly #exchange: Exchange
+  readonly #exchange: Passing
   readonly #ends = new StreamEnds(farEnd)
   readonly #lines = new LineFeeds()
   readonly #room: EventRoom
@@ -61,7 +70,7 @@ class Relay implements Transform {
   /** What was passed on ends inside a large event. */
   torn = false
 
-  constructor(exchange: Exchange) {
+  constructor(exchange: Passing) {
     const { codec, host, request, scope } = exchange
     this.#exchange = exchange
     this.#room = eventRoom(host, scope)

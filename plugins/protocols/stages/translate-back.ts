@@ -1,7 +1,7 @@
 import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
 import { fold, parseVerbatim, unfold } from '../../../engine/kit.ts'
 import type {
-  AnyCodec,
+  AnyUpstreamCodec,
   GenerateEvent,
   GenerateReply,
   Json,
@@ -21,7 +21,7 @@ import { answerOnByteLane } from './lane.ts'
 import { asked } from './exchange.ts'
 import type { Back, Exchange } from './exchange.ts'
 import { shown } from './failure.ts'
-import { relayed } from './relayed.ts'
+import { passesOn, relayed } from './relayed.ts'
 import { cutReply } from './stop-cut.ts'
 import { unitsOf } from './units.ts'
 import { EventHandlers } from './event-handlers.ts'
@@ -100,7 +100,7 @@ function back(exchange: Exchange, answer: UpstreamAnswer): Back | Promise<Back> 
       }
     case 'events':
       // A client that did not ask to stream reads one answer, whatever the provider made of that.
-      return relays && (exchange.request.stream || !exchange.codec.events)
+      return relays && passesOn(exchange) && (exchange.request.stream || !exchange.codec.events)
         ? relayed(exchange, seen(exchange, answer.source))
         : events(exchange, answer.source)
     case 'neutral-events':
@@ -148,7 +148,7 @@ function whole(exchange: Exchange, answer: WholeAnswer): Back {
   handlers?.look(() => replyOf(exchange, answer) as GenerateReply)
   let read: ReturnType<Meter['read']> | undefined
   const metered = () => ({
-    ...(body === null ? {} : codec.meter.reply(body)),
+    ...(body === null ? {} : codec.meter?.reply(body)),
     ...unitsOf(exchange, body),
     ...wholly,
   })
@@ -183,8 +183,11 @@ async function* streamed(reply: GenerateReply): AsyncGenerator<GenerateEvent> {
 }
 
 /** What reads the answers, or the streams, of the provider's protocol. */
-function upstreamCodec<P extends 'reply' | 'events'>({ candidate, host }: Exchange, part: P): NonNullable<AnyCodec[P]> {
-  const codec = host.codec(candidate.offer.protocol ?? '')
+function upstreamCodec<P extends 'reply' | 'events'>(
+  { candidate, host }: Exchange,
+  part: P,
+): NonNullable<AnyUpstreamCodec[P]> {
+  const codec = host.upstreamCodec(candidate.offer.protocol ?? '')
   const reading = codec[part]
   if (reading) return reading
   throw new GatewayError('invalid_request_error', {

@@ -1,6 +1,15 @@
 import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
 import { BytesBody, putMembers, spliceField, spliceString } from '../../../engine/kit.ts'
-import type { AnyCodec, Body, Candidate, Envelope, Host, Loss, Services, Upstream } from '../../../engine/index.ts'
+import type {
+  AnyClientCodec,
+  Body,
+  Candidate,
+  Envelope,
+  Host,
+  Loss,
+  Services,
+  Upstream,
+} from '../../../engine/index.ts'
 import { byteLane } from './lane.ts'
 import { cuttable } from './stop-cut.ts'
 import { searchPolicy } from './web-search.ts'
@@ -31,7 +40,7 @@ export default defineStage({
   },
 })
 
-function same(request: Envelope, { model, offer }: Candidate, codec: AnyCodec): Upstream {
+function same(request: Envelope, { model, offer }: Candidate, codec: AnyClientCodec): Upstream {
   const { contentType, exact, body } = request
   const amended = codec.relay?.amend?.(request, offer)
   // What was completed has to be printed again; without a printer it is written down as it is.
@@ -67,7 +76,7 @@ function translated(
   const neutral = request.neutral(request.operation)
   if (offer.protocol === undefined) return { same: false, ...cutting(stopsOf(request)) }
   const changed = policy?.(request.neutral('generate'))
-  const codec = host.codec(offer.protocol)
+  const codec = host.upstreamCodec(offer.protocol)
   if (!codec.request)
     throw new GatewayError('invalid_request_error', {
       model: model.name,

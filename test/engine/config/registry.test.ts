@@ -15,7 +15,9 @@ const stage = (name: string, gives = '{}') =>
 const provider = (name: string) =>
   component(`kind: 'provider', name: '${name}', ${none}, offers: () => [], open: () => ({})`)
 const codec = (protocol: string) =>
-  component(`protocol: '${protocol}', operation: 'embed', head: () => ({}), error: {}, meter: {}`)
+  component(
+    `protocol: '${protocol}', operation: 'embed', schema: {}, head: () => ({}), error: { print: () => ({}) }, meter: {}`,
+  )
 
 async function load(folder: TestFolder, ...entries: string[]) {
   const loaded = await loadPlugins(

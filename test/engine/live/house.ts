@@ -16,8 +16,10 @@ const none = { type: 'object', additionalProperties: false, properties: {} }
 const events = (host) => host.keep('events', () => [])
 const stage = (name, needs, provides, run) =>
   ({ kind: 'stage', name, summary: name, config: none, needs, provides, build: (_, host) => (slots) => run(slots, host) })
+const codec = (protocol) => ({ protocol, operation: 'embed', summary: 'For tests.', error: { parse: () => ({}) } })
 export default {
   kind: 'plugin', name: 'test', summary: 'For tests.',
+  codecs: ['one.test', 'two.test', 'three.test', 'refused'].map(codec),
   stages: [
     stage('auth', ['ingress'], ['principal'], ({ ingress }, host) => ({ principal: host.keys.find(ingress.path) })),
     stage('reply', [], ['reply'], (_, host) => ({ reply: { version: VERSION, status: host.status } })),

@@ -3,7 +3,6 @@ import type { Flow, Sink, Source } from '../../../engine/index.ts'
 import { byteBudget, collect, encodeFrame } from '../../../engine/kit.ts'
 import chat from '../../../plugins/protocols/chat/codec.ts'
 import { relayed } from '../../../plugins/protocols/stages/relayed.ts'
-import type { Exchange } from '../../../plugins/protocols/stages/exchange.ts'
 
 const still: Flow = { pause: () => undefined, resume: () => undefined, cancel: () => undefined }
 
@@ -34,7 +33,7 @@ const exchange = {
   scope: { id: 'exchange' },
   request: { sent: asked },
   upstream: { losses: [] },
-} as unknown as Exchange
+} as unknown as Parameters<typeof relayed>[0]
 
 describe('a relayed stream', () => {
   it('has its usage, also with 7 KiB of other events after it', async () => {

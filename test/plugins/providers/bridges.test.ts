@@ -3,7 +3,8 @@ import { BytesBody, collect } from '../../../engine/kit.ts'
 import type { AnyProvider, Call, GatewayError, JsonObject, Provider } from '../../../engine/index.ts'
 import { ExchangeScope } from '../../../engine/http/scope.ts'
 import { bridgeA, bridgeB, bridgeC } from '../../../plugins/providers/bridges.ts'
-import { openProvider, testHost } from '../../support/host.ts'
+import { offersOf } from '../../../engine/config/speaking.ts'
+import { codecs, openProvider, testHost } from '../../support/host.ts'
 import type { TestHost } from '../../support/host.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../../support/upstream.ts'
@@ -59,7 +60,8 @@ describe('bridges', () => {
   })
 
   it('pass images on only where they are a local server', () => {
-    const images = (plugin: AnyProvider) => plugin.offers({}).find(({ operation }) => operation === 'decide')?.traits
+    const images = (plugin: AnyProvider) =>
+      offersOf(plugin, {}, codecs).find(({ operation }) => operation === 'decide')?.traits
     expect(images(bridgeA)).to.equal(undefined)
     expect(images(bridgeB)).to.equal(undefined)
     expect(images(bridgeC)).to.deep.equal({ images: 'images' })

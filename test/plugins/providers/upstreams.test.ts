@@ -6,7 +6,8 @@ import compatible from '../../../plugins/providers/compatible.ts'
 import messages from '../../../plugins/providers/messages.ts'
 import native from '../../../plugins/providers/native.ts'
 import { presets } from '../../../plugins/providers/presets.ts'
-import { openProvider, testHost } from '../../support/host.ts'
+import { offersOf } from '../../../engine/config/speaking.ts'
+import { codecs, openProvider, testHost } from '../../support/host.ts'
 import type { TestHost } from '../../support/host.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { RecordedRequest, ScriptedUpstream } from '../../support/upstream.ts'
@@ -69,7 +70,7 @@ describe('providers over HTTP', () => {
     })
 
     it('prefers responses, and tells what its chat completions can do', () => {
-      const offers = native.offers({ base_url: 'https://host', api_key: 'key' })
+      const offers = offersOf(native, { base_url: 'https://host', api_key: 'key' }, codecs)
       expect(offers.filter(({ operation }) => operation === 'generate').map(({ protocol }) => protocol)).to.deep.equal([
         'responses',
         'chat',

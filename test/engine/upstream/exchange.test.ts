@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Dispatcher } from 'undici'
 import type { Answer } from '../../../engine/index.ts'
-import { Exchange } from '../../../plugins/providers/exchange.ts'
+import { Exchange } from '../../../engine/upstream/exchange.ts'
 
 const timeouts = { connect: 0, firstByte: 0, idle: 0, total: 0 }
 const turn = () => new Promise((resolve) => setImmediate(resolve))

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../engine/index.ts'
+import { GatewayError } from '../spec/error.ts'
 import { errors } from './client.ts'
 import type { Phase, Timeouts } from './limits.ts'
 

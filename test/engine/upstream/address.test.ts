@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { addressOf } from '../../../plugins/providers/address.ts'
+import { addressOf } from '../../../engine/upstream/address.ts'
 
 const path = '/chat/completions'
 

@@ -1,4 +1,4 @@
-import { Refusal } from '../../engine/index.ts'
+import { Refusal } from '../spec/refusal.ts'
 
 /** Where a provider is asked: its base address, and the operations that live elsewhere. */
 export interface Addresses {
@@ -8,20 +8,20 @@ export interface Addresses {
 
 /**
  * The full address of an operation. `key` is its word in `endpoint_base_urls`, `path` its path below a base.
- * A base without a path gets `/v1`. In `endpoint_base_urls`, an address without a path or with one that ends in `/v1`
+ * A base without a path gets `prefix`. In `endpoint_base_urls`, an address without a path or with one that ends in `/v1`
  * is a base; any other is the full address of the operation. A query is kept.
  * Throws a `Refusal` that names the setting, never the address: it may hold credentials.
  */
-export function addressOf(config: Addresses, key: string, path: string): URL {
+export function addressOf(config: Addresses, key: string, path: string, prefix = '/v1'): URL {
   const moved = config.endpoint_base_urls?.[key]
-  if (typeof moved !== 'string') return below(baseOf(config.base_url), path)
+  if (typeof moved !== 'string') return below(parsed(config.base_url, 'base_url'), path, prefix)
   const url = parsed(moved, 'endpoint_base_urls', key)
-  return url.pathname === '/' || trimmed(url).endsWith('/v1') ? below(url, path) : url
+  return url.pathname === '/' || trimmed(url).endsWith('/v1') ? below(url, path, prefix) : url
 }
 
-function below(base: URL, path: string): URL {
+function below(base: URL, path: string, prefix: string): URL {
   const url = new URL(base)
-  url.pathname = (trimmed(base) || '/v1') + path
+  url.pathname = (trimmed(base) || prefix) + path
   return url
 }
 
@@ -29,14 +29,11 @@ function trimmed(url: URL): string {
   return url.pathname.replace(/\/{1,64}$/, '')
 }
 
-/** Ends of addresses that are those of one operation. */
-const operation =
-  /\/(chat\/completions|completions|responses|messages|embeddings|images\/\w{1,32}|audio\/\w{1,32}|decisions|mapeval|models)\/?$/
-
-function baseOf(text: string): URL {
-  const url = parsed(text, 'base_url')
-  const [end] = operation.exec(url.pathname) ?? []
-  if (end === undefined) return url
+/** Refuses a base address that is the full address of an operation: one that ends in one of the paths where operations are served. */
+export function refuseFullAddress(base: string, paths: readonly string[]): void {
+  const path = trimmed(parsed(base, 'base_url'))
+  const [end] = paths.filter((one) => path.endsWith(one)).sort((left, right) => right.length - left.length)
+  if (end === undefined) return
   const message = `base_url must be what comes before "${end}"; where one operation lives elsewhere, say so in endpoint_base_urls`
   throw new Refusal(message, ['base_url'])
 }

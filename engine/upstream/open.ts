@@ -1,0 +1,135 @@
+import { parseJson } from '../json/parse.ts'
+import { speaksToUpstreams } from '../config/speaking.ts'
+import type { UpstreamAddress } from '../spec/codec.ts'
+import { GatewayError } from '../spec/error.ts'
+import { isObject } from '../spec/json.ts'
+import type { Call, Provider } from '../spec/provider.ts'
+import type { Host, Scope } from '../spec/stage.ts'
+import { collect } from '../stream/collect.ts'
+import { answerHold } from '../stream/in-hand.ts'
+import type { Hold } from '../stream/in-hand.ts'
+import { addressOf, refuseFullAddress } from './address.ts'
+import type { Addresses } from './address.ts'
+import { headerLines, traceLines } from './headers.ts'
+import { openHttp } from './http.ts'
+import type { Http, HttpSettings, Target } from './http.ts'
+
+/** Settings of a provider over HTTP: those of `upstreamProperties`, and its addresses. */
+export interface UpstreamSettings extends Addresses, HttpSettings {
+  readonly headers?: { readonly [name: string]: unknown } | undefined
+}
+
+/** What a type of provider over HTTP says of itself. */
+export interface UpstreamParts {
+  /** What it speaks; the codecs say where. */
+  readonly protocols: readonly string[]
+  /** Its own headers, such as the one that shows the key: they go to the configured addresses and nowhere else. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Header lines that depend on the call: names and values in turn. */
+  readonly perCall?: (call: Call) => readonly string[]
+  /** Where it lists its models as `{ data: [{ id }] }`, below the base address. Unset: nowhere. */
+  readonly models?: string
+}
+
+/** A provider over HTTP. Throws a `Refusal`, or an `Error`, on settings that cannot be used. */
+export function openUpstream(
+  settings: UpstreamSettings,
+  host: Host,
+  { protocols, headers = {}, perCall, models }: UpstreamParts,
+): Provider & Required<Pick<Provider, 'send'>> {
+  const listed = models === undefined ? [] : [models]
+  refuseFullAddress(settings.base_url, [...servedPaths(host), ...listed])
+  const http = openHttp(settings, host)
+  const lines = headerLines({ 'user-agent': `sluice/${host.version}`, accept: '*/*', ...headers }, settings.headers)
+  const targets = new Map(
+    protocols.map((protocol) => {
+      const { address } = host.upstreamCodec(protocol)
+      if (!address) throw new Error(`its codec does not say where "${protocol}" is served`)
+      return [protocol, targetOf(settings, protocol, address, (url) => http.target(url, lines))]
+    }),
+  )
+  const linesOf = (call: Call) =>
+    call.trace ? [...(perCall?.(call) ?? []), ...traceLines(call.trace)] : perCall?.(call)
+  const list = models === undefined ? undefined : http.target(addressOf(settings, 'models', models), lines)
+  return {
+    send(call) {
+      const target = targets.get(call.protocol)
+      if (target) return http.post(target(call), call, linesOf(call))
+      const reason = `its provider does not serve ${call.protocol}`
+      return Promise.reject(new GatewayError('invalid_request_error', { model: call.publicName ?? call.model, reason }))
+    },
+    ...(list === undefined ? {} : { models: (signal) => modelsAt(http, list, signal, answerHold(host)) }),
+  }
+}
+
+/** Where protocols of any codec are served, below a base address. */
+function servedPaths({ codecs }: Host): string[] {
+  return codecs.flatMap((codec) => {
+    const { path = '', streamed = path, below = '' } = (speaksToUpstreams(codec) && codec.address) || {}
+    return [path, streamed, ...(below === '' ? [] : [path + below])].filter((one) => one !== '')
+  })
+}
+
+/** How the name of the model stands in an address that was made with `{model}` in it. */
+const placeholder = '%7Bmodel%7D'
+
+/** What each call of a protocol is sent to. */
+function targetOf(
+  settings: Addresses,
+  protocol: string,
+  { key = protocol, prefix, path, streamed = path, below = '' }: UpstreamAddress,
+  open: (url: URL) => Target,
+): (call: Pick<Call, 'stream' | 'model'>) => Target {
+  const at = (one: string) => {
+    const url = addressOf(settings, key, one, prefix)
+    url.pathname += below
+    return open(url)
+  }
+  const whole = at(path)
+  const stream = streamed === path ? whole : at(streamed)
+  if (![whole, stream].some((target) => target.path.includes(placeholder)))
+    return stream === whole ? () => whole : (call) => (call.stream ? stream : whole)
+  return (call) => {
+    const target = call.stream ? stream : whole
+    return { ...target, path: target.path.replace(placeholder, encodeURIComponent(call.model)) }
+  }
+}
+
+/** Limits of requests that no client waits for, in milliseconds. */
+const background = { firstByte: 30_000, idle: 10_000, total: 60_000 }
+/** Most bytes a list of models may have. */
+const listLimit = 8 * 1024 * 1024
+
+async function modelsAt(http: Http, target: Target, signal: AbortSignal, hold: Hold): Promise<readonly string[]> {
+  const asking = { model: 'the model list', timeouts: background, scope: scopeOf(signal) }
+  const answer = await http.ask(target, 'GET', asking)
+  const bytes = await collect(answer.body, listLimit, hold)
+  hold.release()
+  const unlisted = (reason: string, cause?: unknown) =>
+    new GatewayError(
+      'upstream_invalid_response',
+      { reason },
+      { cause, message: `The provider did not list its models: ${reason}.` },
+    )
+  if (answer.status !== 200) throw unlisted(`it answered with status ${answer.status}`)
+  let body: unknown
+  try {
+    body = parseJson(bytes.toString())
+  } catch (cause) {
+    throw unlisted('its answer is not JSON', cause)
+  }
+  const data = isObject(body) ? body['data'] : undefined
+  if (!Array.isArray(data)) throw unlisted('its answer has no list')
+  return data.flatMap((entry) => (isObject(entry) && typeof entry['id'] === 'string' ? [entry['id']] : []))
+}
+
+function scopeOf(signal: AbortSignal): Pick<Scope, 'onAbort'> {
+  return {
+    onAbort(listener) {
+      const tell = () => listener(signal.reason as Error)
+      if (signal.aborted) tell()
+      else signal.addEventListener('abort', tell, { once: true })
+      return () => signal.removeEventListener('abort', tell)
+    },
+  }
+}
