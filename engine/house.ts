@@ -9,7 +9,7 @@ import type { Environment } from './config/interpolate.ts'
 import type { Settings } from './config/settings.ts'
 import type { Shipped } from './config/shipped.ts'
 import { within } from './config/within.ts'
-import { httpLimits } from './http/limits.ts'
+import { clientTimes, httpLimits } from './http/limits.ts'
 import type { HttpLimits } from './http/limits.ts'
 import { GatewayError } from './spec/error.ts'
 import { byteBudget } from './stream/in-hand.ts'
@@ -50,8 +50,8 @@ export interface HouseOptions {
   readonly watch?: boolean
   /** Refuse stages that give anything but what they provide; for tests. */
   readonly strict?: boolean
-  /** What clients may take up; default: `httpLimits`. */
-  readonly limits?: HttpLimits
+  /** What clients may take up, where it is not as the configuration and `httpLimits` have it. */
+  readonly limits?: Partial<HttpLimits>
 }
 
 /** A gateway that serves. */
@@ -87,8 +87,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const { log, secrets } = options
   const keep = new Keep()
   const pool = new WorkerPool({ onError: (error) => log.error({ err: error }, 'a worker thread failed') })
-  const limits = options.limits ?? httpLimits
-  const inHand = byteBudget(limits.bodies)
+  const { bodies, lastWords } = { ...httpLimits, ...options.limits }
+  const inHand = byteBudget(bodies)
   const warmth = new Warmth(log)
   let stores: Stores | undefined
   let draining = false
@@ -153,7 +153,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   }
   const closeStores = async () => {
     // They may still write, and know no end of their own.
-    const ended = await Promise.allSettled([within(services.close(), limits.lastWords, 'a service does not close')])
+    const ended = await Promise.allSettled([within(services.close(), lastWords, 'a service does not close')])
     const closed = await Promise.allSettled([stores?.close(), keep.close(), pool.close()])
     const failures = [...ended, ...closed].flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []))
     if (failures.length > 0) throw new AggregateError(failures, 'not everything could be closed')
@@ -172,6 +172,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     const { live } = started
     if (!stores) throw new Error('the configuration went live without its stores')
     const { settings } = live.current
+    const limits = { ...httpLimits, ...clientTimes(settings.client_timeouts), ...options.limits }
     const spool = new Spool(join(dataFolder(settings.database.url, options.root), 'spool'), limits.spool, log)
     const http = createHttpServer({ live, log, limits, budget: inHand, spool, draining: () => draining })
     const address = await listen(http.server, settings).catch(async (error: unknown) => {
@@ -197,11 +198,11 @@ export async function openHouse(options: HouseOptions): Promise<House> {
         try {
           if (notice > 0) await sleep(notice)
           clearInterval(polling)
-          const end = performance.now() + deadline + limits.lastWords
+          const end = performance.now() + deadline + lastWords
           const cut = setTimeout(() => live.cut(new GatewayError('draining')), deadline).unref()
-          await Promise.all([http.drain(deadline), jobs?.drain(deadline, limits.lastWords)])
+          await Promise.all([http.drain(deadline), jobs?.drain(deadline, lastWords)])
           // Requests that were cut at the very end still have their rows to hand in.
-          await live.close(Math.max(limits.lastWords, end - performance.now()))
+          await live.close(Math.max(lastWords, end - performance.now()))
           clearTimeout(cut)
         } finally {
           await closeStores()

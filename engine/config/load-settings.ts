@@ -77,6 +77,7 @@ export function loadSettings(source: Source, registry: Registry, environment: En
     database: overridden.database,
     ...(overridden.key_value === undefined ? {} : { key_value: overridden.key_value }),
     shutdown: file.shutdown,
+    client_timeouts: file.client_timeouts,
     plugins: file.plugins,
     pipelines: file.pipelines,
     providers: (records.get('provider') ?? []).map(providerSettings),

@@ -113,6 +113,30 @@ export const settingsFormat = {
         },
       },
     },
+    client_timeouts: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      description: 'How long clients may take. A change takes a restart.',
+      properties: {
+        headers: {
+          ...durationSchema,
+          default: '30s',
+          description: 'For the headers of a request to arrive.',
+        },
+        body_silence: {
+          ...durationSchema,
+          default: '60s',
+          description: 'How long nothing of a body may come while it is being read (408).',
+        },
+        body: { ...durationSchema, default: '1h', description: 'For a whole request to arrive.' },
+        unread: {
+          ...durationSchema,
+          default: '30s',
+          description: 'How long an answer may stay unread before its client is given up.',
+        },
+      },
+    },
     plugins: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
@@ -181,6 +205,7 @@ export interface Settings {
   readonly database: SettingsFile['database']
   readonly key_value?: { readonly url: string }
   readonly shutdown: SettingsFile['shutdown']
+  readonly client_timeouts: SettingsFile['client_timeouts']
   readonly plugins: readonly string[]
   readonly pipelines: string
   readonly providers: readonly ProviderSettings[]

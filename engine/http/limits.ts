@@ -1,3 +1,6 @@
+import type { Settings } from '../config/settings.ts'
+import { duration } from '../spec/duration.ts'
+
 /** What WebSockets may take up. Times in milliseconds. */
 export interface SocketLimits {
   /** Bytes of a message. */
@@ -89,4 +92,16 @@ export const httpLimits: HttpLimits = {
     strangers: 64,
     origins: [],
   },
+}
+
+/** How long clients may take, as the configuration has it. */
+export function clientTimes(
+  times: Settings['client_timeouts'],
+): Pick<HttpLimits, 'headers' | 'request' | 'silence' | 'unread'> {
+  return {
+    headers: duration(times.headers),
+    request: duration(times.body),
+    silence: duration(times.body_silence),
+    unread: duration(times.unread),
+  }
 }

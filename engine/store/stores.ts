@@ -114,8 +114,12 @@ export function changedForGood(before: Settings, after: Settings): Path[] {
   const listening = (['host', 'port', 'workers'] as const).filter(
     (field) => before.listen[field] !== after.listen[field],
   )
+  const times = (['headers', 'body_silence', 'body', 'unread'] as const).filter(
+    (field) => before.client_timeouts[field] !== after.client_timeouts[field],
+  )
   return [
     ...listening.map((field) => ['listen', field]),
+    ...times.map((field) => ['client_timeouts', field]),
     ...(before.database.url === after.database.url ? [] : [['database', 'url']]),
     ...(before.key_value?.url === after.key_value?.url ? [] : [['key_value', 'url']]),
   ]

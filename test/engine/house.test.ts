@@ -43,7 +43,8 @@ describe('engine/house', () => {
       const { port } = gateway.house.address
       await writeFile(
         file,
-        before.replace('port: 0', `port: ${port}\n  workers: 2\n  host: 0.0.0.0`).replace('sluice.db', 'other.db'),
+        before.replace('port: 0', `port: ${port}\n  workers: 2\n  host: 0.0.0.0`).replace('sluice.db', 'other.db') +
+          'client_timeouts: { unread: 31s }\n',
       )
       expect(
         (await gateway.house.live.reload()).map((found) => printDiagnostic(found).replace(/^.*?: /, '')),
@@ -51,6 +52,7 @@ describe('engine/house', () => {
         'another listen.port takes a restart [restart]',
         'another listen.workers takes a restart [restart]',
         'another listen.host takes a restart [restart]',
+        'another client_timeouts.unread takes a restart [restart]',
         'another database.url takes a restart [restart]',
       ])
       await writeFile(file, before)

@@ -37,6 +37,8 @@ export interface GatewaySettings {
   readonly plugins?: readonly string[]
   /** Folder of pipelines in place of the shipped ones. */
   readonly pipelines?: string
+  /** How long clients may take. */
+  readonly client_timeouts?: object
   /** The shared key-value store; absent: there is none. */
   readonly key_value?: { readonly url: string }
   /** Address of a database that outlives the gateway, instead of a file in its folder. */
@@ -70,13 +72,14 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Gate
       models,
       api_keys: [{ name: 'test', key }, ...keys],
       ...(settings.server_config ? { server_config: settings.server_config } : {}),
+      ...(settings.client_timeouts ? { client_timeouts: settings.client_timeouts } : {}),
       ...(settings.key_value ? { key_value: settings.key_value } : {}),
     }),
   )
   const lines: string[] = []
   const secrets = new Secrets()
   const log = makeLog({ level: 'info', secrets, destination: { write: (line) => lines.push(line) } })
-  const limits = { ...httpLimits, ...settings.limits, sockets: { ...httpLimits.sockets, ...settings.limits?.sockets } }
+  const limits = { ...settings.limits, sockets: { ...httpLimits.sockets, ...settings.limits?.sockets } }
   const house = await openHouse({
     file,
     environment: settings.environment ?? {},

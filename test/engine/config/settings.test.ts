@@ -58,6 +58,7 @@ describe('settings', () => {
       listen: { host: '127.0.0.1', port: 8080, workers: 1 },
       database: { url: 'sqlite:data/sluice.db' },
       shutdown: { notice: '5s', deadline: '30s' },
+      client_timeouts: { headers: '30s', body_silence: '60s', body: '1h', unread: '30s' },
       plugins: ['./plugins'],
       pipelines: './pipelines',
       providers: [],

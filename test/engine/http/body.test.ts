@@ -27,8 +27,8 @@ const limit = 100_000
 describe('the body of a request', () => {
   let gateway: StubGateway
   const asked: string[] = []
-  const start = async (limits: object = {}) => {
-    gateway = await startStub(pipelines, { limits })
+  const start = async (limits: object = {}, times: object = {}) => {
+    gateway = await startStub(pipelines, { limits, client_timeouts: times })
     asked.length = 0
     gateway.answer(async ({ ingress }) => {
       const body = ingress.method === 'GET' ? '' : (await ingress.body(limit)).bytes.toString()
@@ -143,7 +143,7 @@ describe('the body of a request', () => {
   })
 
   it('must arrive in time, as must headers (B5)', async () => {
-    await start({ headers: 200, request: 400, look: 20 })
+    await start({ look: 20 }, { headers: '200ms', body: '400ms' })
     const began = performance.now()
     const slow = await Promise.all(Array.from({ length: 20 }, () => rawClient(gateway)))
     for (const [index, client] of slow.entries())
@@ -163,7 +163,7 @@ describe('the body of a request', () => {
   })
 
   it('must not fall silent while it is read', async () => {
-    await start({ silence: 50 })
+    await start({}, { body_silence: '50ms' })
     const client = await rawClient(gateway)
     client.write(request('POST /things', ['content-length: 10'], '{'))
     const text = await client.until(/0.05 seconds/)

@@ -108,7 +108,7 @@ describe('a reply', () => {
   })
 
   describe('and its client', () => {
-    beforeEach(async () => (gateway = await startStub(pipelines, { limits: { unread: 300 } })))
+    beforeEach(async () => (gateway = await startStub(pipelines, { client_timeouts: { unread: '300ms' } })))
     afterEach(() => gateway.close())
 
     it('that has ended its own direction: is still given (B6)', async () => {
@@ -285,7 +285,7 @@ describe('a reply', () => {
     const gateway = await startGateway({
       providers: [{ name: 'far', type: 'compatible', base_url: upstream.url, api_key: 'k-0123456789' }],
       models: [{ name: 'm', provider: 'far' }],
-      limits: { unread: 500 },
+      client_timeouts: { unread: '500ms' },
     })
     try {
       const client = await rawClient(gateway)
