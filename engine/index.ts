@@ -18,6 +18,7 @@ export type {
   ErrorWriter,
   Facts,
   Failure,
+  Mistake,
   Retry,
 } from './spec/error.ts'
 export type * from './spec/codec.ts'

@@ -37,6 +37,9 @@ export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
   response_already_in_flight: 'Wait for the last event of an answer before sending the next message.',
   websocket_connection_limit_reached: 'Connect again and go on; what is stored can be continued.',
   upstream_rejected: 'The provider refused the request; its message says why.',
+  missing_field: 'Send the field that param names.',
+  unknown_field: 'Leave the field out that param names, or correct its name.',
+  invalid_field: 'Correct the field that param names; errors tells all that is wrong.',
   upgrade_required: 'Connect with a WebSocket client.',
   storage_exceeded:
     'Delete stored responses, send "store": false, or raise server_config.request_policy.stored_responses.',
@@ -60,6 +63,10 @@ export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
 export const findings: ReadonlyMap<string, string> = new Map([
   ['additionalProperties', 'A field that is not known here. Look for a typing error, or for a wrong indentation.'],
   ['anyOf', 'The value fits none of the forms that are possible here.'],
+  [
+    'body-twice',
+    'A stage reads the body of the request, and an earlier one may have read it. A body can be read once, and not by each try of an attempt.',
+  ],
   ['build', 'A stage could not be built from its configuration, although every field by itself is valid.'],
   ['component', 'A plugin brings something that is no stage, codec or provider, or lacks a part of one.'],
   ['condition', 'A line of "when:" asks for something that cannot be compared.'],

@@ -77,6 +77,9 @@ function problemOfStage(stage: Record<string, unknown>): Problem {
     return { problem: `stage "${name}": "uses" must be a list of services` }
   if (stage['timeout'] !== undefined && !isDuration(stage['timeout']))
     return { problem: `stage "${name}": "timeout" must be a duration such as 250ms, 60s or 24h` }
+  const body = stage['body']
+  if (body !== undefined && typeof body !== 'function' && (!isObject(body) || body['type'] !== 'object'))
+    return { problem: `stage "${name}": "body" must be the schema of an object, or a function that makes one` }
   if (typeof stage['build'] !== 'function') return { problem: `stage "${name}" has no build function` }
   return problemOfSchema(`stage "${name}"`, stage['config'])
 }

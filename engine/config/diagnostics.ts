@@ -32,16 +32,41 @@ export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[
  * `base` is the path of the validated value in that source. Values are never quoted.
  */
 export function schemaDiagnostics(source: Source, base: Path, errors: readonly ErrorObject[]): Diagnostic[] {
+  return schemaProblems(errors).map(({ keyword, path, key, message, hint }) => {
+    const place = [...base, ...path]
+    if (keyword === 'additionalProperties') return source.report([...place, key ?? ''], keyword, message + hint, 'key')
+    return source.report(place, keyword, message)
+  })
+}
+
+/** One thing that is wrong with a value. */
+export interface SchemaProblem {
+  /** That of the schema that says so. */
+  readonly keyword: string
+  readonly path: readonly string[]
+  /** The member that should not be there (`additionalProperties`), or should (`required`). */
+  readonly key?: string
+  /** Without the value; what is required of it follows its name. */
+  readonly message: string
+  /** Which field was probably meant, to follow the message; empty where nobody can say. */
+  readonly hint: string
+}
+
+/** What is wrong with a value, each thing once: of the alternatives that a value could be, all in one sentence. */
+export function schemaProblems(errors: readonly ErrorObject[]): SchemaProblem[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
   return errors
     .filter((error) => error.keyword !== 'if' && !unions.some((union) => isBranch(error, union)))
     .map((error) => {
-      const path = [...base, ...pointer(error.instancePath)]
       const branches = errors.filter((other) => isBranch(other, error) && other.instancePath === error.instancePath)
-      const message = branches.length > 0 ? [...new Set(branches.map(sentence))].join(' or ') : sentence(error)
-      const unknown = unknownKey(error)
-      if (unknown !== undefined) return source.report([...path, unknown], error.keyword, message, 'key')
-      return source.report(path, error.keyword, message)
+      const message =
+        branches.length > 0
+          ? [...new Set(branches.map((branch) => sentence(branch) + hintOf(branch)))].join(' or ')
+          : sentence(error)
+      const key: unknown = error.params['additionalProperty'] ?? error.params['missingProperty']
+      const { keyword, instancePath } = error
+      const path = pointer(instancePath)
+      return { keyword, path, ...(typeof key === 'string' ? { key } : {}), message, hint: hintOf(error) }
     })
 }
 
@@ -61,18 +86,18 @@ function isBranch(error: ErrorObject, union: ErrorObject): boolean {
   )
 }
 
-function unknownKey({ keyword, params }: ErrorObject): string | undefined {
-  const key: unknown = keyword === 'additionalProperties' ? params['additionalProperty'] : undefined
-  return typeof key === 'string' ? key : undefined
+/** The known field nearest to one that is not. */
+function hintOf({ params, parentSchema }: ErrorObject): string {
+  const unknown: unknown = params['additionalProperty']
+  const known = Object.keys((parentSchema?.['properties'] as object | undefined) ?? {})
+  return typeof unknown === 'string' ? didYouMean(unknown, known) : ''
 }
 
 function sentence(error: ErrorObject): string {
   const { keyword, params, parentSchema } = error
   switch (keyword) {
-    case 'additionalProperties': {
-      const key = String(params['additionalProperty'])
-      return `unknown field "${key}"${didYouMean(key, Object.keys((parentSchema?.['properties'] as object | undefined) ?? {}))}`
-    }
+    case 'additionalProperties':
+      return `unknown field "${String(params['additionalProperty'])}"`
     case 'required':
       return `"${String(params['missingProperty'])}" is missing`
     case 'enum': {

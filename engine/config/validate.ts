@@ -24,6 +24,8 @@ formats.default(ajv)
 ajv.addKeyword({ keyword: 'x-names', schemaType: 'string' })
 for (const keyword of ['x-inputs', 'x-gives'])
   ajv.addKeyword({ keyword, schemaType: 'array', metaSchema: { items: { type: 'string' } } })
+// What a number counts, for forms.
+ajv.addKeyword({ keyword: 'x-unit', schemaType: 'string' })
 // Editors know it by this name, too.
 ajv.addKeyword({ keyword: 'patternErrorMessage', schemaType: 'string' })
 
@@ -40,11 +42,17 @@ const compiled = new WeakMap<object, Validator>()
 export function validator(schema: object): Validator {
   const known = compiled.get(schema)
   if (known) return known
-  const made = fromAjv(ajv.compile(schema))
-  // Ajv keeps what it compiled for ever; schemas of reloaded plugins must be able to go.
-  ajv.removeSchema(schema)
+  const made = fromAjv(compileSchema(schema))
   compiled.set(schema, made)
   return made
+}
+
+/** Compiles a schema as `validator` does. What it answers fills defaults into the value that it is given, and changes no other. */
+export function compileSchema(schema: object): ValidateFunction {
+  const validate = ajv.compile(schema)
+  // Ajv keeps what it compiled for ever; schemas of reloaded plugins must be able to go.
+  ajv.removeSchema(schema)
+  return validate
 }
 
 function fromAjv(validate: ValidateFunction): Validator {

@@ -49,17 +49,16 @@ function placeOf(text: string): string | undefined {
 }
 
 /**
- * Walks over a client's JSON text. Throws `invalid_json` for what is nested deeper than
- * 128 levels, `request_too_large` for what has more than `members`.
+ * Walks over a client's JSON text. Throws `invalid_json` for what is nested deeper than `depth` levels, `request_too_large` for what has more than `members`.
  */
-export function clientOutline(text: string, members: number, visitor: MemberVisitor): Outline {
-  const bounds: JsonBounds = { depth: depthLimit, members }
+export function clientOutline(text: string, members: number, visitor?: MemberVisitor, depth = depthLimit): Outline {
+  const bounds: JsonBounds = { depth, members }
   try {
     return outline(text, bounds, visitor)
   } catch (cause) {
     if (!(cause instanceof JsonBoundError)) throw cause
     if (cause.bound === 'depth')
-      throw new GatewayError('invalid_json', { reason: `it is nested deeper than ${depthLimit} levels` }, { cause })
+      throw new GatewayError('invalid_json', { reason: `it is nested deeper than ${depth} levels` }, { cause })
     const message = `The body has more than ${members} keys, objects and lists.`
     throw new GatewayError('request_too_large', { limit: members }, { cause, message })
   }

@@ -1,7 +1,8 @@
 import type { AnyClientCodec } from '../spec/codec.ts'
-import type { GatewayError } from '../spec/error.ts'
+import type { GatewayError, Mistake } from '../spec/error.ts'
 import { asGatewayError, scrubbedFailure } from '../spec/error.ts'
-import type { JsonObject } from '../spec/json.ts'
+import { isObject } from '../spec/json.ts'
+import type { Json, JsonObject } from '../spec/json.ts'
 import type { Outcome, Reply } from '../spec/slots.ts'
 import type { End } from '../spec/stage.ts'
 import { exchanges } from '../telling.ts'
@@ -104,8 +105,13 @@ export function errorReply(error: GatewayError, { codec, id, scrub, asked }: Tel
   const { allow, upgrade } = facts
   if (typeof allow === 'string') headers.allow = allow
   if (typeof upgrade === 'string') headers.upgrade = upgrade
-  const value = codec ? codec.error.print(failure, id, asked) : printFailure(failure)
+  const printed = codec ? codec.error.print(failure, id, asked) : printFailure(failure)
+  const value = failure.errors && isObject(printed) ? { ...printed, errors: failure.errors.map(toJson) } : printed
   return { status: codec?.error.status?.(failure) ?? failure.status, headers, body: { kind: 'json', value } }
+}
+
+function toJson({ param, code, message }: Mistake): Json {
+  return { param, code, message }
 }
 
 function commonHeaders(

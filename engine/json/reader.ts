@@ -46,6 +46,13 @@ export function brokenAt(text: string): number | undefined {
   }
 }
 
+/** A key that an object of a JSON text has twice: which of its values counts, two readers may see differently. */
+export function repeatedKey(text: string): string | undefined {
+  const reader = new JsonReader(text)
+  reader.read()
+  return reader.repeated
+}
+
 class JsonReader {
   readonly #text: string
   readonly #verbatim: Verbatim | undefined
@@ -55,6 +62,8 @@ class JsonReader {
   #depth = 0
   /** Where the text was found to be no JSON. */
   broken: number | undefined
+  /** A key that an object has twice. */
+  repeated: string | undefined
 
   constructor(text: string, verbatim?: Verbatim) {
     this.#text = text
@@ -92,6 +101,7 @@ class JsonReader {
       if (this.#next() !== '"') throw this.#broken()
       const key = this.#string()
       keys?.add(key)
+      if (Object.hasOwn(object, key)) this.repeated ??= key
       this.#take(':')
       const value = this.#member(key)
       // An assignment to this one would change the prototype.

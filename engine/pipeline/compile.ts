@@ -1,8 +1,10 @@
 import { GatewayError } from '../spec/error.ts'
 import { Refusal } from '../spec/refusal.ts'
+import type { JsonObject } from '../spec/json.ts'
 import type { SlotName } from '../spec/slots.ts'
 import type { AnyStage, Host } from '../spec/stage.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
+import { inputReader, withInput } from '../http/input.ts'
 import { asksFirst } from './access.ts'
 import { attemptStep } from './attempt.ts'
 import { NotOpen } from './closed-view.ts'
@@ -12,7 +14,7 @@ import { matcher } from './match.ts'
 import { givenBy, printPlace, reportAt, servedOf, stagesOf, within } from './nodes.ts'
 import type { Pipeline, StageNode, StepNode, UseNode } from './nodes.ts'
 import { sequence, stageStep } from './run.ts'
-import type { BuiltStage, CompiledPipeline, Step } from './run.ts'
+import type { CompiledPipeline, StageRun, Step } from './run.ts'
 import { settling, settlingTry } from './settle.ts'
 import { switchStep } from './switch.ts'
 import { toldStage, toldTry } from './told.ts'
@@ -154,8 +156,8 @@ class Builder {
     const { name, needs, provides, gives = [] } = stage
     const at = printPlace(place)
     try {
-      const built = stage.build(config, this.#host, this.#workshop.viewsOf(stage.uses)) as BuiltStage['run']
-      const run = this.#settling(stage, built, at)
+      const built = stage.build(config, this.#host, this.#workshop.viewsOf(stage.uses)) as StageRun
+      const run = this.#settling(stage, this.#reading(stage, built, config), at)
       const step = toldStage(stageStep({ name, at, provides, gives, run, timeout, strict: this.#workshop.strict }), {
         pipeline: this.#root.name,
         stage: name,
@@ -175,7 +177,15 @@ class Builder {
     }
   }
 
-  #settling({ name, settles }: AnyStage, run: BuiltStage['run'], at: string): BuiltStage['run'] {
+  /** A stage with a body is run when that was read. */
+  #reading({ body }: AnyStage, run: StageRun, config: JsonObject): StageRun {
+    if (body === undefined) return run
+    const reader = inputReader(typeof body === 'function' ? body(config, this.#host) : body)
+    this.#host.warm?.(() => reader.prepare())
+    return withInput(run, reader)
+  }
+
+  #settling({ name, settles }: AnyStage, run: StageRun, at: string): StageRun {
     if (settles === undefined) return run
     const { log, scrub } = this.#host
     const afterFinally = settles.some((slot) => this.#after.has(slot))

@@ -4,7 +4,7 @@ import { asksFirst } from './access.ts'
 import { proves } from './match.ts'
 import type { Condition } from './match.ts'
 import type { Named } from './named.ts'
-import { reportAt, stagesOf, within } from './nodes.ts'
+import { reportAt, within } from './nodes.ts'
 import type { AttemptNode, Pipeline, Place, StageNode, StepNode, SwitchNode, UseNode } from './nodes.ts'
 
 /** Slots at one point of a pipeline. */
@@ -47,10 +47,7 @@ class FlowChecker {
     if (done) return done
     this.#open.push(pipeline)
     const routed = pipeline.routes.length > 0
-    if (routed) {
-      this.#inputs(pipeline)
-      this.#bodies(pipeline)
-    }
+    if (routed) this.#inputs(pipeline)
     const start = new Set(routed ? ['ingress', ...pipeline.inputs] : pipeline.inputs)
     const end = this.#walk(pipeline.stages, { sure: start, maybe: start, sureOfAll: false, maybeAll: false })
     this.#results.set(pipeline, end)
@@ -89,20 +86,6 @@ class FlowChecker {
     })
   }
 
-  /** Routes whose requests have no body, before stages that read one. */
-  #bodies({ place, routes, stages }: Pipeline): void {
-    const reader = stagesOf(stages, this.#byName).find(({ stage }) => stage.readsBody === true)
-    if (reader === undefined) return
-    routes.forEach(({ method }, index) => {
-      if (method === 'GET' || method === 'HEAD')
-        this.#report(
-          within(place, 'routes', index),
-          'no-body',
-          `"${reader.stage.name}" reads the body of the request, and a ${method} request has none`,
-        )
-    })
-  }
-
   #walk(steps: readonly StepNode[], start: Known): Known {
     return steps.reduce((known, step) => this.#step(step, known), start)
   }
@@ -124,8 +107,9 @@ class FlowChecker {
 
   #stage({ stage, config, place, names }: StageNode, known: Known): Known {
     for (const named of names) if (named.kind === 'pipeline' && named.inputs) this.#dispatched(named, stage.name)
-    const needs = [...stage.needs, ...(stage.insists?.(config) ?? [])]
-    return perhaps(given(this.#need(needs, stage.name, place, known), stage.provides), stage.gives)
+    const ingress = stage.body === undefined ? [] : ['ingress']
+    const needs = new Set([...stage.needs, ...(stage.insists?.(config) ?? []), ...ingress])
+    return perhaps(given(this.#need([...needs], stage.name, place, known), stage.provides), stage.gives)
   }
 
   #use({ pipeline: name, place }: UseNode, known: Known): Known {

@@ -7,6 +7,7 @@ import type { Environment } from '../config/interpolate.ts'
 import { display } from '../config/registry.ts'
 import type { Registry } from '../config/registry.ts'
 import { readSource } from '../config/source.ts'
+import { checkBodies } from './check-bodies.ts'
 import { checkSettles } from './check-settles.ts'
 import { checkFlow } from './flow.ts'
 import { namesOf, unknownNames, wordsOf } from './named.ts'
@@ -97,7 +98,7 @@ export function checkPipelines(
     ...(incomplete ? {} : { pipeline: { words: pipelines.map(({ name }) => name) } }),
   }
   const named = [...checkNames(pipelines), ...unknownNames(namesOf(pipelines), known)]
-  const flow = [...checkFlow(pipelines, incomplete), ...checkSettles(pipelines)]
+  const flow = [...checkFlow(pipelines, incomplete), ...checkSettles(pipelines), ...checkBodies(pipelines)]
   return { pipelines, diagnostics: [...diagnostics, ...named, ...flow] }
 }
 

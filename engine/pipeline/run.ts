@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { SlotName } from '../spec/slots.ts'
-import type { Scope } from '../spec/stage.ts'
+import type { Scope, Settle } from '../spec/stage.ts'
 import { puts } from './bag.ts'
 import type { Bag } from './bag.ts'
 import { unwatch, waitForStage } from './deadline.ts'
@@ -86,6 +86,9 @@ async function rest(
   }
 }
 
+/** What a stage was built to. */
+export type StageRun = (slots: Bag, scope: RunScope, settle?: Settle<Bag>) => Bag | Promise<Bag>
+
 /** A built stage with what the engine needs to know of it. */
 export interface BuiltStage {
   readonly name: string
@@ -94,7 +97,7 @@ export interface BuiltStage {
   readonly provides: readonly string[]
   /** What it may give beside that. */
   readonly gives: readonly string[]
-  readonly run: (slots: Bag, scope: RunScope) => Bag | Promise<Bag>
+  readonly run: StageRun
   /** Milliseconds it may take. */
   readonly timeout: number
   /** Refuse a stage that gives anything but what it declares. */

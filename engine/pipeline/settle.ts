@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import { asGatewayError } from '../spec/error.ts'
-import type { End, Settle } from '../spec/stage.ts'
+import type { End } from '../spec/stage.ts'
 import { isPromise } from './run.ts'
-import type { Bag, BuiltStage, RunScope, Step } from './run.ts'
+import type { Bag, StageRun, Step } from './run.ts'
 
 /** Milliseconds that what settles is waited for. */
 const patience = 5_000
@@ -98,10 +98,7 @@ export class Settlement {
 }
 
 /** A stage that settles: what it says has to be done is kept with the way that it stands on. */
-export function settling(
-  run: (slots: Bag, scope: RunScope, settle: Settle<Bag>) => ReturnType<BuiltStage['run']>,
-  by: Settler,
-): BuiltStage['run'] {
+export function settling(run: StageRun, by: Settler): StageRun {
   return (slots, scope) => {
     const way = (scope.settlement ??= new Settlement(scope.id))
     return run(slots, scope, (work) => way.add({ work, by }))

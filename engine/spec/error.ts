@@ -53,6 +53,9 @@ export const errors = {
   request_timeout: row(408, request, 'same', 'Nothing of the body came for {seconds} seconds.'),
   request_too_large: row(413, request, 'never', 'The body is larger than {limit} bytes.'),
   unsupported_media_type: row(415, request, 'never', 'The type or encoding "{given}" is not accepted; use {expected}.'),
+  missing_field: row(422, request, 'never', '{param} is missing.'),
+  unknown_field: row(422, request, 'never', 'There is no field {param}.'),
+  invalid_field: row(422, request, 'never', '{param} {reason}.'),
   upgrade_required: row(426, request, 'never', '{path} is served as a WebSocket.'),
   storage_exceeded: row(429, 'rate_limit_error', 'never', 'This API key has no room for another response: {reason}'),
   rate_limit_exceeded: row(429, 'rate_limit_error', 'same', 'The provider of "{model}" is busy: {reason}'),
@@ -79,6 +82,14 @@ export type ErrorCode = keyof typeof errors
 /** Facts that fill a message; also kept for the log. Never a key, never prompt text. */
 export type Facts = Readonly<Record<string, string | number | undefined>>
 
+/** One of the things that are wrong with a body. */
+export interface Mistake {
+  /** The place, such as `budget.usd` or `fallbacks[2]`; null: the body as a whole. */
+  readonly param: string | null
+  readonly code: string
+  readonly message: string
+}
+
 /** An error as a client sees it, before a protocol gives it its shape. */
 export interface Failure {
   readonly status: number
@@ -93,6 +104,8 @@ export interface Failure {
   readonly shouldRetry?: boolean
   /** Further fields for the protocol that knows them. */
   readonly details?: JsonObject
+  /** Everything that is wrong with the body; this error is the first of it. They stand beside `error` in every protocol. */
+  readonly errors?: readonly Mistake[]
 }
 
 export interface ErrorOptions {
@@ -110,6 +123,7 @@ export interface ErrorOptions {
   readonly retryAfter?: number
   readonly shouldRetry?: boolean
   readonly details?: JsonObject
+  readonly errors?: readonly Mistake[]
   /** Replaces the table's word. */
   readonly retry?: Retry
   /** Words that `attempt: { on: [...] }` matches: `connect`, `timeout`, an upstream status such as `429`. */
@@ -144,6 +158,7 @@ export class GatewayError extends Error {
       ...(options.retryAfter === undefined ? {} : { retryAfter: options.retryAfter }),
       ...(options.shouldRetry === undefined ? {} : { shouldRetry: options.shouldRetry }),
       ...(options.details === undefined ? {} : { details: options.details }),
+      ...(options.errors === undefined ? {} : { errors: options.errors }),
     }
   }
 }
@@ -166,7 +181,7 @@ const wordLimit = 256
 /** A failure as it may leave the gateway: every text of it is cut to what a client needs, then put through `scrub`. */
 export function scrubbedFailure(failure: Failure, scrub: (text: string) => string): Failure {
   const word = (text: string) => scrub(text.slice(0, wordLimit))
-  const { message, code, type, param, details } = failure
+  const { message, code, type, param, details, errors: mistakes } = failure
   return {
     ...failure,
     message: scrub(message.slice(0, messageLimit)),
@@ -174,7 +189,12 @@ export function scrubbedFailure(failure: Failure, scrub: (text: string) => strin
     type: word(type),
     param: param === null ? null : word(param),
     ...(details ? { details: mapMembers(details, (text) => scrub(text.slice(0, messageLimit))) } : {}),
+    ...(mistakes ? { errors: mistakes.map((mistake) => scrubbedMistake(mistake, word)) } : {}),
   }
+}
+
+function scrubbedMistake({ param, code, message }: Mistake, word: (text: string) => string): Mistake {
+  return { param: param === null ? null : word(param), code: word(code), message: word(message) }
 }
 
 /** How one protocol reads the errors of upstreams. */

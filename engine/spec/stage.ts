@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { AnyClientCodec, AnyUpstreamCodec, EitherCodec } from './codec.ts'
 import type { Catalog } from './catalog.ts'
 import type { DispatchOptions, Dispatched } from './dispatch.ts'
-import type { Json } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
 import type { Ask, Vote } from './signal.ts'
 import type { ServiceName, Views } from './service.ts'
 import type { SlotName, Slots } from './slots.ts'
@@ -148,9 +148,14 @@ export type Settled<N extends SlotName, O extends SlotName, T> = Given<
   O | Exclude<Extract<T, SlotName>, 'outcome'>
 >
 
+/** What a stage with a `body` gets beside its slots: nobody else sees it, and it may hold a password. */
+export type Input<B> = undefined extends B
+  ? unknown
+  : { readonly input: B extends (...given: never[]) => unknown ? JsonObject : ConfigOf<B> }
+
 /**
  * A stage that was built from its configuration: slots in, slots out. It returns what it provides, and nothing else but
- * what it may give. One that declares `settles` is given `settle`, too.
+ * what it may give. One that declares `settles` is given `settle`, too, and one with a `body` its `input`.
  */
 export type Run<
   N extends SlotName,
@@ -158,11 +163,15 @@ export type Run<
   P extends SlotName,
   G extends SlotName = never,
   T extends SlotName | undefined = undefined,
+  B = undefined,
 > = (
-  slots: Given<N, R>,
+  slots: Given<N, R> & Input<B>,
   scope: Scope,
   ...settle: undefined extends T ? [] : [settle: Settle<Settled<N, R | P | G, T>>]
 ) => Gives<P, G> | Promise<Gives<P, G>>
+
+/** A JSON Schema, or what makes one where it depends on the configuration. */
+export type StageBody<S> = object | ((config: ConfigOf<S>, host: Host) => object)
 
 /** One step of a pipeline. The name is the word in YAML and the name of its file. */
 export interface StageParts<
@@ -173,6 +182,7 @@ export interface StageParts<
   G extends SlotName = never,
   T extends SlotName | undefined = undefined,
   U extends ServiceName = never,
+  B extends StageBody<S> | undefined = undefined,
 > {
   readonly name: string
   readonly summary: string
@@ -200,10 +210,15 @@ export interface StageParts<
   /** Whether it reads the body of the request: a route whose requests have none cannot use it. */
   readonly readsBody?: boolean
   /**
+   * JSON Schema of the body of the request, which the engine reads for it: at most 1 MiB of `application/json`. What is
+   * wrong with it is told at once (422), before the stage runs. It needs `ingress`, and is the only reader of the body.
+   */
+  readonly body?: B
+  /**
    * Builds it for one place in one pipeline. It keeps the views it needs and calls none of them before `run`: while a
    * configuration is only checked, no service is open.
    */
-  build(config: ConfigOf<S>, host: Host, services: Views<U>): Run<N, R, P, G, T>
+  build(config: ConfigOf<S>, host: Host, services: Views<U>): Run<N, R, P, G, T, B>
 }
 
 /** A declared stage, as a registry holds it: built only with a configuration its own schema accepted. */
@@ -223,18 +238,22 @@ export interface AnyStage {
   readonly timeout?: string
   readonly readsBody?: boolean
   // oxlint-disable-next-line typescript/no-explicit-any
-  build(config: any, host: Host, services?: any): Run<any, any, any, any, any>
+  readonly body?: StageBody<any>
+  // oxlint-disable-next-line typescript/no-explicit-any
+  build(config: any, host: Host, services?: any): Run<any, any, any, any, any, any>
 }
 
 /** Declares a stage; what it may read and must return follows from `needs`, `reads`, `provides`, `gives` and `settles`. */
 export function defineStage<
   const S,
+  // Without a default, or the parameters of a function would have no types.
+  const B extends StageBody<S> | undefined,
   N extends SlotName = never,
   R extends SlotName = never,
   P extends SlotName = never,
   G extends SlotName = never,
   T extends SlotName | undefined = undefined,
   const U extends ServiceName = never,
->(stage: StageParts<S, N, R, P, G, T, U>): AnyStage {
+>(stage: StageParts<S, N, R, P, G, T, U, B>): AnyStage {
   return { kind: 'stage', ...stage } as AnyStage
 }

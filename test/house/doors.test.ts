@@ -19,14 +19,14 @@ const promised = {
       Envelope ErrorCode ErrorDialect ErrorOptions ErrorReader ErrorRow ErrorWriter EventHandler EventMap EventOf
       EventReader EventWriter Evidence Facts Failure FilePart Flaw Flow Format Frame Framing FunctionTool
       GenerateEvent GenerateReply GenerateRequest Given Gives Head Held HeldBody Hidden Host HostStatus ImagePart
-      Ingress Item Job Jobs Json JsonObject KeyValue Keys LogRow Logprob Look Loss MediaSource Message Meter Metered
-      ModelRecord NeutralAnswer Offer Offering OpaqueItem OpaquePart OpaqueTool OpenProvider OpenService Operation
+      Ingress Input Item Job Jobs Json JsonObject KeyValue Keys LogRow Logprob Look Loss MediaSource Message Meter Metered
+      Mistake ModelRecord NeutralAnswer Offer Offering OpaqueItem OpaquePart OpaqueTool OpenProvider OpenService Operation
       Operations Outcome Part Plugin PredicateQuestion Pricing Principal PrintTarget Printed Protocol Provider
       ProviderParts Reasoning ReasoningWish RecordName RecordParts RecordReport Records RefusalPart Relaying Reply
       ReplyBody ReplyOf Report RequestOf Rest Restore Retry Run Scope ScoreQuestion Seal Search SearchLocation
       SearchWish SearchedPage ServerSettings ServiceConfiguration ServiceHost ServiceMigration ServiceName
       ServiceParts Services Session Settle Settled Sink SlotField SlotFields SlotName SlotParts Slots SocketDialect
-      SocketWriter Source SqlDialect StageParts StopReason StreamGuard TableQueries Tables Target TextPart Timing
+      SocketWriter Source SqlDialect StageBody StageParts StopReason StreamGuard TableQueries Tables Target TextPart Timing
       Told ToldAttempt ToldCall ToldEnd ToldError ToldExchange ToldReload ToldStage Tool ToolCall ToolChoice ToolRef
       ToolResult TraceContext Traits Units Unshown Upstream UpstreamAddress UpstreamAnswer UpstreamCodec Usage Used
       Views Vote WholeReply`,

@@ -55,6 +55,7 @@ function describeStage({
   provides,
   gives = [],
   settles = [],
+  body,
   uses = [],
   timeout,
 }: AnyStage): Component {
@@ -70,6 +71,7 @@ function describeStage({
       slots('gives', provides),
       slots('may give', gives),
       slots('settles with', settles),
+      slots('takes a body of', Object.keys((body as Schema | undefined)?.properties ?? {})),
       slots('uses', uses),
       within(timeout),
     ].flat(),

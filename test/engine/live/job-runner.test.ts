@@ -156,7 +156,7 @@ describe('job-runner', () => {
     const settled: unknown[] = []
     const by = { name: 'takes', at: 'work.yaml:1:1 (takes)', afterFinally: false, log: silent, scrub: String }
     const takes = settling((_, __, settle) => {
-      settle(({ job: settledJob }, { error }) => settled.push(settledJob?.id, error?.code))
+      settle?.(({ job: settledJob }, { error }) => settled.push(settledJob?.id, error?.code))
       return {}
     }, by)
     const run: Step = (slots, scope) => {

@@ -1,0 +1,153 @@
+import { isUtf8 } from 'node:buffer'
+import type { ValidateFunction } from 'ajv'
+import { schemaProblems } from '../config/diagnostics.ts'
+import type { SchemaProblem } from '../config/diagnostics.ts'
+import { compileSchema } from '../config/validate.ts'
+import { repeatedKey } from '../json/reader.ts'
+import { GatewayError } from '../spec/error.ts'
+import type { Mistake } from '../spec/error.ts'
+import { isObject } from '../spec/json.ts'
+import type { Json, JsonObject } from '../spec/json.ts'
+import type { Ingress } from '../spec/slots.ts'
+import type { Bag, StageRun } from '../pipeline/run.ts'
+import { clientJson, clientOutline } from './client-json.ts'
+
+/** Bytes, keys, levels and mistakes: most that a body may have, and that are told of it. */
+const byteLimit = 1024 * 1024
+const memberLimit = 100_000
+const deepest = 32
+const toldMistakes = 50
+
+const json = 'application/json'
+
+/** Reads the bodies that a schema describes. */
+export interface InputReader {
+  /**
+   * The body of a request, defaults filled in; `{}` where it has none. Rejects with `unsupported_media_type` for anything
+   * but `application/json`, `request_too_large` beyond 1 MiB, `invalid_json`, also for a key that stands there twice, and
+   * with everything at once that the schema says is wrong: `missing_field`, `unknown_field`, `invalid_field`.
+   */
+  read(ingress: Ingress): Promise<JsonObject>
+  /** What the first request would have to wait for. */
+  prepare(): void
+}
+
+/** A stage that gets what was read beside its slots. */
+export function withInput(run: StageRun, reader: InputReader): StageRun {
+  return (slots, scope, settle) =>
+    reader.read(slots.ingress as Ingress).then((input) => run({ ...slots, input } as Bag, scope, settle))
+}
+
+export function inputReader(schema: object): InputReader {
+  const prepared = () => {
+    const known = compiled.get(schema)
+    if (known) return known
+    const made = compileSchema(schema)
+    compiled.set(schema, made)
+    return made
+  }
+  return {
+    prepare: () => void prepared(),
+    async read(ingress) {
+      const value = await readValue(ingress)
+      const valid = prepared()
+      if (valid(value)) return value as JsonObject
+      throw refusal(mistakesOf(schemaProblems(valid.errors ?? []), value))
+    },
+  }
+}
+
+const compiled = new WeakMap<object, ValidateFunction>()
+
+async function readValue(ingress: Ingress): Promise<Json> {
+  const { transport, headers } = ingress
+  const type = headers['content-type']
+  // A page of another site can send a form without being asked whether it may, but no JSON.
+  if (type !== undefined && transport === 'http') accept(type)
+  const { bytes } = await ingress.body(byteLimit)
+  if (bytes.length === 0) return {}
+  if (type === undefined && transport === 'http') accept('')
+  if (!isUtf8(bytes)) throw new GatewayError('invalid_json', { reason: 'it is not UTF-8' })
+  const text = bytes.toString()
+  const found = clientOutline(text, memberLimit, undefined, deepest)
+  const value = clientJson(text, { found, sent: true }) as Json
+  const repeated = repeatedKey(text)
+  if (repeated !== undefined)
+    throw new GatewayError('invalid_json', { reason: `the key "${shown(repeated)}" stands there twice` })
+  return value
+}
+
+function accept(type: string): void {
+  const given = type.split(';', 1)[0]?.trim().toLowerCase()
+  if (given !== json) throw new GatewayError('unsupported_media_type', { given, expected: json })
+}
+
+function refusal(mistakes: readonly Mistake[]): GatewayError {
+  const [first = { param: null, code: 'invalid_field', message: 'The body is not valid.' }] = mistakes
+  const code = first.code as 'invalid_field'
+  const param = first.param === null ? {} : { param: first.param }
+  return new GatewayError(code, param, { message: first.message, errors: mistakes.slice(0, toldMistakes) })
+}
+
+/** Everything that is wrong, in the order in which it stands in the body; what is missing comes after what is there. */
+function mistakesOf(problems: readonly SchemaProblem[], body: Json): Mistake[] {
+  return problems
+    .map((problem) => ({ problem, at: positionOf(problem, body) }))
+    .sort((left, right) => compare(left.at, right.at))
+    .map(({ problem }) => mistakeOf(problem, body))
+}
+
+function mistakeOf({ keyword, path, key, message, hint }: SchemaProblem, body: Json): Mistake {
+  if (keyword === 'required' && key !== undefined) {
+    const param = place([...path, key], body)
+    return { param, code: 'missing_field', message: `${param} is missing.` }
+  }
+  if (keyword === 'additionalProperties' && key !== undefined) {
+    const param = place([...path, key], body)
+    return { param, code: 'unknown_field', message: `There is no field ${param}${hint || '.'}` }
+  }
+  const param = path.length === 0 ? null : place(path, body)
+  const end = message.endsWith('?') ? '' : '.'
+  return { param, code: 'invalid_field', message: `${param ?? 'The body'} ${message}${end}` }
+}
+
+/** The place of a value among all of the body, a number for each level. */
+function positionOf({ path, key }: SchemaProblem, body: Json): number[] {
+  let inside: Json | undefined = body
+  return [...path, ...(key === undefined ? [] : [key])].map((step) => {
+    const keys: string[] = typeof inside === 'object' && inside !== null ? Object.keys(inside) : []
+    inside = memberOf(inside, step)
+    const index = keys.indexOf(step)
+    return index < 0 ? Infinity : index
+  })
+}
+
+function compare(left: readonly number[], right: readonly number[]): number {
+  for (const [index, one] of left.entries()) {
+    const other = right[index]
+    if (other === undefined) return 1
+    if (one !== other) return one < other ? -1 : 1
+  }
+  return left.length - right.length
+}
+
+/** `budget`, `usd` as `budget.usd`; an index of a list in brackets. */
+function place(path: readonly string[], body: Json): string {
+  let inside: Json | undefined = body
+  let text = ''
+  for (const step of path) {
+    text += Array.isArray(inside) ? `[${step}]` : `${text === '' ? '' : '.'}${shown(step)}`
+    inside = memberOf(inside, step)
+  }
+  return text
+}
+
+function memberOf(value: Json | undefined, step: string): Json | undefined {
+  if (Array.isArray(value)) return (value as readonly Json[])[Number(step)]
+  return isObject(value) ? value[step] : undefined
+}
+
+/** A name from outside, short enough to be repeated. */
+function shown(name: string): string {
+  return name.length > 64 ? `${name.slice(0, 64)}…` : name
+}
