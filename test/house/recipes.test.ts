@@ -15,6 +15,8 @@ describe('recipes', () => {
     })
     try {
       await cp(recipes, join(here.folder, 'pipelines'), { recursive: true })
+      // The plugins that some of them use.
+      await cp(recipes, join(here.folder, 'plugins'), { recursive: true, filter: (file) => !file.endsWith('.yaml') })
       const { status: checked, out: found } = await here.run('check')
       expect(checked, found.join('\n')).to.equal(0)
       const files = (await readdir(recipes)).map((file) => basename(file))

@@ -32,7 +32,7 @@ const words = [
   'Rome',
   'Cats',
 ]
-const plugin = join(import.meta.dirname, 'mask.ts')
+const plugin = join(import.meta.dirname, '..', '..', '..', 'docs', 'recipes', 'mask.ts')
 
 function hidden(where: string, said: string) {
   for (const word of words)
