@@ -112,8 +112,13 @@ const longestPath = 256
 
 function nothingAt(method: string, path: string, endpoints: ReadonlyMap<string, Endpoint>): GatewayError {
   const shown = path.slice(0, longestPath)
-  const paths = new Set([...endpoints.values()].map((endpoint) => endpoint.path))
-  const hint = path.length > longestPath ? '' : didYouMean(path, paths)
+  const all = [...endpoints.values()]
+  // Its further routes are aliases, for clients that are set up in odd ways.
+  const first = new Set(all.flatMap(({ pipeline }) => pipeline.routes.slice(0, 1).map((route) => route.path)))
+  const hint =
+    path.length > longestPath
+      ? ''
+      : didYouMean(path, first) || didYouMean(path, new Set(all.map((endpoint) => endpoint.path)))
   const message = hint === '' ? {} : { message: `Nothing is served at ${method} ${shown}${hint}` }
   return new GatewayError('not_found', { method, path: shown }, message)
 }

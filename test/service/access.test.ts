@@ -91,6 +91,9 @@ describe('who may use what', () => {
     }
     for (const path of ['/v1/chat/completion', '/v1/chats/completions', '/V1/chat/completions'])
       expect(await said(path)).to.equal(`Nothing is served at POST ${path}; did you mean "/v1/chat/completions"?`)
+    expect(await said('/v1/v1/message')).to.equal(
+      'Nothing is served at POST /v1/v1/message; did you mean "/v1/messages"?',
+    )
     expect(await said('/v1/teapots/short/and/stout')).to.equal('Nothing is served at POST /v1/teapots/short/and/stout.')
     expect(await said(`/v1/chat/completion${'s'.repeat(1_000)}`)).not.to.include('did you mean')
   })
