@@ -1,9 +1,11 @@
 import { resolve } from 'node:path'
+import type { Command } from 'commander'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Registry } from '../config/registry.ts'
 import { didYouMean } from '../config/suggest.ts'
 import { loadConfiguration } from '../live/configuration.ts'
 import type { Json } from '../spec/json.ts'
+import { declareCommand } from './declare-command.ts'
 import { makeProgram } from './program.ts'
 import { componentsOf, kinds } from './reference/components.ts'
 import type { Component, Kind } from './reference/components.ts'
@@ -44,13 +46,18 @@ async function reference(
 ): Promise<void> {
   const pages =
     kind === undefined
-      ? referencePages(
-          registry,
-          makeProgram({ ...terminal, environment: {} }, () => undefined),
-        )
+      ? referencePages(registry, programOf(registry, terminal))
       : new Map([[`${kind}.md`, componentsPage(kind, registry)]])
   if (out === undefined) terminal.out([...pages.values()].join('\n').trimEnd())
   else terminal.out(printWritten(await writeFiles(pages, resolve(terminal.folder, out)), out))
+}
+
+/** Every command, those of plugins too. */
+function programOf({ commands }: Registry, terminal: Terminal): Command {
+  const exit = () => undefined
+  const program = makeProgram({ ...terminal, environment: {} }, exit)
+  for (const command of commands.values()) declareCommand(program, command, terminal, exit)
+  return program
 }
 
 function find(kind: Kind, name: string, registry: Registry): Component {

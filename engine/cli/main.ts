@@ -4,7 +4,7 @@ import { CommanderError } from 'commander'
 import type { Command } from 'commander'
 import { makeProgram } from './program.ts'
 import { processTerminal } from './terminal.ts'
-import type { Terminal } from './terminal.ts'
+import type { CommonOptions, Terminal } from './terminal.ts'
 
 /** Runs the command line of this process and sets its exit code. A `.env` in the working directory is read first. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -32,8 +32,11 @@ function readEnvironment(terminal: Terminal): boolean {
 export async function run(words: readonly string[], terminal: Terminal): Promise<number> {
   let status = 0
   try {
-    const program = makeProgram(terminal, (code) => (status = code))
-    await program.parseAsync(commanded(words, program), { from: 'user' })
+    const exit = (code: number) => void (status = code)
+    const program = makeProgram(terminal, exit)
+    const given = commanded(words, program)
+    if (!isOwn(given, program)) await declarePlugins(program, given, terminal, exit)
+    await program.parseAsync(given, { from: 'user' })
     return status
   } catch (error) {
     return failed(error, terminal)
@@ -44,6 +47,30 @@ export async function run(words: readonly string[], terminal: Terminal): Promise
 function commanded(words: readonly string[], program: Command): readonly string[] {
   const asks = words.some((word) => ['-h', '--help', '--version'].includes(word))
   return asks || program.parseOptions([...words]).operands.length > 0 ? words : ['serve', ...words]
+}
+
+/** Whether the words are for a command of the engine: plugins are loaded only for another one, and to list all. */
+function isOwn(words: readonly string[], own: Command): boolean {
+  const [word] = own.parseOptions([...words]).operands
+  return words.includes('--version') || own.commands.some((command) => command.name() === word)
+}
+
+/** Adds the commands that the plugins of the configuration bring. What is wrong with one that cannot be loaded, says `check`. */
+async function declarePlugins(
+  program: Command,
+  words: readonly string[],
+  terminal: Terminal,
+  exit: (code: number) => void,
+): Promise<void> {
+  const { declareCommand } = await import('./declare-command.ts')
+  const { loadConfiguration } = await import('../live/configuration.ts')
+  const { environment, folder: root } = terminal
+  // Options that were read once would be there when they are read for the command.
+  const parser = makeProgram(terminal, () => undefined)
+  parser.parseOptions([...words])
+  const { config: file } = parser.opts<CommonOptions>()
+  const { registry } = await loadConfiguration({ file, root, environment })
+  for (const command of registry.commands.values()) declareCommand(program, command, terminal, exit)
 }
 
 /** Says what went wrong; what is no fault of ours is one line. */

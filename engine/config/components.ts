@@ -1,4 +1,5 @@
 import type { EitherCodec } from '../spec/codec.ts'
+import type { AnyCommand } from '../spec/command.ts'
 import { isDuration } from '../spec/duration.ts'
 import { isObject } from '../spec/json.ts'
 import type { ErrorReader, ErrorWriter } from '../spec/error.ts'
@@ -26,6 +27,7 @@ export type Component =
   | { readonly kind: 'signal'; readonly value: AnySignal }
   | { readonly kind: 'slot'; readonly value: AnySlot }
   | { readonly kind: 'service'; readonly value: AnyService }
+  | { readonly kind: 'command'; readonly value: AnyCommand }
   | { readonly kind: 'record'; readonly value: AnyRecord }
 
 /** What a default export is, or what is wrong with it. */
@@ -47,6 +49,8 @@ export function recognise(value: unknown): Component | { readonly problem: strin
       return isName(shape['name'])
         ? { kind: 'slot', value: value as unknown as AnySlot }
         : { problem: 'a slot needs a name of lower-case letters, digits, "-", "_" and "."' }
+    case 'command':
+      return problemOfCommand(shape) ?? { kind: 'command', value: value as unknown as AnyCommand }
     case 'service':
       return problemOfService(shape) ?? { kind: 'service', value: value as unknown as AnyService }
     case 'record':
@@ -124,6 +128,40 @@ function problemOfService(service: Record<string, unknown>): Problem {
   if (!isNames(uses)) return { problem: `${owner}: "uses" must be a list of services` }
   if (open !== undefined && typeof open !== 'function') return { problem: `${owner}: "open" must be a function` }
   return problemOfMigrations(owner, migrations) ?? problemOfSchema(owner, settings)
+}
+
+/** First words of the engine's own commands, and options that every command has. */
+export const ownCommands: readonly string[] = [
+  'serve',
+  'check',
+  'init',
+  'explain',
+  'list',
+  'schema',
+  'test',
+  'new',
+  'logs',
+  'key',
+  'help',
+]
+const ownOptions = ['config', 'json', 'help', 'version']
+
+function problemOfCommand(command: Record<string, unknown>): Problem {
+  const { name, uses, run, options } = command
+  if (typeof name !== 'string' || !/^[a-z][a-z0-9-]*( [a-z][a-z0-9-]*)?$/.test(name))
+    return { problem: 'a command needs a name of one word or two, of lower-case letters, digits and "-"' }
+  const owner = `command "${name}"`
+  if (ownCommands.includes(name.split(' ')[0] ?? ''))
+    return { problem: `${owner}: the engine has a command of this word` }
+  if (!isNames(uses)) return { problem: `${owner}: "uses" must be a list of services` }
+  if (typeof run !== 'function') return { problem: `${owner} has no run function` }
+  const fields = isObject(options) && isObject(options['properties']) ? Object.keys(options['properties']) : []
+  const taken = fields.find((field) => ownOptions.includes(field))
+  if (taken !== undefined) return { problem: `${owner}: every command has an option "${taken}" already` }
+  const places = command['arguments']
+  if (!isNames(places) || !(places as string[]).every((place) => fields.includes(place)))
+    return { problem: `${owner}: "arguments" must be a list of its options` }
+  return problemOfSchema(owner, options)
 }
 
 function problemOfMigrations(owner: string, migrations: unknown): Problem {

@@ -1,5 +1,6 @@
 import { isAbsolute, relative } from 'node:path'
 import type { EitherCodec } from '../spec/codec.ts'
+import type { AnyCommand } from '../spec/command.ts'
 import type { Plugin } from '../spec/plugin.ts'
 import type { AnyProvider } from '../spec/provider.ts'
 import type { AnyRecord } from '../spec/record.ts'
@@ -29,6 +30,8 @@ export interface Registry {
   /** Those of the engine, and those that plugins declare. */
   readonly slots: ReadonlyMap<string, AnySlot>
   readonly services: ReadonlyMap<string, AnyService>
+  /** By their words. */
+  readonly commands: ReadonlyMap<string, AnyCommand>
   /** Types of records. */
   readonly records: ReadonlyMap<string, AnyRecord>
   /** A plugin could not be loaded: a word that nothing here knows may be one of its. */
@@ -57,6 +60,7 @@ export function assemble(found: readonly Found[]): { registry: Registry; diagnos
   const signals = new Map<string, AnySignal>()
   const slots = new Map<string, AnySlot>()
   const services = new Map<string, AnyService>()
+  const commands = new Map<string, AnyCommand>()
   const records = new Map<string, AnyRecord>()
   const put = <T>(map: Map<string, T>, kind: Component['kind'], name: string, value: T, by: Found) => {
     const owner = owners.get(`${kind} ${name}`)
@@ -78,10 +82,11 @@ export function assemble(found: readonly Found[]): { registry: Registry; diagnos
           signals: votes = [],
           slots: values = [],
           services: shared = [],
+          commands: words = [],
           records: kept = [],
         } = component.value
         put(plugins, 'plugin', name, component.value, given)
-        return [...inner, ...spoken, ...types, ...votes, ...values, ...shared, ...kept].forEach((part) =>
+        return [...inner, ...spoken, ...types, ...votes, ...values, ...shared, ...words, ...kept].forEach((part) =>
           add({ ...given, value: part }),
         )
       }
@@ -97,6 +102,8 @@ export function assemble(found: readonly Found[]): { registry: Registry; diagnos
         return put(slots, 'slot', component.value.name, component.value, given)
       case 'service':
         return put(services, 'service', component.value.name, component.value, given)
+      case 'command':
+        return put(commands, 'command', component.value.name, component.value, given)
       case 'record':
         return put(records, 'record', component.value.name, component.value, given)
     }
@@ -107,11 +114,11 @@ export function assemble(found: readonly Found[]): { registry: Registry; diagnos
   const report: ReportOf = ({ kind, name }, code, message) =>
     diagnostics.push(inFile(owners.get(`${kind} ${name}`)?.from ?? '', code, message))
   checkSlots(stages, slots, report)
-  checkUses({ stages, providers, services }, report)
+  checkUses({ stages, providers, services, commands }, report)
   checkSections(services, report)
   checkPlaces(records, report)
   checkNamed({ stages, records }, report)
-  const components = { plugins, stages, codecs, providers, signals, slots, services, records }
+  const components = { plugins, stages, codecs, providers, signals, slots, services, commands, records }
   return { registry: { ...components, incomplete: diagnostics.length > 0 }, diagnostics }
 }
 

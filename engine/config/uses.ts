@@ -1,4 +1,7 @@
+import type { AnyCommand } from '../spec/command.ts'
+import type { AnyProvider } from '../spec/provider.ts'
 import type { AnyService } from '../spec/service.ts'
+import type { AnyStage } from '../spec/stage.ts'
 import type { Component } from './components.ts'
 import type { Registry } from './registry.ts'
 import { didYouMean } from './suggest.ts'
@@ -12,10 +15,10 @@ export type ReportOf = (
 
 /** Finds services that something uses and that are not there, and services that use each other in a circle. */
 export function checkUses(
-  { stages, providers, services }: Pick<Registry, 'stages' | 'providers' | 'services'>,
+  { stages, providers, services, commands }: Pick<Registry, 'stages' | 'providers' | 'services' | 'commands'>,
   report: ReportOf,
 ): void {
-  for (const user of [...stages.values(), ...providers.values(), ...services.values()])
+  for (const user of [stages, providers, services, commands].flatMap((all): readonly User[] => [...all.values()]))
     for (const used of user.uses ?? []) {
       if (services.has(used)) continue
       const message = `${user.kind} "${user.name}" uses the service "${used}", which is not there`
@@ -27,6 +30,8 @@ export function checkUses(
     report(first, 'service-cycle', `services use each other in a circle: ${names.join(' -> ')}`)
   }
 }
+
+type User = AnyStage | AnyProvider | AnyService | AnyCommand
 
 /** Services, none of them in a circle, in an order in which each stands behind those that it uses. */
 export function inOrder(services: Services): AnyService[] {

@@ -1,4 +1,5 @@
 import type { EitherCodec } from './codec.ts'
+import type { AnyCommand } from './command.ts'
 import type { AnyProvider } from './provider.ts'
 import type { AnyRecord } from './record.ts'
 import type { AnyService } from './service.ts'
@@ -17,6 +18,7 @@ export interface Plugin {
   readonly signals?: readonly AnySignal[]
   readonly slots?: readonly AnySlot[]
   readonly services?: readonly AnyService[]
+  readonly commands?: readonly AnyCommand[]
   readonly records?: readonly AnyRecord[]
 }
 

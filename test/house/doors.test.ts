@@ -9,12 +9,13 @@ import { root } from './sources.ts'
 const promised = {
   'engine/index.ts': {
     values: `
-      GatewayError Refusal defineClientCodec defineCodec definePlugin defineProvider defineRecord defineService
+      GatewayError Refusal defineClientCodec defineCodec defineCommand definePlugin defineProvider defineRecord defineService
       defineSignal defineSlot defineStage defineUpstreamCodec noConfig`,
     types: `
-      AllRecords Amendment Annotation Answer AnswerContent Answering AnyClientCodec AnyCodec AnyProvider AnyRecord
+      AllRecords Amendment Annotation Answer AnswerContent Answering AnyClientCodec AnyCodec AnyCommand AnyProvider AnyRecord
       AnyService AnySignal AnySlot AnyStage AnyUpstreamCodec Ask Asked AudioPart Bill Body BodyReader ByteBudget
-      CacheMark Call Candidate Catalog ChoiceQuestion ClientCodec Codec Completion ConfigOf Configured Cost
+      CacheMark Call Candidate Catalog ChoiceQuestion ClientCodec Codec CommandOutput CommandParts Completion
+      ConfigOf Configured Cost
       CustomTool DecideAnswer DecideQuestion DecideReply DecideRequest DispatchOptions Dispatched EitherCodec End
       Envelope ErrorCode ErrorDialect ErrorOptions ErrorReader ErrorRow ErrorWriter EventHandler EventMap EventOf
       EventReader EventWriter Evidence Facts Failure FilePart Flaw Flow Format Frame Framing FunctionTool

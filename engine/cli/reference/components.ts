@@ -250,6 +250,7 @@ function describePlugin(plugin: Plugin): Component {
       names('signals', plugin.signals),
       names('slots', plugin.slots),
       names('services', plugin.services),
+      names('commands', plugin.commands),
       names('records', plugin.records),
     ].flat(),
     fields: [],

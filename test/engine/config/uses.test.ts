@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { makeProgram } from '../../../engine/cli/program.ts'
+import { ownCommands } from '../../../engine/config/components.ts'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
 import { assemble } from '../../../engine/config/registry.ts'
 import { inOrder } from '../../../engine/config/uses.ts'
@@ -61,6 +63,44 @@ describe('uses', () => {
       '1.ts:1:1: service "b": server_config.limits.two belongs to the service "a" [duplicate]',
       '2.ts:1:1: service "c": server_config.logging.level belongs to the engine [duplicate]',
     ])
+  })
+
+  it('finds what is wrong with a command', () => {
+    const fields = settings('key')
+    const command = (name: string, more: object = {}) => ({
+      kind: 'command',
+      name,
+      summary: 's.',
+      options: fields,
+      arguments: [],
+      uses: [],
+      run: () => Promise.resolve(0),
+      ...more,
+    })
+    expect(
+      assembled(
+        command('ledger show', { uses: ['ledger'] }),
+        command('key rotate'),
+        command('Bad'),
+        command('a b c'),
+        command('a', { arguments: ['name'] }),
+        command('b', { options: settings('json') }),
+        command('c', { run: undefined }),
+      ).found,
+    ).to.deep.equal([
+      '1.ts:1:1: command "key rotate": the engine has a command of this word [component]',
+      '2.ts:1:1: a command needs a name of one word or two, of lower-case letters, digits and "-" [component]',
+      '3.ts:1:1: a command needs a name of one word or two, of lower-case letters, digits and "-" [component]',
+      '4.ts:1:1: command "a": "arguments" must be a list of its options [component]',
+      '5.ts:1:1: command "b": every command has an option "json" already [component]',
+      '6.ts:1:1: command "c" has no run function [component]',
+      '0.ts:1:1: command "ledger show" uses the service "ledger", which is not there [unknown-service]',
+    ])
+  })
+
+  it('keeps plugins from the words of all commands of the engine', () => {
+    const program = makeProgram({ environment: {} } as never, () => undefined)
+    expect([...ownCommands].sort()).to.deep.equal([...program.commands.map((one) => one.name()), 'help'].sort())
   })
 
   it('refuses what is no service', () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { GatewayError, Refusal, definePlugin, defineService, defineStage, noConfig } from 'sluice'
+import { GatewayError, Refusal, defineCommand, definePlugin, defineService, defineStage, noConfig } from 'sluice'
 
 /** What an API key may still spend, and who is inside. */
 interface Purse {
@@ -8,6 +8,7 @@ interface Purse {
   /** Whether there was room for one more; then `leave` follows. */
   enter(): boolean
   leave(): void
+  spent(least: number, key?: string): Promise<readonly { key_id: string; spent: number }[]>
 }
 
 declare module 'sluice' {
@@ -89,6 +90,13 @@ const purse = defineService({
             },
             enter: () => shared.inside < shared.room && ++shared.inside > 0,
             leave: () => void shared.inside--,
+            spent: (least, key) =>
+              host.database
+                .selectFrom('purse')
+                .select(['key_id', 'spent'])
+                .where('spent', '>=', least)
+                .$if(key !== undefined, (rows) => rows.where('key_id', '=', key as string))
+                .execute(),
           },
           live: () => void (shared.room = atOnce),
           close: () => host.log.info(`purse of ${credits} closed`),
@@ -148,9 +156,32 @@ const gate = defineStage({
   },
 })
 
+const show = defineCommand({
+  name: 'purse show',
+  summary: 'Show what API keys have spent.',
+  options: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      key: { type: 'string', minLength: 3, description: 'Id of an API key; absent: all.' },
+      at_least: { type: 'integer', minimum: 0, default: 1, description: 'Only those that have spent so much.' },
+    },
+  } as const,
+  arguments: ['key'],
+  uses: ['purse'],
+  async run({ key, at_least: least }, services, { json, out, error }) {
+    if (key === 'nobody') throw new Refusal('nobody has no purse')
+    const rows = await services.purse.spent(least, key)
+    if (rows.length === 0) error('Nothing was spent.')
+    for (const row of rows) out(json ? JSON.stringify(row) : `${row.key_id}: ${row.spent}`)
+    return rows.length === 0 ? 1 : 0
+  },
+})
+
 export default definePlugin({
   name: 'purse',
   summary: 'Credits of API keys.',
   services: [purse],
   stages: [hold, enter, gate],
+  commands: [show],
 })

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { run } from '../../../engine/cli/main.ts'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
 import { startFolder } from '../../support/folder.ts'
 import type { FolderGateway } from '../../support/folder.ts'
@@ -121,6 +122,34 @@ describe('a service of an outsider', function () {
       expect(await limits({ credits: 1_000, at_once: 101 })).to.deep.equal([])
       const { body } = await gateway.ready()
       expect(body).to.deep.include({ degraded: ['purse'] })
+    })
+
+    it('has a command of its own, which sees what a running gateway has written', async () => {
+      await limits({ credits: 5 })
+      const say = async (...words: readonly string[]) => {
+        const said: string[] = []
+        const tell = (text: string) => said.push(text)
+        const { folder } = gateway
+        const terminal = { environment: {}, folder, interactive: false, out: tell, error: tell, style: String }
+        const status = await run(['--config', 'sluice.yaml', ...words], terminal)
+        return { status, said: said.join('\n') }
+      }
+      expect(await say('purse', 'show')).to.deep.equal({ status: 1, said: 'Nothing was spent.' })
+      expect(await statusOf('/acme/held')).to.equal(200)
+      await settled(1)
+      expect(await say('purse', 'show')).to.deep.equal({ status: 0, said: 'file:test: 1' })
+      const one = await say('--json', 'purse', 'show', 'file:test', '--at-least', '1')
+      expect(one).to.deep.equal({ status: 0, said: '{"key_id":"file:test","spent":1}' })
+      expect(await say('purse', 'show', '--at-least', '2')).to.deep.equal({ status: 1, said: 'Nothing was spent.' })
+      expect(await say('purse', 'show', 'x', '--at-least=-1')).to.deep.equal({
+        status: 2,
+        said: 'sluice: --key must have at least 3 characters\n--at-least must be at least 0',
+      })
+      expect(await say('purse', 'show', 'nobody')).to.deep.equal({ status: 2, said: 'sluice: nobody has no purse' })
+      expect((await say('purse', 'shw')).status).to.equal(2)
+      const { said } = await say('--help')
+      expect(said).to.include('purse').and.include('serve')
+      expect((await say('purse', 'show', '--help')).said).to.include('--at-least <at_least>')
     })
 
     it('frees a place before a slow end', async () => {

@@ -1,0 +1,63 @@
+import { Argument, Option } from 'commander'
+import type { Command } from 'commander'
+import type { AnyCommand } from '../spec/command.ts'
+import type { Json } from '../spec/json.ts'
+import type { CommonOptions, Terminal } from './terminal.ts'
+
+/** What the command line shows of a schema. */
+interface Field {
+  readonly type?: string | readonly string[]
+  readonly description?: string
+  readonly default?: Json
+  readonly enum?: readonly string[]
+}
+
+/** Adds a command of a plugin to the program, and the group that its first word names. */
+export function declareCommand(
+  program: Command,
+  command: AnyCommand,
+  terminal: Terminal,
+  exit: (code: number) => void,
+): void {
+  const { properties = {}, required = [] } = command.options as {
+    properties?: Readonly<Record<string, Field>>
+    required?: readonly string[]
+  }
+  const words = command.name.split(' ')
+  const [group = '', word = group] = words
+  const parent = words.length > 1 ? groupOf(program, group) : program
+  const declared = parent.command(word).description(command.summary)
+  for (const name of command.arguments) {
+    const { type, description } = properties[name] ?? {}
+    const text = `${name}${type === 'array' ? '...' : ''}`
+    declared.addArgument(new Argument(required.includes(name) ? `<${text}>` : `[${text}]`, description))
+  }
+  const options = Object.entries(properties).filter(([name]) => !command.arguments.includes(name))
+  for (const [name, field] of options) declared.addOption(optionOf(name, field))
+  declared.action(async function (this: Command, ...given: unknown[]) {
+    const all = this.optsWithGlobals<CommonOptions & Record<string, Json | undefined>>()
+    const named = options.map(([name]) => [name, all[camelCase(name)]] as const)
+    const placed = command.arguments.map((name, index) => [name, given[index] as Json | undefined] as const)
+    const values = [...named, ...placed].filter(([, value]) => value !== undefined)
+    const { runCommand } = await import('./plugin-command.ts')
+    exit(await runCommand(command, Object.fromEntries(values), all, terminal))
+  })
+}
+
+function groupOf(program: Command, name: string): Command {
+  const known = program.commands.find((command) => command.name() === name)
+  return known ?? program.command(name).description(`Commands that begin with "${name}".`)
+}
+
+function optionOf(name: string, { type, description, default: usual, enum: values }: Field): Option {
+  const flag = `--${name.replaceAll('_', '-')}`
+  const value = type === 'boolean' ? '' : type === 'array' ? ` <${name}...>` : ` <${name}>`
+  const option = new Option(flag + value, description)
+  if (values) option.choices(values)
+  return usual === undefined ? option : option.default(usual)
+}
+
+/** The name by which the parser hands an option out. */
+function camelCase(name: string): string {
+  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+}

@@ -1,0 +1,50 @@
+import type { JSONSchema } from 'json-schema-to-ts'
+import type { ConfigOf } from './config.ts'
+import type { ServiceName, Views } from './service.ts'
+
+/** Where a command writes what it has to say. */
+export interface CommandOutput {
+  /** Results are wanted as JSON. */
+  readonly json: boolean
+  /** Prints lines to standard output: results. */
+  readonly out: (text: string) => void
+  /** Prints lines to standard error. */
+  readonly error: (text: string) => void
+  /** Aborts when nobody reads standard output any more: no reason to go on for ever. */
+  readonly unread?: AbortSignal
+}
+
+/** A command of the command line: `sluice <name>`. */
+export interface CommandParts<S, U extends ServiceName> {
+  /** Its word, or two for one of a group: `logs`, `key create`. */
+  readonly name: string
+  readonly summary: string
+  /**
+   * JSON Schema of what it is given; every property has a description. A property is an option of its name
+   * (`--max-rows` for `max_rows`): a boolean is a flag, a list takes several words.
+   */
+  readonly options: S
+  /** Properties that are given by their place, without a name. */
+  readonly arguments?: readonly (keyof ConfigOf<S> & string)[]
+  /** Services whose views it is run with. They are opened beside those of gateways that are running. */
+  readonly uses?: readonly U[]
+  /** Answers the exit code: 0 fine, 1 a failure. A `Refusal` is wrong use: one line, exit code 2. */
+  run(options: ConfigOf<S>, services: Views<U>, output: CommandOutput): Promise<number>
+}
+
+/** A declared command, as a registry holds it: run only with options that its own schema accepted. */
+export interface AnyCommand {
+  readonly kind: 'command'
+  readonly name: string
+  readonly summary: string
+  readonly options: JSONSchema
+  readonly arguments: readonly string[]
+  readonly uses: readonly string[]
+  // oxlint-disable-next-line typescript/no-explicit-any
+  run(options: any, services: any, output: CommandOutput): Promise<number>
+}
+
+/** Declares a command. */
+export function defineCommand<const S, const U extends ServiceName = never>(command: CommandParts<S, U>): AnyCommand {
+  return { kind: 'command', arguments: [], uses: [], ...command } as AnyCommand
+}
