@@ -53,7 +53,11 @@ const plainSlots: readonly AnySlot[] = [
     summary: 'A piece of work that no client waits for.',
     fields: { id: 'text', input: 'anything' },
   }),
-  defineSlot({ name: 'principal', summary: 'Who asks.', fields: { keyId: 'text', name: 'text', models: 'list' } }),
+  defineSlot({
+    name: 'principal',
+    summary: 'Who asks.',
+    fields: { kind: 'text', id: 'text', name: 'text', role: 'text', models: 'list' },
+  }),
   defineSlot({
     name: 'request',
     summary: 'The parsed request.',

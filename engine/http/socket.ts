@@ -142,14 +142,14 @@ export class Sockets {
       return { refused, goodbye }
     }
     if (closing()) return { refused: new GatewayError('draining', {}, { retryAfter: 1 }), goodbye: stopping }
-    const counted = [this.#addresses.add(upgrade.remote), principal ? this.#keys.add(principal.keyId) : () => undefined]
+    const counted = [this.#addresses.add(upgrade.remote), principal ? this.#keys.add(principal.id) : () => undefined]
     const uncount = () => counted.forEach((remove) => remove?.())
     if (counted.includes(undefined)) {
       uncount()
       return { refused: new GatewayError('overloaded', {}, { retryAfter: 1 }), goodbye: tooMany }
     }
     stream.once('close', uncount)
-    return { share: this.#shares.of(principal ? `key ${principal.keyId}` : `address ${upgrade.remote}`) }
+    return { share: this.#shares.of(principal ? `${principal.kind} ${principal.id}` : `address ${upgrade.remote}`) }
   }
 
   #open(socket: WebSocket, stream: Duplex, upgrade: Upgrade, share: ByteBudget): void {

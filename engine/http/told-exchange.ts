@@ -45,7 +45,7 @@ function known(slots: Bag, { outcome }: Ended): Partial<ToldExchange> {
     result,
     bytes,
     ...(firstByte === undefined ? {} : { firstByte }),
-    ...(principal ? { key: { id: principal.keyId, name: principal.name } } : {}),
+    ...(principal?.kind === 'key' ? { key: { id: principal.id, name: principal.name } } : {}),
     ...(request ? { operation: request.operation, protocol: request.protocol, stream: request.stream } : {}),
     ...(model ? { model: model.model.name, provider: model.provider.name } : {}),
     ...(bill ? { bill } : {}),

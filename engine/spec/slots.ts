@@ -66,12 +66,15 @@ export interface Session {
   delete(word: string): void
 }
 
-/** Who asks. */
+/** Who asks: a program with an API key, or a member who has signed in. */
 export interface Principal {
-  /** Id of the API key's record. */
-  readonly keyId: string
+  readonly kind: 'key' | 'member'
+  /** Id of its record. */
+  readonly id: string
   readonly name: string
-  /** Models the key may use; undefined: all. */
+  /** What it may do, such as `admin`; API keys have none. */
+  readonly role?: string
+  /** Models it may use; undefined: all. */
   readonly models?: ReadonlySet<string>
 }
 

@@ -243,8 +243,8 @@ export class ApiKeys implements Keys {
   }
 }
 
-function principalOf(keyId: string, name: string, models: readonly string[] | undefined): Principal {
-  return Object.freeze({ keyId, name, ...(models === undefined ? {} : { models: new Set(models) }) })
+function principalOf(id: string, name: string, models: readonly string[] | undefined): Principal {
+  return Object.freeze({ kind: 'key', id, name, ...(models === undefined ? {} : { models: new Set(models) }) })
 }
 
 /** A list that cannot be read allows nothing: a damaged row must not widen what a key may do. */

@@ -38,7 +38,7 @@ function rowOf(type: string, slots: Slots, scope: Scope, host: Host): LogRow {
     id: scope.id,
     at: Math.round(Date.now() - scope.elapsed()),
     type,
-    keyId: principal?.keyId ?? null,
+    keyId: principal?.kind === 'key' ? principal.id : null,
     requested: request?.model.slice(0, 256) || null,
     model: served.model,
     provider: served.provider,

@@ -83,7 +83,8 @@ export async function testHouse(): Promise<TestHouse> {
     log: pino({ base: null }, { write: (line) => void lines.push(JSON.parse(line)) }),
     keysFor: ({ api_keys }) => ({
       ...noKeys,
-      find: (text) => (api_keys.some(({ key }) => key === text) ? { keyId: '1', name: 'dev' } : undefined),
+      find: (text) =>
+        api_keys.some(({ key }) => key === text) ? { kind: 'key' as const, id: '1', name: 'dev' } : undefined,
     }),
     protect: (values) => void secrets.push(...values),
   }

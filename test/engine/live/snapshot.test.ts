@@ -60,7 +60,7 @@ describe('snapshot', () => {
     const { pipelines, version } = await good()
     const slots = { ingress: { path: 'text-of-dev' } } as unknown as Bag
     await execute(pipelines.get('p')!, slots, new TestScope())
-    expect(slots.principal).to.deep.equal({ keyId: '1', name: 'dev' })
+    expect(slots.principal).to.deep.equal({ kind: 'key' as const, id: '1', name: 'dev' })
     const { status } = slots.reply as unknown as {
       status: { draining: boolean; degraded: string[]; config: { version: string } }
     }

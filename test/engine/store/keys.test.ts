@@ -25,13 +25,13 @@ function contract(open: () => Promise<Database>): void {
     const [row] = await database.query.selectFrom('api_keys').selectAll().execute()
     expect(row).to.include({ id, name: 'app', hash: hash('sha256', text), hint: text.slice(-4), models: '["small"]' })
     expect(JSON.stringify(row)).not.to.include(text)
-    expect(keys.find(text)).to.deep.equal({ keyId: id, name: 'app', models: new Set(['small']) })
+    expect(keys.find(text)).to.deep.equal({ kind: 'key' as const, id: id, name: 'app', models: new Set(['small']) })
   })
 
   it('answers the same frozen principal every time', async () => {
     const { id, text } = await keys.createKey({ name: 'app' })
     const principal = keys.find(text)
-    expect(principal).to.deep.equal({ keyId: id, name: 'app' })
+    expect(principal).to.deep.equal({ kind: 'key' as const, id: id, name: 'app' })
     expect(principal).to.be.frozen.and.to.equal(keys.find(text))
   })
 
@@ -52,7 +52,7 @@ function contract(open: () => Promise<Database>): void {
     const declared = Array.from({ length: 1_100 }, (_, index) => ({ name: `k${index}`, key: `key-number-${index}` }))
     keys.declare(declared)
     for (let round = 0; round < 2; round += 1)
-      for (const { name, key } of declared) expect(keys.find(key)).to.include({ keyId: `file:${name}` })
+      for (const { name, key } of declared) expect(keys.find(key)).to.include({ id: `file:${name}` })
     keys.declare([])
     expect(keys.find('key-number-7')).to.equal(undefined)
   })
@@ -61,7 +61,7 @@ function contract(open: () => Promise<Database>): void {
     const { id, text } = await new ApiKeys(database).createKey({ name: 'elsewhere' })
     expect(keys.find(text)).to.equal(undefined)
     await keys.refresh()
-    expect(keys.find(text)).to.include({ keyId: id })
+    expect(keys.find(text)).to.include({ id: id })
   })
 
   /** The database, counting how often all keys are read. */
@@ -87,7 +87,7 @@ function contract(open: () => Promise<Database>): void {
     expect(watched.reads).to.equal(0)
     const first = await new ApiKeys(database).createKey({ name: 'elsewhere' })
     expect(searching.find(first.text)).to.equal(undefined)
-    expect(await searching.search(first.text)).to.include({ keyId: first.id })
+    expect(await searching.search(first.text)).to.include({ id: first.id })
     expect(watched.reads).to.equal(1)
     const second = await new ApiKeys(database).createKey({ name: 'after it' })
     const strangers = Array.from({ length: 500 }, (_, index) => `sk-sluice-${String(index).padStart(43, 'x')}`)
@@ -111,7 +111,7 @@ function contract(open: () => Promise<Database>): void {
     expect([await polling.poll(), watched.reads]).to.deep.equal([false, 1])
     const { id, text } = await new ApiKeys(database).createKey({ name: 'elsewhere' })
     expect([await polling.poll(), watched.reads]).to.deep.equal([true, 2])
-    expect(polling.find(text)).to.include({ keyId: id })
+    expect(polling.find(text)).to.include({ id: id })
     await database.query.updateTable('api_keys').set({ revoked_at: 1 }).where('id', '=', id).execute()
     expect([await polling.poll(), watched.reads]).to.deep.equal([true, 3])
     expect(polling.find(text)).to.equal(undefined)
@@ -129,7 +129,12 @@ function contract(open: () => Promise<Database>): void {
 
   it('finds keys of the file, and forgets those of the file before', () => {
     keys.declare([{ ...DECLARED, models: [] }])
-    expect(keys.find(DECLARED.key)).to.deep.equal({ keyId: 'file:dev', name: 'dev', models: new Set() })
+    expect(keys.find(DECLARED.key)).to.deep.equal({
+      kind: 'key' as const,
+      id: 'file:dev',
+      name: 'dev',
+      models: new Set(),
+    })
     keys.declare([{ name: 'other', key: 'another-key-of-the-file' }])
     expect(keys.find(DECLARED.key)).to.equal(undefined)
     keys.declare([
@@ -137,7 +142,11 @@ function contract(open: () => Promise<Database>): void {
       { name: 'other', key: 'another-key-of-the-file' },
     ])
     expect(keys.find(DECLARED.key)).to.equal(undefined)
-    expect(keys.find('another-key-of-the-file')).to.deep.equal({ keyId: 'file:other', name: 'other' })
+    expect(keys.find('another-key-of-the-file')).to.deep.equal({
+      kind: 'key' as const,
+      id: 'file:other',
+      name: 'other',
+    })
   })
 
   it('does not find what is not exactly a key', async () => {

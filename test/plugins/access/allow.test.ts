@@ -12,7 +12,12 @@ function ask(
   asked = 'tiny',
   target?: object,
 ): { readonly candidates?: unknown } {
-  const principal = { keyId: '1', name: 'one', ...(models === undefined ? {} : { models: new Set(models) }) }
+  const principal = {
+    kind: 'key' as const,
+    id: '1',
+    name: 'one',
+    ...(models === undefined ? {} : { models: new Set(models) }),
+  }
   const slots = { principal, request: { model: asked }, target, candidates: [small, large] }
   return allow.build({}, {} as Host)(slots, new ExchangeScope()) as { readonly candidates?: unknown }
 }

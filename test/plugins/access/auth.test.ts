@@ -5,12 +5,13 @@ import type { Host, Principal } from '../../../engine/index.ts'
 import auth from '../../../plugins/access/auth.ts'
 
 const KEYS: ReadonlyMap<string, Principal> = new Map([
-  ['key-one-1', { keyId: '1', name: 'one' }],
-  ['key-two-2', { keyId: '2', name: 'two' }],
+  ['key-one-1', { kind: 'key' as const, id: '1', name: 'one' }],
+  ['key-two-2', { kind: 'key' as const, id: '2', name: 'two' }],
 ])
 
 function ask(headers: Readonly<Record<string, string | string[] | undefined>>, query = ''): unknown {
-  const search = (text: string) => Promise.resolve(text === 'key-new-3' ? { keyId: '3', name: 'new' } : undefined)
+  const search = (text: string) =>
+    Promise.resolve(text === 'key-new-3' ? { kind: 'key' as const, id: '3', name: 'new' } : undefined)
   const host = { keys: { find: (text: string) => KEYS.get(text), search } } as Partial<Host> as Host
   const ingress = { headers, query: new URLSearchParams(query) }
   return auth.build({ with: 'key' }, host)({ ingress }, new ExchangeScope())
@@ -33,9 +34,11 @@ describe('plugins/access/auth', () => {
 
   it('takes the key of either header, the scheme in any case', () => {
     for (const authorization of ['Bearer key-one-1', 'bearer key-one-1', 'BEARER   key-one-1 ']) {
-      expect(ask({ authorization })).to.deep.equal({ principal: { keyId: '1', name: 'one' } })
+      expect(ask({ authorization })).to.deep.equal({ principal: { kind: 'key' as const, id: '1', name: 'one' } })
     }
-    expect(ask({ 'x-api-key': 'key-two-2' })).to.deep.equal({ principal: { keyId: '2', name: 'two' } })
+    expect(ask({ 'x-api-key': 'key-two-2' })).to.deep.equal({
+      principal: { kind: 'key' as const, id: '2', name: 'two' },
+    })
   })
 
   it('takes the first valid of two', () => {

@@ -34,7 +34,12 @@ export interface Asked {
 
 /** What a listing stage answers. */
 export function ask(stage: AnyStage, { models, params = {}, headers = {} }: Asked = {}): unknown {
-  const principal = { keyId: '1', name: 'one', ...(models === undefined ? {} : { models: new Set(models) }) }
+  const principal = {
+    kind: 'key' as const,
+    id: '1',
+    name: 'one',
+    ...(models === undefined ? {} : { models: new Set(models) }),
+  }
   const { reply } = stage.build({}, host)(
     { ingress: { params, headers, query: new URLSearchParams() }, principal },
     new ExchangeScope(),

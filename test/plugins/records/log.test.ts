@@ -61,7 +61,7 @@ describe('plugins/records/log', () => {
     const row = rowOf(
       {
         ingress: { headers: { 'x-request-id': 'client_1.A-b' } },
-        principal: { keyId: 'k-1', name: 'app' },
+        principal: { kind: 'key' as const, id: 'k-1', name: 'app' },
         request: REQUEST,
         model: MODEL,
         upstream: { losses: [{ field: 'seed', because: 'messages has no seed' }] },

@@ -10,7 +10,12 @@ const find = (name: string) => models.find((model) => model.name === name || mod
 const host = { catalog: { models, find } as Partial<Catalog> } as Host
 
 function run(model: string, ...allowed: readonly string[]) {
-  const principal: Principal = { keyId: '1', name: 'one', ...(allowed.length > 0 ? { models: new Set(allowed) } : {}) }
+  const principal: Principal = {
+    kind: 'key' as const,
+    id: '1',
+    name: 'one',
+    ...(allowed.length > 0 ? { models: new Set(allowed) } : {}),
+  }
   const stage = resolve.build({}, host)
   return stage({ request: { model }, principal }, {} as Scope) as Pick<Slots, 'target'>
 }

@@ -24,7 +24,7 @@ const find = defineStage({
   build:
     (_, { keyValue }) =>
     async ({ request, model, principal }, scope) => {
-      const key = keyOf(request, model, principal?.keyId)
+      const key = keyOf(request, model, principal?.id)
       const held = key && (await keyValue.get(key).catch(() => undefined)) // a store that fails fails no exchange
       scope.note('cache', held ? 'hit' : 'miss')
       if (!held) return {}
@@ -43,7 +43,7 @@ const keep = defineStage({
   build:
     ({ ttl }, { keyValue, log }) =>
     ({ request, model, answer, principal }) => {
-      const key = keyOf(request, model, principal?.keyId)
+      const key = keyOf(request, model, principal?.id)
       if (key === undefined) return { answer }
       const answered = new Fold()
       const look = (event: GenerateEvent) => {

@@ -120,7 +120,7 @@ const hold = defineStage({
   build:
     (_config, _host, services) =>
     async ({ principal, model }, scope, settle) => {
-      const held = await services.purse.hold(principal.keyId, `${scope.id} ${model?.model.name ?? 'all'}`)
+      const held = await services.purse.hold(principal.id, `${scope.id} ${model?.model.name ?? 'all'}`)
       if (!held) throw new GatewayError('refused', {}, { status: 429, message: 'Nothing is left.' })
       settle((_slots, { error }) => held.settle(error === undefined))
       return {}

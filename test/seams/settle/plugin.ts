@@ -86,7 +86,7 @@ const door = defineStage({
       await new Promise(setImmediate)
       const name = ingress.headers['x-name']
       if (typeof name !== 'string') throw new GatewayError('invalid_api_key')
-      return { principal: { keyId: name, name } }
+      return { principal: { kind: 'key' as const, id: name, name } }
     }
   },
 })

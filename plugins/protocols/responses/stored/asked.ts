@@ -8,7 +8,7 @@ import { underway } from './underway.ts'
  * The response that a path names by `:response_id`. Rejects with `response_not_found`, which says no more of a response
  * of another key than of one that never was, and with `store_unavailable`.
  */
-export async function askedFor(ingress: Ingress, { keyId }: Principal, host: Host): Promise<FoundResponse> {
+export async function askedFor(ingress: Ingress, { id: keyId }: Principal, host: Host): Promise<FoundResponse> {
   const id = ingress.params['response_id'] ?? ''
   await underway(host).get(id)
   const found = await findResponse(host.keyValue, id, keyId)

@@ -69,7 +69,7 @@ interface Begun {
 
 /** Keeps the response and what its job needs. */
 async function hold(response: JsonObject, { request, principal, id }: Begun, { keyValue }: Host): Promise<void> {
-  const { keyId } = principal
+  const { id: keyId } = principal
   const record = recordOf(response, { request, keyId, exchange: id })
   const kept =
     (await writePending(keyValue, responseId(id), pendingOf(request, principal))) &&
@@ -78,7 +78,7 @@ async function hold(response: JsonObject, { request, principal, id }: Begun, { k
 }
 
 /** A response that has no job would stay in progress, and its request be kept, until they expire. Never rejects. */
-async function forget(exchange: string, { keyId }: Principal, { keyValue, log }: Host): Promise<void> {
+async function forget(exchange: string, { id: keyId }: Principal, { keyValue, log }: Host): Promise<void> {
   const id = responseId(exchange)
   try {
     await deletePending(keyValue, id)

@@ -20,7 +20,7 @@ export default defineStage({
     (_, { keyValue, log }, { request_policy: { stored_responses: most } }) =>
     async ({ principal, request }) => {
       if (!principal || !storing(request)) return {}
-      const { keyId } = principal
+      const { id: keyId } = principal
       try {
         const stored = await keyValue.used(storageAccount(keyId))
         if (stored.count >= most.count) throw full(`it has stored ${stored.count} (at most ${most.count}).`)

@@ -32,7 +32,7 @@ export default defineStage({
       refuseUnknown(request, candidates)
       const items = inputItems(request.body['input']).filter((item) => !isTrigger(item))
       const messages = items.filter(isUserMessage).map((item, index) => shown(item, itemId('msg', scope.id, index)))
-      const context = compactionContext(principal.keyId)
+      const context = compactionContext(principal.id)
       const pack = { items, kept: messages.map(({ id }) => id) }
       const encrypted_content = await sealPack(pack, (bytes) => host.seal(bytes, context))
       scope.note('compaction', 'local')

@@ -9,7 +9,14 @@ import { compress, decompress } from './zstd.ts'
 
 /** What serving a request without its client takes; kept beside the record of the response until that has ended. */
 export interface Pending {
-  readonly principal: { readonly keyId: string; readonly name: string; readonly models?: readonly string[] }
+  readonly principal: {
+    /** Absent, as it was before there were members: an API key. */
+    readonly kind?: Principal['kind']
+    readonly keyId: string
+    readonly name: string
+    readonly role?: string
+    readonly models?: readonly string[]
+  }
   /** The headers of the client that may matter to a stage. */
   readonly headers: Envelope['headers']
   /** The body as the client sent it, and the one to serve where that was completed. */
@@ -31,9 +38,9 @@ const keptHeaders = ['openai-beta', 'user-agent', 'x-conversation-id', 'x-reques
 const streaming = new Set(['stream', 'stream_options'])
 
 /** What has to be kept of a request. */
-export function pendingOf({ headers, sent, body, missing }: Envelope, { keyId, name, models }: Principal): Pending {
+export function pendingOf({ headers, sent, body, missing }: Envelope, { id, models, ...known }: Principal): Pending {
   return {
-    principal: { keyId, name, ...(models ? { models: [...models] } : {}) },
+    principal: { ...known, keyId: id, ...(models ? { models: [...models] } : {}) },
     headers: Object.fromEntries(keptHeaders.flatMap((header) => (headers[header] ? [[header, headers[header]]] : []))),
     sent,
     ...(body === sent ? {} : { body }),
@@ -50,8 +57,8 @@ export function bodyOf({ sent, body = sent }: Pending): JsonObject {
   return without(body, streaming)
 }
 
-export function principalOf({ principal: { models, ...known } }: Pending): Principal {
-  return { ...known, ...(models ? { models: new Set(models) } : {}) }
+export function principalOf({ principal: { kind = 'key', keyId, models, ...known } }: Pending): Principal {
+  return { ...known, kind, id: keyId, ...(models ? { models: new Set(models) } : {}) }
 }
 
 export function missingOf({ missing }: Pending): GatewayError | undefined {

@@ -47,7 +47,7 @@ interface Client {
 
 async function completed(request: Envelope, client: Client, host: Host): Promise<{ request: Envelope }> {
   const { body } = request
-  const { keyId } = client.principal
+  const { id: keyId } = client.principal
   const { keyValue } = host
   const last = ownedBy(keyId, lastOnSocket(client.ingress))
   const id = text(body['previous_response_id'])

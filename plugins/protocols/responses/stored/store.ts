@@ -33,7 +33,7 @@ export default defineStage({
       const wanted = storing(request) || ingress?.session !== undefined
       if (!principal || !wanted || reply.status >= 400) return { reply }
       const kept = (response: JsonObject | undefined) =>
-        noLonger(patience, tracked(response, remembered(response, principal.keyId, slots, scope, places), places))
+        noLonger(patience, tracked(response, remembered(response, principal.id, slots, scope, places), places))
       if (body.kind === 'stream') {
         const source = withheld(body.source, kept)
         return { reply: { ...reply, body: { ...body, source } } }

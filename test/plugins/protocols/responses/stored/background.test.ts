@@ -13,7 +13,7 @@ describe('the stage "background"', () => {
   const run = async (keyValue: KeyValue, add: Jobs['add']) => {
     const host = { keyValue: { ...keyValue, shared: true }, jobs: { add }, log: { warn: () => undefined } }
     const stage = background.build({ pipeline: 'later' }, host as unknown as Host)
-    const principal = { keyId: 'key-a', name: 'a' }
+    const principal = { kind: 'key' as const, id: 'key-a', name: 'a' }
     return stage({ request, candidates: [], principal }, { id: exchangeId } as Scope)
   }
   const refusal = (work: Promise<unknown>) =>

@@ -16,7 +16,7 @@ describe('the stage "delete-response"', () => {
     const jobs = { cancel: async (job: string) => void cancelled.push(job) }
     const stage = deleteResponse.build({}, { keyValue: wrap(keyValue), jobs, keep: made } as unknown as Host)
     const ingress = { params: { response_id: id } } as unknown as Ingress
-    const { reply } = await stage({ ingress, principal: { keyId: 'key-a', name: 'a' } }, {} as Scope)
+    const { reply } = await stage({ ingress, principal: { kind: 'key' as const, id: 'key-a', name: 'a' } }, {} as Scope)
     expect(reply.body).to.deep.equal({ kind: 'json', value: { id, object: 'response', deleted: true } })
     return { left: (await readResponse(keyValue, id))?.record, cancelled }
   }

@@ -13,7 +13,11 @@ async function recalled(body: JsonObject, record: StoredResponse, length: number
   if (where === 'stored') await writeResponse(keyValue, record)
   const session = new Map(where === 'near' ? [['responses.last', record]] : [])
   const request = { body, raw: { size: length }, with: (change: object) => ({ ...request, ...change }) } as Envelope
-  const slots = { ingress: { session } as unknown as Ingress, principal: { keyId: 'key-a', name: 'a' }, request }
+  const slots = {
+    ingress: { session } as unknown as Ingress,
+    principal: { kind: 'key' as const, id: 'key-a', name: 'a' },
+    request,
+  }
   const given = await recall.build({}, { keyValue, keep: made } as unknown as Host)(slots, {} as never)
   return given.request.body
 }

@@ -46,7 +46,7 @@ describe('the stage "store"', () => {
     const stage = store.build({}, { keyValue, log, keep } as unknown as Host)
     const scope = { id: exchangeId, note: (key: string, value: unknown) => notes.set(key, value) } as unknown as Scope
     const request = { body: { input: 'Hi', ...body }, protocol: 'responses', background: false } as unknown as Envelope
-    const given = { request, reply, principal: { keyId: 'key-a', name: 'a' }, ...slots }
+    const given = { request, reply, principal: { kind: 'key' as const, id: 'key-a', name: 'a' }, ...slots }
     const answer = (await stage(given, scope)) as { reply: Reply }
     const sent = answer.reply.body.kind === 'stream' ? await collect(answer.reply.body.source, 10_000) : undefined
     // A large one may still be on its way when the answer has left.
@@ -124,7 +124,7 @@ describe('the stage "store"', () => {
     return store.build({}, { keyValue, log, keep } as unknown as Host)
   }
   const request = { body: { input: 'Hi' }, protocol: 'responses', background: false } as unknown as Envelope
-  const given = { request, reply: whole, principal: { keyId: 'key-a', name: 'a' } }
+  const given = { request, reply: whole, principal: { kind: 'key' as const, id: 'key-a', name: 'a' } }
 
   it('holds no answer up for a store that is slow', async () => {
     const { keyValue } = memory()
