@@ -1,13 +1,13 @@
 import { speaksToClients } from '../config/speaking.ts'
 import { limitedStep } from '../pipeline/deadline.ts'
 import type { Bag, CompiledPipeline } from '../pipeline/run.ts'
-import type { DispatchOptions, WholeReply } from '../spec/dispatch.ts'
-import { GatewayError } from '../spec/error.ts'
+import type { Dispatched, WholeReply } from '../spec/dispatch.ts'
+import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { Reply, SlotName } from '../spec/slots.ts'
 import type { ByteBudget } from '../spec/source.ts'
 import type { Host } from '../spec/stage.ts'
 import { failed } from '../generate/fold.ts'
-import { noReply, runExchange } from '../http/exchange.ts'
+import { errorReply, noReply, runExchange } from '../http/exchange.ts'
 import { readToEnd } from '../http/read-to-end.ts'
 import type { Sent } from '../http/reply.ts'
 import { ExchangeScope } from '../http/scope.ts'
@@ -16,41 +16,72 @@ import { ampleRoom, answerHold, tooMuchInHand } from '../stream/in-hand.ts'
 import type { Snapshot, SnapshotOptions } from './snapshot.ts'
 
 /** What sub-exchanges take of the house. */
-export type Dispatching = Pick<SnapshotOptions, 'hold'> & { readonly house: Pick<SnapshotOptions['house'], 'inHand'> }
+export interface Dispatching extends Pick<SnapshotOptions, 'hold'> {
+  readonly house: Pick<SnapshotOptions['house'], 'inHand' | 'log' | 'scrub'>
+}
 
 /**
  * What `host.dispatch` does in a configuration.
  * @param current gives that configuration, once it is there
  */
-export function dispatcher(current: () => Snapshot | undefined, { house, hold }: Dispatching): Host['dispatch'] {
-  return async (name, given, parent, { deadline, limit = ampleRoom.limit } = {}) => {
-    const snapshot = current()
-    const pipeline = snapshot?.pipelines.get(name)
-    if (snapshot === undefined || pipeline === undefined)
-      throw new Error(`no pipeline "${name}" is served, or named by a field with "x-names"`)
-    assertHandedOver(pipeline, given)
+export function dispatcher(current: () => Snapshot | undefined, dispatching: Dispatching): Host['dispatch'] {
+  return async (name, given, parent, options = {}) => {
     const scope = new ExchangeScope(undefined, parent.id)
     scope.trace = parent.trace
-    const release = hold?.(snapshot, (reason) => scope.abort(reason))
     try {
-      const slots: Bag = { ...given }
-      const protocol = slots.ingress?.protocol ?? pipeline.protocol
-      const spoken = protocol === undefined ? undefined : snapshot.registry.codecs.get(protocol)
-      const codec = spoken && speaksToClients(spoken) ? spoken : undefined
-      let reply: WholeReply | undefined
-      const send = async (made: Reply): Promise<Sent> => {
-        const { sent, whole } = await gather(made, slots, { scope, limit, inHand: house.inHand })
-        if (made !== noReply) reply = whole
-        return sent
+      const snapshot = current()
+      const pipeline = snapshot?.pipelines.get(name)
+      if (snapshot === undefined || pipeline === undefined)
+        throw new Error(`no pipeline "${name}" is served, or named by a field with "x-names"`)
+      assertHandedOver(pipeline, given)
+      const release = dispatching.hold?.(snapshot, (reason) => scope.abort(reason))
+      // Only now, or what ends the parent would be left with a listener of an exchange that never began.
+      scope.onEnd(parent.onAbort((reason) => scope.abort(reason)))
+      try {
+        return await runHeld(snapshot, withEnd(pipeline, scope, options.deadline), { ...given }, scope, {
+          limit: options.limit ?? ampleRoom.limit,
+          inHand: dispatching.house.inHand,
+        })
+      } finally {
+        release?.()
       }
-      endWith(parent, scope)
-      const limited = deadline === undefined ? pipeline : withDeadline(pipeline, scope, deadline)
-      const { outcome } = await runExchange(limited, codec, slots, scope, send)
-      return { id: scope.id, slots, outcome, ...(reply ? { reply } : {}) }
-    } finally {
-      release?.()
+    } catch (thrown) {
+      // Nobody may be waiting for it: a rejection would end the process.
+      return failedOutside(thrown, scope, given, dispatching)
     }
   }
+}
+
+/** Runs a pipeline in a configuration that is held. */
+async function runHeld(
+  { registry }: Snapshot,
+  pipeline: CompiledPipeline,
+  slots: Bag,
+  scope: ExchangeScope,
+  room: Room,
+): Promise<Dispatched> {
+  const protocol = slots.ingress?.protocol ?? pipeline.protocol
+  const spoken = protocol === undefined ? undefined : registry.codecs.get(protocol)
+  const codec = spoken && speaksToClients(spoken) ? spoken : undefined
+  let reply: WholeReply | undefined
+  const send = async (made: Reply): Promise<Sent> => {
+    const { sent, whole } = await gather(made, slots, scope, room)
+    if (made !== noReply) reply = whole
+    return sent
+  }
+  const { outcome } = await runExchange(pipeline, codec, slots, scope, send)
+  return { id: scope.id, slots, outcome, ...(reply ? { reply } : {}) }
+}
+
+/** Whoever asked for it has made a mistake, or the gateway is closed. The log says which. */
+function failedOutside(thrown: unknown, scope: ExchangeScope, given: Bag, { house }: Dispatching): Dispatched {
+  const { id, parent } = scope
+  house.log.error({ err: thrown, id, parent }, 'a sub-exchange failed outside of its pipeline')
+  const error = asGatewayError(thrown)
+  const { code, message } = error
+  const { status, headers, body } = errorReply(error, { codec: undefined, id, scrub: house.scrub })
+  const outcome = { status, result: 'failed', error: { code, message }, duration: scope.elapsed(), bytes: 0 } as const
+  return { id, slots: { ...given, outcome }, outcome, reply: { status, headers, body: body as WholeReply['body'] } }
 }
 
 /** What a pipeline begins with is a contract between two authors, which the check at load holds them to as far as it can. */
@@ -61,28 +92,22 @@ function assertHandedOver({ name, routes, inputs }: CompiledPipeline, given: Bag
     throw new Error(`the pipeline "${name}" begins with ${missing.join(', ')}, which it did not get`)
 }
 
-/** What ends the parent ends the sub-exchange, as long as it has not come to its `finally`. */
-function endWith(parent: Parameters<Host['dispatch']>[2], scope: ExchangeScope): void {
-  scope.onEnd(parent.onAbort((reason) => scope.abort(reason)))
-}
-
 /**
- * The pipeline with a time for all of it. What heeds the end of its exchange hears of it at once; a stage that does not
- * is found out with the next look at everything that waits.
+ * The pipeline, which does not run when its exchange has ended already, and may have a time for all of it. What heeds the
+ * end of its exchange hears of it at once; a stage that does not is found out with the next look at everything that waits.
  */
-function withDeadline(
-  pipeline: CompiledPipeline,
-  scope: ExchangeScope,
-  deadline: DispatchOptions['deadline'] & number,
-) {
+function withEnd(pipeline: CompiledPipeline, scope: ExchangeScope, deadline: number | undefined): CompiledPipeline {
+  const { reason } = scope
+  if (reason !== undefined) return { ...pipeline, run: () => Promise.reject(reason) }
+  if (deadline === undefined) return pipeline
   const late = () => scope.abort(new GatewayError('stage_timeout', { stage: pipeline.name }, { tags: ['timeout'] }))
   const timer = setTimeout(late, deadline)
   scope.onEnd(() => clearTimeout(timer))
   return { ...pipeline, run: limitedStep(pipeline.run, deadline) }
 }
 
-interface Gathering {
-  readonly scope: ExchangeScope
+/** What a reply that is gathered may take up. */
+interface Room {
   readonly limit: number
   readonly inHand: ByteBudget
 }
@@ -91,7 +116,8 @@ interface Gathering {
 async function gather(
   { status, headers, body }: Reply,
   { meter }: Bag,
-  { scope, limit, inHand }: Gathering,
+  scope: ExchangeScope,
+  { limit, inHand }: Room,
 ): Promise<{ readonly sent: Sent; readonly whole: WholeReply }> {
   if (body.kind !== 'stream') {
     const bytes = body.kind === 'bytes' ? body.bytes.length : 0

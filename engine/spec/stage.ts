@@ -81,8 +81,8 @@ export interface Host {
    * Runs another pipeline of this configuration as an exchange of its own: with an id, a scope, a `finally` and a row of
    * its own, whose `parent` is the exchange of `scope`. Resolves when all of that is done, also when it failed. What ends
    * `scope` ends it, too; nobody has to wait for it. A field that names the pipeline has `x-names: 'pipeline'` in its
-   * schema, with the slots that are handed over (`x-inputs`) and those that are expected of it (`x-gives`). Rejects only
-   * for a pipeline that is not there, or does not get what it begins with.
+   * schema, with the slots that are handed over (`x-inputs`) and those that are expected of it (`x-gives`). Never
+   * rejects.
    * @param slots what it begins with
    */
   dispatch(

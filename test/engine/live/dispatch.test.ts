@@ -16,10 +16,13 @@ interface Rig {
   readonly last?: Step
   readonly inputs?: readonly string[]
   readonly bytes?: number
+  readonly hold?: () => () => void
+  readonly routes?: CompiledPipeline['routes']
 }
 
 /** A configuration with one pipeline, `work`, that does `run`, and what its `finally` saw. */
-function rig(run: Step, { last = () => undefined, inputs = [], bytes = Infinity }: Rig = {}) {
+function rig(run: Step, { last = () => undefined, inputs = [], bytes = Infinity, hold, routes = [] }: Rig = {}) {
+  const lines: string[] = []
   const ends: { readonly slots: Bag; readonly scope: RunScope }[] = []
   const held: string[] = []
   const cuts: ((reason: GatewayError) => void)[] = []
@@ -28,7 +31,7 @@ function rig(run: Step, { last = () => undefined, inputs = [], bytes = Infinity 
     summary: 's',
     file: 'work.yaml',
     public: false,
-    routes: [],
+    routes,
     inputs,
     run,
     access: () => undefined,
@@ -38,14 +41,19 @@ function rig(run: Step, { last = () => undefined, inputs = [], bytes = Infinity 
   }
   const snapshot = { pipelines: new Map([['work', pipeline]]), registry: { codecs: new Map() } } as unknown as Snapshot
   const dispatch = dispatcher(() => snapshot, {
-    house: { inHand: byteBudget(bytes) },
+    house: {
+      inHand: byteBudget(bytes),
+      log: pino({ base: null }, { write: (line) => void lines.push(line) }),
+      scrub: (text) => text,
+    },
     hold: (_, cut) => {
+      if (hold) return hold()
       held.push('held')
       cuts.push(cut)
       return () => void held.push('released')
     },
   })
-  return { dispatch, ends, held, cuts, parent: new ExchangeScope('0199-parent') }
+  return { dispatch, ends, held, cuts, lines, parent: new ExchangeScope('0199-parent') }
 }
 
 const replies =
@@ -106,13 +114,47 @@ describe('dispatch', () => {
     expect(reply).to.equal(undefined)
   })
 
-  it('rejects for a pipeline that is not there, and for one that does not get what it begins with', async () => {
-    const { dispatch, ends, held, parent } = rig(() => undefined, { inputs: ['job'] })
-    const failure = (asked: Promise<unknown>) => asked.catch((error: unknown) => (error as Error).message)
-    expect(await failure(dispatch('wrok', { job }, parent))).to.match(/no pipeline "wrok"/)
-    expect(await failure(dispatch('work', {}, parent))).to.match(/"work" begins with job, which it did not get/)
+  it('fails for a pipeline that is not there, and for one that does not get what it begins with', async () => {
+    const { dispatch, ends, held, lines, parent } = rig(() => undefined, { inputs: ['job'] })
+    for (const [name, given, why] of [
+      ['wrok', { job }, 'no pipeline "wrok"'],
+      ['work', {}, '"work" begins with job, which it did not get'],
+    ] as const) {
+      // Who does not wait for it must not be hit by a rejection.
+      const { id, outcome, reply } = await dispatch(name, given, parent)
+      expect(outcome).to.include({ status: 500, result: 'failed' })
+      expect(outcome.error?.code).to.equal('internal_error')
+      expect(reply?.status).to.equal(500)
+      expect(JSON.stringify(reply)).not.to.include('work')
+      const line = lines.pop() ?? ''
+      expect(line).to.include(why.replaceAll('"', '\\"'))
+      expect(JSON.parse(line)).to.include({ id, parent: parent.id })
+    }
     expect(ends).to.deep.equal([])
     expect(held).to.deep.equal([])
+    const served = rig(() => undefined, { routes: [{ method: 'POST', path: '/work' }] })
+    await served.dispatch('work', {}, parent)
+    expect(served.lines.join()).to.include('begins with ingress')
+  })
+
+  it('fails when its configuration is closed already', async () => {
+    const { dispatch, ends, parent } = rig(() => undefined, {
+      hold: () => {
+        throw new Error('the configuration is closed')
+      },
+    })
+    expect((await dispatch('work', {}, parent)).outcome.error?.code).to.equal('internal_error')
+    expect(ends).to.deep.equal([])
+  })
+
+  it('runs nothing but its finally when its parent has ended before', async () => {
+    let ran = false
+    const { dispatch, ends, parent } = rig(() => void (ran = true))
+    parent.abort(new GatewayError('client_closed'))
+    const { outcome } = await dispatch('work', {}, parent, { deadline: 600_000 })
+    expect(outcome).to.include({ status: 499, result: 'client_closed' })
+    expect(ran).to.equal(false)
+    expect(ends).to.have.length(1)
   })
 
   it('answers when it failed, with the error for a reply', async () => {
@@ -202,8 +244,13 @@ describe('dispatch', () => {
       return after.promise
     }
     const { dispatch, parent } = rig(() => undefined, { last })
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+    // The time limit of this test has begun.
+    await new Promise(setImmediate)
+    const before = timers()
     const running = dispatch('work', {}, parent, { deadline: 600_000 })
     const scope = await reached.promise
+    expect(timers()).to.equal(before)
     parent.abort(new GatewayError('client_closed'))
     expect(scope.signal.aborted).to.equal(false)
     after.resolve()

@@ -1,6 +1,8 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import type { ToldAttempt } from '../../../engine/index.ts'
 import { startGateway } from '../../support/gateway.ts'
 import type { Gateway } from '../../support/gateway.ts'
 import { copyPipelines } from '../../support/pipelines.ts'
@@ -19,12 +21,31 @@ const variants: Readonly<Record<string, string>> = {
   small: 'stream: true, limit: 300',
   beside: 'wait: false',
   translated: 'protocol: messages',
+  pieces: 'protocol: messages, stream: true',
 }
 
 /** An answer of chat completions that says a word. */
 function says(content: string): Script {
   const [choice] = chatAnswer.choices
   return { body: { ...chatAnswer, choices: [{ ...choice, message: { role: 'assistant', content } }] } }
+}
+
+/** An answer in pieces that breaks off, not before its beginning has been taken for an answer. */
+function breaking(...texts: readonly string[]): Script {
+  const begun = new Promise<void>((resolve) => {
+    const listen = (message: unknown) => {
+      if ((message as ToldAttempt).model !== 'judge') return
+      unsubscribe('sluice:attempt:end', listen)
+      resolve()
+    }
+    subscribe('sluice:attempt:end', listen)
+  })
+  async function* chunks() {
+    for (const frame of chatFrames(...texts).slice(0, 1 + texts.length))
+      yield `data: ${JSON.stringify((frame as { readonly data: object }).data)}\n\n`
+    await begun
+  }
+  return { headers: { 'content-type': 'text/event-stream' }, chunks: chunks(), ending: 'close' }
 }
 
 describe('seams/judge', () => {
@@ -182,13 +203,22 @@ describe('seams/judge', () => {
   })
 
   it('hears of a judge that breaks off in the middle', async () => {
-    judge.answer({ frames: chatFrames('y', 'es').slice(0, 2), ending: 'reset' })
+    judge.answer(breaking('y'))
     expect((await ask('/judged/streamed')).status).to.equal(200)
     expect(calls()).to.deep.equal({ judge: 1, main: 1 })
     const { own, judged } = await rows()
     expect(judged).to.include({ result: 'failed', status: 502 })
     expect(noted(own).judge).to.deep.equal({ id: judged?.id, status: 502 })
     expect(noted(own).verdict).to.match(/^upstream_/)
+  })
+
+  it('gets the error itself where a client would have read of it in the stream', async () => {
+    judge.answer(breaking('y'))
+    expect((await ask('/judged/pieces')).status).to.equal(200)
+    expect(calls()).to.deep.equal({ judge: 1, main: 1 })
+    const { own, judged } = await rows()
+    expect(judged).to.include({ result: 'failed', status: 502, protocol: 'messages' })
+    expect(noted(own).judge).to.deep.equal({ id: judged?.id, status: 502 })
   })
 
   it('takes no more of a judge than it wants, and closes its call', async () => {
