@@ -20,7 +20,7 @@ import { nameless, named } from './answer-model.ts'
 import { answerOnByteLane } from './lane.ts'
 import { asked } from './exchange.ts'
 import type { Back, Exchange } from './exchange.ts'
-import { shown } from './failure.ts'
+import { cutShort, shown } from './failure.ts'
 import { passesOn, relayed } from './relayed.ts'
 import { cutReply } from './stop-cut.ts'
 import { unitsOf } from './units.ts'
@@ -105,12 +105,19 @@ function back(exchange: Exchange, answer: UpstreamAnswer): Back | Promise<Back> 
         : events(exchange, answer.source)
     case 'neutral-events':
       if (exchange.request.stream) return fromNeutral(exchange, answer.events)
-      return Array.fromAsync(answer.events).then((all) => printed(exchange, fold(all)))
+      return Array.fromAsync(answer.events).then((all) => printed(exchange, foldWhole(exchange, all)))
     case 'neutral-reply': {
       const given = printed(exchange, answer.reply)
       return answer.unasked ? { ...given, meter: unasked(given.meter) } : given
     }
   }
+}
+
+/** What a stream of neutral events amounts to, which has to come to its last word. */
+function foldWhole(exchange: Exchange, events: readonly GenerateEvent[]): GenerateReply {
+  const last = events.at(-1)?.type
+  if (last !== 'finish' && last !== 'failure') throw cutShort(exchange)
+  return fold(events)
 }
 
 /** The provider's whole answer in neutral form. */

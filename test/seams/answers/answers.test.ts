@@ -168,6 +168,8 @@ describe('the events of an answer', () => {
         expect(await failing('chat', model, true))
           .to.include('HALF')
           .and.include('error')
+        const whole = await ask(await gatewayWith(), 'chat', model, false)
+        expect(whole.status).to.be.at.least(500)
       })
 
     for (const model of protocols)

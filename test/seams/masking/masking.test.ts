@@ -111,7 +111,11 @@ describe('masking', () => {
         { name: 'chat', type: 'compatible', ...at },
         { name: 'messages', type: 'messages', ...at },
       ],
-      models: models.map((name) => ({ name, provider: name, protocols: [name] })),
+      models: models.map((name) => ({
+        name,
+        provider: name,
+        protocols: name === 'messages' ? [name, 'count-tokens'] : [name],
+      })),
     }
   }
   /** An answer that says the word, cut in the middle of it where it is streamed. */
@@ -191,6 +195,46 @@ describe('masking', () => {
         expect(upstream.requests.at(-1)?.body.toString()).to.include('My word is ***.').and.include('I know: ***!')
         session.socket.close()
       })
+  })
+
+  describe('of what is no answer', () => {
+    let gateway: Gateway
+    before(async () => {
+      gateway = await startGateway(served())
+    })
+    after(() => gateway.close())
+
+    const messages = [{ role: 'user', content: 'My word is hunter2.' }]
+    const bodies = { chat: { messages }, messages: { max_tokens: 9, messages }, responses: { input: 'Hi' } }
+
+    for (const kind of models)
+      it(`reaches the failure that ends a stream: ${kind}`, async () => {
+        const error = { type: 'server_error', code: 'server_error', message: 'The word hunter2 broke it.', param: null }
+        const failures = {
+          responses: { event: 'error', data: { ...error, type: 'error', sequence_number: 9 } },
+          chat: { data: { error } },
+          messages: { event: 'error', data: { type: 'error', error } },
+        }
+        upstream.answer({ frames: [...(says(kind, true).frames?.slice(0, 4) ?? []), failures[kind]] })
+        for (const client of clients) {
+          const got = await gateway.post(paths[client], { ...bodies[client], model: kind, stream: true })
+          const text = await got.text()
+          expect(text).to.include('The word *** broke it.')
+          hidden('the failure', text)
+        }
+      })
+
+    it('reaches what is only counted or packed', async () => {
+      upstream.answer({ body: { input_tokens: 9 } })
+      const asked = upstream.requests.length
+      await gateway.post('/v1/messages/count_tokens', { model: 'messages', messages })
+      const packed = await gateway.post('/v1/responses/compact', { model: 'chat', input: 'My word is hunter2.' })
+      const text = await packed.text()
+      expect(text).to.include('My word is ***.')
+      hidden('the packed conversation', text)
+      const [counted] = upstream.requests.slice(asked)
+      expect(counted?.body.toString()).to.include('My word is ***.')
+    })
   })
 
   it('hides what is to be seen everywhere without it', async () => {

@@ -123,4 +123,41 @@ describe('masking of a stream', () => {
         expect(masked([bytes.subarray(0, at), bytes.subarray(at)])).to.deep.equal(whole)
     }).timeout(60_000)
   }
+
+  it('shows no client of the responses API a word in what only this protocol tells', () => {
+    const code = 'print("hunter2")'
+    const item = {
+      type: 'code_interpreter_call',
+      id: 'ci_1',
+      status: 'completed',
+      code,
+      container_id: 'c',
+      outputs: [],
+    }
+    const place = { output_index: 0, item_id: 'ci_1' }
+    const response = { id: 'resp_1', object: 'response', created_at: 1, status: 'in_progress', model: 'm', output: [] }
+    const events = [
+      { type: 'response.created', response },
+      { type: 'response.output_item.added', output_index: 0, item: { ...item, status: 'in_progress', code: '' } },
+      { type: 'response.code_interpreter_call_code.delta', ...place, delta: 'print("hun' },
+      { type: 'response.code_interpreter_call_code.delta', ...place, delta: 'ter2")' },
+      { type: 'response.code_interpreter_call_code.done', ...place, code },
+      { type: 'response.output_item.done', output_index: 0, item },
+      { type: 'response.completed', response: { ...response, status: 'completed', output: [item] } },
+    ]
+    const frames = events.map((event, number) => ({
+      event: event.type,
+      data: JSON.stringify({ ...event, sequence_number: number }),
+    }))
+    const native = responses as Generating
+    const map = mapText((said) => said.replaceAll('hunter2', '***'), 7)()
+    const writer = native.events.writer(asked)
+    const told = read(native, frames).flatMap((event) => [...map.event(event)].flatMap((one) => [...writer.write(one)]))
+    const given = told.map(({ data }) => data).join('\n')
+    expect(given)
+      .to.include(String.raw`print(\"***\")`)
+      .and.include('code_interpreter_call_code.done')
+    expect(given).to.not.include('hun')
+    expect(given).to.not.include('ter2')
+  })
 })
