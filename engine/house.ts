@@ -12,6 +12,7 @@ import { within } from './config/within.ts'
 import { clientTimes, httpLimits } from './http/limits.ts'
 import type { HttpLimits } from './http/limits.ts'
 import { GatewayError } from './spec/error.ts'
+import { setLevel } from './log.ts'
 import { byteBudget } from './stream/in-hand.ts'
 import { createHttpServer } from './http/server.ts'
 import { Spool } from './http/spool.ts'
@@ -223,7 +224,7 @@ function opened(stores: Stores | undefined): Stores {
 /** What a configuration changes in the house when it goes live. */
 function adopt({ settings }: Snapshot, stores: Stores | undefined, log: Logger): void {
   stores?.keys.declare(declaredKeys(settings))
-  log.level = settings.server_config.logging.level
+  setLevel(log, settings.server_config.logging.level)
 }
 
 /** What is wrong with an address that cannot be listened on, by the error's code. */

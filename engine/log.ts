@@ -28,7 +28,8 @@ const BUFFER = 4 * 1024 * 1024
 /** The log of the process: one JSON object or text per line, with every secret hidden in names, fields and texts. */
 export function makeLog({ level, destination, secrets = new Secrets(), text = false }: LogOptions): Logger {
   const print = text ? readable : JSON.stringify
-  return pino(
+  const made = new Set<WeakRef<Logger>>()
+  const log = pino(
     {
       level,
       base: { pid: process.pid },
@@ -36,9 +37,26 @@ export function makeLog({ level, destination, secrets = new Secrets(), text = fa
       formatters: { level: (label) => ({ level: label }) },
       // The finished line is the one place that everything passes: bindings, errors and their causes, messages.
       hooks: { streamWrite: (line) => `${print(secrets.redact(parseJson(line)))}\n` },
+      onChild: (child) => void made.add(new WeakRef(child)),
     },
     destination ?? openDestination({ dest: 2, sync: false, maxLength: BUFFER }),
   )
+  children.set(log, made)
+  return log
+}
+
+/** The logs of stages, providers and services, by the log that they were made of. Each has a level of its own. */
+const children = new WeakMap<Logger, Set<WeakRef<Logger>>>()
+
+/** Sets the least level that is logged, by all logs that were made of this one, too. */
+export function setLevel(log: Logger, level: LogOptions['level']): void {
+  log.level = level
+  const made = children.get(log) ?? new Set()
+  for (const one of made) {
+    const child = one.deref()
+    if (child) child.level = level
+    else made.delete(one)
+  }
 }
 
 const colours = new Map<unknown, 'red' | 'yellow'>([

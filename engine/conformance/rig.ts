@@ -20,8 +20,8 @@ export interface Subject {
   /** Fields of its configuration, beside its address and its secrets. */
   readonly settings: JsonObject
   readonly codecs: Codecs
-  /** A host with state of its own, and what closes that state. */
-  readonly host: () => { readonly host: Host; close(): Promise<void> }
+  /** A host with state of its own, the views of the services that it uses, and what closes that state. */
+  readonly host: () => { readonly host: Host; readonly services: object; close(): Promise<void> }
 }
 
 /** The key that must be seen nowhere but in the requests to the upstream. */
@@ -65,7 +65,8 @@ export class Rig {
 
   /** Opens the provider as the loader does: its configuration is checked and its defaults are filled in. */
   openAt(url: string, more: JsonObject = {}): Provider {
-    return this.plugin.open(completed(this.#subject, url, more), this.#host.host)
+    const { host, services } = this.#host
+    return this.plugin.open(completed(this.#subject, url, more), host, services)
   }
 
   get offers(): readonly Offer[] {

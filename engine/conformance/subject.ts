@@ -4,6 +4,7 @@ import { makeCatalog } from '../live/catalog.ts'
 import type { Configuration } from '../live/configuration.ts'
 import { emptyHouse, noKeys } from '../live/house-host.ts'
 import { hostMaker } from '../live/snapshot.ts'
+import { unopenedViews } from '../live/views.ts'
 import { productVersion } from '../version.ts'
 import type { Subject } from './rig.ts'
 
@@ -27,7 +28,8 @@ export function subjectOf(plugin: AnyProvider, configuration: Configuration, set
       const house = emptyHouse(productVersion())
       const kept = house.keep.lease()
       const hostFor = hostMaker({ house, kept }, configuration, makeCatalog(file, new Map()), noKeys)
-      return { host: hostFor({ name: `providers/${plugin.name}` }), close: () => kept.close() }
+      const services = unopenedViews(registry, file)(plugin.uses)
+      return { host: hostFor({ name: `providers/${plugin.name}` }), services, close: () => kept.close() }
     },
   }
 }

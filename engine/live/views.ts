@@ -43,10 +43,9 @@ export async function configureServices(options: ViewOptions): Promise<ServiceVi
   const taken: AnyService[] = []
   const configured: { readonly service: AnyService; readonly view: Configured<unknown> }[] = []
   const diagnostics: Diagnostic[] = []
+  if (services === undefined) return { ...nothing, of: unopenedViews(registry, settings) }
   const of: ServiceViews['of'] = (names = []) =>
-    Object.fromEntries(
-      names.map((name) => [name, views.has(name) ? views.get(name) : closedView(name, services !== undefined)]),
-    )
+    Object.fromEntries(names.map((name) => [name, views.has(name) ? views.get(name) : closedView(name, true)]))
   const configure = async (service: AnyService, own: JsonObject, from: OpenServices) => {
     const open = await from.take(service)
     taken.push(service)
@@ -57,14 +56,9 @@ export async function configureServices(options: ViewOptions): Promise<ServiceVi
   }
   for (const service of inOrder(registry.services)) {
     const own = settingsOf(service, settings.server_config)
-    if (services === undefined) {
-      // It is its settings, and needs nothing to be opened.
-      if (service.open === undefined) views.set(service.name, own)
-      // What it uses was refused otherwise, and that was told.
-    } else if (service.uses.every((name) => views.has(name)))
-      await configure(service, own, services).catch((error: unknown) =>
-        diagnostics.push(finding(service, error, source)),
-      )
+    // What it uses was refused otherwise, and that was told.
+    if (!service.uses.every((name) => views.has(name))) continue
+    await configure(service, own, services).catch((error: unknown) => diagnostics.push(finding(service, error, source)))
   }
   return {
     of,
@@ -79,10 +73,21 @@ export async function configureServices(options: ViewOptions): Promise<ServiceVi
     },
     async close() {
       for (const { service, view } of configured.toReversed()) await closeView(service, view, log)
-      for (const service of taken.toReversed()) await services?.release(service)
+      for (const service of taken.toReversed()) await services.release(service)
     },
   }
 }
+
+/** Views while nothing is opened: a service without `open` is its settings, the others can only be handed on. */
+export function unopenedViews({ services }: Registry, { server_config: sections }: Settings): ServiceViews['of'] {
+  const viewOf = (name: string) => {
+    const service = services.get(name)
+    return service && !service.open ? settingsOf(service, sections) : closedView(name, false)
+  }
+  return (names = []) => Object.fromEntries(names.map((name) => [name, viewOf(name)]))
+}
+
+const nothing: Omit<ServiceViews, 'of'> = { diagnostics: [], live: () => undefined, close: () => Promise.resolve() }
 
 function finding({ name, section }: AnyService, error: unknown, source: Source): Diagnostic {
   const { message } = error as Error

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { makeLog } from '../../engine/log.ts'
+import { makeLog, setLevel } from '../../engine/log.ts'
 import { HIDDEN, Secrets } from '../../engine/store/redaction.ts'
 
 const KNOWN = 'Qx7canary+provider/key=9f'
@@ -21,6 +21,20 @@ describe('engine/log', () => {
     expect(rest).to.deep.equal({ level: 'info', pid: process.pid, stage: 'call', id: 'x', msg: 'hello\nworld' })
     expect(time).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     expect(line.indexOf('\n')).to.equal(line.length - 1)
+  })
+
+  it('takes another level, and so does every log that was made of it', () => {
+    const lines: string[] = []
+    const log = makeLog({ level: 'info', destination: { write: (line: string) => void lines.push(line) } })
+    const child = log.child({ stage: 'call' })
+    const inner = child.child({ service: 'budgets' })
+    const say = (word: string) => [log, child, inner].forEach((one) => one.debug(word))
+    say('hidden')
+    setLevel(log, 'debug')
+    say('shown')
+    setLevel(log, 'warn')
+    say('hidden')
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).to.deep.equal(['shown', 'shown', 'shown'])
   })
 
   it('writes nothing below its level', () => {

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { sandbox } from './sandbox.ts'
 import type { Sandbox } from './sandbox.ts'
@@ -31,6 +33,20 @@ describe('cli/test --provider', function () {
 
   it('passes the provider that "sluice new" writes', async () => {
     await here.run('new', 'provider', 'acme')
+    const { status, out } = await here.run('test', '--provider', 'acme')
+    expect(out.at(-1)).to.match(/^(\d+) of \1 checks passed$/)
+    expect(status).to.equal(0)
+  })
+
+  it('passes one that reads the settings of a service', async () => {
+    await here.run('new', 'provider', 'acme')
+    const text = await readFile(join(here.folder, 'plugins/acme.ts'), 'utf8')
+    const reading = text.replace(/open: \((.*?)\) =>/, (_, config: string) => {
+      const given = `${config || '_'}, _host, { request_policy: { answer_model: named } }`
+      return `uses: ['request_policy'],\n  open: (${given}) => named === 'upstream' && `
+    })
+    expect(reading).to.include('named')
+    await here.write('plugins/acme.ts', reading)
     const { status, out } = await here.run('test', '--provider', 'acme')
     expect(out.at(-1)).to.match(/^(\d+) of \1 checks passed$/)
     expect(status).to.equal(0)
