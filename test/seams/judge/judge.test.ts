@@ -1,10 +1,12 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { ToldAttempt } from '../../../engine/index.ts'
+import { openDatabase } from '../../../engine/store/database.ts'
 import { startGateway } from '../../support/gateway.ts'
-import type { Gateway } from '../../support/gateway.ts'
+import type { Gateway, GatewaySettings } from '../../support/gateway.ts'
 import { copyPipelines } from '../../support/pipelines.ts'
 import type { Pipelines } from '../../support/pipelines.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
@@ -69,18 +71,19 @@ describe('seams/judge', () => {
           .replace('/judged', `/judged/${name}`)
           .replace('model: judge', `model: judge, ${fields}`),
       )
-    gateway = await startGateway({
-      pipelines: pipelines.folder,
-      plugins: [join(here, 'plugin.ts')],
-      providers: [
-        { name: 'judges', type: 'compatible', base_url: judge.url },
-        { name: 'serves', type: 'compatible', base_url: main.url },
-      ],
-      models: [
-        { name: 'judge', provider: 'judges', upstream_model: 'jury-2026', pricing: { input: 1, output: 1 } },
-        { name: 'm', provider: 'serves', upstream_model: 'big-2026', pricing: { input: 100, output: 100 } },
-      ],
-    })
+    gateway = await startGateway(settings())
+  })
+  const settings = (): GatewaySettings => ({
+    pipelines: pipelines.folder,
+    plugins: [join(here, 'plugin.ts')],
+    providers: [
+      { name: 'judges', type: 'compatible', base_url: judge.url },
+      { name: 'serves', type: 'compatible', base_url: main.url },
+    ],
+    models: [
+      { name: 'judge', provider: 'judges', upstream_model: 'jury-2026', pricing: { input: 1, output: 1 } },
+      { name: 'm', provider: 'serves', upstream_model: 'big-2026', pricing: { input: 100, output: 100 } },
+    ],
   })
   after(async () => {
     await gateway.close()
@@ -282,5 +285,28 @@ describe('seams/judge', () => {
     const { own, judged } = await rows()
     expect(judged).to.include({ parent: own?.id, status: 200 })
     expect(calls()).to.deep.equal({ judge: 1, main: 1 })
+  })
+
+  it('ends a judge that nobody waits for when the gateway stops, and writes its row before', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-judge-'))
+    try {
+      const stopping = await startGateway({ ...settings(), folder, limits: { lastWords: 10_000 } })
+      judge.answer({ silent: true })
+      expect((await stopping.post('/judged/beside', { model: 'm', messages })).status).to.equal(200)
+      await judge.received(already.judge + 1)
+      await stopping.house.close(50)
+      await judge.closed()
+      const database = await openDatabase(`sqlite:${join(folder, 'sluice.db')}`)
+      const kept = await database.query.selectFrom('requests').selectAll().orderBy('at').execute()
+      await database.close()
+      expect(kept.map(({ status, error }) => [status, error])).to.have.deep.members([
+        [200, null],
+        [503, 'draining'],
+      ])
+      const [own, judged] = kept.toSorted((one, other) => one.status - other.status)
+      expect(judged?.parent).to.equal(own?.id)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
   })
 })
