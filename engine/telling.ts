@@ -20,14 +20,15 @@ export class Telling<M extends ToldEnd> {
     return this.#end.hasSubscribers || this.#start.hasSubscribers || this.#error.hasSubscribers
   }
 
-  /** Tells of a beginning. The answer tells of its end, once; what it is called with is an error or undefined. */
-  begin(message: M): (error?: ToldError) => void {
+  /** Tells of a beginning. The answer tells of its end, once, with an error if there was one and what else is known then. */
+  begin(message: M): (error?: ToldError, known?: Partial<M>) => void {
     const started = performance.now()
     let over = false
     this.#start.publish(message)
-    return (error) => {
+    return (error, known) => {
       if (over) return
       over = true
+      Object.assign(message, known)
       message.duration = performance.now() - started
       if (error !== undefined) {
         message.error = error

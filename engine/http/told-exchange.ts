@@ -17,8 +17,7 @@ export async function tellExchange(
   try {
     const ended = await run()
     const { error } = ended.outcome
-    Object.assign(message, known(slots, ended))
-    over(error && { code: error.code, ...(error.at === undefined ? {} : { at: error.at }) })
+    over(error && { code: error.code, ...(error.at === undefined ? {} : { at: error.at }) }, known(slots, ended))
     return ended
   } catch (thrown) {
     over(toldError(thrown))

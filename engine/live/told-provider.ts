@@ -57,24 +57,14 @@ function begin(
 ): { readonly message: ToldCall; readonly over: Over } {
   const message: ToldCall = { exchange: scope.id, attempt: scope.attempt, provider: name, type, ...asked }
   const tell = calls.begin(message)
-  let done = false
-  const once = (end: () => void) => {
-    if (done) return
-    done = true
-    end()
-  }
   const over: Over = {
-    ended: () => once(tell),
-    cancelled: () =>
-      once(() => {
-        message.cancelled = true
-        tell()
-      }),
+    ended: () => tell(),
+    cancelled: () => tell(undefined, { cancelled: true }),
     failed(thrown) {
-      once(() => tell(toldError(thrown)))
+      tell(toldError(thrown))
       throw thrown
     },
-    broke: (error) => once(() => tell(error)),
+    broke: tell,
   }
   // Whoever does not read an answer does not say so.
   scope.onEnd?.(over.cancelled)

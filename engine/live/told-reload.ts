@@ -1,5 +1,4 @@
 import type { Diagnostic } from '../config/diagnostics.ts'
-import type { ToldReload } from '../spec/telling.ts'
 import { reloads, toldError } from '../telling.ts'
 
 /** A configuration that was read, and everything that is wrong with it. */
@@ -16,15 +15,12 @@ export async function tellReload(
   read: () => Promise<Read>,
 ): Promise<readonly Diagnostic[]> {
   if (!reloads.heard) return (await read()).findings
-  const message: ToldReload = previous === undefined ? {} : { previous }
-  const over = reloads.begin(message)
+  const over = reloads.begin(previous === undefined ? {} : { previous })
   try {
     const { version, findings, live } = await read()
     const refused = findings.length > 0
-    message.version = version
-    message.findings = findings.length
-    message.result = refused ? 'refused' : live ? 'live' : 'unchanged'
-    over(refused ? { code: findings[0]?.code ?? '' } : undefined)
+    const result = refused ? 'refused' : live ? 'live' : 'unchanged'
+    over(refused ? { code: findings[0]?.code ?? '' } : undefined, { version, findings: findings.length, result })
     return findings
   } catch (thrown) {
     over(toldError(thrown))

@@ -1,5 +1,5 @@
 import type { Candidate } from '../spec/catalog.ts'
-import type { ToldAttempt, ToldEnd, ToldStage } from '../spec/telling.ts'
+import type { ToldAttempt, ToldEnd, ToldError, ToldStage } from '../spec/telling.ts'
 import { attempts, stages, toldError } from '../telling.ts'
 import type { Telling } from '../telling.ts'
 import type { Bag, RunScope, Step } from './run.ts'
@@ -22,7 +22,7 @@ function told<M extends ToldEnd>(step: Step, telling: Telling<M>, describe: (slo
     telling.heard ? tell(step, telling.begin(describe(slots, scope)), slots, scope) : step(slots, scope)
 }
 
-function tell(step: Step, over: ReturnType<Telling<ToldEnd>['begin']>, slots: Bag, scope: RunScope) {
+function tell(step: Step, over: (error?: ToldError) => void, slots: Bag, scope: RunScope) {
   const fail = (thrown: unknown): never => {
     over(toldError(thrown))
     throw thrown

@@ -138,6 +138,13 @@ describe('live/told-provider', () => {
       )
       expect(embed).to.include({ code: 'upstream_error' })
       expect(ends.at(-1)?.error).to.include({ code: 'upstream_error' })
+      own.answer.generate = async function* () {
+        yield {
+          type: 'failure',
+          failure: { status: 500, code: null, type: 't', message: 'a prompt', param: null },
+        } as never
+      }
+      for await (const _ of generate()) expect(ends.pop()?.error).to.deep.equal({ code: 'upstream_error' })
       expect(() => told.answer?.decide?.({} as never, 'm', scope)).to.throw(GatewayError)
       expect(ends.at(-1)?.error).to.include({ code: 'upstream_timeout' })
       expect(ends).to.have.length(4)
