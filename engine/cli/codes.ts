@@ -16,6 +16,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
     'Name a model that can do this: the message says what its provider does not serve, or which flag its record lacks.',
   unsupported_parameter: 'Leave the named field out, or name a model that takes it.',
   invalid_api_key: 'Send a key as "authorization: Bearer <key>"; make one with "sluice key create --name <name>".',
+  invalid_token: 'Sign in, and send the token as "authorization: Bearer <token>"; an API key is none.',
+  forbidden: 'Ask somebody with the role that the auth stage of the pipeline wants.',
   origin_not_allowed: 'Connect from the site that the gateway itself is, or from outside of a browser.',
   refused: 'A pipeline refuses such requests: see its refuse stage.',
   model_not_allowed: "Add the model to the key's list of models, or use another key.",

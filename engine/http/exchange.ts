@@ -102,9 +102,10 @@ export function errorReply(error: GatewayError, { codec, id, scrub, asked }: Tel
   const headers: Record<string, string> = {}
   if (failure.retryAfter !== undefined) headers['retry-after'] = String(failure.retryAfter)
   if (failure.shouldRetry !== undefined) headers['x-should-retry'] = String(failure.shouldRetry)
-  const { allow, upgrade } = facts
+  const { allow, upgrade, authenticate } = facts
   if (typeof allow === 'string') headers.allow = allow
   if (typeof upgrade === 'string') headers.upgrade = upgrade
+  if (typeof authenticate === 'string') headers['www-authenticate'] = authenticate
   const printed = codec ? codec.error.print(failure, id, asked) : printFailure(failure)
   const value = failure.errors && isObject(printed) ? { ...printed, errors: failure.errors.map(toJson) } : printed
   return { status: codec?.error.status?.(failure) ?? failure.status, headers, body: { kind: 'json', value } }

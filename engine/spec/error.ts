@@ -42,6 +42,8 @@ export const errors = {
   ),
   upstream_rejected: row(400, request, 'never', '{reason}'),
   invalid_api_key: row(401, request, 'never', 'The API key is unknown, expired or revoked.'),
+  invalid_token: row(401, request, 'never', 'The session is unknown, over or revoked; sign in again.'),
+  forbidden: row(403, request, 'never', 'This account may not do that.'),
   origin_not_allowed: row(403, request, 'never', 'Pages of other sites may not connect here.'),
   refused: row(403, request, 'never', 'This is not served here.'),
   model_not_allowed: row(403, request, 'never', 'This API key may not use the model "{model}".'),

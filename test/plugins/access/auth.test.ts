@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { ExchangeScope } from '../../../engine/http/scope.ts'
-import { GatewayError } from '../../../engine/index.ts'
+import { GatewayError, Refusal } from '../../../engine/index.ts'
 import type { Host, Principal } from '../../../engine/index.ts'
 import auth from '../../../plugins/access/auth.ts'
 
@@ -14,7 +14,7 @@ function ask(headers: Readonly<Record<string, string | string[] | undefined>>, q
     Promise.resolve(text === 'key-new-3' ? { kind: 'key' as const, id: '3', name: 'new' } : undefined)
   const host = { keys: { find: (text: string) => KEYS.get(text), search } } as Partial<Host> as Host
   const ingress = { headers, query: new URLSearchParams(query) }
-  return auth.build({ with: 'key' }, host)({ ingress }, new ExchangeScope())
+  return auth.build({ with: 'key' }, host, { sessions: {} })({ ingress }, new ExchangeScope())
 }
 
 /** What is said to a client that is refused. */
@@ -30,6 +30,13 @@ async function refused(headers: Readonly<Record<string, string | string[]>>, que
 describe('plugins/access/auth', () => {
   it('needs and provides what it uses', () => {
     expect(auth).to.deep.include({ name: 'auth', needs: ['ingress'], provides: ['principal'] })
+  })
+
+  it('refuses a role for API keys, which have none', () => {
+    expect(() => auth.build({ with: 'key', role: 'admin' }, {} as Host, { sessions: {} }))
+      .to.throw(Refusal, 'API keys have no role')
+      .with.property('path')
+      .that.deep.equals(['role'])
   })
 
   it('takes the key of either header, the scheme in any case', () => {
