@@ -184,7 +184,11 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     const { keys, database, rows, jobs } = stores
     jobs?.start(jobRunner(live))
     const warm = warmth.start()
-    const polling = setInterval(() => pollKeys(keys, log, () => http.recheck()), keyPoll).unref()
+    const look = () => {
+      pollKeys(keys, log, () => http.recheck())
+      services.tell()
+    }
+    const polling = setInterval(look, keyPoll).unref()
     return {
       address,
       warm,

@@ -29,6 +29,7 @@ export class OpenServices {
   readonly #opening: Opening
   readonly #held = new Map<AnyService, Held>()
   readonly #closing = new Set<Promise<void>>()
+  #told: ReadonlyMap<string, string> = new Map()
 
   constructor(opening: Opening) {
     this.#opening = opening
@@ -53,6 +54,16 @@ export class OpenServices {
   get degraded(): ReadonlyMap<string, string> {
     const told = [...this.#held.values()].map(({ service, open }) => [service.name, statusOf(open)] as const)
     return new Map(told.flatMap(([name, reason]) => (reason === undefined ? [] : [[name, reason]])))
+  }
+
+  /** Logs what is degraded since this was asked last, and what works again. */
+  tell(): void {
+    const { log } = this.#opening
+    const now = this.degraded
+    for (const [service, reason] of now)
+      if (this.#told.get(service) !== reason) log.warn({ service, reason }, 'a service is degraded')
+    for (const service of this.#told.keys()) if (!now.has(service)) log.info({ service }, 'a service works again')
+    this.#told = now
   }
 
   /** Closes all that are open, the last first. Never rejects. */

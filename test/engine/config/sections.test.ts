@@ -1,0 +1,63 @@
+import { expect } from 'chai'
+import { exampleSettings } from '../../../engine/config/example.ts'
+import { assemble } from '../../../engine/config/registry.ts'
+import { settingsSchema } from '../../../engine/config/schema.ts'
+import { secretsOf } from '../../../engine/config/secrets.ts'
+import { sectionsSchema, settingsOf } from '../../../engine/config/sections.ts'
+import { referencePages } from '../../../engine/cli/reference/pages.ts'
+import { makeProgram } from '../../../engine/cli/program.ts'
+import catalog from '../../../plugins/catalog/index.ts'
+
+const field = (description: string, more: object = {}) => ({ type: 'string', default: 'usual', description, ...more })
+
+const service = (name: string, section: string, properties: object, more: object = {}) => ({
+  kind: 'service',
+  name,
+  summary: 's.',
+  section,
+  uses: [],
+  migrations: [],
+  settings: { type: 'object', additionalProperties: false, description: `The part of ${name}.`, properties },
+  ...more,
+})
+
+const { registry, diagnostics } = assemble(
+  [
+    catalog,
+    service('budgets', 'limits', { token: field('A token.') }, { secrets: ['token'] }),
+    service('rates', 'limits', { rate: field('A rate.'), hook: field('An address.') }),
+    service('levels', 'logging', { detail: field('How much.') }),
+  ].map((value) => ({ value, from: 'here' })),
+)
+
+describe('sections of services', () => {
+  it('are one closed section for editors, for each name', () => {
+    expect(diagnostics).to.deep.equal([])
+    const sections = sectionsSchema(registry.services).properties as unknown as Record<string, Record<string, object>>
+    expect(sections['limits']).to.deep.include({
+      additionalProperties: false,
+      default: {},
+      description: 'The part of budgets. The part of rates.',
+    })
+    expect(Object.keys(sections['limits']?.['properties'] ?? {})).to.deep.equal(['token', 'rate', 'hook'])
+    expect(Object.keys(sections['logging']?.['properties'] ?? {})).to.deep.equal(['level', 'detail'])
+    expect(JSON.stringify(settingsSchema(registry))).to.include('"A rate."')
+  })
+
+  it('stand in the example and in the reference', () => {
+    expect(exampleSettings(registry)).to.include('  limits:\n    # A token.\n    token: "usual"\n')
+    const program = makeProgram({ environment: {} } as never, () => undefined)
+    const pages = referencePages(registry, program)
+    expect(pages.get('settings.md')).to.include('| `server_config.limits.rate` | text | `usual` | A rate. |')
+    expect(pages.get('services.md')).to.include('| `limits.rate` | text | `usual` | A rate. |')
+  })
+
+  it('are read by each owner alone, and give away their secrets to nobody', () => {
+    const limits = { token: 'the-token', rate: 'fast', hook: 'https://me:password@host/' }
+    const [budgets, rates] = [...registry.services.values()]
+    expect(settingsOf(budgets!, { limits })).to.deep.equal({ token: 'the-token' })
+    expect(settingsOf(rates!, { limits })).to.deep.equal({ rate: 'fast', hook: limits.hook })
+    const settings = { providers: [], api_keys: [], server_config: { limits } }
+    expect(secretsOf(settings as never, registry)).to.include.members(['the-token', 'password'])
+  })
+})
