@@ -34,15 +34,15 @@ const promised = {
   },
   'engine/kit.ts': {
     values: `
-      BytesBody CustomInput FieldNames Fold FormReader FrameDecoder Hold PairedCalls StreamEnds WholeFrames
-      addressOf ampleRoom answerHold answering asGatewayError asking baseUrl bufferOf byteBudget callable collect
-      customInput cutMembers didYouMean duration durationSchema encodeFrame errors eventRoom eventTooLarge failed
-      fieldAt fitting flatName fold giveBack holds isDuration isLent isObject isPattern isVirtual legalCallId
-      mapJson mapMembers mapText mapTexts moduleBeside openUpstream orderedObject packSeal parseJson parseVerbatim
-      parsedJson parsedObject passedOn pasteMembers pasteOver peek printDuration pull putMembers replyJson
-      requireChosen requirement restored scanJson scrubbedFailure sealPrefix searchInWords searchWish
-      speaksToClients speaksToUpstreams spliceField spliceMember spliceString spliced through tooMuchInHand
-      toolNames toolsByName unfold unpackSeal upstreamProperties virtualModels word`,
+      AwsEventStream BytesBody CustomInput FieldNames Fold FormReader FrameDecoder Hold PairedCalls StreamEnds
+      WholeFrames addressOf ampleRoom answerHold answering asGatewayError asking baseUrl bufferOf byteBudget
+      callable collect customInput cutMembers didYouMean duration durationSchema encodeFrame errors eventRoom
+      eventTooLarge failed fieldAt fitting flatName fold giveBack holds isDuration isLent isObject isPattern
+      isVirtual legalCallId mapJson mapMembers mapText mapTexts moduleBeside openUpstream orderedObject packSeal
+      parseJson parseVerbatim parsedJson parsedObject passedOn pasteMembers pasteOver peek printDuration pull
+      putMembers replyJson requireChosen requirement restored scanJson scrubbedFailure sealPrefix searchInWords
+      searchWish speaksToClients speaksToUpstreams spliceField spliceMember spliceString spliced through
+      tooMuchInHand toolNames toolsByName unfold unpackSeal upstreamProperties virtualModels word`,
     types: `
       CallAnswer ClientHeaders Cut EventRoom FindTool Form FormFile Passed Question ScanOptions ScannedJson
       SchemaError SearchFields TextChange ToolNames Transform UpstreamParts UpstreamSettings Verbatim`,

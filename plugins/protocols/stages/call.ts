@@ -1,16 +1,19 @@
 import { performance } from 'node:perf_hooks'
 import { GatewayError, defineStage } from '../../../engine/index.ts'
 import {
+  AwsEventStream,
   FrameDecoder,
   answerHold,
   answering,
   collect,
   duration,
   durationSchema,
+  eventRoom,
   isObject,
   parseJson,
   parseVerbatim,
   peek,
+  through,
 } from '../../../engine/kit.ts'
 import type {
   Answer,
@@ -24,6 +27,7 @@ import type {
   JsonObject,
   Scope,
   Sink,
+  Source,
   Upstream,
 } from '../../../engine/index.ts'
 import { askNeutral } from './neutral.ts'
@@ -138,8 +142,11 @@ function begun(answer: Answer, candidate: Candidate, reading: Reading): Promise<
   const type = answer.headers['content-type'] ?? ''
   const media = type.toLowerCase()
   const json = media.startsWith('application/json')
-  // A protocol that knows no failing frame has no streams: one that comes all the same is read as what it is not.
-  if (media.startsWith('text/event-stream') && codec.failed) return events(answer, codec, candidate.model.name, host)
+  // A protocol that knows neither events nor a failing frame has no streams: one that comes all the same is read as what it is not.
+  if (codec.failed || codec.events) {
+    const source = framed(answer.body, media, reading)
+    if (source) return events(source, codec, candidate.model.name, host)
+  }
   if (codec.answers === 'bytes' && !json)
     return peek(answer.body, () => true).then(({ source }) => ({
       kind: 'bytes',
@@ -168,13 +175,22 @@ function wholeAnswer(bytes: Buffer, type: string, { model }: Candidate, reading:
   return { kind: 'whole', bytes, body, type }
 }
 
-async function events(answer: Answer, codec: AnyUpstreamCodec, model: string, host: Host): Promise<AnswerContent> {
+/** The bytes of a stream as server-sent events, whatever framing its codec names; undefined where its media type is another. */
+function framed(source: Source, media: string, { codec, host, scope }: Reading): Source | undefined {
+  const { framing = 'sse' } = codec
+  if (framing === 'sse') return media.startsWith('text/event-stream') ? source : undefined
+  return media.startsWith('application/vnd.amazon.eventstream')
+    ? through(source, new AwsEventStream(eventRoom(host, scope)))
+    : undefined
+}
+
+async function events(stream: Source, codec: AnyUpstreamCodec, model: string, host: Host): Promise<AnswerContent> {
   const decoder = new FrameDecoder()
   let first: Frame | undefined
   let size = 0
   /** Its first frame is so large that it is no failure, which are looked for as long as they may be read. */
   let large = false
-  const { source } = await peek(answer.body, (chunk) => {
+  const { source } = await peek(stream, (chunk) => {
     size += chunk.length
     first ??= firstFrame(decoder, chunk)
     return first !== undefined || (large = size > firstLimit)
