@@ -1,7 +1,7 @@
 // The door `sluice/kit`: what makes stages, codecs and providers easy to write. Nothing here is needed to speak with the engine.
 
 // JSON: reading, comparing, changing without a new text
-export { isObject, mapMembers, mapTexts, orderedObject } from './spec/json.ts'
+export { asText, isObject, mapMembers, mapTexts, orderedObject } from './spec/json.ts'
 export { parseJson, parseVerbatim, parsedJson, parsedObject } from './json/parse.ts'
 export type { Verbatim } from './json/reader.ts'
 export { spliceMember } from './json/splice-member.ts'
@@ -42,6 +42,9 @@ export type { EventRoom } from './stream/in-hand.ts'
 export { answering } from './generate/answering.ts'
 export { Fold, failed, fold } from './generate/fold.ts'
 export { unfold } from './generate/unfold.ts'
+export { Telling } from './generate/telling.ts'
+export { unsaid } from './generate/unsaid.ts'
+export type { Wish } from './generate/unsaid.ts'
 export { mapText } from './generate/map-text.ts'
 export { mapJson } from './generate/map-json.ts'
 export type { TextChange } from './generate/map-json.ts'

@@ -44,11 +44,17 @@ export const sends = group('sends', (check, checkWhen) => {
   check('to an address that no model name can change (faults I6)', async (rig) => {
     rig.upstream.answer({ body: {} })
     const provider = rig.open()
-    for (const model of ['m', '../../admin?a#b', 'x@evil.example', '__proto__', 'a\r\nb: c', '\\\\host', '%2e%2e']) {
-      await collect((await rig.send(provider, rig.call({ model }))).body, 1_000)
-    }
-    equal(new Set(rig.upstream.requests.map(({ path }) => path)).size, 1)
+    const models = ['m', '../../admin?a#b', 'x@evil.example', '__proto__', 'a\r\nb: c', '\\\\host', '%2e%2e']
+    for (const model of models) await collect((await rig.send(provider, rig.call({ model }))).body, 1_000)
     equal(rig.upstream.requests.length, 7)
+    // An address may hold the name, as one segment of its path.
+    const segment = (text: string, model = '') => (decodeURIComponent(text) === model ? '{model}' : text)
+    const paths = rig.upstream.requests.map(({ path }, index) =>
+      path.split('/').map((text) => segment(text, models[index])),
+    )
+    equal(new Set(paths.map((path) => path.join('/'))).size, 1)
+    if (paths[0]?.includes('{model}') === true)
+      for (const model of ['.', '..']) await rig.failure(rig.send(provider, rig.call({ model })))
   })
 
   check('over connections that are used again, even after a reload', async (rig) => {

@@ -11,6 +11,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** A text as it is, and of anything else the empty one. */
+export function asText(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
 /** Node has it; its types do not. */
 const isRawNumber = (JSON as unknown as { isRawJSON(this: void, value: unknown): boolean }).isRawJSON
 

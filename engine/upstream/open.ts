@@ -53,9 +53,11 @@ export function openUpstream(
   const list = models === undefined ? undefined : http.target(addressOf(settings, 'models', models), lines)
   return {
     send(call) {
-      const target = targets.get(call.protocol)
-      if (target) return http.post(target(call), call, linesOf(call))
-      const reason = `its provider does not serve ${call.protocol}`
+      const target = targets.get(call.protocol)?.(call)
+      if (target) return http.post(target, call, linesOf(call))
+      const reason = targets.has(call.protocol)
+        ? 'its name cannot stand in an address'
+        : `its provider does not serve ${call.protocol}`
       return Promise.reject(new GatewayError('invalid_request_error', { model: call.publicName ?? call.model, reason }))
     },
     ...(list === undefined ? {} : { models: (signal) => modelsAt(http, list, signal, answerHold(host)) }),
@@ -73,13 +75,13 @@ function servedPaths({ codecs }: Host): string[] {
 /** How the name of the model stands in an address that was made with `{model}` in it. */
 const placeholder = '%7Bmodel%7D'
 
-/** What each call of a protocol is sent to. */
+/** What each call of a protocol is sent to; undefined for a model whose name would change the address. */
 function targetOf(
   settings: Addresses,
   protocol: string,
   { key = protocol, prefix, path, streamed = path, below = '' }: UpstreamAddress,
   open: (url: URL) => Target,
-): (call: Pick<Call, 'stream' | 'model'>) => Target {
+): (call: Pick<Call, 'stream' | 'model'>) => Target | undefined {
   const at = (one: string) => {
     const url = addressOf(settings, key, one, prefix)
     url.pathname += below
@@ -91,6 +93,8 @@ function targetOf(
     return stream === whole ? () => whole : (call) => (call.stream ? stream : whole)
   return (call) => {
     const target = call.stream ? stream : whole
+    // They would lead to another address.
+    if (call.model === '.' || call.model === '..') return undefined
     return { ...target, path: target.path.replace(placeholder, encodeURIComponent(call.model)) }
   }
 }

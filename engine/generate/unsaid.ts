@@ -1,0 +1,37 @@
+import type { GenerateRequest } from '../spec/generate.ts'
+import type { Loss } from '../spec/translation.ts'
+
+/** Wishes of a request that not every protocol can say, as clients call them. Items, tools and the stream are not among them. */
+const wishes = {
+  toolChoice: 'tool_choice',
+  parallelTools: 'parallel_tool_calls',
+  maxOutputTokens: 'max_output_tokens',
+  temperature: 'temperature',
+  topP: 'top_p',
+  topK: 'top_k',
+  stop: 'stop',
+  seed: 'seed',
+  frequencyPenalty: 'frequency_penalty',
+  presencePenalty: 'presence_penalty',
+  logprobs: 'logprobs',
+  reasoning: 'reasoning',
+  format: 'response_format',
+  verbosity: 'verbosity',
+  user: 'user',
+  cacheKey: 'prompt_cache_key',
+  serviceTier: 'service_tier',
+  metadata: 'metadata',
+} as const satisfies { readonly [K in keyof GenerateRequest]?: string }
+
+/** A field of a `GenerateRequest` that is a wish. */
+export type Wish = keyof typeof wishes
+
+/** What of a request is lost in a protocol that can say these wishes and no others: each other one that the client has. */
+export function unsaid(request: GenerateRequest, said: readonly Wish[]): readonly Loss[] {
+  const losses = (Object.keys(wishes) as Wish[])
+    .filter((wish) => request[wish] !== undefined && !said.includes(wish))
+    .map((wish) => ({ field: wishes[wish], because: 'the protocol has no such field' }))
+  const { rest } = request
+  const own = Object.keys(rest?.fields ?? {}).map((field) => ({ field, because: `only ${rest?.protocol} has it` }))
+  return [...losses, ...own]
+}
