@@ -20,6 +20,9 @@ export type Send = (reply: Reply, headers: Record<string, string>) => Promise<Se
 /** Of a pipeline that gives no reply, which no route leads to. */
 export const noReply: Reply = { status: 204, headers: {}, body: { kind: 'none' } }
 
+/** Of an error that could not be printed. */
+const failedReply: Reply = { status: 500, headers: {}, body: { kind: 'none' } }
+
 /** How an exchange ended, and what of its `finally` failed. */
 export interface Ended {
   readonly outcome: Outcome
@@ -55,6 +58,7 @@ async function exchange(
   let reply: Reply
   let sent: Sent
   let error: GatewayError | undefined
+  let unsent: { readonly thrown: unknown } | undefined
   scope.begin()
   try {
     const running = pipeline.run(slots, scope)
@@ -64,15 +68,24 @@ async function exchange(
   } catch (thrown) {
     error = asGatewayError(thrown)
     tell(pipeline, error, scope.id)
-    reply = errorReply(error, { codec, id: scope.id, scrub: pipeline.scrub, asked: slots.request?.sent })
-    sent = await send(reply, commonHeaders(reply, pipeline, codec, scope))
+    reply = failedReply
+    try {
+      reply = errorReply(error, { codec, id: scope.id, scrub: pipeline.scrub, asked: slots.request?.sent })
+      sent = await send(reply, commonHeaders(reply, pipeline, codec, scope))
+    } catch (again) {
+      // Whoever serves it has to hear of that, but only when the exchange has come to its end.
+      unsent = { thrown: again }
+      sent = { bytes: 0, firstByte: undefined, left: false }
+    }
   } finally {
-    scope.end()
+    scope.end((thrown) => pipeline.log.error({ err: thrown, id: scope.id }, 'something could not be released'))
   }
   const wrong = error ?? (sent.broken && asGatewayError(sent.broken)) ?? failureOf(slots, pipeline)
   const outcome = (slots.outcome = outcomeOf(reply, sent, wrong, scope, pipeline))
-  const failures = finish(pipeline, slots, scope, wrong)
-  return { outcome, failures: failures instanceof Promise ? await failures : failures }
+  const finished = finish(pipeline, slots, scope, wrong)
+  const failures = finished instanceof Promise ? await finished : finished
+  if (unsent) throw unsent.thrown
+  return { outcome, failures }
 }
 
 /** What a client must not read, an operator has to: why something broke inside, or what a provider gave as its reason. */

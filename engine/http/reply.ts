@@ -168,7 +168,8 @@ function relay(
     end(response, unread)
   }
   if (response.closed) {
-    over()
+    // Whoever asked for the stream has `leave` before it hears of the end.
+    queueMicrotask(over)
     return leave
   }
   response.on('close', over)

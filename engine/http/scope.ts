@@ -109,11 +109,20 @@ export class ExchangeScope implements RunScope {
     this.#holders.push(listener)
   }
 
-  /** Everything has been sent, or nobody is there any more. */
-  end(): void {
-    const holders = this.#holders ?? []
+  /**
+   * Everything has been sent, or nobody is there any more.
+   * @param failed hears of a listener that throws: the others are called all the same
+   */
+  end(failed: (error: unknown) => void): void {
+    const holders = this.#holders
+    if (holders === undefined) return
     this.#holders = undefined
-    for (const release of holders) release()
+    for (const release of holders)
+      try {
+        release()
+      } catch (error) {
+        failed(error)
+      }
   }
 
   elapsed(): number {

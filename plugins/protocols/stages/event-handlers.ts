@@ -45,12 +45,24 @@ export class EventHandlers {
 
   /** What becomes of an event. After `finish` or `failure` was given, nothing. */
   pass(event: GenerateEvent): readonly GenerateEvent[] {
-    this.#steps ??= this.#handlers.map(
-      (handler) => new Step('make' in handler ? handler.make() : watching(handler.look, this.#place)),
-    )
+    this.#steps ??= this.#handlers.map((handler) => new Step(this.#made(handler)))
     let events: readonly GenerateEvent[] = [event]
     for (const step of this.#steps) events = this.#through(step, events)
     return events
+  }
+
+  #made(handler: EventHandler): EventMap {
+    if (!('make' in handler)) return watching(handler.look, this.#place)
+    try {
+      return handler.make()
+    } catch (error) {
+      // Nothing of the answer may pass unchanged: its first event is refused.
+      return {
+        event: () => {
+          throw error
+        },
+      }
+    }
   }
 
   /** No end has come by now, and none will: they are told that the answer failed. */

@@ -198,6 +198,22 @@ describe('a reply', () => {
       await cancelled.promise
     })
 
+    it('comes to its end, though a stage cannot let go of what it held', async () => {
+      const released: string[] = []
+      gateway.answer(({ scope }) => {
+        scope.onEnd?.(() => released.push('first'))
+        scope.onEnd?.(() => {
+          throw new Error('it is stuck')
+        })
+        scope.onEnd?.(() => released.push('last'))
+        return json({ fine: true })
+      })
+      expect((await fetch(`${gateway.url}/things`)).status).to.equal(200)
+      expect((await gateway.ended(1))[0]).to.include({ status: 200, result: 'completed' })
+      expect(released).to.deep.equal(['first', 'last'])
+      expect(gateway.lines.join('')).to.include('it is stuck')
+    })
+
     it('in HTTP/1.0: is given whole', async () => {
       gateway.answer(() => json({ fine: true }))
       const text = await exchange(gateway, 'GET /things HTTP/1.0\r\n\r\n')

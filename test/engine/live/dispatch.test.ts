@@ -262,7 +262,7 @@ describe('dispatch', () => {
     const { dispatch, parent, cuts, held } = rig(replies(body))
     const running = dispatch('work', {}, parent)
     await opened
-    parent.end()
+    parent.end(() => undefined)
     cuts[0]?.(new GatewayError('draining'))
     expect((await running).outcome).to.include({ status: 503, result: 'failed' })
     expect(cancelled).to.have.length(1)

@@ -196,16 +196,17 @@ describe('the events of an answer', () => {
       expect(given.text).to.include('Not this.')
     })
 
-    it('where a stage breaks, with the reason in the log alone', async () => {
-      const gateway = await gatewayWith('fail', 'watch')
-      for (const stream of [true, false]) {
-        upstream.answer(says('chat', stream))
-        const { text } = await ask(gateway, 'chat', 'chat', stream)
-        expect(text).to.include('internal_error').and.not.include('concern').and.not.include('Hello')
-        expect((await noted(gateway, 'watch')).at(-1)).to.equal('internal_error')
-      }
-      expect(gateway.lines.join('')).to.include('of no concern to clients')
-    })
+    for (const stage of ['fail', 'fail-at-once'])
+      it(`where a stage breaks (${stage}), with the reason in the log alone`, async () => {
+        const gateway = await gatewayWith(stage, 'watch')
+        for (const stream of [true, false]) {
+          upstream.answer(says('chat', stream))
+          const { text } = await ask(gateway, 'chat', 'chat', stream)
+          expect(text).to.include('internal_error').and.not.include('concern').and.not.include('Hello')
+          expect((await noted(gateway, 'watch')).at(-1)).to.equal('internal_error')
+        }
+        expect(gateway.lines.join('')).to.include('of no concern to clients')
+      })
 
     it('never because of a stage that only looks', async () => {
       upstream.answer(says('chat', true))

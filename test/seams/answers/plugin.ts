@@ -94,6 +94,11 @@ export default definePlugin({
         },
       })),
     ),
+    stage('fail-at-once', (answer) =>
+      answer.map(() => {
+        throw new Error('of no concern to clients')
+      }),
+    ),
     stage('enough', (answer) =>
       answer.map(() => ({
         event: (event) => (event.type === 'delta' ? [event, { type: 'finish', stop: 'filter' }] : [event]),
