@@ -32,9 +32,14 @@ function secretsIn(config: JsonObject, named: ReadonlySet<string>): string[] {
   return Object.entries(config).flatMap(([name, value = null]) => {
     if (named.has(name)) return textsIn(value)
     if (name === 'headers' && isObject(value)) return Object.entries(value).flatMap(secretsOfHeader)
-    if (isObject(value)) return secretsIn(value, named)
-    return textsIn(value).flatMap(credentialsOf)
+    return secretsOfMember(value, named)
   })
+}
+
+function secretsOfMember(value: Json, named: ReadonlySet<string>): string[] {
+  if (isObject(value)) return secretsIn(value, named)
+  if (Array.isArray(value)) return (value as readonly Json[]).flatMap((item) => secretsOfMember(item, named))
+  return typeof value === 'string' ? [...credentialsOf(value)] : []
 }
 
 /** Every text in a value. */

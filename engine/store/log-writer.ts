@@ -40,8 +40,10 @@ export function openLogWriter(url: string, report: (failing: string | undefined)
         failing = false
         return { written: rows.length, dropped: 0 }
       } catch (error) {
-        if (isFaultOfRow(error))
-          return rows.length === 1 ? { written: 0, dropped: 1, why: reasonOf(error) } : await writeEach(rows, shapes)
+        const ofRow = isFaultOfRow(error)
+        if (rows.length > 1 && (ofRow || isFaultOfTable(error))) return writeEach(rows, shapes)
+        if (ofRow || (isFaultOfTable(error) && !waits(rows, shapes)))
+          return { written: 0, dropped: rows.length, why: reasonOf(error) }
         if (!failing) report(reasonOf(error))
         failing = true
         await wait(pause)
@@ -127,12 +129,22 @@ async function openPostgres(url: string): Promise<Target> {
 }
 
 /**
- * Whether an error is about the row itself, so that trying again is useless: constraints, sizes, bad values and tables that
- * are not there of SQLite, classes 22, 23, 42 and 54 of PostgreSQL, and values no driver can bind.
+ * Whether an error is about the row itself, so that trying again is useless: constraints, sizes and bad values of SQLite,
+ * classes 22, 23 and 54 of PostgreSQL, and values no driver can bind.
  */
 function isFaultOfRow(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError) return true
-  return /^(SQLITE_(ERROR$|CONSTRAINT|MISMATCH|TOOBIG|RANGE)|(22|23|42|54)[0-9A-Z]{3}$)/.test(codeOf(error) ?? '')
+  return /^(SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)|(22|23|54)[0-9A-Z]{3}$)/.test(codeOf(error) ?? '')
+}
+
+/** Whether its table or a column of it is not there, or may not be written: class 42 of PostgreSQL. */
+function isFaultOfTable(error: unknown): boolean {
+  return /^(SQLITE_ERROR$|42[0-9A-Z]{3}$)/.test(codeOf(error) ?? '')
+}
+
+/** Rows of the request log are paid for: they wait until their table is back. A plugin's mistake must not hold them up. */
+function waits(rows: readonly string[], shapes: readonly Shape[]): boolean {
+  return rows.some((row) => shapes[readLine(row).shape]?.table === 'requests')
 }
 
 function reasonOf(error: unknown): string {

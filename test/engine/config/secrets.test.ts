@@ -29,6 +29,13 @@ describe('engine/config/secrets', () => {
     expect(secrets(config)).to.deep.equal(['one', 'three', 'two'])
   })
 
+  it('are found in lists of objects, too', () => {
+    const config = {
+      servers: [{ pool: ['a'], headers: { 'x-key': 'b' }, at: ['https://host?sig=c'] }, [{ api_key: 'd' }]],
+    }
+    expect(secrets(config)).to.deep.equal(['a', 'b', 'c', 'd'])
+  })
+
   it('are known of a provider whose type is not', () => {
     const settings = { providers: [{ name: 'x', type: 'unknown', config: { headers: { a: 'b' } } }], api_keys: [] }
     expect(secretsOf(settings as never, { providers: new Map(), services: new Map() } as never)).to.include('b')

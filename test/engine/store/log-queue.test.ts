@@ -170,6 +170,19 @@ describe('engine/store/log-queue', () => {
       expect(await ids(database)).to.deep.equal(['a', 'b'])
     })
 
+    it('keeps rows while their table is away, and says so', async () => {
+      const queue = queueOn()
+      await sql`alter table requests rename to elsewhere`.execute(database.query)
+      queue.write(row('a'))
+      queue.write(row('b'))
+      await until(() => queue.counters.failing !== undefined)
+      expect(queue.counters).to.include({ written: 0, dropped: 0, pending: 2 })
+      await sql`alter table elsewhere rename to requests`.execute(database.query)
+      await queue.flush()
+      expect(await ids(database)).to.deep.equal(['a', 'b'])
+      expect(queue.counters.failing).to.equal(undefined)
+    })
+
     it('drops a row that no database takes, and only that', async () => {
       const queue = queueOn()
       const broken = row('b', { duration: Number.NaN })
