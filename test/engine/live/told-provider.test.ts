@@ -121,7 +121,7 @@ describe('live/told-provider', () => {
 
       await told.send?.(call())
       expect(ends).to.have.length(3)
-      scope.end()
+      scope.end(() => undefined)
       expect(ends).to.have.length(4)
       expect(ends.at(-1)).to.include({ cancelled: true })
     })
