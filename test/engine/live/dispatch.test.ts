@@ -5,11 +5,13 @@ import { dispatcher } from '../../../engine/live/dispatch.ts'
 import type { Snapshot } from '../../../engine/live/snapshot.ts'
 import type { Bag, CompiledPipeline, RunScope, Step } from '../../../engine/pipeline/run.ts'
 import { stageStep } from '../../../engine/pipeline/run.ts'
+import { settling } from '../../../engine/pipeline/settle.ts'
 import { GatewayError } from '../../../engine/spec/error.ts'
 import type { Reply } from '../../../engine/spec/slots.ts'
 import type { Sink } from '../../../engine/spec/source.ts'
 import { byteBudget } from '../../../engine/stream/in-hand.ts'
 
+const log = pino({ level: 'silent' })
 const job = { id: '0199-job', input: null }
 
 interface Rig {
@@ -211,6 +213,26 @@ describe('dispatch', () => {
       sink.end()
       expect((await running).outcome.result).to.equal('completed')
     }
+  })
+
+  it('settles by itself, before it answers, and leaves to its parent what that has taken', async () => {
+    const settled: string[] = []
+    const by = { name: 'takes', at: 'work.yaml:1:1 (takes)', afterFinally: false, log, scrub: String }
+    const takes = (what: string) =>
+      settling((_, __, settle) => {
+        settle?.(async ({ outcome }) => {
+          await Promise.resolve()
+          settled.push(`${what} ${outcome?.result}`)
+        })
+        return {}
+      }, by)
+    const { dispatch, parent } = rig((slots, scope) => {
+      void takes('own')(slots, scope)
+      return undefined
+    })
+    void takes('of its parent')({}, parent)
+    await dispatch('work', {}, parent)
+    expect(settled).to.deep.equal(['own completed'])
   })
 
   it('ends with its parent, and closes what it reads', async () => {

@@ -175,6 +175,29 @@ describe('job-runner', () => {
     expect(settled).to.have.length(2)
   })
 
+  it('holds its configuration until its stages have settled', async () => {
+    const given = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
+    const by = { name: 'takes', at: 'work.yaml:1:1 (takes)', afterFinally: true, log: silent, scrub: String }
+    const takes = settling((_, __, settle) => {
+      settle?.(() => {
+        begun.resolve()
+        return given.promise
+      })
+      return {}
+    }, by)
+    const { dispatch, held, ends } = house((slots, scope) => {
+      void takes(slots, scope)
+      return undefined
+    })
+    const done = dispatch.run('work', job)?.done
+    await begun.promise
+    expect({ held, ends: ends.length }).to.deep.equal({ held: ['acquired'], ends: 1 })
+    given.resolve()
+    await done
+    expect(held).to.deep.equal(['acquired', 'released'])
+  })
+
   it('leaves a job whose pipeline is not here, and holds nothing', async () => {
     const { dispatch, held } = house(() => undefined)
     expect(dispatch.run('gone', job)).to.equal(undefined)
