@@ -63,6 +63,19 @@ describe('engine/store/migrate-service', () => {
       expect(await database.rows('select * from stock_eggs')).to.deep.equal([{ id: 'first', eggs: 6 }])
     })
 
+    it('asks without the query builder whether there is anything to do', async () => {
+      const migrations = stock(makes('stock'), fills('stock'))
+      await migrateService(database, migrations)
+      const lean: Database = {
+        ...database,
+        get query(): never {
+          throw new Error('the query builder was loaded')
+        },
+      }
+      await migrateService(lean, migrations)
+      expect(await failure(migrateService(lean, stock(makes('stock'), makes('stock_eggs'))))).to.include('was loaded')
+    })
+
     it('leaves nothing of one that fails, and keeps those before it', async () => {
       expect(await failure(migrateService(database, stock(makes('stock'), fails)))).to.equal('no more eggs')
       expect(await journal()).to.deep.equal([{ name: 'makes stock' }])
