@@ -38,6 +38,12 @@ export type { Passed } from './stream/whole.ts'
 export { Hold, ampleRoom, answerHold, byteBudget, eventRoom, eventTooLarge, tooMuchInHand } from './stream/in-hand.ts'
 export type { EventRoom } from './stream/in-hand.ts'
 
+// Sockets to upstreams
+export { dial } from './http/dial.ts'
+export type { Dialing } from './http/dial.ts'
+export { joined } from './stream/joined.ts'
+export type { Passing } from './stream/joined.ts'
+
 // Answers: events to items and back, seals, tools
 export { answering } from './generate/answering.ts'
 export { Fold, failed, fold } from './generate/fold.ts'

@@ -99,6 +99,7 @@ export const findings: ReadonlyMap<string, string> = new Map([
   ['no-access', 'A pipeline with routes must find out first who asks, or say "public: true".'],
   ['no-body', 'A stage reads the body of the request, and requests of the route have none.'],
   ['no-list', 'An attempt goes over the candidates of a slot, and this slot is no list of them.'],
+  ['no-socket', 'A pipeline with "socket: relay" has a route that is no WebSocket.'],
   ['no-reply', 'There is a path through the pipeline at whose end nothing would be answered.'],
   [
     'assumed',

@@ -22,8 +22,9 @@ export interface Outlet {
 /** Sends a reply as messages, and resolves once the last one was handed over or the client left. Never rejects. */
 export function sendFrames(outlet: Outlet, reply: Reply): Promise<Sent> {
   return new Promise((resolve) => {
-    const telling = new Telling(outlet, resolve)
     const { status, headers, body } = reply
+    if (body.kind === 'socket') throw new Error('a reply of kind "socket" is for routes with "socket: relay"')
+    const telling = new Telling(outlet, resolve)
     if (body.kind === 'stream') return telling.follow((sink) => body.source.open(sink))
     if (body.kind === 'json') telling.say(outlet.writer.whole(status, body.value, headers))
     if (body.kind === 'bytes') telling.say(isText(body.type) ? Buffer.from(body.bytes).toString() : body.bytes)

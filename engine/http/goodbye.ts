@@ -1,4 +1,4 @@
-import { WebSocket } from 'ws'
+import type { WebSocket } from 'ws'
 import { GatewayError } from '../spec/error.ts'
 
 /** How a socket ends: the close code, and the error that is said before it. */
@@ -13,6 +13,13 @@ export function refusedBy({ failure }: GatewayError): Goodbye {
   if (failure.status === 401 || failure.status === 403) return { code: 4401, reason: 'not authenticated' }
   if (failure.status === 404) return { code: 1001, reason: 'not served any more' }
   return { code: 1011, reason: 'the gateway failed' }
+}
+
+/** For a client that hears the error on its open socket. */
+export function toldOff(status: number): Goodbye {
+  if (status === 401) return { code: 4401, reason: 'not authenticated' }
+  if (status === 503) return { code: 1013, reason: 'try again later' }
+  return status >= 500 ? { code: 1011, reason: 'the gateway failed' } : { code: 1008, reason: 'refused' }
 }
 
 export const stopping: Goodbye = { code: 1001, reason: 'the gateway is about to stop' }
@@ -31,9 +38,13 @@ export const tooOld: Goodbye = {
   error: new GatewayError('websocket_connection_limit_reached'),
 }
 
-/** Closes a socket; who does not close in turn is cut off after `farewell` milliseconds. */
-export function part(socket: WebSocket, { code, reason }: Goodbye, farewell: number): void {
-  if (socket.readyState !== WebSocket.OPEN) return
+/** Closes a socket, without a code too; who does not close in turn is cut off after `farewell` milliseconds. */
+export function part(
+  socket: WebSocket,
+  { code, reason }: { readonly code?: number; readonly reason: string },
+  farewell: number,
+): void {
+  if (socket.readyState !== socket.OPEN) return
   socket.close(code, reason)
   const cut = setTimeout(() => socket.terminate(), farewell)
   socket.once('close', () => clearTimeout(cut))

@@ -24,7 +24,7 @@ export interface Sent {
 }
 
 /**
- * Sends a reply and resolves once its last byte was handed over or the client left. Never rejects.
+ * Sends a reply and resolves once its last byte was handed over or the client left. Never rejects, and throws for a reply that HTTP has no place for.
  * @param lasting of this server, to which one that outlives its exchange is added until it has ended
  * @param linger what must be over before the connection of a whole reply is closed
  */
@@ -44,6 +44,8 @@ export function sendReply(
     case 'bytes':
       headers['content-type'] = body.type
       return sendBytes(response, reply.status, headers, body.bytes, limits, linger)
+    case 'socket':
+      throw new Error('a reply of kind "socket" is for routes with "socket: relay"')
     case 'none':
       return sendBytes(response, reply.status, headers, undefined, limits, linger)
     case 'stream':

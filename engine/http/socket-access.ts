@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { Logger } from 'pino'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { Ingress, Outcome, Principal, Session } from '../spec/slots.ts'
 import type { Live } from '../live/live.ts'
@@ -9,7 +10,8 @@ import { BytesBody, readHeld } from '../stream/body.ts'
 import { toldOf } from './exchange.ts'
 import { routesOf } from './routes.ts'
 import type { Endpoint, Matched } from './routes.ts'
-import type { ExchangeScope } from './scope.ts'
+import { refusedBy } from './goodbye.ts'
+import { ExchangeScope } from './scope.ts'
 import type { SocketMessage } from './socket-message.ts'
 
 /** What the request said that became a socket, or asks to. */
@@ -63,6 +65,12 @@ export function messageIngress(
   return { ...asked(upgrade, endpoint), session, message: fields, body: read }
 }
 
+/** The request that asks for a socket. */
+export function upgradeIngress(upgrade: Upgrade, endpoint: Endpoint): Ingress {
+  const body = () => Promise.reject(new GatewayError('invalid_request', { reason: 'An upgrade has no body.' }))
+  return { ...asked(upgrade, endpoint), body }
+}
+
 /**
  * Runs the stages that find out who asks, on what the upgrade says alone.
  * Rejects as they do, and with `not_found` when nothing serves sockets at the path.
@@ -71,12 +79,41 @@ export async function admit(live: Live, upgrade: Upgrade, scope: ExchangeScope):
   const snapshot = live.acquire()
   try {
     const endpoint = socketEndpoint(snapshot, upgrade.path)
-    const body = () => Promise.reject(new GatewayError('invalid_request', { reason: 'An upgrade has no body.' }))
-    const slots: Bag = { ingress: { ...asked(upgrade, endpoint), body } }
+    const slots: Bag = { ingress: upgradeIngress(upgrade, endpoint) }
     await runAccess(endpoint.pipeline, slots, scope)
     return slots.principal
   } finally {
     live.release(snapshot)
+  }
+}
+
+/** Looks again and again whether the client of an open socket may still be here. */
+export class Standing {
+  readonly #live: Live
+  readonly #log: Logger
+  readonly #upgrade: Upgrade
+  #looking = false
+
+  constructor(live: Live, log: Logger, upgrade: Upgrade) {
+    this.#live = live
+    this.#log = log
+    this.#upgrade = upgrade
+  }
+
+  /** Why it may not; undefined: it may, or nobody can tell. */
+  async refusal(): Promise<GatewayError | undefined> {
+    if (this.#looking) return undefined
+    this.#looking = true
+    try {
+      await admit(this.#live, this.#upgrade, new ExchangeScope())
+    } catch (thrown) {
+      const error = asGatewayError(thrown)
+      if (refusedBy(error).code !== 1011) return error
+      this.#log.warn({ err: error.cause ?? error }, 'the client of a socket cannot be checked')
+    } finally {
+      this.#looking = false
+    }
+    return undefined
   }
 }
 

@@ -16,8 +16,9 @@ import { sendFrames } from './frames.ts'
 import { part, refusedBy, tooMuch, tooOld, tooSlow, tooSlowToSend } from './goodbye.ts'
 import type { Goodbye } from './goodbye.ts'
 import type { SocketLimits } from './limits.ts'
+import { Pulse } from './pulse.ts'
 import { ExchangeScope } from './scope.ts'
-import { admit, messageIngress, routeAt, socketEndpoint } from './socket-access.ts'
+import { Standing, messageIngress, routeAt, socketEndpoint } from './socket-access.ts'
 import type { Upgrade } from './socket-access.ts'
 import { answerWriter, errorMessage, readFields, readMessage } from './socket-message.ts'
 import { SocketSession } from './socket-session.ts'
@@ -69,13 +70,15 @@ export class Peer {
   #turn: Turn | undefined
   #goodbye: Goodbye | undefined
   #strikes = 0
-  #unanswered = 0
+  readonly #pulse: Pulse
   #refusals = 0
-  #rechecking = false
+  readonly #standing: Standing
 
   /** @param share what its client may have in unfinished messages */
   constructor(socket: WebSocket, stream: Duplex, upgrade: Upgrade, share: ByteBudget, options: SocketOptions) {
     this.#socket = socket
+    this.#pulse = new Pulse(socket)
+    this.#standing = new Standing(options.live, options.log, upgrade)
     this.#upgrade = upgrade
     this.#options = options
     this.#arrivals = new Arrivals(options.budget, share, options.limits, () => this.#part(tooSlowToSend))
@@ -107,34 +110,19 @@ export class Peer {
     setTimeout(() => this.#socket.terminate(), this.#options.limits.farewell).unref()
   }
 
-  /** Asks whether the client is there. One from whom nothing came twice is gone. */
   beat(): void {
-    // What it says is not read any more.
-    if (this.#socket.isPaused) return
-    if (this.#unanswered >= 2) return this.#socket.terminate()
-    this.#unanswered++
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping()
+    this.#pulse.beat()
   }
 
   /** Looks whether the client may still be here. */
   async recheck(): Promise<void> {
-    if (this.#rechecking) return
-    this.#rechecking = true
-    try {
-      await admit(this.#options.live, this.#upgrade, new ExchangeScope())
-    } catch (thrown) {
-      const error = asGatewayError(thrown)
-      const goodbye = refusedBy(error)
-      if (goodbye.code !== 1011) return this.leave(goodbye)
-      this.#options.log.warn({ err: error.cause ?? error }, 'the client of a socket cannot be checked')
-    } finally {
-      this.#rechecking = false
-    }
+    const error = await this.#standing.refusal()
+    if (error) this.leave(refusedBy(error))
   }
 
   #arrived(chunk: Buffer): void {
     // In the middle of a long frame a client cannot answer a ping.
-    this.#unanswered = 0
+    this.#pulse.heard()
     if (this.#socket.readyState !== WebSocket.OPEN || this.#arrivals.take(chunk)) return
     this.leave(tooMuch)
     this.#socket.pause()

@@ -16,6 +16,7 @@ import { ExchangeScope } from './scope.ts'
 import { admit, isCrossSite, routeAt, upgradeOf } from './socket-access.ts'
 import type { Upgrade } from './socket-access.ts'
 import { Peer } from './socket-peer.ts'
+import { SocketExchanges } from './socket-exchange.ts'
 import type { SocketOptions } from './socket-peer.ts'
 import { Tally } from './tally.ts'
 
@@ -31,6 +32,22 @@ export function wantsSocket({ method, headers: { upgrade } }: IncomingMessage): 
 /** Who asks for a socket: a client with its share of unfinished messages, or somebody who gets none, and why. */
 type Visitor = { readonly share: ByteBudget } | { readonly refused: GatewayError; readonly goodbye: Goodbye }
 
+/** What is known of an upgrade before anybody has asked who it is. */
+interface Asked {
+  readonly error?: GatewayError
+  readonly codec?: AnyClientCodec
+  /** Its socket is one exchange. */
+  readonly relay?: boolean
+}
+
+/** What an open socket can be told. */
+interface AnyPeer {
+  leave(goodbye: Goodbye): void
+  cut(error: GatewayError): void
+  beat(): void
+  recheck(): Promise<void>
+}
+
 /** Longest message that is read of a client that is refused, in bytes: longer ones are dropped as they come. */
 const refusedMessage = 1024
 
@@ -40,7 +57,8 @@ export class Sockets {
   readonly #server: WebSocketServer
   /** Where sockets open only to hear why they are closed: a browser is told the reason in no other way. */
   readonly #door: WebSocketServer
-  readonly #peers = new Set<Peer>()
+  readonly #peers = new Set<AnyPeer>()
+  readonly #exchanges: SocketExchanges
   readonly #strangers: Tally
   readonly #addresses: Tally
   readonly #keys: Tally
@@ -53,9 +71,11 @@ export class Sockets {
     const { message, strangers, perAddress, perKey, unfinished, beat, recheck } = options.limits
     this.#options = options
     // Compression costs memory per socket and helps little with short events.
-    const shared = { noServer: true, clientTracking: false, perMessageDeflate: false }
+    const shared = { noServer: true, clientTracking: false, perMessageDeflate: false, handleProtocols: chosen }
     this.#server = new WebSocketServer({ ...shared, maxPayload: message })
     this.#door = new WebSocketServer({ ...shared, maxPayload: refusedMessage })
+    const servers = { open: this.#server, door: this.#door }
+    this.#exchanges = new SocketExchanges(options, servers, (socket, peer) => this.#join(socket, peer))
     this.#strangers = new Tally(strangers)
     this.#addresses = new Tally(perAddress)
     this.#keys = new Tally(perKey)
@@ -82,6 +102,7 @@ export class Sockets {
   async close(deadline: number): Promise<void> {
     clearInterval(this.#beating)
     clearInterval(this.#rechecking)
+    this.#exchanges.stop()
     if (this.#peers.size === 0) return
     const gone = new Promise<void>((resolve) => (this.#emptied = resolve))
     for (const peer of this.#peers) peer.leave(stopping)
@@ -93,14 +114,18 @@ export class Sockets {
 
   async #welcome(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
     const upgrade = upgradeOf(request)
-    const { error, codec } = this.#refusal(request, upgrade)
+    const { error, codec, relay } = this.#refusal(request, upgrade)
     const { scrub } = this.#options.live
     if (error) return refuseRaw(stream, error, scrub, codec)
     const scope = new ExchangeScope()
     stream.once('close', () => scope.abort(new GatewayError('client_closed')))
     const visitor = await this.#visitor(stream, upgrade, scope)
     if (!('refused' in visitor)) {
-      this.#server.handleUpgrade(request, stream, head, (socket) => this.#open(socket, stream, upgrade, visitor.share))
+      const { share } = visitor
+      if (relay) return this.#exchanges.run({ request, stream, head, upgrade, share })
+      this.#server.handleUpgrade(request, stream, head, (socket) =>
+        this.#join(socket, new Peer(socket, stream, upgrade, share, this.#options)),
+      )
       return
     }
     const counted = this.#strangers.add(upgrade.remote)
@@ -112,11 +137,8 @@ export class Sockets {
     })
   }
 
-  /** Why an upgrade is not even considered, and the protocol spoken at its path. */
-  #refusal(
-    request: IncomingMessage,
-    upgrade: Upgrade,
-  ): { readonly error?: GatewayError; readonly codec?: AnyClientCodec } {
+  /** Why an upgrade is not even considered, and what is at its path. */
+  #refusal(request: IncomingMessage, upgrade: Upgrade): Asked {
     const { live, limits, closing } = this.#options
     const wrong = suspicious(request) ?? (hasBody(request) ? 'an upgrade has no body' : undefined)
     if (wrong !== undefined)
@@ -125,7 +147,8 @@ export class Sockets {
     const route = routeAt(live, upgrade.path)
     const spoken = route.codec ? { codec: route.codec } : {}
     if ('error' in route) return { error: route.error, ...spoken }
-    return isCrossSite(upgrade, limits.origins) ? { error: new GatewayError('origin_not_allowed'), ...spoken } : spoken
+    if (isCrossSite(upgrade, limits.origins)) return { error: new GatewayError('origin_not_allowed'), ...spoken }
+    return { ...spoken, relay: route.pipeline.relays }
   }
 
   /** Finds out who asks for a socket, and counts it until its connection is closed. */
@@ -152,12 +175,19 @@ export class Sockets {
     return { share: this.#shares.of(principal ? `${principal.kind} ${principal.id}` : `address ${upgrade.remote}`) }
   }
 
-  #open(socket: WebSocket, stream: Duplex, upgrade: Upgrade, share: ByteBudget): void {
-    const peer = new Peer(socket, stream, upgrade, share, this.#options)
+  #join(socket: WebSocket, peer: AnyPeer): void {
     this.#peers.add(peer)
     socket.on('close', () => {
       this.#peers.delete(peer)
       if (this.#peers.size === 0) this.#emptied()
     })
   }
+}
+
+/**
+ * The subprotocol that is chosen of those a client offers: the first that is one word. What follows a dot may be a key,
+ * as browsers have no other place for one, and is repeated to nobody.
+ */
+function chosen(offered: ReadonlySet<string>): string | false {
+  return offered.values().find((one) => !one.includes('.')) ?? false
 }

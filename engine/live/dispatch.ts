@@ -119,6 +119,7 @@ async function gather(
   scope: ExchangeScope,
   { limit, inHand }: Room,
 ): Promise<{ readonly sent: Sent; readonly whole: WholeReply }> {
+  if (body.kind === 'socket') throw new Error('a pipeline that answers with a socket cannot be dispatched')
   if (body.kind !== 'stream') {
     const bytes = body.kind === 'bytes' ? body.bytes.length : 0
     return { sent: { bytes, firstByte: undefined, left: false }, whole: { status, headers, body } }

@@ -1,5 +1,6 @@
 import type { Operation } from '../spec/operation.ts'
-import type { Answer, Call, Offer, Provider } from '../spec/provider.ts'
+import type { Dialed } from '../spec/leg.ts'
+import type { Answer, Call, Dial, Offer, Provider } from '../spec/provider.ts'
 import type { Source } from '../spec/source.ts'
 import type { Scope } from '../spec/stage.ts'
 import type { ToldCall, ToldError } from '../spec/telling.ts'
@@ -18,8 +19,10 @@ type Parts = { readonly [K in keyof Required<Provider>]: Provider[K] | undefined
 /** The provider, whose calls carry the trace context of their exchange, and are told of whenever somebody listens. */
 export function toldProvider(provider: Provider, callee: Callee): Provider {
   const send = provider.send?.bind(provider)
+  const dial = provider.dial?.bind(provider)
   const parts: Parts = {
     send: send && ((call) => sendTold(send, call, callee)),
+    dial: dial && ((asked) => dialTold(dial, asked, callee)),
     answer: provider.answer && neutralParts(provider.answer as Answers, callee),
     models: provider.models?.bind(provider),
     close: provider.close?.bind(provider),
@@ -40,6 +43,27 @@ function sendTold(send: (call: Call) => Promise<Answer>, call: Call, callee: Cal
     },
     (thrown: unknown) => over.failed(thrown),
   )
+}
+
+async function dialTold(dial: (dial: Dial) => Promise<Dialed>, asked: Dial, callee: Callee): Promise<Dialed> {
+  const { scope, operation, protocol, model, trace = scope.trace } = asked
+  if (!calls.heard) return dial(trace === asked.trace ? asked : { ...asked, ...(trace ? { trace } : {}) })
+  const { message, over } = begin(callee, scope, { operation, protocol, model, ...(trace ? { trace } : {}) })
+  const started = performance.now()
+  const dialed = await dial({ ...asked, ...(message.trace ? { trace: message.trace } : {}) }).catch(over.failed)
+  message.firstByte = performance.now() - started
+  return {
+    protocol: dialed.protocol,
+    attach: (sink) =>
+      dialed.attach({
+        message: (bytes, binary) => sink.message(bytes, binary),
+        drained: () => sink.drained(),
+        closed(code, reason) {
+          over.ended()
+          return sink.closed(code, reason)
+        },
+      }),
+  }
 }
 
 /** How a call ends: only the first of them counts. */

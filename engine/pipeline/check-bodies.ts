@@ -18,10 +18,10 @@ export function checkBodies(pipelines: readonly Pipeline[]): Diagnostic[] {
 }
 
 /** Routes whose requests have no body, before a stage that reads one. */
-function noBodies({ place, routes }: Pipeline, reader: StageNode | undefined): Diagnostic[] {
+function noBodies({ place, routes, relays }: Pipeline, reader: StageNode | undefined): Diagnostic[] {
   if (reader === undefined) return []
   return routes.flatMap(({ method }, index) =>
-    method === 'GET' || method === 'HEAD'
+    method === 'GET' || method === 'HEAD' || (method === 'WS' && relays)
       ? [
           reportAt(
             within(place, 'routes', index),

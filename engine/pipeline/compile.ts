@@ -73,6 +73,7 @@ class Builder {
       summary,
       file: place.source.file,
       ...(protocol === undefined ? {} : { protocol }),
+      relays: this.#root.relays,
       public: this.#root.public,
       routes,
       inputs,

@@ -36,6 +36,12 @@ export const pipelineFormat = {
         patternErrorMessage: 'must be a method and a path, such as "POST /v1/things/:id" or "WS /v1/things"',
       },
     },
+    socket: {
+      enum: ['messages', 'relay'],
+      default: 'messages',
+      description:
+        'What its WebSockets are: messages, each of which is a request, or relay: one exchange as long as the socket is open.',
+    },
     public: { type: 'boolean', default: false, description: 'Serves without asking who is there.' },
     inputs: {
       type: 'array',

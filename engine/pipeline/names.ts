@@ -2,7 +2,7 @@ import type { Diagnostic } from '../config/diagnostics.ts'
 import { printPlace, reportAt, within } from './nodes.ts'
 import type { Pipeline, Place } from './nodes.ts'
 
-/** Routes and names that two pipelines claim. */
+/** Routes and names that two pipelines claim, and routes that cannot be answered with a socket. */
 export function checkNames(pipelines: readonly Pipeline[]): Diagnostic[] {
   const taken = new Map<string, Place>()
   const claim = (key: string, what: string, place: Place): Diagnostic[] => {
@@ -10,14 +10,20 @@ export function checkNames(pipelines: readonly Pipeline[]): Diagnostic[] {
     if (other === undefined) taken.set(key, place)
     return other === undefined ? [] : [reportAt(place, 'duplicate', `${what} is already there: ${printPlace(other)}`)]
   }
-  return pipelines.flatMap(({ name, routes, place }) => [
+  return pipelines.flatMap(({ name, routes, relays, place }) => [
     ...(name === '' ? [] : claim(`pipeline ${name}`, `the pipeline "${name}"`, within(place, 'name'))),
-    ...routes.flatMap(({ method, path }, index) =>
-      claim(
+    ...routes.flatMap(({ method, path }, index) => [
+      ...claim(
         `${method} ${path.replace(/:[^/]+/g, ':')}`,
         `the route "${method} ${path}"`,
         within(place, 'routes', index),
       ),
-    ),
+      ...(relays && method !== 'WS' ? [noSocket(method, within(place, 'routes', index))] : []),
+    ]),
   ])
+}
+
+function noSocket(method: string, place: Place): Diagnostic {
+  const message = `a pipeline with "socket: relay" serves WebSockets alone, and this route is ${method}`
+  return reportAt(place, 'no-socket', message)
 }

@@ -79,6 +79,8 @@ export interface Pipeline {
   readonly summary: string
   readonly protocol?: string
   readonly routes: readonly Route[]
+  /** A WebSocket is one exchange; otherwise each of its messages is. */
+  readonly relays: boolean
   readonly public: boolean
   readonly inputs: readonly string[]
   readonly stages: readonly StepNode[]

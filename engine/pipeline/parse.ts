@@ -77,6 +77,7 @@ class Parser {
         method: line.split(' ', 1)[0] ?? '',
         path: line.slice(line.indexOf(' ') + 1),
       })),
+      relays: value['socket'] === 'relay',
       public: value['public'] === true,
       inputs: this.#inputs([...path, 'inputs'], texts(value['inputs'])),
       stages: this.#steps([...path, 'stages'], value['stages']),

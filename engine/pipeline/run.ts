@@ -40,6 +40,8 @@ export interface CompiledPipeline {
   readonly file: string
   /** Protocol that the clients of its routes speak. */
   readonly protocol?: string
+  /** A WebSocket is one exchange. */
+  readonly relays: boolean
   readonly public: boolean
   readonly routes: readonly Route[]
   readonly inputs: readonly string[]

@@ -1,6 +1,7 @@
 import type { JSONSchema } from 'json-schema-to-ts'
 import type { ConfigOf } from './config.ts'
 import type { Json } from './json.ts'
+import type { Dialed } from './leg.ts'
 import type { EventOf, Operation, ReplyOf, RequestOf } from './operation.ts'
 import type { ServiceName, Views } from './service.ts'
 import type { Body, Source } from './source.ts'
@@ -43,6 +44,17 @@ export interface Call {
   readonly scope: Scope
 }
 
+/** A socket to be opened to an upstream. */
+export interface Dial extends Pick<
+  Call,
+  'operation' | 'protocol' | 'clientHeaders' | 'model' | 'publicName' | 'scope' | 'trace'
+> {
+  /** The client's query. */
+  readonly query: URLSearchParams
+  /** Milliseconds until it is open. */
+  readonly timeout: number
+}
+
 /** An upstream's answer as it came: status, headers (lower case), and the bytes of its body over time. */
 export interface Answer {
   readonly status: number
@@ -61,6 +73,11 @@ export interface Provider {
    * upstream socket at once. A body that stops arriving fails its source.
    */
   send?(call: Call): Promise<Answer>
+  /**
+   * Opens a socket. Rejects as `send` does; aborting `scope` before somebody has attached to it closes it, as does the
+   * end of the exchange.
+   */
+  dial?(dial: Dial): Promise<Dialed>
   /** Answers neutral requests, per operation, for offers without a protocol. */
   readonly answer?: {
     readonly [O in Operation]?: (request: RequestOf<O>, model: string, scope: Scope) => NeutralAnswer<O>

@@ -4,6 +4,7 @@ import type { Candidate, ModelRecord } from './catalog.ts'
 import type { Loss, Restore, Unshown } from './translation.ts'
 import type { Failure, GatewayError } from './error.ts'
 import type { Job } from './key-value.ts'
+import type { Leg, LegSink } from './leg.ts'
 import type { Operation, ReplyOf, RequestOf } from './operation.ts'
 import type { GenerateEvent } from './generate.ts'
 import type { Body, BodyReader, HeldBody, Source } from './source.ts'
@@ -225,6 +226,11 @@ export type ReplyBody =
        * the exchange is over when they have: it holds no configuration, and a gateway that stops ends it.
        */
       readonly lasting?: boolean
+    }
+  | {
+      readonly kind: 'socket'
+      /** Joins the client, whose socket is open, and answers who hears it. For routes that say `socket: relay`. */
+      attach(client: Leg): LegSink
     }
   | { readonly kind: 'none' }
 

@@ -5,9 +5,10 @@ import type { Sessions } from './sessions.ts'
 type Headers = Ingress['headers']
 
 /**
- * Finds out who asks: by the API key in `authorization: Bearer` or `x-api-key`, of which the first that is valid counts, or
- * by the token of a session in `authorization: Bearer` alone. Neither is ever read from the query or a cookie: addresses
- * end up in logs, and pages of other sites send cookies along.
+ * Finds out who asks: by the API key in `authorization: Bearer` or `x-api-key` or, as browsers cannot set headers of a
+ * WebSocket, among its subprotocols, of which the first that is valid counts; or by the token of a session in
+ * `authorization: Bearer` alone. Neither is ever read from the query or a cookie: addresses end up in logs, and pages of
+ * other sites send cookies along.
  */
 export default defineStage({
   name: 'auth',
@@ -78,7 +79,9 @@ const noToken = 'Nobody has signed in. Send the token of a session as "authoriza
 const bearerScheme = { authenticate: 'Bearer' }
 
 function keysOf(headers: Headers): readonly string[] {
-  return [bearer(headers.authorization), single(headers['x-api-key'])].filter(isShown)
+  const shown = [bearer(headers.authorization), single(headers['x-api-key'])].filter(isShown)
+  const offered = headers['sec-websocket-protocol']
+  return offered === undefined ? shown : [...shown, ...subprotocols(offered)]
 }
 
 function known(shown: readonly string[], keys: Keys): Found | undefined {
@@ -108,6 +111,16 @@ const BEARER = 'bearer '
 function bearer(header: Headers['authorization']): string | undefined {
   if (header === undefined || header.slice(0, BEARER.length).toLowerCase() !== BEARER) return undefined
   return header.slice(BEARER.length).trim()
+}
+
+/** How the vendor's own client library names a key among the subprotocols of a WebSocket. */
+const subprotocol = 'openai-insecure-api-key.'
+
+/** The keys among the subprotocols that a client offers (RFC 6455, section 11.3.4). */
+function subprotocols(header: string): readonly string[] {
+  const offered = header.split(',').map((one) => one.trim())
+  const keys = offered.filter((one) => one.startsWith(subprotocol))
+  return keys.map((one) => one.slice(subprotocol.length)).filter(isShown)
 }
 
 /** The one value of a header; of several, none is better than another. */

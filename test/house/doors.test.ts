@@ -15,36 +15,38 @@ const promised = {
       AllRecords Amendment Annotation Answer AnswerContent Answering AnyClientCodec AnyCodec AnyCommand AnyProvider
       AnyRecord AnyService AnySignal AnySlot AnyStage AnyUpstreamCodec Ask Asked AudioPart Bill Body BodyReader
       ByteBudget CacheMark Call Candidate Catalog ChoiceQuestion ClientCodec Codec CommandOutput CommandParts
-      Completion ConfigOf Configured Cost CustomTool DecideAnswer DecideQuestion DecideReply DecideRequest
-      DispatchOptions Dispatched EitherCodec End Envelope ErrorCode ErrorDialect ErrorOptions ErrorReader ErrorRow
-      ErrorWriter EventHandler EventMap EventOf EventReader EventWriter Evidence Facts Failure FilePart Flaw Flow
-      Format Frame Framing FunctionTool GenerateEvent GenerateReply GenerateRequest Given Gives Head Held HeldBody
-      Hidden Host HostStatus ImagePart Ingress Input Item Job Jobs Json JsonObject KeyValue Keys LogRow Logprob Look
-      Loss MediaSource Message Meter Metered Mistake ModelRecord NeutralAnswer Offer Offering OpaqueItem OpaquePart
-      OpaqueTool OpenProvider OpenService Operation Operations Outcome Part Plugin PredicateQuestion Pricing
-      Principal PrintTarget Printed Protocol Provider ProviderParts Reasoning ReasoningWish RecordName RecordParts
-      RecordReport Records RefusalPart Relaying Reply ReplyBody ReplyOf Report RequestOf Rest Restore Retry Run
-      Scope ScoreQuestion Seal Search SearchLocation SearchWish SearchedPage ServerSettings ServiceConfiguration
-      ServiceHost ServiceMigration ServiceName ServiceParts Services Session Settle Settled Sink SlotField
-      SlotFields SlotName SlotParts Slots SocketDialect SocketWriter Source SqlDialect StageBody StageParts
-      StopReason StreamGuard TableQueries Tables Target TextPart Timing Told ToldAttempt ToldCall ToldEnd ToldError
-      ToldExchange ToldReload ToldStage Tool ToolCall ToolChoice ToolRef ToolResult TraceContext Traits Units
-      Unshown Upstream UpstreamAddress UpstreamAnswer UpstreamCodec Usage Used Views Vote WholeReply`,
+      Completion ConfigOf Configured Cost CustomTool DecideAnswer DecideQuestion DecideReply DecideRequest Dial
+      Dialed DispatchOptions Dispatched EitherCodec End Envelope ErrorCode ErrorDialect ErrorOptions ErrorReader
+      ErrorRow ErrorWriter EventHandler EventMap EventOf EventReader EventWriter Evidence Facts Failure FilePart
+      Flaw Flow Format Frame Framing FunctionTool GenerateEvent GenerateReply GenerateRequest Given Gives Head Held
+      HeldBody Hidden Host HostStatus ImagePart Ingress Input Item Job Jobs Json JsonObject KeyValue Keys Leg
+      LegSink LogRow Logprob Look Loss MediaSource Message Meter Metered Mistake ModelRecord NeutralAnswer Offer
+      Offering OpaqueItem OpaquePart OpaqueTool OpenProvider OpenService Operation Operations Outcome Part Plugin
+      PredicateQuestion Pricing Principal PrintTarget Printed Protocol Provider ProviderParts Reasoning
+      ReasoningWish RecordName RecordParts RecordReport Records RefusalPart Relaying Reply ReplyBody ReplyOf Report
+      RequestOf Rest Restore Retry Run Scope ScoreQuestion Seal Search SearchLocation SearchWish SearchedPage
+      ServerSettings ServiceConfiguration ServiceHost ServiceMigration ServiceName ServiceParts Services Session
+      Settle Settled Sink SlotField SlotFields SlotName SlotParts Slots SocketDialect SocketWriter Source SqlDialect
+      StageBody StageParts StopReason StreamGuard TableQueries Tables Target TextPart Timing Told ToldAttempt
+      ToldCall ToldEnd ToldError ToldExchange ToldReload ToldStage Tool ToolCall ToolChoice ToolRef ToolResult
+      TraceContext Traits Units Unshown Upstream UpstreamAddress UpstreamAnswer UpstreamCodec Usage Used Views Vote
+      WholeReply`,
   },
   'engine/kit.ts': {
     values: `
       AwsEventStream BytesBody CustomInput FieldNames Fold FormReader FrameDecoder Hold PairedCalls StreamEnds
       Telling WholeFrames addressOf ampleRoom answerHold answering asGatewayError asText asking baseUrl bufferOf
-      byteBudget callable collect customInput cutMembers didYouMean duration durationSchema encodeFrame errors
+      byteBudget callable collect customInput cutMembers dial didYouMean duration durationSchema encodeFrame errors
       eventRoom eventTooLarge failed fieldAt fitting flatName fold giveBack holds isDuration isLent isObject
-      isPattern isVirtual legalCallId mapJson mapMembers mapText mapTexts moduleBeside openUpstream orderedObject
-      packSeal parseJson parseVerbatim parsedJson parsedObject passedOn pasteMembers pasteOver peek printDuration
-      pull putMembers replyJson requireChosen requirement restored scanJson scrubbedFailure sealPrefix searchInWords
-      searchWish speaksToClients speaksToUpstreams spliceField spliceMember spliceString spliced through
-      tooMuchInHand toolNames toolsByName unfold unpackSeal unsaid upstreamProperties virtualModels word`,
+      isPattern isVirtual joined legalCallId mapJson mapMembers mapText mapTexts moduleBeside openUpstream
+      orderedObject packSeal parseJson parseVerbatim parsedJson parsedObject passedOn pasteMembers pasteOver peek
+      printDuration pull putMembers replyJson requireChosen requirement restored scanJson scrubbedFailure sealPrefix
+      searchInWords searchWish speaksToClients speaksToUpstreams spliceField spliceMember spliceString spliced
+      through tooMuchInHand toolNames toolsByName unfold unpackSeal unsaid upstreamProperties virtualModels word`,
     types: `
-      CallAnswer ClientHeaders Cut EventRoom FindTool Form FormFile Passed Question ScanOptions ScannedJson
-      SchemaError SearchFields TextChange ToolNames Transform UpstreamParts UpstreamSettings Verbatim Wish`,
+      CallAnswer ClientHeaders Cut Dialing EventRoom FindTool Form FormFile Passed Passing Question ScanOptions
+      ScannedJson SchemaError SearchFields TextChange ToolNames Transform UpstreamParts UpstreamSettings Verbatim
+      Wish`,
   },
 }
 

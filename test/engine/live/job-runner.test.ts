@@ -19,6 +19,7 @@ function house(run: Step, first: Step = () => undefined) {
     name: 'work',
     summary: 's',
     file: 'work.yaml',
+    relays: false,
     public: false,
     routes: [],
     inputs: ['job'],

@@ -1,0 +1,94 @@
+import type { IncomingMessage } from 'node:http'
+import type { WebSocket } from 'ws'
+import { GatewayError } from '../spec/error.ts'
+import type { Dialed, LegSink } from '../spec/leg.ts'
+import type { Host, Scope } from '../spec/stage.ts'
+import { httpLimits } from './limits.ts'
+import { Pulse } from './pulse.ts'
+import { SocketLeg } from './socket-leg.ts'
+
+/** A socket to be opened. */
+export interface Dialing {
+  /** `ws:` or `wss:`. */
+  readonly url: URL
+  readonly headers?: Readonly<Record<string, string>>
+  readonly protocols?: readonly string[]
+  /** Names the upstream in errors. */
+  readonly model: string
+  /** Milliseconds until it is open. */
+  readonly timeout: number
+  readonly scope: Pick<Scope, 'onAbort' | 'onEnd'>
+}
+
+/**
+ * Opens a WebSocket to an upstream. Redirects are never followed. It closes when `scope` is aborted before somebody has
+ * attached to it, and with the end of the exchange.
+ * Rejects with `upstream_unreachable`, `upstream_timeout`, `upstream_refused_key` (401, 403), or `upstream_error` with
+ * the status of its refusal as a tag.
+ */
+export async function dial(dialing: Dialing, { inHand }: Pick<Host, 'inHand'>): Promise<Dialed> {
+  const { url, headers = {}, protocols = [], timeout, scope, model } = dialing
+  // Only who opens sockets needs it.
+  const { WebSocket } = await import('ws')
+  const { sockets: limits } = httpLimits
+  const options = { headers, followRedirects: false, perMessageDeflate: false, maxPayload: limits.message }
+  const socket = new WebSocket(url, [...protocols], { ...options, handshakeTimeout: timeout })
+  const leg = await opened(socket, () => new SocketLeg(socket, limits, inHand), dialing)
+  const forget = scope.onAbort(() => leg.close(1001))
+  scope.onEnd?.(() => socket.terminate())
+  const pulse = new Pulse(socket)
+  const beating = setInterval(() => pulse.beat(), limits.beat).unref()
+  socket.on('pong', () => pulse.heard())
+  socket.once('close', () => clearInterval(beating))
+  return {
+    protocol: socket.protocol,
+    attach(sink: LegSink) {
+      forget()
+      socket.once('close', (code: number, reason: Buffer) => void sink.closed(code, reason.toString()))
+      if (socket.readyState === WebSocket.CLOSED)
+        throw new GatewayError('upstream_error', { model, reason: 'it closed its socket.' }, { tags: ['connect'] })
+      return leg.attach({
+        message(bytes, binary) {
+          pulse.heard()
+          sink.message(bytes, binary)
+        },
+        drained: () => sink.drained(),
+        closed: () => undefined,
+      })
+    },
+  }
+}
+
+/** Resolves once a socket is open, with what `made` makes of it before anything of it can be missed. */
+function opened<T>(socket: WebSocket, made: () => T, { model, scope }: Dialing): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error) => {
+      forget()
+      reject(error)
+      socket.terminate()
+    }
+    const forget = scope.onAbort(fail)
+    socket.once('open', () => {
+      forget()
+      resolve(made())
+    })
+    socket.once('unexpected-response', (request, response: IncomingMessage) => {
+      fail(refused(response.statusCode ?? 0, model))
+      request.destroy()
+    })
+    // Also after the rest: terminating a socket that is not open yet is an error to it.
+    socket.on('error', (cause) => fail(unreachable(cause, model)))
+  })
+}
+
+function refused(status: number, model: string): GatewayError {
+  if (status === 401 || status === 403) return new GatewayError('upstream_refused_key', { model })
+  const reason = `it refused a socket with status ${status}.`
+  return new GatewayError('upstream_error', { model, reason }, { tags: status > 0 ? [String(status)] : ['invalid'] })
+}
+
+function unreachable(cause: Error, model: string): GatewayError {
+  if (cause.message.includes('handshake has timed out'))
+    return new GatewayError('upstream_timeout', { model, limit: 'connect' }, { tags: ['connect', 'timeout'] })
+  return new GatewayError('upstream_unreachable', { model }, { cause, tags: ['connect'] })
+}

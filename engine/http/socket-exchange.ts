@@ -1,0 +1,133 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { WebSocket, WebSocketServer } from 'ws'
+import type { AnyClientCodec } from '../spec/codec.ts'
+import { GatewayError, asGatewayError } from '../spec/error.ts'
+import type { Reply } from '../spec/slots.ts'
+import type { ByteBudget } from '../spec/source.ts'
+import { runExchange } from './exchange.ts'
+import { stopping } from './goodbye.ts'
+import type { Sent } from './reply.ts'
+import { ExchangeScope } from './scope.ts'
+import { socketEndpoint, upgradeIngress } from './socket-access.ts'
+import type { Upgrade } from './socket-access.ts'
+import type { SocketServerOptions } from './socket.ts'
+import { RelayPeer, refuseOpen } from './socket-relay.ts'
+
+/** An upgrade that has not been answered. */
+interface Upgrading {
+  readonly request: IncomingMessage
+  readonly stream: Duplex
+  readonly head: Buffer
+  readonly upgrade: Upgrade
+  readonly share: ByteBudget
+}
+
+/** What opens sockets: those that are joined, and those that only hear why not. */
+interface Servers {
+  readonly open: WebSocketServer
+  readonly door: WebSocketServer
+}
+
+/** Sockets that are one exchange each. */
+export class SocketExchanges {
+  readonly #options: SocketServerOptions
+  readonly #servers: Servers
+  readonly #join: (socket: WebSocket, peer: RelayPeer) => void
+  /** Exchanges whose socket is not open yet. */
+  readonly #opening = new Set<ExchangeScope>()
+
+  /** @param join hears of each that is open */
+  constructor(options: SocketServerOptions, servers: Servers, join: (socket: WebSocket, peer: RelayPeer) => void) {
+    this.#options = options
+    this.#servers = servers
+    this.#join = join
+  }
+
+  /** Those that are not open yet are refused. */
+  stop(): void {
+    for (const scope of this.#opening) scope.abort(new GatewayError('draining', {}, { retryAfter: 1 }))
+  }
+
+  /** One exchange for a whole socket: it is opened when every stage has run, were it to say what is wrong. */
+  async run(asking: Upgrading): Promise<void> {
+    const { live } = this.#options
+    const snapshot = live.acquire()
+    const scope = new ExchangeScope()
+    const { stream, upgrade } = asking
+    const early = new Early(stream, asking.head, () => scope.abort(new GatewayError('client_closed')))
+    this.#opening.add(scope)
+    try {
+      const { pipeline, codec, ...endpoint } = socketEndpoint(snapshot, upgrade.path)
+      const ingress = upgradeIngress(upgrade, { pipeline, codec, ...endpoint })
+      await runExchange(pipeline, codec, { ingress }, scope, (reply) => {
+        this.#opening.delete(scope)
+        return this.#answer({ ...asking, head: early.end() }, codec, reply)
+      })
+    } finally {
+      early.end()
+      this.#opening.delete(scope)
+      live.release(snapshot)
+    }
+  }
+
+  /** Opens a socket for the reply of its exchange, and resolves when it is over. */
+  #answer(
+    { request, stream, head, ...asking }: Upgrading,
+    codec: AnyClientCodec | undefined,
+    reply: Reply,
+  ): Promise<Sent> {
+    return new Promise((resolve, reject) => {
+      const gone = () => resolve({ bytes: 0, firstByte: undefined, left: true })
+      if (stream.destroyed) return gone()
+      // Nobody calls back for one that closes before it is open.
+      stream.once('close', gone)
+      const { body } = reply
+      const server = body.kind === 'socket' ? this.#servers.open : this.#servers.door
+      server.handleUpgrade(request, stream, head, (socket) => {
+        stream.off('close', gone)
+        const relayed = { ...asking, socket, stream, codec, done: resolve }
+        if (body.kind !== 'socket') return refuseOpen(relayed, reply, this.#options)
+        try {
+          const peer = new RelayPeer(relayed, body, this.#options)
+          this.#join(socket, peer)
+          if (this.#options.closing()) peer.leave(stopping)
+        } catch (error) {
+          socket.terminate()
+          reject(asGatewayError(error))
+        }
+      })
+    })
+  }
+}
+
+/** Most bytes that are read of a client that waits for its socket, which has nothing to say yet. */
+const earlyLimit = 64 * 1024
+
+/** What comes of a client that waits for its socket. It is read at all because its leaving shows in no other way. */
+class Early {
+  readonly #stream: Duplex
+  readonly #left: () => void
+  #head: Buffer
+
+  constructor(stream: Duplex, head: Buffer, left: () => void) {
+    this.#stream = stream
+    this.#head = head
+    this.#left = left
+    stream.on('data', this.#take).once('end', left).once('close', left)
+  }
+
+  /** It is open: from now on both sides tell each other how they close. Gives what was read. */
+  end(): Buffer {
+    this.#stream.off('data', this.#take).off('end', this.#left).off('close', this.#left)
+    this.#stream.resume()
+    const head = this.#head
+    this.#head = Buffer.alloc(0)
+    return head
+  }
+
+  readonly #take = (chunk: Buffer): void => {
+    this.#head = Buffer.concat([this.#head, chunk])
+    if (this.#head.length > earlyLimit) this.#stream.pause()
+  }
+}

@@ -1,0 +1,103 @@
+// The global of this name is a getter.
+import { performance } from 'node:perf_hooks'
+import type { WebSocket } from 'ws'
+import type { Leg, LegSink } from '../spec/leg.ts'
+import type { ByteBudget } from '../spec/source.ts'
+import { tooMuchInHand } from '../stream/in-hand.ts'
+import { part, tooMuch, tooSlow } from './goodbye.ts'
+import type { Goodbye } from './goodbye.ts'
+import type { SocketLimits } from './limits.ts'
+
+/** What a leg may take up. Times in milliseconds. */
+export type LegLimits = Pick<SocketLimits, 'unsent' | 'stalled' | 'farewell'>
+
+/** An open WebSocket as one side of a relay: the client's, or an upstream's. */
+export class SocketLeg implements Leg {
+  readonly #socket: WebSocket
+  readonly #limits: LegLimits
+  readonly #budget: ByteBudget
+  #sink: LegSink | undefined
+  #full = false
+  #stalled: NodeJS.Timeout | undefined
+  /** What it was sent, and when that began. */
+  bytes = 0
+  firstByte: number | undefined
+  /** Why it was closed, where that is a failure. */
+  error: Error | undefined
+
+  /** Says nothing before somebody is attached. */
+  constructor(socket: WebSocket, limits: LegLimits, budget: ByteBudget) {
+    this.#socket = socket
+    this.#limits = limits
+    this.#budget = budget
+    socket.pause()
+    // `ws` closes a socket that breaks the protocol by itself; one that does not close in turn is cut.
+    socket.on('error', () => setTimeout(() => socket.terminate(), limits.farewell).unref())
+    socket.on('close', () => clearTimeout(this.#stalled))
+  }
+
+  attach(sink: LegSink): this {
+    this.#sink = sink
+    this.#socket.on('message', (data, binary) => sink.message(data as Buffer, binary))
+    this.#socket.resume()
+    return this
+  }
+
+  get unsent(): number {
+    return this.#socket.bufferedAmount
+  }
+
+  send(message: Uint8Array, binary: boolean): boolean {
+    const { length } = message
+    if (this.#socket.readyState !== this.#socket.OPEN) return true
+    if (!this.#budget.take(length)) {
+      this.part(tooMuch, tooMuchInHand())
+      return true
+    }
+    this.firstByte ??= performance.now()
+    this.bytes += length
+    this.#socket.send(message, { binary }, () => {
+      this.#budget.give(length)
+      this.#left()
+    })
+    if (this.unsent <= this.#limits.unsent) return !this.#full
+    this.#full = true
+    this.#stalled ??= setTimeout(() => this.part(tooSlow), this.#limits.stalled).unref()
+    return false
+  }
+
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
+  }
+
+  close(code?: number, reason = '', error?: Error): void {
+    this.error ??= error
+    // A paused socket reads no close frame.
+    this.#socket.resume()
+    part(this.#socket, { ...closing(code), reason }, this.#limits.farewell)
+  }
+
+  /** Closes it with words of the gateway's own. */
+  part(goodbye: Goodbye, error?: Error): void {
+    this.close(goodbye.code, goodbye.reason, error)
+  }
+
+  #left(): void {
+    if (!this.#full || this.unsent > this.#limits.unsent / 2) return
+    this.#full = false
+    clearTimeout(this.#stalled)
+    this.#stalled = undefined
+    this.#sink?.drained()
+  }
+}
+
+/** What a close frame may say of a code: 1004 to 1006 and 1015 stand for what happened without one. */
+function closing(code = 1005): { readonly code?: number } {
+  if (code === 1005) return {}
+  const sendable = (code >= 1000 && code <= 1014 && (code < 1004 || code > 1006)) || (code >= 3000 && code <= 4999)
+  return { code: sendable ? code : 1011 }
+}

@@ -1,0 +1,147 @@
+import type { Duplex } from 'node:stream'
+import { WebSocket } from 'ws'
+import type { AnyClientCodec } from '../spec/codec.ts'
+import { asGatewayError } from '../spec/error.ts'
+import type { GatewayError } from '../spec/error.ts'
+import type { LegSink } from '../spec/leg.ts'
+import type { Reply, ReplyBody } from '../spec/slots.ts'
+import type { ByteBudget } from '../spec/source.ts'
+import { Arrivals } from './arrivals.ts'
+import { errorReply } from './exchange.ts'
+import { part, refusedBy, stopping, toldOff, tooMuch, tooOld, tooSlowToSend } from './goodbye.ts'
+import type { Goodbye } from './goodbye.ts'
+import { Pulse } from './pulse.ts'
+import type { Sent } from './reply.ts'
+import { Standing } from './socket-access.ts'
+import type { Upgrade } from './socket-access.ts'
+import { SocketLeg } from './socket-leg.ts'
+import { answerWriter } from './socket-message.ts'
+import type { SocketOptions } from './socket-peer.ts'
+
+/** A socket that has just been opened for one exchange. */
+export interface Relayed {
+  readonly socket: WebSocket
+  readonly stream: Duplex
+  readonly upgrade: Upgrade
+  /** What its client may have in unfinished messages. */
+  readonly share: ByteBudget
+  readonly codec: AnyClientCodec | undefined
+  /** Hears how it ended, when both sides have closed. */
+  readonly done: (sent: Sent) => void
+}
+
+/** The client's side of a socket that is one exchange: what it says goes to whoever its pipeline has joined it with. */
+export class RelayPeer {
+  readonly #relayed: Relayed
+  readonly #options: SocketOptions
+  readonly #leg: SocketLeg
+  readonly #sink: LegSink
+  readonly #pulse: Pulse
+  readonly #arrivals: Arrivals
+  readonly #standing: Standing
+  #goodbye: Goodbye | undefined
+
+  constructor(relayed: Relayed, body: Extract<ReplyBody, { kind: 'socket' }>, options: SocketOptions) {
+    const { socket, stream, upgrade, share } = relayed
+    const { limits, budget, log } = options
+    this.#relayed = relayed
+    this.#options = options
+    this.#leg = new SocketLeg(socket, limits, budget)
+    this.#pulse = new Pulse(socket)
+    this.#standing = new Standing(options.live, log, upgrade)
+    this.#arrivals = new Arrivals(budget, share, limits, () => this.#part(tooSlowToSend))
+    // Before the socket itself reads them, or a message would be counted after it was received.
+    stream.prependListener('data', (chunk: Buffer) => this.#arrived(chunk))
+    socket.on('error', (error) => log.debug({ err: error }, 'a socket broke the protocol'))
+    const aged = setTimeout(() => this.#part(tooOld), limits.age).unref()
+    socket.on('close', (code, reason) => {
+      clearTimeout(aged)
+      this.#arrivals.forget()
+      void this.#closed(code, reason.toString())
+    })
+    this.#sink = body.attach(this.#leg)
+    this.#leg.attach({
+      message: (bytes, binary) => this.#received(bytes, binary),
+      drained: () => this.#sink.drained(),
+      closed: () => undefined,
+    })
+  }
+
+  /** Says goodbye; one that is about to stop lets what is under way end first, where somebody knows when that is. */
+  leave(goodbye: Goodbye): void {
+    if (goodbye === stopping && this.#sink.stopping) this.#sink.stopping()
+    else this.#part(goodbye)
+  }
+
+  /** Ends it now. */
+  cut(error: GatewayError): void {
+    this.#part(stopping, error)
+  }
+
+  beat(): void {
+    this.#pulse.beat()
+  }
+
+  /** Looks whether the client may still be here. */
+  async recheck(): Promise<void> {
+    const error = await this.#standing.refusal()
+    if (error) this.#part({ ...refusedBy(error), error })
+  }
+
+  #arrived(chunk: Buffer): void {
+    this.#pulse.heard()
+    if (this.#relayed.socket.readyState === WebSocket.OPEN && !this.#arrivals.take(chunk)) this.#part(tooMuch)
+  }
+
+  #received(bytes: Buffer, binary: boolean): void {
+    const held = this.#arrivals.complete(bytes.length)
+    try {
+      this.#sink.message(bytes, binary)
+    } catch (thrown) {
+      this.#part({ ...toldOff(asGatewayError(thrown).failure.status), error: asGatewayError(thrown) })
+    } finally {
+      this.#options.budget.give(held)
+    }
+  }
+
+  /** Ends it for a reason of the gateway's own, which the client is told in its protocol. */
+  #part(goodbye: Goodbye, error: Error | undefined = goodbye.error): void {
+    if (this.#goodbye || this.#relayed.socket.readyState !== WebSocket.OPEN) return
+    this.#goodbye = goodbye
+    if (goodbye.error) {
+      const telling = { codec: this.#relayed.codec, id: '', scrub: this.#options.live.scrub }
+      const text = messageOf(errorReply(goodbye.error, telling), this.#relayed.codec)
+      if (text !== undefined) this.#leg.send(Buffer.from(text), false)
+    }
+    this.#leg.part(goodbye, error)
+  }
+
+  /** The client has closed: the other side is told, and waited for. */
+  async #closed(code: number, reason: string): Promise<void> {
+    const goodbye = this.#goodbye
+    const told = goodbye ? (goodbye.code === 1001 ? 1001 : 1000) : code
+    const other = this.#sink.closed(told, goodbye ? '' : reason)
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    const giveUp = setTimeout(resolve, 2 * this.#options.limits.farewell)
+    await Promise.race([other, late])
+    clearTimeout(giveUp)
+    const { bytes, firstByte, error } = this.#leg
+    const left = code === 1006 && !goodbye && !error
+    this.#relayed.done({ bytes, firstByte, left, ...(error ? { broken: error } : {}) })
+  }
+}
+
+/** Tells a client, on its open socket, why it is refused, and closes it. */
+export function refuseOpen({ socket, codec, done }: Relayed, reply: Reply, { limits, log }: SocketOptions): void {
+  socket.on('error', (error) => log.debug({ err: error }, 'a refused socket broke'))
+  const text = messageOf(reply, codec)
+  socket.once('close', () => done({ bytes: Buffer.byteLength(text ?? ''), firstByte: performance.now(), left: false }))
+  if (text !== undefined) socket.send(text)
+  const { status } = reply
+  part(socket, status < 400 ? { code: 1000, reason: '' } : toldOff(status), limits.farewell)
+}
+
+/** A reply as one message of its protocol. */
+function messageOf({ status, headers, body }: Reply, codec: AnyClientCodec | undefined): string | undefined {
+  return body.kind === 'json' ? answerWriter(codec, {}).whole(status, body.value, headers) : undefined
+}
