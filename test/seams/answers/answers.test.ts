@@ -111,6 +111,8 @@ describe('the events of an answer', () => {
           const { status, text } = await ask(gateway, client, model, stream)
           expect(status, text).to.equal(200)
           expect(text).to.include('HELLO ').and.include('THERE').and.not.include('ello').and.not.include('here')
+          // A client that has not asked for the usage of its stream is not shown it.
+          if (client === 'chat' && stream) expect(text).to.not.include('prompt_tokens')
           expect((await noted(gateway, 'shout')).join(' ')).to.include('Hello ')
           expect((await noted(gateway, 'watch')).join(' '))
             .to.include('HELLO ')
