@@ -1,7 +1,7 @@
 import { mock } from 'node:test'
 import { expect } from 'chai'
 import { pino } from 'pino'
-import { GatewayError } from '../../../engine/index.ts'
+import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
 import type { AnyStage, Candidate, End, SlotName } from '../../../engine/index.ts'
 import { finish } from '../../../engine/pipeline/finish.ts'
 import { execute } from '../../../engine/pipeline/run.ts'
@@ -105,6 +105,35 @@ describe('settling', () => {
     const plain = stub('plain', [], ['reply'], () => (...given: unknown[]) => ({ reply: given.length }))
     const { slots } = await run(pipeline('[plain]', [plain]))
     expect(slots.reply).to.equal(2)
+  })
+
+  it('is typed by what a stage declares', () => {
+    const settles = defineStage({
+      name: 'settles',
+      summary: 'Settles with what is sure, and with what may be there.',
+      config: noConfig,
+      needs: ['principal'],
+      provides: [],
+      settles: ['outcome', 'bill'],
+      build: () => (_, __, settle) => {
+        settle(({ outcome, bill, principal }) => {
+          // @ts-expect-error what gives a bill may have failed
+          const { cost } = bill
+          return [outcome.status, principal.id, cost] satisfies [number, string, unknown]
+        })
+        return {}
+      },
+    })
+    const plain = defineStage({
+      name: 'plain',
+      summary: 'Settles nothing.',
+      config: noConfig,
+      needs: [],
+      provides: [],
+      // @ts-expect-error it declares none of it
+      build: () => (_, __, settle) => settle({}),
+    })
+    expect([settles.settles, plain.settles]).to.deep.equal([['outcome', 'bill'], undefined])
   })
 
   describe('within an attempt', () => {
