@@ -134,8 +134,10 @@ class Spooling implements Sink {
         this.#waiting = []
         // More may come while it is written.
         const written = await this.#file.append(chunks)
-        this.#size -= written
         chunks.forEach(free)
+        // What it held was given back, and nobody would do that again.
+        if (this.#over) break
+        this.#size -= written
         this.#count()
       }
     } catch (error) {
@@ -148,7 +150,8 @@ class Spooling implements Sink {
 
   #count(): void {
     if (!this.#hold.resize(this.#size + this.#reader.kept)) throw tooMuchInHand()
-    if (this.#size > waitingLimit) this.#flow.pause()
+    // What is to stay in memory waits for nothing.
+    if (this.#writing && this.#size > waitingLimit) this.#flow.pause()
     else if (this.#size < waitingLimit / 2) this.#flow.resume()
   }
 

@@ -141,21 +141,17 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
   }
 }
 
-function serve(
+async function serve(
   request: IncomingMessage,
   response: ServerResponse,
   matched: Matched,
   { limits, budget, spool, scopes, lasting, scrub, silence }: Serving,
   connection: Connection,
-): Promise<unknown> {
+): Promise<void> {
   const scope = new ExchangeScope()
-  let ingress: HttpIngress | undefined
   const send: Send = (reply, headers) => {
     const within = { unread: limits.unread, silence }
-    if (reply.body.kind === 'stream' && reply.body.lasting) {
-      scopes.delete(scope)
-      ingress?.release()
-    }
+    if (reply.body.kind === 'stream' && reply.body.lasting) scopes.delete(scope)
     if (request.complete || !hasBody(request)) return sendReply(response, reply, headers, within, lasting)
     // Bytes of a body that nobody read would be taken for the next request.
     headers['connection'] = 'close'
@@ -174,16 +170,21 @@ function serve(
       connection.unsafe = true
       headers['connection'] = 'close'
     }
-    return send(reply, headers)
+    await send(reply, headers)
+    return
   }
-  ingress = new HttpIngress(request, matched, { limits, budget, scope, spool })
+  const ingress = new HttpIngress(request, matched, { limits, budget, scope, spool })
   scopes.add(scope)
   response.on('close', () => {
     scopes.delete(scope)
-    ingress?.release()
     if (!response.writableFinished) scope.abort(new GatewayError('client_closed'))
   })
-  return runExchange(matched.pipeline, matched.codec, { ingress }, scope, send)
+  try {
+    await runExchange(matched.pipeline, matched.codec, { ingress }, scope, send)
+  } finally {
+    // Not before: what runs at the end of an exchange may still read its body.
+    ingress.release()
+  }
 }
 
 /** What a request asks for, as routes know it. */

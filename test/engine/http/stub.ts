@@ -18,6 +18,7 @@ export interface Asked {
 type Answering = (asked: Asked) => Reply | Promise<Reply>
 
 let answering: Answering = () => json({ told: 'nothing' })
+let ending: () => Promise<void> = () => Promise.resolve()
 let outcomes: Outcome[] = []
 const watchers = new Set<() => void>()
 
@@ -25,6 +26,8 @@ const watchers = new Set<() => void>()
 export interface StubGateway extends Gateway {
   /** Sets what `stub` answers from now on. */
   answer(next: Answering): void
+  /** Sets what `stub-outcome` does before it shows how an exchange ended. */
+  atEnd(next: () => Promise<void>): void
   /** How the exchanges of pipelines with `finally: [stub-outcome]` ended, once there are `count` of them. */
   ended(count: number): Promise<readonly Outcome[]>
   /** Where its pipelines are written. */
@@ -40,11 +43,13 @@ export async function startStub(pipelines: string, settings: GatewaySettings = {
   const plugins = [fileURLToPath(import.meta.url), ...(settings.plugins ?? [])]
   const gateway = await startGateway({ ...settings, plugins, pipelines: folder })
   outcomes = []
+  ending = () => Promise.resolve()
   return {
     ...gateway,
     pipelineFile,
     remove: () => rm(folder, { recursive: true }),
     answer: (next) => (answering = next),
+    atEnd: (next) => (ending = next),
     ended: (count) =>
       new Promise((resolve) => {
         const look = () => {
@@ -104,7 +109,8 @@ export default definePlugin({
       provides: [],
       build:
         () =>
-        ({ outcome }) => {
+        async ({ outcome }) => {
+          await ending()
           outcomes.push(outcome)
           watchers.forEach((look) => look())
           return {}

@@ -101,7 +101,8 @@ describe('a large upload', () => {
     })
 })
 
-describe('the body of an upload', () => {
+describe('the body of an upload', function () {
+  this.timeout(60_000)
   let gateway: Gateway
   const start = async (settings: GatewaySettings = {}) => {
     gateway = await startGateway({
