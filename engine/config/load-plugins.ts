@@ -5,7 +5,7 @@ import { filesOf, foldersOf, hashFiles, readFolder } from './files.ts'
 import type { Folder } from './files.ts'
 import { importFile, importPackage } from './modules.ts'
 import type { Unit } from './modules.ts'
-import { placeOf, placeOfExport } from './plugin-error.ts'
+import { placeOf, placeOfExport, wordsOfThrown } from './plugin-error.ts'
 import { assemble, display } from './registry.ts'
 import type { Found, Registry } from './registry.ts'
 import { isWithin } from './shipped.ts'
@@ -91,7 +91,7 @@ class Loading {
     try {
       this.#found.push({ value: await this.#within(importPackage(name, this.#places.configFile)), from: name })
     } catch (error) {
-      this.diagnostics.push(report('plugin', `the package "${name}" cannot be loaded: ${(error as Error).message}`))
+      this.diagnostics.push(report('plugin', `the package "${name}" cannot be loaded: ${wordsOfThrown(error)}`))
     }
   }
 
@@ -107,7 +107,7 @@ class Loading {
   }
 
   async done(): Promise<Loaded> {
-    const { registry, diagnostics } = assemble(this.#found)
+    const { registry, diagnostics } = assemble(this.#found, this.diagnostics.length > 0)
     const all = [...this.diagnostics, ...(await Promise.all(diagnostics.map((finding) => this.#placed(finding))))]
     return {
       registry: { ...registry, incomplete: all.length > 0 },
@@ -132,7 +132,7 @@ class Loading {
       this.#found.push({ value: await this.#within(importFile(file, unit)), from, shipped })
     } catch (error) {
       const place = await placeOf(error, file, unit.files)
-      const message = `cannot be loaded: ${(error as Error).message}`
+      const message = `cannot be loaded: ${wordsOfThrown(error)}`
       this.diagnostics.push({ ...place, file: display(place.file, this.#places.root), code: 'plugin', message })
     }
   }

@@ -9,6 +9,11 @@ export interface FilePlace {
   readonly column: number
 }
 
+/** What a plugin threw, in words: it may be anything. */
+export function wordsOfThrown(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}
+
 /** Characters of an error's stack that are searched. */
 const searched = 10_000
 

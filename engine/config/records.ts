@@ -2,9 +2,11 @@ import { namesIn, unknownNames, wordsOf } from '../pipeline/named.ts'
 import type { KnownNames } from '../pipeline/named.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
+import { Refusal } from '../spec/refusal.ts'
 import type { AllRecords, AnyRecord, RecordName, RecordReport, Records } from '../spec/record.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import { checkTraits, knownOffers } from './offers.ts'
+import { wordsOfThrown } from './plugin-error.ts'
 import type { Registry } from './registry.ts'
 import type { Path, Source } from './source.ts'
 import { speaksToUpstreams } from './speaking.ts'
@@ -80,7 +82,8 @@ export function checkRecords(
     try {
       type.check?.(value, all, report)
     } catch (error) {
-      report([], 'record', `the record "${type.name}" cannot be checked: ${(error as Error).message}`)
+      if (error instanceof Refusal) report(error.path, 'record', error.message)
+      else report([], 'record', `the record "${type.name}" cannot be checked: ${wordsOfThrown(error)}`)
     }
   }
   return { records, diagnostics }

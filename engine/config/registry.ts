@@ -49,8 +49,12 @@ export interface Found {
 /**
  * A registry of default exports; plugins are opened. Wrong components, and names that are taken by others than the
  * product, are diagnostics.
+ * @param incomplete some plugin could not be loaded: an unknown name may be one of its
  */
-export function assemble(found: readonly Found[]): { registry: Registry; diagnostics: Diagnostic[] } {
+export function assemble(
+  found: readonly Found[],
+  incomplete = false,
+): { registry: Registry; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = []
   const owners = new Map<string, Found>()
   const plugins = new Map<string, Plugin>()
@@ -113,11 +117,11 @@ export function assemble(found: readonly Found[]): { registry: Registry; diagnos
   for (const slot of ownSlots(records.get('model')?.schema)) slots.set(slot.name, slot)
   const report: ReportOf = ({ kind, name }, code, message) =>
     diagnostics.push(inFile(owners.get(`${kind} ${name}`)?.from ?? '', code, message))
-  checkSlots(stages, slots, report)
-  checkUses({ stages, providers, services, commands }, report)
+  if (!incomplete) checkSlots(stages, slots, report)
+  checkUses({ stages, providers, services, commands, incomplete }, report)
   checkSections(services, report)
   checkPlaces(records, report)
-  checkNamed({ stages, records }, report)
+  if (!incomplete) checkNamed({ stages, records }, report)
   const components = { plugins, stages, codecs, providers, signals, slots, services, commands, records }
   return { registry: { ...components, incomplete: diagnostics.length > 0 }, diagnostics }
 }

@@ -1,8 +1,10 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
+import { Refusal } from '../spec/refusal.ts'
 import type { AnyService } from '../spec/service.ts'
 import type { Diagnostic } from './diagnostics.ts'
+import { wordsOfThrown } from './plugin-error.ts'
 import type { Registry } from './registry.ts'
 import { serverSettings } from './server-settings.ts'
 import type { Path, Source } from './source.ts'
@@ -111,7 +113,8 @@ function checkedPart(
     try {
       service.check(checked.value, report)
     } catch (error) {
-      report([], `the service "${service.name}" cannot check its settings: ${(error as Error).message}`)
+      if (error instanceof Refusal) report(error.path, error.message)
+      else report([], `the service "${service.name}" cannot check its settings: ${wordsOfThrown(error)}`)
     }
   }
   return checked.value

@@ -15,12 +15,18 @@ export type ReportOf = (
 
 /** Finds services that something uses and that are not there, and services that use each other in a circle. */
 export function checkUses(
-  { stages, providers, services, commands }: Pick<Registry, 'stages' | 'providers' | 'services' | 'commands'>,
+  {
+    stages,
+    providers,
+    services,
+    commands,
+    incomplete,
+  }: Pick<Registry, 'stages' | 'providers' | 'services' | 'commands' | 'incomplete'>,
   report: ReportOf,
 ): void {
   for (const user of [stages, providers, services, commands].flatMap((all): readonly User[] => [...all.values()]))
     for (const used of user.uses ?? []) {
-      if (services.has(used)) continue
+      if (services.has(used) || incomplete) continue
       const message = `${user.kind} "${user.name}" uses the service "${used}", which is not there`
       report(user, 'unknown-service', message + didYouMean(used, services.keys()))
     }

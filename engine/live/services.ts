@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { wordsOfThrown } from '../config/plugin-error.ts'
 import { within } from '../config/within.ts'
 import type { AnyService, OpenService, ServiceHost } from '../spec/service.ts'
 
@@ -111,6 +112,6 @@ function statusOf(open: Open): string | undefined {
   try {
     return open.status?.()
   } catch (error) {
-    return `its state cannot be told: ${(error as Error).message}`
+    return `its state cannot be told: ${wordsOfThrown(error)}`
   }
 }

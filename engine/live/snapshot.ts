@@ -6,6 +6,7 @@ import { Refusal } from '../spec/refusal.ts'
 import type { Host, HostStatus } from '../spec/stage.ts'
 import type { Keys } from '../spec/store.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
+import { wordsOfThrown } from '../config/plugin-error.ts'
 import type { Registry } from '../config/registry.ts'
 import { secretsOf } from '../config/secrets.ts'
 import type { ProviderSettings, Settings } from '../config/settings.ts'
@@ -117,7 +118,7 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
           source.report(
             ['providers', index, ...place],
             'open',
-            `the provider "${entry.name}" cannot be opened: ${(error as Error).message}`,
+            `the provider "${entry.name}" cannot be opened: ${wordsOfThrown(error)}`,
           ),
         )
       }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { wordsOfThrown } from '../config/plugin-error.ts'
 import { inOrder } from '../config/uses.ts'
 import type { Registry } from '../config/registry.ts'
 import { settingsOf } from '../config/sections.ts'
@@ -90,11 +91,10 @@ export function unopenedViews({ services }: Registry, { server_config: sections 
 const nothing: Omit<ServiceViews, 'of'> = { diagnostics: [], live: () => undefined, close: () => Promise.resolve() }
 
 function finding({ name, section }: AnyService, error: unknown, source: Source): Diagnostic {
-  const { message } = error as Error
   const place = ['server_config', section]
   return error instanceof Refusal
-    ? source.report([...place, ...error.path], 'service', message)
-    : source.report(place, 'service', `the service "${name}" cannot be opened: ${message}`)
+    ? source.report([...place, ...error.path], 'service', error.message)
+    : source.report(place, 'service', `the service "${name}" cannot be opened: ${wordsOfThrown(error)}`)
 }
 
 async function closeView({ name }: AnyService, view: Configured<unknown>, log: Logger): Promise<void> {

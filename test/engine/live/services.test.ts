@@ -170,6 +170,29 @@ describe('services', () => {
     await live.close()
   })
 
+  it('may throw anything, and what was opened before them closes', async () => {
+    const throwing = plugin('old')
+      .replace("throw new Error('no pot')", 'throw undefined')
+      .replace("report(['plate'], 'there is no soup')", "throw new Refusal('there is no soup', ['plate'])")
+      .replace('if (settings.eggs === 13)', "if (settings.eggs === 12) throw 'a dozen'; if (settings.eggs === 13)")
+    await house.folder.write({ 'plugins/kitchen/index.ts': throwing })
+    await write(', kitchen: { plate: stew }')
+    const loading = await openSnapshot(await loadConfiguration(house.options), { ...house.options, house: host })
+    expect('diagnostics' in loading && loading.diagnostics.map(printDiagnostic)).to.deep.equal([
+      'config/sluice.yaml:2:53: the service "meals" cannot be opened: undefined [service]',
+    ])
+    expect(said().at(-1)).to.equal('old stock closes')
+    await write(', kitchen: { plate: soup }')
+    expect((await loadConfiguration(house.options)).diagnostics.map(printDiagnostic)).to.deep.equal([
+      'config/sluice.yaml:2:62: there is no soup [service]',
+    ])
+    await write(', stock: { eggs: 12 }')
+    const dozen = await Live.start({ ...house.options, house: host })
+    expect('diagnostics' in dozen && dozen.diagnostics.map(printDiagnostic)).to.deep.equal([
+      'config/sluice.yaml:2:51: the service "stock" cannot be opened: a dozen [service]',
+    ])
+  })
+
   it('close what they opened when the first configuration is refused', async () => {
     await write(', kitchen: { plate: stew }')
     const configuration = await loadConfiguration(house.options)

@@ -106,6 +106,11 @@ describe('snapshot', () => {
 
   it('does not report what a plugin that cannot be loaded would have brought', async () => {
     await house.folder.write({ 'plugins/test/index.ts': 'export default {' })
+    const user = `import { defineStage } from 'sluice'
+      const names = { type: 'string', 'x-names': 'member', description: 'Who.' }
+      export default defineStage({ name: 'user', summary: 'Uses much.', needs: ['cart'], provides: [], uses: ['shared'],
+        config: { type: 'object', additionalProperties: false, properties: { names } }, build: () => () => ({}) })`
+    await house.folder.write({ 'plugins/user/index.ts': user })
     const lines = await bad()
     expect(lines).to.have.length(1)
     expect(lines[0]).to.match(/^plugins\/test\/index\.ts:1:1: cannot be loaded: .* \[plugin\]$/)
