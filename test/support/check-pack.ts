@@ -5,11 +5,13 @@ const output = readFileSync(0, 'utf8')
 const [pack] = JSON.parse(output.slice(output.indexOf('['))) as { files: { path: string }[] }[]
 const paths = pack?.files.map(({ path }) => path) ?? []
 const allowed =
-  /^(engine\/bin\/|dist\/(engine|plugins)\/|pipelines\/|config\/|package\.json$|README\.md$|LICENSE$|CHANGELOG\.md$)/
+  /^(engine\/bin\/|dist\/(engine|plugins|types)\/|pipelines\/|config\/|package\.json$|README\.md$|LICENSE$|CHANGELOG\.md$)/
 const needed = [
   'engine/bin/sluice.cjs',
   'dist/engine/index.js',
-  'dist/engine/index.d.ts',
+  'dist/engine/kit.js',
+  'dist/engine/kit.d.ts',
+  'dist/types/sluice.d.ts',
   'dist/engine/cli/main.js',
   'dist/engine/conformance/suite.js',
   'dist/plugins/access/index.js',

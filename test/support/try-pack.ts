@@ -82,12 +82,18 @@ try {
   const readme = readFileSync(join(root, 'plugins/README.md'), 'utf8')
   const [provider] = fencedBlocks(readme, ['ts'])
   writeFileSync(join(folder, 'acme.ts'), provider?.text ?? '')
+  // A provider with a wire format of its own, out of both doors.
+  const own = readFileSync(join(root, 'test/seams/provider/plugin.ts'), 'utf8').replaceAll(
+    "name: 'acme'",
+    "name: 'talk'",
+  )
+  writeFileSync(join(folder, 'talk.ts'), own)
   writeFileSync(
     join(folder, 'config/sluice.yaml'),
-    'plugins: [./acme.ts]\nproviders: [{ name: acme, type: acme, word: really }]\nmodels: [{ name: m, provider: acme }]\n',
+    'plugins: [./acme.ts, ./talk.ts]\nproviders: [{ name: acme, type: acme, word: really }]\nmodels: [{ name: m, provider: acme }]\n',
   )
   match(sluice(['check']), /nothing wrong/)
-  match(sluice(['test', '--provider', 'acme']), /^(\d+) of \1 checks passed$/m)
+  for (const type of ['acme', 'talk']) match(sluice(['test', '--provider', type]), /^(\d+) of \1 checks passed$/m)
   const key = sluice(['key', 'create', '--name', 'try']).trim()
   await served([], /serves on http/, async (output) => {
     const [url = ''] = /http:\S+/.exec(output) ?? []
@@ -99,7 +105,7 @@ try {
   match(sluice(['test']), /^[1-9]\d* passing$/m)
   writeFileSync(
     join(folder, 'tsconfig.json'),
-    '{ "compilerOptions": { "module": "nodenext", "target": "es2024", "strict": true, "noEmit": true, "skipLibCheck": true, "types": [] }, "files": ["acme.ts"] }',
+    '{ "compilerOptions": { "module": "nodenext", "target": "es2024", "strict": true, "noEmit": true, "skipLibCheck": true, "types": [] }, "files": ["acme.ts", "talk.ts"] }',
   )
   execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder], { stdio: 'inherit' })
   console.log(
