@@ -5,7 +5,7 @@ import type { AnyClientCodec } from '../spec/codec.ts'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { Reply } from '../spec/slots.ts'
 import type { ByteBudget } from '../spec/source.ts'
-import { runExchange } from './exchange.ts'
+import { errorReply, runExchange } from './exchange.ts'
 import { stopping } from './goodbye.ts'
 import type { Sent } from './reply.ts'
 import { ExchangeScope } from './scope.ts'
@@ -77,7 +77,7 @@ export class SocketExchanges {
     codec: AnyClientCodec | undefined,
     reply: Reply,
   ): Promise<Sent> {
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
       const gone = () => resolve({ bytes: 0, firstByte: undefined, left: true })
       if (stream.destroyed) return gone()
       // Nobody calls back for one that closes before it is open.
@@ -92,9 +92,10 @@ export class SocketExchanges {
           const peer = new RelayPeer(relayed, body, this.#options)
           this.#join(socket, peer)
           if (this.#options.closing()) peer.leave(stopping)
-        } catch (error) {
-          socket.terminate()
-          reject(asGatewayError(error))
+        } catch (thrown) {
+          const error = asGatewayError(thrown)
+          const refused = errorReply(error, { codec, id: '', scrub: this.#options.live.scrub })
+          refuseOpen({ ...relayed, done: (sent) => resolve({ ...sent, broken: error }) }, refused, this.#options)
         }
       })
     })

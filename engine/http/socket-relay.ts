@@ -47,6 +47,8 @@ export class RelayPeer {
     this.#relayed = relayed
     this.#options = options
     this.#leg = new SocketLeg(socket, limits, budget)
+    // Before anything else: the other side may have closed meanwhile, and then there is nothing to watch over.
+    this.#sink = body.attach(this.#leg)
     this.#pulse = new Pulse(socket)
     this.#standing = new Standing(options.live, log, upgrade)
     this.#arrivals = new Arrivals(budget, share, limits, () => this.#part(tooSlowToSend))
@@ -59,7 +61,6 @@ export class RelayPeer {
       this.#arrivals.forget()
       void this.#closed(code, reason.toString())
     })
-    this.#sink = body.attach(this.#leg)
     this.#leg.attach({
       message: (bytes, binary) => this.#received(bytes, binary),
       drained: () => this.#sink.drained(),
@@ -131,11 +132,12 @@ export class RelayPeer {
   }
 }
 
-/** Tells a client, on its open socket, why it is refused, and closes it. */
+/** Tells a client on its open socket why it is refused, and closes it. */
 export function refuseOpen({ socket, codec, done }: Relayed, reply: Reply, { limits, log }: SocketOptions): void {
   socket.on('error', (error) => log.debug({ err: error }, 'a refused socket broke'))
   const text = messageOf(reply, codec)
   socket.once('close', () => done({ bytes: Buffer.byteLength(text ?? ''), firstByte: performance.now(), left: false }))
+  socket.resume()
   if (text !== undefined) socket.send(text)
   const { status } = reply
   part(socket, status < 400 ? { code: 1000, reason: '' } : toldOff(status), limits.farewell)

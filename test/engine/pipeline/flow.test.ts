@@ -238,6 +238,16 @@ ${after}`
     ])
   })
 
+  it('refuses a route that is no WebSocket where sockets are one exchange each', () => {
+    const text =
+      'name: one\nsummary: s.\npublic: true\nsocket: relay\nroutes: [WS /live, POST /live]\nstages: [reply]\n'
+    expect(findings({ 'a.yaml': text })).to.deep.equal([
+      'a.yaml:5:20: a pipeline with "socket: relay" serves WebSockets alone, and this route is POST [no-socket]',
+    ])
+    expect(findings({ 'a.yaml': text.replace('socket: relay', 'socket: messages') })).to.deep.equal([])
+    expect(findings({ 'a.yaml': text.replace(', POST /live', '') })).to.deep.equal([])
+  })
+
   it('does not report what only follows from a step that was not understood', () => {
     expect(findings({ 'p.yaml': served('  - logn\n  - allow\n  - 5\n') })).to.deep.equal([
       'p.yaml:5:5: no stage named "logn"; did you mean "log"? [unknown-stage]',

@@ -10,6 +10,9 @@ declare module 'sluice' {
 
 const protocol = 'acme-live'
 
+/** What is waited for between the upstream's socket and the client's. */
+export const gate: { open: Promise<void> | undefined } = { open: undefined }
+
 /** How sessions ended, for the test that runs this. */
 export const ended: Outcome[] = []
 
@@ -85,6 +88,7 @@ const open = defineStage({
       const call = { operation, protocol, model: model.upstream_model, publicName: model.name, scope }
       const upstream = await provider.provider.dial?.({ ...call, query: ingress.query, timeout: 60_000 })
       if (!upstream) throw new Error('this provider opens no sockets')
+      await gate.open
       // Nobody may say this to the upstream.
       const up = (bytes: Buffer) => (bytes.includes('forbidden') ? undefined : bytes)
       return { reply: { status: 101, headers: {}, body: joined(upstream, { up }) } }

@@ -19,6 +19,7 @@ describe('seams/relay', () => {
   let gateway: Gateway
   /** What the plugin remembers: it can be imported where a gateway runs. */
   let ended: Outcome[]
+  let gate: { open: Promise<void> | undefined }
   const start = async (settings: GatewaySettings = {}) => {
     gateway = await startGateway({
       plugins: [join(here, 'plugin.ts')],
@@ -36,7 +37,8 @@ describe('seams/relay', () => {
       api_keys: [{ name: 'narrow', key: narrow, models: ['other'] }],
       ...settings,
     })
-    ;({ ended } = await import('./plugin.ts'))
+    ;({ ended, gate } = await import('./plugin.ts'))
+    gate.open = undefined
     ended.length = 0
   }
   const narrow = 'sk-narrow-0123456789abcdef0123456789abcdef'
@@ -187,6 +189,33 @@ describe('seams/relay', () => {
       await upstream.when(() => upstream.upgrades.length === 1)
       client.socket.terminate()
       await upstream.when(() => upstream.connections === 0)
+      expect(await outcome()).to.include({ result: 'client_closed' })
+    })
+
+    it('tells a client whose upstream has died in between', async () => {
+      await start()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      gate.open = promise
+      const client = dial(gateway, '/talk?model=m')
+      const met = await session()
+      met.socket.terminate()
+      await upstream.when(() => upstream.connections === 0)
+      // The gateway has heard of it, too, when it has answered somebody else.
+      for (let round = 0; round < 5; round++) await fetch(`${gateway.url}/nothing`)
+      resolve()
+      expect((await client.closed).code).to.equal(1011)
+      expect(await outcome()).to.include({ result: 'failed' })
+    })
+
+    it('closes the upstream of a client that has left in between', async () => {
+      await start()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      gate.open = promise
+      const client = dial(gateway, '/talk?model=m')
+      const met = await session()
+      client.socket.terminate()
+      expect((await met.closed).code).to.equal(1001)
+      resolve()
       expect(await outcome()).to.include({ result: 'client_closed' })
     })
 
