@@ -34,18 +34,22 @@ function runFinally(
   scope.begin()
   const failures = runEach(pipeline.finally, pipeline.log, slots, scope)
   return failures instanceof Promise
-    ? failures.then((late) => settleRest(late, slots, scope, error))
-    : settleRest(failures, slots, scope, error)
+    ? failures.then((late) => settleRest(late, pipeline, slots, scope, error))
+    : settleRest(failures, pipeline, slots, scope, error)
 }
 
 function settleRest(
   failures: Failures,
+  { log }: CompiledPipeline,
   slots: Bag,
   scope: RunScope,
   error: End['error'],
 ): Failures | Promise<Failures> {
-  const settling = scope.settlement?.end(slots, error)
-  return settling === undefined ? failures : settling.then(() => failures)
+  const { settlement } = scope
+  if (settlement === undefined) return failures
+  const settling = settlement.end(slots, error)
+  if (settling !== undefined) return settling.then(() => settlement.late(log)).then(() => failures)
+  return settlement.late(log)?.then(() => failures) ?? failures
 }
 
 /** Runs steps one after the other, each even when another fails. Failures are logged and answered. */

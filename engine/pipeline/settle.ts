@@ -39,6 +39,8 @@ export class Settlement {
   #due: Due[] = []
   #ended: Ended | undefined
   #outer: Settlement | undefined
+  /** Stages that settle and have not come back, though their time may be over, and what was settled too late. */
+  #late: Set<Promise<unknown>> = new Set()
 
   constructor(id: string) {
     this.#id = id
@@ -47,8 +49,17 @@ export class Settlement {
   /** Keeps it until the way has ended. A stage whose time was over may come too late for that: then it is done at once. */
   add(due: Due): void {
     if (this.#outer) this.#outer.add(due)
-    else if (this.#ended) void this.#settle(due, this.#ended)
+    else if (this.#ended) this.await(this.#settle(due, this.#ended))
     else this.#due.push(due)
+  }
+
+  /** The exchange is not over before this is, if it is within time. */
+  await(work: Promise<unknown> | undefined): void {
+    if (work === undefined) return
+    const late = this.#late
+    const over = () => late.delete(work)
+    late.add(work)
+    work.then(over, over)
   }
 
   /** The way has led back to the one around it, and ends with that. */
@@ -56,6 +67,20 @@ export class Settlement {
     for (const due of this.#due) outer.add(due)
     this.#due = []
     this.#outer = outer
+  }
+
+  /** The try has failed: what comes too late for it is the matter of the way around it. */
+  fail(outer: Settlement): void {
+    for (const work of this.#late) outer.await(work)
+    this.#late = outer.#late
+  }
+
+  /** Resolves when all that is late has come, or is not waited for any more; undefined: there is nothing. */
+  late(log: Logger): Promise<void> | undefined {
+    if (this.#late.size === 0) return undefined
+    return atMost(allOf(this.#late), () =>
+      log.error({ id: this.#id }, `a stage that settles has not come back within ${patience} ms`),
+    )
   }
 
   /** Does what takes nothing of `finally`. It answers a promise, which never rejects, only when it has to wait. */
@@ -101,8 +126,15 @@ export class Settlement {
 export function settling(run: StageRun, by: Settler): StageRun {
   return (slots, scope) => {
     const way = (scope.settlement ??= new Settlement(scope.id))
-    return run(slots, scope, (work) => way.add({ work, by }))
+    const given = run(slots, scope, (work) => way.add({ work, by }))
+    if (isPromise(given)) way.await(given)
+    return given
   }
+}
+
+async function allOf(pending: ReadonlySet<Promise<unknown>>): Promise<void> {
+  // What comes late may have to be waited for in its turn.
+  while (pending.size > 0) await Promise.allSettled(pending)
 }
 
 /** A try in which stages settle: a way of its own, which ends at once when it fails. */
@@ -115,6 +147,7 @@ export function settlingTry(run: Step): Step {
       own.join(outer)
     } catch (thrown) {
       await own.end(slots, asGatewayError(thrown))
+      own.fail(outer)
       throw thrown
     } finally {
       scope.settlement = outer

@@ -136,6 +136,37 @@ describe('settling', () => {
     expect([settles.settles, plain.settles]).to.deep.equal([['outcome', 'bill'], undefined])
   })
 
+  for (const where of ['the exchange', 'a try'])
+    it(`holds ${where} open until a stage has come back whose time was over, and has settled`, async () => {
+      const reserve = Promise.withResolvers<void>()
+      const given = Promise.withResolvers<void>()
+      const slowly = settler('slowly', [], async (_, settle) => {
+        await reserve.promise
+        settle(async () => {
+          done.push('settles')
+          await given.promise
+          done.push('settled')
+        })
+        return {}
+      })
+      const offer = stub('offer', [], ['candidates'], () => () => ({
+        candidates: [{ model: { name: 'a' }, provider: { name: 'p' } } as Candidate],
+      }))
+      const step = '{ slowly: null, timeout: 10ms }'
+      const steps =
+        where === 'a try' ? `[offer, { attempt: { over: candidates, do: [${step}] } }, reply]` : `[${step}, reply]`
+      const running = run(pipeline(steps, [slowly, offer, after('log')], '[log]')).then(({ error }) => {
+        done.push('over')
+        return error?.code
+      })
+      while (!done.includes('log')) await new Promise(setImmediate)
+      reserve.resolve()
+      while (!done.includes('settles')) await new Promise(setImmediate)
+      given.resolve()
+      expect(await running).to.equal('stage_timeout')
+      expect(done).to.deep.equal(['log', 'settles', 'settled', 'over'])
+    })
+
   describe('within an attempt', () => {
     const candidates = ['a', 'b', 'c'].map(
       (name) => ({ model: { name }, provider: { name } }) as unknown as Candidate,
