@@ -17,6 +17,7 @@ import { byteBudget } from './stream/in-hand.ts'
 import { createHttpServer } from './http/server.ts'
 import { Spool } from './http/spool.ts'
 import { declaredKeys } from './live/declared-keys.ts'
+import { recordPoll } from './live/open-stored.ts'
 import { jobRunner } from './live/job-runner.ts'
 import { Keep } from './live/keep.ts'
 import { Live } from './live/live.ts'
@@ -113,6 +114,9 @@ export async function openHouse(options: HouseOptions): Promise<House> {
       if (problems.length > 0) throw new KeysRefused(problems.join('; '))
       return keys
     },
+    get records() {
+      return stores?.records
+    },
     fixed: (settings) => (stores === undefined ? [] : changedForGood(stores.settings, settings)),
     protect: (values) => values.forEach((value) => secrets.protect(value)),
     scrub: (text) => secrets.scrub(text),
@@ -188,7 +192,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
       pollKeys(keys, log, () => http.recheck())
       services.tell()
     }
-    const polling = setInterval(look, keyPoll).unref()
+    const polling = [setInterval(look, keyPoll).unref(), setInterval(() => void live.follow(), recordPoll).unref()]
     return {
       address,
       warm,
@@ -202,7 +206,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
         warmth.stop()
         try {
           if (notice > 0) await sleep(notice)
-          clearInterval(polling)
+          for (const timer of polling) clearInterval(timer)
           const end = performance.now() + deadline + lastWords
           const cut = setTimeout(() => live.cut(new GatewayError('draining')), deadline).unref()
           await Promise.all([http.drain(deadline), jobs?.drain(deadline, lastWords)])

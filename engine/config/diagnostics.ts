@@ -3,20 +3,28 @@ import { requirement } from '../spec/requirement.ts'
 import type { Path, Source } from './source.ts'
 import { didYouMean } from './suggest.ts'
 
-/** Something wrong in a configuration, and where. Lines and columns count from 1. */
+/** Something wrong in a configuration, and where. Lines and columns count from 1; what has none says 0, and has a path. */
 export interface Diagnostic {
   readonly file: string
   readonly line: number
   readonly column: number
   readonly code: string
   readonly message: string
+  /** Steps to the value in a record of the database, whose `file` is the name of the record. */
+  readonly path?: Path
   /** It is probably a mistake, but one that can be served. */
   readonly warning?: true
 }
 
-/** `file:line:column: message [code]`. */
-export function printDiagnostic({ file, line, column, code, message, warning }: Diagnostic): string {
-  return `${file}:${line}:${column}: ${warning ? 'warning: ' : ''}${message} [${code}]`
+/** `file:line:column: message [code]`; of a record in the database `model "x" (database): path: message [code]`. */
+export function printDiagnostic({ file, line, column, code, message, path, warning }: Diagnostic): string {
+  const place = path === undefined ? `:${line}:${column}` : path.length === 0 ? '' : `: ${printPath(path)}`
+  return `${file}${place}: ${warning ? 'warning: ' : ''}${message} [${code}]`
+}
+
+/** `fallbacks[2]`, `pricing.input`. */
+export function printPath(path: Path): string {
+  return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('')
 }
 
 /** In the order of a reader: by file, line and column; each finding once. */

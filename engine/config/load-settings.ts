@@ -80,8 +80,7 @@ export function loadSettings(source: Source, registry: Registry, environment: En
     client_timeouts: file.client_timeouts,
     plugins: file.plugins,
     pipelines: file.pipelines,
-    providers: (records.get('provider') ?? []).map(providerSettings),
-    models: (records.get('model') ?? []).map(modelRecord),
+    ...catalogOf(records),
     api_keys: keys.filter(({ unset }) => unset.length === 0).map(({ key }) => key),
     server_config: { ...sections, logging: overridden.logging },
   }
@@ -92,6 +91,18 @@ export function loadSettings(source: Source, registry: Registry, environment: En
     ),
   ]
   return { settings, records, diagnostics, warnings, off }
+}
+
+/** The settings with the catalog of other records. */
+export function withRecords(settings: Settings, records: RecordSet): Settings {
+  return { ...settings, ...catalogOf(records) }
+}
+
+function catalogOf(records: RecordSet): Pick<Settings, 'providers' | 'models'> {
+  return {
+    providers: (records.get('provider') ?? []).map(providerSettings),
+    models: (records.get('model') ?? []).map(modelRecord),
+  }
 }
 
 /** What the engine opens. */

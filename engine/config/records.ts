@@ -8,6 +8,7 @@ import type { Diagnostic } from './diagnostics.ts'
 import { checkTraits, knownOffers } from './offers.ts'
 import { wordsOfThrown } from './plugin-error.ts'
 import type { Registry } from './registry.ts'
+import type { StoredRecord } from '../store/records.ts'
 import type { Path, Source } from './source.ts'
 import { speaksToUpstreams } from './speaking.ts'
 import { didYouMean } from './suggest.ts'
@@ -22,6 +23,8 @@ export interface GivenRecord {
   readonly path: Path
   /** What it is called in a sentence, such as `the model number 2`. */
   readonly label: string
+  /** Absent: the file declares it. */
+  readonly stored?: StoredRecord
 }
 
 /** A record that its schema accepts. */
@@ -53,17 +56,23 @@ export function declaredRecords(source: Source, registry: Registry): GivenRecord
   })
 }
 
-/** Checks records together: each with its schema, then its names and what it refers to, then with what its type says of it. */
+/**
+ * Checks records together: each with its schema, then its names and what it refers to, then with what its type says of it.
+ * @param before records that were checked without these: they can be referred to, and keep their names
+ */
 export function checkRecords(
   given: readonly GivenRecord[],
   registry: Registry,
+  before: RecordSet = new Map(),
 ): { readonly records: RecordSet; readonly diagnostics: readonly Diagnostic[] } {
   const diagnostics: Diagnostic[] = []
   const checked = given.flatMap((one) => checkedRecord(one, registry, diagnostics) ?? [])
+  const byType = Map.groupBy(checked, ({ type }) => type)
   const records: RecordSet = new Map(
-    [...registry.records].map(([name, type]) => [name, checked.filter((record) => record.type === type)]),
+    [...registry.records].map(([name, type]) => [name, [...(before.get(name) ?? []), ...(byType.get(type) ?? [])]]),
   )
-  const owners = claimNames(given, registry, diagnostics)
+  const earlier = [...before.values()].flatMap((list) => list.map((record) => record.given))
+  const owners = claimNames([earlier, given], registry, diagnostics)
   const known = { ...wordsOf(registry), ...namesOfOwners(owners, registry) }
   for (const { type, value, source, path } of given) {
     const named = namesIn(type.schema as Parameters<typeof namesIn>[0], value, { source, path })
@@ -153,15 +162,22 @@ export function typedParts(value: JsonObject): {
 }
 
 /** Gives each name to the record that bears it. One that two of a type bear is a finding at the later one. */
-function claimNames(given: readonly GivenRecord[], registry: Registry, diagnostics: Diagnostic[]): Owners {
+function claimNames(
+  groups: readonly (readonly GivenRecord[])[],
+  registry: Registry,
+  diagnostics: Diagnostic[],
+): Owners {
   return new Map(
     [...registry.records.values()].map((type) => {
       const owners = new Map<string, GivenRecord>()
-      const claims = given.flatMap((one) =>
-        one.type === type && isObject(one.value) ? namesOf(type, one.value).map((name) => ({ one, ...name })) : [],
-      )
-      // A name of its own goes before one that another has beside its own.
-      for (const { one, word, steps } of claims.toSorted((left, right) => left.steps.length - right.steps.length)) {
+      const claims = groups.flatMap((given) => {
+        const claimed = given.flatMap((one) =>
+          one.type === type && isObject(one.value) ? namesOf(type, one.value).map((name) => ({ one, ...name })) : [],
+        )
+        // A name of its own goes before one that another has beside its own.
+        return claimed.toSorted((left, right) => left.steps.length - right.steps.length)
+      })
+      for (const { one, word, steps } of claims) {
         const other = owners.get(word)
         if (other === undefined) owners.set(word, one)
         else {

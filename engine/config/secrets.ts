@@ -1,5 +1,6 @@
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
+import type { AnyRecord } from '../spec/record.ts'
 import { credentialsOf, isPlain } from '../store/redaction.ts'
 import type { RecordSet } from './records.ts'
 import type { Registry } from './registry.ts'
@@ -26,6 +27,47 @@ export function secretsOf(
     list.flatMap(({ type, value }) => secretsIn(value, new Set(type.secrets))),
   )
   return [...ofProviders, ...ofServices, ...ofRecords, ...keys.map(({ key }) => key)]
+}
+
+/** The fields of a record that are called secret, by its type and by the component that it follows. */
+export function secretNames(type: AnyRecord, value: JsonObject, { providers }: Registry): ReadonlySet<string> {
+  const { type: word } = value
+  const component = type.typed !== undefined && typeof word === 'string' ? providers.get(word) : undefined
+  return new Set([...(type.secrets ?? []), ...(component?.secrets ?? [])])
+}
+
+/** A value without its texts that are secret, and those texts by dotted path. */
+export function withoutSecrets(
+  value: JsonObject,
+  named: ReadonlySet<string>,
+  prefix = '',
+): { readonly open: JsonObject; readonly secrets: Readonly<Record<string, string>> } {
+  const secrets: Record<string, string> = {}
+  const open = Object.entries(value).flatMap(([name, inner = null]): [string, Json][] => {
+    const path = `${prefix}${name}`
+    if (isSecret(name, inner, named)) {
+      textsIn(inner).forEach((text, at) => (secrets[Array.isArray(inner) ? `${path}[${at}]` : path] = text))
+      return []
+    }
+    if (!isObject(inner)) return [[name, inner]]
+    const headers = name === 'headers' ? secretHeaders(inner) : named
+    const within = withoutSecrets(inner, headers, `${path}.`)
+    Object.assign(secrets, within.secrets)
+    return [[name, within.open]]
+  })
+  return { open: Object.fromEntries(open), secrets }
+}
+
+function isSecret(name: string, value: Json, named: ReadonlySet<string>): boolean {
+  return named.has(name) || (!isObject(value) && textsIn(value).some((text) => credentialsOf(text).length > 0))
+}
+
+function secretHeaders(headers: JsonObject): ReadonlySet<string> {
+  return new Set(
+    Object.entries(headers).flatMap(([name, value]) =>
+      typeof value !== 'string' || isPlain(name, value) ? [] : [name],
+    ),
+  )
 }
 
 function secretsIn(config: JsonObject, named: ReadonlySet<string>): string[] {

@@ -6,7 +6,10 @@ import { hashContents } from '../config/files.ts'
 import type { Environment } from '../config/interpolate.ts'
 import { loadPlugins } from '../config/load-plugins.ts'
 import type { LoadedSettings } from '../config/load-settings.ts'
-import { loadSettings, pipelinesFolder, pluginEntries } from '../config/load-settings.ts'
+import { fitRecords, leftOutLine } from '../config/stored-records.ts'
+import type { LeftOut } from '../config/stored-records.ts'
+import type { StoredRecords } from '../store/records.ts'
+import { loadSettings, withRecords, pipelinesFolder, pluginEntries } from '../config/load-settings.ts'
 import { namesOfRecords } from '../config/records.ts'
 import type { RecordSet } from '../config/records.ts'
 import { display } from '../config/registry.ts'
@@ -50,6 +53,9 @@ export interface Configuration {
   readonly warnings: readonly Diagnostic[]
   /** Lines that say which providers and keys are off, and why. */
   readonly off: readonly string[]
+  /** Number of the changes of stored records that it holds, and those of them that contradict the rest; absent: the file alone. */
+  readonly revision?: number
+  readonly leftOut?: readonly LeftOut[]
   /** Hash of every file as it was read: one that is changed while it is being read differs the next time. */
   readonly version: string
   /** Files it was read from, and the folders in which a change may change it. */
@@ -97,6 +103,30 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
     version,
     files,
     folders: [...new Set([dirname(wanted), ...plugins.folders, ...pipelines.folders])],
+  }
+}
+
+/**
+ * A configuration of files that are right, with the stored records that go together with it.
+ * @param unusable findings of those that are known not to, by `storedName`
+ */
+export function withStored(
+  files: Configuration,
+  { revision, records: stored }: StoredRecords,
+  unusable?: ReadonlyMap<string, readonly Diagnostic[]>,
+): Configuration {
+  const { settings, registry, records: declared, version, off, warnings } = files
+  if (settings === undefined || revision === 0) return files
+  const fitted = fitRecords(stored, registry, declared, unusable)
+  return {
+    ...files,
+    settings: withRecords(settings, fitted.records),
+    records: fitted.records,
+    revision,
+    leftOut: fitted.leftOut,
+    version: `${version}-${revision}`,
+    off: [...off, ...fitted.leftOut.map(leftOutLine)],
+    warnings: [...warnings, ...fitted.warnings],
   }
 }
 

@@ -5,6 +5,7 @@ import type { Path } from '../config/source.ts'
 import type { TableQueries } from '../spec/database.ts'
 import type { AnyService, ServiceHost } from '../spec/service.ts'
 import { isTableOf } from '../store/migrate-service.ts'
+import type { RecordStore } from '../store/records.ts'
 import type { Stores } from '../store/stores.ts'
 import type { Host, HostStatus } from '../spec/stage.ts'
 import type { Keys, LogRow } from '../spec/store.ts'
@@ -17,6 +18,8 @@ export interface HouseHost {
   readonly log: Logger
   /** Opens what every configuration shares, with the first one. */
   open?(settings: Settings): Promise<void>
+  /** Records of the database that `open` has opened; absent: there are none. */
+  readonly records?: Pick<RecordStore, 'read' | 'revision' | 'commit'> | undefined
   /** Absent: services are not opened. */
   readonly services?: OpenServices
   /**

@@ -1,12 +1,17 @@
-import type { GatewayError } from '../spec/error.ts'
+import { GatewayError } from '../spec/error.ts'
+import type { RecordAccess, RecordChange } from '../spec/record.ts'
+import type { StoredRecords } from '../store/records.ts'
+import { commitChange } from './commit-change.ts'
+import { logLive, logRefused } from './live-log.ts'
+import { mayLeaveOut, openWithStored, readStored } from './open-stored.ts'
 import type { HostStatus } from '../spec/stage.ts'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { loadConfiguration } from './configuration.ts'
 import type { Configuration } from './configuration.ts'
-import { openSnapshot } from './snapshot.ts'
 import { tellReload } from './told-reload.ts'
-import type { Snapshot, SnapshotOptions } from './snapshot.ts'
+import { Users } from './users.ts'
+import type { Loading, Snapshot, SnapshotOptions } from './snapshot.ts'
 
 /** How a configuration is kept live. */
 export interface LiveOptions extends Omit<SnapshotOptions, 'configStatus' | 'hold'> {
@@ -20,19 +25,23 @@ export interface LiveOptions extends Omit<SnapshotOptions, 'configStatus' | 'hol
  */
 export class Live {
   readonly #options: LiveOptions
-  readonly #users = new Map<Snapshot, number>()
+  readonly #users = new Users((snapshot) => {
+    if (snapshot !== this.#current) this.#retire(snapshot)
+  })
   readonly #retiring = new Set<Promise<void>>()
-  /** What ends the exchanges that hold a configuration by themselves. */
-  readonly #apart = new Set<(reason: GatewayError) => void>()
   #current: Snapshot | undefined
   #error: string | undefined
+  /** The files that run. */
+  #files: Configuration | undefined
+  /** The stored records that run, and the revision of later ones that contradict the files. */
+  #stored: StoredRecords | undefined
+  #refused: number | undefined
   /** What was read last, whether it went live or was refused. */
   #read: Configuration | undefined
   #loading: Promise<unknown> = Promise.resolve()
   /** What opens a configuration that was read; reading opens nothing, and is not waited for at the end. */
   #opening: Promise<unknown> = Promise.resolve()
   #closing: Promise<void> | undefined
-  #idle: () => void = () => undefined
 
   private constructor(options: LiveOptions) {
     this.#options = options
@@ -69,39 +78,24 @@ export class Live {
   /** The running configuration, held until it is released. */
   acquire(): Snapshot {
     const snapshot = this.current
-    this.#users.set(snapshot, (this.#users.get(snapshot) ?? 0) + 1)
+    this.#users.add(snapshot)
     return snapshot
   }
 
   /** Gives back what `acquire` gave. */
   release(snapshot: Snapshot): void {
-    const held = this.#users.get(snapshot)
-    // After the deadline of `close` nothing is held any more.
-    if (held === undefined) return
-    if (held > 1) {
-      this.#users.set(snapshot, held - 1)
-      return
-    }
-    this.#users.delete(snapshot)
-    if (snapshot !== this.#current) this.#retire(snapshot)
-    if (this.#users.size === 0) this.#idle()
+    this.#users.remove(snapshot)
   }
 
   /** Holds a configuration for an exchange that ends by itself, and that `cut` reaches. Throws where it is closed. */
   readonly hold = (snapshot: Snapshot, cut: (reason: GatewayError) => void): (() => void) => {
-    const users = this.#users.get(snapshot)
-    if (users === undefined && snapshot !== this.#current) throw new Error('the configuration is closed')
-    this.#users.set(snapshot, (users ?? 0) + 1)
-    this.#apart.add(cut)
-    return () => {
-      this.#apart.delete(cut)
-      this.release(snapshot)
-    }
+    if (!this.#users.has(snapshot) && snapshot !== this.#current) throw new Error('the configuration is closed')
+    return this.#users.addApart(snapshot, cut)
   }
 
   /** Ends what still holds a configuration by itself. */
   cut(reason: GatewayError): void {
-    for (const end of this.#apart) end(reason)
+    this.#users.cut(reason)
   }
 
   /** Reads the configuration again and swaps it in, or answers why not. Reloads follow one another. */
@@ -114,6 +108,52 @@ export class Live {
     return this.#next((configuration, before) =>
       configuration.version === before?.version ? [] : this.#swap(configuration),
     )
+  }
+
+  /** Changes a stored record. Changes and reloads follow one another. */
+  readonly change: RecordAccess['change'] = (change, by) =>
+    this.#queued(() => {
+      const [snapshot, files] = [this.#current, this.#files]
+      if (this.#closing || snapshot === undefined || files === undefined) throw new GatewayError('draining')
+      return commitChange(change, by, {
+        house: this.#options.house,
+        snapshot,
+        files,
+        open: (stored) => this.#open(files, stored, change),
+        goLive: (next, stored) => this.#goLive(next, files, stored),
+      })
+    })
+
+  /** Takes over what other processes have changed of the stored records. Never rejects. */
+  async follow(): Promise<void> {
+    const { records, log } = this.#options.house
+    const isKnown = (revision: number) => revision === this.#stored?.revision || revision === this.#refused
+    try {
+      if (records === undefined || isKnown(await records.revision())) return
+      await this.#queued(async () => {
+        const [stored, files] = [await records.read(), this.#files]
+        if (this.#closing || files === undefined || isKnown(stored.revision)) return
+        const loading = await this.#open(files, stored)
+        if ('snapshot' in loading) await this.#goLive(loading.snapshot, files, stored)
+        else {
+          this.#refused = stored.revision
+          logRefused(log, loading.diagnostics, this.#current)
+        }
+      })
+    } catch (error) {
+      log.warn({ err: error }, 'the stored records cannot be read again')
+    }
+  }
+
+  /** Does one thing after the other; whoever asks hears of its failure, the next does not. */
+  #queued<T>(work: () => T | Promise<T>): Promise<T> {
+    const done = this.#loading.then(() => {
+      const working = Promise.resolve(work())
+      this.#opening = working.catch(() => undefined)
+      return working
+    })
+    this.#loading = done.catch(() => undefined)
+    return done
   }
 
   /**
@@ -131,11 +171,10 @@ export class Live {
     const last = this.#current
     this.#current = undefined
     if (last !== undefined && !this.#users.has(last)) this.#retire(last)
-    if (this.#users.size > 0) await Promise.race([new Promise<void>((idle) => (this.#idle = idle)), over])
-    if (this.#users.size > 0)
-      this.#options.house.log.error('requests still hold a configuration; it closes all the same')
-    for (const snapshot of this.#users.keys()) this.#retire(snapshot)
-    this.#users.clear()
+    await Promise.race([this.#users.idle(), over])
+    const left = this.#users.clear()
+    if (left.length > 0) this.#options.house.log.error('requests still hold a configuration; it closes all the same')
+    for (const snapshot of left) this.#retire(snapshot)
     await Promise.race([Promise.all(this.#retiring), over])
     clearTimeout(timer)
   }
@@ -162,38 +201,54 @@ export class Live {
     return done
   }
 
-  async #swap(configuration: Configuration): Promise<readonly Diagnostic[]> {
-    const { log } = this.#options.house
-    const loading = await openSnapshot(configuration, {
+  /** Builds files and what is stored, and swaps them in; or keeps what runs, and answers why. */
+  async #swap(files: Configuration): Promise<readonly Diagnostic[]> {
+    if (files.settings === undefined || files.diagnostics.length > 0) return this.#refuse(files.diagnostics)
+    const { house } = this.#options
+    await house.open?.(files.settings)
+    const stored = await readStored(house, this.#stored)
+    const loading = await this.#open(files, stored)
+    if ('diagnostics' in loading) return this.#refuse(loading.diagnostics)
+    const isFirst = this.#current === undefined
+    if (!(await this.#goLive(loading.snapshot, files, stored))) return []
+    this.#error = undefined
+    logLive(house.log, loading.snapshot, isFirst)
+    return []
+  }
+
+  #refuse(findings: readonly Diagnostic[]): readonly Diagnostic[] {
+    this.#error = this.scrub(findings.slice(0, 1).map(printDiagnostic).join() || 'refused')
+    logRefused(this.#options.house.log, findings, this.#current)
+    return findings
+  }
+
+  /** Opens files with what is stored. */
+  #open(files: Configuration, stored: StoredRecords, changed?: RecordChange): Promise<Loading> {
+    const options = {
       ...this.#options,
       configStatus: () => this.status,
+      recordsStatus: () => (this.#refused !== undefined || this.#current?.leftOut.length ? ['records'] : []),
+      changeRecord: this.change,
       hold: this.hold,
-    })
-    if ('diagnostics' in loading) {
-      const lines = loading.diagnostics.map(printDiagnostic)
-      this.#error = this.scrub(lines[0] ?? 'refused')
-      for (const line of lines) log.error(line)
-      if (this.#current)
-        log.error({ version: this.#current.version }, 'the new configuration is refused; the last good one stays')
-      return loading.diagnostics
     }
+    return openWithStored(files, stored, options, mayLeaveOut(this.#current, changed))
+  }
+
+  /** Swaps a configuration in; false: everything ends, and it was closed. */
+  async #goLive(snapshot: Snapshot, files: Configuration, stored: StoredRecords): Promise<boolean> {
     if (this.#closing) {
-      await loading.snapshot.close()
-      return []
+      await snapshot.close()
+      return false
     }
     const old = this.#current
-    this.#options.onSwap?.(loading.snapshot)
-    this.#current = loading.snapshot
-    loading.snapshot.live()
-    this.#error = undefined
-    const { warnings, off, without } = loading.snapshot
-    for (const line of warnings.map(printDiagnostic)) log.warn(line)
-    // Where nobody wrote a configuration, nobody asked for what is off.
-    if (without === undefined) for (const line of off) log.warn(line)
-    // The first one serves only once the gateway listens; whoever serves it says so.
-    if (old !== undefined) log.info({ version: loading.snapshot.version }, 'the configuration is live')
+    this.#options.onSwap?.(snapshot)
+    this.#current = snapshot
+    this.#files = files
+    this.#stored = stored
+    this.#refused = undefined
+    snapshot.live()
     if (old !== undefined && !this.#users.has(old)) this.#retire(old)
-    return []
+    return true
   }
 
   #retire(snapshot: Snapshot): void {

@@ -1,6 +1,9 @@
 import type { Logger } from 'pino'
 import { wordsOfThrown } from '../config/plugin-error.ts'
 import { within } from '../config/within.ts'
+import type { TableQueries } from '../spec/database.ts'
+import type { RecordChanged } from '../spec/record.ts'
+import type { Principal } from '../spec/slots.ts'
 import type { AnyService, OpenService, ServiceHost } from '../spec/service.ts'
 
 type Open = OpenService<unknown, unknown, unknown>
@@ -49,6 +52,16 @@ export class OpenServices {
     const held = this.#held.get(service)
     if (held === undefined || --held.users > 0) return
     await this.#close(held)
+  }
+
+  /** Lets those of these services that are open witness the change of a record. Rejects with the first one's error. */
+  async witness(
+    services: Iterable<AnyService>,
+    transaction: TableQueries,
+    change: RecordChanged,
+    by: Principal | undefined,
+  ): Promise<void> {
+    for (const service of services) await this.#held.get(service)?.open.witness?.(transaction, change, by)
   }
 
   /** What is degraded, by the names of services: what each says of it. */

@@ -3,27 +3,29 @@ import type { GatewayError } from '../spec/error.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { AnyProvider, Offer } from '../spec/provider.ts'
 import { Refusal } from '../spec/refusal.ts'
+import type { RecordAccess } from '../spec/record.ts'
 import type { Host, HostStatus } from '../spec/stage.ts'
 import type { Keys } from '../spec/store.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { wordsOfThrown } from '../config/plugin-error.ts'
+import type { RecordSet } from '../config/records.ts'
+import type { LeftOut } from '../config/stored-records.ts'
 import type { Registry } from '../config/registry.ts'
 import { secretsOf } from '../config/secrets.ts'
 import type { ProviderSettings, Settings } from '../config/settings.ts'
-import { clientCodec, offersOf, upstreamCodec } from '../config/speaking.ts'
+import { offersOf } from '../config/speaking.ts'
 import { NotOpen } from '../pipeline/closed-view.ts'
 import { compilePipelines } from '../pipeline/compile.ts'
 import type { Pipeline } from '../pipeline/nodes.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
 import { makeCatalog } from './catalog.ts'
 import { toldProvider } from './told-provider.ts'
+import { hostMaker } from './host-maker.ts'
 import { dispatcher } from './dispatch.ts'
-import { collectVotes } from './votes.ts'
 import { loadConfiguration } from './configuration.ts'
 import type { Configuration, ConfigurationOptions } from './configuration.ts'
 import { KeysRefused, noKeys } from './house-host.ts'
 import type { HouseHost } from './house-host.ts'
-import type { Lease } from './keep.ts'
 import { configureServices } from './views.ts'
 import type { ServiceViews } from './views.ts'
 
@@ -34,6 +36,11 @@ export interface Snapshot {
   /** The configuration file that could be there and is not. */
   readonly without?: string
   readonly settings: Settings
+  readonly records: RecordSet
+  /** Number of the changes of stored records that it holds. */
+  readonly revision: number
+  /** Stored records that contradict the rest of it. */
+  readonly leftOut: readonly LeftOut[]
   readonly registry: Registry
   readonly catalog: Catalog
   readonly keys: Keys
@@ -63,6 +70,10 @@ export interface SnapshotOptions extends ConfigurationOptions {
   readonly strict?: boolean
   /** State of the configuration for `host.status`; default: this one, without an error. */
   readonly configStatus?: () => HostStatus['config']
+  /** Changes a stored record; default: nothing is stored. */
+  readonly changeRecord?: RecordAccess['change']
+  /** What is wrong with stored records, for `host.status`. */
+  readonly recordsStatus?: () => readonly string[]
   /**
    * Keeps a snapshot open for a sub-exchange until the answer is called, and has it `cut` when the gateway stops; default:
    * nobody would close it.
@@ -114,13 +125,9 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
       } catch (error) {
         if (error instanceof NotOpen && error.told) return
         const place = error instanceof Refusal ? error.path : []
-        problems.push(
-          source.report(
-            ['providers', index, ...place],
-            'open',
-            `the provider "${entry.name}" cannot be opened: ${wordsOfThrown(error)}`,
-          ),
-        )
+        const message = `the provider "${entry.name}" cannot be opened: ${wordsOfThrown(error)}`
+        const given = configuration.records.get('provider')?.[index]?.given
+        problems.push((given?.source ?? source).report([...(given?.path ?? []), ...place], 'open', message))
       }
     })
     const { compiled, diagnostics: unbuilt } = compilePipelines(written, {
@@ -138,6 +145,9 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
       version,
       ...(without === undefined ? {} : { without }),
       settings,
+      records: configuration.records,
+      revision: configuration.revision ?? 0,
+      leftOut: configuration.leftOut ?? [],
       registry,
       catalog,
       keys,
@@ -155,55 +165,6 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
     await close()
     throw error
   }
-}
-
-/** What makes the hosts of stages and providers, each with its pipeline or its own name. */
-export function hostMaker(
-  { house, kept, configStatus }: Pick<SnapshotOptions, 'house' | 'configStatus'> & { readonly kept: Lease },
-  { registry, version, pipelines }: Configuration,
-  catalog: Catalog,
-  keys: Keys,
-  dispatch: Host['dispatch'] = () => Promise.reject(new Error('no pipeline is served here')),
-) {
-  const codecs = [...registry.codecs.values()]
-  const status: HostStatus = {
-    get draining() {
-      return house.status.draining
-    },
-    get degraded() {
-      return house.status.degraded
-    },
-    get config() {
-      return configStatus?.() ?? { version }
-    },
-  }
-  return (pipeline: Host['pipeline']): Host => ({
-    log: house.log.child({ pipeline: pipeline.name }),
-    pipeline,
-    catalog,
-    keys,
-    codecs,
-    scrub: (text) => house.scrub(text),
-    codec: (protocol) => clientCodec(registry.codecs, protocol),
-    upstreamCodec: (protocol) => upstreamCodec(registry.codecs, protocol),
-    routes: (protocol) =>
-      pipelines
-        .filter((one) => one.protocol === protocol)
-        .flatMap(({ routes }) => routes.slice(0, 1).map(({ path }) => path)),
-    inHand: house.inHand,
-    keyValue: house.keyValue,
-    ...(house.jobs ? { jobs: house.jobs } : {}),
-    seal: (bytes, context) => house.seal(bytes, context),
-    unseal: (sealed, context) => house.unseal(sealed, context),
-    dispatch,
-    record: (row) => house.record(row),
-    work: (module, input, deadline) => house.work(module, input, deadline),
-    warm: (piece) => house.warm?.(piece),
-    votes: (signals, ask, deadline) => collectVotes(house, registry, signals, ask, deadline),
-    keep: kept.get,
-    status,
-    version: house.version,
-  })
 }
 
 function openProvider(

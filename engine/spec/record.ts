@@ -1,7 +1,9 @@
 import type { JSONSchema } from 'json-schema-to-ts'
 import type { AnyUpstreamCodec } from './codec.ts'
 import type { ConfigOf } from './config.ts'
+import type { JsonObject } from './json.ts'
 import type { Offer } from './provider.ts'
+import type { Principal } from './slots.ts'
 
 /**
  * What a record of each type holds, by the name of the type. A plugin adds its own by declaration merging:
@@ -71,6 +73,67 @@ export interface AnyRecord {
   readonly typed?: 'provider'
   // oxlint-disable-next-line typescript/no-explicit-any
   check?(record: any, all: AllRecords, report: RecordReport): void
+}
+
+/** A record as a configuration has it, without what is secret in it. */
+export interface RecordView {
+  /** Name of its type. */
+  readonly type: string
+  readonly name: string
+  /** Defaults filled in. The fields that follow its `type`, where it has one, stand below `config`. */
+  readonly value: JsonObject
+  /** What is secret and set, by dotted path, with the last four characters of texts of 16 or more. */
+  readonly secrets: Readonly<Record<string, { readonly set: true; readonly hint: string | null }>>
+  readonly source: 'file' | 'database'
+  /** Where the file declares it. */
+  readonly declaredAt?: { readonly file: string; readonly line: number }
+  /** Of a stored one: from 1, another one with every change; and milliseconds since 1970. */
+  readonly stored?: { readonly version: number; readonly createdAt: number; readonly updatedAt: number }
+  /** Why it is off, or left out of the configuration. */
+  readonly problem?: string
+}
+
+/** A change of a stored record. `version` is the one that it has to have; absent: any. */
+export type RecordChange =
+  | { readonly kind: 'create'; readonly type: string; readonly value: JsonObject }
+  | {
+      readonly kind: 'change'
+      readonly type: string
+      readonly name: string
+      /** What differs (RFC 7396): `null` takes a field away. */
+      readonly patch: JsonObject
+      readonly version?: number
+    }
+  | { readonly kind: 'delete'; readonly type: string; readonly name: string; readonly version?: number }
+
+/** A change of a record as it is written. */
+export interface RecordChanged {
+  readonly kind: RecordChange['kind']
+  readonly type: string
+  readonly name: string
+  /** Absent: it is made. */
+  readonly before?: RecordView
+  /** Absent: it is deleted. */
+  readonly after?: RecordView
+}
+
+/** The records of one configuration, and the way to another one. */
+export interface RecordAccess {
+  /** The types that there are, by name. */
+  readonly types: ReadonlyMap<string, AnyRecord>
+  /** Those of a type: the declared ones, the stored ones, and those that are left out. */
+  of(type: string): readonly RecordView[]
+  /** By its own name. */
+  find(type: string, name: string): RecordView | undefined
+  /**
+   * Changes a stored record. The next configuration is built of the files as they run and checked, then the change is
+   * written, then it goes live; only then it is answered. The exchange that asks stays in its own configuration. Rejects
+   * with a `GatewayError`, and nothing was done: `not_found`, `declared_in_file`, `name_taken`, `in_use`, `stale_version`,
+   * `invalid_configuration` with every finding, or `store_unavailable`.
+   * @param by who asks, for the services that witness it
+   * @returns the record as it is now; undefined: it was deleted
+   */
+  change(change: RecordChange, by?: Principal): Promise<RecordView | undefined>
 }
 
 /** Declares a type of record. */

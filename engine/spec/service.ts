@@ -4,6 +4,8 @@ import type { Catalog } from './catalog.ts'
 import { noConfig } from './config.ts'
 import type { ConfigOf } from './config.ts'
 import type { ServiceMigration, TableQueries, Tables } from './database.ts'
+import type { RecordChanged } from './record.ts'
+import type { Principal } from './slots.ts'
 import type { Host } from './stage.ts'
 
 /**
@@ -47,6 +49,11 @@ export interface OpenService<S, V, W> {
    * under way and this one may still be refused, so it changes nothing that others see.
    */
   configure(settings: S, views: W, configuration: ServiceConfiguration): Configured<V> | Promise<Configured<V>>
+  /**
+   * Writes down that a stored record is changed, in the transaction of the change. Where it throws, the change is not
+   * made, and whoever asked for it is answered 503.
+   */
+  witness?(transaction: TableQueries, change: RecordChanged, by: Principal | undefined): Promise<void>
   /** What is degraded, in one line; undefined: nothing is. */
   status?(): string | undefined
   /** No configuration uses it any more. */

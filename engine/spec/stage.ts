@@ -6,6 +6,7 @@ import type { Catalog } from './catalog.ts'
 import type { DispatchOptions, Dispatched } from './dispatch.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Ask, Vote } from './signal.ts'
+import type { RecordAccess } from './record.ts'
 import type { ServiceName, Views } from './service.ts'
 import type { SlotName, Slots } from './slots.ts'
 import type { ByteBudget } from './source.ts'
@@ -54,6 +55,8 @@ export interface Host {
   /** The models and providers of this configuration. */
   readonly catalog: Catalog
   readonly keys: Keys
+  /** The records of this configuration. */
+  readonly records: RecordAccess
   /** Every registered codec. */
   readonly codecs: readonly EitherCodec[]
   /** The codec of a protocol that clients speak. Throws when there is none. */
@@ -100,10 +103,7 @@ export interface Host {
    * piece after the other. A piece holds up the event loop, so it takes some milliseconds at most.
    */
   warm?(piece: () => void): void
-  /**
-   * Asks signals for their votes, each in the worker pool. One that is not there within `deadline` milliseconds, or
-   * fails, is missing from the answer; that is logged, and never an error.
-   */
+  /** Asks signals for votes, in the worker pool. One that fails, or is late (milliseconds), is logged and missing. */
   votes(signals: readonly string[], ask: Ask, deadline: number): Promise<ReadonlyMap<string, Vote>>
   /** What outlives a reload, such as connections: made once per key, and closed with the last configuration that used it. */
   keep<T>(key: string, make: () => T, close?: (value: T) => Promise<void> | void): T

@@ -10,6 +10,7 @@ import { openKeyValue } from './key-value.ts'
 import type { OpenKeyValue } from './key-value.ts'
 import { ApiKeys } from './keys.ts'
 import { LogQueue } from './log-queue.ts'
+import { RecordStore } from './records.ts'
 import { placeOf } from './place.ts'
 import type { Secrets } from './redaction.ts'
 import { openSealing } from './sealing.ts'
@@ -22,6 +23,7 @@ export interface Stores {
   readonly database: Database
   readonly keys: ApiKeys
   readonly rows: LogQueue
+  readonly records: RecordStore
   readonly keyValue: OpenKeyValue
   /** Absent without a configured key-value store. */
   readonly jobs?: OpenJobs
@@ -66,6 +68,7 @@ export async function openStores(settings: Settings, options: StoreOptions): Pro
     database,
     keys,
     rows,
+    records: new RecordStore(database, sealing),
     keyValue,
     sealing,
     close: () => closing.disposeAsync(),

@@ -66,10 +66,32 @@ export interface ServiceMigrationsTable {
   at: number
 }
 
+/** A record that was not declared in a file. Times in milliseconds since 1970. */
+export interface RecordsTable {
+  type: string
+  name: string
+  /** From 1; another one with every change. */
+  version: number
+  /** JSON object; where something in it is secret, sealed as base64. */
+  value: string
+  /** 1 or 0. */
+  sealed: number
+  created_at: number
+  updated_at: number
+}
+
+/** One row. */
+export interface RecordRevisionTable {
+  /** Changes of records so far. */
+  revision: number
+}
+
 /** The engine's own tables, in both dialects. */
 export interface EngineTables {
   api_keys: ApiKeysTable
   key_values: KeyValuesTable
+  record_revision: RecordRevisionTable
+  records: RecordsTable
   requests: RequestsTable
   service_migrations: ServiceMigrationsTable
 }

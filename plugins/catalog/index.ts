@@ -1,9 +1,15 @@
 import { definePlugin } from '../../engine/index.ts'
+import changeRecord from './change-record.ts'
+import createRecord from './create-record.ts'
+import deleteRecord from './delete-record.ts'
+import getRecord from './get-record.ts'
+import listRecord from './list-record.ts'
 import model from './model.ts'
 import provider from './provider.ts'
 
 export default definePlugin({
   name: 'catalog',
-  summary: 'The models that clients can name, and the providers that serve them.',
+  summary: 'The models that clients can name, the providers that serve them, and what shows and changes records.',
   records: [provider, model],
+  stages: [listRecord, getRecord, createRecord, changeRecord, deleteRecord],
 })

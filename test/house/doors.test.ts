@@ -23,7 +23,8 @@ const promised = {
       LegSink LogRow Logprob Look Loss MediaSource Message Meter Metered Mistake ModelRecord NeutralAnswer Offer
       Offering OpaqueItem OpaquePart OpaqueTool OpenProvider OpenService Operation Operations Outcome Part Plugin
       PredicateQuestion Pricing Principal PrintTarget Printed Protocol Provider ProviderParts Reasoning
-      ReasoningWish RecordName RecordParts RecordReport Records RefusalPart Relaying Reply ReplyBody ReplyOf Report
+      ReasoningWish RecordAccess RecordChange RecordChanged RecordName
+      RecordParts RecordReport RecordView Records RefusalPart Relaying Reply ReplyBody ReplyOf Report
       RequestOf Rest Restore Retry Run Scope ScoreQuestion Seal Search SearchLocation SearchWish SearchedPage
       ServerSettings ServiceConfiguration ServiceHost ServiceMigration ServiceName ServiceParts Services Session
       Settle Settled Sink SlotField SlotFields SlotName SlotParts Slots SocketDialect SocketWriter Source SqlDialect

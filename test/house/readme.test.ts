@@ -97,7 +97,7 @@ describe('the read-mes', () => {
     const plugins = [...blocks, ...fencedBlocks(read('docs/telling.md'), ['ts'])]
     expect(plugins).to.have.length.above(3)
     const files = plugins.map(({ text }, index) => [`own/plugin-${index}.ts`, text] as const)
-    const [, jury] = fencedBlocks(read('plugins/README.md'), ['yaml'])
+    const [, ...pipelines] = fencedBlocks(read('plugins/README.md'), ['yaml'])
     const asks = '{ pipeline: jury, model: echo }'
     const here = await sandbox({
       ...Object.fromEntries(files),
@@ -105,7 +105,7 @@ describe('the read-mes', () => {
 providers: [{ name: echo, type: echo }]
 models: [{ name: echo, provider: echo }]
 `,
-      'pipelines/jury.yaml': jury?.text ?? '',
+      ...Object.fromEntries(pipelines.map(({ text }, index) => [`pipelines/block-${index}.yaml`, text])),
       'pipelines/judged.yaml': `name: judged
 summary: Judged first.
 protocol: chat

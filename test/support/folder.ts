@@ -30,7 +30,11 @@ export interface FolderGateway {
  * Writes `files` to a new folder and starts a gateway there; `settings` are those of its configuration file. Pipelines
  * that they name take the place of the shipped ones.
  */
-export async function startFolder(settings: object, files: Readonly<Record<string, string>>): Promise<FolderGateway> {
+export async function startFolder(
+  settings: object,
+  files: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<FolderGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-folder-'))
   const key = 'sk-folder-0123456789abcdef0123456789abcdef'
   const write = async (path: string, text: string) => {
@@ -58,7 +62,7 @@ export async function startFolder(settings: object, files: Readonly<Record<strin
   const house = await openHouse({
     file: 'sluice.yaml',
     root: folder,
-    environment: {},
+    environment,
     log,
     secrets,
     watch: true,

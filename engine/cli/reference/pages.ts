@@ -54,7 +54,10 @@ const introductions: Readonly<Record<Kind, readonly [string, string]>> = {
     'Services',
     'What stages share and what outlives an exchange. The fields are settings, below `server_config`.',
   ],
-  records: ['Records', 'What has a name and is declared in a list of the configuration.'],
+  records: [
+    'Records',
+    'What has a name and is declared in a list of the configuration, or made while the gateway runs.',
+  ],
   plugins: ['Plugins', 'What brings the stages, codecs, providers, signals, services and records.'],
 }
 

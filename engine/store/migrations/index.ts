@@ -4,6 +4,7 @@ import { keyValues } from './0002-key-values.ts'
 import { keyValueAccounts } from './0003-key-value-accounts.ts'
 import { parents } from './0004-parents.ts'
 import { serviceMigrations } from './0005-service-migrations.ts'
+import { records } from './0006-records.ts'
 
 /** Every migration by its name, in order. A name that was released never changes. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -12,4 +13,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0003-key-value-accounts': keyValueAccounts,
   '0004-parents': parents,
   '0005-service-migrations': serviceMigrations,
+  '0006-records': records,
 }

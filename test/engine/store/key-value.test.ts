@@ -352,7 +352,7 @@ describe('the key-value store', () => {
     })
 
     it('says so when the disk is full', async () => {
-      const small = await openDatabase(`sqlite:${join(folder, 'small.db')}?max_page_count=20`)
+      const small = await openDatabase(`sqlite:${join(folder, 'small.db')}?max_page_count=24`)
       const store = openDatabaseKeyValue(small, silent)
       const full = await refusal(store.set('k', randomBytes(1_000_000), { ttl: TTL }))
       expect([full.code, (full.cause as Error).message]).to.deep.equal([

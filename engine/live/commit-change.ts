@@ -1,0 +1,78 @@
+import { GatewayError } from '../spec/error.ts'
+import type { TableQueries } from '../spec/database.ts'
+import type { RecordChange, RecordChanged, RecordView } from '../spec/record.ts'
+import type { Principal } from '../spec/slots.ts'
+import type { StoredRecords } from '../store/records.ts'
+import { withStored } from './configuration.ts'
+import type { Configuration } from './configuration.ts'
+import type { HouseHost } from './house-host.ts'
+import { nameOf, planChange, refusalOf } from './record-change.ts'
+import { recordViews } from './record-views.ts'
+import type { Loading, Snapshot } from './snapshot.ts'
+
+/** What a change is made to. */
+export interface Running {
+  readonly house: HouseHost
+  readonly snapshot: Snapshot
+  /** The files as they run. */
+  readonly files: Configuration
+  /** Builds the next configuration beside the running one. */
+  readonly open: (stored: StoredRecords) => Promise<Loading>
+  /** Swaps it in. */
+  readonly goLive: (snapshot: Snapshot, stored: StoredRecords) => Promise<unknown>
+}
+
+/** How often a change is built again because another one was written first. */
+const mostTries = 3
+
+/** Changes a stored record: builds, writes, swaps. Rejects with a `GatewayError`, and then nothing was done. */
+export async function commitChange(
+  change: RecordChange,
+  by: Principal | undefined,
+  running: Running,
+): Promise<RecordView | undefined> {
+  for (let tries = 0; tries < mostTries; tries++) {
+    const done = await tryChange(change, by, running)
+    if (done) return done.view
+  }
+  const message = 'Other processes change records at the same time; try again shortly.'
+  throw new GatewayError('store_unavailable', {}, { message })
+}
+
+/** One try; undefined: another change was written first. */
+async function tryChange(
+  change: RecordChange,
+  by: Principal | undefined,
+  { house, snapshot, files, open, goLive }: Running,
+): Promise<{ readonly view: RecordView | undefined } | undefined> {
+  const { records, services } = house
+  if (records === undefined) throw new Error('there is no store of records')
+  const [type, name] = [change.type, nameOf(change)]
+  const stored = await records.read().catch((error: unknown) => unavailable(error))
+  const planned = planChange(change, stored, files)
+  const base = stored.revision === snapshot.revision ? snapshot : withStored(files, stored)
+  const before = recordViews(base).find(type, name)
+  if (planned === undefined) return { view: before }
+  const loading = await open(planned.next)
+  if ('diagnostics' in loading) throw refusalOf(change, loading.diagnostics)
+  const after = recordViews(loading.snapshot).find(type, name)
+  const changed: RecordChanged = { kind: change.kind, type, name, ...(before && { before }), ...(after && { after }) }
+  try {
+    const isDone = await records.commit(planned.write, stored.revision, async (transaction) =>
+      services?.witness(snapshot.registry.services.values(), transaction as unknown as TableQueries, changed, by),
+    )
+    if (!isDone) {
+      await loading.snapshot.close()
+      return undefined
+    }
+  } catch (error) {
+    await loading.snapshot.close()
+    return unavailable(error)
+  }
+  await goLive(loading.snapshot, planned.next)
+  return { view: after }
+}
+
+function unavailable(error: unknown): never {
+  throw new GatewayError('store_unavailable', {}, { cause: error })
+}

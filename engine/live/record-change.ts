@@ -1,0 +1,152 @@
+import { isDeepStrictEqual } from 'node:util'
+import { printDiagnostic, printPath } from '../config/diagnostics.ts'
+import type { Diagnostic } from '../config/diagnostics.ts'
+import { secretNames, withoutSecrets } from '../config/secrets.ts'
+import { flat, nested, storedName } from '../config/stored-records.ts'
+import { GatewayError } from '../spec/error.ts'
+import { isObject } from '../spec/json.ts'
+import type { Json, JsonObject } from '../spec/json.ts'
+import type { RecordChange } from '../spec/record.ts'
+import type { RecordWrite, StoredRecord, StoredRecords } from '../store/records.ts'
+import type { Configuration } from './configuration.ts'
+
+/** A change that makes a difference: what is to be written, and all stored records after it. */
+export interface PlannedChange {
+  readonly write: RecordWrite
+  readonly next: StoredRecords
+}
+
+/** Findings of one answer. */
+const mostFindings = 50
+
+/** The name of the record that a change is about. */
+export function nameOf(change: RecordChange): string {
+  if (change.kind !== 'create') return change.name
+  const { name } = change.value
+  // Without a name it is refused by its schema.
+  return typeof name === 'string' ? name : ''
+}
+
+/** What a change does to the stored records; undefined: nothing. Throws a `GatewayError` where it cannot be made. */
+export function planChange(
+  change: RecordChange,
+  { revision, records }: StoredRecords,
+  files: Configuration,
+): PlannedChange | undefined {
+  const { type } = change
+  const name = nameOf(change)
+  const before = records.find((one) => one.type === type && one.name === name)
+  refuseDeclared(change, name, before, files)
+  const value = valueAfter(change, name, before)
+  if (before?.value !== undefined && isDeepStrictEqual(value, before.value)) return undefined
+  const now = Date.now()
+  const record = value && {
+    type,
+    name,
+    version: (before?.version ?? 0) + 1,
+    value,
+    createdAt: before?.createdAt ?? now,
+    updatedAt: now,
+  }
+  const others = records.filter((one) => one !== before)
+  const at = before ? records.indexOf(before) : others.length
+  const next = record ? others.toSpliced(at, 0, record) : others
+  return {
+    write: { type, name, secret: value !== undefined && isSecret(type, value, files), ...(record ? { record } : {}) },
+    next: { revision: revision + 1, records: next },
+  }
+}
+
+/** A record of the file is changed in the file; a stored one that it contradicts can be changed all the same. */
+function refuseDeclared(
+  { kind, type }: RecordChange,
+  name: string,
+  before: StoredRecord | undefined,
+  { records }: Configuration,
+): void {
+  const isDeclared = records.get(type)?.some((one) => one.name === name) ?? false
+  if (isDeclared && before === undefined) throw new GatewayError('declared_in_file', { type, name })
+  if (kind === 'create' && before !== undefined)
+    throw new GatewayError('name_taken', { reason: `There is a ${type} "${name}" already.` })
+  if (kind !== 'create' && before === undefined)
+    throw new GatewayError('not_found', {}, { message: `There is no ${type} "${name}".` })
+}
+
+/** The value of the record after a change; undefined: it is deleted. */
+function valueAfter(change: RecordChange, name: string, before: StoredRecord | undefined): JsonObject | undefined {
+  if (change.kind === 'create') return change.value
+  const { type, version } = change
+  if (version !== undefined && version !== before?.version)
+    throw new GatewayError('stale_version', { type, name, version: before?.version })
+  if (change.kind === 'delete') return undefined
+  const after = merged(before?.value ?? { name }, change.patch) as JsonObject
+  if (after['name'] !== name) throw new GatewayError('invalid_field', { param: 'name', reason: 'cannot change' })
+  return after
+}
+
+/** A value with a patch applied (JSON Merge Patch, RFC 7396). */
+function merged(value: Json | undefined, patch: Json): Json {
+  if (!isObject(patch)) return patch
+  const result = new Map(Object.entries(isObject(value) ? value : {}))
+  for (const [name, change = null] of Object.entries(patch)) {
+    if (change === null) result.delete(name)
+    else result.set(name, merged(result.get(name), change))
+  }
+  return Object.fromEntries(result)
+}
+
+function isSecret(word: string, value: JsonObject, { registry }: Configuration): boolean {
+  const type = registry.records.get(word)
+  if (type === undefined) return false
+  const given = flat(type, value)
+  return Object.keys(withoutSecrets(nested(type, given), secretNames(type, given, registry)).secrets).length > 0
+}
+
+/** Why a change was not made: the next configuration has findings. */
+export function refusalOf(change: RecordChange, findings: readonly Diagnostic[]): GatewayError {
+  const { kind, type } = change
+  const name = nameOf(change)
+  if (kind === 'delete') {
+    const users = [...new Set(findings.map(({ file }) => file))]
+    return new GatewayError('in_use', {
+      type,
+      name,
+      reason: `${users.join(', ')} ${users.length > 1 ? 'need' : 'needs'} it`,
+    })
+  }
+  const own = storedName({ type, name })
+  const fields = Object.keys(change.kind === 'create' ? change.value : change.patch)
+  const sorted = findings.toSorted((left, right) => rankOf(left, fields) - rankOf(right, fields))
+  const errors = sorted.slice(0, mostFindings).map((finding) => {
+    const { file, path = [], code, message } = finding
+    const isOwn = file === own
+    const param = isOwn && path.length > 0 ? printPath(path) : null
+    return isOwn ? { param, code: codeOf(code), message } : { param, code, message: printDiagnostic(finding) }
+  })
+  const [first] = errors
+  const param = first?.param ?? undefined
+  const options = { ...(param === undefined ? {} : { param }), errors }
+  const reason = param === undefined ? (first?.message ?? '') : `${param}: ${first?.message}`
+  const isOwn = findings.every(({ file }) => file === own)
+  if (isOwn && findings.every(({ code }) => code === 'duplicate'))
+    return new GatewayError('name_taken', { reason }, options)
+  return new GatewayError(
+    'invalid_configuration',
+    { reason },
+    { ...options, ...(isOwn && first && { code: first.code }) },
+  )
+}
+
+/** Where a finding stands in a body: what is missing there comes after what is there. */
+function rankOf({ path: [field] = [] }: Diagnostic, fields: readonly string[]): number {
+  const at = fields.indexOf(String(field))
+  return at < 0 ? fields.length : at
+}
+
+/** The word for clients of what is wrong with a record. */
+function codeOf(code: string): string {
+  if (code === 'additionalProperties') return 'unknown_field'
+  if (code === 'required') return 'missing_field'
+  if (code === 'reserved') return 'reserved_name'
+  return code.startsWith('unknown-') ? 'invalid_reference' : 'invalid_field'
+}

@@ -1,0 +1,70 @@
+import { flat, leftOutLine, nested } from '../config/stored-records.ts'
+import type { LeftOut } from '../config/stored-records.ts'
+import type { CheckedRecord, RecordSet } from '../config/records.ts'
+import type { Registry } from '../config/registry.ts'
+import { secretNames, withoutSecrets } from '../config/secrets.ts'
+import type { JsonObject } from '../spec/json.ts'
+import type { AnyRecord, RecordAccess, RecordView } from '../spec/record.ts'
+import type { StoredRecord } from '../store/records.ts'
+
+/** What records are shown of. */
+export interface Shown {
+  readonly records: RecordSet
+  readonly registry: Registry
+  readonly leftOut?: readonly LeftOut[]
+}
+
+/** The records of a configuration as stages see them. */
+export function recordViews({ records, registry, leftOut = [] }: Shown): Omit<RecordAccess, 'change'> {
+  const views = (type: string, wanted: (record: { readonly name: string }) => boolean) => [
+    ...(records.get(type) ?? []).filter(wanted).map((record) => viewOf(record, registry)),
+    ...leftOut
+      .filter(({ stored }) => stored.type === type && wanted(stored))
+      .map((one) => viewOfLeftOut(one, registry)),
+  ]
+  return {
+    types: registry.records,
+    of: (type) => views(type, () => true),
+    find: (type, name) => views(type, (record) => record.name === name)[0],
+  }
+}
+
+function viewOf({ type, name, value, given, unset }: CheckedRecord, registry: Registry): RecordView {
+  const place = given.source.report([...given.path, 'name'], '', '')
+  return {
+    type: type.name,
+    name,
+    ...shown(type, value, registry),
+    source: given.stored ? 'database' : 'file',
+    ...(given.stored ? { stored: stampsOf(given.stored) } : { declaredAt: { file: place.file, line: place.line } }),
+    ...(unset.length > 0 ? { problem: `off: ${[...new Set(unset)].join(', ')} not set` } : {}),
+  }
+}
+
+function viewOfLeftOut(one: LeftOut, registry: Registry): RecordView {
+  const { type, name, value = { name } } = one.stored
+  const known = registry.records.get(type)
+  return {
+    type,
+    name,
+    ...(known ? shown(known, flat(known, value), registry) : { value: { name }, secrets: {} }),
+    source: 'database',
+    stored: stampsOf(one.stored),
+    problem: leftOutLine(one),
+  }
+}
+
+/** A value without its secrets, and what there is of them. */
+function shown(type: AnyRecord, value: JsonObject, registry: Registry): Pick<RecordView, 'value' | 'secrets'> {
+  const { open, secrets } = withoutSecrets(nested(type, value), secretNames(type, value, registry))
+  const told = Object.entries(secrets).map(([path, text]) => {
+    // Of a short one, four characters would be too much.
+    const hint = text.length >= 16 ? text.slice(-4) : null
+    return [path, { set: true as const, hint }] as const
+  })
+  return { value: open, secrets: Object.fromEntries(told) }
+}
+
+function stampsOf({ version, createdAt, updatedAt }: StoredRecord): RecordView['stored'] & object {
+  return { version, createdAt, updatedAt }
+}

@@ -1,0 +1,22 @@
+import { defineStage } from '../../engine/index.ts'
+import { anyObject, nameIn, notFound, ofType, recordReply, versionIn } from './record-reply.ts'
+
+/** Changes a record of a type, by the path's `:name`, as the body says (RFC 7396), and answers it once that is live. */
+export default defineStage({
+  name: 'change-record',
+  summary: 'Change a record of a type.',
+  config: ofType,
+  body: () => anyObject,
+  needs: ['ingress'],
+  reads: ['principal'],
+  provides: ['reply'],
+  build:
+    ({ of }, { records }) =>
+    async ({ ingress, principal, input }) => {
+      const name = nameIn(ingress)
+      const change = { kind: 'change', type: of, name, patch: input, ...versionIn(ingress) } as const
+      const changed = await records.change(change, principal)
+      if (changed === undefined) throw notFound(of, name)
+      return { reply: recordReply(changed) }
+    },
+})

@@ -1,0 +1,19 @@
+import { defineStage } from '../../engine/index.ts'
+import { nameIn, notFound, ofType, recordReply } from './record-reply.ts'
+
+/** Answers one record of a type, by the path's `:name`. */
+export default defineStage({
+  name: 'get-record',
+  summary: 'Answer one record of a type.',
+  config: ofType,
+  needs: ['ingress'],
+  provides: ['reply'],
+  build:
+    ({ of }, { records }) =>
+    ({ ingress }) => {
+      const name = nameIn(ingress)
+      const record = records.find(of, name)
+      if (record === undefined) throw notFound(of, name)
+      return { reply: recordReply(record) }
+    },
+})

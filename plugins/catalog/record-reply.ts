@@ -1,0 +1,62 @@
+import { GatewayError } from '../../engine/index.ts'
+import type { Ingress, Json, JsonObject, RecordView, Reply } from '../../engine/index.ts'
+
+/** Configuration of the stages that work on records of a type. */
+export const ofType = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['of'],
+  properties: { of: { type: 'string', 'x-names': 'record', description: 'Type of the records.' } },
+} as const
+
+/** A body that the type of the record checks, together with all that it refers to. */
+export const anyObject = { type: 'object' } as const
+
+const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+
+/** A record as clients see it: its fields, and what is to be known of it. Nothing that is secret. */
+export function wireOf({ value, secrets, source, declaredAt, stored, problem }: RecordView): JsonObject {
+  return {
+    ...value,
+    ...(Object.keys(secrets).length > 0 ? { secrets } : {}),
+    source,
+    ...(declaredAt ? { declared_at: { ...declaredAt } } : {}),
+    version: stored?.version ?? null,
+    ...(stored ? { created_at: timeOf(stored.createdAt), updated_at: timeOf(stored.updatedAt) } : {}),
+    problem: problem ?? null,
+  }
+}
+
+function timeOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}
+
+/** A whole record, with its version as entity tag (RFC 9110, section 8.8.3). */
+export function recordReply(record: RecordView, status = 200, more: Readonly<Record<string, string>> = {}): Reply {
+  const tag = record.stored ? { etag: `"${record.stored.version}"` } : {}
+  return { ...jsonReply(wireOf(record)), status, headers: { ...headers, ...tag, ...more } }
+}
+
+export function jsonReply(value: Json): Reply {
+  return { status: 200, headers, body: { kind: 'json', value } }
+}
+
+/** The answer where nothing is left to be shown. */
+export const emptyReply: Reply = { status: 204, headers, body: { kind: 'none' } }
+
+/** The name of the record in the path of a request. */
+export function nameIn({ params }: Ingress): string {
+  return params['name'] ?? ''
+}
+
+export function notFound(type: string, name: string): GatewayError {
+  return new GatewayError('not_found', {}, { message: `There is no ${type} "${name.slice(0, 256)}".` })
+}
+
+/** The version that a record must have (`If-Match`, RFC 9110, section 13.1.1); nothing where any will do. */
+export function versionIn({ headers: given }: Ingress): { readonly version?: number } {
+  const tag = given['if-match']
+  if (tag === undefined || tag === '*') return {}
+  // No record has version 0: a tag that we never gave fits none.
+  return { version: Number(/^"(\d{1,15})"$/.exec(tag)?.[1] ?? 0) }
+}
