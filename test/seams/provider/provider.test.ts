@@ -259,10 +259,23 @@ describe('seams/provider', () => {
       expect((await here.run('list', 'codecs', 'acme-talk')).out.join('\n'))
         .to.match(/spoken +to upstreams alone/)
         .and.match(/translates +from every other protocol/)
-      const pipeline = 'name: p\nsummary: P.\nprotocol: acme-talk\nroutes: [POST /p]\nstages: [auth, refuse]\n'
+      const pipeline = 'name: p\nsummary: P.\nprotocol: acme-talk\nstages: [parse]\ninputs: [ingress]\n'
       await here.write('pipelines/p.yaml', pipeline)
       const checked = await here.run('check')
       expect(checked.out).to.include('pipelines/p.yaml:3:11: "acme-talk" is not spoken to clients [unknown-protocol]')
+      await here.write('pipelines/p.yaml', pipeline.replace('acme-talk', 'chat'))
+      const text = await readFile(file, 'utf8')
+      await here.write(
+        'plugins/acme.ts',
+        text.replace('offers: () => [{ protocol: talk.protocol }]', "offers: () => [{ protocol: 'acme-tlak' }]"),
+      )
+      expect((await here.run('check')).out.join('\n')).to.contain(
+        'the provider "acme" cannot be opened: no codec speaks "acme-tlak"; did you mean "acme-talk"? [open]',
+      )
+      await here.write('plugins/acme.ts', text.replace('error: { parse: fault }', 'error: {} as never'))
+      expect((await here.run('check')).out.join('\n')).to.contain(
+        'codec "acme-talk" speaks with nobody: for clients it lacks "head", for upstreams "parse" of "error" [component]',
+      )
     } finally {
       await here.remove()
     }
