@@ -14,7 +14,7 @@ import { Users } from './users.ts'
 import type { Loading, Snapshot, SnapshotOptions } from './snapshot.ts'
 
 /** How a configuration is kept live. */
-export interface LiveOptions extends Omit<SnapshotOptions, 'configStatus' | 'hold'> {
+export interface LiveOptions extends Omit<SnapshotOptions, 'configStatus' | 'hold' | 'later'> {
   /** Hears of each configuration that goes live, the first one too, right before requests see it. */
   readonly onSwap?: (snapshot: Snapshot) => void
 }
@@ -26,7 +26,7 @@ export interface LiveOptions extends Omit<SnapshotOptions, 'configStatus' | 'hol
 export class Live {
   readonly #options: LiveOptions
   readonly #users = new Users((snapshot) => {
-    if (snapshot !== this.#current) this.#retire(snapshot)
+    if (snapshot !== this.#current) this.#later(snapshot.close())
   })
   readonly #retiring = new Set<Promise<void>>()
   #current: Snapshot | undefined
@@ -53,6 +53,7 @@ export class Live {
   ): Promise<{ readonly live: Live } | { readonly diagnostics: readonly Diagnostic[] }> {
     const live = new Live(options)
     const diagnostics = await live.reload()
+    if (diagnostics.length > 0) await Promise.all(live.#retiring)
     return diagnostics.length > 0 ? { diagnostics } : { live }
   }
 
@@ -170,11 +171,11 @@ export class Live {
     await Promise.race([this.#opening, over])
     const last = this.#current
     this.#current = undefined
-    if (last !== undefined && !this.#users.has(last)) this.#retire(last)
+    if (last !== undefined && !this.#users.has(last)) this.#later(last.close())
     await Promise.race([this.#users.idle(), over])
     const left = this.#users.clear()
     if (left.length > 0) this.#options.house.log.error('requests still hold a configuration; it closes all the same')
-    for (const snapshot of left) this.#retire(snapshot)
+    for (const snapshot of left) this.#later(snapshot.close())
     await Promise.race([Promise.all(this.#retiring), over])
     clearTimeout(timer)
   }
@@ -230,6 +231,7 @@ export class Live {
       recordsStatus: () => (this.#refused !== undefined || this.#current?.leftOut.length ? ['records'] : []),
       changeRecord: this.change,
       hold: this.hold,
+      later: this.#later,
     }
     return openWithStored(files, stored, options, mayLeaveOut(this.#current, changed))
   }
@@ -247,12 +249,12 @@ export class Live {
     this.#stored = stored
     this.#refused = undefined
     snapshot.live()
-    if (old !== undefined && !this.#users.has(old)) this.#retire(old)
+    if (old !== undefined && !this.#users.has(old)) this.#later(old.close())
     return true
   }
 
-  #retire(snapshot: Snapshot): void {
-    const closing = snapshot.close().finally(() => this.#retiring.delete(closing))
+  readonly #later = (closed: Promise<void>): void => {
+    const closing = closed.finally(() => this.#retiring.delete(closing))
     this.#retiring.add(closing)
   }
 }

@@ -18,6 +18,9 @@ interface Held {
 /** Milliseconds that a service may take to open, and to be configured. */
 const openDeadline = 60_000
 
+/** Milliseconds that the closing of one thing is waited for. */
+const closeDeadline = 10_000
+
 /** What services are opened with. */
 export interface Opening {
   readonly log: Logger
@@ -32,7 +35,7 @@ export interface Opening {
 export class OpenServices {
   readonly #opening: Opening
   readonly #held = new Map<AnyService, Held>()
-  readonly #closing = new Set<Promise<void>>()
+  readonly #closing = new Map<AnyService, Promise<void>>()
   #told: ReadonlyMap<string, string> = new Map()
 
   constructor(opening: Opening) {
@@ -41,6 +44,8 @@ export class OpenServices {
 
   /** The service, opened if it is not yet, and counted. Give each back with `release`. */
   async take(service: AnyService): Promise<Open> {
+    // Opened again, it would have two states at the same time.
+    await this.#closing.get(service)
     const held = this.#held.get(service) ?? { service, open: await this.#open(service), users: 0 }
     this.#held.set(service, held)
     held.users += 1
@@ -83,7 +88,7 @@ export class OpenServices {
   /** Closes all that are open, the last first. Never rejects. */
   async close(): Promise<void> {
     for (const held of [...this.#held.values()].reverse()) await this.#close(held)
-    await Promise.all(this.#closing)
+    await Promise.all(this.#closing.values())
   }
 
   async #open(service: AnyService): Promise<Open> {
@@ -95,17 +100,16 @@ export class OpenServices {
 
   async #close({ service, open }: Held): Promise<void> {
     this.#held.delete(service)
-    const closing = this.#end(service, open).finally(() => this.#closing.delete(closing))
-    this.#closing.add(closing)
+    const closing = this.#end(service, open).finally(() => this.#closing.delete(service))
+    this.#closing.set(service, closing)
     await closing
   }
 
-  async #end({ name }: AnyService, open: Open): Promise<void> {
-    try {
-      await open.close?.()
-    } catch (error) {
-      this.#opening.log.error({ err: error, service: name }, 'a service could not be closed')
-    }
+  #end({ name }: AnyService, open: Open): Promise<void> {
+    return closeInTime(
+      () => open.close?.(),
+      (error) => this.#opening.log.error({ err: error, service: name }, 'a service could not be closed'),
+    )
   }
 }
 
@@ -118,6 +122,15 @@ export async function inTime<T>(work: T | Promise<T>, late: string, undo: (made:
     // The failure of the work itself is told by this one.
     working.then(undo, () => undefined)
     throw error
+  }
+}
+
+/** Closes something. Its failure, and that it takes too long, is told, and then it is not waited for any more. Never rejects. */
+export async function closeInTime(close: () => unknown, tell: (error: unknown) => void): Promise<void> {
+  try {
+    await within(Promise.resolve(close()), closeDeadline, `it was not closed after ${closeDeadline / 1_000} seconds`)
+  } catch (error) {
+    tell(error)
   }
 }
 

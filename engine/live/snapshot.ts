@@ -26,6 +26,7 @@ import { loadConfiguration } from './configuration.ts'
 import type { Configuration, ConfigurationOptions } from './configuration.ts'
 import { KeysRefused, noKeys } from './house-host.ts'
 import type { HouseHost } from './house-host.ts'
+import { closeInTime } from './services.ts'
 import { configureServices } from './views.ts'
 import type { ServiceViews } from './views.ts'
 
@@ -79,6 +80,8 @@ export interface SnapshotOptions extends ConfigurationOptions {
    * nobody would close it.
    */
   readonly hold?: (snapshot: Snapshot, cut: (reason: GatewayError) => void) => () => void
+  /** Sees to it that what was opened for nothing is closed at last; default: it is waited for. */
+  readonly later?: (closed: Promise<void>) => void
 }
 
 /** A snapshot, or why there is none. */
@@ -101,7 +104,10 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
   let services: ServiceViews | undefined
   const close = async () => {
     await closeProviders(opened, options.house)
-    await kept.close().catch((error: unknown) => options.house.log.error({ err: error }, 'something stays open'))
+    await closeInTime(
+      () => kept.close(),
+      (error) => options.house.log.error({ err: error }, 'something stays open'),
+    )
     await services?.close()
   }
   try {
@@ -137,7 +143,8 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
     })
     problems.push(...unbuilt)
     if (problems.length > 0) {
-      await close()
+      if (options.later) options.later(close())
+      else await close()
       return { diagnostics: problems }
     }
     const { version, without, warnings, off, files, folders } = configuration
@@ -204,12 +211,11 @@ async function keysOf(house: HouseHost, settings: Settings, report: (message: st
 
 async function closeProviders(opened: ReadonlyMap<string, OpenProvider>, { log }: HouseHost): Promise<void> {
   await Promise.all(
-    [...opened.values()].map(async ({ name, provider }) => {
-      try {
-        await provider.close?.()
-      } catch (error) {
-        log.error({ err: error, provider: name }, 'a provider could not be closed')
-      }
-    }),
+    [...opened.values()].map(({ name, provider }) =>
+      closeInTime(
+        () => provider.close?.(),
+        (error) => log.error({ err: error, provider: name }, 'a provider could not be closed'),
+      ),
+    ),
   )
 }

@@ -11,7 +11,7 @@ import type { JsonObject } from '../spec/json.ts'
 import { closedView } from '../pipeline/closed-view.ts'
 import { Refusal } from '../spec/refusal.ts'
 import type { AnyService, Configured } from '../spec/service.ts'
-import { inTime } from './services.ts'
+import { closeInTime, inTime } from './services.ts'
 import type { OpenServices } from './services.ts'
 
 /** What services are configured for. */
@@ -97,10 +97,9 @@ function finding({ name, section }: AnyService, error: unknown, source: Source):
     : source.report(place, 'service', `the service "${name}" cannot be opened: ${wordsOfThrown(error)}`)
 }
 
-async function closeView({ name }: AnyService, view: Configured<unknown>, log: Logger): Promise<void> {
-  try {
-    await view.close?.()
-  } catch (error) {
-    log.error({ err: error, service: name }, 'the view of a service could not be closed')
-  }
+function closeView({ name }: AnyService, view: Configured<unknown>, log: Logger): Promise<void> {
+  return closeInTime(
+    () => view.close?.(),
+    (error) => log.error({ err: error, service: name }, 'the view of a service could not be closed'),
+  )
 }

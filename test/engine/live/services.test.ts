@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import { expect } from 'chai'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
 import { Live } from '../../../engine/live/live.ts'
@@ -8,6 +9,7 @@ import { openSnapshot } from '../../../engine/live/snapshot.ts'
 import { loadConfiguration } from '../../../engine/live/configuration.ts'
 import { execute } from '../../../engine/pipeline/run.ts'
 import type { Bag } from '../../../engine/pipeline/run.ts'
+import { defineService } from '../../../engine/index.ts'
 import { TestScope } from '../pipeline/stubs.ts'
 import { testHouse } from './house.ts'
 import type { TestHouse } from './house.ts'
@@ -67,6 +69,12 @@ const order = defineStage({
 })
 export default definePlugin({ name: 'kitchen', summary: 'For tests.', services: [meals, stock, menu], stages: [order] })
 `
+
+/** Lets so many milliseconds of a mocked clock pass, once what is under way has come to wait for them. */
+async function passed(milliseconds: number): Promise<void> {
+  for (let round = 0; round < 10; round++) await new Promise(setImmediate)
+  mock.timers.tick(milliseconds)
+}
 
 describe('services', () => {
   let house: TestHouse
@@ -165,8 +173,9 @@ describe('services', () => {
     expect(await reload(live)).to.deep.equal([
       'config/sluice.yaml:2:73: the service "meals" cannot be opened: no pot [service]',
     ])
-    expect(said().slice(0, 2)).to.deep.equal(['old stock is configured with 3', 'old stock closes its view of 3'])
     expect(await ordered(live)).to.equal('Menu: omelette 5')
+    const ofServices = said().filter((line) => line.startsWith('old'))
+    expect(ofServices).to.deep.equal(['old stock is configured with 3', 'old stock closes its view of 3'])
     await live.close()
   })
 
@@ -206,6 +215,59 @@ describe('services', () => {
       'old meals closes',
       'old stock closes',
     ])
+  })
+
+  it('hold up no later configuration when one does not close, and the others close all the same', async () => {
+    const stuck = plugin('old').replace(
+      "close: () => say('closes its view of ' + settings.eggs)",
+      "close: () => { say('closes its view of ' + settings.eggs); return settings.note === 'stuck' ? new Promise(() => {}) : undefined }",
+    )
+    await house.folder.write({ 'plugins/kitchen/index.ts': stuck })
+    const live = await start()
+    await write(', stock: { eggs: 3, note: stuck }, kitchen: { plate: stew }')
+    mock.timers.enable({ apis: ['setTimeout'] })
+    try {
+      expect(await reload(live)).to.have.length(1)
+      await write(', stock: { eggs: 4, note: stuck }')
+      expect(await reload(live)).to.deep.equal([])
+      expect(await ordered(live)).to.equal('Menu: omelette 3')
+      said()
+      const closing = live.close(60_000)
+      await passed(10_000)
+      await closing
+    } finally {
+      mock.timers.reset()
+    }
+    const lines = said()
+    expect(lines.filter((line) => line === 'the view of a service could not be closed')).to.have.length.at.least(2)
+    expect(lines.slice(-2)).to.deep.equal(['old meals closes', 'old stock closes'])
+  })
+
+  it('are never open twice: who wants one that is closing waits until it is closed', async () => {
+    const events: string[] = []
+    const { promise: gate, resolve: closed } = Promise.withResolvers<void>()
+    const service = defineService({
+      name: 'gated' as never,
+      summary: 'Closes when it is told to.',
+      open: () => {
+        events.push('open')
+        return {
+          configure: () => ({ view: {} as never }),
+          close: () => {
+            events.push('closing')
+            return gate.then(() => void events.push('closed'))
+          },
+        }
+      },
+    })
+    await services.take(service)
+    const released = services.release(service)
+    const taken = services.take(service)
+    await new Promise(setImmediate)
+    closed()
+    await Promise.all([released, taken])
+    expect(events).to.deep.equal(['open', 'closing', 'closed', 'open'])
+    await services.close()
   })
 
   it('are made anew when their file changes, beside the old ones', async () => {
