@@ -2,7 +2,7 @@ import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { AnyRecord } from '../spec/record.ts'
 import { credentialsOf, isPlain } from '../store/redaction.ts'
-import type { RecordSet } from './records.ts'
+import type { CheckedRecord } from './records.ts'
 import type { Registry } from './registry.ts'
 import { settingsOf } from './sections.ts'
 import type { Settings } from './settings.ts'
@@ -13,9 +13,9 @@ import type { Settings } from './settings.ts'
  * make the words of errors unreadable.
  */
 export function secretsOf(
-  { providers, api_keys: keys, server_config: sections }: Settings,
-  registry: Registry,
-  records: RecordSet = new Map(),
+  { providers, api_keys: keys, server_config: sections }: Pick<Settings, 'providers' | 'api_keys' | 'server_config'>,
+  registry: Pick<Registry, 'providers' | 'services'>,
+  records: ReadonlyMap<string, readonly Pick<CheckedRecord, 'type' | 'value'>[]> = new Map(),
 ): readonly string[] {
   const ofProviders = providers.flatMap(({ type, config }) =>
     secretsIn(config, new Set(registry.providers.get(type)?.secrets)),

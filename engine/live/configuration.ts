@@ -10,6 +10,7 @@ import { fitRecords, leftOutLine } from '../config/stored-records.ts'
 import type { LeftOut } from '../config/stored-records.ts'
 import type { StoredRecords } from '../store/records.ts'
 import { loadSettings, withRecords, pipelinesFolder, pluginEntries } from '../config/load-settings.ts'
+import { hideSecrets } from '../config/hidden-findings.ts'
 import { namesOfRecords } from '../config/records.ts'
 import type { RecordSet } from '../config/records.ts'
 import { display } from '../config/registry.ts'
@@ -86,6 +87,8 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
   const pipelines = await readPipelines(source, root, registry, { environment, shipped, known })
   diagnostics.push(...plugins.diagnostics, ...loaded.diagnostics, ...pipelines.diagnostics)
 
+  const warnings = [...loaded.warnings, ...beyondTries(source, loaded.settings, pipelines.pipelines)]
+
   // A hash for each part: hashing the files again would miss what happened to them in between.
   const parts = [hashContents([{ file, content: text }]), ...plugins.hashes, pipelines.hash]
   const version = hashContents([{ file: '', content: parts.join() }]).slice(0, 12)
@@ -97,8 +100,8 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
     records: loaded.records,
     registry,
     pipelines: pipelines.pipelines,
-    diagnostics: sortDiagnostics(diagnostics),
-    warnings: sortDiagnostics([...loaded.warnings, ...beyondTries(source, loaded.settings, pipelines.pipelines)]),
+    diagnostics: hideSecrets(sortDiagnostics(diagnostics), source, registry),
+    warnings: hideSecrets(sortDiagnostics(warnings), source, registry),
     off: loaded.off,
     version,
     files,

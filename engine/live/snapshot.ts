@@ -8,6 +8,7 @@ import type { Host, HostStatus } from '../spec/stage.ts'
 import type { Keys } from '../spec/store.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { wordsOfThrown } from '../config/plugin-error.ts'
+import { hideSecrets } from '../config/hidden-findings.ts'
 import type { RecordSet } from '../config/records.ts'
 import type { LeftOut } from '../config/stored-records.ts'
 import type { Registry } from '../config/registry.ts'
@@ -145,7 +146,7 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
     if (problems.length > 0) {
       if (options.later) options.later(close())
       else await close()
-      return { diagnostics: problems }
+      return { diagnostics: hideSecrets(problems, source, registry) }
     }
     const { version, without, warnings, off, files, folders } = configuration
     snapshot = {

@@ -38,6 +38,6 @@ describe('engine/config/secrets', () => {
 
   it('are known of a provider whose type is not', () => {
     const settings = { providers: [{ name: 'x', type: 'unknown', config: { headers: { a: 'b' } } }], api_keys: [] }
-    expect(secretsOf(settings as never, { providers: new Map(), services: new Map() } as never)).to.include('b')
+    expect(secretsOf(settings as never, { providers: new Map(), services: new Map() })).to.include('b')
   })
 })

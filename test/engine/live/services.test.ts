@@ -179,6 +179,27 @@ describe('services', () => {
     await live.close()
   })
 
+  it('betray no secret of a configuration that they refuse by quoting it', async () => {
+    const quoting = plugin('old')
+      .replace("summary: 'What is cooked.',", "summary: 'What is cooked.', secrets: ['plate'],")
+      .replace("report(['plate'], 'there is no soup')", "report(['plate'], 'there is no ' + plate)")
+      .replace("if (plate === 'soup')", 'if (true)')
+    await house.folder.write({ 'plugins/kitchen/index.ts': quoting })
+    await write(', kitchen: { plate: rosebud-of-the-cook }')
+    expect((await loadConfiguration(house.options)).diagnostics.map(printDiagnostic)).to.deep.equal([
+      'config/sluice.yaml:2:62: there is no [redacted] [service]',
+    ])
+    await house.folder.write({
+      'plugins/kitchen/index.ts': quoting
+        .replace('if (true)', 'if (false)')
+        .replace("if (plate === 'stew') throw new Error('no pot')", "throw new Refusal('no ' + plate, ['plate'])"),
+    })
+    const loading = await openSnapshot(await loadConfiguration(house.options), { ...house.options, house: host })
+    expect('diagnostics' in loading && loading.diagnostics.map(printDiagnostic)).to.deep.equal([
+      'config/sluice.yaml:2:62: no [redacted] [service]',
+    ])
+  })
+
   it('may throw anything, and what was opened before them closes', async () => {
     const throwing = plugin('old')
       .replace("throw new Error('no pot')", 'throw undefined')

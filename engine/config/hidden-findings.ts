@@ -1,0 +1,36 @@
+import { isObject } from '../spec/json.ts'
+import type { Json, JsonObject } from '../spec/json.ts'
+import { Secrets } from '../store/redaction.ts'
+import type { Diagnostic } from './diagnostics.ts'
+import { typedParts } from './records.ts'
+import type { Registry } from './registry.ts'
+import { secretsOf } from './secrets.ts'
+import type { Sections } from './sections.ts'
+import type { Settings } from './settings.ts'
+import type { Source } from './source.ts'
+
+/** Findings without any secret of the configuration file: a plugin that refuses a value may quote it. */
+export function hideSecrets(findings: readonly Diagnostic[], source: Source, registry: Registry): Diagnostic[] {
+  if (findings.length === 0) return []
+  const secrets = new Secrets()
+  writtenSecrets(source, registry).forEach((secret) => secrets.protect(secret))
+  return findings.map((finding) => ({ ...finding, message: secrets.scrub(finding.message) }))
+}
+
+/** The secrets of a file as it is written, which may be wrong in any way. */
+function writtenSecrets({ value }: Source, registry: Registry): readonly string[] {
+  const file = isObject(value) ? value : {}
+  const objects = (place: string): JsonObject[] => {
+    const list = file[place]
+    return Array.isArray(list) ? (list as readonly Json[]).filter(isObject) : []
+  }
+  const records = [...registry.records.values()].map(
+    (type) => [type.name, objects(type.place).map((one) => ({ type, value: one }))] as const,
+  )
+  const written = {
+    providers: objects('providers').map((one) => typedParts(one)),
+    api_keys: objects('api_keys').filter(({ key }) => typeof key === 'string') as unknown as Settings['api_keys'],
+    server_config: (isObject(file['server_config']) ? file['server_config'] : {}) as Sections,
+  }
+  return secretsOf(written, registry, new Map(records))
+}
