@@ -98,7 +98,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     log,
     async prepare(service) {
       const { database, rows } = opened(stores)
-      await migrateService(database, service)
+      await migrateService(database, service, log)
       return serviceHost(house, { database, rows }, service)
     },
   })

@@ -57,7 +57,7 @@ export async function runCommand(
     work: (module, input, deadline) => pool.run(module, input, deadline),
   }
   const prepare = async (service: AnyService) => {
-    await migrateService(stores.database, service)
+    await migrateService(stores.database, service, log)
     return serviceHost(house, stores, service)
   }
   const services = opened.adopt(new OpenServices({ log, prepare }), (one) => one.close())

@@ -28,6 +28,11 @@ class Lazy {
     this.#dialect = dialect
   }
 
+  /** Whether anybody asked for it yet. */
+  get made(): boolean {
+    return this.#query !== undefined
+  }
+
   get query(): kysely.Kysely<EngineTables> {
     if (this.#query) return this.#query
     const builder = require('kysely') as typeof kysely
@@ -69,7 +74,14 @@ export function fromFile(url: string, file: BetterSqlite.Database): Database {
     get query() {
       return lazy.query
     },
-    rows: async <R>(statement: string) => file.prepare(statement).all() as R[],
+    rows: async <R>(statement: string) => {
+      // In the middle of a transaction of the query builder it would become a part of it.
+      if (lazy.made) return (await lazy.query.executeQuery<R>(rawQuery(statement))).rows
+      const prepared = file.prepare(statement)
+      if (prepared.reader) return prepared.all() as R[]
+      prepared.run()
+      return []
+    },
     close: async () => {
       await lazy.destroy()
       file.close()
@@ -77,17 +89,27 @@ export function fromFile(url: string, file: BetterSqlite.Database): Database {
   }
 }
 
+function rawQuery(statement: string): kysely.CompiledQuery {
+  return (require('kysely') as typeof kysely).CompiledQuery.raw(statement)
+}
+
 /** Type number of 64-bit integers (PostgreSQL, catalog `pg_type`). */
 const INT8 = 20
 
-/** A pool of at most `connections` connections as a database. Connects on first use. */
-export async function fromPool(url: string, connections: number): Promise<Database> {
+/** Milliseconds that a statement may take. */
+const longest = 30_000
+
+/**
+ * A pool of at most `connections` connections as a database. Connects on first use.
+ * @param limit milliseconds that a statement may take; 0: as long as it does
+ */
+export async function fromPool(url: string, connections: number, limit = longest): Promise<Database> {
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
     connectionTimeoutMillis: 5_000,
-    query_timeout: 30_000,
+    ...(limit > 0 ? { query_timeout: limit } : {}),
     allowExitOnIdle: true,
     types: {
       // Whole numbers stay far below 2^53, and the driver would otherwise answer text for 64-bit ones.
@@ -109,6 +131,17 @@ export async function fromPool(url: string, connections: number): Promise<Databa
       await lazy.destroy()
       if (!pool.ended) await pool.end()
     },
+  }
+}
+
+/** Uses a database where a statement may take as long as it does, the locks of other processes included. */
+export async function withoutLimit<T>(database: Database, use: (database: Database) => Promise<T>): Promise<T> {
+  if (database.dialect === 'sqlite') return use(database)
+  const own = await fromPool(database.url, 1, 0)
+  try {
+    return await use(own)
+  } finally {
+    await own.close()
   }
 }
 

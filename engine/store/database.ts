@@ -2,7 +2,8 @@ import { constants } from 'node:fs'
 import { access, mkdir, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import BetterSqlite from 'better-sqlite3'
-import { type Database, type Place, StartError, codeOf, fromFile, fromPool, openFile, placeOf } from './connect.ts'
+import { StartError, codeOf, fromFile, fromPool, openFile, placeOf, withoutLimit } from './connect.ts'
+import type { Database, Place } from './connect.ts'
 import { migrateToLatest, schemaState } from './migrate.ts'
 
 export { type Database, StartError } from './connect.ts'
@@ -86,7 +87,7 @@ async function openPostgres(url: string, { where }: Extract<Place, { dialect: 'p
   try {
     const state = await schemaState(database)
     if (state.kind === 'newer') throw newer(where, state.migration)
-    if (state.kind === 'behind') await migrateToLatest(database.query)
+    if (state.kind === 'behind') await withoutLimit(database, ({ query }) => migrateToLatest(query))
     return database
   } catch (error) {
     await database.close()

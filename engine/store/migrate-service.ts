@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
+import type { Logger } from 'pino'
 import type { ServiceMigration, TableQueries } from '../spec/database.ts'
+import { withoutLimit } from './connect.ts'
 import type { Database } from './connect.ts'
 import { codeOf } from './place.ts'
 import type { EngineTables } from './tables.ts'
@@ -15,15 +17,27 @@ export interface Migrated {
 const PAUSE = 100
 const LONGEST = 60_000
 
+/** Milliseconds after which a migration is told that has not ended. */
+const SLOW = 5_000
+
 /**
  * Brings the tables of a service up to date: each migration that the database has not seen runs in a transaction of its
  * own. Whether there is one is asked without the query builder. Rejects with the first one's error.
  */
-export async function migrateService(database: Database, service: Migrated): Promise<void> {
+export async function migrateService(database: Database, service: Migrated, log: Pick<Logger, 'warn'>): Promise<void> {
   if (service.migrations.length === 0) return
   const journal = await database.rows<Entry>('select service, name from service_migrations')
   const seen = new Set(journal.filter((entry) => entry.service === service.name).map(({ name }) => name))
-  for (const migration of service.migrations) if (!seen.has(migration.name)) await run(database, service, migration)
+  const unseen = service.migrations.filter(({ name }) => !seen.has(name))
+  if (unseen.length === 0) return
+  await withoutLimit(database, async (own) => {
+    for (const migration of unseen) {
+      const facts = { service: service.name, migration: migration.name }
+      const late = () => log.warn(facts, 'a migration has not ended yet; it may wait for another process')
+      const slow = setTimeout(late, SLOW)
+      await run(own, service, migration).finally(() => clearTimeout(slow))
+    }
+  })
 }
 
 /** Whether a table belongs to a service. */
@@ -60,11 +74,22 @@ async function migrate(
   if (made?.numInsertedOrUpdatedRows !== 1n) return
   const before = new Set(await tablesOf(transaction))
   await migration.up(transaction as unknown as TableQueries, dialect)
-  const strange = (await tablesOf(transaction)).find((table) => !before.has(table) && !isTableOf(service.name, table))
+  const touched = dialect === 'sqlite' ? await tablesOf(transaction) : await touchedTables(transaction)
+  const strange = touched.find((table) => !before.has(table) && !isTableOf(service.name, table))
   if (strange === undefined) return
   throw new Error(
     `the migration "${migration.name}" makes the table "${strange}"; the name of a table of the service begins with "${service.name}"`,
   )
+}
+
+/** Tables that a transaction on PostgreSQL has made or changed: others make theirs at the same time, and they can be seen. */
+async function touchedTables(transaction: Transaction<EngineTables>): Promise<string[]> {
+  const { sql } = await import('kysely')
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where relkind in ('r', 'p') and relpersistence <> 't'
+      and xmin::text::bigint = txid_current() & 4294967295`.execute(transaction)
+  return rows.map(({ name }) => name)
 }
 
 async function tablesOf(transaction: Transaction<EngineTables>): Promise<string[]> {

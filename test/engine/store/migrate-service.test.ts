@@ -1,15 +1,20 @@
+import { mock } from 'node:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite from 'better-sqlite3'
 import { expect } from 'chai'
+import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import { pino } from 'pino'
+import type { Logger } from 'pino'
 import type { ServiceMigration } from '../../../engine/index.ts'
 import { openDatabase } from '../../../engine/store/database.ts'
 import type { Database } from '../../../engine/store/database.ts'
 import { LogQueue } from '../../../engine/store/log-queue.ts'
 import { isTableOf, migrateService } from '../../../engine/store/migrate-service.ts'
+import type { Migrated } from '../../../engine/store/migrate-service.ts'
+import { fromPool } from '../../../engine/store/connect.ts'
 import { postgres } from '../../support/services.ts'
 
 type Anything = Kysely<Record<string, Record<string, unknown>>>
@@ -45,6 +50,9 @@ describe('engine/store/migrate-service', () => {
   const stock = (...migrations: readonly ServiceMigration[]) => ({ name: 'stock', migrations })
   const journal = () => database.rows<{ name: string }>('select name from service_migrations order by name')
   const tables = async () => (await database.query.introspection.getTables()).map(({ name }) => name)
+  const warned: string[] = []
+  const log = { warn: (_: unknown, text?: string) => void warned.push(text ?? '') } as Pick<Logger, 'warn'>
+  const migrate = (on: Database, service: Migrated) => migrateService(on, service, log)
   const failure = (work: Promise<unknown>) =>
     work.then(
       () => undefined,
@@ -53,10 +61,10 @@ describe('engine/store/migrate-service', () => {
 
   function contract(again: () => Promise<Database>): void {
     it('runs what the database has not seen, in order and once', async () => {
-      await migrateService(database, stock(makes('stock')))
-      await migrateService(database, stock(makes('stock'), makes('stock_eggs'), fills('stock_eggs')))
-      await migrateService(database, stock(makes('stock'), makes('stock_eggs'), fills('stock_eggs')))
-      await migrateService(database, { name: 'shop', migrations: [makes('shop')] })
+      await migrate(database, stock(makes('stock')))
+      await migrate(database, stock(makes('stock'), makes('stock_eggs'), fills('stock_eggs')))
+      await migrate(database, stock(makes('stock'), makes('stock_eggs'), fills('stock_eggs')))
+      await migrate(database, { name: 'shop', migrations: [makes('shop')] })
       expect(await journal()).to.deep.equal(
         ['fills stock_eggs', 'makes shop', 'makes stock', 'makes stock_eggs'].map((name) => ({ name })),
       )
@@ -65,19 +73,23 @@ describe('engine/store/migrate-service', () => {
 
     it('asks without the query builder whether there is anything to do', async () => {
       const migrations = stock(makes('stock'), fills('stock'))
-      await migrateService(database, migrations)
+      await migrate(database, migrations)
       const lean: Database = {
         ...database,
         get query(): never {
           throw new Error('the query builder was loaded')
         },
+        // Migrations have a connection of their own on PostgreSQL.
+        get url(): never {
+          throw new Error('a query builder of its own was loaded')
+        },
       }
-      await migrateService(lean, migrations)
-      expect(await failure(migrateService(lean, stock(makes('stock'), makes('stock_eggs'))))).to.include('was loaded')
+      await migrate(lean, migrations)
+      expect(await failure(migrate(lean, stock(makes('stock'), makes('stock_eggs'))))).to.include('was loaded')
     })
 
     it('leaves nothing of one that fails, and keeps those before it', async () => {
-      expect(await failure(migrateService(database, stock(makes('stock'), fails)))).to.equal('no more eggs')
+      expect(await failure(migrate(database, stock(makes('stock'), fails)))).to.equal('no more eggs')
       expect(await journal()).to.deep.equal([{ name: 'makes stock' }])
       expect(await tables())
         .to.include('stock')
@@ -85,7 +97,7 @@ describe('engine/store/migrate-service', () => {
     })
 
     it('refuses a table that is named after something else', async () => {
-      const message = await failure(migrateService(database, stock(makes('stocks'))))
+      const message = await failure(migrate(database, stock(makes('stocks'))))
       expect(message).to.equal(
         'the migration "makes stocks" makes the table "stocks"; the name of a table of the service begins with "stock"',
       )
@@ -97,7 +109,7 @@ describe('engine/store/migrate-service', () => {
       const others = await Promise.all([again(), again(), again()])
       try {
         const migrations = stock(makes('stock'), fills('stock'), makes('stock_eggs'), fills('stock_eggs'))
-        await Promise.all([database, ...others].map((one) => migrateService(one, migrations)))
+        await Promise.all([database, ...others].map((one) => migrate(one, migrations)))
         expect(await journal()).to.have.length(4)
         expect(await database.rows('select id from stock')).to.deep.equal([{ id: 'first' }])
       } finally {
@@ -105,8 +117,50 @@ describe('engine/store/migrate-service', () => {
       }
     })
 
+    it('tells of one that has not ended yet', async () => {
+      const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+      const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+      const waits: ServiceMigration = { name: 'waits', up: async () => (begin(), gate) }
+      warned.length = 0
+      mock.timers.enable({ apis: ['setTimeout'] })
+      try {
+        const migrating = migrate(database, stock(waits))
+        await begun
+        mock.timers.tick(5_000)
+        open()
+        await migrating
+      } finally {
+        mock.timers.reset()
+      }
+      expect(warned).to.deep.equal(['a migration has not ended yet; it may wait for another process'])
+    })
+
+    it('runs statements that give rows and statements that give none, apart from the transactions of others', async () => {
+      await migrate(database, stock(makes('stock')))
+      expect(await database.rows("insert into stock values ('kept', 1)")).to.deep.equal([])
+      const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+      const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+      const broken = (database.query as unknown as Anything).transaction().execute(async (queries) => {
+        await queries.insertInto('stock').values({ id: 'lost', eggs: 2 }).execute()
+        begin()
+        await gate
+        throw new Error('no more eggs')
+      })
+      const failed = failure(broken)
+      await begun
+      const added = database.rows("insert into stock values ('added', 3)")
+      const read = database.rows<{ id: string }>('select id from stock order by id')
+      open()
+      expect(await failed).to.equal('no more eggs')
+      await added
+      expect((await read).map(({ id }) => id)).to.not.include('lost')
+      expect(await database.rows('select id from stock order by id')).to.deep.equal([{ id: 'added' }, { id: 'kept' }])
+      expect(await database.rows('delete from stock')).to.deep.equal([])
+      expect(await database.rows('select id from stock')).to.deep.equal([])
+    })
+
     it('makes tables that rows in bulk are appended to', async () => {
-      await migrateService(database, stock(makes('stock'), makes('stock_notes')))
+      await migrate(database, stock(makes('stock'), makes('stock_notes')))
       const lines: string[] = []
       const log = pino({ base: null }, { write: (line) => void lines.push(line) })
       const queue = new LogQueue({ url: database.url, log, scrub: (text) => text })
@@ -156,7 +210,7 @@ describe('engine/store/migrate-service', () => {
           return database.query
         },
       }
-      const migrating = migrateService(counted, stock(makes('stock')))
+      const migrating = migrate(counted, stock(makes('stock')))
       while (tries.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
       other.exec('commit')
       other.close()
@@ -173,6 +227,35 @@ describe('engine/store/migrate-service', () => {
     })
     afterEach(() => database?.close())
     contract(() => openDatabase(database.url))
+
+    it('may take longer than other statements may, and so may what waits for it', async () => {
+      const hurried = await fromPool(database.url, 4, 200)
+      try {
+        const slow: ServiceMigration = {
+          name: 'sleeps',
+          async up(queries) {
+            await makes('stock').up(queries, 'postgres')
+            await sql`select pg_sleep(1)`.execute(queries)
+          },
+        }
+        await Promise.all([migrate(hurried, stock(slow)), migrate(hurried, stock(slow))])
+        expect(await journal()).to.deep.equal([{ name: 'sleeps' }])
+      } finally {
+        await hurried.close()
+      }
+    })
+
+    it('is not blamed for the tables that others make meanwhile', async () => {
+      const others: ServiceMigration = {
+        name: 'is slow',
+        async up(queries) {
+          await makes('stock').up(queries, 'postgres')
+          await database.query.schema.createTable('of_another_application').addColumn('id', 'text').execute()
+        },
+      }
+      await migrate(database, stock(others))
+      expect(await tables()).to.include.members(['stock', 'of_another_application'])
+    })
   })
 
   it('tells the tables of a service by their names', () => {
