@@ -24,6 +24,7 @@ export function sendFrames(outlet: Outlet, reply: Reply): Promise<Sent> {
   return new Promise((resolve) => {
     const { status, headers, body } = reply
     if (body.kind === 'socket') throw new Error('a reply of kind "socket" is for routes with "socket: relay"')
+    if (body.kind === 'stream' && body.lasting) throw new Error('an answer that lasts is for HTTP')
     const telling = new Telling(outlet, resolve)
     if (body.kind === 'stream') return telling.follow((sink) => body.source.open(sink))
     if (body.kind === 'json') telling.say(outlet.writer.whole(status, body.value, headers))

@@ -94,6 +94,8 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
       if (draining()) res.setHeader('connection', 'close')
       const silence = snapshot.settings.server_config.keepalive.sse_interval
       await serve(req, res, routesOf(snapshot).match(asked(req)), { ...running, silence }, connection)
+      // An answer that lasts may have begun after the others were told to end.
+      if (closing) for (const leave of running.lasting) leave()
     } catch (error) {
       log.error({ err: error }, 'an exchange ended without a reply')
       res.destroy()

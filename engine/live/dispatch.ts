@@ -124,6 +124,7 @@ async function gather(
     const bytes = body.kind === 'bytes' ? body.bytes.length : 0
     return { sent: { bytes, firstByte: undefined, left: false }, whole: { status, headers, body } }
   }
+  if (body.lasting) throw new Error('a pipeline whose answer lasts cannot be dispatched')
   const chunks: Uint8Array[] = []
   let size = 0
   const hold = answerHold({ inHand }, scope)

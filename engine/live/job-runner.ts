@@ -69,7 +69,8 @@ function settle(failures: readonly GatewayError[]): void {
 }
 
 /** Nobody waits for the reply: a stream is read so that its stages see all of it, and everything is let go. */
-function forNobody({ body }: Reply, scope: ExchangeScope): Promise<Sent> {
+async function forNobody({ body }: Reply, scope: ExchangeScope): Promise<Sent> {
+  if (body.kind === 'stream' && body.lasting) throw new Error('a job cannot have an answer that lasts')
   if (body.kind === 'stream') return readToEnd(body.source, scope)
-  return Promise.resolve({ bytes: 0, firstByte: undefined, left: false })
+  return { bytes: 0, firstByte: undefined, left: false }
 }

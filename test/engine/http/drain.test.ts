@@ -35,6 +35,21 @@ describe('a gateway that stops', () => {
   })
   const close = (deadline?: number, notice?: number) => (closing = gateway.house.close(deadline, notice))
 
+  it('ends an answer that lasts in good order, also one that begins only then', async () => {
+    const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const source = { open: () => ({ pause() {}, resume() {}, cancel() {} }) }
+    gateway.answer(async () => {
+      asked.resolve()
+      await gate.promise
+      return { status: 200, headers: {}, body: { kind: 'stream', source, type: 'text/event-stream', lasting: true } }
+    })
+    const answering = fetch(`${gateway.url}/things`)
+    await asked.promise
+    void close(60_000)
+    gate.resolve()
+    expect(await (await answering).text()).to.equal('')
+  })
+
   /** A stream that is under way until `finish`. */
   async function streaming() {
     const gate = Promise.withResolvers<void>()

@@ -91,6 +91,12 @@ function stream() {
 }
 
 describe('dispatch', () => {
+  it('refuses an answer that lasts, which would never end', async () => {
+    const { dispatch, parent } = rig(replies({ ...stream().body, lasting: true }))
+    const { outcome } = await dispatch('work', {}, parent)
+    expect(outcome.error).to.include({ code: 'internal_error' })
+  })
+
   it('runs a pipeline with the slots it is handed, which stay as they were, and an id of its own', async () => {
     const step: Step = (slots) => {
       slots.meter = { read: () => ({ complete: true, losses: [] }) }

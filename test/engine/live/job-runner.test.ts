@@ -63,6 +63,15 @@ function stream() {
 }
 
 describe('job-runner', () => {
+  it('refuses an answer that lasts, which would never end', async () => {
+    const { body, sink } = stream()
+    const { dispatch, ends } = house(replies({ ...body, lasting: true }))
+    await dispatch.run('work', job)?.done
+    expect(ends[0]?.slots.outcome).to.deep.include({ result: 'failed' })
+    expect(ends[0]?.slots.outcome?.error).to.include({ code: 'internal_error' })
+    expect(sink()).to.equal(undefined)
+  })
+
   it('runs a pipeline as an exchange with the id of the job, and its end once', async () => {
     const seen: unknown[] = []
     const step = replies({ kind: 'json', value: 1 }, (slots, { id }) => seen.push({ ...slots }, id))
