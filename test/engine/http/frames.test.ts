@@ -8,6 +8,7 @@ import { json } from './stub.ts'
 
 /** A socket that sends nothing until it is told to. */
 class SlowSocket extends EventEmitter {
+  readonly OPEN = WebSocket.OPEN
   readyState: number = WebSocket.OPEN
   bufferedAmount = 0
   readonly sent: string[] = []
