@@ -26,7 +26,10 @@ export interface ServiceHost extends Pick<
 > {
   /** The configured database. The query builder is loaded with the first use of it: it is large. */
   readonly database: TableQueries
-  /** Runs a statement of its own that takes no parameters, without the query builder, and gives its rows. */
+  /**
+   * Runs a statement of its own that takes no parameters, without loading the query builder, and gives its rows. It is a
+   * part of no transaction; on SQLite it waits for the one under way.
+   */
   rows<R>(statement: string): Promise<readonly R[]>
   /**
    * Hands a row of texts, numbers and nulls to the thread that writes rows in bulk; never waits. A process that is killed
@@ -56,7 +59,7 @@ export interface OpenService<S, V, W> {
   witness?(transaction: TableQueries, change: RecordChanged, by: Principal | undefined): Promise<void>
   /** What is degraded, in one line; undefined: nothing is. */
   status?(): string | undefined
-  /** No configuration uses it any more. */
+  /** No configuration uses it any more. It is waited for, for 10 seconds. */
   close?(): void | Promise<void>
 }
 
@@ -66,7 +69,7 @@ export interface Configured<V> {
   readonly view: V
   /** The configuration went live: from now on shared state follows its settings. */
   live?(): void
-  /** Its last exchange has ended, or it was refused. */
+  /** Its last exchange has ended, or it was refused. It is waited for, for 10 seconds. */
   close?(): void | Promise<void>
 }
 
