@@ -25,7 +25,7 @@ export const serverSettings = {
     resilience: {
       type: 'object',
       additionalProperties: false,
-      description: 'What is borne of providers.',
+      description: 'How slow and oversized answers of providers are handled.',
       properties: {
         max_event_bytes: {
           type: 'integer',

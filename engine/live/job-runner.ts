@@ -45,7 +45,7 @@ export function jobRunner(live: Pick<Live, 'acquire' | 'release'>): JobRunner {
       const done = withPipeline(name, async (pipeline) => {
         const slots: Bag = { job }
         const { failures } = await runExchange(pipeline, undefined, slots, scope, (reply) => forNobody(reply, scope))
-        settle(failures)
+        throwFirstRetryable(failures)
       })
       return done && { done, abort: (reason) => scope.abort(reason) }
     },
@@ -54,7 +54,7 @@ export function jobRunner(live: Pick<Live, 'acquire' | 'release'>): JobRunner {
       const { status } = failure
       const outcome = { status, result: 'failed', error: { code, message }, duration: 0, bytes: 0 } as const
       const ended = withPipeline(name, async (pipeline) =>
-        settle(await finish(pipeline, { job, outcome }, new ExchangeScope(job.id), error)),
+        throwFirstRetryable(await finish(pipeline, { job, outcome }, new ExchangeScope(job.id), error)),
       )
       if (!ended) throw new Error(`there is no pipeline "${name}" here`)
       await ended
@@ -62,10 +62,10 @@ export function jobRunner(live: Pick<Live, 'acquire' | 'release'>): JobRunner {
   }
 }
 
-/** Throws the first failure that may not be there another time: what must be written is not. */
-function settle(failures: readonly GatewayError[]): void {
-  const passing = failures.find(({ retry }) => retry !== 'never')
-  if (passing) throw passing
+/** Throws the first failure that another try may mend: what had to be written is not. */
+function throwFirstRetryable(failures: readonly GatewayError[]): void {
+  const retryable = failures.find(({ retry }) => retry !== 'never')
+  if (retryable) throw retryable
 }
 
 /** Nobody waits for the reply: a stream is read so that its stages see all of it, and everything is let go. */

@@ -107,7 +107,7 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
     await closeProviders(opened, options.house)
     await closeInTime(
       () => kept.close(),
-      (error) => options.house.log.error({ err: error }, 'something stays open'),
+      (error) => options.house.log.error({ err: error }, 'a kept resource could not be closed'),
     )
     await services?.close()
   }

@@ -32,7 +32,7 @@ export const columns = [
 ] as const satisfies readonly (keyof RequestsTable)[]
 
 /** A row as it is kept: what a client or a provider may have put into it goes through `scrub`. */
-export function requestOf(row: LogRow, scrub: (text: string) => string, metadata = row.metadata): RequestsTable {
+export function requestOf(row: LogRow, scrub: (text: string) => string): RequestsTable {
   return {
     id: row.id,
     at: Math.round(row.at),
@@ -58,7 +58,7 @@ export function requestOf(row: LogRow, scrub: (text: string) => string, metadata
     duration: Math.round(row.duration),
     reference: row.reference && scrub(row.reference),
     parent: row.parent,
-    metadata: JSON.stringify(mapMembers(metadata, scrub)) ?? '{}',
+    metadata: JSON.stringify(mapMembers(row.metadata, scrub)) ?? '{}',
   }
 }
 

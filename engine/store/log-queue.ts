@@ -40,8 +40,9 @@ export interface LogQueueOptions {
 }
 
 /**
- * Takes the rows of the request log, and whatever else is written in bulk, off the requests' hands. `append` only adds a line of text to a list; batches go to a worker
- * thread with a database handle of its own, one batch at a time. A row is written at least once, under its unique id.
+ * Takes the rows of the request log, and whatever else is written in bulk, off the requests' hands. `append` only adds a
+ * line of text to a list; batches go to a worker thread with a database handle of its own, one batch at a time. A row is
+ * written at least once, under its unique id.
  */
 export class LogQueue {
   readonly #options: Required<LogQueueOptions>
@@ -70,13 +71,10 @@ export class LogQueue {
 
   /** Queues a row of the request log, without metadata that is no JSON. Never waits, never throws. */
   write(row: LogRow): void {
-    const { log, scrub } = this.#options
-    try {
-      this.append('requests', { ...requestOf(row, scrub) })
-    } catch (error) {
-      log.error({ err: error }, 'a log row cannot be written down as it is')
-      this.append('requests', { ...requestOf(row, scrub, {}) })
-    }
+    const columns = this.#columns(row, 'a log row cannot be written down as it is')
+    const plain = columns ?? this.#columns({ ...row, metadata: {} }, 'a log row cannot be written down')
+    if (plain) this.append('requests', plain)
+    else this.#dropped += 1
   }
 
   /** Queues a row of any table. Never waits, never throws. */
@@ -159,6 +157,16 @@ export class LogQueue {
     worker.postMessage({ rows: this.#underWay.join('\n'), shapes: this.#lines.shapes } satisfies ToWorker)
   }
 
+  #columns(row: LogRow, problem: string): Readonly<Record<string, Stored>> | undefined {
+    const { log, scrub } = this.#options
+    try {
+      return { ...requestOf(row, scrub) }
+    } catch (error) {
+      log.error({ err: error }, problem)
+      return undefined
+    }
+  }
+
   #line(table: string, row: Readonly<Record<string, Stored>>): string | undefined {
     try {
       return this.#lines.lineOf(table, row)
@@ -183,7 +191,7 @@ export class LogQueue {
     this.#written += message.written
     this.#dropped += message.dropped
     if (message.why !== undefined)
-      this.#options.log.error({ reason: message.why }, 'rows were dropped that no table takes')
+      this.#options.log.error({ reason: message.why }, 'rows were dropped because their table refused them')
     this.#underWay = []
     if (this.#failing !== undefined) this.#turn(undefined)
     this.#settle()

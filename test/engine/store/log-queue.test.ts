@@ -339,6 +339,23 @@ describe('engine/store/log-queue', () => {
       expect(messages).to.deep.equal(['a log row cannot be written down as it is'])
     })
 
+    it('drops a row that cannot even be read, and does not throw', async () => {
+      const { messages, log } = lines()
+      let broken = true
+      const scrub = (text: string) => {
+        if (broken) throw new Error('scrub')
+        return text
+      }
+      const queue = queueOn({ log, scrub })
+      queue.write(row('a'))
+      broken = false
+      queue.write(row('b'))
+      await queue.flush()
+      expect(await ids(database)).to.deep.equal(['b'])
+      expect(queue.counters).to.include({ written: 1, dropped: 1 })
+      expect(messages).to.deep.equal(['a log row cannot be written down as it is', 'a log row cannot be written down'])
+    })
+
     it('drops a row that cannot be written down, and only that', async () => {
       const queue = queueOn()
       queue.write(row('odd', { status: 10n as unknown as number }))

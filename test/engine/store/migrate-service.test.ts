@@ -182,7 +182,7 @@ describe('engine/store/migrate-service', () => {
         { id: 'y', eggs: 2 },
       ])
       expect(lines.join())
-        .to.include('rows were dropped that no table takes')
+        .to.include('rows were dropped because their table refused them')
         .and.match(/no such table|does not exist/)
     })
   }
