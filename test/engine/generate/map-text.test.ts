@@ -68,6 +68,54 @@ describe('mapText', () => {
     )
   })
 
+  const looking: readonly (readonly [RegExp, number, string])[] = [
+    [/\bcat\b/g, 5, 'concat!'],
+    [/(?<!\d)\d{4}(?!\d)/g, 6, '12345678'],
+    [/^secret/g, 7, 'no secret here'],
+    [/(?<=key: )\w{3}(?=;)/g, 9, 'key: cat; monkey: abcd; abc;'],
+    [/\d{4}/g, 4, '12345678901234'],
+  ]
+  for (const [pattern, longest, example] of looking)
+    it(`finds what looks around, wherever it is cut: ${pattern.source}`, () => {
+      const masks = ['***', '#'].map((mask) => (text: string) => text.replaceAll(pattern, mask))
+      const parts = fc.constantFrom(
+        'cat',
+        'con',
+        'secret',
+        '1234',
+        '5',
+        'key: ',
+        'abc',
+        ';',
+        ' ',
+        '!',
+        '\n',
+        '😀',
+        example,
+      )
+      const texts = fc.array(parts, { maxLength: 30 }).map((all) => all.join(''))
+      for (const mask of masks)
+        expect(textOf(mapped(message([...example]), mask, longest)), example).to.equal(mask(example))
+      fc.assert(
+        fc.property(texts, cuts, fc.constantFrom(...masks), (text, at, mask) => {
+          for (const cut of [pieces(text, at), [...text]])
+            expect(textOf(mapped(message(cut), mask, longest))).to.equal(mask(text))
+        }),
+        { numRuns: 500 },
+      )
+    })
+
+  it('looks at no more of a long text than it has to', () => {
+    let looked = 0
+    const mask = (text: string) => {
+      looked += text.length
+      return text.replaceAll(/\bcat\b/g, '***')
+    }
+    const text = 'concat the cat. '.repeat(2_000)
+    expect(textOf(mapped(message([...text]), mask, 5))).to.equal(text.replaceAll(' cat', ' ***'))
+    expect(looked / text.length).to.be.below(100)
+  })
+
   it('holds back no more than what it may have to change', () => {
     const events = mapped(message(['Hello there, ', 'hun', 'dreds']))
     expect(events.flatMap((event) => (event.type === 'delta' ? event.text : []))).to.deep.equal([
