@@ -5,13 +5,15 @@ import { HeldText } from './held-text.ts'
 
 /** What stands in a JSON text outside of its strings, but for marks and white space. */
 const token = /^(?:true|false|null|-?\d[\d.eE+-]{0,99})$/
+const number = /^-?\d/
 const mark = /[\s{}[\],:]/
 
 /**
- * JSON on its way through a change of the texts in it: each string passes when it has ended, everything else as it
+ * JSON on its way through a change of the texts and numbers in it: each string passes when it has ended, everything else as it
  * comes. From where it turns out to be no JSON, it is text.
  */
 export class HeldJson {
+  readonly #change: TextChange
   readonly #any: TextChange
   readonly #text: HeldText
   /** It is no JSON. */
@@ -24,6 +26,7 @@ export class HeldJson {
   #changed = false
 
   constructor(change: TextChange, longest: number) {
+    this.#change = change
     this.#any = anyText(change)
     this.#text = new HeldText(change, longest)
   }
@@ -81,9 +84,17 @@ export class HeldJson {
   #token(): string {
     const open = this.#open
     this.#open = ''
-    if (open === '' || token.test(open)) return open
+    if (open === '') return open
+    if (token.test(open)) return number.test(open) ? this.#number(open) : open
     this.#broken = true
     return this.#text.push(open)
+  }
+
+  #number(literal: string): string {
+    const changed = this.#change(literal)
+    if (changed === literal) return literal
+    this.#changed = true
+    return JSON.stringify(changed)
   }
 
   #string(literal: string): string {

@@ -15,7 +15,7 @@ import type { TextChange } from './map-json.ts'
  *
  * `change` is asked anew about the same text, so the same text has to have the same answer. `longest` is the length of the
  * longest text that it may change, with what it looks at around that, in characters: so many are held back of a text that
- * goes on. The input of a function is JSON, of which each string is changed when it has ended.
+ * goes on. The input of a function is JSON, of which each string and each number is changed when it has ended.
  *
  * Log probabilities repeat the tokens and are left out. Where a text was changed, the offsets of its annotations are 0, the
  * seal of its reasoning is left out, and so are citations that only their own protocol can read.

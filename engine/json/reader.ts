@@ -53,6 +53,13 @@ export function repeatedKey(text: string): string | undefined {
   return reader.repeated
 }
 
+/** The value of a JSON text, which prints as it stood; undefined where an object has a key twice. Throws as `readJson`. */
+export function readUnambiguous(text: string): Json | undefined {
+  const reader = new JsonReader(text, 'all')
+  const value = reader.read()
+  return reader.repeated === undefined ? value : undefined
+}
+
 class JsonReader {
   readonly #text: string
   readonly #verbatim: Verbatim | undefined

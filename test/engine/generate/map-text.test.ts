@@ -19,6 +19,8 @@ const pieces = (text: string, cuts: readonly number[]) =>
     .slice(1)
     .map((end, index, ends) => text.slice(index === 0 ? 0 : ends[index - 1], end))
 
+const letters = (text: string) => text.match(/[^]/gu) ?? []
+
 const message = (deltas: readonly string[], kind: 'text' | 'refusal' = 'text'): readonly GenerateEvent[] => [
   start,
   { type: 'item', index: 0, item: { type: 'message', role: 'assistant', content: [] } },
@@ -95,10 +97,10 @@ describe('mapText', () => {
       )
       const texts = fc.array(parts, { maxLength: 30 }).map((all) => all.join(''))
       for (const mask of masks)
-        expect(textOf(mapped(message([...example]), mask, longest)), example).to.equal(mask(example))
+        expect(textOf(mapped(message(letters(example)), mask, longest)), example).to.equal(mask(example))
       fc.assert(
         fc.property(texts, cuts, fc.constantFrom(...masks), (text, at, mask) => {
-          for (const cut of [pieces(text, at), [...text]])
+          for (const cut of [pieces(text, at), letters(text)])
             expect(textOf(mapped(message(cut), mask, longest))).to.equal(mask(text))
         }),
         { numRuns: 500 },
@@ -112,7 +114,7 @@ describe('mapText', () => {
       return text.replaceAll(/\bcat\b/g, '***')
     }
     const text = 'concat the cat. '.repeat(2_000)
-    expect(textOf(mapped(message([...text]), mask, 5))).to.equal(text.replaceAll(' cat', ' ***'))
+    expect(textOf(mapped(message(letters(text)), mask, 5))).to.equal(text.replaceAll(' cat', ' ***'))
     expect(looked / text.length).to.be.below(100)
   })
 
@@ -143,6 +145,14 @@ describe('mapText', () => {
         expect(after.b).to.include('***').and.not.include('hunter')
       }),
       { numRuns: 300 },
+    )
+  })
+
+  it('changes the numbers of it', () => {
+    const card = (text: string) => text.replaceAll(/\d{16}/g, '####')
+    const input = '{"a": 4111111111111111, "b": [1.0, true, 4111111111111111]}'
+    expect(textOf(mapped(call(letters(input), 'function'), card, 16))).to.equal(
+      '{"a": "####", "b": [1.0, true, "####"]}',
     )
   })
 
@@ -272,6 +282,61 @@ describe('mapJson', () => {
     const { text, ...others } = mapJson(body, hide)
     expect(others).to.deep.equal({ image: body.image, audio: data })
     expect(text).to.not.include('hunter2')
+  })
+
+  const card = (text: string) => text.replaceAll(/\d{16}/g, '####')
+  const masked = (content: string, change: (text: string) => string) =>
+    mapJson({ content }, change)['content'] as string
+
+  it('takes a text with a key twice for text', () => {
+    const text = '{"password":"hunter2","password":""}'
+    expect(masked(text, hide)).to.equal(hide(text))
+    expect(masked(`[1, {"a": ${text}}]`, hide)).to.equal(hide(`[1, {"a": ${text}}]`))
+  })
+
+  it('finds in a text that is JSON what it finds in any text', () => {
+    expect(masked('[4111111111111111]', card)).to.equal('["####"]')
+    expect(masked('{"a":[1.0,{"card":-4111111111111111.50}]}', card)).to.equal('{"a":[1.0,{"card":"-####.50"}]}')
+    const member = (text: string) => text.replaceAll(/"password": ?"[^"*]*"/g, '"password":"***"')
+    expect(masked('{"password": "x"}', member)).to.equal('{"password":"***"}')
+    const both = (text: string) => member(hide(text))
+    expect(masked(String.raw`{"password":"x","b":"h\u0075nter2"}`, both)).to.equal('{"password":"***","b":"***"}')
+    const parts = fc.constantFrom('"hunter2"', '4111111111111111', '"a"', '"a":', '{', '}', '[', ']', ',', ':', ' ')
+    const wild = fc.oneof(
+      fc.json(),
+      fc.array(parts, { maxLength: 12 }).map((all) => all.join('')),
+      fc.jsonValue().map((value) => JSON.stringify({ value, hunter2: [4111111111111111, 'hunter2'] })),
+    )
+    fc.assert(
+      fc.property(wild, (text) => {
+        const change = (one: string) => card(hide(one))
+        const given = masked(text, change)
+        expect(change(given)).to.equal(given)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('leaves numbers alone that stand in no text', () => {
+    expect(mapJson({ seed: 4111111111111111 }, card)).to.deep.equal({ seed: 4111111111111111 })
+  })
+
+  it('keeps all members whose names become the same', () => {
+    const name = (text: string) => text.replaceAll(/hunter\d/g, '***')
+    const members = { hunter1: 1, hunter2: 2, '***_2': 3, '***': 4, hunter3: 5 }
+    const kept = { '***_3': 1, '***_4': 2, '***_2': 3, '***': 4, '***_5': 5 }
+    expect(JSON.stringify(mapJson(members, name))).to.equal(JSON.stringify(kept))
+    expect(masked(JSON.stringify(members), name)).to.equal(JSON.stringify(kept))
+    expect(mapJson({ hunter1: 1, hunter2: 2 }, name)).to.deep.equal({ '***': 1, '***_2': 2 })
+  })
+
+  it('takes a text that is nested deep for text', () => {
+    const nested = (levels: number, inside: string) => '['.repeat(levels) + inside + ']'.repeat(levels)
+    expect(masked(nested(6_000, '"hunter2"'), hide)).to.equal(nested(6_000, '"***"'))
+    expect(masked(nested(101, '"hunter2"'), hide)).to.equal(nested(101, '"***"'))
+    expect(masked(nested(100, String.raw`"h\u0075nter2"`), hide)).to.equal(nested(100, '"***"'))
+    const said = mapped(call([JSON.stringify({ a: nested(6_000, '"hunter2"') })], 'function'))
+    expect(textOf(said)).to.equal(JSON.stringify({ a: nested(6_000, '"***"') }))
   })
 
   it('is the same object where nothing changes', () => {

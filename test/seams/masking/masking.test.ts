@@ -237,6 +237,27 @@ describe('masking', () => {
     })
   })
 
+  it('shows the provider no word in a text that is JSON, has a key twice, or is nested deep', async () => {
+    const gateway = await startGateway(served())
+    try {
+      upstream.answer({ headers: { 'content-type': 'application/json' }, chunks: [text('answers/full.chat.json')] })
+      for (const content of [
+        '{"password":"hunter2","password":""}',
+        String.raw`{"password":"h\u0075nter2"}`,
+        `${'['.repeat(6_000)}"hunter2"${']'.repeat(6_000)}`,
+      ]) {
+        const messages = [{ role: 'user', content }]
+        const response = await gateway.post('/v1/chat/completions', { model: 'chat', messages })
+        expect(response.status, await response.text()).to.equal(200)
+        const sent = upstream.requests.at(-1)?.body.toString() ?? ''
+        expect(sent).to.include('***')
+        hidden('the request', sent)
+      }
+    } finally {
+      await gateway.close()
+    }
+  })
+
   it('hides what is to be seen everywhere without it', async () => {
     const { pipelines: _, ...shipped } = served()
     const gateway = await startGateway(shipped)
