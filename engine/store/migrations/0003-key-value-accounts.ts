@@ -1,10 +1,10 @@
-import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
 /** Whom the values of the key-value store count for. */
 export const keyValueAccounts: Migration = {
   async up(query: Kysely<unknown>) {
+    const { sql } = await import('kysely')
     await query.schema.alterTable('key_values').addColumn('account', 'text').execute()
     await query.schema
       .alterTable('key_values')

@@ -1,10 +1,10 @@
-import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
 /** Which exchange of the request log another one was a part of. */
 export const parents: Migration = {
   async up(query: Kysely<unknown>) {
+    const { sql } = await import('kysely')
     await query.schema.alterTable('requests').addColumn('parent', 'text').execute()
     // Most rows have none.
     await query.schema

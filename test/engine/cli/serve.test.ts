@@ -100,6 +100,38 @@ describe('cli/serve', function () {
     }
   }
 
+  it('loads no query builder for a database that needs nothing done, not even to answer and to log', async function () {
+    this.timeout(60_000)
+    await here.write(
+      'loaded.mjs',
+      `import { registerHooks } from 'node:module'
+      registerHooks({ load: (url, given, next) => {
+        if (url.includes('/node_modules/kysely/')) console.error('loads ' + url)
+        return next(url, given)
+      } })`,
+    )
+    const environment = { NODE_OPTIONS: `--import=${here.folder}/loaded.mjs` }
+    const loads = (process: Serving) => said(process).filter((line) => line.startsWith('loads '))
+    const first = await start('{ port: 0 }', environment, '--json')
+    const { key } = await introduced(first)
+    expect(loads(first)).not.to.deep.equal([])
+    first.signal('SIGTERM')
+    await first.ended
+    const second = await start('{ port: 0 }', environment, '--json')
+    const { url } = await introduced(second)
+    await listening({ url })
+    upstream.answer({ body: { choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' } }] } })
+    const answer = await fetch(`${url}/chat`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] }),
+    })
+    expect(answer.status, await answer.text()).to.equal(200)
+    second.signal('SIGTERM')
+    expect(await second.ended).to.equal(0)
+    expect(loads(second)).to.deep.equal([])
+  })
+
   it('writes results to standard output and the log to standard error', async () => {
     const process = await start('{ port: 0 }')
     await process.until(() => process.out.some((line) => line.includes('-d ')))
