@@ -33,6 +33,7 @@ export type Component =
 /** What a default export is, or what is wrong with it. */
 export function recognise(value: unknown): Component | { readonly problem: string } {
   const shape = value as Record<string, unknown>
+  if (value === undefined) return { problem: nothingExported }
   if (!isObject(value)) return { problem: nothingKnown }
   switch (shape['kind']) {
     case 'plugin':
@@ -62,8 +63,10 @@ export function recognise(value: unknown): Component | { readonly problem: strin
   }
 }
 
+const nothingExported = 'it has no default export: what it brings stands behind "export default"'
+
 const nothingKnown =
-  'the default export is neither a plugin, a stage, a codec, a provider, a signal, a slot, a service nor a record'
+  'the default export is neither a plugin, a stage, a codec, a provider, a signal, a slot, a service, a command nor a record'
 
 type Problem = { readonly problem: string } | undefined
 
@@ -127,7 +130,7 @@ function problemOfService(service: Record<string, unknown>): Problem {
   if (!isWord(section)) return { problem: `${owner}: "section" must be lower-case letters, digits and "_"` }
   if (!isNames(uses)) return { problem: `${owner}: "uses" must be a list of services` }
   if (open !== undefined && typeof open !== 'function') return { problem: `${owner}: "open" must be a function` }
-  return problemOfMigrations(owner, migrations) ?? problemOfSchema(owner, settings)
+  return problemOfMigrations(owner, migrations) ?? problemOfSchema(owner, settings, false, 'settings')
 }
 
 /** First words of the engine's own commands, and options that every command has. */
@@ -161,7 +164,7 @@ function problemOfCommand(command: Record<string, unknown>): Problem {
   const places = command['arguments']
   if (!isNames(places) || !(places as string[]).every((place) => fields.includes(place)))
     return { problem: `${owner}: "arguments" must be a list of its options` }
-  return problemOfSchema(owner, options)
+  return problemOfSchema(owner, options, false, 'options')
 }
 
 function problemOfMigrations(owner: string, migrations: unknown): Problem {
@@ -192,14 +195,14 @@ function problemOfCodec(codec: Record<string, unknown>): Problem {
   return undefined
 }
 
-function problemOfSchema(owner: string, schema: unknown, open = false): Problem {
+function problemOfSchema(owner: string, schema: unknown, open = false, word = 'config'): Problem {
   if (!isObject(schema) || schema['type'] !== 'object' || (!open && schema['additionalProperties'] !== false))
-    return { problem: `${owner}: its config must be an object schema with additionalProperties: false` }
+    return { problem: `${owner}: its ${word} must be an object schema with additionalProperties: false` }
   try {
     validator(schema)
     return undefined
   } catch (error) {
-    return { problem: `${owner}: its config schema is wrong: ${(error as Error).message}` }
+    return { problem: `${owner}: its ${word} schema is wrong: ${(error as Error).message}` }
   }
 }
 

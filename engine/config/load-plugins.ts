@@ -5,7 +5,7 @@ import { filesOf, foldersOf, hashFiles, readFolder } from './files.ts'
 import type { Folder } from './files.ts'
 import { importFile, importPackage } from './modules.ts'
 import type { Unit } from './modules.ts'
-import { placeOf, placeOfExport, wordsOfThrown } from './plugin-error.ts'
+import { placeOf, placeOfExport, remedyOf, wordsOfThrown } from './plugin-error.ts'
 import { assemble, display } from './registry.ts'
 import type { Found, Registry } from './registry.ts'
 import { isWithin } from './shipped.ts'
@@ -132,7 +132,7 @@ class Loading {
       this.#found.push({ value: await this.#within(importFile(file, unit)), from, shipped })
     } catch (error) {
       const place = await placeOf(error, file, unit.files)
-      const message = `cannot be loaded: ${wordsOfThrown(error)}`
+      const message = `cannot be loaded: ${wordsOfThrown(error)}${remedyOf(error)}`
       this.diagnostics.push({ ...place, file: display(place.file, this.#places.root), code: 'plugin', message })
     }
   }

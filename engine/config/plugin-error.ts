@@ -14,6 +14,20 @@ export function wordsOfThrown(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
 
+/** What helps against errors that do not say it themselves. */
+const remedies: readonly (readonly [RegExp, string])[] = [
+  [/does not provide an export named/, 'if that is a type, say "import type"'],
+  [/not supported in strip-only mode/, 'types are only left out; what becomes code is written in JavaScript'],
+  [/^Cannot find module '[^'\n]*\/[^'.\n/]+' imported/, 'an import of a file names its extension, such as ".ts"'],
+]
+
+/** The same for what kept a plugin from loading: how it goes on after the words of the error; often empty. */
+export function remedyOf(thrown: unknown): string {
+  const message = wordsOfThrown(thrown)
+  const remedy = remedies.find(([symptom]) => symptom.test(message))?.[1]
+  return remedy === undefined ? '' : `; ${remedy}`
+}
+
 /** Characters of an error's stack that are searched. */
 const searched = 10_000
 

@@ -121,6 +121,53 @@ stages: [auth: { with: key }, parse, ask-first: ${asks}, use: route, use: genera
     }
   })
 
+  it('show services that count, sign in and are shown', async function () {
+    this.timeout(60_000)
+    const page = read('docs/services.md')
+    const [tally, desk] = fencedBlocks(page, ['ts']).map(({ text }) => text)
+    const [settings, endpoints] = fencedBlocks(page, ['yaml']).map(({ text }) => text)
+    const echo = 'providers: [{ name: echo, type: echo }]\nmodels: [{ name: echo, provider: echo }]\n'
+    const plugins = { 'plugins/tally.ts': tally ?? '', 'plugins/desk.ts': desk ?? '' }
+    const here = await sandbox({
+      ...plugins,
+      'pipelines/desk.yaml': endpoints ?? '',
+      'config/sluice.yaml': `${settings}\n${echo}`,
+    })
+    try {
+      const { out } = await here.run('check')
+      expect(out.at(-1), out.join('\n')).to.contain('nothing wrong')
+    } finally {
+      await here.remove()
+    }
+    const limited = `name: limited
+summary: Limited.
+protocol: chat
+routes: [POST /limited]
+stages: [auth: { with: key }, tally-limit, parse, validate, use: route, use: generate]
+`
+    const gateway = await startFolder(
+      {
+        plugins: ['./plugins'],
+        server_config: { tally: { requests: 1 }, desk: { token: 'the-word-of-the-chief' } },
+        providers: [{ name: 'echo', type: 'echo' }],
+        models: [{ name: 'echo', provider: 'echo' }],
+      },
+      { ...plugins, 'pipelines/desk.yaml': endpoints ?? '', 'pipelines/limited.yaml': limited },
+    )
+    try {
+      const asked = async (model: string) =>
+        (await gateway.ask('/limited', { model, messages: [{ role: 'user', content: 'Hi' }] })).status
+      expect([await asked('none'), await asked('echo'), await asked('echo')]).to.deep.equal([404, 200, 429])
+      const member = { authorization: 'Bearer the-word-of-the-chief' }
+      const greeted = await gateway.ask('/api/desk/chief', { to: 'Ann', times: 2 }, member)
+      expect(await greeted.json()).to.deep.equal({ text: 'Chief greets Ann. Chief greets Ann.' })
+      expect((await gateway.ask('/api/desk/chief', { to: 'Ann' })).status).to.equal(401)
+      expect((await gateway.ask('/api/desk/greet', { to: '' })).status).to.equal(422)
+    } finally {
+      await gateway.close()
+    }
+  })
+
   it('show a configuration without a mistake', async () => {
     const [settings] = fencedBlocks(read('README.md'), ['yaml'])
     const here = await sandbox({ 'config/sluice.yaml': settings?.text ?? '' })

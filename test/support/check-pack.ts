@@ -5,7 +5,7 @@ const output = readFileSync(0, 'utf8')
 const [pack] = JSON.parse(output.slice(output.indexOf('['))) as { files: { path: string }[] }[]
 const paths = pack?.files.map(({ path }) => path) ?? []
 const allowed =
-  /^(engine\/bin\/|dist\/(engine|plugins|types)\/|pipelines\/|config\/|package\.json$|README\.md$|LICENSE$|CHANGELOG\.md$)/
+  /^(engine\/bin\/|dist\/(engine|plugins|types)\/|pipelines\/|config\/|docs\/|plugins\/README\.md$|package\.json$|README\.md$|LICENSE$|CHANGELOG\.md$)/
 const needed = [
   'engine/bin/sluice.cjs',
   'dist/engine/index.js',
@@ -20,6 +20,8 @@ const needed = [
   'config/sluice.yaml',
   'LICENSE',
   'README.md',
+  'plugins/README.md',
+  'docs/services.md',
 ]
 const extra = paths.filter((path) => !allowed.test(path))
 const missing = needed.filter((path) => !paths.includes(path))

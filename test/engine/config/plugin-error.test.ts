@@ -24,7 +24,7 @@ describe('what keeps a plugin from loading is told at its place', () => {
     ],
     'syntax that is not erased': [
       { 'mine/a.ts': '\nenum X { a }\nexport default X\n' },
-      /^mine\/a\.ts:2:1: cannot be loaded: .*enum/,
+      /^mine\/a\.ts:2:1: cannot be loaded: .*enum.*; types are only left out; what becomes code is written in JavaScript \[plugin\]$/,
     ],
     'a line that throws': [
       { 'mine/a.ts': 'const a: number = 1\n\nexport default { a: nope.x }\n' },
@@ -39,7 +39,11 @@ describe('what keeps a plugin from loading is told at its place', () => {
     ],
     'an import of a file that is not there': [
       { 'mine/a.ts': "const a = 1\nimport x from './nowhere.ts'\nexport default [a, x]\n" },
-      /^mine\/a\.ts:2:18: cannot be loaded: Cannot find module/,
+      /^mine\/a\.ts:2:18: cannot be loaded: Cannot find module [^;]*$/,
+    ],
+    'an import of a file without its extension': [
+      { 'mine/a.ts': "\nimport x from './inner'\nexport default x\n", 'mine/inner.ts': 'export default 1\n' },
+      /^mine\/a\.ts:2:\d+: cannot be loaded: Cannot find module .*; an import of a file names its extension, such as "\.ts" \[plugin\]\n/,
     ],
     'an import of a package that is not there': [
       { 'mine/a.ts': "\nimport x from 'no-such-package'\nexport default x\n" },
@@ -50,7 +54,7 @@ describe('what keeps a plugin from loading is told at its place', () => {
         'mine/index.ts': "\nimport { nothing } from './inner.ts'\nexport default nothing\n",
         'mine/inner.ts': 'export const word = 1\n',
       },
-      /^mine\/index\.ts:2:\d+: cannot be loaded: .*nothing/,
+      /^mine\/index\.ts:2:\d+: cannot be loaded: .*nothing.*; if that is a type, say "import type" \[plugin\]$/,
     ],
     'a component that is none': [
       { 'mine/a.ts': "const a = 1\n\nexport default { kind: 'nonsense', a }\n" },

@@ -72,6 +72,7 @@ describe('registry', () => {
       'plugins/a.ts': stage('a'),
       'plugins/broken.ts': 'export default {',
       'plugins/empty.ts': 'export const x = 1\n',
+      'plugins/none.ts': 'export default 1\n',
       'plugins/odd.ts': component("kind: 'gadget', name: 'odd'"),
       'plugins/open.ts': component(
         "kind: 'stage', name: 'open', config: { type: 'object' }, needs: [], provides: [], build() {}",
@@ -87,7 +88,8 @@ describe('registry', () => {
     expect(registry.incomplete).to.equal(true)
     expect(problems.filter((line) => !/broken|no-such-package/.test(line))).to.deep.equal([
       's.yaml:1:1: there is no file or folder "./gone" [plugin]',
-      'plugins/empty.ts:1:1: the default export is neither a plugin, a stage, a codec, a provider, a signal, a slot, a service nor a record [component]',
+      'plugins/empty.ts:1:1: it has no default export: what it brings stands behind "export default" [component]',
+      'plugins/none.ts:1:1: the default export is neither a plugin, a stage, a codec, a provider, a signal, a slot, a service, a command nor a record [component]',
       'plugins/odd.ts:1:1: "gadget" is no kind of component [component]',
       'plugins/open.ts:1:1: stage "open": its config must be an object schema with additionalProperties: false [component]',
       'plugins/twin.ts:1:1: the stage "a" is already there: plugins/a.ts [duplicate]',

@@ -118,7 +118,7 @@ describe('uses', () => {
       '0.ts:1:1: a service needs a name of lower-case letters, digits and "_" [component]',
       '1.ts:1:1: service "a": "open" must be a function [component]',
       '2.ts:1:1: service "b": "uses" must be a list of services [component]',
-      '3.ts:1:1: service "d": its config must be an object schema with additionalProperties: false [component]',
+      '3.ts:1:1: service "d": its settings must be an object schema with additionalProperties: false [component]',
       '4.ts:1:1: service "e": "section" must be lower-case letters, digits and "_" [component]',
       '5.ts:1:1: service "f": "migrations" must be a list, each with a name and a function "up" [component]',
       '6.ts:1:1: service "g": two migrations have the same name [component]',
