@@ -121,6 +121,26 @@ stages: [auth: { with: key }, parse, ask-first: ${asks}, use: route, use: genera
     }
   })
 
+  it('show a wire format that is spoken', async function () {
+    this.timeout(60_000)
+    const page = read('docs/wire-formats.md')
+    const [plugin] = fencedBlocks(page, ['ts'])
+    const [settings, fixture] = fencedBlocks(page, ['yaml'])
+    const here = await sandbox({
+      'plugins/parrot.ts': plugin?.text ?? '',
+      'config/sluice.yaml': settings?.text ?? '',
+      'pipelines/parrot.test.yaml': fixture?.text ?? '',
+    })
+    try {
+      const { out } = await here.run(['check'], { PARROT_KEY: 'x' })
+      expect(out.at(-1), out.join('\n')).to.contain('nothing wrong')
+      const tested = await here.run('test', 'pipelines/parrot.test.yaml')
+      expect(tested.out.at(-1), tested.out.join('\n')).to.equal('2 passing')
+    } finally {
+      await here.remove()
+    }
+  })
+
   it('show services that count, sign in and are shown', async function () {
     this.timeout(60_000)
     const page = read('docs/services.md')
