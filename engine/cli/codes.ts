@@ -138,6 +138,7 @@ export const findings: ReadonlyMap<string, string> = new Map([
     'unknown-field',
     'A condition reads a field that the slot does not have; "sluice list slots <name>" shows those it has.',
   ],
+  ['unchecked-name', 'A schema says that a text is a name, at a place where nothing looks for names.'],
   ['unknown-model', 'No model has this name.'],
   ['unknown-pipeline', 'No pipeline has this name.'],
   ['unknown-protocol', 'No codec speaks this protocol.'],

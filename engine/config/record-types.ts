@@ -1,7 +1,7 @@
 import { isObject } from '../spec/json.ts'
 import type { AnyRecord } from '../spec/record.ts'
-import type { AnyStage } from '../spec/stage.ts'
-import { nameKinds } from '../pipeline/named.ts'
+import { followedKeywords, nameKinds } from '../pipeline/named.ts'
+import type { Registry } from './registry.ts'
 import { settingsFormat } from './settings.ts'
 import { didYouMean } from './suggest.ts'
 import type { ReportOf } from './uses.ts'
@@ -19,26 +19,51 @@ export function checkPlaces(records: Types, report: ReportOf): void {
   }
 }
 
-/** Finds schemas in which a text names something that there is no type of. */
+/** Finds schemas in which a text names something that there is no type of, or names where nobody looks for any. */
 export function checkNamed(
-  { stages, records }: { readonly stages: ReadonlyMap<string, AnyStage>; readonly records: Types },
+  { stages, records, services, providers }: Pick<Registry, 'stages' | 'records' | 'services' | 'providers'>,
   report: ReportOf,
 ): void {
   const known = new Set<string>([...nameKinds, ...records.keys()])
-  const check = (component: AnyStage | AnyRecord, schema: unknown) => {
-    for (const kind of kindsIn(schema)) {
-      if (known.has(kind)) continue
-      const message = `${component.kind} "${component.name}": x-names: no type of record "${kind}"`
-      report(component, 'unknown-record-type', message + didYouMean(kind, known))
+  const check = (component: Parameters<ReportOf>[0], schema: unknown, followed: boolean) => {
+    const named = `${component.kind} "${component.name}": x-names:`
+    for (const mark of marksIn(schema, followed)) {
+      const { kind } = mark
+      if (!mark.followed)
+        report(
+          component,
+          'unchecked-name',
+          `${named} nothing looks for the name of a ${kind} at this place of the schema`,
+        )
+      else if (!known.has(kind))
+        report(component, 'unknown-record-type', `${named} no type of record "${kind}"${didYouMean(kind, known)}`)
     }
   }
-  stages.forEach((stage) => check(stage, stage.config))
-  records.forEach((record) => check(record, record.schema))
+  stages.forEach((stage) => check(stage, stage.config, true))
+  records.forEach((record) => check(record, record.schema, true))
+  services.forEach((service) => check(service, service.settings, false))
+  providers.forEach((provider) => check(provider, provider.config, false))
 }
 
-function kindsIn(schema: unknown): string[] {
-  if (Array.isArray(schema)) return schema.flatMap(kindsIn)
+/** A text of a schema that is a name of this kind. */
+interface Mark {
+  readonly kind: string
+  /** Names are looked for in what this part of the schema describes. */
+  readonly followed: boolean
+}
+
+const followedWords = new Set<string>(followedKeywords)
+/** Keywords whose members are schemas under names of their own. */
+const maps = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs'])
+
+function marksIn(schema: unknown, followed: boolean): readonly Mark[] {
   if (!isObject(schema)) return []
   const { 'x-names': kind, ...rest } = schema
-  return [...(typeof kind === 'string' ? [kind] : []), ...Object.values(rest).flatMap(kindsIn)]
+  return [
+    ...(typeof kind === 'string' ? [{ kind, followed }] : []),
+    ...Object.entries(rest).flatMap(([keyword, inner]) => {
+      const inside = Array.isArray(inner) ? inner : maps.has(keyword) ? Object.values(inner ?? {}) : [inner]
+      return inside.flatMap((one: unknown) => marksIn(one, followed && followedWords.has(keyword)))
+    }),
+  ]
 }

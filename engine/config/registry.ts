@@ -121,7 +121,7 @@ export function assemble(
   checkUses({ stages, providers, services, commands, incomplete }, report)
   checkSections(services, report)
   checkPlaces(records, report)
-  if (!incomplete) checkNamed({ stages, records }, report)
+  if (!incomplete) checkNamed({ stages, records, services, providers }, report)
   const components = { plugins, stages, codecs, providers, signals, slots, services, commands, records }
   return { registry: { ...components, incomplete: diagnostics.length > 0 }, diagnostics }
 }

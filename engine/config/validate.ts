@@ -55,6 +55,29 @@ export function compileSchema(schema: object): ValidateFunction {
   return validate
 }
 
+let lenient: Ajv2020 | undefined
+const branches = new WeakMap<object, ValidateFunction>()
+
+/** Whether a value is right by a part of a schema; true where that needs another part to say so (`$ref`). */
+export function fits(part: object | boolean, value: Json): boolean {
+  if (typeof part === 'boolean') return part
+  let validate = branches.get(part)
+  if (!validate) {
+    // The type that strict rules ask for may stand in the schema around it.
+    lenient ??= formats.default(new Ajv2020({ strict: false, useDefaults: true, ownProperties: true }))
+    try {
+      validate = lenient.compile(part)
+    } catch (error) {
+      if (error instanceof Ajv2020.MissingRefError) return true
+      throw error
+    } finally {
+      lenient.removeSchema(part)
+    }
+    branches.set(part, validate)
+  }
+  return validate(structuredClone(value))
+}
+
 function fromAjv(validate: ValidateFunction): Validator {
   return (source, path, given) => {
     const value = structuredClone(given)

@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../config/diagnostics.ts'
 import type { Registry } from '../config/registry.ts'
 import { didYouMean } from '../config/suggest.ts'
+import { fits } from '../config/validate.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json } from '../spec/json.ts'
 import { fitting } from '../spec/model-pattern.ts'
@@ -44,30 +45,64 @@ interface Schema {
   readonly 'x-names'?: string
   readonly 'x-inputs'?: readonly string[]
   readonly 'x-gives'?: readonly string[]
-  readonly properties?: Readonly<Record<string, Schema>>
+  readonly properties?: Readonly<Record<string, Schema | boolean>>
+  readonly patternProperties?: Readonly<Record<string, Schema | boolean>>
   readonly additionalProperties?: Schema | boolean
+  readonly prefixItems?: readonly (Schema | boolean)[]
   readonly items?: Schema | boolean
-  readonly allOf?: readonly Schema[]
-  readonly anyOf?: readonly Schema[]
-  readonly oneOf?: readonly Schema[]
+  readonly allOf?: readonly (Schema | boolean)[]
+  readonly anyOf?: readonly (Schema | boolean)[]
+  readonly oneOf?: readonly (Schema | boolean)[]
 }
+
+/** The keywords that `namesIn` follows. */
+export const followedKeywords = [
+  'properties',
+  'patternProperties',
+  'additionalProperties',
+  'prefixItems',
+  'items',
+  'allOf',
+  'anyOf',
+  'oneOf',
+] as const satisfies readonly (keyof Schema)[]
 
 /** Every name in a value that its schema marks as one. */
 export function namesIn(schema: Schema | boolean | undefined, value: Json | undefined, place: Place): readonly Named[] {
   if (typeof schema !== 'object' || value === undefined) return []
-  const { properties = {}, additionalProperties, items, allOf = [], anyOf = [], oneOf = [] } = schema
-  const inner = (one: Schema | boolean | undefined, key: string | number, held: Json | undefined) =>
-    namesIn(one, held, within(place, key))
+  const { prefixItems = [], items, allOf = [], anyOf = [], oneOf = [] } = schema
   return [
     ...(typeof value === 'string' ? nameOf(schema, value, place) : []),
-    ...[...allOf, ...anyOf, ...oneOf].flatMap((one) => namesIn(one, value, place)),
-    ...(Array.isArray(value) ? value.flatMap((held: Json, index) => inner(items, index, held)) : []),
+    ...allOf.flatMap((one) => namesIn(one, value, place)),
+    ...[anyOf, oneOf].flatMap((branches) => namesInBranches(branches, value, place)),
+    ...(Array.isArray(value)
+      ? value.flatMap((held: Json, index) => namesIn(prefixItems[index] ?? items, held, within(place, index)))
+      : []),
     ...(isObject(value)
       ? Object.entries(value).flatMap(([key, held]) =>
-          inner(Object.hasOwn(properties, key) ? properties[key] : additionalProperties, key, held),
+          schemasOf(schema, key).flatMap((one) => namesIn(one, held, within(place, key))),
         )
       : []),
   ]
+}
+
+/** The names by those branches that the value fits; none where one of these takes it without a name. */
+function namesInBranches(branches: readonly (Schema | boolean)[], value: Json, place: Place): readonly Named[] {
+  const found = branches.map((branch) => ({ branch, names: namesIn(branch, value, place) }))
+  // Most schemas name nothing, and then no branch has to be compiled.
+  if (found.every(({ names }) => names.length === 0)) return []
+  const fitting = found.filter(({ branch }) => fits(branch, value))
+  return fitting.some(({ names }) => names.length === 0) ? [] : fitting.flatMap(({ names }) => names)
+}
+
+/** The schemas of a member of an object. */
+function schemasOf(schema: Schema, key: string): readonly (Schema | boolean | undefined)[] {
+  const { properties = {}, patternProperties = {}, additionalProperties } = schema
+  const own = [
+    ...(Object.hasOwn(properties, key) ? [properties[key]] : []),
+    ...Object.entries(patternProperties).flatMap(([pattern, one]) => (new RegExp(pattern, 'u').test(key) ? [one] : [])),
+  ]
+  return own.length > 0 ? own : [additionalProperties]
 }
 
 function nameOf(schema: Schema, name: string, place: Place): readonly Named[] {

@@ -15,6 +15,7 @@ const made: Readonly<Record<string, string>> = {
   'engine/cli/key.ts': 'It is the pattern of a schema of ours, which is judged here too.',
   'engine/config/schema.ts': 'It is the pattern of a schema of ours, tried on one fixed text.',
   'engine/http/exchange.ts': 'It is the source of a literal, which is judged here too.',
+  'engine/pipeline/named.ts': 'It is the pattern of a schema, tried on keys of YAML that Ajv tries it on, too.',
   'plugins/protocols/responses/stored/event-end.ts':
     'They are names of events without a run, one of which has to match.',
   'plugins/protocols/stages/envelope.ts':

@@ -6,7 +6,7 @@ import type { Registry } from '../../../engine/config/registry.ts'
 import { settingsSchema } from '../../../engine/config/schema.ts'
 import { secretsOf } from '../../../engine/config/secrets.ts'
 import { readSource } from '../../../engine/config/source.ts'
-import { definePlugin, defineRecord } from '../../../engine/index.ts'
+import { definePlugin, defineProvider, defineRecord, defineService } from '../../../engine/index.ts'
 import { stub } from '../pipeline/stubs.ts'
 
 const text = { type: 'string', description: 'A text.' } as const
@@ -25,6 +25,9 @@ const boat = {
 const harbour = { type: 'object', additionalProperties: false, required: ['name'], properties: { name: text } } as const
 
 declare module '../../../engine/index.ts' {
+  interface Services {
+    port: object
+  }
   interface Records {
     boat: { readonly name: string; readonly berths: number; readonly harbour?: string }
     harbour: { readonly name: string }
@@ -144,6 +147,44 @@ boats:
     expect(found(stage)).to.deep.equal([
       '1.ts:1:1: stage "sail": x-names: no type of record "harbor"; did you mean "harbour"? [unknown-record-type]',
     ])
+  })
+
+  it('are named only where names are looked for', () => {
+    const found = (config: object) => {
+      const stage = stub('sail', [], [], undefined, { type: 'object', additionalProperties: false, ...config })
+      const { diagnostics } = assemble([sea, stage].map((value, index) => ({ value, from: `${index}.ts` })))
+      return diagnostics.map(printDiagnostic)
+    }
+    const boatName = { ...text, 'x-names': 'boat' }
+    const nothing = (owner: string) =>
+      `1.ts:1:1: ${owner}: x-names: nothing looks for the name of a boat at this place of the schema [unchecked-name]`
+    const list = { type: 'array', description: 'A list.' }
+    for (const followed of [
+      { properties: { not: boatName, if: { ...list, items: { anyOf: [boatName, { const: 1 }] } } } },
+      { patternProperties: { '^x': boatName }, allOf: [{ properties: { xy: boatName } }] },
+    ])
+      expect(found(followed)).to.deep.equal([])
+    for (const lost of [
+      { properties: { boats: { ...list, contains: boatName } } },
+      { properties: { boat: { $ref: '#/$defs/boat' } }, $defs: { boat: boatName } },
+      { patternProperties: { '^x': text }, propertyNames: boatName },
+    ])
+      expect(found(lost)).to.deep.equal([nothing('stage "sail"')])
+    const settings = { type: 'object', additionalProperties: false, properties: { boat: boatName } } as const
+    const parts = [
+      defineService({ name: 'port', summary: 'A port.', settings, open: () => ({ configure: () => ({ view: {} }) }) }),
+      defineProvider({
+        name: 'ferry',
+        summary: 'A ferry.',
+        config: settings,
+        offers: () => [],
+        open: () => ({ name: 'ferry', send: () => Promise.reject(new Error('never')) }) as never,
+      }),
+    ]
+    for (const part of parts) {
+      const { diagnostics } = assemble([sea, part].map((value, index) => ({ value, from: `${index}.ts` })))
+      expect(diagnostics.map(printDiagnostic)).to.deep.equal([nothing(`${part.kind} "${part.name}"`)])
+    }
   })
 
   it('refuses what is no type of record', () => {
