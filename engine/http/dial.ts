@@ -26,7 +26,7 @@ export interface Dialing {
  * Rejects with `upstream_unreachable`, `upstream_timeout`, `upstream_refused_key` (401, 403), or `upstream_error` with
  * the status of its refusal as a tag.
  */
-export async function dial(dialing: Dialing, { inHand }: Pick<Host, 'inHand'>): Promise<Dialed> {
+export async function dial(dialing: Dialing, { inHand, log }: Pick<Host, 'inHand' | 'log'>): Promise<Dialed> {
   const { url, headers = {}, protocols = [], timeout, scope, model } = dialing
   // Only who opens sockets needs it.
   const { WebSocket } = await import('ws')
@@ -44,7 +44,10 @@ export async function dial(dialing: Dialing, { inHand }: Pick<Host, 'inHand'>): 
     protocol: socket.protocol,
     attach(sink: LegSink) {
       forget()
-      socket.once('close', (code: number, reason: Buffer) => void sink.closed(code, reason.toString()))
+      const closed = async (code: number, reason: Buffer) => sink.closed(code, reason.toString(), leg.error)
+      socket.once('close', (code: number, reason: Buffer) => {
+        closed(code, reason).catch((error: unknown) => log.error({ err: error }, 'the end of a socket was not heard'))
+      })
       if (socket.readyState === WebSocket.CLOSED)
         throw new GatewayError('upstream_error', { model, reason: 'it closed its socket.' }, { tags: ['connect'] })
       return leg.attach({

@@ -12,14 +12,16 @@ export interface Goodbye {
 export function refusedBy({ failure }: GatewayError): Goodbye {
   if (failure.status === 401 || failure.status === 403) return { code: 4401, reason: 'not authenticated' }
   if (failure.status === 404) return { code: 1001, reason: 'not served any more' }
-  return { code: 1011, reason: 'the gateway failed' }
+  return failed
 }
+
+export const failed: Goodbye = { code: 1011, reason: 'the gateway failed' }
 
 /** For a client that hears the error on its open socket. */
 export function toldOff(status: number): Goodbye {
   if (status === 401) return { code: 4401, reason: 'not authenticated' }
   if (status === 503) return { code: 1013, reason: 'try again later' }
-  return status >= 500 ? { code: 1011, reason: 'the gateway failed' } : { code: 1008, reason: 'refused' }
+  return status >= 500 ? failed : { code: 1008, reason: 'refused' }
 }
 
 export const stopping: Goodbye = { code: 1001, reason: 'the gateway is about to stop' }

@@ -3,8 +3,9 @@ import { performance } from 'node:perf_hooks'
 import type { WebSocket } from 'ws'
 import type { Leg, LegSink } from '../spec/leg.ts'
 import type { ByteBudget } from '../spec/source.ts'
+import { asGatewayError } from '../spec/error.ts'
 import { tooMuchInHand } from '../stream/in-hand.ts'
-import { part, tooMuch, tooSlow } from './goodbye.ts'
+import { failed, part, tooMuch, tooSlow } from './goodbye.ts'
 import type { Goodbye } from './goodbye.ts'
 import type { SocketLimits } from './limits.ts'
 
@@ -38,7 +39,15 @@ export class SocketLeg implements Leg {
 
   attach(sink: LegSink): this {
     this.#sink = sink
-    this.#socket.on('message', (data, binary) => sink.message(data as Buffer, binary))
+    const hear = (data: unknown, binary: boolean) => {
+      try {
+        sink.message(data as Buffer, binary)
+      } catch (thrown) {
+        this.#socket.off('message', hear)
+        this.#failed(thrown)
+      }
+    }
+    this.#socket.on('message', hear)
     this.#socket.resume()
     return this
   }
@@ -91,7 +100,16 @@ export class SocketLeg implements Leg {
     this.#full = false
     clearTimeout(this.#stalled)
     this.#stalled = undefined
-    this.#sink?.drained()
+    try {
+      this.#sink?.drained()
+    } catch (thrown) {
+      this.#failed(thrown)
+    }
+  }
+
+  /** Whoever hears it has thrown: inside a socket's callback nobody else would catch that. */
+  #failed(thrown: unknown): void {
+    this.part(failed, asGatewayError(thrown))
   }
 }
 

@@ -70,8 +70,12 @@ export class RelayPeer {
 
   /** Says goodbye; one that is about to stop lets what is under way end first, where somebody knows when that is. */
   leave(goodbye: Goodbye): void {
-    if (goodbye === stopping && this.#sink.stopping) this.#sink.stopping()
-    else this.#part(goodbye)
+    if (goodbye !== stopping || !this.#sink.stopping) return this.#part(goodbye)
+    try {
+      this.#sink.stopping()
+    } catch (thrown) {
+      this.#part(goodbye, asGatewayError(thrown))
+    }
   }
 
   /** Ends it now. */
@@ -121,12 +125,16 @@ export class RelayPeer {
   async #closed(code: number, reason: string): Promise<void> {
     const goodbye = this.#goodbye
     const told = goodbye ? (goodbye.code === 1001 ? 1001 : 1000) : code
-    const other = this.#sink.closed(told, goodbye ? '' : reason)
     const { promise: late, resolve } = Promise.withResolvers<void>()
     const giveUp = setTimeout(resolve, 2 * this.#options.limits.farewell)
-    await Promise.race([other, late])
+    let thrown: Error | undefined
+    try {
+      await Promise.race([this.#sink.closed(told, goodbye ? '' : reason, this.#leg.error), late])
+    } catch (error) {
+      thrown = asGatewayError(error)
+    }
     clearTimeout(giveUp)
-    const { bytes, firstByte, error } = this.#leg
+    const { bytes, firstByte, error = thrown } = this.#leg
     const left = code === 1006 && !goodbye && !error
     this.#relayed.done({ bytes, firstByte, left, ...(error ? { broken: error } : {}) })
   }

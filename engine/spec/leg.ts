@@ -14,13 +14,16 @@ export interface Leg {
   close(code?: number, reason?: string, error?: Error): void
 }
 
-/** Hears one side of a relayed socket. */
+/** Hears one side of a relayed socket. What it throws closes that side with 1011. */
 export interface LegSink {
   message(bytes: Buffer, binary: boolean): void
   /** Of what was sent to it so much has left that there is room for more. */
   drained(): void
-  /** It has closed; 1005 without a code, 1006 without a word. The answer: when the other side has closed, too. */
-  closed(code: number, reason: string): void | Promise<void>
+  /**
+   * It has closed; 1005 without a code, 1006 without a word. The answer: when the other side has closed, too.
+   * @param error why, where the gateway closed it for a failure
+   */
+  closed(code: number, reason: string, error?: Error): void | Promise<void>
   /** The gateway is about to stop, and cuts it at the end of its deadline. Absent: it is closed at once. */
   stopping?(): void
 }

@@ -12,7 +12,8 @@ export interface Passing {
 
 /**
  * Joins a client with an upstream: messages go through as they are, a side that reads slowly pauses the other, and each
- * closes as the other does. One that vanishes closes the other: the upstream with 1001, the client with 1011.
+ * closes as the other does. One that vanishes closes the other: the upstream with 1001, the client with 1011. What a look
+ * throws closes both.
  */
 export function joined(upstream: Dialed, { up, down }: Passing = {}): Extract<ReplyBody, { kind: 'socket' }> {
   return {
@@ -22,10 +23,10 @@ export function joined(upstream: Dialed, { up, down }: Passing = {}): Extract<Re
       const server: Leg = upstream.attach({
         message: (bytes, binary) => pass(down, bytes, binary, client, server),
         drained: () => client.resume(),
-        closed(code, reason) {
+        closed(code, reason, error) {
           end()
-          const error = code === 1006 ? new GatewayError('upstream_error', { reason: 'its socket broke.' }) : undefined
-          client.close(code, reason, error)
+          const broken = code === 1006 ? new GatewayError('upstream_error', { reason: 'its socket broke.' }) : undefined
+          client.close(code, reason, error ?? broken)
         },
       })
       return {

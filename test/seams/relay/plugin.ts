@@ -90,10 +90,15 @@ const open = defineStage({
       if (!upstream) throw new Error('this provider opens no sockets')
       await gate.open
       // Nobody may say this to the upstream.
-      const up = (bytes: Buffer) => (bytes.includes('forbidden') ? undefined : bytes)
-      return { reply: { status: 101, headers: {}, body: joined(upstream, { up }) } }
+      const up = (bytes: Buffer) => (bytes.includes('forbidden') ? undefined : unspoiled(bytes))
+      return { reply: { status: 101, headers: {}, body: joined(upstream, { up, down: unspoiled }) } }
     },
 })
+
+function unspoiled(bytes: Buffer): Buffer {
+  if (bytes.includes('spoiled')) throw new TypeError('it cannot be looked at')
+  return bytes
+}
 
 const end = defineStage({
   name: 'acme-end',

@@ -333,6 +333,20 @@ describe('seams/relay', () => {
     })
   })
 
+  for (const side of ['client', 'upstream'] as const)
+    it(`fails alone, on both sides, where what looks at a message of the ${side} throws`, async () => {
+      await start()
+      const { client, met } = await talk()
+      const speaker = side === 'client' ? client.socket : met.socket
+      speaker.send('spoiled')
+      speaker.send('spoiled again')
+      expect((await client.closed).code).to.equal(1011)
+      expect((await met.closed).code).to.equal(side === 'client' ? 1000 : 1011)
+      expect(await outcome()).to.have.nested.property('error.code', 'internal_error')
+      expect(ended).to.have.length(1)
+      expect(await (await connect(gateway, '/talk?model=other')).next()).to.equal('second')
+    })
+
   it('is closed when the gateway stops, which does not wait for it', async () => {
     await start()
     const { client, met } = await talk()
