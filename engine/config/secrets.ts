@@ -2,6 +2,7 @@ import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { AnyRecord } from '../spec/record.ts'
 import { credentialsOf, isPlain } from '../store/redaction.ts'
+import type { StoredRecord } from '../store/records.ts'
 import type { CheckedRecord } from './records.ts'
 import type { Registry } from './registry.ts'
 import { settingsOf } from './sections.ts'
@@ -29,71 +30,110 @@ export function secretsOf(
   return [...ofProviders, ...ofServices, ...ofRecords, ...keys.map(({ key }) => key)]
 }
 
-/** The fields of a record that are called secret, by its type and by the component that it follows. */
-export function secretNames(type: AnyRecord, value: JsonObject, { providers }: Registry): ReadonlySet<string> {
-  const { type: word } = value
-  const component = type.typed !== undefined && typeof word === 'string' ? providers.get(word) : undefined
-  return new Set([...(type.secrets ?? []), ...(component?.secrets ?? [])])
+/**
+ * The texts in stored records that nobody may see, whether or not the records are right. Where it is unknown which they
+ * are, they are all texts but the addresses.
+ */
+export function secretsOfStored(
+  stored: readonly Pick<StoredRecord, 'type' | 'value'>[],
+  registry: Registry,
+): readonly string[] {
+  return stored.flatMap(({ type: word, value = {} }) => {
+    const type = registry.records.get(word)
+    const named = type && secretNames(type, value, registry)
+    if (named) return secretsIn(value, named)
+    const { name: _name, type: _type, ...rest } = value
+    return leavesOf(rest).flatMap(({ text }) => (text.includes('://') ? [...credentialsOf(text)] : [text]))
+  })
 }
 
-/** A value without its texts that are secret, and those texts by dotted path. */
+/**
+ * The fields of a record that are called secret, by its type and by the component that it follows; undefined: there is
+ * no such component, and nobody knows.
+ */
+export function secretNames(
+  type: AnyRecord,
+  value: JsonObject,
+  { providers }: Registry,
+): ReadonlySet<string> | undefined {
+  const own = type.secrets ?? []
+  if (type.typed === undefined) return new Set(own)
+  const { type: word } = value
+  const component = typeof word === 'string' ? providers.get(word) : undefined
+  return component && new Set([...own, ...(component.secrets ?? [])])
+}
+
+/** A value without what is secret in it, and that by dotted path, as text. What is taken out of a list leaves `null` there. */
 export function withoutSecrets(
   value: JsonObject,
   named: ReadonlySet<string>,
-  prefix = '',
 ): { readonly open: JsonObject; readonly secrets: Readonly<Record<string, string>> } {
-  const secrets: Record<string, string> = {}
-  const open = Object.entries(value).flatMap(([name, inner = null]): [string, Json][] => {
-    const path = `${prefix}${name}`
-    if (isSecret(name, inner, named)) {
-      textsIn(inner).forEach((text, at) => (secrets[Array.isArray(inner) ? `${path}[${at}]` : path] = text))
-      return []
-    }
-    if (!isObject(inner)) return [[name, inner]]
-    const headers = name === 'headers' ? secretHeaders(inner) : named
-    const within = withoutSecrets(inner, headers, `${path}.`)
-    Object.assign(secrets, within.secrets)
-    return [[name, within.open]]
-  })
-  return { open: Object.fromEntries(open), secrets }
-}
-
-function isSecret(name: string, value: Json, named: ReadonlySet<string>): boolean {
-  return named.has(name) || (!isObject(value) && textsIn(value).some((text) => credentialsOf(text).length > 0))
-}
-
-function secretHeaders(headers: JsonObject): ReadonlySet<string> {
-  return new Set(
-    Object.entries(headers).flatMap(([name, value]) =>
-      typeof value !== 'string' || isPlain(name, value) ? [] : [name],
-    ),
-  )
+  const found: Found[] = []
+  const open = openObject(value, named, '', found)
+  return { open, secrets: Object.fromEntries(found.map(({ path, text }) => [path, text])) }
 }
 
 function secretsIn(config: JsonObject, named: ReadonlySet<string>): string[] {
-  return Object.entries(config).flatMap(([name, value = null]) => {
-    if (named.has(name)) return textsIn(value)
-    if (name === 'headers' && isObject(value)) return Object.entries(value).flatMap(secretsOfHeader)
-    return secretsOfMember(value, named)
+  const found: Found[] = []
+  openObject(config, named, '', found)
+  return found.flatMap(({ text, in: place }) => {
+    if (place === 'header') return secretsOfHeader(text)
+    return place === 'address' ? [...credentialsOf(text)] : [text]
   })
 }
 
-function secretsOfMember(value: Json, named: ReadonlySet<string>): string[] {
-  if (isObject(value)) return secretsIn(value, named)
-  if (Array.isArray(value)) return (value as readonly Json[]).flatMap((item) => secretsOfMember(item, named))
-  return typeof value === 'string' ? [...credentialsOf(value)] : []
+/** A secret, and where it was found. */
+interface Found {
+  readonly path: string
+  readonly text: string
+  readonly in: 'field' | 'header' | 'address'
 }
 
-/** Every text in a value. */
-function textsIn(value: Json): string[] {
-  if (typeof value === 'string') return [value]
-  if (typeof value !== 'object' || value === null) return []
-  return Object.values(value).flatMap((member: Json | undefined) => textsIn(member ?? null))
+function openObject(value: JsonObject, named: ReadonlySet<string>, path: string, found: Found[]): JsonObject {
+  const open = Object.entries(value).flatMap(([name, inner = null]): [string, Json][] => {
+    const at = path === '' ? name : `${path}.${name}`
+    if (named.has(name)) {
+      found.push(...leavesOf(inner, at))
+      return []
+    }
+    const member =
+      name === 'headers' && isObject(inner) ? openHeaders(inner, at, found) : openMember(inner, named, at, found)
+    return member === undefined ? [] : [[name, member]]
+  })
+  return Object.fromEntries(open)
+}
+
+function openHeaders(headers: JsonObject, path: string, found: Found[]): JsonObject {
+  const secret = Object.entries(headers).flatMap(([name, value]) =>
+    typeof value !== 'string' || isPlain(name, value) ? [] : [{ name, value }],
+  )
+  found.push(...secret.map(({ name, value }) => ({ path: `${path}.${name}`, text: value, in: 'header' as const })))
+  const rest = new Map(Object.entries(headers))
+  for (const { name } of secret) rest.delete(name)
+  return openObject(Object.fromEntries(rest), new Set(), path, found)
+}
+
+/** Undefined: it is secret itself. */
+function openMember(value: Json, named: ReadonlySet<string>, path: string, found: Found[]): Json | undefined {
+  if (isObject(value)) return openObject(value, named, path, found)
+  if (Array.isArray(value))
+    return (value as readonly Json[]).map((item, at) => openMember(item, named, `${path}[${at}]`, found) ?? null)
+  if (typeof value !== 'string' || credentialsOf(value).length === 0) return value
+  found.push({ path, text: value, in: 'address' })
+  return undefined
+}
+
+/** Every text, number and boolean in a value, as text. */
+function leavesOf(value: Json, path = ''): Found[] {
+  if (value === null) return []
+  if (typeof value !== 'object') return [{ path, text: String(value), in: 'field' }]
+  return Object.entries(value).flatMap(([name, member = null]) =>
+    leavesOf(member, Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`),
+  )
 }
 
 /** The value of a header, what follows its scheme, and the password that basic credentials hold (RFC 7617). */
-function secretsOfHeader([name, value]: readonly [string, Json | undefined]): string[] {
-  if (typeof value !== 'string' || isPlain(name, value)) return []
+function secretsOfHeader(value: string): string[] {
   const [scheme = '', ...rest] = value.split(' ')
   const credentials = rest.join(' ')
   if (scheme.toLowerCase() !== 'basic') return [value, credentials]

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../config/diagnostics.ts'
+import { secretsOfStored } from '../config/secrets.ts'
 import { storedName } from '../config/stored-records.ts'
 import type { RecordChange } from '../spec/record.ts'
 import type { StoredRecord, StoredRecords } from '../store/records.ts'
@@ -46,6 +47,7 @@ export async function openWithStored(
   options: SnapshotOptions,
   mayMiss: (record: StoredRecord) => boolean,
 ): Promise<Loading> {
+  options.house.protect(secretsOfStored(stored.records, files.registry))
   const unusable = new Map<string, readonly Diagnostic[]>()
   for (;;) {
     const configuration = withStored(files, stored, unusable)

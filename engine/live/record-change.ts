@@ -99,7 +99,8 @@ function isSecret(word: string, value: JsonObject, { registry }: Configuration):
   const type = registry.records.get(word)
   if (type === undefined) return false
   const given = flat(type, value)
-  return Object.keys(withoutSecrets(nested(type, given), secretNames(type, given, registry)).secrets).length > 0
+  const named = secretNames(type, given, registry)
+  return named === undefined || Object.keys(withoutSecrets(nested(type, given), named).secrets).length > 0
 }
 
 /** Why a change was not made: the next configuration has findings. */

@@ -54,9 +54,12 @@ function viewOfLeftOut(one: LeftOut, registry: Registry): RecordView {
   }
 }
 
-/** A value without its secrets, and what there is of them. */
+/** A value without its secrets, and what there is of them. Of one whose secrets nobody knows, the name and the type. */
 function shown(type: AnyRecord, value: JsonObject, registry: Registry): Pick<RecordView, 'value' | 'secrets'> {
-  const { open, secrets } = withoutSecrets(nested(type, value), secretNames(type, value, registry))
+  const whole = nested(type, value)
+  const named = secretNames(type, value, registry)
+  if (named === undefined) return { value: { name: whole['name'] ?? null, type: whole['type'] ?? null }, secrets: {} }
+  const { open, secrets } = withoutSecrets(whole, named)
   const told = Object.entries(secrets).map(([path, text]) => {
     // Of a short one, four characters would be too much.
     const hint = text.length >= 16 ? text.slice(-4) : null

@@ -80,7 +80,10 @@ export interface RecordView {
   /** Name of its type. */
   readonly type: string
   readonly name: string
-  /** Defaults filled in. The fields that follow its `type`, where it has one, stand below `config`. */
+  /**
+   * Defaults filled in. The fields that follow its `type`, where it has one, stand below `config`. While the component
+   * that `type` names is missing, nobody knows which of them are secret, and none is shown.
+   */
   readonly value: JsonObject
   /** What is secret and set, by dotted path, with the last four characters of texts of 16 or more. */
   readonly secrets: Readonly<Record<string, { readonly set: true; readonly hint: string | null }>>
