@@ -21,6 +21,9 @@ const openDeadline = 60_000
 /** Milliseconds that the closing of one thing is waited for. */
 const closeDeadline = 10_000
 
+/** Milliseconds that one service may take to witness a change: meanwhile SQLite answers nobody else. */
+const witnessDeadline = 5_000
+
 /** What services are opened with. */
 export interface Opening {
   readonly log: Logger
@@ -59,14 +62,21 @@ export class OpenServices {
     await this.#close(held)
   }
 
-  /** Lets those of these services that are open witness the change of a record. Rejects with the first one's error. */
+  /**
+   * Lets those of these services that are open witness the change of a record. Rejects with the first one's error, and
+   * when one takes too long.
+   */
   async witness(
     services: Iterable<AnyService>,
     transaction: TableQueries,
     change: RecordChanged,
     by: Principal | undefined,
   ): Promise<void> {
-    for (const service of services) await this.#held.get(service)?.open.witness?.(transaction, change, by)
+    for (const service of services) {
+      const witnessed = this.#held.get(service)?.open.witness?.(transaction, change, by)
+      const late = `the service "${service.name}" had not witnessed a change after ${witnessDeadline / 1_000} seconds`
+      if (witnessed !== undefined) await within(Promise.resolve(witnessed), witnessDeadline, late)
+    }
   }
 
   /** What is degraded, by the names of services: what each says of it. */

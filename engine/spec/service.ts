@@ -53,8 +53,9 @@ export interface OpenService<S, V, W> {
    */
   configure(settings: S, views: W, configuration: ServiceConfiguration): Configured<V> | Promise<Configured<V>>
   /**
-   * Writes down that a stored record is changed, in the transaction of the change. Where it throws, the change is not
-   * made, and whoever asked for it is answered 503.
+   * Writes down that a stored record is changed, in the transaction of the change. Where it throws, or takes longer than 5
+   * seconds, the change is not made, and whoever asked for it is answered 503. It asks the database through `transaction`
+   * alone: what it asked otherwise would wait for the end of the transaction.
    */
   witness?(transaction: TableQueries, change: RecordChanged, by: Principal | undefined): Promise<void>
   /** What is degraded, in one line; undefined: nothing is. */

@@ -371,4 +371,27 @@ describe('services', () => {
     const unloaded = await found(', kitchn: {}, kitchen: { titel: x }, keepalive: { sse_interval: 5s, every: 1s }')
     expect(unloaded.map((line) => line.replace(/.*\[/, '['))).to.deep.equal(['[plugin]'])
   })
+
+  it('that never witness a change of a record keep it from being made, and nobody waiting', async () => {
+    const stuck = defineService({
+      name: 'stuck' as never,
+      summary: 'Never comes to an end.',
+      open: () => ({ configure: () => ({ view: {} as never }), witness: () => new Promise<void>(() => undefined) }),
+    })
+    await services.take(stuck)
+    mock.timers.enable({ apis: ['setTimeout'] })
+    try {
+      let refused: unknown
+      const change = { kind: 'create', type: 'team', name: 'staff' } as const
+      services.witness([stuck], {} as never, change, undefined).catch((error: unknown) => (refused = error))
+      await passed(4_999)
+      expect(refused).to.equal(undefined)
+      await passed(1)
+      await passed(0)
+      expect(refused).to.have.property('message', 'the service "stuck" had not witnessed a change after 5 seconds')
+    } finally {
+      mock.timers.reset()
+      await services.release(stuck)
+    }
+  })
 })
