@@ -19,6 +19,9 @@ export interface PlannedChange {
 /** Findings of one answer. */
 const mostFindings = 50
 
+/** Names that an address can hold (RFC 3986, section 5.2.4, takes "." and ".." out of it) and that every database keeps. */
+const storable = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}]{1,256}$/u
+
 /** The name of the record that a change is about. */
 export function nameOf(change: RecordChange): string {
   if (change.kind !== 'create') return change.name
@@ -37,6 +40,7 @@ export function planChange(
   const name = nameOf(change)
   const before = records.find((one) => one.type === type && one.name === name)
   refuseDeclared(change, name, before, files)
+  if (change.kind === 'create') refuseName(change.value['name'])
   const value = valueAfter(change, name, before)
   if (before?.value !== undefined && isDeepStrictEqual(value, before.value)) return undefined
   const now = Date.now()
@@ -70,6 +74,13 @@ function refuseDeclared(
     throw new GatewayError('name_taken', { reason: `There is a ${type} "${name}" already.` })
   if (kind !== 'create' && before === undefined)
     throw new GatewayError('not_found', {}, { message: `There is no ${type} "${name}".` })
+}
+
+/** Without a name a record is refused by its schema. */
+function refuseName(name: Json | undefined): void {
+  if (typeof name !== 'string' || storable.test(name)) return
+  const reason = 'must have 1 to 256 characters, none of them a control character, and cannot be "." or ".."'
+  throw new GatewayError('invalid_field', { param: 'name', reason })
 }
 
 /** The value of the record after a change; undefined: it is deleted. */

@@ -132,7 +132,7 @@ export interface RecordAccess {
    * Changes a stored record. The next configuration is built of the files as they run and checked, then the change is
    * written, then it goes live; only then it is answered. The exchange that asks stays in its own configuration. Rejects
    * with a `GatewayError`, and nothing was done: `not_found`, `declared_in_file`, `name_taken`, `in_use`, `stale_version`,
-   * `invalid_configuration` with every finding, or `store_unavailable`.
+   * `invalid_field`, `invalid_configuration` with every finding, or `store_unavailable`.
    * @param by who asks, for the services that witness it
    * @returns the record as it is now; undefined: it was deleted
    */

@@ -23,9 +23,17 @@ const schema = {
   },
 } as const
 
+const signSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name'],
+  properties: { name: { type: 'string', description: 'Whatever it says.' } },
+} as const
+
 declare module 'sluice' {
   interface Records {
     team: ConfigOf<typeof schema>
+    sign: ConfigOf<typeof signSchema>
   }
   interface Services {
     diary: { readonly entries: () => Promise<readonly { readonly line: string }[]> }
@@ -47,6 +55,9 @@ const team = defineRecord({
     if (people > 100) report(['size'], 'crowd', `${size} of ${people} people are too many`)
   },
 })
+
+/** Says nothing of its name. */
+const sign = defineRecord({ name: 'sign', summary: 'Signs.', place: 'signs', schema: signSchema })
 
 /** Writes down who changed what. */
 const diary = defineService({
@@ -108,7 +119,7 @@ const moody = defineProvider({
 export default definePlugin({
   name: 'teams',
   summary: 'Teams.',
-  records: [team],
+  records: [team, sign],
   services: [diary],
   stages: [ask],
   providers: [moody],

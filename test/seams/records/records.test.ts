@@ -183,6 +183,21 @@ describe('records of an outsider', function () {
       expect(gateway.house.live.status).to.deep.equal({ version })
     })
 
+    it('have names that addresses can hold', async () => {
+      for (const name of ['.', '..', '', 'a\u0000', 'a\nb', '\u0085', '\ud800', '\udc00a', '🐟'.repeat(257)]) {
+        const { status, value } = await call('POST', 'signs', { name })
+        const told = [status, value?.error?.code, (value?.error as Body | undefined)?.['param']]
+        expect(told, JSON.stringify(name)).to.deep.equal([422, 'invalid_field', 'name'])
+      }
+      expect(await names('signs')).to.deep.equal([])
+      for (const name of ['...', '.a', 'a/b ü%', '🐟'.repeat(256)]) {
+        const made = await call('POST', 'signs', { name })
+        expect(made.status, made.text).to.equal(201)
+        expect((await call('GET', `signs/${encodeURIComponent(name)}`)).value['name']).to.equal(name)
+        expect((await call('DELETE', `signs/${encodeURIComponent(name)}`)).status).to.equal(204)
+      }
+    })
+
     it('are listed page by page', async () => {
       for (const name of ['c', 'a', 'b']) await call('POST', 'teams', { name, model: 'echo' })
       const first = await call('GET', 'teams?limit=2&sort=-name')
