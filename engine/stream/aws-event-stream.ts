@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { GatewayError } from '../spec/error.ts'
 import type { Frame } from '../spec/source.ts'
+import { bufferOf } from './buffer-of.ts'
 import { ampleRoom, eventTooLarge, tooMuchInHand } from './in-hand.ts'
 import type { EventRoom } from './in-hand.ts'
 import { encodeFrame } from './sse.ts'
@@ -17,25 +18,42 @@ const checksum = 4
  */
 export class AwsEventStream implements Transform {
   readonly #room: EventRoom
-  #held: Buffer = Buffer.alloc(0)
+  /** The beginning of a message, in the pieces in which it came: they are joined once more of it can be told. */
+  #held: Uint8Array[] = []
+  #size = 0
+  /** Bytes that it takes until then. */
+  #needed = prelude
 
   constructor(room: EventRoom = ampleRoom) {
     this.#room = room
   }
 
   data(chunk: Uint8Array): Uint8Array | undefined {
-    let rest = this.#held.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.#held, chunk])
+    this.#size += chunk.length
+    if (this.#size < this.#needed) {
+      // A piece of somebody else's buffer would hold on to all of it.
+      this.#hold(Buffer.from(chunk))
+      return undefined
+    }
+    let rest = this.#held.length === 0 ? bufferOf(chunk) : Buffer.concat([...this.#held, chunk])
     let events = ''
+    this.#held = []
     for (;;) {
       const length = lengthOf(rest)
       if (length !== undefined && length > this.#room.limit) throw eventTooLarge(this.#room)
+      this.#needed = length ?? prelude
       if (length === undefined || rest.length < length) break
       events += encodeFrame(frameOf(rest.subarray(0, length)))
       rest = rest.subarray(length)
     }
-    if (this.#room.hold?.resize(rest.length) === false) throw tooMuchInHand()
-    this.#held = rest
+    this.#size = rest.length
+    this.#hold(Buffer.from(rest))
     return events === '' ? undefined : Buffer.from(events)
+  }
+
+  #hold(piece: Uint8Array): void {
+    if (this.#room.hold?.resize(this.#size) === false) throw tooMuchInHand()
+    if (piece.length > 0) this.#held.push(piece)
   }
 }
 

@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { AwsEventStream, FrameDecoder, Hold, byteBudget } from '../../../engine/kit.ts'
@@ -87,5 +88,32 @@ describe('AWS event streams', () => {
       code: 'overloaded',
     })
     expect(framesOf([message], new AwsEventStream(tight))).to.have.length(1)
+  })
+
+  it('are joined from their pieces with work that grows with their size alone', () => {
+    const message = awsMessage({ ':event-type': 'image' }, { data: 'x'.repeat(256 * 1024) })
+    const pieces = Array.from({ length: Math.ceil(message.length / 256) }, (_, at) =>
+      message.subarray(at * 256, (at + 1) * 256),
+    )
+    let joined = 0
+    const join = mock.method(Buffer, 'concat', (parts: readonly Uint8Array[]) => {
+      const size = parts.reduce((sum, { length }) => sum + length, 0)
+      const whole = Buffer.alloc(size)
+      let at = 0
+      for (const part of parts) {
+        whole.set(part, at)
+        at += part.length
+      }
+      joined += size
+      return whole
+    })
+    try {
+      const stream = new AwsEventStream()
+      const events = pieces.flatMap((piece) => stream.data(piece) ?? [])
+      expect(events).to.have.length(1)
+    } finally {
+      join.mock.restore()
+    }
+    expect(joined).to.be.below(3 * message.length)
   })
 })
