@@ -2,35 +2,6 @@ import { mapMembers } from '../spec/json.ts'
 import type { LogRow } from '../spec/store.ts'
 import type { RequestsTable } from './tables.ts'
 
-/** The columns of the request log, in the order in which a row's values are written down. */
-export const columns = [
-  'id',
-  'at',
-  'type',
-  'key_id',
-  'requested',
-  'model',
-  'provider',
-  'protocol',
-  'upstream_protocol',
-  'stream',
-  'status',
-  'result',
-  'error',
-  'attempts',
-  'input_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-  'output_tokens',
-  'reasoning_tokens',
-  'cost_micros',
-  'first_byte',
-  'duration',
-  'reference',
-  'parent',
-  'metadata',
-] as const satisfies readonly (keyof RequestsTable)[]
-
 /** A row as it is kept: what a client or a provider may have put into it goes through `scrub`. */
 export function requestOf(row: LogRow, scrub: (text: string) => string): RequestsTable {
   return {

@@ -10,7 +10,6 @@ import BetterSqlite from 'better-sqlite3'
 import Koa from 'koa'
 import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
-import { columns } from '../../engine/store/log-columns.ts'
 import { schema } from '../../plugins/protocols/chat/schema.ts'
 
 interface Answer {
@@ -18,6 +17,12 @@ interface Answer {
   readonly model: string
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number }
 }
+
+/** The columns of the request log. */
+const columns = (
+  'id,at,type,key_id,requested,model,provider,protocol,upstream_protocol,stream,status,result,error,attempts,input_tokens,' +
+  'cache_read_tokens,cache_write_tokens,output_tokens,reasoning_tokens,cost_micros,first_byte,duration,reference,parent,metadata'
+).split(',')
 
 /** Rows that are written together. */
 const batch = 200
@@ -70,7 +75,7 @@ function rowOf(id: string, key: string, model: string, answer: Answer, took: num
   const metadata = JSON.stringify({ times: { call: took }, upstream_id: answer.id, upstream_model: answer.model })
   const cost = input + 2 * output
   const served = [model, model, 'mock', 'chat', 'chat', 0, res.statusCode, 'completed', null, 1]
-  return [id, Date.now(), 'chat', key, ...served, input, 0, 0, output, 0, cost, null, took | 0, null, metadata]
+  return [id, Date.now(), 'chat', key, ...served, input, 0, 0, output, 0, cost, null, took | 0, null, null, metadata]
 }
 
 function bodyOf(request: IncomingMessage): Promise<Buffer> {

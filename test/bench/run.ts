@@ -132,12 +132,13 @@ async function load(
   )
   let output = ''
   child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const over = new Promise((resolve) => child.on('close', resolve))
   await pause(scenario.ramp * 1000)
   const from = cpuMicros(pid)
   await pause(scenario.seconds * 1000 - 60)
   const spent = (cpuMicros(pid) - from) * (scenario.seconds / (scenario.seconds - 0.06))
   const grown = residentMb(pid) - before
-  await new Promise((resolve) => child.on('close', resolve))
+  await over
   const result = JSON.parse(output) as Load
   const units = scenario.unit === 'request' ? result.reqs : result.chunk_us.n
   return {
