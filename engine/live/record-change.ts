@@ -6,7 +6,7 @@ import { flat, nested, storedName } from '../config/stored-records.ts'
 import { GatewayError } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
-import type { RecordChange } from '../spec/record.ts'
+import type { AnyRecord, RecordChange } from '../spec/record.ts'
 import type { RecordWrite, StoredRecord, StoredRecords } from '../store/records.ts'
 import type { Configuration } from './configuration.ts'
 
@@ -41,7 +41,7 @@ export function planChange(
   const before = records.find((one) => one.type === type && one.name === name)
   refuseDeclared(change, name, before, files)
   if (change.kind === 'create') refuseName(change.value['name'])
-  const value = valueAfter(change, name, before)
+  const value = valueAfter(change, name, before, files.registry.records.get(type))
   if (before?.value !== undefined && isDeepStrictEqual(value, before.value)) return undefined
   const now = Date.now()
   const record = value && {
@@ -80,19 +80,57 @@ function refuseDeclared(
 function refuseName(name: Json | undefined): void {
   if (typeof name !== 'string' || storable.test(name)) return
   const reason = 'must have 1 to 256 characters, none of them a control character, and cannot be "." or ".."'
-  throw new GatewayError('invalid_field', { param: 'name', reason })
+  refuseField('name', reason)
 }
 
 /** The value of the record after a change; undefined: it is deleted. */
-function valueAfter(change: RecordChange, name: string, before: StoredRecord | undefined): JsonObject | undefined {
-  if (change.kind === 'create') return change.value
+function valueAfter(
+  change: RecordChange,
+  name: string,
+  before: StoredRecord | undefined,
+  known: AnyRecord | undefined,
+): JsonObject | undefined {
+  if (change.kind === 'create') return belowConfig(known, change.value)
   const { type, version } = change
   if (version !== undefined && version !== before?.version)
     throw new GatewayError('stale_version', { type, name, version: before?.version })
   if (change.kind === 'delete') return undefined
-  const after = merged(before?.value ?? { name }, change.patch) as JsonObject
-  if (after['name'] !== name) throw new GatewayError('invalid_field', { param: 'name', reason: 'cannot change' })
+  const { value = { name } } = before ?? {}
+  // A row may hold fields in both places; as a record is read, the ones beside `config` count.
+  const kept = known && fieldsBeside(value).length > 0 ? belowConfig(known, flat(known, value)) : value
+  const after = merged(kept, belowConfig(known, change.patch)) as JsonObject
+  if (after['name'] !== name) refuseField('name', 'cannot change')
   return after
+}
+
+/**
+ * A body with the fields that follow its `type` below `config`, wherever it has them. One that stands in both places, or
+ * below `config` and belongs beside it, is refused: it would be lost.
+ */
+function belowConfig(type: AnyRecord | undefined, body: JsonObject): JsonObject {
+  if (type?.typed === undefined) return body
+  const { name, type: word, config, ...rest } = body
+  const fields = fieldsBeside(body)
+  if (fields.length === 0 && (config === undefined || config === null)) return body
+  if (config !== undefined && !isObject(config)) refuseField('config', 'must be an object')
+  const twice = Object.keys(config ?? {}).find(
+    (field) => field === 'name' || field === 'type' || fields.includes(field),
+  )
+  if (twice !== undefined)
+    refuseField(`config.${twice}`, fields.includes(twice) ? 'stands beside "config", too' : 'belongs beside "config"')
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(word === undefined ? {} : { type: word }),
+    config: { ...config, ...rest },
+  }
+}
+
+function fieldsBeside(body: JsonObject): string[] {
+  return Object.keys(body).filter((field) => !['name', 'type', 'config'].includes(field))
+}
+
+function refuseField(param: string, reason: string): never {
+  throw new GatewayError('invalid_field', { param, reason })
 }
 
 /** A value with a patch applied (JSON Merge Patch, RFC 7396). */

@@ -198,6 +198,28 @@ describe('records of an outsider', function () {
       }
     })
 
+    it('have the fields of their type in one place, wherever a body has them', async () => {
+      const made = await call('POST', 'providers', { name: 'plain', type: 'moody', mood: 'calm' })
+      expect([made.status, made.value['config']]).to.deep.equal([201, { mood: 'calm' }])
+      const config = async (patch: object) => (await call('PATCH', 'providers/plain', patch)).value['config']
+      expect(await config({ config: { mood: 'glad' } })).to.deep.equal({ mood: 'glad' })
+      expect(await config({ mood: 'calm' })).to.deep.equal({ mood: 'calm' })
+      const { query } = gateway.house.database
+      const value = JSON.stringify({ name: 'plain', type: 'moody', mood: 'old' })
+      await query.updateTable('records').set({ value }).where('name', '=', 'plain').execute()
+      expect(await config({ config: { mood: 'new' } })).to.deep.equal({ mood: 'new' })
+      expect(await config({ mood: null })).to.deep.equal({ mood: 'good' })
+      const refused = (body: object) => refusal('PATCH', 'providers/plain', body)
+      expect(await refused({ mood: 'a', config: { mood: 'b' } })).to.equal(
+        '422 invalid_field: config.mood stands beside "config", too.',
+      )
+      expect(await refused({ config: { type: 'echo' } })).to.equal(
+        '422 invalid_field: config.type belongs beside "config".',
+      )
+      expect(await refused({ config: 5 })).to.equal('422 invalid_field: config must be an object.')
+      expect((await call('DELETE', 'providers/plain')).status).to.equal(204)
+    })
+
     it('are listed page by page', async () => {
       for (const name of ['c', 'a', 'b']) await call('POST', 'teams', { name, model: 'echo' })
       const first = await call('GET', 'teams?limit=2&sort=-name')
