@@ -21,8 +21,9 @@ export interface Dialing {
 }
 
 /**
- * Opens a WebSocket to an upstream. Redirects are never followed. It closes when `scope` is aborted before somebody has
- * attached to it, and with the end of the exchange.
+ * Opens a WebSocket to an upstream. Redirects are never followed. It closes with the end of the exchange. Until somebody
+ * has attached to it, it also closes when `scope` is aborted, and when another one of this `scope` is attached to instead,
+ * as after a try that failed. Who wants several attaches to them in one go.
  * Rejects with `upstream_unreachable`, `upstream_timeout`, `upstream_refused_key` (401, 403), or `upstream_error` with
  * the status of its refusal as a tag.
  */
@@ -34,7 +35,10 @@ export async function dial(dialing: Dialing, { inHand, log }: Pick<Host, 'inHand
   const options = { headers, followRedirects: false, perMessageDeflate: false, maxPayload: limits.message }
   const socket = new WebSocket(url, [...protocols], { ...options, handshakeTimeout: timeout })
   const leg = await opened(socket, () => new SocketLeg(socket, limits, inHand), dialing)
-  const forget = scope.onAbort(() => leg.close(1001))
+  const leave = () => leg.close(1001)
+  const forget = scope.onAbort(leave)
+  const others = waiting.get(scope) ?? new Set()
+  waiting.set(scope, others.add(leave))
   scope.onEnd?.(() => socket.terminate())
   const pulse = new Pulse(socket)
   const beating = setInterval(() => pulse.beat(), limits.beat).unref()
@@ -44,6 +48,11 @@ export async function dial(dialing: Dialing, { inHand, log }: Pick<Host, 'inHand
     protocol: socket.protocol,
     attach(sink: LegSink) {
       forget()
+      others.delete(leave)
+      queueMicrotask(() => {
+        for (const other of others) other()
+        others.clear()
+      })
       const closed = async (code: number, reason: Buffer) => sink.closed(code, reason.toString(), leg.error)
       socket.once('close', (code: number, reason: Buffer) => {
         closed(code, reason).catch((error: unknown) => log.error({ err: error }, 'the end of a socket was not heard'))
@@ -61,6 +70,9 @@ export async function dial(dialing: Dialing, { inHand, log }: Pick<Host, 'inHand
     },
   }
 }
+
+/** Closes the sockets of an exchange that nobody has attached to. */
+const waiting = new WeakMap<Dialing['scope'], Set<() => void>>()
 
 /** Resolves once a socket is open, with what `made` makes of it before anything of it can be missed. */
 function opened<T>(socket: WebSocket, made: () => T, { model, scope }: Dialing): Promise<T> {

@@ -10,8 +10,8 @@ declare module 'sluice' {
 
 const protocol = 'acme-live'
 
-/** What is waited for between the upstream's socket and the client's. */
-export const gate: { open: Promise<void> | undefined } = { open: undefined }
+/** What is waited for between the upstream's socket and the client's, and the model whose socket is not taken then. */
+export const gate: { open: Promise<void> | undefined; shut: string | undefined } = { open: undefined, shut: undefined }
 
 /** How sessions ended, for the test that runs this. */
 export const ended: Outcome[] = []
@@ -89,6 +89,8 @@ const open = defineStage({
       const upstream = await provider.provider.dial?.({ ...call, query: ingress.query, timeout: 60_000 })
       if (!upstream) throw new Error('this provider opens no sockets')
       await gate.open
+      if (gate.shut === model.name)
+        throw new GatewayError('upstream_error', { model: model.name }, { tags: ['connect'] })
       // Nobody may say this to the upstream.
       const up = (bytes: Buffer) => (bytes.includes('forbidden') ? undefined : unspoiled(bytes))
       return { reply: { status: 101, headers: {}, body: joined(upstream, { up, down: unspoiled }) } }

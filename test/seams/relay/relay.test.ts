@@ -19,7 +19,7 @@ describe('seams/relay', () => {
   let gateway: Gateway
   /** What the plugin remembers: it can be imported where a gateway runs. */
   let ended: Outcome[]
-  let gate: { open: Promise<void> | undefined }
+  let gate: { open: Promise<void> | undefined; shut: string | undefined }
   const start = async (settings: GatewaySettings = {}) => {
     gateway = await startGateway({
       plugins: [join(here, 'plugin.ts')],
@@ -38,7 +38,7 @@ describe('seams/relay', () => {
       ...settings,
     })
     ;({ ended, gate } = await import('./plugin.ts'))
-    gate.open = undefined
+    gate.open = gate.shut = undefined
     ended.length = 0
   }
   const narrow = 'sk-narrow-0123456789abcdef0123456789abcdef'
@@ -153,6 +153,19 @@ describe('seams/relay', () => {
       client.socket.close(1000)
       expect(await outcome()).to.include({ result: 'completed' })
       await upstream.when(() => upstream.connections === 0)
+    })
+
+    it('closes the socket of a try that failed once the next one serves', async () => {
+      await start()
+      gate.shut = 'm'
+      const client = await connect(gateway, '/talk?model=m,other')
+      expect(await client.next()).to.equal('second')
+      expect((await (await session()).closed).code).to.equal(1001)
+      expect(ended).to.have.length(0)
+      client.socket.send('still here')
+      await second.when(() => second.sessions[0]?.heard.length === 1)
+      client.socket.close(1000)
+      expect(await outcome()).to.include({ result: 'completed' })
     })
 
     const refused: Readonly<Record<string, readonly [path: string, number | undefined, number, string]>> = {
