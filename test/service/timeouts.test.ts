@@ -74,7 +74,7 @@ describe('how long a provider may take', () => {
     const codec = { protocol: 'chat', operation: 'generate' }
     const run = call.build({ limit: 99 }, {
       catalog: { settings: { resilience: { timeouts } } },
-      codec: () => codec,
+      upstreamCodec: () => codec,
     } as unknown as Host)
     const provider = {
       send(sent: Call) {
