@@ -45,12 +45,20 @@ describe('a service of an outsider', function () {
     const rows = await gateway.house.database.rows<{ spent: number; held: number }>('select spent, held from purse')
     return rows.map(({ spent, held }) => ({ spent, held }))
   }
-  /** What is told of each credit that was settled: the end of its note, and whether it was spent. */
-  const entries = async () => {
-    await gateway.house.flush()
-    const statement = 'select id, credits from purse_entries order by id'
-    const rows = await gateway.house.database.rows<{ id: string; credits: number }>(statement)
-    return rows.map(({ id, credits }) => `${id.split(' ')[1]}: ${credits}`)
+  /**
+   * What is told of each credit that was settled: the end of its note, and whether it was spent.
+   * A row is appended after the purse has changed, so that it is waited for.
+   */
+  const entries = async (count: number) => {
+    const told: string[] = []
+    await until(async () => {
+      await gateway.house.flush()
+      const statement = 'select id, credits from purse_entries order by id'
+      const rows = await gateway.house.database.rows<{ id: string; credits: number }>(statement)
+      told.splice(0, told.length, ...rows.map(({ id, credits }) => `${id.split(' ')[1]}: ${credits}`))
+      return told.length >= count
+    })
+    return told
   }
   /** Sets the section, and says what is wrong with it. */
   const limits = async (limits: object) => {
@@ -76,7 +84,7 @@ describe('a service of an outsider', function () {
       expect(statuses.filter((status) => status === 200)).to.have.length(5)
       expect(statuses.filter((status) => status === 429)).to.have.length(15)
       await settled(5)
-      expect(await entries()).to.deep.equal(Array.from({ length: 5 }, () => 'all: 1'))
+      expect(await entries(5)).to.deep.equal(Array.from({ length: 5 }, () => 'all: 1'))
     })
 
     it('gives back what a request took that failed, and at a failed try before the next one begins', async () => {
@@ -92,7 +100,7 @@ describe('a service of an outsider', function () {
       expect(await statusOf('/acme/tried')).to.equal(200)
       await settled(1)
       expect(heldAt).to.deep.equal([1])
-      expect((await entries()).sort()).to.deep.equal(['all: 0', 'first: 0', 'second: 1'])
+      expect((await entries(3)).sort()).to.deep.equal(['all: 0', 'first: 0', 'second: 1'])
     })
 
     it('shares its count with exchanges of an older configuration, and of an older declaration', async () => {
