@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { fold, mapJson, mapText, parseVerbatim, unfold } from '../../../engine/kit.ts'
 import type { GenerateEvent, Json, JsonObject } from '../../../engine/index.ts'
 import { replies } from '../../golden/arbitrary-replies.ts'
+import { parseJson } from '../../../engine/json/parse.ts'
 
 const hide = (text: string) => text.replaceAll('hunter2', '***')
 const start = { type: 'start' } as const
@@ -138,8 +139,8 @@ describe('mapText', () => {
     fc.assert(
       fc.property(inputs, cuts, (input, at) => {
         const given = textOf(mapped(call(pieces(input, at), 'function')))
-        const before = JSON.parse(input) as { b: string; c: Json }
-        const after = JSON.parse(given) as { b: string; c: Json }
+        const before = parseJson(input) as { b: string; c: Json }
+        const after = parseJson(given) as { b: string; c: Json }
         expect(after.c).to.deep.equal(before.c)
         expect(given).to.include('1.0')
         expect(after.b).to.include('***').and.not.include('hunter')

@@ -2,9 +2,10 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { putMembers } from '../../../engine/kit.ts'
 import type { JsonObject } from '../../../engine/index.ts'
+import { parseJson } from '../../../engine/json/parse.ts'
 
 const put = (text: string, added: JsonObject) =>
-  putMembers(Buffer.from(text), JSON.parse(text) as JsonObject, added).toString()
+  putMembers(Buffer.from(text), parseJson(text) as JsonObject, added).toString()
 
 describe('members put into the text of an object', () => {
   it('stand before the others where there were none of their name', () => {
@@ -39,7 +40,7 @@ describe('members put into the text of an object', () => {
         fc.pre(all.length > 0)
         const text = `{${all.join(',')}}`
         const result = put(text, { put: { in: true } })
-        expect(JSON.parse(result)).to.deep.equal({ ...(JSON.parse(text) as JsonObject), put: { in: true } })
+        expect(parseJson(result)).to.deep.equal({ ...(parseJson(text) as JsonObject), put: { in: true } })
         for (const one of texts) expect(result).to.contain(one.trim())
       }),
     )

@@ -5,6 +5,7 @@ import { cutMembers, pasteMembers, pasteOver } from '../../../engine/http/member
 import { GatewayError } from '../../../engine/spec/error.ts'
 import { BytesBody } from '../../../engine/stream/body.ts'
 import { scanJson, spliceString } from '../../../engine/http/scan.ts'
+import { parseJson } from '../../../engine/json/parse.ts'
 
 const options = { fields: new FieldNames(['model', 'stream', 'routing']), members: 1_000 }
 const scanBytes = (bytes: Buffer) => {
@@ -103,8 +104,8 @@ describe('scanJson', () => {
         const bytes = Buffer.from(JSON.stringify(body, null, 1))
         const { token } = scanBytes(bytes)
         if (!token) throw new Error('the token was not found')
-        expect(JSON.parse(spliceString(new BytesBody(bytes), token, next).bytes?.toString() ?? '')).to.deep.equal({
-          ...JSON.parse(bytes.toString()),
+        expect(parseJson(spliceString(new BytesBody(bytes), token, next).bytes?.toString() ?? '')).to.deep.equal({
+          ...(parseJson(bytes.toString()) as object),
           model: next,
         })
       }),
@@ -145,8 +146,8 @@ describe('cutMembers', () => {
         const { type, lane, stream: _, ...others } = value
         const text = JSON.stringify({ ...others, ...(type === undefined ? {} : { type }), lane }, null, indent)
         const { body } = scan(pasted(text))
-        expect(body).to.deep.equal(JSON.parse(JSON.stringify({ stream: true, ...others })))
-        expect(cut(text).members).to.deep.equal(JSON.parse(JSON.stringify({ type, lane })))
+        expect(body).to.deep.equal(parseJson(JSON.stringify({ stream: true, ...others })))
+        expect(cut(text).members).to.deep.equal(parseJson(JSON.stringify({ type, lane })))
       }),
     )
   })

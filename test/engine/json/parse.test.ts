@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { parseJson, parseVerbatim, parsedJson, parsedObject } from '../../../engine/json/parse.ts'
@@ -43,7 +45,10 @@ describe('parseJson', () => {
       fc.property(fc.json(), fc.nat(), junk, fc.boolean(), (json, place, inserted, strictly) => {
         const at = place % (json.length + 1)
         const text = json.slice(0, at) + inserted + json.slice(at)
-        expect(outcome(strictly ? strict : parseJson, text), text).to.deep.equal(outcome(JSON.parse, text))
+        const read = outcome(strictly ? strict : parseJson, text)
+        // What V8 read before may have it read a key of this text wrongly; in a realm of its own it has read nothing.
+        if (!isDeepStrictEqual(read, outcome(JSON.parse, text)))
+          expect(JSON.stringify(read), text).to.equal(JSON.stringify(outcome(parseApart, text)))
       }),
       { numRuns: 5_000 },
     )
@@ -241,6 +246,16 @@ describe('parseVerbatim', () => {
 function strict(text: string): unknown {
   const read = parseJson(`[{"\\u0061":${text}}]`) as readonly [{ a: unknown }]
   return read[0].a
+}
+
+/** `JSON.parse` in a realm where no text has been read. */
+function parseApart(text: string): unknown {
+  const parse = runInNewContext('JSON.parse') as (text: string) => unknown
+  try {
+    return parse(text)
+  } catch {
+    throw new SyntaxError('The text is not JSON.')
+  }
 }
 
 function outcome(parse: (text: string) => unknown, text: string): unknown {
