@@ -80,3 +80,6 @@ export { fitting, holds, isPattern } from './spec/model-pattern.ts'
 export { duration, durationSchema, isDuration, printDuration } from './spec/duration.ts'
 export { didYouMean } from './config/suggest.ts'
 export { moduleBeside } from './workers/module-beside.ts'
+
+// Commands: what they print
+export { columns, count, printJson, wrap } from './cli/text.ts'

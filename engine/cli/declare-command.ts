@@ -1,6 +1,6 @@
 import { Argument, Option } from 'commander'
 import type { Command } from 'commander'
-import type { AnyCommand } from '../spec/command.ts'
+import type { AnyCommand, OptionWords } from '../spec/command.ts'
 import type { Json } from '../spec/json.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 
@@ -25,7 +25,7 @@ export function declareCommand(
   }
   const words = command.name.split(' ')
   const [group = '', word = group] = words
-  const parent = words.length > 1 ? groupOf(program, group) : program
+  const parent = words.length > 1 ? groupOf(program, group, command) : program
   const declared = parent.command(word).description(command.summary)
   for (const name of command.arguments) {
     const { type, description } = properties[name] ?? {}
@@ -33,7 +33,8 @@ export function declareCommand(
     declared.addArgument(new Argument(required.includes(name) ? `<${text}>` : `[${text}]`, description))
   }
   const options = Object.entries(properties).filter(([name]) => !command.arguments.includes(name))
-  for (const [name, field] of options) declared.addOption(optionOf(name, field))
+  for (const [name, field] of options)
+    declared.addOption(optionOf(name, field, command.words[name]).makeOptionMandatory(required.includes(name)))
   declared.action(async function (this: Command, ...given: unknown[]) {
     const all = this.optsWithGlobals<CommonOptions & Record<string, Json | undefined>>()
     const named = options.map(([name]) => [name, all[camelCase(name)]] as const)
@@ -44,15 +45,20 @@ export function declareCommand(
   })
 }
 
-function groupOf(program: Command, name: string): Command {
-  const known = program.commands.find((command) => command.name() === name)
-  return known ?? program.command(name).description(`Commands that begin with "${name}".`)
+function groupOf(program: Command, name: string, { group }: AnyCommand): Command {
+  const made = program.commands.find((command) => command.name() === name) ?? program.command(name)
+  const unsaid = `Commands that begin with "${name}".`
+  return [unsaid, ''].includes(made.description()) ? made.description(group ?? unsaid) : made
 }
 
-function optionOf(name: string, { type, description, default: usual, enum: values }: Field): Option {
-  const flag = `--${name.replaceAll('_', '-')}`
-  const value = type === 'boolean' ? '' : type === 'array' ? ` <${name}...>` : ` <${name}>`
-  const option = new Option(flag + value, description)
+function optionOf(
+  name: string,
+  { type, description, default: usual, enum: values }: Field,
+  { short, value = name }: OptionWords = {},
+): Option {
+  const flags = `${short === undefined ? '' : `-${short}, `}--${name.replaceAll('_', '-')}`
+  const given = type === 'boolean' ? '' : type === 'array' ? ` <${value}...>` : ` <${value}>`
+  const option = new Option(flags + given, description)
   if (values) option.choices(values)
   return usual === undefined ? option : option.default(usual)
 }

@@ -53,7 +53,7 @@ async function reference(
 }
 
 /** Every command, those of plugins too. */
-function programOf({ commands }: Registry, terminal: Terminal): Command {
+export function programOf({ commands }: Registry, terminal: Terminal): Command {
   const exit = () => undefined
   const program = makeProgram({ ...terminal, environment: {} }, exit)
   for (const command of commands.values()) declareCommand(program, command, terminal, exit)

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
 import type { Environment } from '../config/interpolate.ts'
+import type { Style } from '../spec/command.ts'
 
 /** Where a command reads its surroundings and writes what it has to say. */
 export interface Terminal {
@@ -17,8 +18,6 @@ export interface Terminal {
   /** Aborts when whoever read standard output, such as `head`, has gone: no failure, and no reason to go on for ever. */
   readonly unread?: AbortSignal
 }
-
-export type Style = 'bold' | 'dim' | 'green' | 'red'
 
 /** Options that every command has. */
 export interface CommonOptions {

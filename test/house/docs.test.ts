@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path'
 import { expect } from 'chai'
 import { checkFile } from '../../engine/cli/check-file.ts'
 import { findings } from '../../engine/cli/codes.ts'
-import { makeProgram } from '../../engine/cli/program.ts'
+import { programOf } from '../../engine/cli/list.ts'
 import { referencePages } from '../../engine/cli/reference/pages.ts'
 import { schemaFiles } from '../../engine/cli/schema.ts'
 import type { Terminal } from '../../engine/cli/terminal.ts'
@@ -45,18 +45,14 @@ describe('the documentation', () => {
   })
 
   it('has a current reference (npm run docs)', async () => {
-    const pages = referencePages(
-      await registry(),
-      makeProgram(silent, () => undefined),
-    )
+    const known = await registry()
+    const pages = referencePages(known, programOf(known, silent))
     expect(outdated(pages, 'docs/reference')).to.deep.equal([])
   })
 
   it('has no page of the reference that nothing generates', async () => {
-    const pages = referencePages(
-      await registry(),
-      makeProgram(silent, () => undefined),
-    )
+    const known = await registry()
+    const pages = referencePages(known, programOf(known, silent))
     const names = (await readFolder(join(root, 'docs/reference'))).files.map((path) =>
       path.slice(join(root, 'docs/reference/').length),
     )

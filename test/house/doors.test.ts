@@ -21,14 +21,14 @@ const promised = {
       Flaw Flow Format Frame Framing FunctionTool GenerateEvent GenerateReply GenerateRequest Given Gives Head Held
       HeldBody Hidden Host HostStatus ImagePart Ingress Input Item Job Jobs Json JsonObject KeyValue Keys Leg
       LegSink LogRow Logprob Look Loss MediaSource Message Meter Metered Mistake ModelRecord NeutralAnswer Offer
-      Offering OpaqueItem OpaquePart OpaqueTool OpenProvider OpenService Operation Operations Outcome Part Plugin
+      Offering OpaqueItem OpaquePart OpaqueTool OpenProvider OpenService Operation Operations OptionWords Outcome Part Plugin
       PredicateQuestion Pricing Principal PrintTarget Printed Protocol Provider ProviderParts Reasoning
       ReasoningWish RecordAccess RecordChange RecordChanged RecordName
       RecordParts RecordReport RecordView Records RefusalPart Relaying Reply ReplyBody ReplyOf Report
       RequestOf Rest Restore Retry Run Scope ScoreQuestion Seal Search SearchLocation SearchWish SearchedPage
       ServerSettings ServiceConfiguration ServiceHost ServiceMigration ServiceName ServiceParts Services Session
       Settle Settled Sink SlotField SlotFields SlotName SlotParts Slots SocketDialect SocketWriter Source SqlDialect
-      StageBody StageParts StopReason StreamGuard TableQueries Tables Target TextPart Timing Told ToldAttempt
+      StageBody StageParts StopReason StreamGuard Style TableQueries Tables Target TextPart Timing Told ToldAttempt
       ToldCall ToldEnd ToldError ToldExchange ToldReload ToldStage Tool ToolCall ToolChoice ToolRef ToolResult
       TraceContext Traits Units Unshown Upstream UpstreamAddress UpstreamAnswer UpstreamCodec Usage Used Views Vote
       WholeReply`,
@@ -37,13 +37,13 @@ const promised = {
     values: `
       AwsEventStream BytesBody CustomInput FieldNames Fold FormReader FrameDecoder Hold PairedCalls StreamEnds
       Telling WholeFrames addressOf ampleRoom answerHold answering asGatewayError asText asking baseUrl bufferOf
-      byteBudget callable collect customInput cutMembers dial didYouMean duration durationSchema encodeFrame errors
+      byteBudget callable collect columns count customInput cutMembers dial didYouMean duration durationSchema encodeFrame errors
       eventRoom eventTooLarge failed fieldAt fitting flatName fold giveBack holds isDuration isLent isObject
       isPattern isVirtual joined legalCallId mapJson mapMembers mapText mapTexts moduleBeside openUpstream
       orderedObject packSeal parseJson parseVerbatim parsedJson parsedObject passedOn pasteMembers pasteOver peek
-      printDuration pull putMembers replyJson requireChosen requirement restored scanJson scrubbedFailure sealPrefix
+      printDuration printJson pull putMembers replyJson requireChosen requirement restored scanJson scrubbedFailure sealPrefix
       searchInWords searchWish speaksToClients speaksToUpstreams spliceField spliceMember spliceString spliced
-      through tooMuchInHand toolNames toolsByName unfold unpackSeal unsaid upstreamProperties virtualModels word`,
+      through tooMuchInHand toolNames toolsByName unfold unpackSeal unsaid upstreamProperties virtualModels word wrap`,
     types: `
       CallAnswer ClientHeaders Cut Dialing EventRoom FindTool Form FormFile Passed Passing Question ScanOptions
       ScannedJson SchemaError SearchFields TextChange ToolNames Transform UpstreamParts UpstreamSettings Verbatim

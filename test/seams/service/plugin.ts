@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { GatewayError, Refusal, defineCommand, definePlugin, defineService, defineStage, noConfig } from 'sluice'
+import { columns, count } from 'sluice/kit'
 
 /** What an API key may still spend, and who is inside. */
 interface Purse {
@@ -178,10 +179,33 @@ const show = defineCommand({
   },
 })
 
+const list = defineCommand({
+  name: 'purse list',
+  summary: 'List the API keys that have spent something.',
+  group: 'Look into purses.',
+  options: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['least'],
+    properties: {
+      least: { type: 'integer', minimum: 1, description: 'Only those that have spent so much.' },
+      sum: { type: 'boolean', default: false, description: 'How many there are.' },
+    },
+  } as const,
+  words: { least: { short: 'l', value: 'credits' }, sum: { short: 's' } },
+  uses: ['purse'],
+  async run({ least, sum }, services, { out, style }) {
+    const rows = await services.purse.spent(least)
+    const shown = [['key', 'spent'], ...rows.map((row) => [row.key_id, String(row.spent)])]
+    out(sum ? style('bold', count(rows.length, 'key')) : columns(shown))
+    return 0
+  },
+})
+
 export default definePlugin({
   name: 'purse',
   summary: 'Credits of API keys.',
   services: [purse],
   stages: [hold, enter, gate],
-  commands: [show],
+  commands: [show, list],
 })

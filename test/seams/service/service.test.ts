@@ -138,7 +138,8 @@ describe('a service of an outsider', function () {
         const said: string[] = []
         const tell = (text: string) => said.push(text)
         const { folder } = gateway
-        const terminal = { environment: {}, folder, interactive: false, out: tell, error: tell, style: String }
+        const style = (format: string, text: string) => `${format} ${text}`
+        const terminal = { environment: {}, folder, interactive: false, out: tell, error: tell, style }
         const status = await run(['--config', 'sluice.yaml', ...words], terminal)
         return { status, said: said.join('\n') }
       }
@@ -158,6 +159,11 @@ describe('a service of an outsider', function () {
       const { said } = await say('--help')
       expect(said).to.include('purse').and.include('serve')
       expect((await say('purse', 'show', '--help')).said).to.include('--at-least <at_least>')
+      expect((await say('purse', 'list', '-l', '1')).said).to.equal('key        spent\nfile:test  1')
+      expect(await say('purse', 'list', '-sl', '1')).to.deep.equal({ status: 0, said: 'bold 1 key' })
+      expect((await say('purse', 'list')).status).to.equal(2)
+      expect((await say('purse', 'list', '--help')).said).to.include('-l, --least <credits>')
+      expect((await say('purse', '--help')).said).to.include('Look into purses.')
     })
 
     it('frees a place before a slow end', async () => {
