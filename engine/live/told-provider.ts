@@ -58,9 +58,9 @@ async function dialTold(dial: (dial: Dial) => Promise<Dialed>, asked: Dial, call
       dialed.attach({
         message: (bytes, binary) => sink.message(bytes, binary),
         drained: () => sink.drained(),
-        closed(code, reason) {
+        closed(code, reason, error) {
           over.ended()
-          return sink.closed(code, reason)
+          return sink.closed(code, reason, error)
         },
       }),
   }

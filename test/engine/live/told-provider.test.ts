@@ -2,7 +2,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { expect } from 'chai'
 import { toldProvider } from '../../../engine/live/told-provider.ts'
 import { GatewayError } from '../../../engine/spec/error.ts'
-import type { Call, Offer, Provider } from '../../../engine/spec/provider.ts'
+import type { LegSink } from '../../../engine/spec/leg.ts'
+import type { Call, Dial, Offer, Provider } from '../../../engine/spec/provider.ts'
 import type { Sink } from '../../../engine/spec/source.ts'
 import type { ToldCall } from '../../../engine/spec/telling.ts'
 import { TestScope } from '../pipeline/stubs.ts'
@@ -14,6 +15,7 @@ class Own implements Provider {
   readonly #name = 'own'
   readonly calls: Call[] = []
   sink: Sink | undefined
+  leg: LegSink | undefined
   readonly answer = {
     async *generate() {
       yield { type: 'start', model: 'm' } as const
@@ -34,6 +36,14 @@ class Own implements Provider {
       },
     }
     return Promise.resolve({ status: 200, headers: { name: this.#name }, body })
+  }
+
+  dial() {
+    const attach = (sink: LegSink) => {
+      this.leg = sink
+      return { unsent: 0, send: () => true, pause() {}, resume() {}, close() {} }
+    }
+    return Promise.resolve({ protocol: this.#name, attach })
   }
 
   models() {
@@ -124,6 +134,24 @@ describe('live/told-provider', () => {
       scope.end(() => undefined)
       expect(ends).to.have.length(4)
       expect(ends.at(-1)).to.include({ cancelled: true })
+    })
+
+    it('passes on all that is heard of a socket, and ends its call when it has closed', async () => {
+      const dialed = await told.dial?.({ operation: 'generate', protocol: 'plain', model: 'm', scope } as unknown as Dial)
+      const heard: unknown[] = []
+      dialed?.attach({
+        message: (bytes, binary) => heard.push(['message', String(bytes), binary]),
+        drained: () => heard.push('drained'),
+        closed: (...end) => void heard.push(end),
+      })
+      own.leg?.message(Buffer.from('a'), true)
+      own.leg?.drained()
+      expect(ends).to.deep.equal([])
+      const error = new GatewayError('upstream_error')
+      await own.leg?.closed(1011, 'it broke', error)
+      expect(heard).to.deep.equal([['message', 'a', true], 'drained', [1011, 'it broke', error]])
+      expect(ends).to.have.length(1)
+      expect(ends[0]).to.include({ provider: 'far', model: 'm' })
     })
 
     it('ends what is answered in neutral form when it is over, fails, or is abandoned', async () => {
