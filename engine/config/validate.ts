@@ -29,9 +29,6 @@ ajv.addKeyword({ keyword: 'x-unit', schemaType: 'string' })
 // Editors know it by this name, too.
 ajv.addKeyword({ keyword: 'patternErrorMessage', schemaType: 'string' })
 
-// A reload meets most schemas again, and compiling is the slow part of loading.
-const compiled = new WeakMap<object, Validator>()
-
 /**
  * Compiles a JSON Schema (draft 2020-12) for configuration: strict, defaults filled in, every error reported.
  * `x-names` marks a text that names something, `x-inputs` and `x-gives` say which slots a pipeline of that name is handed and
@@ -40,19 +37,21 @@ const compiled = new WeakMap<object, Validator>()
  * @param schema kept by identity: the same object is compiled once
  */
 export function validator(schema: object): Validator {
-  const known = compiled.get(schema)
-  if (known) return known
-  const made = fromAjv(compileSchema(schema))
-  compiled.set(schema, made)
-  return made
+  return fromAjv(compileSchema(schema))
 }
+
+// A reload meets most schemas again, and compiling is the slow part of loading.
+const compiled = new WeakMap<object, ValidateFunction>()
 
 /** Compiles a schema as `validator` does. What it answers fills defaults into the value that it is given, and changes no other. */
 export function compileSchema(schema: object): ValidateFunction {
-  const validate = ajv.compile(schema)
+  const known = compiled.get(schema)
+  if (known) return known
+  const made = ajv.compile(schema)
   // Ajv keeps what it compiled for ever; schemas of reloaded plugins must be able to go.
   ajv.removeSchema(schema)
-  return validate
+  compiled.set(schema, made)
+  return made
 }
 
 let lenient: Ajv2020 | undefined

@@ -65,7 +65,6 @@ export async function dial(dialing: Dialing, { inHand, log }: Pick<Host, 'inHand
           sink.message(bytes, binary)
         },
         drained: () => sink.drained(),
-        closed: () => undefined,
       })
     },
   }

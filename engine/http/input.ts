@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import type { ValidateFunction } from 'ajv'
 import { schemaProblems } from '../config/diagnostics.ts'
 import type { SchemaProblem } from '../config/diagnostics.ts'
 import { compileSchema } from '../config/validate.ts'
@@ -39,25 +38,16 @@ export function withInput(run: StageRun, reader: InputReader): StageRun {
 }
 
 export function inputReader(schema: object): InputReader {
-  const prepared = () => {
-    const known = compiled.get(schema)
-    if (known) return known
-    const made = compileSchema(schema)
-    compiled.set(schema, made)
-    return made
-  }
   return {
-    prepare: () => void prepared(),
+    prepare: () => void compileSchema(schema),
     async read(ingress) {
       const value = await readValue(ingress)
-      const valid = prepared()
+      const valid = compileSchema(schema)
       if (valid(value)) return value as JsonObject
       throw refusal(mistakesOf(schemaProblems(valid.errors ?? []), value))
     },
   }
 }
-
-const compiled = new WeakMap<object, ValidateFunction>()
 
 async function readValue(ingress: Ingress): Promise<Json> {
   const { transport, headers } = ingress

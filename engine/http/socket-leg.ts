@@ -12,12 +12,15 @@ import type { SocketLimits } from './limits.ts'
 /** What a leg may take up. Times in milliseconds. */
 export type LegLimits = Pick<SocketLimits, 'unsent' | 'stalled' | 'farewell'>
 
+/** What a leg tells by itself: its socket says when it has closed. */
+type Heard = Pick<LegSink, 'message' | 'drained'>
+
 /** An open WebSocket as one side of a relay: the client's, or an upstream's. */
 export class SocketLeg implements Leg {
   readonly #socket: WebSocket
   readonly #limits: LegLimits
   readonly #budget: ByteBudget
-  #sink: LegSink | undefined
+  #sink: Heard | undefined
   #full = false
   #stalled: NodeJS.Timeout | undefined
   /** What it was sent, and when that began. */
@@ -37,7 +40,7 @@ export class SocketLeg implements Leg {
     socket.on('close', () => clearTimeout(this.#stalled))
   }
 
-  attach(sink: LegSink): this {
+  attach(sink: Heard): this {
     this.#sink = sink
     const hear = (data: unknown, binary: boolean) => {
       try {

@@ -64,7 +64,6 @@ export class RelayPeer {
     this.#leg.attach({
       message: (bytes, binary) => this.#received(bytes, binary),
       drained: () => this.#sink.drained(),
-      closed: () => undefined,
     })
   }
 
