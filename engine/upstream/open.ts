@@ -93,8 +93,8 @@ function targetOf(
     return stream === whole ? () => whole : (call) => (call.stream ? stream : whole)
   return (call) => {
     const target = call.stream ? stream : whole
-    // They would lead to another address.
-    if (call.model === '.' || call.model === '..') return undefined
+    // They would lead to another address, or no address can hold them.
+    if (call.model === '.' || call.model === '..' || !call.model.isWellFormed()) return undefined
     return { ...target, path: target.path.replace(placeholder, encodeURIComponent(call.model)) }
   }
 }

@@ -77,6 +77,7 @@ describe('seams/provider', () => {
         { name: 'm', provider: 'acme', upstream_model: 'acme/large-2' },
         { name: 'safe', provider: 'acme', upstream_model: 'large', fallbacks: ['other'] },
         { name: 'other', provider: 'spare', upstream_model: 'other' },
+        { name: 'any/*', provider: 'acme', upstream_model: '*' },
       ],
     })
   })
@@ -232,6 +233,16 @@ describe('seams/provider', () => {
       expect(broken.message).to.contain(reason)
     }
   })
+
+  for (const name of ['.', '..', '\ud800'])
+    it(`refuses the model ${JSON.stringify(name)}, which its address cannot hold`, async () => {
+      const body = JSON.stringify({ model: `any/${name}`, messages })
+      const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
+      const answer = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body })
+      expect(answer.status).to.equal(400)
+      expect(await answer.text()).to.include('its name cannot stand in an address')
+      expect(asked()).to.deep.equal([])
+    })
 
   it('gives way to a fallback when its first event is a fault, or when it is overloaded', async () => {
     for (const script of [streamed([['fault', { message: 'tired' }]]), { status: 529, body: { message: 'full' } }]) {
