@@ -2,18 +2,11 @@ import type { FromSchema } from 'json-schema-to-ts'
 import type { ModelRecord } from '../spec/catalog.ts'
 import { durationSchema } from '../spec/duration.ts'
 import type { JsonObject } from '../spec/json.ts'
+import { recordName } from '../spec/record-name.ts'
 import type { Registry } from './registry.ts'
 import type { Sections } from './sections.ts'
 import { serverSettings } from './server-settings.ts'
 
-const name = {
-  type: 'string',
-  minLength: 1,
-  maxLength: 256,
-  pattern: '^\\S+$',
-  patternErrorMessage: 'must have no spaces',
-} as const
-const names = { type: 'array', items: name } as const
 const listen = {
   type: 'object',
   additionalProperties: false,
@@ -47,13 +40,13 @@ const apiKey = {
   required: ['name', 'key'],
   description: 'An API key of a client.',
   properties: {
-    name: { ...name, description: 'Name of the key in logs.' },
+    name: { ...recordName, description: 'Name of the key in logs.' },
     key: {
       type: 'string',
       minLength: 8,
       description: 'The text of the key, best from the environment; while its variable is unset, the key is off.',
     },
-    models: { ...names, description: 'Models the key may use, by name or alias; unset: all.' },
+    models: { type: 'array', items: recordName, description: 'Models the key may use, by name or alias; unset: all.' },
     expires_at: { type: 'string', description: 'Date or date and time (RFC 3339) after which the key is refused.' },
   },
 } as const

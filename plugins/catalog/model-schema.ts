@@ -1,5 +1,5 @@
 import type { ConfigOf } from '../../engine/index.ts'
-import { name } from './name.ts'
+import { recordName } from '../../engine/kit.ts'
 
 const price = (what: string) => ({ type: 'number', minimum: 0, description: `USD per million ${what}.` }) as const
 const flag = (description: string, fallback: boolean) => ({ type: 'boolean', default: fallback, description }) as const
@@ -12,16 +12,16 @@ export const modelSchema = {
   description: 'A model that clients can name.',
   properties: {
     name: {
-      ...name,
+      ...recordName,
       description:
         'The name that clients use. At its end, * stands for any text: one record for many models, such as vendor/*.',
     },
-    provider: { ...name, 'x-names': 'provider', description: 'Name of the provider that serves it.' },
+    provider: { ...recordName, 'x-names': 'provider', description: 'Name of the provider that serves it.' },
     upstream_model: {
-      ...name,
+      ...recordName,
       description: "The provider's name for it; * is what stands there in the name. Unset: the same name, or *.",
     },
-    aliases: { type: 'array', items: name, default: [], description: 'Further names that clients may use.' },
+    aliases: { type: 'array', items: recordName, default: [], description: 'Further names that clients may use.' },
     context_length: { type: 'integer', minimum: 1, description: 'Tokens that input and output may have together.' },
     max_output_tokens: { type: 'integer', minimum: 1, description: 'Tokens that an answer may have.' },
     supports_images: flag('Accepts images.', false),
@@ -61,13 +61,13 @@ export const modelSchema = {
     },
     fallbacks: {
       type: 'array',
-      items: { ...name, 'x-names': 'model' },
+      items: { ...recordName, 'x-names': 'model' },
       default: [],
       description: 'Models to try next, in order.',
     },
     protocols: {
       type: 'array',
-      items: { ...name, 'x-names': 'protocol' },
+      items: { ...recordName, 'x-names': 'protocol' },
       minItems: 1,
       description: 'Protocols to speak to the provider, most wanted first; unset: what it offers.',
     },

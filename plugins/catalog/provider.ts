@@ -1,12 +1,12 @@
 import { defineRecord } from '../../engine/index.ts'
 import type { ConfigOf } from '../../engine/index.ts'
-import { name } from './name.ts'
+import { recordName } from '../../engine/kit.ts'
 
 const schema = {
   type: 'object',
   required: ['name', 'type'],
   properties: {
-    name: { ...name, description: 'Name of the provider.' },
+    name: { ...recordName, description: 'Name of the provider.' },
     type: { type: 'string', description: 'Type of the provider, which decides on its further fields.' },
   },
 } as const

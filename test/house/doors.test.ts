@@ -41,7 +41,8 @@ const promised = {
       eventRoom eventTooLarge failed fieldAt fitting flatName fold giveBack holds isDuration isLent isObject
       isPattern isVirtual joined legalCallId mapJson mapMembers mapText mapTexts moduleBeside openUpstream
       orderedObject packSeal parseJson parseVerbatim parsedJson parsedObject passedOn pasteMembers pasteOver peek
-      printDuration printJson pull putMembers replyJson requireChosen requirement restored scanJson scrubbedFailure sealPrefix
+      printDuration printJson pull putMembers recordName replyJson requireChosen requirement restored scanJson
+      scrubbedFailure sealPrefix
       searchInWords searchWish speaksToClients speaksToUpstreams spliceField spliceMember spliceString spliced
       through tooMuchInHand toolNames toolsByName unfold unpackSeal unsaid upstreamProperties virtualModels word wrap`,
     types: `

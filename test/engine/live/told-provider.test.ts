@@ -137,7 +137,12 @@ describe('live/told-provider', () => {
     })
 
     it('passes on all that is heard of a socket, and ends its call when it has closed', async () => {
-      const dialed = await told.dial?.({ operation: 'generate', protocol: 'plain', model: 'm', scope } as unknown as Dial)
+      const dialed = await told.dial?.({
+        operation: 'generate',
+        protocol: 'plain',
+        model: 'm',
+        scope,
+      } as unknown as Dial)
       const heard: unknown[] = []
       dialed?.attach({
         message: (bytes, binary) => heard.push(['message', String(bytes), binary]),

@@ -1,5 +1,5 @@
 /** JSON Schema of the name of a record. */
-export const name = {
+export const recordName = {
   type: 'string',
   minLength: 1,
   maxLength: 256,
