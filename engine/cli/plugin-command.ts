@@ -12,7 +12,7 @@ import { OpenServices } from '../live/services.ts'
 import { configureServices } from '../live/views.ts'
 import { makeLog } from '../log.ts'
 import type { AnyCommand } from '../spec/command.ts'
-import type { Json, JsonObject } from '../spec/json.ts'
+import type { JsonObject } from '../spec/json.ts'
 import { Refusal } from '../spec/refusal.ts'
 import type { AnyService } from '../spec/service.ts'
 import { migrateService } from '../store/migrate-service.ts'
@@ -96,7 +96,7 @@ function usedBy({ uses }: AnyCommand, { services }: Registry): ReadonlyMap<strin
 }
 
 /** What was given on the command line, which is all text, as the schema wants it; defaults filled in. */
-function checkedOptions({ name, options }: AnyCommand, given: JsonObject): Json {
+function checkedOptions({ name, options }: AnyCommand, given: JsonObject): JsonObject {
   const report: Source['report'] = (path, code, message) => {
     const place = path.length === 0 ? '' : `--${path.join('.').replaceAll('_', '-')} `
     return { file: name, line: 1, column: 1, code, message: `${place}${message}` }
@@ -104,5 +104,5 @@ function checkedOptions({ name, options }: AnyCommand, given: JsonObject): Json 
   const source: Source = { file: name, value: given, missing: [], interpolated: () => true, report }
   const { value, diagnostics } = validator(options as object)(source, [], given)
   if (diagnostics.length > 0) throw new WrongUse(diagnostics.map(({ message }) => message).join('\n'))
-  return value
+  return value as JsonObject
 }

@@ -111,7 +111,7 @@ function checkedPart(
     const report = (inner: Path, message: string) =>
       diagnostics.push(source.report([...path, ...inner], 'service', message))
     try {
-      service.check(checked.value, report)
+      service.check(checked.value as JsonObject, report)
     } catch (error) {
       if (error instanceof Refusal) report(error.path, error.message)
       else report([], `the service "${service.name}" cannot check its settings: ${wordsOfThrown(error)}`)

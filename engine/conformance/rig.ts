@@ -7,7 +7,7 @@ import type { Source } from '../config/source.ts'
 import { BytesBody } from '../stream/body.ts'
 import { ExchangeScope } from '../http/scope.ts'
 import { GatewayError } from '../spec/error.ts'
-import type { Json, JsonObject } from '../spec/json.ts'
+import type { JsonObject } from '../spec/json.ts'
 import type { Answer, AnyProvider, Call, Offer, Provider } from '../spec/provider.ts'
 import type { Flow } from '../spec/source.ts'
 import type { Host } from '../spec/stage.ts'
@@ -135,11 +135,11 @@ export class Rig {
 
 /** The settings that a provider is tried with, at an address where nobody is. */
 export function triedWith(subject: Subject): JsonObject {
-  return completed(subject, 'http://127.0.0.1:9', {}) as JsonObject
+  return completed(subject, 'http://127.0.0.1:9', {})
 }
 
 /** The settings with an address, a key and the defaults, checked as the loader checks them. */
-function completed({ plugin: { config, secrets = [] }, settings }: Subject, url: string, more: JsonObject): Json {
+function completed({ plugin: { config, secrets = [] }, settings }: Subject, url: string, more: JsonObject): JsonObject {
   const { properties = {} } = config as { properties?: object }
   const has = (field: string) => Object.hasOwn(properties, field)
   const given = {
@@ -158,7 +158,7 @@ function completed({ plugin: { config, secrets = [] }, settings }: Subject, url:
   const source: Source = { file: '', value: given, missing: [], interpolated: () => false, report }
   const { value, diagnostics } = validator(config as object)(source, [], given)
   if (diagnostics.length > 0) throw new Error(diagnostics.map(({ file, message }) => `${file}: ${message}`).join('; '))
-  return value
+  return value as JsonObject
 }
 
 /** A reader that takes what comes. */

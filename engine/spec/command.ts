@@ -1,4 +1,5 @@
 import type { JSONSchema } from 'json-schema-to-ts'
+import type { JsonObject } from './json.ts'
 import type { ConfigOf } from './config.ts'
 import type { ServiceName, Views } from './service.ts'
 
@@ -57,8 +58,7 @@ export interface AnyCommand {
   readonly arguments: readonly string[]
   readonly words: Readonly<Record<string, OptionWords | undefined>>
   readonly uses: readonly string[]
-  // oxlint-disable-next-line typescript/no-explicit-any
-  run(options: any, services: any, output: CommandOutput): Promise<number>
+  run(options: JsonObject, services: object, output: CommandOutput): Promise<number>
 }
 
 /** Declares a command. */

@@ -1,6 +1,6 @@
 import type { JSONSchema } from 'json-schema-to-ts'
 import type { ConfigOf } from './config.ts'
-import type { Json } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
 import type { Dialed } from './leg.ts'
 import type { EventOf, Operation, ReplyOf, RequestOf } from './operation.ts'
 import type { ServiceName, Views } from './service.ts'
@@ -113,11 +113,9 @@ export interface AnyProvider {
   readonly summary: string
   readonly config: JSONSchema
   readonly secrets?: readonly string[]
-  // oxlint-disable-next-line typescript/no-explicit-any
-  offers(config: any): readonly Offering[]
+  offers(config: JsonObject): readonly Offering[]
   readonly uses?: readonly string[]
-  // oxlint-disable-next-line typescript/no-explicit-any
-  open(config: any, host: Host, services?: any): Provider
+  open(config: JsonObject, host: Host, services?: object): Provider
 }
 
 /** Declares a provider type. */

@@ -71,8 +71,7 @@ export interface AnyRecord {
   readonly patterns?: boolean
   readonly optional?: boolean
   readonly typed?: 'provider'
-  // oxlint-disable-next-line typescript/no-explicit-any
-  check?(record: any, all: AllRecords, report: RecordReport): void
+  check?(record: JsonObject, all: AllRecords, report: RecordReport): void
 }
 
 /** A record as a configuration has it, without what is secret in it. */

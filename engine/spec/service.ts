@@ -1,4 +1,5 @@
 import type { JSONSchema } from 'json-schema-to-ts'
+import type { JsonObject } from './json.ts'
 import type { Insertable } from 'kysely'
 import type { Catalog } from './catalog.ts'
 import { noConfig } from './config.ts'
@@ -116,10 +117,8 @@ export interface AnyService {
   readonly secrets?: readonly string[]
   readonly uses: readonly string[]
   readonly migrations: readonly ServiceMigration[]
-  // oxlint-disable-next-line typescript/no-explicit-any
-  check?(settings: any, report: Report): void
-  // oxlint-disable-next-line typescript/no-explicit-any
-  open?(host: ServiceHost): OpenService<any, unknown, any> | Promise<OpenService<any, unknown, any>>
+  check?(settings: JsonObject, report: Report): void
+  open?(host: ServiceHost): OpenService<JsonObject, unknown, object> | Promise<OpenService<JsonObject, unknown, object>>
 }
 
 /** Declares a service. */

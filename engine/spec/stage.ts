@@ -229,18 +229,16 @@ export interface AnyStage {
   readonly config: JSONSchema
   readonly needs: readonly SlotName[]
   readonly reads?: readonly SlotName[]
-  // oxlint-disable-next-line typescript/no-explicit-any
-  insists?(config: any): readonly SlotName[]
+  insists?(config: JsonObject): readonly SlotName[]
   readonly provides: readonly SlotName[]
   readonly gives?: readonly SlotName[]
   readonly settles?: readonly SlotName[]
   readonly uses?: readonly string[]
   readonly timeout?: string
   readonly readsBody?: boolean
+  readonly body?: object | ((config: JsonObject, host: Host) => object)
   // oxlint-disable-next-line typescript/no-explicit-any
-  readonly body?: StageBody<any>
-  // oxlint-disable-next-line typescript/no-explicit-any
-  build(config: any, host: Host, services?: any): Run<any, any, any, any, any, any>
+  build(config: JsonObject, host: Host, services?: object): Run<any, any, any, any, any, any>
 }
 
 /** Declares a stage; what it may read and must return follows from `needs`, `reads`, `provides`, `gives` and `settles`. */

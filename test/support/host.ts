@@ -3,7 +3,7 @@ import { sectionsSchema } from '../../engine/config/sections.ts'
 import { upstreamCodec } from '../../engine/config/speaking.ts'
 import type { Codecs } from '../../engine/config/speaking.ts'
 import { byteBudget } from '../../engine/kit.ts'
-import type { AnyProvider, Catalog, Host, Provider } from '../../engine/index.ts'
+import type { AnyProvider, Catalog, Host, JsonObject, Provider } from '../../engine/index.ts'
 import protocols from '../../plugins/protocols/index.ts'
 
 /** The shipped codecs by protocol. */
@@ -44,7 +44,7 @@ export function testHost(): TestHost {
 /** Opens a provider as the loader does: its configuration is checked and its defaults are filled in. */
 export function openProvider(plugin: AnyProvider, config: object, host: Host): Provider {
   const validate = new Ajv.default({ useDefaults: true, strict: false }).compile(plugin.config as object)
-  const complete = structuredClone(config)
+  const complete = structuredClone(config) as JsonObject
   if (!validate(complete)) throw new Error(`invalid configuration: ${JSON.stringify(validate.errors)}`)
   return plugin.open(complete, host)
 }
