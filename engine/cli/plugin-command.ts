@@ -1,11 +1,11 @@
 import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import type { Registry } from '../config/registry.ts'
-import { secretsOf } from '../config/secrets.ts'
+import { secretsOf, secretsOfStored } from '../config/secrets.ts'
 import type { Source } from '../config/source.ts'
 import { validator } from '../config/validate.ts'
 import { makeCatalog } from '../live/catalog.ts'
-import { loadConfiguration } from '../live/configuration.ts'
+import { loadConfiguration, withStored } from '../live/configuration.ts'
 import { emptyHouse, serviceHost } from '../live/house-host.ts'
 import type { HouseHost } from '../live/house-host.ts'
 import { OpenServices } from '../live/services.ts'
@@ -31,21 +31,26 @@ export async function runCommand(
   terminal: Terminal,
 ): Promise<number> {
   const { environment, folder: root } = terminal
-  const { settings, registry, source, diagnostics } = await loadConfiguration({ file: config, root, environment })
+  const files = await loadConfiguration({ file: config, root, environment })
+  const { settings: declared, registry, source, diagnostics } = files
   const tell = (findings: readonly Diagnostic[]) => findings.forEach((one) => terminal.error(printDiagnostic(one)))
   const command = registry.commands.get(name)
-  if (!settings || !command) {
+  if (!declared || !command) {
     tell(diagnostics)
     return 1
   }
   const options = checkedOptions(command, given)
   const secrets = new Secrets()
   const log = makeLog({ level: 'error', secrets, text: terminal.interactive && !json })
-  secretsOf(settings, registry).forEach((secret) => secrets.protect(secret))
+  secretsOf(declared, registry, files.records).forEach((secret) => secrets.protect(secret))
   await using opened = new AsyncDisposableStack()
-  const stores = opened.adopt(await openStores(settings, { root, environment, log, secrets }), (one) => one.close())
+  const stores = opened.adopt(await openStores(declared, { root, environment, log, secrets }), (one) => one.close())
   const pool = opened.adopt(new WorkerPool({ onError: (error) => log.error({ err: error }) }), (one) => one.close())
   const { keyValue, jobs, sealing } = stores
+  // As a gateway that starts now would.
+  const stored = await stores.records.read()
+  secretsOfStored(stored.records, registry).forEach((secret) => secrets.protect(secret))
+  const { settings = declared, records } = withStored(files, stored)
   const house: HouseHost = {
     ...emptyHouse(productVersion()),
     log,
@@ -66,6 +71,7 @@ export async function runCommand(
     settings,
     source,
     catalog: makeCatalog(settings, new Map()),
+    records,
     services,
     log,
   })

@@ -3,7 +3,7 @@ import type { KnownNames } from '../pipeline/named.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { Refusal } from '../spec/refusal.ts'
-import type { AllRecords, AnyRecord, RecordName, RecordReport, Records } from '../spec/record.ts'
+import type { AllRecords, AnyRecord, RecordName, RecordReport, Records, TypedRecords } from '../spec/record.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import { checkTraits, knownOffers } from './offers.ts'
 import { wordsOfThrown } from './plugin-error.ts'
@@ -106,6 +106,22 @@ export function namesOfRecords(records: RecordSet, { records: types }: Registry)
       return [name, { words, patterns: type.patterns }]
     }),
   )
+}
+
+/** The records that are not off, as services see them. */
+export function typedRecords(records: RecordSet): TypedRecords {
+  const on = (type: string) => (records.get(type) ?? []).filter(({ unset }) => unset.length === 0)
+  const bearer = (type: string, name: string) =>
+    on(type).find((one) => one.name === name) ?? on(type).find((one) => bears(one, name))
+  return {
+    of: <N extends RecordName>(type: N) => on(type).map(({ value }) => value) as unknown as readonly Records[N][],
+    find: <N extends RecordName>(type: N, name: string) =>
+      bearer(type, name)?.value as unknown as Records[N] | undefined,
+  }
+}
+
+function bears({ type, value }: CheckedRecord, name: string): boolean {
+  return namesOf(type, value).some(({ word }) => word === name)
 }
 
 /** Who bears each name, by type. */

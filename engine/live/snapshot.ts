@@ -95,7 +95,7 @@ export async function loadSnapshot(options: SnapshotOptions): Promise<Loading> {
 
 /** Builds and opens what was loaded, or says everything that is wrong with it. */
 export async function openSnapshot(configuration: Configuration, options: SnapshotOptions): Promise<Loading> {
-  const { settings, registry, diagnostics, source, pipelines: written } = configuration
+  const { settings, registry, records, diagnostics, source, pipelines: written } = configuration
   if (settings === undefined || diagnostics.length > 0) return { diagnostics }
 
   const problems: Diagnostic[] = []
@@ -120,7 +120,7 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
       problems.push(source.report(['api_keys'], 'keys', message)),
     )
     const { services: open, log } = options.house
-    services = await configureServices({ registry, settings, source, catalog, services: open, log })
+    services = await configureServices({ registry, settings, source, catalog, records, services: open, log })
     problems.push(...services.diagnostics)
     const views = services
     let snapshot: Snapshot | undefined

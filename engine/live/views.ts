@@ -1,5 +1,7 @@
 import type { Logger } from 'pino'
 import { wordsOfThrown } from '../config/plugin-error.ts'
+import { typedRecords } from '../config/records.ts'
+import type { RecordSet } from '../config/records.ts'
 import { inOrder } from '../config/uses.ts'
 import type { Registry } from '../config/registry.ts'
 import { settingsOf } from '../config/sections.ts'
@@ -20,6 +22,7 @@ export interface ViewOptions {
   readonly settings: Settings
   readonly source: Source
   readonly catalog: Catalog
+  readonly records: RecordSet
   /** Absent: nothing is opened, and most views can only be handed on. */
   readonly services: OpenServices | undefined
   readonly log: Logger
@@ -40,6 +43,7 @@ export interface ServiceViews {
 /** Configures every service of a configuration, in the order of `uses`. Whichever is refused, the others are asked, too. */
 export async function configureServices(options: ViewOptions): Promise<ServiceViews> {
   const { registry, settings, source, catalog, services, log } = options
+  const records = typedRecords(options.records)
   const views = new Map<string, unknown>()
   const taken: AnyService[] = []
   const configured: { readonly service: AnyService; readonly view: Configured<unknown> }[] = []
@@ -50,7 +54,7 @@ export async function configureServices(options: ViewOptions): Promise<ServiceVi
   const configure = async (service: AnyService, own: JsonObject, from: OpenServices) => {
     const open = await from.take(service)
     taken.push(service)
-    const made = open.configure(own, of(service.uses), { catalog })
+    const made = open.configure(own, of(service.uses), { catalog, records })
     const view = await inTime(made, 'it was not configured', (late) => closeView(service, late, log))
     configured.push({ service, view })
     views.set(service.name, view.view)

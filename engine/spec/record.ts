@@ -21,12 +21,16 @@ export type RecordReport = (
   as?: 'error' | 'warning',
 ) => void
 
-/** What a record is checked with: the others of its configuration, and what plugins bring. */
-export interface AllRecords {
-  /** Those that their schema accepts, in the order in which they were given. */
+/** The records of a configuration with all that is in them. */
+export interface TypedRecords {
+  /** In the order in which they were given. */
   of<N extends RecordName>(type: N): readonly Records[N][]
   /** The one that bears this name, among its further ones too. */
   find<N extends RecordName>(type: N, name: string): Records[N] | undefined
+}
+
+/** What a record is checked with: the others of its configuration that their schema accepts, and what plugins bring. */
+export interface AllRecords extends TypedRecords {
   /** What a provider offers; unknown when there is none of that name, when it is off, or when its settings do not suffice. */
   offers(provider: string): readonly Offer[] | undefined
   /** The codec of a protocol that upstreams speak. */

@@ -5,7 +5,7 @@ import type { Catalog } from './catalog.ts'
 import { noConfig } from './config.ts'
 import type { ConfigOf } from './config.ts'
 import type { ServiceMigration, TableQueries, Tables } from './database.ts'
-import type { RecordChanged } from './record.ts'
+import type { RecordChanged, TypedRecords } from './record.ts'
 import type { Principal } from './slots.ts'
 import type { Host } from './stage.ts'
 
@@ -44,6 +44,8 @@ export interface ServiceHost extends Pick<
 export interface ServiceConfiguration {
   /** Its providers are opened after the services. */
   readonly catalog: Catalog
+  /** Its records, those of the database too, with what is secret in them. One that is off is not among them. */
+  readonly records: TypedRecords
 }
 
 /** An open service: the state that outlives every reload. */

@@ -30,7 +30,7 @@ const promised = {
       Settle Settled Sink SlotField SlotFields SlotName SlotParts Slots SocketDialect SocketWriter Source SqlDialect
       StageBody StageParts StopReason StreamGuard Style TableQueries Tables Target TextPart Timing Told ToldAttempt
       ToldCall ToldEnd ToldError ToldExchange ToldReload ToldStage Tool ToolCall ToolChoice ToolRef ToolResult
-      TraceContext Traits Units Unshown Upstream UpstreamAddress UpstreamAnswer UpstreamCodec Usage Used Views Vote
+      TraceContext Traits TypedRecords Units Unshown Upstream UpstreamAddress UpstreamAnswer UpstreamCodec Usage Used Views Vote
       WholeReply`,
   },
   'engine/kit.ts': {

@@ -37,6 +37,7 @@ declare module 'sluice' {
   }
   interface Services {
     diary: { readonly entries: () => Promise<readonly { readonly line: string }[]> }
+    doors: { readonly opens: (team: string, token: string) => boolean; readonly open: readonly string[] }
   }
   interface Tables {
     diary: { line: string }
@@ -84,6 +85,36 @@ const diary = defineService({
   }),
 })
 
+/** Knows the tokens of the teams of its configuration. */
+const doors = defineService({
+  name: 'doors',
+  summary: 'Who comes in.',
+  open: () => ({
+    configure(_settings, _views, { records }) {
+      const open = records.of('team').flatMap(({ name, token }) => (token === undefined ? [name] : []))
+      const opens = (team: string, token: string) => records.find('team', team)?.token === token
+      return { view: { opens, open } }
+    },
+  }),
+})
+
+/** Answers whether a token opens the door of a team, and which doors stand open. */
+const knock = defineStage({
+  name: 'team-knock',
+  summary: 'Answer whether a token opens the door of a team.',
+  config: noConfig,
+  needs: ['ingress'],
+  provides: ['reply'],
+  uses: ['doors'],
+  build:
+    (_, _host, services) =>
+    ({ ingress: { params, query } }) => {
+      const { opens, open } = services.doors
+      const value = { opens: opens(params['name'] ?? '', query.get('token') ?? ''), open: [...open] }
+      return { reply: { status: 200, headers: {}, body: { kind: 'json', value } } }
+    },
+})
+
 /** Answers what a team of the running configuration asks. */
 const ask = defineStage({
   name: 'team-model',
@@ -120,7 +151,7 @@ export default definePlugin({
   name: 'teams',
   summary: 'Teams.',
   records: [team, sign],
-  services: [diary],
-  stages: [ask],
+  services: [diary, doors],
+  stages: [ask, knock],
   providers: [moody],
 })

@@ -123,6 +123,18 @@ describe('records of an outsider', function () {
       ])
     })
 
+    it('are read by services with what is secret in them, declared and stored', async () => {
+      const knock = async (name: string, token: string) =>
+        (await call('GET', `teams/${name}/door?token=${token}`)).value as Body
+      expect(await knock('staff', 'token-of-the-staff')).to.deep.equal({ opens: true, open: [] })
+      await call('POST', 'teams', { name: 'guests', model: 'echo' })
+      expect((await knock('staff', 'x'))['open']).to.deep.equal(['guests'])
+      await call('PATCH', 'teams/guests', { token: 'token-of-the-guests' })
+      expect(await knock('guests', 'token-of-the-guests')).to.deep.equal({ opens: true, open: [] })
+      expect((await call('DELETE', 'teams/guests')).status).to.equal(204)
+      expect(await knock('guests', 'token-of-the-guests')).to.deep.equal({ opens: false, open: [] })
+    })
+
     it('serve at once: a provider and a model that were just made', async () => {
       const config = { base_url: upstream.url, api_key: 'key-of-the-far-provider' }
       const provider = await call('POST', 'providers', { name: 'far', type: 'compatible', config })
