@@ -1,20 +1,43 @@
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
+import type { StoredRecord } from '../store/records.ts'
 import { Secrets } from '../store/redaction.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import { typedParts } from './records.ts'
 import type { Registry } from './registry.ts'
-import { secretsOf } from './secrets.ts'
+import { secretsOf, secretsOfStored } from './secrets.ts'
 import type { Sections } from './sections.ts'
 import type { Settings } from './settings.ts'
 import type { Source } from './source.ts'
 
-/** Findings without any secret of the configuration file: a plugin that refuses a value may quote it. */
-export function hideSecrets(findings: readonly Diagnostic[], source: Source, registry: Registry): Diagnostic[] {
-  if (findings.length === 0) return []
+/** Findings without any secret of the file or of stored records: a plugin that refuses a value may quote it. */
+export function hideSecrets(
+  findings: readonly Diagnostic[],
+  source: Source,
+  registry: Registry,
+  stored: readonly StoredRecord[] = [],
+): Diagnostic[] {
+  return secretsHider(source, registry, stored)(findings)
+}
+
+/** Does what `hideSecrets` does to one list of findings after the other. */
+export function secretsHider(
+  source: Source,
+  registry: Registry,
+  stored: readonly StoredRecord[],
+): (findings: readonly Diagnostic[]) => Diagnostic[] {
+  let secrets: Secrets | undefined
+  return (findings) => {
+    if (findings.length === 0) return []
+    const hidden = (secrets ??= secretsIn([...writtenSecrets(source, registry), ...secretsOfStored(stored, registry)]))
+    return findings.map((finding) => ({ ...finding, message: hidden.scrub(finding.message) }))
+  }
+}
+
+function secretsIn(values: readonly string[]): Secrets {
   const secrets = new Secrets()
-  writtenSecrets(source, registry).forEach((secret) => secrets.protect(secret))
-  return findings.map((finding) => ({ ...finding, message: secrets.scrub(finding.message) }))
+  for (const value of values) secrets.protect(value)
+  return secrets
 }
 
 /** The secrets of a file as it is written, which may be wrong in any way. */

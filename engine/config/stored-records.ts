@@ -14,7 +14,12 @@ import { didYouMean } from './suggest.ts'
 export interface LeftOut {
   readonly stored: StoredRecord
   readonly findings: readonly Diagnostic[]
+  /** It could not be opened, which may pass. */
+  readonly unopened?: true
 }
+
+/** Findings of stored records that could not be opened, by `storedName`. */
+export type Unopened = ReadonlyMap<string, readonly Diagnostic[]>
 
 /** Declared and stored records that go together. */
 export interface FittedRecords {
@@ -26,19 +31,20 @@ export interface FittedRecords {
 
 /**
  * Those of the stored records that go together with the declared ones and with each other.
- * @param unusable findings of those that are known not to, by `storedName`
+ * @param unopened those that are left out whatever they say
  */
 export function fitRecords(
   stored: readonly StoredRecord[],
   registry: Registry,
   declared: RecordSet,
-  unusable: ReadonlyMap<string, readonly Diagnostic[]> = new Map(),
+  unopened: Unopened = new Map(),
 ): FittedRecords {
   const leftOut: LeftOut[] = []
   let given = stored.flatMap((one) => {
     const type = registry.records.get(one.type)
-    const findings = unusable.get(storedName(one)) ?? unreadable(one, registry)
-    if (findings.length > 0) leftOut.push({ stored: one, findings })
+    const failures = unopened.get(storedName(one))
+    const findings = failures ?? unreadable(one, registry)
+    if (findings.length > 0) leftOut.push({ stored: one, findings, ...(failures && { unopened: true }) })
     return findings.length === 0 && type && one.value ? [givenRecord(type, one, one.value)] : []
   })
   // What one that is left out gave to others is missing then.

@@ -3,14 +3,11 @@ import { dirname, resolve } from 'node:path'
 import { sortDiagnostics } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { hashContents } from '../config/files.ts'
+import { hideSecrets, secretsHider } from '../config/hidden-findings.ts'
 import type { Environment } from '../config/interpolate.ts'
 import { loadPlugins } from '../config/load-plugins.ts'
+import { loadSettings, pipelinesFolder, pluginEntries, withRecords } from '../config/load-settings.ts'
 import type { LoadedSettings } from '../config/load-settings.ts'
-import { fitRecords, leftOutLine } from '../config/stored-records.ts'
-import type { LeftOut } from '../config/stored-records.ts'
-import type { StoredRecords } from '../store/records.ts'
-import { loadSettings, withRecords, pipelinesFolder, pluginEntries } from '../config/load-settings.ts'
-import { hideSecrets } from '../config/hidden-findings.ts'
 import { namesOfRecords } from '../config/records.ts'
 import type { RecordSet } from '../config/records.ts'
 import { display } from '../config/registry.ts'
@@ -20,11 +17,14 @@ import { defaultConfigFile, shipped as everything } from '../config/shipped.ts'
 import type { Shipped } from '../config/shipped.ts'
 import { readSource } from '../config/source.ts'
 import type { Source } from '../config/source.ts'
+import { fitRecords, leftOutLine } from '../config/stored-records.ts'
+import type { LeftOut, Unopened } from '../config/stored-records.ts'
 import { loadPipelines } from '../pipeline/load.ts'
 import type { LoadedPipelines } from '../pipeline/load.ts'
 import type { KnownNames } from '../pipeline/named.ts'
 import { attemptsOf } from '../pipeline/nodes.ts'
 import type { Pipeline } from '../pipeline/nodes.ts'
+import type { StoredRecords } from '../store/records.ts'
 
 /** Where a configuration is read from. */
 export interface ConfigurationOptions {
@@ -111,25 +111,27 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
 
 /**
  * A configuration of files that are right, with the stored records that go together with it.
- * @param unusable findings of those that are known not to, by `storedName`
+ * @param unopened those that are left out whatever they say
  */
 export function withStored(
   files: Configuration,
   { revision, records: stored }: StoredRecords,
-  unusable?: ReadonlyMap<string, readonly Diagnostic[]>,
+  unopened?: Unopened,
 ): Configuration {
-  const { settings, registry, records: declared, version, off, warnings } = files
+  const { settings, registry, records: declared, version, off, warnings, source } = files
   if (settings === undefined || revision === 0) return files
-  const fitted = fitRecords(stored, registry, declared, unusable)
+  const fitted = fitRecords(stored, registry, declared, unopened)
+  const hide = secretsHider(source, registry, stored)
+  const leftOut = fitted.leftOut.map((one) => ({ ...one, findings: hide(one.findings) }))
   return {
     ...files,
     settings: withRecords(settings, fitted.records),
     records: fitted.records,
     revision,
-    leftOut: fitted.leftOut,
+    leftOut,
     version: `${version}-${revision}`,
-    off: [...off, ...fitted.leftOut.map(leftOutLine)],
-    warnings: [...warnings, ...fitted.warnings],
+    off: [...off, ...leftOut.map(leftOutLine)],
+    warnings: [...warnings, ...hide(fitted.warnings)],
   }
 }
 

@@ -10,10 +10,23 @@ export function logRefused(log: Logger, findings: readonly Diagnostic[], current
 }
 
 /** Says that a configuration is live, and what is to be known of it. */
-export function logLive(log: Logger, { warnings, off, without, version }: Snapshot, isFirst: boolean): void {
-  for (const warning of warnings) log.warn(printDiagnostic(warning))
-  // Where nobody wrote a configuration, nobody asked for what is off.
-  if (without === undefined) for (const line of off) log.warn(line)
+export function logLive(log: Logger, snapshot: Snapshot, isFirst: boolean): void {
+  for (const line of worthKnowing(snapshot)) log.warn(line)
   // The first one serves only once the gateway listens; whoever serves it says so.
-  if (!isFirst) log.info({ version }, 'the configuration is live')
+  if (!isFirst) log.info({ version: snapshot.version }, 'the configuration is live')
+}
+
+/** Says that stored records are live as they are now, and what was not to be known of the configuration before. */
+export function logRecordsLive(log: Logger, snapshot: Snapshot, before: Snapshot): void {
+  const told = new Set(worthKnowing(before))
+  for (const line of worthKnowing(snapshot)) if (!told.has(line)) log.warn(line)
+  for (const { stored } of before.leftOut)
+    if (snapshot.records.get(stored.type)?.some(({ name, given }) => given.stored && name === stored.name))
+      log.info(`${stored.type} "${stored.name}" is left out no longer`)
+  log.info({ version: snapshot.version }, 'the stored records are live')
+}
+
+function worthKnowing({ warnings, off, without }: Snapshot): readonly string[] {
+  // Where nobody wrote a configuration, nobody asked for what is off.
+  return [...warnings.map(printDiagnostic), ...(without === undefined ? off : [])]
 }

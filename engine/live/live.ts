@@ -1,17 +1,19 @@
-import { GatewayError } from '../spec/error.ts'
-import type { RecordAccess, RecordChange } from '../spec/record.ts'
-import type { StoredRecords } from '../store/records.ts'
-import { commitChange } from './commit-change.ts'
-import { logLive, logRefused } from './live-log.ts'
-import { mayLeaveOut, openWithStored, readStored } from './open-stored.ts'
-import type { HostStatus } from '../spec/stage.ts'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
+import { GatewayError } from '../spec/error.ts'
+import type { RecordAccess, RecordChange } from '../spec/record.ts'
+import type { HostStatus } from '../spec/stage.ts'
+import type { StoredRecords } from '../store/records.ts'
+import { commitChange } from './commit-change.ts'
 import { loadConfiguration } from './configuration.ts'
 import type { Configuration } from './configuration.ts'
-import { tellReload } from './told-reload.ts'
-import { Users } from './users.ts'
+import { Following } from './following.ts'
+import { logLive, logRecordsLive, logRefused } from './live-log.ts'
+import { holdsTheSame, missesOf, openWithStored, readStored } from './open-stored.ts'
 import type { Loading, Snapshot, SnapshotOptions } from './snapshot.ts'
+import { tellReload } from './told-reload.ts'
+import { Turns } from './turns.ts'
+import { Users } from './users.ts'
 
 /** How a configuration is kept live. */
 export interface LiveOptions extends Omit<SnapshotOptions, 'configStatus' | 'hold' | 'later'> {
@@ -25,26 +27,30 @@ export interface LiveOptions extends Omit<SnapshotOptions, 'configStatus' | 'hol
  */
 export class Live {
   readonly #options: LiveOptions
-  readonly #users = new Users((snapshot) => {
-    if (snapshot !== this.#current) this.#later(snapshot.close())
-  })
-  readonly #retiring = new Set<Promise<void>>()
+  readonly #users = new Users()
+  readonly #following: Following
   #current: Snapshot | undefined
   #error: string | undefined
   /** The files that run. */
   #files: Configuration | undefined
-  /** The stored records that run, and the revision of later ones that contradict the files. */
+  /** The stored records that run. */
   #stored: StoredRecords | undefined
-  #refused: number | undefined
   /** What was read last, whether it went live or was refused. */
   #read: Configuration | undefined
-  #loading: Promise<unknown> = Promise.resolve()
-  /** What opens a configuration that was read; reading opens nothing, and is not waited for at the end. */
-  #opening: Promise<unknown> = Promise.resolve()
+  readonly #turns = new Turns()
   #closing: Promise<void> | undefined
 
   private constructor(options: LiveOptions) {
     this.#options = options
+    const { house } = options
+    this.#following = new Following({
+      log: house.log,
+      revision: async () => (await house.records?.revision()) ?? 0,
+      isLive: (revision) =>
+        revision === this.#stored?.revision && this.#current?.leftOut.every(({ unopened }) => !unopened) === true,
+      adopt: () => this.#turns.take(() => this.#turns.opens(this.#adopt())),
+      refused: (findings) => logRefused(house.log, findings, this.#current),
+    })
   }
 
   /** Loads the first configuration; diagnostics when it is refused. */
@@ -53,7 +59,7 @@ export class Live {
   ): Promise<{ readonly live: Live } | { readonly diagnostics: readonly Diagnostic[] }> {
     const live = new Live(options)
     const diagnostics = await live.reload()
-    if (diagnostics.length > 0) await Promise.all(live.#retiring)
+    if (diagnostics.length > 0) await live.#users.closed()
     return diagnostics.length > 0 ? { diagnostics } : { live }
   }
 
@@ -113,48 +119,22 @@ export class Live {
 
   /** Changes a stored record. Changes and reloads follow one another. */
   readonly change: RecordAccess['change'] = (change, by) =>
-    this.#queued(() => {
+    this.#turns.take(() => {
       const [snapshot, files] = [this.#current, this.#files]
       if (this.#closing || snapshot === undefined || files === undefined) throw new GatewayError('draining')
-      return commitChange(change, by, {
+      const changing = commitChange(change, by, {
         house: this.#options.house,
         snapshot,
         files,
         open: (stored) => this.#open(files, stored, change),
-        goLive: (next, stored) => this.#goLive(next, files, stored),
+        goLive: (next, stored) => this.#goLiveWith(next, files, stored),
       })
+      return this.#turns.opens(changing)
     })
 
-  /** Takes over what other processes have changed of the stored records. Never rejects. */
-  async follow(): Promise<void> {
-    const { records, log } = this.#options.house
-    const isKnown = (revision: number) => revision === this.#stored?.revision || revision === this.#refused
-    try {
-      if (records === undefined || isKnown(await records.revision())) return
-      await this.#queued(async () => {
-        const [stored, files] = [await records.read(), this.#files]
-        if (this.#closing || files === undefined || isKnown(stored.revision)) return
-        const loading = await this.#open(files, stored)
-        if ('snapshot' in loading) await this.#goLive(loading.snapshot, files, stored)
-        else {
-          this.#refused = stored.revision
-          logRefused(log, loading.diagnostics, this.#current)
-        }
-      })
-    } catch (error) {
-      log.warn({ err: error }, 'the stored records cannot be read again')
-    }
-  }
-
-  /** Does one thing after the other; whoever asks hears of its failure, the next does not. */
-  #queued<T>(work: () => T | Promise<T>): Promise<T> {
-    const done = this.#loading.then(() => {
-      const working = Promise.resolve(work())
-      this.#opening = working.catch(() => undefined)
-      return working
-    })
-    this.#loading = done.catch(() => undefined)
-    return done
+  /** Takes over what other processes have changed of the stored records, and what could not be opened. Never rejects. */
+  follow(): Promise<void> {
+    return this.#following.look()
   }
 
   /**
@@ -168,15 +148,14 @@ export class Live {
   async #end(deadline: number): Promise<void> {
     const { promise: over, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, deadline)
-    await Promise.race([this.#opening, over])
+    await Promise.race([this.#turns.opened, over])
     const last = this.#current
     this.#current = undefined
-    if (last !== undefined && !this.#users.has(last)) this.#later(last.close())
+    if (last !== undefined) this.#users.retire(last)
     await Promise.race([this.#users.idle(), over])
-    const left = this.#users.clear()
-    if (left.length > 0) this.#options.house.log.error('requests still hold a configuration; it closes all the same')
-    for (const snapshot of left) this.#later(snapshot.close())
-    await Promise.race([Promise.all(this.#retiring), over])
+    if (this.#users.evict() > 0)
+      this.#options.house.log.error('requests still hold a configuration; it closes all the same')
+    await Promise.race([this.#users.closed(), over])
     clearTimeout(timer)
   }
 
@@ -186,20 +165,17 @@ export class Live {
       before: Configuration | undefined,
     ) => readonly Diagnostic[] | Promise<readonly Diagnostic[]>,
   ): Promise<readonly Diagnostic[]> {
-    const done = this.#loading.then(async () => {
+    return this.#turns.take(async () => {
       if (this.#closing) return []
       return tellReload(this.#current?.version, async () => {
         const [before, old] = [this.#read, this.#current]
         const read = (this.#read = await loadConfiguration(this.#options))
         if (this.#closing) return { version: read.version, findings: [], live: false }
-        const opening = Promise.resolve(use(read, before))
-        this.#opening = opening.catch(() => undefined)
-        return { version: read.version, findings: await opening, live: this.#current !== old }
+        // Reading opens nothing, and is not waited for at the end.
+        const findings = await this.#turns.opens(use(read, before))
+        return { version: read.version, findings, live: this.#current !== old }
       })
     })
-    // The next reload waits for this one, whatever becomes of it; its caller hears of a failure.
-    this.#loading = done.catch(() => undefined)
-    return done
   }
 
   /** Builds files and what is stored, and swaps them in; or keeps what runs, and answers why. */
@@ -223,17 +199,31 @@ export class Live {
     return findings
   }
 
+  /** Builds the files that run and what is stored now, and swaps them in; or keeps what runs, and answers why. */
+  async #adopt(): Promise<readonly Diagnostic[]> {
+    const { records } = this.#options.house
+    const [files, before] = [this.#files, this.#current]
+    if (this.#closing || records === undefined || files === undefined) return []
+    const stored = await records.read()
+    const loading = await this.#open(files, stored)
+    if ('diagnostics' in loading) return loading.diagnostics
+    const { snapshot } = loading
+    if (before && holdsTheSame(before, snapshot)) await snapshot.close()
+    else await this.#goLiveWith(snapshot, files, stored)
+    return []
+  }
+
   /** Opens files with what is stored. */
   #open(files: Configuration, stored: StoredRecords, changed?: RecordChange): Promise<Loading> {
     const options = {
       ...this.#options,
       configStatus: () => this.status,
-      recordsStatus: () => (this.#refused !== undefined || this.#current?.leftOut.length ? ['records'] : []),
+      recordsStatus: () => (this.#following.isBehind || this.#current?.leftOut.length ? ['records'] : []),
       changeRecord: this.change,
       hold: this.hold,
-      later: this.#later,
+      later: this.#users.closes,
     }
-    return openWithStored(files, stored, options, mayLeaveOut(this.#current, changed))
+    return openWithStored(files, stored, options, missesOf(this.#current, changed))
   }
 
   /** Swaps a configuration in; false: everything ends, and it was closed. */
@@ -247,14 +237,16 @@ export class Live {
     this.#current = snapshot
     this.#files = files
     this.#stored = stored
-    this.#refused = undefined
+    this.#following.caughtUp()
     snapshot.live()
-    if (old !== undefined && !this.#users.has(old)) this.#later(old.close())
+    if (old !== undefined) this.#users.retire(old)
     return true
   }
 
-  readonly #later = (closed: Promise<void>): void => {
-    const closing = closed.finally(() => this.#retiring.delete(closing))
-    this.#retiring.add(closing)
+  /** Swaps in what differs in its stored records alone, and says so. */
+  async #goLiveWith(snapshot: Snapshot, files: Configuration, stored: StoredRecords): Promise<void> {
+    const before = this.#current
+    if ((await this.#goLive(snapshot, files, stored)) && before)
+      logRecordsLive(this.#options.house.log, snapshot, before)
   }
 }

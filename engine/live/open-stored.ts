@@ -1,6 +1,8 @@
 import type { Diagnostic } from '../config/diagnostics.ts'
+import { hideSecrets } from '../config/hidden-findings.ts'
 import { secretsOfStored } from '../config/secrets.ts'
 import { storedName } from '../config/stored-records.ts'
+import type { Unopened } from '../config/stored-records.ts'
 import type { RecordChange } from '../spec/record.ts'
 import type { StoredRecord, StoredRecords } from '../store/records.ts'
 import { withStored } from './configuration.ts'
@@ -9,9 +11,6 @@ import type { HouseHost } from './house-host.ts'
 import { nameOf } from './record-change.ts'
 import { openSnapshot } from './snapshot.ts'
 import type { Loading, Snapshot, SnapshotOptions } from './snapshot.ts'
-
-/** Milliseconds after which a change of a record by another process is looked for: it is followed within a second. */
-export const recordPoll = 500
 
 /**
  * What is stored.
@@ -26,51 +25,132 @@ export async function readStored({ records, log }: HouseHost, before?: StoredRec
   })
 }
 
-/**
- * Which stored records may be left out: at the start any; later those that are left out already, unless somebody changes
- * them now.
- */
-export function mayLeaveOut(current: Snapshot | undefined, change?: RecordChange): (record: StoredRecord) => boolean {
-  if (current === undefined) return () => true
-  const out = new Set(current.leftOut.map((one) => storedName(one.stored)))
-  if (change) out.delete(storedName({ type: change.type, name: nameOf(change) }))
-  return (record) => out.has(storedName(record))
+/** What may become of stored records when a configuration is opened with them. */
+export interface Misses {
+  /** Those without which it is opened rather than not at all. */
+  readonly may: (record: StoredRecord) => boolean
+  /** Those that are not tried again. */
+  readonly known: Unopened
 }
 
 /**
- * Builds and opens files that are right together with stored records, or says what contradicts what.
- * @param mayMiss stored records without which it is opened rather than not at all
+ * At the start any stored record may be left out; later those that are left out already, unless somebody changes them
+ * now. A change does not try again what could not be opened: whoever follows the stored records does.
  */
-export async function openWithStored(
-  files: Configuration,
-  stored: StoredRecords,
-  options: SnapshotOptions,
-  mayMiss: (record: StoredRecord) => boolean,
-): Promise<Loading> {
-  options.house.protect(secretsOfStored(stored.records, files.registry))
-  const unusable = new Map<string, readonly Diagnostic[]>()
-  for (;;) {
-    const configuration = withStored(files, stored, unusable)
-    const { leftOut = [] } = configuration
-    const refused = leftOut.filter((one) => !mayMiss(one.stored))
-    if (refused.length > 0) return { diagnostics: refused.flatMap(({ findings }) => findings) }
-    const loading = await openSnapshot(configuration, options)
-    if ('snapshot' in loading) return loading
-    const out = new Set(leftOut.map((one) => one.stored))
-    const culprits = culpritsOf(loading.diagnostics, stored.records).filter((one) => mayMiss(one) && !out.has(one))
-    if (culprits.length === 0) return loading
-    for (const one of culprits) unusable.set(storedName(one), findingsOf(one, loading.diagnostics))
+export function missesOf(current: Snapshot | undefined, change?: RecordChange): Misses {
+  if (current === undefined) return { may: () => true, known: new Map() }
+  const changed = change && storedName({ type: change.type, name: nameOf(change) })
+  const left = current.leftOut.flatMap((one) => {
+    const name = storedName(one.stored)
+    return name === changed ? [] : [{ ...one, name }]
+  })
+  const out = new Set(left.map(({ name }) => name))
+  const unopened = change ? left.filter((one) => one.unopened) : []
+  return {
+    may: (record) => out.has(storedName(record)),
+    known: new Map(unopened.map(({ name, findings }) => [name, findings])),
   }
 }
 
-/** The stored records that findings are about; all of them where a finding is about none, for any of them may be why. */
-function culpritsOf(findings: readonly Diagnostic[], stored: readonly StoredRecord[]): readonly StoredRecord[] {
-  const files = new Set(findings.map(({ file }) => file))
-  const named = stored.filter((one) => files.has(storedName(one)))
-  return named.length > 0 ? named : stored
+/** Whether two configurations of the same files hold the same stored records, and leave out the same ones. */
+export function holdsTheSame(one: Snapshot, other: Snapshot): boolean {
+  const leftOut = ({ leftOut: left }: Snapshot) => new Set(left.map(({ stored }) => storedName(stored)))
+  return one.revision === other.revision && leftOut(one).symmetricDifference(leftOut(other)).size === 0
 }
 
-function findingsOf(one: StoredRecord, findings: readonly Diagnostic[]): readonly Diagnostic[] {
-  const own = findings.filter(({ file }) => file === storedName(one))
-  return own.length > 0 ? own : findings
+/** Builds and opens files that are right together with stored records, or says what contradicts what. */
+export function openWithStored(
+  files: Configuration,
+  stored: StoredRecords,
+  options: SnapshotOptions,
+  { may, known }: Misses,
+): Promise<Loading> {
+  options.house.protect(secretsOfStored(stored.records, files.registry))
+  return new StoredOpening(files, stored, options, may).open(known)
+}
+
+/** One opening of files and stored records, which may take several tries. */
+class StoredOpening {
+  readonly #files: Configuration
+  readonly #stored: StoredRecords
+  readonly #options: SnapshotOptions
+  readonly #may: Misses['may']
+
+  constructor(files: Configuration, stored: StoredRecords, options: SnapshotOptions, may: Misses['may']) {
+    this.#files = files
+    this.#stored = stored
+    this.#options = options
+    this.#may = may
+  }
+
+  async open(known: Unopened): Promise<Loading> {
+    const unopened = new Map(known)
+    const loading = await this.#openWithoutNamed(unopened)
+    return 'snapshot' in loading || this.#named(loading.diagnostics).length > 0
+      ? loading
+      : this.#openWithoutSome(unopened, loading)
+  }
+
+  /** Opens it, and leaves out what findings name; `unopened` holds those then. */
+  async #openWithoutNamed(unopened: Map<string, readonly Diagnostic[]>): Promise<Loading> {
+    for (;;) {
+      const configuration = withStored(this.#files, this.#stored, unopened)
+      const refused = (configuration.leftOut ?? []).filter((one) => !this.#may(one.stored))
+      if (refused.length > 0) return { diagnostics: refused.flatMap(({ findings }) => findings) }
+      const loading = await openSnapshot(configuration, this.#options)
+      if ('snapshot' in loading) return loading
+      const { source, registry } = this.#files
+      const diagnostics = hideSecrets(loading.diagnostics, source, registry, this.#stored.records)
+      const named = this.#named(diagnostics).filter((one) => this.#may(one) && !unopened.has(storedName(one)))
+      if (named.length === 0) return { diagnostics }
+      for (const one of named) {
+        const name = storedName(one)
+        const own = diagnostics.filter(({ file }) => file === name)
+        unopened.set(name, own)
+      }
+    }
+  }
+
+  #named(findings: readonly Diagnostic[]): readonly StoredRecord[] {
+    const files = new Set(findings.map(({ file }) => file))
+    return this.#stored.records.filter((one) => files.has(storedName(one)))
+  }
+
+  /**
+   * Opens it where no finding says which record is in the way: without any that may be left out, and if that works,
+   * with half of them at a time. What has passed meanwhile costs no record.
+   */
+  async #openWithoutSome(
+    unopened: Unopened,
+    failed: { readonly diagnostics: readonly Diagnostic[] },
+  ): Promise<Loading> {
+    const { leftOut = [] } = withStored(this.#files, this.#stored, unopened)
+    const out = new Set(leftOut.map((one) => one.stored))
+    // What refers to another was most often made after it.
+    const suspects = this.#stored.records
+      .filter((one) => this.#may(one) && !out.has(one))
+      .toSorted((left, right) => left.createdAt - right.createdAt)
+    if (suspects.length === 0) return failed
+    let without = new Map([...unopened, ...suspects.map((one) => [storedName(one), failed.diagnostics] as const)])
+    const alone = await this.#openWithoutNamed(without)
+    if ('diagnostics' in alone) return alone
+    let opened = alone
+    const add = async (group: readonly StoredRecord[]): Promise<void> => {
+      const names = new Set(group.map(storedName))
+      const trial = new Map([...without].filter(([name]) => !names.has(name)))
+      const loading = await this.#openWithoutNamed(trial)
+      if ('snapshot' in loading) {
+        await opened.snapshot.close()
+        opened = loading
+        without = trial
+      } else if (group.length === 1) without.set(storedName(group[0] as StoredRecord), loading.diagnostics)
+      else {
+        const half = Math.ceil(group.length / 2)
+        await add(group.slice(0, half))
+        await add(group.slice(half))
+      }
+    }
+    await add(suspects)
+    return opened
+  }
 }

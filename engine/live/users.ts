@@ -1,18 +1,15 @@
 import type { GatewayError } from '../spec/error.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** How many exchanges are in each configuration. */
+/** How many exchanges are in each configuration; one that has none any more is closed once it has had its day. */
 export class Users {
   readonly #counts = new Map<Snapshot, number>()
   /** What ends the exchanges that hold a configuration by themselves. */
   readonly #apart = new Set<(reason: GatewayError) => void>()
-  readonly #onLeft: (snapshot: Snapshot) => void
+  /** Those that close when their last user has left, and what is closing now. */
+  readonly #retired = new Set<Snapshot>()
+  readonly #closing = new Set<Promise<void>>()
   #idle: () => void = () => undefined
-
-  /** @param onLeft hears of each configuration whose last user has left */
-  constructor(onLeft: (snapshot: Snapshot) => void) {
-    this.#onLeft = onLeft
-  }
 
   has(snapshot: Snapshot): boolean {
     return this.#counts.has(snapshot)
@@ -31,7 +28,7 @@ export class Users {
       return
     }
     this.#counts.delete(snapshot)
-    this.#onLeft(snapshot)
+    if (this.#retired.delete(snapshot)) this.closes(snapshot.close())
     if (this.#counts.size === 0) this.#idle()
   }
 
@@ -54,10 +51,29 @@ export class Users {
     if (this.#counts.size > 0) await new Promise<void>((idle) => (this.#idle = idle))
   }
 
-  /** Forgets who is left, and answers where they are. */
-  clear(): Snapshot[] {
+  /** Nobody comes to it any more: it closes when its last user has left. */
+  retire(snapshot: Snapshot): void {
+    if (this.has(snapshot)) this.#retired.add(snapshot)
+    else this.closes(snapshot.close())
+  }
+
+  /** Forgets who is left, closes where they are, and answers how many configurations that were. */
+  evict(): number {
     const left = [...this.#counts.keys()]
     this.#counts.clear()
-    return left
+    this.#retired.clear()
+    for (const snapshot of left) this.closes(snapshot.close())
+    return left.length
+  }
+
+  /** Something closes that `closed` waits for. */
+  readonly closes = (closed: Promise<void>): void => {
+    const closing = closed.finally(() => this.#closing.delete(closing))
+    this.#closing.add(closing)
+  }
+
+  /** Resolves when all that is closing now is closed. */
+  async closed(): Promise<void> {
+    await Promise.all(this.#closing)
   }
 }

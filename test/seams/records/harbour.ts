@@ -1,0 +1,52 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { Refusal, definePlugin, defineProvider, defineService } from 'sluice'
+
+declare module 'sluice' {
+  interface Services {
+    harbour: { readonly depth: number }
+  }
+}
+
+const file = { type: 'string', description: 'Where its troubles stand.' } as const
+
+/**
+ * Cannot be configured while the file says so: `1` once, `2` twice; `mast` while there is a model of that name, which it
+ * does not say.
+ */
+const harbour = defineService({
+  name: 'harbour',
+  summary: 'Where ships come in.',
+  settings: { type: 'object', additionalProperties: false, required: ['file'], properties: { file } } as const,
+  open: () => ({
+    configure({ file: path }, _, { catalog }) {
+      const trouble = existsSync(path) ? readFileSync(path, 'utf8') : ''
+      const times = Number(trouble)
+      if (times > 0) {
+        writeFileSync(path, String(times - 1))
+        throw new Error('nobody is at the harbour')
+      }
+      if (catalog.models.some(({ name }) => name === trouble)) throw new Refusal('a ship is too large')
+      return { view: { depth: 9 } }
+    },
+  }),
+})
+
+/** Cannot be opened while there is a file. */
+const ship = defineProvider({
+  name: 'ship',
+  summary: 'Comes and goes.',
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['file'],
+    properties: { file, flag: { type: 'string', description: 'What nobody may see.' } },
+  } as const,
+  secrets: ['flag'],
+  offers: () => [{ operation: 'generate' }],
+  open({ file: path, flag = '' }) {
+    if (existsSync(path)) throw new Error(`the ship under ${flag} is at sea`)
+    return {}
+  },
+})
+
+export default definePlugin({ name: 'harbour', summary: 'Ships.', services: [harbour], providers: [ship] })
