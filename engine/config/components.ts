@@ -10,7 +10,7 @@ import type { AnyService } from '../spec/service.ts'
 import type { AnySignal } from '../spec/signal.ts'
 import type { AnySlot } from '../spec/slot.ts'
 import type { AnyStage } from '../spec/stage.ts'
-import { validator } from './validate.ts'
+import { proveSchema } from './validate.ts'
 
 /** Words that a pipeline uses for itself. */
 export const structuralWords = ['use', 'switch', 'attempt'] as const
@@ -88,7 +88,7 @@ function problemOfStage(stage: Record<string, unknown>): Problem {
   if (body !== undefined && typeof body !== 'function' && (!isObject(body) || body['type'] !== 'object'))
     return { problem: `stage "${name}": "body" must be the schema of an object, or a function that makes one` }
   if (typeof stage['build'] !== 'function') return { problem: `stage "${name}" has no build function` }
-  return problemOfSchema(`stage "${name}"`, stage['config'])
+  return problemOfForm(`stage "${name}"`, stage['config'])
 }
 
 function problemOfProvider(provider: Record<string, unknown>): Problem {
@@ -102,7 +102,7 @@ function problemOfProvider(provider: Record<string, unknown>): Problem {
   for (const taken of ['name', 'type'])
     if (Object.hasOwn(properties ?? {}, taken))
       return { problem: `provider "${name}": the field "${taken}" belongs to every provider` }
-  return problemOfSchema(`provider "${name}"`, provider['config'])
+  return problemOfForm(`provider "${name}"`, provider['config'])
 }
 
 function problemOfSignal({ name, module }: Record<string, unknown>): Problem {
@@ -120,7 +120,7 @@ function problemOfRecord({ name, place, schema, typed, check }: Record<string, u
   const named = properties?.['name'] as { type?: unknown } | undefined
   if (named?.type !== 'string' || !Array.isArray(required) || !required.includes('name'))
     return { problem: `${owner}: its schema must require a text "name"` }
-  return problemOfSchema(owner, schema, typed !== undefined)
+  return problemOfForm(owner, schema, typed !== undefined)
 }
 
 function problemOfService(service: Record<string, unknown>): Problem {
@@ -130,7 +130,7 @@ function problemOfService(service: Record<string, unknown>): Problem {
   if (!isWord(section)) return { problem: `${owner}: "section" must be lower-case letters, digits and "_"` }
   if (!isNames(uses)) return { problem: `${owner}: "uses" must be a list of services` }
   if (open !== undefined && typeof open !== 'function') return { problem: `${owner}: "open" must be a function` }
-  return problemOfMigrations(owner, migrations) ?? problemOfSchema(owner, settings, false, 'settings')
+  return problemOfMigrations(owner, migrations) ?? problemOfForm(owner, settings, false, 'settings')
 }
 
 /** First words of the engine's own commands, and options that every command has. */
@@ -164,7 +164,7 @@ function problemOfCommand(command: Record<string, unknown>): Problem {
   const places = command['arguments']
   if (!isNames(places) || !(places as string[]).every((place) => fields.includes(place)))
     return { problem: `${owner}: "arguments" must be a list of its options` }
-  return problemOfSchema(owner, options, false, 'options')
+  return problemOfForm(owner, options, false, 'options')
 }
 
 function problemOfMigrations(owner: string, migrations: unknown): Problem {
@@ -195,11 +195,36 @@ function problemOfCodec(codec: Record<string, unknown>): Problem {
   return undefined
 }
 
-function problemOfSchema(owner: string, schema: unknown, open = false, word = 'config'): Problem {
+/** A closed object, as far as that is seen without reading the schema whole. */
+function problemOfForm(owner: string, schema: unknown, open = false, word = 'config'): Problem {
   if (!isObject(schema) || schema['type'] !== 'object' || (!open && schema['additionalProperties'] !== false))
     return { problem: `${owner}: its ${word} must be an object schema with additionalProperties: false` }
+  return undefined
+}
+
+/** What is wrong with the schemas that a component declares. Each takes milliseconds. */
+export function problemOfSchemas({ kind, value }: Component): Problem {
+  switch (kind) {
+    case 'stage': {
+      const owner = `stage "${value.name}"`
+      return problemOfSchema(owner, 'config', value.config) ?? problemOfSchema(owner, 'body', value.body)
+    }
+    case 'provider':
+      return problemOfSchema(`provider "${value.name}"`, 'config', value.config)
+    case 'service':
+      return problemOfSchema(`service "${value.name}"`, 'settings', value.settings)
+    case 'command':
+      return problemOfSchema(`command "${value.name}"`, 'options', value.options)
+    case 'record':
+      return problemOfSchema(`record "${value.name}"`, 'config', value.schema)
+    default:
+      return undefined
+  }
+}
+
+function problemOfSchema(owner: string, word: string, schema: unknown): Problem {
   try {
-    validator(schema)
+    if (isObject(schema)) proveSchema(schema)
     return undefined
   } catch (error) {
     return { problem: `${owner}: its ${word} schema is wrong: ${(error as Error).message}` }

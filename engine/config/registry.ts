@@ -8,7 +8,7 @@ import type { AnyService } from '../spec/service.ts'
 import type { AnySignal } from '../spec/signal.ts'
 import type { AnySlot } from '../spec/slot.ts'
 import type { AnyStage } from '../spec/stage.ts'
-import { recognise } from './components.ts'
+import { problemOfSchemas, recognise } from './components.ts'
 import type { Component } from './components.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import { ownSlots } from './own-slots.ts'
@@ -75,7 +75,11 @@ export function assemble(
   }
   const add = (given: Found): unknown => {
     const component = recognise(given.value)
-    if ('problem' in component) return diagnostics.push(inFile(given.from, 'component', component.problem))
+    const wrong = (problem: string) => diagnostics.push(inFile(given.from, 'component', problem))
+    if ('problem' in component) return wrong(component.problem)
+    // Those of the product are tried by its tests: at each start, that would take longer than most of what is done there.
+    const flaw = given.shipped ? undefined : problemOfSchemas(component)
+    if (flaw !== undefined) return wrong(flaw.problem)
     switch (component.kind) {
       case 'plugin': {
         const {

@@ -17,13 +17,22 @@ const ajv = new Ajv2020({
   strictRequired: false,
   allowUnionTypes: true,
   verbose: true,
+  // The schema of schemas takes longer to compile than any other: only schemas of plugins are checked by it (`proveSchema`).
+  validateSchema: false,
   // Each of these runs a few times at most: making its code faster takes longer than it saves.
   code: { optimize: false },
 })
 formats.default(ajv)
 ajv.addKeyword({ keyword: 'x-names', schemaType: 'string' })
 for (const keyword of ['x-inputs', 'x-gives'])
-  ajv.addKeyword({ keyword, schemaType: 'array', metaSchema: { items: { type: 'string' } } })
+  ajv.addKeyword({
+    keyword,
+    schemaType: 'array',
+    code({ schema }) {
+      if (!(schema as Json[]).every((slot) => typeof slot === 'string'))
+        throw new Error(`${keyword} must be names of slots`)
+    },
+  })
 // What a number counts, for forms.
 ajv.addKeyword({ keyword: 'x-unit', schemaType: 'string' })
 // Editors know it by this name, too.
@@ -32,12 +41,17 @@ ajv.addKeyword({ keyword: 'patternErrorMessage', schemaType: 'string' })
 /**
  * Compiles a JSON Schema (draft 2020-12) for configuration: strict, defaults filled in, every error reported.
  * `x-names` marks a text that names something, `x-inputs` and `x-gives` say which slots a pipeline of that name is handed and
- * has to give; `patternErrorMessage` says in words what a `pattern` asks for. Throws when
- * the schema itself is wrong.
- * @param schema kept by identity: the same object is compiled once
+ * has to give; `patternErrorMessage` says in words what a `pattern` asks for.
+ * @param schema one that `proveSchema` lets pass; kept by identity: the same object is compiled once
  */
 export function validator(schema: object): Validator {
   return fromAjv(compileSchema(schema))
+}
+
+/** Throws when a schema for `validator` or `compileSchema` is wrong in itself. */
+export function proveSchema(schema: object): void {
+  void ajv.validateSchema(schema, true)
+  compileSchema(schema)
 }
 
 // A reload meets most schemas again, and compiling is the slow part of loading.
@@ -63,7 +77,9 @@ export function fits(part: object | boolean, value: Json): boolean {
   let validate = branches.get(part)
   if (!validate) {
     // The type that strict rules ask for may stand in the schema around it.
-    lenient ??= formats.default(new Ajv2020({ strict: false, useDefaults: true, ownProperties: true }))
+    lenient ??= formats.default(
+      new Ajv2020({ strict: false, validateSchema: false, useDefaults: true, ownProperties: true }),
+    )
     try {
       validate = lenient.compile(part)
     } catch (error) {

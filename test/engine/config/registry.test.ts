@@ -79,6 +79,12 @@ describe('registry', () => {
       ),
       'plugins/twin.ts': stage('a'),
       'plugins/use.ts': stage('use'),
+      'plugins/named.ts': component(
+        "kind: 'stage', name: 'named', config: { type: 'object', additionalProperties: false, properties: { a: { type: 'string', 'x-inputs': [1] } } }, needs: [], provides: [], build() {}",
+      ),
+      'plugins/unread.ts': component(
+        "kind: 'stage', name: 'unread', body: { type: 'object', required: 'a' }, config: { type: 'object', additionalProperties: false, properties: {} }, needs: [], provides: [], build() {}",
+      ),
       'plugins/wrong.ts': component(
         "kind: 'stage', name: 'wrong', config: { type: 'object', additionalProperties: false, properties: { a: { type: 'text' } } }, needs: [], provides: [], build() {}",
       ),
@@ -89,10 +95,12 @@ describe('registry', () => {
     expect(problems.filter((line) => !/broken|no-such-package/.test(line))).to.deep.equal([
       's.yaml:1:1: there is no file or folder "./gone" [plugin]',
       'plugins/empty.ts:1:1: it has no default export: what it brings stands behind "export default" [component]',
+      'plugins/named.ts:1:1: stage "named": its config schema is wrong: x-inputs must be names of slots [component]',
       'plugins/none.ts:1:1: the default export is neither a plugin, a stage, a codec, a provider, a signal, a slot, a service, a command nor a record [component]',
       'plugins/odd.ts:1:1: "gadget" is no kind of component [component]',
       'plugins/open.ts:1:1: stage "open": its config must be an object schema with additionalProperties: false [component]',
       'plugins/twin.ts:1:1: the stage "a" is already there: plugins/a.ts [duplicate]',
+      'plugins/unread.ts:1:1: stage "unread": its body schema is wrong: schema is invalid: data/required must be array [component]',
       'plugins/use.ts:1:1: a stage cannot be named "use": pipelines use that word themselves [component]',
       'plugins/wrong.ts:1:1: stage "wrong": its config schema is wrong: schema is invalid: data/properties/a/type must be equal to one of the allowed values, data/properties/a/type must be array, data/properties/a/type must match a schema in anyOf [component]',
     ])
