@@ -18,12 +18,14 @@ const deepest = 32
 const toldMistakes = 50
 
 const json = 'application/json'
+/** What a PATCH may call its body as well (RFC 7396). */
+const mergePatch = 'application/merge-patch+json'
 
 /** Reads the bodies that a schema describes. */
 export interface InputReader {
   /**
    * The body of a request, defaults filled in; `{}` where it has none. Rejects with `unsupported_media_type` for anything
-   * but `application/json`, `request_too_large` beyond 1 MiB, `invalid_json`, also for a key that stands there twice, and
+   * but `application/json` and, in a PATCH, `application/merge-patch+json`, `request_too_large` beyond 1 MiB, `invalid_json`, also for a key that stands there twice, and
    * with everything at once that the schema says is wrong: `missing_field`, `unknown_field`, `invalid_field`.
    */
   read(ingress: Ingress): Promise<JsonObject>
@@ -50,13 +52,13 @@ export function inputReader(schema: object): InputReader {
 }
 
 async function readValue(ingress: Ingress): Promise<Json> {
-  const { transport, headers } = ingress
+  const { transport, headers, method } = ingress
   const type = headers['content-type']
   // A page of another site can send a form without being asked whether it may, but no JSON.
-  if (type !== undefined && transport === 'http') accept(type)
+  if (type !== undefined && transport === 'http') accept(type, method)
   const { bytes } = await ingress.body(byteLimit)
   if (bytes.length === 0) return {}
-  if (type === undefined && transport === 'http') accept('')
+  if (type === undefined && transport === 'http') accept('', method)
   if (!isUtf8(bytes)) throw new GatewayError('invalid_json', { reason: 'it is not UTF-8' })
   const text = bytes.toString()
   const found = clientOutline(text, memberLimit, undefined, deepest)
@@ -67,9 +69,10 @@ async function readValue(ingress: Ingress): Promise<Json> {
   return value
 }
 
-function accept(type: string): void {
+function accept(type: string, method: string): void {
   const given = type.split(';', 1)[0]?.trim().toLowerCase()
-  if (given !== json) throw new GatewayError('unsupported_media_type', { given, expected: json })
+  if (given === json || (given === mergePatch && method === 'PATCH')) return
+  throw new GatewayError('unsupported_media_type', { given, expected: json })
 }
 
 function refusal(mistakes: readonly Mistake[]): GatewayError {

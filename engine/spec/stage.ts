@@ -210,8 +210,9 @@ export interface StageParts<
   /** Whether it reads the body of the request: a route whose requests have none cannot use it. */
   readonly readsBody?: boolean
   /**
-   * JSON Schema of the body of the request, which the engine reads for it: at most 1 MiB of `application/json`. What is
-   * wrong with it is told at once (422), before the stage runs. It needs `ingress`, and is the only reader of the body.
+   * JSON Schema of the body of the request, which the engine reads for it: at most 1 MiB of `application/json`, in a PATCH
+   * also of `application/merge-patch+json`. What is wrong with it is told at once (422), before the stage runs. It needs
+   * `ingress`, and is the only reader of the body.
    */
   readonly body?: B
   /**
