@@ -5,7 +5,7 @@ import { isObject } from '../spec/json.ts'
 import type { ErrorReader, ErrorWriter } from '../spec/error.ts'
 import type { Plugin } from '../spec/plugin.ts'
 import type { AnyProvider } from '../spec/provider.ts'
-import type { AnyRecord } from '../spec/record.ts'
+import type { AnyRecord, RecordField } from '../spec/record.ts'
 import type { AnyService } from '../spec/service.ts'
 import type { AnySignal } from '../spec/signal.ts'
 import type { AnySlot } from '../spec/slot.ts'
@@ -111,6 +111,16 @@ function problemOfSignal({ name, module }: Record<string, unknown>): Problem {
   return undefined
 }
 
+const fieldsBeside: Readonly<Record<RecordField, true>> = {
+  secrets: true,
+  source: true,
+  declared_at: true,
+  version: true,
+  created_at: true,
+  updated_at: true,
+  problem: true,
+}
+
 function problemOfRecord({ name, place, schema, typed, check }: Record<string, unknown>): Problem {
   if (!isWord(name)) return { problem: 'a record needs a name of lower-case letters, digits and "_"' }
   const owner = `record "${name}"`
@@ -120,6 +130,8 @@ function problemOfRecord({ name, place, schema, typed, check }: Record<string, u
   const named = properties?.['name'] as { type?: unknown } | undefined
   if (named?.type !== 'string' || !Array.isArray(required) || !required.includes('name'))
     return { problem: `${owner}: its schema must require a text "name"` }
+  const taken = Object.keys(properties ?? {}).find((field) => Object.hasOwn(fieldsBeside, field))
+  if (taken !== undefined) return { problem: `${owner}: the field "${taken}" belongs to every record` }
   return problemOfForm(owner, schema, typed !== undefined)
 }
 

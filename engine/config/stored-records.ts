@@ -7,7 +7,7 @@ import type { Diagnostic } from './diagnostics.ts'
 import { checkRecords } from './records.ts'
 import type { GivenRecord, RecordSet } from './records.ts'
 import type { Registry } from './registry.ts'
-import type { Source } from './source.ts'
+import type { Path, Source } from './source.ts'
 import { didYouMean } from './suggest.ts'
 
 /** A stored record that contradicts the rest of a configuration, and what is wrong with it. */
@@ -74,11 +74,15 @@ export function leftOutLine({ stored: { type, name }, findings }: LeftOut): stri
 }
 
 function unreadable(stored: StoredRecord, { records }: Registry): readonly Diagnostic[] {
-  const finding = (code: string, message: string) => [sourceOf(stored, {}).report([], code, message)]
-  if (!records.has(stored.type))
-    return finding('unknown-record', `no type of record "${stored.type}"${didYouMean(stored.type, records.keys())}`)
-  if (stored.value === undefined) return finding('sealed', 'it was sealed with another master secret')
-  return []
+  const { type, name, value, unread } = stored
+  const finding = (code: string, message: string, path: Path = []) => [sourceOf(stored, {}).report(path, code, message)]
+  if (!records.has(type))
+    return finding('unknown-record', `no type of record "${type}"${didYouMean(type, records.keys())}`)
+  if (unread === 'sealed') return finding('sealed', 'it was sealed with another master secret')
+  if (value === undefined) return finding('unreadable', 'its value is no JSON object')
+  // Without a name it is refused by its schema.
+  const { name: own = name } = value
+  return own === name ? [] : finding('other-name', `its value has the name ${JSON.stringify(own)}`, ['name'])
 }
 
 function givenRecord(

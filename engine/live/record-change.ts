@@ -47,7 +47,7 @@ export function planChange(
   const record = value && {
     type,
     name,
-    version: (before?.version ?? 0) + 1,
+    version: revision + 1,
     value,
     createdAt: before?.createdAt ?? now,
     updatedAt: now,
@@ -91,11 +91,11 @@ function valueAfter(
   known: AnyRecord | undefined,
 ): JsonObject | undefined {
   if (change.kind === 'create') return belowConfig(known, change.value)
-  const { type, version } = change
-  if (version !== undefined && version !== before?.version)
-    throw new GatewayError('stale_version', { type, name, version: before?.version })
+  const { type, versions } = change
+  if (before && versions?.includes(before.version) === false)
+    throw new GatewayError('stale_version', { type, name, version: before.version })
   if (change.kind === 'delete') return undefined
-  const { value = { name } } = before ?? {}
+  const value = { ...before?.value, name }
   // A row may hold fields in both places; as a record is read, the ones beside `config` count.
   const kept = known && fieldsBeside(value).length > 0 ? belowConfig(known, flat(known, value)) : value
   const after = merged(kept, belowConfig(known, change.patch)) as JsonObject
@@ -154,18 +154,15 @@ function isSecret(word: string, value: JsonObject, { registry }: Configuration):
 
 /** Why a change was not made: the next configuration has findings. */
 export function refusalOf(change: RecordChange, findings: readonly Diagnostic[]): GatewayError {
-  const { kind, type } = change
+  const { type } = change
   const name = nameOf(change)
-  if (kind === 'delete') {
-    const users = [...new Set(findings.map(({ file }) => file))]
-    return new GatewayError('in_use', {
-      type,
-      name,
-      reason: `${users.join(', ')} ${users.length > 1 ? 'need' : 'needs'} it`,
-    })
+  const users = change.kind === 'delete' ? usersIn(findings, change) : []
+  if (users.length > 0) {
+    const reason = `${users.join(', ')} ${users.length > 1 ? 'need' : 'needs'} it`
+    return new GatewayError('in_use', { type, name, reason })
   }
   const own = storedName({ type, name })
-  const fields = Object.keys(change.kind === 'create' ? change.value : change.patch)
+  const fields = Object.keys(bodyOf(change))
   const sorted = findings.toSorted((left, right) => rankOf(left, fields) - rankOf(right, fields))
   const errors = sorted.slice(0, mostFindings).map((finding) => {
     const { file, path = [], code, message } = finding
@@ -185,6 +182,22 @@ export function refusalOf(change: RecordChange, findings: readonly Diagnostic[])
     { reason },
     { ...options, ...(isOwn && first && { code: first.code }) },
   )
+}
+
+/** What misses a record that is to be deleted: nothing bears its name any more, or a finding says its name. */
+function usersIn(
+  findings: readonly Diagnostic[],
+  { type, name }: RecordChange & { readonly kind: 'delete' },
+): string[] {
+  const missing = findings.filter(
+    ({ code, message }) => code === `unknown-${type}` || message.includes(`${type} "${name}"`),
+  )
+  return [...new Set(missing.map(({ file }) => file))]
+}
+
+function bodyOf(change: RecordChange): JsonObject {
+  if (change.kind === 'delete') return {}
+  return change.kind === 'create' ? change.value : change.patch
 }
 
 /** Where a finding stands in a body: what is missing there comes after what is there. */

@@ -63,6 +63,9 @@ export interface RecordParts<N extends RecordName, S> {
   check?(record: Records[N], all: AllRecords, report: RecordReport): void
 }
 
+/** Fields that clients see beside those of a record: no type of record has one of them. */
+export type RecordField = 'secrets' | 'source' | 'declared_at' | 'version' | 'created_at' | 'updated_at' | 'problem'
+
 /** A declared type of record, as a registry holds it. */
 export interface AnyRecord {
   readonly kind: 'record'
@@ -93,13 +96,13 @@ export interface RecordView {
   readonly source: 'file' | 'database'
   /** Where the file declares it. */
   readonly declaredAt?: { readonly file: string; readonly line: number }
-  /** Of a stored one: from 1, another one with every change; and milliseconds since 1970. */
+  /** Of a stored one: from 1, higher with every change, also than that of a deleted one of its name; milliseconds since 1970. */
   readonly stored?: { readonly version: number; readonly createdAt: number; readonly updatedAt: number }
   /** Why it is off, or left out of the configuration. */
   readonly problem?: string
 }
 
-/** A change of a stored record. `version` is the one that it has to have; absent: any. */
+/** A change of a stored record. `versions` are those of which it has to have one; absent: any will do. */
 export type RecordChange =
   | { readonly kind: 'create'; readonly type: string; readonly value: JsonObject }
   | {
@@ -108,9 +111,9 @@ export type RecordChange =
       readonly name: string
       /** What differs (RFC 7396): `null` takes a field away. */
       readonly patch: JsonObject
-      readonly version?: number
+      readonly versions?: readonly number[]
     }
-  | { readonly kind: 'delete'; readonly type: string; readonly name: string; readonly version?: number }
+  | { readonly kind: 'delete'; readonly type: string; readonly name: string; readonly versions?: readonly number[] }
 
 /** A change of a record as it is written. */
 export interface RecordChanged {

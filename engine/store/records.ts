@@ -12,10 +12,12 @@ export interface StoredRecord {
   /** Name of its type. */
   readonly type: string
   readonly name: string
-  /** From 1; another one with every change. */
+  /** The revision that wrote it, so that no two of a name have the same one. */
   readonly version: number
-  /** As it was given; absent: another master secret sealed what is secret in it. */
+  /** As it was given; absent: it cannot be read. */
   readonly value?: JsonObject
+  /** Why it cannot: another master secret sealed it, or it is no JSON object. */
+  readonly unread?: 'sealed' | 'broken'
   /** Milliseconds since 1970. */
   readonly createdAt: number
   readonly updatedAt: number
@@ -31,7 +33,7 @@ export interface StoredRecords {
 export interface RecordWrite {
   readonly type: string
   readonly name: string
-  readonly record?: Required<StoredRecord>
+  readonly record?: StoredRecord & { readonly value: JsonObject }
   /** Whether something in it is secret, so that it is sealed. */
   readonly secret: boolean
 }
@@ -109,11 +111,13 @@ export class RecordStore {
     await transaction.insertInto('records').values(row).execute()
   }
 
-  #opened({ type, name, version, value, sealed, created_at: createdAt, updated_at: updatedAt }: RecordsTable) {
+  #opened(row: RecordsTable): StoredRecord {
+    const { type, name, version, value, sealed, created_at: createdAt, updated_at: updatedAt } = row
     const record = { type, name, version, createdAt, updatedAt }
     const text = sealed === 0 ? value : this.#sealing.unseal(Buffer.from(value, 'base64'), contextOf(record))
-    const opened = text === undefined ? undefined : parsedObject(text.toString())
-    return opened === undefined ? record : { ...record, value: opened }
+    if (text === undefined) return { ...record, unread: 'sealed' }
+    const opened = parsedObject(text.toString())
+    return opened === undefined ? { ...record, unread: 'broken' } : { ...record, value: opened }
   }
 }
 

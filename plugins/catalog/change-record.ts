@@ -1,5 +1,5 @@
 import { defineStage } from '../../engine/index.ts'
-import { anyObject, nameIn, notFound, ofType, recordReply, versionIn } from './record-reply.ts'
+import { anyObject, nameIn, notFound, ofType, recordReply, versionsIn } from './record-reply.ts'
 
 /** Changes a record of a type, by the path's `:name`, as the body says (RFC 7396), and answers it once that is live. */
 export default defineStage({
@@ -14,7 +14,7 @@ export default defineStage({
     ({ of }, { records }) =>
     async ({ ingress, principal, input }) => {
       const name = nameIn(ingress)
-      const change = { kind: 'change', type: of, name, patch: input, ...versionIn(ingress) } as const
+      const change = { kind: 'change', type: of, name, patch: input, ...versionsIn(ingress) } as const
       const changed = await records.change(change, principal)
       if (changed === undefined) throw notFound(of, name)
       return { reply: recordReply(changed) }

@@ -1,5 +1,5 @@
 import { defineStage } from '../../engine/index.ts'
-import { emptyReply, nameIn, ofType, versionIn } from './record-reply.ts'
+import { emptyReply, nameIn, ofType, versionsIn } from './record-reply.ts'
 
 /** Deletes a record of a type, by the path's `:name`. One that others refer to stays. */
 export default defineStage({
@@ -12,7 +12,7 @@ export default defineStage({
   build:
     ({ of }, { records }) =>
     async ({ ingress, principal }) => {
-      await records.change({ kind: 'delete', type: of, name: nameIn(ingress), ...versionIn(ingress) }, principal)
+      await records.change({ kind: 'delete', type: of, name: nameIn(ingress), ...versionsIn(ingress) }, principal)
       return { reply: emptyReply }
     },
 })

@@ -35,6 +35,9 @@ export default defineStage({
     },
 })
 
+/** Words of a query that ask for no field. */
+const ofLists = ['limit', 'cursor', 'sort', 'search']
+
 /** What records are sorted by, ties by name. */
 type Key = readonly [value: number, name: string]
 
@@ -49,15 +52,14 @@ interface Query {
 
 function queryOf({ query }: Ingress, type: AnyRecord | undefined): Query {
   const { properties = {} } = (type?.schema ?? {}) as { readonly properties?: object }
-  const fields = Object.keys(properties)
+  const fields = ['source', ...Object.keys(properties)].filter((name) => !ofLists.includes(name))
   for (const name of query.keys())
-    if (!['limit', 'cursor', 'sort', 'search', 'source', ...fields].includes(name))
-      throw new GatewayError('unknown_field', { param: name.slice(0, 64) })
+    if (![...ofLists, ...fields].includes(name)) throw new GatewayError('unknown_field', { param: name.slice(0, 64) })
   const sort = query.get('sort') ?? 'name'
   if (!['name', '-name', 'created_at', '-created_at'].includes(sort))
     throw new GatewayError('invalid_field', { param: 'sort', reason: 'must be name or created_at, with or without -' })
   const search = query.get('search')?.toLowerCase() ?? ''
-  const wanted = ['source', ...fields].flatMap((name) => (query.has(name) ? [[name, query.getAll(name)] as const] : []))
+  const wanted = fields.flatMap((name) => (query.has(name) ? [[name, query.getAll(name)] as const] : []))
   const binding = JSON.stringify([sort, search, wanted])
   return {
     limit: limitIn(query),

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../engine/index.ts'
-import type { Ingress, Json, JsonObject, RecordView, Reply } from '../../engine/index.ts'
+import type { Ingress, Json, JsonObject, RecordField, RecordView, Reply } from '../../engine/index.ts'
 
 /** Configuration of the stages that work on records of a type. */
 export const ofType = {
@@ -16,8 +16,7 @@ const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosnif
 
 /** A record as clients see it: its fields, and what is to be known of it. Nothing that is secret. */
 export function wireOf({ value, secrets, source, declaredAt, stored, problem }: RecordView): JsonObject {
-  return {
-    ...value,
+  const beside: Partial<Record<RecordField, Json>> = {
     ...(Object.keys(secrets).length > 0 ? { secrets } : {}),
     source,
     ...(declaredAt ? { declared_at: { ...declaredAt } } : {}),
@@ -25,6 +24,7 @@ export function wireOf({ value, secrets, source, declaredAt, stored, problem }: 
     ...(stored ? { created_at: timeOf(stored.createdAt), updated_at: timeOf(stored.updatedAt) } : {}),
     problem: problem ?? null,
   }
+  return { ...value, ...beside }
 }
 
 function timeOf(milliseconds: number): string {
@@ -53,10 +53,11 @@ export function notFound(type: string, name: string): GatewayError {
   return new GatewayError('not_found', {}, { message: `There is no ${type} "${name.slice(0, 256)}".` })
 }
 
-/** The version that a record must have (`If-Match`, RFC 9110, section 13.1.1); nothing where any will do. */
-export function versionIn({ headers: given }: Ingress): { readonly version?: number } {
-  const tag = given['if-match']
-  if (tag === undefined || tag === '*') return {}
-  // No record has version 0: a tag that we never gave fits none.
-  return { version: Number(/^"(\d{1,15})"$/.exec(tag)?.[1] ?? 0) }
+/** The versions of which a record must have one (`If-Match`, RFC 9110, section 13.1.1); nothing where any will do. */
+export function versionsIn({ headers: given }: Ingress): { readonly versions?: readonly number[] } {
+  const tags = given['if-match']
+  if (tags === undefined || tags.trim() === '*') return {}
+  // A weak one never matches.
+  const strong = [...tags.matchAll(/(W\/)?"([^"]{0,256})"/g)].flatMap(([, weak, tag = '']) => (weak ? [] : [tag]))
+  return { versions: strong.filter((tag) => /^\d{1,15}$/.test(tag)).map(Number) }
 }

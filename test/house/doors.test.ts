@@ -23,7 +23,7 @@ const promised = {
       LegSink LogRow Logprob Look Loss MediaSource Message Meter Metered Mistake ModelRecord NeutralAnswer Offer
       Offering OpaqueItem OpaquePart OpaqueTool OpenProvider OpenService Operation Operations OptionWords Outcome Part Plugin
       PredicateQuestion Pricing Principal PrintTarget Printed Protocol Provider ProviderParts Reasoning
-      ReasoningWish RecordAccess RecordChange RecordChanged RecordName
+      ReasoningWish RecordAccess RecordChange RecordChanged RecordField RecordName
       RecordParts RecordReport RecordView Records RefusalPart Relaying Reply ReplyBody ReplyOf Report
       RequestOf Rest Restore Retry Run Scope ScoreQuestion Seal Search SearchLocation SearchWish SearchedPage
       ServerSettings ServiceConfiguration ServiceHost ServiceMigration ServiceName ServiceParts Services Session

@@ -197,6 +197,10 @@ boats:
     expect(problems({ schema: { ...boat, required: [] } })).to.deep.equal([
       'record "boat": its schema must require a text "name"',
     ])
+    for (const field of ['secrets', 'source', 'declared_at', 'version', 'created_at', 'updated_at', 'problem'])
+      expect(
+        problems({ schema: { ...boat, properties: { ...boat.properties, [field]: { type: 'string' } } } }),
+      ).to.deep.equal([`record "boat": the field "${field}" belongs to every record`])
     expect(problems({ schema: { ...boat, additionalProperties: true } })).to.deep.equal([
       'record "boat": its config must be an object schema with additionalProperties: false',
     ])

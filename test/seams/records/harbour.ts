@@ -10,8 +10,8 @@ declare module 'sluice' {
 const file = { type: 'string', description: 'Where its troubles stand.' } as const
 
 /**
- * Cannot be configured while the file says so: `1` once, `2` twice; `mast` while there is a model of that name, which it
- * does not say.
+ * Cannot be configured while the file says so: `1` once, `2` twice; `mast` while there is a model of that name, `-mast`
+ * while there is none. It does not say which.
  */
 const harbour = defineService({
   name: 'harbour',
@@ -26,6 +26,8 @@ const harbour = defineService({
         throw new Error('nobody is at the harbour')
       }
       if (catalog.models.some(({ name }) => name === trouble)) throw new Refusal('a ship is too large')
+      const wanted = trouble.startsWith('-') ? trouble.slice(1) : undefined
+      if (wanted && !catalog.models.some(({ name }) => name === wanted)) throw new Refusal('a ship is too small')
       return { view: { depth: 9 } }
     },
   }),

@@ -147,6 +147,18 @@ describe('failures that pass', function () {
     expect(await leftOut('model')).to.deep.equal([])
   })
 
+  it('keep a record from being deleted, which then is not in use', async () => {
+    await writeFile(file('harbour'), '-mast')
+    const { status: refused, text } = await call('DELETE', 'model/mast')
+    await rm(file('harbour'))
+    expect([refused, text]).to.deep.equal([422, text.replace('in use', '')])
+    expect(JSON.parse(text)).to.have.nested.property('error.code', 'invalid_configuration')
+    expect(text).to.include('a ship is too small')
+    const used = await call('DELETE', 'provider/gull')
+    expect([used.status, used.text], used.text).to.deep.equal([409, used.text.replace('invalid_configuration', '')])
+    expect(used.text).to.include('model \\"mast\\" (database)')
+  })
+
   it('are told once by a process that follows another, and it follows when they have passed', async () => {
     const other = await start('other')
     try {
