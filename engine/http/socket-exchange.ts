@@ -4,7 +4,7 @@ import type { WebSocket, WebSocketServer } from 'ws'
 import type { AnyClientCodec } from '../spec/codec.ts'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { Reply } from '../spec/slots.ts'
-import type { ByteBudget } from '../spec/source.ts'
+import type { ByteBudget, Sink } from '../spec/source.ts'
 import { errorReply, runExchange } from './exchange.ts'
 import { stopping } from './goodbye.ts'
 import type { Sent } from './reply.ts'
@@ -62,6 +62,7 @@ export class SocketExchanges {
       const ingress = upgradeIngress(upgrade, { pipeline, codec, ...endpoint })
       await runExchange(pipeline, codec, { ingress }, scope, (reply) => {
         this.#opening.delete(scope)
+        refuseUntold(reply)
         return this.#answer({ ...asking, head: early.end() }, codec, reply)
       })
     } finally {
@@ -101,6 +102,16 @@ export class SocketExchanges {
     })
   }
 }
+
+/** Throws for a reply of whole or streamed bytes, of which nothing can be told on a socket, and ends what feeds it. */
+function refuseUntold({ body }: Reply): void {
+  if (body.kind !== 'stream' && body.kind !== 'bytes') return
+  const error = new Error(`a reply of kind "${body.kind}" is not for routes with "socket: relay"`)
+  if (body.kind === 'stream') body.source.open(deaf).cancel(error)
+  throw error
+}
+
+const deaf: Sink = { data: () => undefined, end: () => undefined, fail: () => undefined }
 
 /** Most bytes that are read of a client that waits for its socket, which has nothing to say yet. */
 const earlyLimit = 64 * 1024

@@ -165,14 +165,15 @@ export class Sockets {
       return { refused, goodbye }
     }
     if (closing()) return { refused: new GatewayError('draining', {}, { retryAfter: 1 }), goodbye: stopping }
-    const counted = [this.#addresses.add(upgrade.remote), principal ? this.#keys.add(principal.id) : () => undefined]
+    const who = principal && `${principal.kind} ${principal.id}`
+    const counted = [this.#addresses.add(upgrade.remote), who === undefined ? () => undefined : this.#keys.add(who)]
     const uncount = () => counted.forEach((remove) => remove?.())
     if (counted.includes(undefined)) {
       uncount()
       return { refused: new GatewayError('overloaded', {}, { retryAfter: 1 }), goodbye: tooMany }
     }
     stream.once('close', uncount)
-    return { share: this.#shares.of(principal ? `${principal.kind} ${principal.id}` : `address ${upgrade.remote}`) }
+    return { share: this.#shares.of(who ?? `address ${upgrade.remote}`) }
   }
 
   #join(socket: WebSocket, peer: AnyPeer): void {

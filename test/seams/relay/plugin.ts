@@ -102,6 +102,36 @@ function unspoiled(bytes: Buffer): Buffer {
   return bytes
 }
 
+/** What was done with the stream of `acme-stream`, for the test that runs this. */
+export const streamed: string[] = []
+
+const stream = defineStage({
+  name: 'acme-stream',
+  summary: 'Answer with bytes, which no socket takes.',
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { whole: { type: 'boolean', default: false, description: 'All of them at once.' } },
+  } as const,
+  needs: ['ingress'],
+  provides: ['reply'],
+  build:
+    ({ whole }) =>
+    () => {
+      const type = 'text/plain'
+      if (whole)
+        return { reply: { status: 200, headers: {}, body: { kind: 'bytes', bytes: Buffer.from('hello'), type } } }
+      const source = {
+        open: () => ({
+          pause: () => undefined,
+          resume: () => undefined,
+          cancel: ({ message }: Error) => void streamed.push(message),
+        }),
+      }
+      return { reply: { status: 200, headers: {}, body: { kind: 'stream', source, type } } }
+    },
+})
+
 const end = defineStage({
   name: 'acme-end',
   summary: 'Remember how it ended.',
@@ -121,5 +151,5 @@ export default definePlugin({
   summary: 'Conversations over sockets.',
   codecs: [talk],
   providers: [live],
-  stages: [pick, open, end],
+  stages: [pick, open, stream, end],
 })

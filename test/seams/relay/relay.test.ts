@@ -19,6 +19,7 @@ describe('seams/relay', () => {
   let gateway: Gateway
   /** What the plugin remembers: it can be imported where a gateway runs. */
   let ended: Outcome[]
+  let streamed: string[]
   let gate: { open: Promise<void> | undefined; shut: string | undefined }
   const start = async (settings: GatewaySettings = {}) => {
     gateway = await startGateway({
@@ -37,9 +38,9 @@ describe('seams/relay', () => {
       api_keys: [{ name: 'narrow', key: narrow, models: ['other'] }],
       ...settings,
     })
-    ;({ ended, gate } = await import('./plugin.ts'))
+    ;({ ended, gate, streamed } = await import('./plugin.ts'))
     gate.open = gate.shut = undefined
-    ended.length = 0
+    ended.length = streamed.length = 0
   }
   const narrow = 'sk-narrow-0123456789abcdef0123456789abcdef'
   beforeEach(async () => {
@@ -185,6 +186,17 @@ describe('seams/relay', () => {
         expect(JSON.stringify(told)).not.to.include('127.0.0.1')
         expect((await client.closed).code).to.equal(code)
         expect((await outcome()).error?.code).to.equal(word)
+      })
+
+    for (const kind of ['stream', 'bytes'] as const)
+      it(`fails where a pipeline answers with ${kind}, which no socket takes`, async () => {
+        await start()
+        const client = dial(gateway, kind === 'stream' ? '/streamed' : '/whole')
+        expect(await client.nextJson()).to.have.nested.property('error.code', 'internal_error')
+        expect((await client.closed).code).to.equal(1011)
+        expect(await outcome()).to.deep.include({ result: 'failed' })
+        expect(gateway.lines.join()).to.include(`a reply of kind \\"${kind}\\" is not for routes`)
+        expect(streamed).to.have.length(kind === 'stream' ? 1 : 0)
       })
 
     it('tells a key that may not use the model', async () => {
