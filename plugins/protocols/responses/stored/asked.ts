@@ -1,17 +1,17 @@
 import { GatewayError } from '../../../../engine/index.ts'
 import type { Host, Ingress, Principal } from '../../../../engine/index.ts'
-import { findResponse } from './record.ts'
+import { findResponse, ownerOf } from './record.ts'
 import type { FoundResponse } from './record.ts'
 import { underway } from './underway.ts'
 
 /**
  * The response that a path names by `:response_id`. Rejects with `response_not_found`, which says no more of a response
- * of another key than of one that never was, and with `store_unavailable`.
+ * of somebody else than of one that never was, and with `store_unavailable`.
  */
-export async function askedFor(ingress: Ingress, { id: keyId }: Principal, host: Host): Promise<FoundResponse> {
+export async function askedFor(ingress: Ingress, principal: Principal, host: Host): Promise<FoundResponse> {
   const id = ingress.params['response_id'] ?? ''
   await underway(host).get(id)
-  const found = await findResponse(host.keyValue, id, keyId)
+  const found = await findResponse(host.keyValue, id, ownerOf(principal))
   if (!found) throw new GatewayError('response_not_found', { id: id.slice(0, 128) })
   return found
 }

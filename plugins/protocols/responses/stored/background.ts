@@ -5,7 +5,7 @@ import { responseId, responseObject } from '../response.ts'
 import { recordOf } from './keep.ts'
 import { deleteResponse, linked } from './chain.ts'
 import { deletePending, pendingOf, writePending } from './pending.ts'
-import { findResponse, recordLimit, writeResponse } from './record.ts'
+import { findResponse, ownerOf, recordLimit, writeResponse } from './record.ts'
 
 /**
  * Answers at once with a response that is in progress, and has it made by a job. It takes a store that other processes
@@ -69,8 +69,7 @@ interface Begun {
 
 /** Keeps the response and what its job needs. */
 async function hold(response: JsonObject, { request, principal, id }: Begun, { keyValue }: Host): Promise<void> {
-  const { id: keyId } = principal
-  const record = recordOf(response, { request, keyId, exchange: id })
+  const record = recordOf(response, { request, keyId: ownerOf(principal), exchange: id })
   const kept =
     (await writePending(keyValue, responseId(id), pendingOf(request, principal))) &&
     (await writeResponse(keyValue, await linked(keyValue, record), { version: null })) === undefined
@@ -78,11 +77,11 @@ async function hold(response: JsonObject, { request, principal, id }: Begun, { k
 }
 
 /** A response that has no job would stay in progress, and its request be kept, until they expire. Never rejects. */
-async function forget(exchange: string, { id: keyId }: Principal, { keyValue, log }: Host): Promise<void> {
+async function forget(exchange: string, principal: Principal, { keyValue, log }: Host): Promise<void> {
   const id = responseId(exchange)
   try {
     await deletePending(keyValue, id)
-    const found = await findResponse(keyValue, id, keyId)
+    const found = await findResponse(keyValue, id, ownerOf(principal))
     if (found) await deleteResponse(keyValue, found)
   } catch (error) {
     log.warn({ id: exchange, reason: asGatewayError(error).code }, 'a response without a job is left in the store')

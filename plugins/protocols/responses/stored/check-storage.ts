@@ -1,6 +1,6 @@
 import { GatewayError, defineStage, noConfig } from '../../../../engine/index.ts'
 import { pendingAccount } from './pending.ts'
-import { storageAccount } from './record.ts'
+import { ownerOf, storageAccount } from './record.ts'
 import { storing } from './store.ts'
 
 /**
@@ -20,14 +20,14 @@ export default defineStage({
     (_, { keyValue, log }, { request_policy: { stored_responses: most } }) =>
     async ({ principal, request }) => {
       if (!principal || !storing(request)) return {}
-      const { id: keyId } = principal
+      const owner = ownerOf(principal)
       try {
-        const stored = await keyValue.used(storageAccount(keyId))
+        const stored = await keyValue.used(storageAccount(owner))
         if (stored.count >= most.count) throw full(`it has stored ${stored.count} (at most ${most.count}).`)
         if (stored.bytes >= most.bytes)
           throw full(`those it has stored take ${stored.bytes} bytes (at most ${most.bytes}).`)
         if (!request.background) return {}
-        const { count } = await keyValue.used(pendingAccount(keyId))
+        const { count } = await keyValue.used(pendingAccount(owner))
         if (count >= most.background) throw busy(count, most.background)
       } catch (error) {
         // A store that fails costs no client its answer; what must be kept is refused where it is kept.

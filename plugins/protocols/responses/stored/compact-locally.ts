@@ -4,6 +4,7 @@ import { itemId, responseId } from '../response.ts'
 import { protocol } from '../values.ts'
 import { compactionContext, isTrigger, isUserMessage, sealPack } from './compaction.ts'
 import { inputItems, partsOf } from './conversation.ts'
+import { ownerOf } from './record.ts'
 
 /** No model has run. */
 const usage = {
@@ -32,7 +33,7 @@ export default defineStage({
       refuseUnknown(request, candidates)
       const items = inputItems(request.body['input']).filter((item) => !isTrigger(item))
       const messages = items.filter(isUserMessage).map((item, index) => shown(item, itemId('msg', scope.id, index)))
-      const context = compactionContext(principal.id)
+      const context = compactionContext(ownerOf(principal))
       const pack = { items, kept: messages.map(({ id }) => id) }
       const encrypted_content = await sealPack(pack, (bytes) => host.seal(bytes, context))
       scope.note('compaction', 'local')

@@ -26,13 +26,13 @@ export interface Pack {
   readonly kept: readonly string[]
 }
 
-/** Seals for one API key, or opens what was sealed for it. */
+/** Seals for one owner, or opens what was sealed for it. */
 export type Seal = (bytes: Uint8Array) => Uint8Array
 export type Open = (sealed: Uint8Array) => Uint8Array | undefined
 
-/** Under which context of `host.seal` compactions are sealed: another API key cannot open them. */
-export function compactionContext(keyId: string): string {
-  return `responses compaction 1 ${keyId}`
+/** Under which context of `host.seal` compactions are sealed: another owner cannot open them. */
+export function compactionContext(owner: string): string {
+  return `responses compaction 1 ${owner}`
 }
 
 /** A pack as `encrypted_content`: JSON, compressed, sealed, in base64. Throws `request_too_large`. */

@@ -25,13 +25,13 @@ export async function indexItems(keyValue: KeyValue, { keyId, response }: Stored
   await Promise.all(hidden.slice(0, indexed).map((item) => indexItem(keyValue, item, { keyId, response: id })))
 }
 
-/** Where an item is to be found, and for whom. */
+/** Where an item is to be found, and for whom (`ownerOf`). */
 interface Entry {
   readonly keyId: string
   readonly response: string
 }
 
-/** Of items with the same id the newest of a key counts; where another key had the id first, the newest for this key. */
+/** Of items with the same id the newest of an owner counts; where another had the id first, the newest for this one. */
 async function indexItem(keyValue: KeyValue, item: string, entry: Entry): Promise<void> {
   const value = Buffer.from(JSON.stringify(entry))
   if (await keyValue.set(entryKey(item), value, { ttl: lifetime, version: null })) return
@@ -46,13 +46,13 @@ export interface FoundItem {
 }
 
 /**
- * Items of stored responses of this API key by their ids, where there are such; `gone`: its response was deleted, or is
- * of another key, so that nobody else is to be asked for it either. Each may be a long conversation: rejects with
+ * Items of stored responses of this owner by their ids, where there are such; `gone`: its response was deleted, or is
+ * of another owner, so that nobody else is to be asked for it either. Each may be a long conversation: rejects with
  * `request_too_large` when those that are read have more than `most` bytes together, else with `store_unavailable`.
  */
 export async function findItems(
   keyValue: KeyValue,
-  keyId: string,
+  owner: string,
   ids: readonly string[],
   most: number,
 ): Promise<ReadonlyMap<string, FoundItem | 'gone'>> {
@@ -62,14 +62,14 @@ export async function findItems(
   for (const id of [...new Set(ids)].reverse()) {
     if (found.has(id)) continue
     if (read > most) throw tooMany()
-    const owner = await ownerOf(keyValue, keyId, id)
-    read += lookup + (owner ? sizeOf(owner) : 0)
-    if (!owner) continue
-    if (owner.deleted || owner.keyId !== keyId) found.set(id, 'gone')
+    const record = await recordWith(id, owner, keyValue)
+    read += lookup + (record ? sizeOf(record) : 0)
+    if (!record) continue
+    if (record.deleted || record.keyId !== owner) found.set(id, 'gone')
     else {
       // What came before it is read with it.
-      if (owner.earlier && read > most) throw tooMany()
-      const whole = await readWhole(keyValue, owner)
+      if (record.earlier && read > most) throw tooMany()
+      const whole = await readWhole(keyValue, record)
       for (const [at, item] of whole ? pick(whole, ids) : []) found.set(at, item)
     }
   }
@@ -98,14 +98,14 @@ function tooMany(): GatewayError {
   return new GatewayError('request_too_large', {}, { message, param: 'input' })
 }
 
-/** The record of the response that an item belongs to: of this key where there is one, else of another. */
-async function ownerOf(keyValue: KeyValue, keyId: string, item: string): Promise<StoredResponse | undefined> {
+/** The record of the response that an item belongs to: of this owner where there is one, else of another. */
+async function recordWith(item: string, owner: string, keyValue: KeyValue): Promise<StoredResponse | undefined> {
   const named = mintedFor(item)
   const found = named === undefined ? undefined : await readResponse(keyValue, named)
   if (found) return found.record
   const first = isLegalId(item) ? await entryAt(keyValue, entryKey(item)) : undefined
   if (!first) return undefined
-  const own = first.keyId === keyId ? first : await entryAt(keyValue, entryKey(item, keyId))
+  const own = first.keyId === owner ? first : await entryAt(keyValue, entryKey(item, owner))
   return (await readResponse(keyValue, (own ?? first).response))?.record
 }
 
@@ -119,6 +119,6 @@ function mintedFor(item: string): string | undefined {
   return exchange === undefined ? undefined : `resp_${exchange}`
 }
 
-function entryKey(item: string, keyId?: string): string {
-  return keyId === undefined ? `item:${item}` : `item:${keyId}:${item}`
+function entryKey(item: string, owner?: string): string {
+  return owner === undefined ? `item:${item}` : `item:${owner}:${item}`
 }

@@ -4,7 +4,7 @@ import type { Envelope, ErrorCode, Facts, Host, JsonObject, KeyValue, Principal 
 import { isList, objects, text, without } from '../values.ts'
 import { decodeLines, encodeLines } from './lines.ts'
 import type { Items } from './lines.ts'
-import { lifetime, recordLimit } from './record.ts'
+import { lifetime, ownerOf, recordLimit } from './record.ts'
 import { compress, decompress } from './zstd.ts'
 
 /** What serving a request without its client takes; kept beside the record of the response until that has ended. */
@@ -67,9 +67,9 @@ export function missingOf({ missing }: Pending): GatewayError | undefined {
   return new GatewayError(code, facts, { message, code: client })
 }
 
-/** What the responses in the background of an API key that have not ended count for. */
-export function pendingAccount(keyId: string): string {
-  return `pending:${keyId}`
+/** What the responses in the background of an owner that have not ended count for. */
+export function pendingAccount(owner: string): string {
+  return `pending:${owner}`
 }
 
 /** Keeps it; answers whether it was not too large for that. Rejects with `store_unavailable`. */
@@ -79,7 +79,7 @@ export async function writePending(keyValue: KeyValue, id: string, pending: Pend
   const bodies = { sent: first.rest, ...(body ? { body: second.rest } : {}) }
   const bytes = await encodeLines({ ...head, ...bodies }, [first.input, second.input])
   if (bytes.length > recordLimit) return false
-  const account = pendingAccount(pending.principal.keyId)
+  const account = pendingAccount(ownerOf(principalOf(pending)))
   return keyValue.set(keyOf(id), await compress(bytes), { ttl: lifetime, account })
 }
 

@@ -7,7 +7,7 @@ import { holderOf } from './item-index.ts'
 import { isOutput, refuseOrphans } from './orphans.ts'
 import { readWhole } from './chain.ts'
 import { continues } from './continued.ts'
-import { readResponse, sizeOf } from './record.ts'
+import { ownerOf, readResponse, sizeOf } from './record.ts'
 import type { WholeResponse } from './record.ts'
 import { referredBy, resolveReferences } from './references.ts'
 import type { Resolved } from './references.ts'
@@ -47,16 +47,16 @@ interface Client {
 
 async function completed(request: Envelope, client: Client, host: Host): Promise<{ request: Envelope }> {
   const { body } = request
-  const { id: keyId } = client.principal
+  const owner = ownerOf(client.principal)
   const { keyValue } = host
-  const last = ownedBy(keyId, lastOnSocket(client.ingress))
+  const last = ownedBy(owner, lastOnSocket(client.ingress))
   const id = text(body['previous_response_id'])
   const room = new Room(request.raw.size)
   if (id !== undefined) await underway(host).get(id)
-  const previous = id === undefined ? undefined : await recalled(id, last, { keyId, keyValue, room })
+  const previous = id === undefined ? undefined : await recalled(id, last, { owner, keyValue, room })
   const records = [previous, last].flatMap((record) => record ?? [])
-  const given = await resolveReferences(inputItems(body['input']), { records, keyValue, keyId, room })
-  const open = (sealed: Uint8Array) => host.unseal(sealed, compactionContext(keyId))
+  const given = await resolveReferences(inputItems(body['input']), { records, keyValue, owner, room })
+  const open = (sealed: Uint8Array) => host.unseal(sealed, compactionContext(owner))
   const expanded = await expandCompactions(given.items, open, room)
   // What asked for a compaction then would ask for another one now.
   const chain = previous && conversationOf(previous).filter((item) => !isTrigger(item))
@@ -98,12 +98,12 @@ const continuing = new Set(['previous_response_id'])
 async function recalled(
   id: string,
   last: WholeResponse | undefined,
-  { keyId, keyValue, room }: { readonly keyId: string; readonly keyValue: KeyValue; readonly room: Room },
+  { owner, keyValue, room }: { readonly owner: string; readonly keyValue: KeyValue; readonly room: Room },
 ): Promise<WholeResponse | undefined> {
   const near = last?.response['id'] === id ? last : undefined
   const record = near ?? (await readResponse(keyValue, id))?.record
   if (!record) return undefined
-  if (record.keyId !== keyId || record.deleted) throw unknownResponse(id)
+  if (record.keyId !== owner || record.deleted) throw unknownResponse(id)
   const { status } = record.response
   if (status !== 'completed' && status !== 'incomplete')
     throw new GatewayError(
@@ -118,8 +118,8 @@ async function recalled(
   return near ?? readWhole(keyValue, record)
 }
 
-function ownedBy(keyId: string, record: WholeResponse | undefined): WholeResponse | undefined {
-  return record?.keyId === keyId ? record : undefined
+function ownedBy(owner: string, record: WholeResponse | undefined): WholeResponse | undefined {
+  return record?.keyId === owner ? record : undefined
 }
 
 function unknownResponse(id: string): GatewayError {

@@ -1,5 +1,5 @@
 import { isObject } from '../../../../engine/kit.ts'
-import type { Held, JsonObject, KeyValue } from '../../../../engine/index.ts'
+import type { Held, JsonObject, KeyValue, Principal } from '../../../../engine/index.ts'
 import { isList, objects, text } from '../values.ts'
 import { decodeLines, encodeLines } from './lines.ts'
 import type { Items } from './lines.ts'
@@ -25,7 +25,7 @@ export interface Earlier {
 
 /** A response as it is kept for later requests, with its own turn of the conversation. */
 export interface StoredResponse {
-  /** The API key that may know of it; to any other it does not exist. */
+  /** Who may know of it (`ownerOf`); to anybody else it does not exist. So it is called in records of older versions. */
   readonly keyId: string
   /** The response object as its client saw it. */
   readonly response: JsonObject
@@ -77,9 +77,14 @@ export function responseKey(id: string): string | undefined {
   return isLegalId(id) ? `response:${id}` : undefined
 }
 
-/** What the responses of an API key count for. */
-export function storageAccount(keyId: string): string {
-  return `responses:${keyId}`
+/** Whose something is that is stored: an id of a member is never taken for that of an API key. */
+export function ownerOf({ kind, id }: Pick<Principal, 'kind' | 'id'>): string {
+  return kind === 'key' ? id : `${kind}:${id}`
+}
+
+/** What the responses of an owner count for. */
+export function storageAccount(owner: string): string {
+  return `responses:${owner}`
 }
 
 /**
@@ -122,10 +127,10 @@ export async function readResponse(keyValue: KeyValue, id: string): Promise<Foun
   return found && isPresent(found.record) ? found : undefined
 }
 
-/** The record of a response of this API key. Rejects with `store_unavailable`. */
-export async function findResponse(keyValue: KeyValue, id: string, keyId: string): Promise<FoundResponse | undefined> {
+/** The record of a response of this owner. Rejects with `store_unavailable`. */
+export async function findResponse(keyValue: KeyValue, id: string, owner: string): Promise<FoundResponse | undefined> {
   const found = await readResponse(keyValue, id)
-  return found && found.record.keyId === keyId && !found.record.deleted ? found : undefined
+  return found && found.record.keyId === owner && !found.record.deleted ? found : undefined
 }
 
 /** Why a response was not kept. */

@@ -10,7 +10,7 @@ import type { Room } from './room.ts'
 export interface Places {
   readonly records: readonly WholeResponse[]
   readonly keyValue: KeyValue
-  readonly keyId: string
+  readonly owner: string
   /** What the items that are found may take up. */
   readonly room: Room
 }
@@ -58,10 +58,10 @@ export async function resolveReferences(items: readonly JsonObject[], places: Pl
   return { items: resolved, holders, ...(missing ? { missing } : {}) }
 }
 
-async function search(wanted: readonly string[], { records, keyValue, keyId, room }: Places) {
+async function search(wanted: readonly string[], { records, keyValue, owner, room }: Places) {
   const near = new Map<string, FoundItem | 'gone'>(records.flatMap((record) => [...pick(record, wanted)]))
   const far = wanted.filter((id) => !near.has(id))
-  return far.length === 0 ? near : new Map([...near, ...(await findItems(keyValue, keyId, far, room.left))])
+  return far.length === 0 ? near : new Map([...near, ...(await findItems(keyValue, owner, far, room.left))])
 }
 
 function unknownItem(id: string, index: number): GatewayError {

@@ -3,6 +3,7 @@ import { parsedObject } from '../../../../engine/kit.ts'
 import type { Envelope, Given, Host, JsonObject, KeyValue, Scope } from '../../../../engine/index.ts'
 import { object, text } from '../values.ts'
 import { keep, recordOf } from './keep.ts'
+import { ownerOf } from './record.ts'
 import { keepOnSocket, sessionsOf } from './session.ts'
 import type { Sessions } from './session.ts'
 import { underway } from './underway.ts'
@@ -33,7 +34,7 @@ export default defineStage({
       const wanted = storing(request) || ingress?.session !== undefined
       if (!principal || !wanted || reply.status >= 400) return { reply }
       const kept = (response: JsonObject | undefined) =>
-        noLonger(patience, tracked(response, remembered(response, principal.id, slots, scope, places), places))
+        noLonger(patience, tracked(response, remembered(response, ownerOf(principal), slots, scope, places), places))
       if (body.kind === 'stream') {
         const source = withheld(body.source, kept)
         return { reply: { ...reply, body: { ...body, source } } }

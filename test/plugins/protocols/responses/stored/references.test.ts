@@ -30,7 +30,7 @@ describe('a reference to an item', () => {
     const { items, missing } = await resolveReferences(references, {
       records: [],
       keyValue,
-      keyId: 'key-a',
+      owner: 'key-a',
       room: new Room(0),
     })
     expect([items, missing]).to.deep.equal([[input[0], item], undefined])
@@ -43,7 +43,7 @@ describe('a reference to an item', () => {
       keyValue,
       recordWith({ response: { id: `resp_${bareId}05438e46b5f69a3c`, output: [said('Hello', id)] } }),
     )
-    const places = { records: [], keyValue, keyId: 'key-a', room: new Room(0) }
+    const places = { records: [], keyValue, owner: 'key-a', room: new Room(0) }
     expect((await resolveReferences([{ id }], places)).items).to.deep.equal([said('Hello', id)])
     expect(reads).to.deep.equal([`item:${id}`, `response:resp_${bareId}05438e46b5f69a3c`])
     // Not what it seems to be: no response was made here under the id it names.
@@ -61,20 +61,20 @@ describe('a reference to an item', () => {
       version: null,
     })
     const references = [{ type: 'item_reference', id: 'msg_1' }]
-    const mine = await resolveReferences(references, { records: [], keyValue, keyId: 'key-a', room: new Room(0) })
+    const mine = await resolveReferences(references, { records: [], keyValue, owner: 'key-a', room: new Room(0) })
     expect(mine).to.deep.equal({ items: [said('Hello')], holders: ['acme/think'] })
     const minted = said('Hello', `msg_${bareId}0000`)
     await keep(keyValue, recordWith({ response: { id: `resp_${bareId}`, output: [minted] } }))
     for (const id of ['msg_1', `msg_${bareId}0000`]) {
-      const places = { records: [], keyValue, keyId: 'key-b', room: new Room(0) }
+      const places = { records: [], keyValue, owner: 'key-b', room: new Room(0) }
       const error: unknown = await resolveReferences([{ id }], places).catch((thrown: unknown) => thrown)
       expect(error).to.be.instanceOf(GatewayError).and.have.property('message', `Item with id '${id}' not found.`)
     }
     // Some providers give everybody the same ids: each key finds its own.
     await keep(keyValue, recordWith({ keyId: 'key-b', response: { id: 'resp_2', output: [said('Bye')] } }))
-    const places = { records: [], keyValue, keyId: 'key-a', room: new Room(0) }
+    const places = { records: [], keyValue, owner: 'key-a', room: new Room(0) }
     expect(await resolveReferences(references, places)).to.deep.equal(mine)
-    const theirs = await resolveReferences(references, { ...places, keyId: 'key-b' })
+    const theirs = await resolveReferences(references, { ...places, owner: 'key-b' })
     expect(theirs.items).to.deep.equal([said('Bye')])
     // The newest one with an id that its key has again does.
     await keep(keyValue, recordWith({ response: { id: 'resp_3', output: [said('Again')] } }))
@@ -85,7 +85,7 @@ describe('a reference to an item', () => {
     const { keyValue, reads } = memory()
     await keep(keyValue, recordWith({ input: [said('a', 'msg_a'), said('b', 'msg_b')] }))
     const ids = ['msg_a', 'msg_b', 'msg_1']
-    const places = { records: [], keyValue, keyId: 'key-a', room: new Room(0) }
+    const places = { records: [], keyValue, owner: 'key-a', room: new Room(0) }
     const { items } = await resolveReferences(
       ids.map((id) => ({ id })),
       places,
@@ -103,7 +103,7 @@ describe('a reference to an item', () => {
 
   it('finds each of many that are of different responses, but not any number of them', async () => {
     const { keyValue, reads } = memory()
-    const places = { records: [], keyValue, keyId: 'key-a', room: new Room(0) }
+    const places = { records: [], keyValue, owner: 'key-a', room: new Room(0) }
     const items = Array.from({ length: 40 }, (_, index) => said(`${index}`, `msg_${index}`))
     for (const [index, item] of items.entries())
       await keep(keyValue, recordWith({ response: { id: `resp_${index}`, output: [item] } }))
@@ -129,7 +129,7 @@ describe('a reference to an item', () => {
     const refer = (times: number, left: number) => {
       const references = Array.from({ length: times }, () => ({ id: 'msg_1' }))
       const room = new Room(conversationLimit - left)
-      return resolveReferences(references, { records: [record], keyValue, keyId: 'key-a', room })
+      return resolveReferences(references, { records: [record], keyValue, owner: 'key-a', room })
     }
     expect((await refer(5, 5 * size)).items).to.deep.equal([item, item, item, item, item])
     const error: unknown = await refer(5, 5 * size - 1).catch((thrown: unknown) => thrown)
@@ -149,7 +149,7 @@ describe('a reference to an item', () => {
       reads.length = 0
       const references = ['a', 'b', 'c'].map((name) => ({ id: `msg_${name}` }))
       const room = new Room(conversationLimit - left)
-      const found = await resolveReferences(references, { records: [], keyValue, keyId: 'key-a', room }).then(
+      const found = await resolveReferences(references, { records: [], keyValue, owner: 'key-a', room }).then(
         ({ items }) => items.filter(({ type }) => type === 'message').length,
         (error: unknown) => (error as GatewayError).code,
       )
@@ -169,7 +169,7 @@ describe('a reference to an item', () => {
     const error: unknown = await resolveReferences([{ id: 'msg_1' }], {
       records: [],
       keyValue,
-      keyId: 'key-a',
+      owner: 'key-a',
       room: new Room(0),
     }).catch((thrown: unknown) => thrown)
     expect(error).to.be.instanceOf(GatewayError).and.have.property('message', "Item with id 'msg_1' not found.")
