@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { Refusal, definePlugin, defineProvider, defineService } from 'sluice'
+import { Refusal, defineCommand, definePlugin, defineProvider, defineService } from 'sluice'
 
 declare module 'sluice' {
   interface Services {
-    harbour: { readonly depth: number }
+    harbour: { readonly ships: readonly string[] }
   }
 }
 
@@ -28,7 +28,7 @@ const harbour = defineService({
       if (catalog.models.some(({ name }) => name === trouble)) throw new Refusal('a ship is too large')
       const wanted = trouble.startsWith('-') ? trouble.slice(1) : undefined
       if (wanted && !catalog.models.some(({ name }) => name === wanted)) throw new Refusal('a ship is too small')
-      return { view: { depth: 9 } }
+      return { view: { ships: catalog.models.map(({ name }) => name) } }
     },
   }),
 })
@@ -51,4 +51,21 @@ const ship = defineProvider({
   },
 })
 
-export default definePlugin({ name: 'harbour', summary: 'Ships.', services: [harbour], providers: [ship] })
+const ships = defineCommand({
+  name: 'ships',
+  summary: 'Name the ships.',
+  options: { type: 'object', additionalProperties: false, properties: {} } as const,
+  uses: ['harbour'],
+  run(_, services, { out }) {
+    out(services.harbour.ships.join(' '))
+    return Promise.resolve(0)
+  },
+})
+
+export default definePlugin({
+  name: 'harbour',
+  summary: 'Ships.',
+  services: [harbour],
+  providers: [ship],
+  commands: [ships],
+})

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { run } from '../../../engine/cli/main.ts'
 import { startFolder } from '../../support/folder.ts'
 import type { FolderGateway } from '../../support/folder.ts'
 
@@ -77,6 +78,19 @@ describe('failures that pass', function () {
   after(async () => {
     await gateway.close()
     await rm(folder, { recursive: true })
+  })
+
+  it('are no concern of a command, which sees what is stored', async () => {
+    const said: string[] = []
+    const tell = (text: string) => said.push(text)
+    const { folder: its } = gateway
+    const environment = { SLUICE_SECRET: 'a-secret-of-both-processes' }
+    const style = (_: string, text: string) => text
+    const terminal = { environment, folder: its, interactive: false, out: tell, error: tell, style }
+    expect([await run(['--config', 'sluice.yaml', 'ships'], terminal), ...said]).to.deep.equal([
+      0,
+      'bow mast keel stern helm',
+    ])
   })
 
   it('of a service cost no stored record', async () => {
