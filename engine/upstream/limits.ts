@@ -28,6 +28,7 @@ export class Limits {
   #due: number
   #wakes = Infinity
   #timer: NodeJS.Timeout | undefined
+  #turn: NodeJS.Immediate | undefined
   /** The reader wants nothing: silence is then not the upstream's. */
   paused = false
 
@@ -58,6 +59,7 @@ export class Limits {
 
   stop(): void {
     clearTimeout(this.#timer)
+    clearImmediate(this.#turn)
   }
 
   #watch(now: number): void {
@@ -65,7 +67,10 @@ export class Limits {
     this.#wakes = Math.min(this.#due, this.#end)
     if (this.#wakes === Infinity) return
     const wait = Math.min(Math.ceil(this.#wakes - now), longestTimer)
-    this.#timer = setTimeout(() => this.#wake(), wait)
+    this.#timer = setTimeout(() => {
+      // Whatever has arrived while this process stood still is heard first: that silence was not the upstream's.
+      this.#turn = setImmediate(() => this.#wake())
+    }, wait)
   }
 
   #wake(): void {
