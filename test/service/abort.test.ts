@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import type { RequestsTable } from '../../engine/store/tables.ts'
 import { anthropic, openai } from '../support/clients.ts'
-import { startGateway } from '../support/gateway.ts'
+import { startGeneration } from '../support/generation.ts'
 import type { Gateway } from '../support/gateway.ts'
-import { scriptedUpstream } from '../support/upstream.ts'
-import type { Script, ScriptedUpstream } from '../support/upstream.ts'
+import type { Generation } from '../support/generation.ts'
+import type { Script } from '../support/upstream.ts'
 import { chatFrames, messagesFrames, responsesFrames } from './streams.ts'
 
 /** What a client may ask, and the provider that its model is at. */
@@ -40,62 +40,38 @@ const beginnings: Record<string, Script> = {
 }
 
 describe('a client that leaves', () => {
-  let upstream: ScriptedUpstream
-  let gateway: Gateway
-  before(async () => {
-    upstream = await scriptedUpstream()
-    const at = { base_url: upstream.url, api_key: 'upstream-key' }
-    gateway = await startGateway({
-      providers: [
-        { name: 'family', type: 'compatible', ...at },
-        { name: 'vendor', type: 'native', ...at },
-        { name: 'other', type: 'messages', ...at },
-        { name: 'slow', type: 'echo', delay: '60s' },
-      ],
-      models: [
-        { name: 'chat', provider: 'family' },
-        { name: 'responses', provider: 'vendor', protocols: ['responses'] },
-        { name: 'messages', provider: 'other' },
-        { name: 'slow', provider: 'slow' },
-      ],
-    })
-  })
-  after(async () => {
-    await gateway.close()
-    await upstream.close()
-  })
+  let rig: Generation
+  before(
+    async () =>
+      (rig = await startGeneration({
+        providers: () => [{ name: 'slow', type: 'echo', delay: '60s' }],
+        models: [{ name: 'slow', provider: 'slow' }],
+      })),
+  )
+  after(() => rig.close())
 
   /** Leaves once `reached`, and answers the row once the provider's connection is closed. */
   const leave = async (abort: AbortController, reached: Promise<unknown>): Promise<RequestsTable> => {
     await reached
-    const before = (await gateway.rows()).length
+    const before = (await rig.gateway.rows()).length
     abort.abort()
-    await upstream.closed()
-    return rowAfter(before)
-  }
-
-  /** The row after the first `count`: it is written when the exchange is over, which nobody outside is told. */
-  const rowAfter = async (count: number): Promise<RequestsTable> => {
-    for (;;) {
-      const row = (await gateway.rows())[count]
-      if (row) return row
-      await new Promise(setImmediate)
-    }
+    await rig.upstream.closed()
+    return (await rig.gateway.rows(before + 1))[before] as RequestsTable
   }
 
   for (const [name, client] of Object.entries(clients))
     for (const model of ['chat', 'responses', 'messages']) {
       const asking = () => {
         const abort = new AbortController()
-        return { abort, ...client(gateway, model, abort.signal) }
+        return { abort, ...client(rig.gateway, model, abort.signal) }
       }
 
       describe(`${name}, of a provider of ${model}`, () => {
         it('before the first byte of a whole answer', async () => {
-          upstream.answer({ silent: true })
+          rig.upstream.answer({ silent: true })
           const { abort, whole } = asking()
           const answer = refused(whole())
-          const row = await leave(abort, upstream.received(upstream.requests.length + 1))
+          const row = await leave(abort, rig.upstream.received(rig.upstream.requests.length + 1))
           expect(await answer).to.match(/abort/i)
           expect(row).to.include({
             result: 'client_closed',
@@ -107,33 +83,33 @@ describe('a client that leaves', () => {
         })
 
         it('in the middle of a whole answer', async () => {
-          upstream.answer({
+          rig.upstream.answer({
             chunks: ['{"id":', '"1"'],
             headers: { 'content-type': 'application/json' },
             ending: 'hang',
           })
           const { abort, whole } = asking()
           const answer = refused(whole())
-          const index = upstream.requests.length
+          const index = rig.upstream.requests.length
           const row = await leave(
             abort,
-            upstream.when(() => (upstream.requests[index]?.sent ?? 0) > 6),
+            rig.upstream.when(() => (rig.upstream.requests[index]?.sent ?? 0) > 6),
           )
           expect(await answer).to.match(/abort/i)
           expect(row).to.include({ result: 'client_closed', status: 499, stream: 0 })
         })
 
         it('before the first byte of a stream', async () => {
-          upstream.answer({ silent: true })
+          rig.upstream.answer({ silent: true })
           const { abort, streamed } = asking()
           const answer = refused(streamed())
-          const row = await leave(abort, upstream.received(upstream.requests.length + 1))
+          const row = await leave(abort, rig.upstream.received(rig.upstream.requests.length + 1))
           expect(await answer).to.match(/abort/i)
           expect(row).to.include({ result: 'client_closed', error: 'client_closed', status: 499, stream: 1 })
         })
 
         it('in the middle of a stream', async () => {
-          upstream.answer(beginnings[model] as Script)
+          rig.upstream.answer(beginnings[model] as Script)
           const { abort, streamed } = asking()
           const events = (await streamed())[Symbol.asyncIterator]()
           const row = await leave(abort, events.next())
@@ -146,15 +122,15 @@ describe('a client that leaves', () => {
   for (const [name, client] of Object.entries(clients)) {
     it(`${name}, of a provider that asks nobody`, async () => {
       const abort = new AbortController()
-      const events = (await client(gateway, 'slow', abort.signal).streamed())[Symbol.asyncIterator]()
+      const events = (await client(rig.gateway, 'slow', abort.signal).streamed())[Symbol.asyncIterator]()
       const row = await leave(abort, events.next())
       expect(row).to.include({ result: 'client_closed', status: 200, stream: 1, requested: 'slow' })
     })
   }
 
   it('harms nobody else', async () => {
-    upstream.answer({ frames: chatFrames('Hello', ' there') })
-    const stream = openai(gateway).chat.completions.stream({
+    rig.upstream.answer({ frames: chatFrames('Hello', ' there') })
+    const stream = openai(rig.gateway).chat.completions.stream({
       model: 'chat',
       messages: [{ role: 'user', content: 'hi' }],
     })

@@ -58,18 +58,25 @@ describe('a stream that breaks in the middle', () => {
   let gateway: Gateway
   before(async () => {
     upstream = await scriptedUpstream()
-    const at = { base_url: upstream.url, api_key: canary, timeouts: { idle: '500ms' } }
+    const at = { base_url: upstream.url, api_key: canary }
+    const hasty = { ...at, timeouts: { idle: '500ms' } }
     gateway = await startGateway({
       providers: [
         { name: 'family', type: 'compatible', ...at },
         { name: 'vendor', type: 'native', ...at },
         { name: 'other', type: 'messages', ...at },
+        { name: 'hasty-family', type: 'compatible', ...hasty },
+        { name: 'hasty-vendor', type: 'native', ...hasty },
+        { name: 'hasty-other', type: 'messages', ...hasty },
         { name: 'echo', type: 'echo', fail: { after: 2 } },
       ],
       models: [
         { name: 'chat', provider: 'family', fallbacks: ['second'] },
         { name: 'responses', provider: 'vendor', protocols: ['responses'], fallbacks: ['second'] },
         { name: 'messages', provider: 'other', fallbacks: ['second'] },
+        { name: 'hasty-chat', provider: 'hasty-family', fallbacks: ['second'] },
+        { name: 'hasty-responses', provider: 'hasty-vendor', protocols: ['responses'], fallbacks: ['second'] },
+        { name: 'hasty-messages', provider: 'hasty-other', fallbacks: ['second'] },
         { name: 'second', provider: 'family' },
         { name: 'echo', provider: 'echo' },
       ],
@@ -100,11 +107,12 @@ describe('a stream that breaks in the middle', () => {
   for (const protocol of protocols)
     for (const [name, script] of Object.entries(accidents)) {
       describe(`${name}, of a provider of ${protocol}`, () => {
+        const model = name === 'silence' ? `hasty-${protocol}` : protocol
         beforeEach(() => upstream.answer(() => script(protocol)))
 
         it('ends chat completions with an error and without its last word', async () => {
           const asked = upstream.requests.length
-          const frames = await framesOf(await ask('/v1/chat/completions', protocol))
+          const frames = await framesOf(await ask('/v1/chat/completions', model))
           const { error, ...rest } = JSON.parse(frames.at(-1)?.data ?? '') as { error: object; [key: string]: unknown }
           expect(rest).to.deep.equal({})
           expect(Object.keys(error)).to.deep.equal(['message', 'type', 'param', 'code'])
@@ -113,13 +121,13 @@ describe('a stream that breaks in the middle', () => {
           expect(frames.filter(({ data }) => data.includes('"error"'))).to.have.length(1)
           expect(frames.some(({ data }) => /"finish_reason":"/.test(data))).to.equal(false)
           expect(upstream.requests.length - asked, 'nobody else is asked').to.equal(1)
-          expect(await lastRow()).to.include({ status: 200, result: 'failed', stream: 1, attempts: 1, model: protocol })
+          expect(await lastRow()).to.include({ status: 200, result: 'failed', stream: 1, attempts: 1, model })
           expect((await lastRow())?.error).to.be.a('string')
         })
 
         it('ends messages with the event error and without its last word', async () => {
           const asked = upstream.requests.length
-          const frames = await framesOf(await ask('/v1/messages', protocol))
+          const frames = await framesOf(await ask('/v1/messages', model))
           const last = frames.at(-1)
           expect(last?.event).to.equal('error')
           const event = JSON.parse(last?.data ?? '') as Record<string, unknown>
@@ -135,11 +143,11 @@ describe('a stream that breaks in the middle', () => {
         it('throws in the official clients, after what came', async () => {
           const pieces: string[] = []
           const chat = openai(gateway)
-            .chat.completions.stream({ model: protocol, messages: [{ role: 'user', content: 'hello' }] })
+            .chat.completions.stream({ model, messages: [{ role: 'user', content: 'hello' }] })
             .on('content', (piece) => pieces.push(piece))
           expect(await caught(chat.finalMessage())).to.be.instanceOf(OpenAI.APIError)
           const messages = anthropic(gateway)
-            .messages.stream({ model: protocol, max_tokens: 9, messages: [{ role: 'user', content: 'hello' }] })
+            .messages.stream({ model, max_tokens: 9, messages: [{ role: 'user', content: 'hello' }] })
             .on('text', (piece) => pieces.push(piece))
           expect(await caught(messages.finalMessage())).to.be.instanceOf(Anthropic.APIError)
           expect(pieces.filter((piece) => piece !== '')).to.deep.equal(['Hello', 'Hello'])

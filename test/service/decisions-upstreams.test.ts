@@ -15,20 +15,12 @@ import type { Conversation, Type } from './decisions-conversation.ts'
 
 describe('upstreams of decisions', () => {
   let conversation: Conversation
-  before(async () => {
-    const timeouts = { first_byte: '1s', idle: '1s' }
-    conversation = await startDecisions({
-      native: { timeouts },
-      bridge_a: { timeouts },
-      bridge_b: { timeouts },
-      bridge_c: { timeouts },
-    })
-  })
+  before(async () => (conversation = await startDecisions()))
   after(() => conversation.close())
 
-  async function decide(type: Type, script: Script, body: object = asDecisions) {
-    conversation.upstreams[type].answer(script)
-    return read(await conversation.gateway.post('/v1/decisions', { model: type, ...body }))
+  async function decide(type: Type, script: Script, body: object = asDecisions, among = conversation) {
+    among.upstreams[type].answer(script)
+    return read(await among.gateway.post('/v1/decisions', { model: type, ...body }))
   }
 
   /** What a client of decisions gets of an upstream's answers to the second and third question. */
@@ -157,6 +149,14 @@ describe('upstreams of decisions', () => {
   })
 
   describe('that fail', () => {
+    /** One whose upstreams are not waited for. */
+    let hasty: Conversation
+    before(async () => {
+      const soon = { timeouts: { first_byte: '100ms', idle: '100ms' } }
+      hasty = await startDecisions({ native: soon, bridge_a: soon, bridge_b: soon, bridge_c: soon })
+    })
+    after(() => hasty.close())
+
     for (const type of ['native', ...bridges] as const) {
       it(`${type} with 500: 502`, async () => {
         const { status, body } = await decide(type, { status: 500, body: { error: { message: 'broken' } } })
@@ -165,13 +165,13 @@ describe('upstreams of decisions', () => {
       })
 
       it(`${type} by silence: 504`, async () => {
-        const { status, body } = await decide(type, { silent: true })
+        const { status, body } = await decide(type, { silent: true }, asDecisions, hasty)
         expect(status).to.equal(504)
         expect(body['error']).to.include({ code: 'upstream_timeout' })
       })
 
       it(`${type} by stopping half-way: 504`, async () => {
-        const { status, body } = await decide(type, { chunks: ['{"model":'], ending: 'hang' })
+        const { status, body } = await decide(type, { chunks: ['{"model":'], ending: 'hang' }, asDecisions, hasty)
         expect(status).to.equal(504)
         expect(body['error']).to.include({ code: 'upstream_timeout' })
       })

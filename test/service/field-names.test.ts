@@ -1,40 +1,18 @@
 import { expect } from 'chai'
-import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
-import { scriptedUpstream } from '../support/upstream.ts'
-import type { ScriptedUpstream } from '../support/upstream.ts'
+import { startGeneration } from '../support/generation.ts'
+import type { Generation } from '../support/generation.ts'
 import { chatAnswer, messagesAnswer, responsesAnswer } from './streams.ts'
 
 describe('a field that decides something', () => {
-  let upstream: ScriptedUpstream
-  let gateway: Gateway
-  before(async () => {
-    upstream = await scriptedUpstream()
-    const at = { base_url: upstream.url, api_key: 'upstream-key' }
-    gateway = await startGateway({
-      providers: [
-        { name: 'family', type: 'compatible', ...at },
-        { name: 'vendor', type: 'native', ...at },
-        { name: 'other', type: 'messages', ...at },
-      ],
-      models: [
-        { name: 'chat', provider: 'family' },
-        { name: 'responses', provider: 'vendor' },
-        { name: 'messages', provider: 'other' },
-        { name: 'transcribe', provider: 'vendor' },
-      ],
-    })
-  })
-  after(async () => {
-    await gateway.close()
-    await upstream.close()
-  })
+  let rig: Generation
+  before(async () => (rig = await startGeneration({ models: [{ name: 'transcribe', provider: 'vendor' }] })))
+  after(() => rig.close())
 
   const post = async (path: string, body: string | FormData) => {
-    const response = await fetch(`${gateway.url}${path}`, {
+    const response = await fetch(`${rig.gateway.url}${path}`, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${gateway.key}`,
+        authorization: `Bearer ${rig.gateway.key}`,
         ...(typeof body === 'string' ? { 'content-type': 'application/json' } : {}),
       },
       body,
@@ -50,9 +28,9 @@ describe('a field that decides something', () => {
 
   for (const [path, [members, answer]] of Object.entries(bodies))
     it(`stands once and in its own spelling on ${path}`, async () => {
-      upstream.answer({ body: answer })
+      rig.upstream.answer({ body: answer })
       expect((await post(path, `{${members}}`)).status).to.equal(200)
-      const before = upstream.requests.length
+      const before = rig.upstream.requests.length
       const others = [
         '"Model":"expensive"',
         '"model":"expensive"',
@@ -73,11 +51,11 @@ describe('a field that decides something', () => {
           expect([status, body.error.type], text).to.deep.equal([400, 'invalid_request_error'])
           expect(body.error.message).to.match(/stands there more than once|it is written "/)
         }
-      expect(upstream.requests.length).to.equal(before)
+      expect(rig.upstream.requests.length).to.equal(before)
     })
 
   it('stands once and in its own spelling in a form', async () => {
-    upstream.answer({ body: { text: 'hi' } })
+    rig.upstream.answer({ body: { text: 'hi' } })
     const form = (...others: readonly (readonly [string, string])[]) => {
       const made = new FormData()
       made.append('file', new Blob(['sound']), 'a.wav')
@@ -95,23 +73,23 @@ describe('a field that decides something', () => {
       expect(body.error.message).to.match(/stands there more than once|it is written "/)
     }
     expect((await form(['stream', 'false'], ['stream', 'true'])).status).to.equal(400)
-    expect(upstream.requests.filter(({ path }) => path.endsWith('/transcriptions'))).to.have.length(1)
+    expect(rig.upstream.requests.filter(({ path }) => path.endsWith('/transcriptions'))).to.have.length(1)
   })
 
   it('is refused where it is one of too many members, before anything is parsed', async () => {
-    const before = upstream.requests.length
+    const before = rig.upstream.requests.length
     for (const members of ['[],'.repeat(200_000), '{"a":1},'.repeat(60_000), '0,'.repeat(2_000_000)])
       for (const [path, [others]] of Object.entries(bodies)) {
         const { status, body } = await post(path, `{${others},"metadata":[${members}0]}`)
         expect(status, path).to.equal(413)
         expect(body.error.message).to.include('more than 100000 keys, objects and lists')
       }
-    expect(upstream.requests.length).to.equal(before)
+    expect(rig.upstream.requests.length).to.equal(before)
   })
 
   it('stands among as many members as the longest histories have', async function () {
     this.timeout(60_000)
-    upstream.answer({ body: chatAnswer })
+    rig.upstream.answer({ body: chatAnswer })
     const call = { id: 'c', type: 'function', function: { name: 'edit', arguments: '{"path":"a.ts","text":"b"}' } }
     const turn = [
       { role: 'assistant', content: null, tool_calls: [call] },

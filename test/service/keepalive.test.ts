@@ -1,11 +1,9 @@
 import { expect } from 'chai'
-import { encodeFrame } from '../../engine/kit.ts'
 import { anthropic, openai } from '../support/clients.ts'
-import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
-import { scriptedUpstream } from '../support/upstream.ts'
-import type { Script, ScriptedUpstream } from '../support/upstream.ts'
-import { chatFrames, messagesFrames, responsesFrames } from './streams.ts'
+import { startGeneration } from '../support/generation.ts'
+import type { Generation } from '../support/generation.ts'
+import type { Script } from '../support/upstream.ts'
+import { chatFrames, messagesFrames, printed, responsesFrames } from './streams.ts'
 import type { ScriptedFrame } from './streams.ts'
 
 const streams: Record<string, readonly ScriptedFrame[]> = {
@@ -24,29 +22,9 @@ const clients = {
 }
 
 describe('a stream whose provider is silent', () => {
-  let upstream: ScriptedUpstream
-  let gateway: Gateway
-  before(async () => {
-    upstream = await scriptedUpstream()
-    const at = { base_url: upstream.url, api_key: 'upstream-key' }
-    gateway = await startGateway({
-      providers: [
-        { name: 'family', type: 'compatible', ...at },
-        { name: 'vendor', type: 'native', ...at },
-        { name: 'other', type: 'messages', ...at },
-      ],
-      models: [
-        { name: 'chat', provider: 'family' },
-        { name: 'responses', provider: 'vendor', protocols: ['responses'] },
-        { name: 'messages', provider: 'other' },
-      ],
-      server_config: { keepalive: { sse_interval: '32ms' } },
-    })
-  })
-  after(async () => {
-    await gateway.close()
-    await upstream.close()
-  })
+  let rig: Generation
+  before(async () => (rig = await startGeneration({ server_config: { keepalive: { sse_interval: '32ms' } } })))
+  after(() => rig.close())
 
   /** The first half of a stream, and the second once it may `goOn`. */
   const halves = (frames: readonly ScriptedFrame[]) => {
@@ -54,9 +32,7 @@ describe('a stream whose provider is silent', () => {
     async function* chunks() {
       for (const [index, frame] of frames.entries()) {
         if (index === 4) await promise
-        const { event, data } = typeof frame === 'string' ? { event: undefined, data: frame } : frame
-        const text = typeof data === 'string' ? data : JSON.stringify(data)
-        yield encodeFrame(event === undefined ? { data: text } : { event, data: text })
+        yield printed(frame)
       }
     }
     const script: Script = { headers: { 'content-type': 'text/event-stream' }, chunks: chunks() }
@@ -84,8 +60,8 @@ describe('a stream whose provider is silent', () => {
     for (const [model, frames] of Object.entries(streams))
       it(`of ${model} says so to clients of ${path}, and goes on`, async () => {
         const { script, goOn } = halves(frames)
-        upstream.answer(script)
-        const response = await gateway.post(path, { ...body, model, stream: true })
+        rig.upstream.answer(script)
+        const response = await rig.gateway.post(path, { ...body, model, stream: true })
         const decoder = new TextDecoder()
         let text = ''
         for await (const chunk of response.body ?? []) {
@@ -94,8 +70,8 @@ describe('a stream whose provider is silent', () => {
         }
         const said = text.replaceAll(silence, '')
         expect(said).to.contain('Hello').and.contain(' there').and.not.contain('keepalive').and.not.contain('"ping"')
-        upstream.answer({ frames })
-        const calm = await (await gateway.post(path, { ...body, model, stream: true })).text()
+        rig.upstream.answer({ frames })
+        const calm = await (await rig.gateway.post(path, { ...body, model, stream: true })).text()
         const ids = /[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32,}|"created(_at)?":\d+/g
         expect(said.replaceAll(ids, '')).to.equal(calm.replaceAll(silence, '').replaceAll(ids, ''))
       })
@@ -106,12 +82,12 @@ describe('a stream whose provider is silent', () => {
       ['messages', ping],
     ] as const) {
       const { script, goOn } = halves(streams[model] ?? [])
-      upstream.answer(script)
+      rig.upstream.answer(script)
       const fetch = watching(silence, goOn)
       const said =
         model === 'chat'
-          ? openai(gateway, { fetch }).chat.completions.stream({ model, messages: hello }).finalContent()
-          : anthropic(gateway, { fetch }).messages.stream({ model, messages: hello, max_tokens: 9 }).finalText()
+          ? openai(rig.gateway, { fetch }).chat.completions.stream({ model, messages: hello }).finalContent()
+          : anthropic(rig.gateway, { fetch }).messages.stream({ model, messages: hello, max_tokens: 9 }).finalText()
       expect(await said).to.equal('Hello there')
     }
   })

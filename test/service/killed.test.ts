@@ -8,6 +8,7 @@ import type { Database } from '../../engine/store/database.ts'
 import { startServe } from '../engine/cli/process.ts'
 import type { Serving } from '../engine/cli/process.ts'
 import { root } from '../engine/cli/sandbox.ts'
+import { until } from '../support/until.ts'
 
 const key = 'sk-killed-0123456789abcdef0123456789abcdef'
 
@@ -81,6 +82,6 @@ describe('a gateway that is killed', () => {
     expect(lost).to.satisfy((at: number) => at < 0 || at >= 100)
     if (lost >= 0) expect(later.slice(lost).filter((id) => kept.has(id))).to.deep.equal([])
     const again = await ask(await start())
-    while (!(await written()).has(again)) await new Promise(setImmediate)
+    await until(async () => (await written()).has(again))
   })
 })

@@ -216,8 +216,9 @@ describe('the row of a request', () => {
       'upstream',
       'translate-back',
     ])
-    expect(times['upstream']).to.be.at.least(40)
-    expect(row.first_byte).to.be.at.least(40)
+    // A timer may end a part of a millisecond early.
+    expect(times['upstream']).to.be.at.least(39)
+    expect(row.first_byte).to.be.at.least(39)
     expect(row.duration).to.be.at.least(Number(row.first_byte))
     expect(row.at).to.be.within(began - 1, Date.now())
   })

@@ -7,6 +7,10 @@ import { openai } from '../support/clients.ts'
 import { startFolder } from '../support/folder.ts'
 import type { FolderGateway } from '../support/folder.ts'
 import { copyPipelines } from '../support/pipelines.ts'
+import { until } from '../support/until.ts'
+import { scriptedUpstream } from '../support/upstream.ts'
+import type { ScriptedUpstream } from '../support/upstream.ts'
+import { chatFrames, printed } from './streams.ts'
 
 const plugin = (word: string) => `import { defineProvider } from 'sluice'
 import { word } from './word.ts'
@@ -31,22 +35,25 @@ describe('a gateway whose files change', () => {
   let asking: Promise<readonly number[]>
   const stop = new AbortController()
 
-  const settings = {
-    plugins: ['./mine'],
-    pipelines: './pipelines',
-    providers: [
-      { name: 'echo', type: 'echo' },
-      { name: 'slow', type: 'echo', delay: '50ms' },
-      { name: 'word', type: 'word' },
-    ],
-    models: [
-      { name: 'echo', provider: 'echo' },
-      { name: 'slow', provider: 'slow' },
-      { name: 'word', provider: 'word' },
-    ],
-  }
+  let upstream: ScriptedUpstream
+  const models = [
+    { name: 'echo', provider: 'echo' },
+    { name: 'word', provider: 'word' },
+  ]
+  const far = { name: 'far', provider: 'far' }
 
   before(async () => {
+    upstream = await scriptedUpstream()
+    const settings = {
+      plugins: ['./mine'],
+      pipelines: './pipelines',
+      providers: [
+        { name: 'echo', type: 'echo' },
+        { name: 'word', type: 'word' },
+        { name: 'far', type: 'compatible', base_url: upstream.url, api_key: 'upstream-key' },
+      ],
+      models: [...models, far],
+    }
     const pipelines = await copyPipelines()
     const files: Record<string, string> = {
       'mine/index.ts': plugin('!'),
@@ -72,13 +79,11 @@ describe('a gateway whose files change', () => {
     stop.abort()
     const statuses = await asking
     await gateway.close()
+    await upstream.close()
     expect(statuses.length).to.be.above(20)
     expect(new Set(statuses)).to.deep.equal(new Set([200]))
   })
 
-  const until = async (condition: () => Promise<boolean>) => {
-    while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10))
-  }
   const version = async () => (await gateway.ready()).body.config.version
   /** Makes a change and waits until it is live. */
   const changed = async (change: () => Promise<void>) => {
@@ -118,18 +123,22 @@ describe('a gateway whose files change', () => {
   }
 
   it('serves a new model, and lets a stream of the old configuration end', async () => {
-    const content = 'one two three four five six seven eight nine ten'
-    const stream = openai(gateway).chat.completions.stream({ model: 'slow', messages: [{ role: 'user', content }] })
+    const { promise, resolve: goOn } = Promise.withResolvers<void>()
+    async function* halves() {
+      for (const [index, frame] of chatFrames('Hello', ' there').entries()) {
+        if (index === 2) await promise
+        yield printed(frame)
+      }
+    }
+    upstream.answer({ headers: { 'content-type': 'text/event-stream' }, chunks: halves() })
+    const stream = openai(gateway).chat.completions.stream({ model: 'far', messages })
     const text = stream.finalContent()
-    await stream.emitted('connect')
-    await changed(() =>
-      gateway.configure({
-        models: [...settings.models.filter(({ name }) => name !== 'slow'), { name: 'new', provider: 'echo' }],
-      }),
-    )
+    await stream.emitted('content')
+    await changed(() => gateway.configure({ models: [...models, { name: 'new', provider: 'echo' }] }))
     expect(await says('new')).to.equal('hello')
-    expect(await status('/v1/chat/completions', { model: 'slow', messages })).to.equal(404)
-    expect(await text).to.equal(content)
+    expect(await status('/v1/chat/completions', { model: 'far', messages })).to.equal(404)
+    goOn()
+    expect(await text).to.equal('Hello there')
     await changed(() => gateway.configure({}))
     expect(await status('/v1/chat/completions', { model: 'new', messages })).to.equal(404)
   })

@@ -28,14 +28,7 @@ describe('responses in the background', function () {
     await service?.stop()
   })
 
-  const rowOf = async (id: string) => {
-    const name = id.replace(/^resp_/, '')
-    for (;;) {
-      const row = (await gateway.rows()).find((one) => one.id.replaceAll('-', '') === name)
-      if (row) return row
-      await new Promise(setImmediate)
-    }
-  }
+  const rowOf = (response: string) => gateway.row(({ id }) => `resp_${id.replaceAll('-', '')}` === response)
 
   for (const kind of kinds)
     it(`are answered at once and completed by a provider that speaks ${kind}`, async () => {
@@ -154,7 +147,7 @@ describe('responses in the background', function () {
       await asked
       return says('chat', 'Still here.')
     })
-    const since = Date.now()
+    const before = (await gateway.rows()).length
     const body = JSON.stringify({ model: 'chat', input: 'Hello?', background: true })
     const { hostname, port } = new URL(gateway.url)
     const leaving = createConnection(Number(port), hostname)
@@ -167,14 +160,8 @@ describe('responses in the background', function () {
     await once(leaving, 'close')
     expect(heard).to.equal(0)
     answer()
-    const made = async () => {
-      for (;;) {
-        const row = (await gateway.rows()).find(({ at }) => at >= since)
-        if (row) return row
-        await new Promise(setImmediate)
-      }
-    }
-    const row = await made()
+    const row = (await gateway.rows(before + 1))[before]
+    if (!row) throw new Error('there is no row')
     expect(row).to.include({ type: 'responses', result: 'completed', output_tokens: 7 })
     const id = `resp_${row.id.replaceAll('-', '')}`
     expect(await ended(openai(gateway), id)).to.include({ status: 'completed', output_text: 'Still here.' })

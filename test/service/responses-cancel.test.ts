@@ -6,6 +6,7 @@ import { openai } from '../support/clients.ts'
 import type { Gateway } from '../support/gateway.ts'
 import { redis } from '../support/services.ts'
 import type { Service } from '../support/services.ts'
+import { until } from '../support/until.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 import { client, ended, says, startBackground } from './background.ts'
@@ -52,13 +53,7 @@ describe('cancelling a response', function () {
   }
   const cancel = (gateway: Gateway, id: string, key = gateway.key) =>
     fetch(`${gateway.url}/v1/responses/${id}/cancel`, { method: 'POST', headers: { authorization: `Bearer ${key}` } })
-  const rowWhere = async (gateway: Gateway, error: string) => {
-    for (;;) {
-      const row = (await gateway.rows()).find((one) => one.error === error)
-      if (row) return row
-      await new Promise(setImmediate)
-    }
-  }
+  const rowWhere = (gateway: Gateway, code: string) => gateway.row(({ error }) => error === code)
 
   it('stops it from another process, and answers it every time', async () => {
     const { id } = await begun()
@@ -174,11 +169,10 @@ describe('cancelling a response', function () {
     const { record, version } = found
     await writeResponse(store, { ...record, response: { ...record.response, status: 'cancelled' } }, { version })
     answer()
-    const refused = () => owner.lines.some((line) => line.includes('came too late'))
-    while (!refused()) await new Promise(setImmediate)
+    await until(() => owner.lines.some((line) => line.includes('came too late')))
     expect(await openai(owner).responses.retrieve(id)).to.deep.include({ status: 'cancelled', output: [] })
-    const [row] = (await owner.rows()).filter(({ type, model }) => type === 'responses' && model === 'chat')
-    expect(JSON.parse(row?.metadata ?? '{}')).to.include({ refused: 'cancelled' })
+    const row = await owner.row(({ type, model }) => type === 'responses' && model === 'chat')
+    expect(JSON.parse(row.metadata)).to.include({ refused: 'cancelled' })
     expect(row).to.include({ input_tokens: 11, output_tokens: 7 })
     await store.close()
   })

@@ -28,7 +28,7 @@ describe('a responses stream that is passed on', () => {
   const rig = new Rig()
   const answered = async (chunks: readonly string[], body: JsonObject = {}, ending: 'end' | 'hang' = 'end') => {
     rig.upstream.answer({ headers, chunks, ending })
-    const stream = await rig.streamed('native', body)
+    const stream = await rig.streamed(ending === 'hang' ? 'hasty-native' : 'native', body)
     return { stream, frames: framesOf(stream) }
   }
 
@@ -60,7 +60,7 @@ describe('a responses stream that is passed on', () => {
     expect(failed?.['response']).to.deep.include({
       id: 'resp_1',
       status: 'failed',
-      model: 'native',
+      model: 'hasty-native',
       instructions,
       temperature: 0.3,
       metadata: { a: 'b' },
@@ -155,10 +155,13 @@ describe('a responses stream that is passed on', () => {
   })
 
   it('names the model as its client does where the connection fails', async () => {
-    for (const ending of ['hang', 'close'] as const) {
+    for (const [model, ending] of [
+      ['hasty-native', 'hang'],
+      ['native', 'close'],
+    ] as const) {
       rig.upstream.answer({ headers, chunks: [created()], ending, every: 20 })
-      const stream = await rig.streamed('native')
-      expect(stream).to.contain('The provider of \\"native\\"')
+      const stream = await rig.streamed(model)
+      expect(stream).to.contain(`The provider of \\"${model}\\"`)
       expect(stream).to.not.contain('upstream-1')
     }
   })

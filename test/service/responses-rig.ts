@@ -17,7 +17,10 @@ export const spoken = { native: 'responses', compatible: 'chat', messages: 'mess
 /** Where an upstream of each kind is asked. */
 export const routes = { native: '/v1/responses', compatible: '/v1/chat/completions', messages: '/v1/messages' } as const
 
-/** A gateway with a model of each kind, answered by one script, and the official client before it. */
+/**
+ * A gateway with a model of each kind, answered by one script, and the official client before it. Of each model there is
+ * one whose provider may not be silent for long: `hasty-native` and so on.
+ */
 export class Rig {
   upstream!: ScriptedUpstream
   gateway!: Gateway
@@ -27,12 +30,16 @@ export class Rig {
   constructor() {
     before(async () => {
       this.upstream = await scriptedUpstream()
-      const at = { base_url: this.upstream.url, api_key: 'upstream-key', timeouts: { idle: '500ms' } }
+      const at = { base_url: this.upstream.url, api_key: 'upstream-key' }
+      const hasty = { ...at, timeouts: { idle: '500ms' } }
       this.gateway = await startGateway({
         providers: [
           { name: 'vendor', type: 'native', ...at },
           { name: 'family', type: 'compatible', ...at },
           { name: 'other', type: 'messages', ...at },
+          { name: 'hasty-vendor', type: 'native', ...hasty },
+          { name: 'hasty-family', type: 'compatible', ...hasty },
+          { name: 'hasty-other', type: 'messages', ...hasty },
           { name: 'echo', type: 'echo' },
           { name: 'failing', type: 'echo', fail: { after: 2 } },
         ],
@@ -40,6 +47,9 @@ export class Rig {
           { name: 'native', provider: 'vendor', protocols: ['responses'], upstream_model: 'upstream-1' },
           { name: 'compatible', provider: 'family', upstream_model: 'upstream-1' },
           { name: 'messages', provider: 'other', upstream_model: 'upstream-1' },
+          { name: 'hasty-native', provider: 'hasty-vendor', protocols: ['responses'], upstream_model: 'upstream-1' },
+          { name: 'hasty-compatible', provider: 'hasty-family', upstream_model: 'upstream-1' },
+          { name: 'hasty-messages', provider: 'hasty-other', upstream_model: 'upstream-1' },
           { name: 'echo', provider: 'echo' },
           { name: 'failing', provider: 'failing' },
         ],

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { encodeFrame, packSeal } from '../../engine/kit.ts'
+import { packSeal } from '../../engine/kit.ts'
 import type { JsonObject } from '../../engine/index.ts'
 import { orderFaults } from '../conformance/responses/order.ts'
 import { streamConforms } from '../conformance/responses/check.ts'
@@ -8,7 +8,7 @@ import type { ReadFrame } from '../golden/files.ts'
 import type { Script } from '../support/upstream.ts'
 import { Rig, kinds } from './responses-rig.ts'
 import type { Kind } from './responses-rig.ts'
-import { arrived, chatFrames, messagesFrames, responsesAnswer, responsesFrames } from './streams.ts'
+import { arrived, chatFrames, messagesFrames, printed, responsesAnswer, responsesFrames } from './streams.ts'
 import type { ScriptedFrame } from './streams.ts'
 
 const begun: Readonly<Record<Kind, readonly ScriptedFrame[]>> = {
@@ -22,13 +22,6 @@ const begun: Readonly<Record<Kind, readonly ScriptedFrame[]>> = {
   ],
   compatible: chatFrames('Hello', ' there').slice(0, 2),
   messages: messagesFrames('Hello', ' there').slice(0, 3),
-}
-
-/** A frame as its bytes. */
-function printed(frame: ScriptedFrame): string {
-  const { event, data } = typeof frame === 'string' ? { event: undefined, data: frame } : frame
-  const text = typeof data === 'string' ? data : JSON.stringify(data)
-  return encodeFrame(event === undefined ? { data: text } : { event, data: text })
 }
 
 /** What happens to a stream that has said "Hello". */
@@ -56,7 +49,7 @@ describe('a responses stream that breaks', () => {
     for (const [name, script] of Object.entries(accidents))
       it(`before a ${kind} upstream, when it ${name}`, async () => {
         rig.upstream.answer(script(kind))
-        const stream = await rig.streamed(kind)
+        const stream = await rig.streamed(name === 'falls silent' ? `hasty-${kind}` : kind)
         // What a native upstream sends whole is passed on, even where it makes no sense.
         const frames = framesOf(stream.replace('data: {"type":"response.output_te\n\n', ''))
         expect(frames.at(-1)?.data).to.equal('[DONE]')

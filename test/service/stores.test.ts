@@ -1,11 +1,11 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { startFolder } from '../support/folder.ts'
 import type { FolderGateway } from '../support/folder.ts'
 import { redis } from '../support/services.ts'
 import type { Service } from '../support/services.ts'
+import { until } from '../support/until.ts'
 
 const keeper = `import { defineStage } from 'sluice'
 const key = 'count ' + crypto.randomUUID()
@@ -103,7 +103,7 @@ describe('what a gateway keeps', () => {
     it('answers 503 once it is gone, and stays up', async function () {
       if (service.pid === undefined) return this.skip()
       await service.stop()
-      while ((await gateway.ready()).body.status !== 'degraded') await setImmediate()
+      await until(async () => (await gateway.ready()).body.status === 'degraded')
       const { status, body } = await keep(gateway)
       expect([status, (body['error'] as { code: string }).code]).to.deep.equal([503, 'store_unavailable'])
       return undefined

@@ -131,14 +131,17 @@ function message(text: string) {
   }
 }
 
+/** A frame as its bytes. */
+export function printed(frame: ScriptedFrame): string {
+  const { event, data } = typeof frame === 'string' ? { event: undefined, data: frame } : frame
+  const text = typeof data === 'string' ? data : JSON.stringify(data)
+  return encodeFrame(event === undefined ? { data: text } : { event, data: text })
+}
+
 /** A stream whose frames have left the upstream before what follows them happens. */
 export function arrived(frames: readonly ScriptedFrame[]): Script {
   async function* chunks() {
-    for (const frame of frames) {
-      const { event, data } = typeof frame === 'string' ? { event: undefined, data: frame } : frame
-      const text = typeof data === 'string' ? data : JSON.stringify(data)
-      yield encodeFrame(event === undefined ? { data: text } : { event, data: text })
-    }
+    for (const frame of frames) yield printed(frame)
     await sleep(20)
   }
   return { headers: { 'content-type': 'text/event-stream' }, chunks: chunks() }

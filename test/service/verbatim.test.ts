@@ -1,8 +1,6 @@
 import { expect } from 'chai'
-import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
-import { scriptedUpstream } from '../support/upstream.ts'
-import type { ScriptedUpstream } from '../support/upstream.ts'
+import { startGeneration } from '../support/generation.ts'
+import type { Generation } from '../support/generation.ts'
 import { startDecisions } from './decisions-conversation.ts'
 import { chatAnswer, messagesAnswer, responsesAnswer } from './streams.ts'
 
@@ -13,33 +11,14 @@ const quoted = JSON.stringify(odd)
 const schema = `{"type":"object","properties":{"b":{"maximum":1234567890123456789},"10":{"minimum":1.0},"2":{}}}`
 
 describe('JSON of a client or a model', () => {
-  let upstream: ScriptedUpstream
-  let gateway: Gateway
-  before(async () => {
-    upstream = await scriptedUpstream()
-    const at = { base_url: upstream.url, api_key: 'upstream-key' }
-    gateway = await startGateway({
-      providers: [
-        { name: 'family', type: 'compatible', ...at },
-        { name: 'vendor', type: 'native', ...at },
-        { name: 'other', type: 'messages', ...at },
-      ],
-      models: [
-        { name: 'chat', provider: 'family' },
-        { name: 'responses', provider: 'vendor', protocols: ['responses'] },
-        { name: 'messages', provider: 'other' },
-      ],
-    })
-  })
-  after(async () => {
-    await gateway.close()
-    await upstream.close()
-  })
+  let rig: Generation
+  before(async () => (rig = await startGeneration()))
+  after(() => rig.close())
 
   const post = async (path: string, body: string) => {
-    const response = await fetch(`${gateway.url}${path}`, {
+    const response = await fetch(`${rig.gateway.url}${path}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${rig.gateway.key}`, 'content-type': 'application/json' },
       body,
     })
     const text = await response.text()
@@ -69,9 +48,9 @@ describe('JSON of a client or a model', () => {
   for (const [path, request] of Object.entries(requests))
     for (const model of ['chat', 'responses', 'messages'] as const)
       it(`reaches ${model} upstreams from ${path} as it stands`, async () => {
-        upstream.answer({ body: answers[model] })
+        rig.upstream.answer({ body: answers[model] })
         await post(path, request(model))
-        const sent = String(upstream.requests.at(-1)?.body)
+        const sent = String(rig.upstream.requests.at(-1)?.body)
         expect(sent).to.include(schema)
         expect(sent).to.include(model === 'messages' ? `"input":${odd}` : quoted)
         expect(JSON.parse(sent)).to.have.property('temperature', 1)
@@ -81,11 +60,11 @@ describe('JSON of a client or a model', () => {
     const use = { type: 'tool_use', id: 'c1', name: 'f', input: {} }
     const whole = JSON.stringify({ ...messagesAnswer, content: [use], stop_reason: 'tool_use' })
     const headers = { 'content-type': 'application/json' }
-    upstream.answer({ body: whole.replace('"input":{}', `"input":${odd}`), headers })
+    rig.upstream.answer({ body: whole.replace('"input":{}', `"input":${odd}`), headers })
     expect(await post('/v1/chat/completions', requests['/v1/chat/completions']!('messages'))).to.include(quoted)
     expect(await post('/v1/responses', requests['/v1/responses']!('messages'))).to.include(quoted)
     const frame = (type: string, rest: string) => ({ event: type, data: `{"type":"${type}",${rest}}` })
-    upstream.answer({
+    rig.upstream.answer({
       frames: [
         frame('message_start', `"message":${JSON.stringify({ ...messagesAnswer, content: [], stop_reason: null })}`),
         frame('content_block_start', `"index":0,"content_block":${JSON.stringify(use).replace('{}', odd)}`),
@@ -101,12 +80,12 @@ describe('JSON of a client or a model', () => {
   it('reaches clients of messages from other upstreams as it stands', async () => {
     const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: odd } }
     const message = { role: 'assistant', content: null, tool_calls: [call] }
-    upstream.answer({ body: { ...chatAnswer, choices: [{ index: 0, message, finish_reason: 'tool_calls' }] } })
+    rig.upstream.answer({ body: { ...chatAnswer, choices: [{ index: 0, message, finish_reason: 'tool_calls' }] } })
     expect(await post('/v1/messages', requests['/v1/messages']!('chat'))).to.include(`"input":${odd}`)
     const output = [
       { type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'f', arguments: odd, status: 'completed' },
     ]
-    upstream.answer({ body: { ...responsesAnswer, output } })
+    rig.upstream.answer({ body: { ...responsesAnswer, output } })
     expect(await post('/v1/messages', requests['/v1/messages']!('responses'))).to.include(`"input":${odd}`)
   })
 

@@ -10,6 +10,7 @@ import type { HttpLimits, SocketLimits } from '../../engine/http/limits.ts'
 import { makeLog } from '../../engine/log.ts'
 import { Secrets } from '../../engine/store/redaction.ts'
 import type { RequestsTable } from '../../engine/store/tables.ts'
+import { until } from './until.ts'
 
 /** A gateway of its own: the shipped plugins and pipelines, a database in a temporary folder, a free port. */
 export interface Gateway {
@@ -19,8 +20,13 @@ export interface Gateway {
   readonly house: House
   /** What was logged by the process so far, one JSON object per line. */
   readonly lines: readonly string[]
-  /** The request log, oldest first, once every row so far is written. */
-  rows(): Promise<readonly RequestsTable[]>
+  /**
+   * The request log, oldest first, once every row so far is written and there are `least` of them. A client that leaves,
+   * or is told of an error, hears nothing of when its exchange is over: how many rows there will be is what to wait for.
+   */
+  rows(least?: number): Promise<readonly RequestsTable[]>
+  /** The first row of the request log that fits, once it is written. */
+  row(fits: (row: RequestsTable) => boolean): Promise<RequestsTable>
   /** A request with the key; `body` goes as JSON. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>
   close(): Promise<void>
@@ -90,14 +96,24 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Gate
     ...(settings.pipelines === undefined ? {} : { shipped: { plugins: shipped.plugins } }),
   })
   const url = `http://127.0.0.1:${house.address.port}`
+  const written = async () => {
+    await house.flush()
+    return house.database.query.selectFrom('requests').selectAll().orderBy('at').orderBy('id').execute()
+  }
   return {
     url,
     key,
     house,
     lines,
-    async rows() {
-      await house.flush()
-      return house.database.query.selectFrom('requests').selectAll().orderBy('at').orderBy('id').execute()
+    async rows(least = 0) {
+      let rows: readonly RequestsTable[] = []
+      await until(async () => (rows = await written()).length >= least)
+      return rows
+    },
+    async row(fits) {
+      let row: RequestsTable | undefined
+      await until(async () => (row = (await written()).find(fits)) !== undefined)
+      return row as RequestsTable
     },
     post: (path, body, headers = {}) =>
       fetch(url + path, {

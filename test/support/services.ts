@@ -23,8 +23,8 @@ const running = new Set<Service>()
 let server: Promise<Service | string> | undefined
 
 after(async () => {
-  // The last first: databases go before the server they are on.
-  for (const service of [...running].reverse()) await service.stop()
+  // A database goes with the server that it is on.
+  await Promise.all([...running].map((service) => service.stop()))
   for (const [text, count] of skipped) console.log(`  ${count} suites skipped: ${text}`)
 })
 
@@ -78,11 +78,16 @@ export async function postgres(context: Context): Promise<Service> {
   await asAdmin(started.url, `create database ${name}`)
   const url = new URL(started.url)
   url.pathname = name
+  let there = true
   const stop = async (): Promise<void> => {
-    if (running.delete(service)) await asAdmin(started.url, `drop database if exists ${name} with (force)`)
+    if (!there) return
+    there = false
+    running.delete(service)
+    await asAdmin(started.url, `drop database if exists ${name} with (force)`)
   }
   const service: Service = { ...started, url: url.href, stop }
-  running.add(service)
+  // Those of a server of our own go with it.
+  if (started.pid === undefined) running.add(service)
   return service
 }
 

@@ -37,7 +37,7 @@ describe('cli/logs', () => {
     const answer = await gateway.post('/v1/chat/completions', { model, messages }, headers)
     await answer.text()
     ids[name] = answer.headers.get('x-request-id') ?? ''
-    await gateway.house.flush()
+    await gateway.row(({ id }) => id === ids[name])
   }
 
   before(async () => {

@@ -18,6 +18,7 @@ import { openRedisKeyValue } from '../../../engine/store/key-value-redis.ts'
 import { postgres, redis } from '../../support/services.ts'
 import type { Service } from '../../support/services.ts'
 import { freePort } from '../../support/free-port.ts'
+import { until } from '../../support/until.ts'
 
 const silent = pino({ level: 'silent' })
 const TTL = 60_000
@@ -31,11 +32,6 @@ async function refusal(call: Promise<unknown>): Promise<GatewayError> {
   )
   expect(error).to.be.instanceOf(GatewayError)
   return error as GatewayError
-}
-
-/** Asks until it is so. */
-async function until(so: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await so())) await setImmediate()
 }
 
 /** What holds for a store wherever it keeps its values. `twin` is another process's view of the same one. */

@@ -17,6 +17,7 @@ import { type Database, openDatabase } from '../../../engine/store/database.ts'
 import { LogQueue, type LogQueueOptions } from '../../../engine/store/log-queue.ts'
 import type { ToWorker } from '../../../engine/store/worker.ts'
 import { postgres } from '../../support/services.ts'
+import { until } from '../../support/until.ts'
 
 function row(id: string, changes: Partial<LogRow> = {}): LogRow {
   return {
@@ -86,10 +87,6 @@ function lines(): { readonly messages: string[]; readonly log: pino.Logger } {
     },
   })
   return { messages, log: pino(sink) }
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 async function ids(database: Database): Promise<readonly string[]> {

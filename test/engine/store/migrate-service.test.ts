@@ -16,6 +16,7 @@ import { isTableOf, migrateService } from '../../../engine/store/migrate-service
 import type { Migrated } from '../../../engine/store/migrate-service.ts'
 import { fromPool } from '../../../engine/store/connect.ts'
 import { postgres } from '../../support/services.ts'
+import { until } from '../../support/until.ts'
 
 type Anything = Kysely<Record<string, Record<string, unknown>>>
 
@@ -211,7 +212,7 @@ describe('engine/store/migrate-service', () => {
         },
       }
       const migrating = migrate(counted, stock(makes('stock')))
-      while (tries.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+      await until(() => tries.length === 2)
       other.exec('commit')
       other.close()
       await migrating
@@ -229,13 +230,13 @@ describe('engine/store/migrate-service', () => {
     contract(() => openDatabase(database.url))
 
     it('may take longer than other statements may, and so may what waits for it', async () => {
-      const hurried = await fromPool(database.url, 4, 200)
+      const hurried = await fromPool(database.url, 4, 1_000)
       try {
         const slow: ServiceMigration = {
           name: 'sleeps',
           async up(queries) {
             await makes('stock').up(queries, 'postgres')
-            await sql`select pg_sleep(1)`.execute(queries)
+            await sql`select pg_sleep(1.5)`.execute(queries)
           },
         }
         await Promise.all([migrate(hurried, stock(slow)), migrate(hurried, stock(slow))])

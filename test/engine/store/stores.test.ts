@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import BetterSqlite from 'better-sqlite3'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
@@ -12,6 +11,7 @@ import { Secrets } from '../../../engine/store/redaction.ts'
 import { openStores } from '../../../engine/store/stores.ts'
 import { postgres, redis } from '../../support/services.ts'
 import type { Service } from '../../support/services.ts'
+import { until } from '../../support/until.ts'
 
 describe('the stores', () => {
   let folder: string
@@ -68,7 +68,7 @@ describe('the stores', () => {
         .trim()
         .split('\n').length
     const alone = async () => {
-      while ((await connections()) > 1) await setImmediate()
+      await until(async () => (await connections()) === 1)
     }
 
     it('warn of a secret that is not shared too', async () => {

@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { WebSocket } from 'ws'
 import { startFolder } from '../../support/folder.ts'
 import type { FolderGateway } from '../../support/folder.ts'
+import { until } from '../../support/until.ts'
 
 const here = import.meta.dirname
 const roles = { ann: 'admin', vic: 'viewer' }
@@ -71,7 +72,7 @@ describe('seams/access', () => {
     expect(await told('me', 'ann@acme')).to.equal('401 invalid_token')
     const { version } = (await gateway.ready()).body.config
     await gateway.configure({ server_config: { acme_members: { roles: { ...roles, vic: 'admin', eve: 'viewer' } } } })
-    while ((await gateway.ready()).body.config.version === version) await new Promise(setImmediate)
+    await until(async () => (await gateway.ready()).body.config.version !== version)
     expect(await told('admin', 'vic@acme')).to.equal('200 vic')
     expect(await told('me', 'eve@acme')).to.equal('200 eve')
     expect(await told('me', 'ann@acme')).to.equal('401 invalid_token')

@@ -7,6 +7,7 @@ import { startGateway } from '../../support/gateway.ts'
 import type { Gateway } from '../../support/gateway.ts'
 import { copyPipelines } from '../../support/pipelines.ts'
 import type { Pipelines } from '../../support/pipelines.ts'
+import { until } from '../../support/until.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { ScriptedUpstream } from '../../support/upstream.ts'
 import { chatAnswer, chatFrames } from '../../service/streams.ts'
@@ -120,7 +121,7 @@ describe('seams/counter', () => {
           expect(ear.heard.findIndex((one) => one.message === message && one.name.endsWith(':end'))).to.be.above(index)
     }
     const over = async () => {
-      while (ear.of('exchange', 'end').length < ear.of('exchange', 'start').length) await new Promise(setImmediate)
+      await until(() => ear.of('exchange', 'end').length >= ear.of('exchange', 'start').length)
     }
 
     it('tells of each exchange, stage, try and call whose part they are', async () => {

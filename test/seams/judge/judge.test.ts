@@ -9,6 +9,7 @@ import { startGateway } from '../../support/gateway.ts'
 import type { Gateway, GatewaySettings } from '../../support/gateway.ts'
 import { copyPipelines } from '../../support/pipelines.ts'
 import type { Pipelines } from '../../support/pipelines.ts'
+import { until } from '../../support/until.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../../support/upstream.ts'
 import { chatAnswer, chatFrames } from '../../service/streams.ts'
@@ -168,7 +169,7 @@ describe('seams/judge', () => {
     leaving.abort()
     expect(await asked).to.equal('AbortError')
     await judge.closed()
-    while ((await rows()).all.length < 2) await new Promise(setImmediate)
+    await until(async () => (await rows()).all.length >= 2)
     const { own, judged } = await rows()
     expect(judged).to.include({ parent: own?.id, status: 499, result: 'client_closed', error: 'client_closed' })
     expect(own).to.include({ status: 499, result: 'client_closed' })
@@ -268,7 +269,7 @@ describe('seams/judge', () => {
     expect(calls()).to.deep.equal({ judge: 2, main: 3 })
     leaving.abort()
     expect(await first).to.equal('AbortError')
-    while ((await rows()).all.length < 6) await new Promise(setImmediate)
+    await until(async () => (await rows()).all.length >= 6)
   })
 
   it('asks a judge that nobody waits for, in the configuration that it began with', async () => {
@@ -281,7 +282,7 @@ describe('seams/judge', () => {
     await writeFile(config, (await readFile(config, 'utf8')).replace('type: judge', 'type: other-judge'))
     expect(await gateway.house.live.reload()).to.deep.equal([])
     answered.resolve(says('yes'))
-    while ((await rows()).all.length < 2) await new Promise(setImmediate)
+    await until(async () => (await rows()).all.length >= 2)
     const { own, judged } = await rows()
     expect(judged).to.include({ parent: own?.id, status: 200 })
     expect(calls()).to.deep.equal({ judge: 1, main: 1 })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { startGateway } from '../../support/gateway.ts'
 import type { Gateway } from '../../support/gateway.ts'
+import { until } from '../../support/until.ts'
 
 const here = import.meta.dirname
 
@@ -87,14 +88,14 @@ describe('seams/long-lived', () => {
     expect(await tell({ text: 'rain' })).to.deep.equal({ status: 200, body: { told: 1 } })
     expect(await one.until('rain')).to.include('data: rain\n\n')
     one.leave()
-    while ((await state()).listeners > 0) await new Promise(setImmediate)
+    await until(async () => (await state()).listeners <= 0)
   })
 
   it('holds no old configuration, and hears what a newer one tells', async () => {
     const old = await listen('ann')
     await old.until('hello ann')
     await greetWith('welcome')
-    while ((await state()).closed.length === 0) await new Promise(setImmediate)
+    await until(async () => (await state()).closed.length > 0)
     expect(await state()).to.include({ greeting: 'welcome', listeners: 1 })
     const young = await listen('bob')
     await young.until('welcome bob')
@@ -102,7 +103,7 @@ describe('seams/long-lived', () => {
     expect(await old.until('snow')).to.equal('data: hello ann\n\ndata: snow\n\n')
     await young.until('snow')
     await greetWith('goodbye')
-    while ((await state()).closed.length === 1) await new Promise(setImmediate)
+    await until(async () => (await state()).closed.length === 2)
     expect((await state()).closed).to.deep.equal(['hello', 'welcome'])
     old.leave()
     young.leave()

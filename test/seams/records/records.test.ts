@@ -6,6 +6,7 @@ import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
 import { startFolder } from '../../support/folder.ts'
 import type { FolderGateway } from '../../support/folder.ts'
 import { postgres } from '../../support/services.ts'
+import { until } from '../../support/until.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { ScriptedUpstream } from '../../support/upstream.ts'
 import { chatAnswer } from '../../service/streams.ts'
@@ -62,9 +63,6 @@ describe('records of an outsider', function () {
   const names = async (path: string, to = gateway) =>
     ((await call('GET', path, undefined, {}, to)).value['data'] as { name: string }[]).map(({ name }) => name)
   const rows = <R>(statement: string) => gateway.house.database.rows<R>(statement)
-  const until = async (condition: () => boolean | Promise<boolean>) => {
-    while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5))
-  }
   const reload = async (more: object) => {
     await gateway.configure(more)
     return (await gateway.house.live.reload()).map(printDiagnostic)

@@ -6,6 +6,7 @@ import type { Outcome } from 'sluice'
 import { connect, dial } from '../../engine/http/socket-client.ts'
 import { startGateway } from '../../support/gateway.ts'
 import type { Gateway, GatewaySettings } from '../../support/gateway.ts'
+import { until } from '../../support/until.ts'
 import { talkingUpstream } from './upstream.ts'
 import type { Session, TalkingUpstream } from './upstream.ts'
 
@@ -59,7 +60,7 @@ describe('seams/relay', () => {
     return upstream.sessions[number - 1] as Session
   }
   const outcome = async (): Promise<Outcome> => {
-    while (ended.length === 0) await new Promise(setImmediate)
+    await until(() => ended.length > 0)
     return ended[0] as Outcome
   }
   /** A client and the session that it is joined with. */

@@ -6,6 +6,7 @@ import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
 import { startFolder } from '../../support/folder.ts'
 import type { FolderGateway } from '../../support/folder.ts'
 import { postgres } from '../../support/services.ts'
+import { until } from '../../support/until.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { ScriptedUpstream } from '../../support/upstream.ts'
 import { chatAnswer } from '../../service/streams.ts'
@@ -64,9 +65,6 @@ describe('a service of an outsider', function () {
   const limits = async (limits: object) => {
     await gateway.configure({ server_config: { limits } })
     return (await gateway.house.live.reload()).map(printDiagnostic)
-  }
-  const until = async (condition: () => boolean | Promise<boolean>) => {
-    while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5))
   }
   const settled = (spent: number) =>
     until(async () => JSON.stringify(await purse()) === JSON.stringify([{ spent, held: 0 }]))

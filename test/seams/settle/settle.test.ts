@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { WebSocket } from 'ws'
 import { startFolder } from '../../support/folder.ts'
 import type { FolderGateway } from '../../support/folder.ts'
+import { until } from '../../support/until.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { ScriptedUpstream } from '../../support/upstream.ts'
 import { chatAnswer, chatFrames } from '../../service/streams.ts'
@@ -51,17 +52,16 @@ describe('seams/settle', function () {
   const gate = (what: 'open' | 'shut') => fetch(`${gateway.url}/acme/state/${what}`, { method: 'POST' })
   const ask = (more: object = {}, path = '/acme/chat') => gateway.ask(path, { model: 'm', messages, ...more })
   /** The state once it is as wanted: what comes after an answer, no client is told. */
-  const until = async (wanted: (state: State) => boolean): Promise<State> => {
-    for (;;) {
-      const now = await state()
-      if (wanted(now)) return now
-    }
+  const once = async (wanted: (state: State) => boolean): Promise<State> => {
+    let now = await state()
+    await until(async () => wanted((now = await state())))
+    return now
   }
-  const settled = () => until(({ held, inside }) => held === 0 && inside === 0)
+  const settled = () => once(({ held, inside }) => held === 0 && inside === 0)
   const settings = async (acme_budgets: object) => {
     const { version } = (await gateway.ready()).body.config
     await gateway.configure({ server_config: { acme_budgets } })
-    while ((await gateway.ready()).body.config.version === version) await new Promise(setImmediate)
+    await until(async () => (await gateway.ready()).body.config.version !== version)
   }
 
   it('holds a budget in a race, and settles it with the bill', async () => {
@@ -92,7 +92,7 @@ describe('seams/settle', function () {
     await settings({ places: 1 })
     await gate('shut')
     for (const _ of [1, 2, 3]) expect(await (await ask()).json()).to.have.property('choices')
-    const waiting = await until(({ notes }) => notes.filter((note) => note === 'finally').length === 3)
+    const waiting = await once(({ notes }) => notes.filter((note) => note === 'finally').length === 3)
     expect(waiting).to.include({ inside: 0, held: 6_000, spent: 0 })
     await gate('open')
     expect(await settled()).to.include({ spent: 3 * cost })
@@ -146,7 +146,7 @@ describe('seams/settle', function () {
     await settings({ micros: 5_500 })
     upstream.answer({ body: chatAnswer })
     expect((await ask()).status).to.equal(200)
-    expect(await until(({ spent }) => spent > 0)).to.include({ held: 2_000, spent: cost })
+    expect(await once(({ spent }) => spent > 0)).to.include({ held: 2_000, spent: cost })
     expect((await ask()).status).to.equal(200)
     rest.resolve()
     await streamed.text()
@@ -206,7 +206,7 @@ describe('seams/settle', function () {
       if ((JSON.parse(data.toString()) as { type: string }).type === 'response.completed') completed.resolve()
     })
     await new Promise((resolve) => socket.once('open', resolve))
-    expect((await until(({ inside }) => inside === 0)).notes).to.deep.equal(['door 101 completed'])
+    expect((await once(({ inside }) => inside === 0)).notes).to.deep.equal(['door 101 completed'])
     for (const turn of [1, 2]) {
       completed = Promise.withResolvers()
       upstream.answer({ body: chatAnswer })
@@ -224,6 +224,6 @@ describe('seams/settle', function () {
   it('settles what was held for who may not open a socket', async () => {
     const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/acme/socket`)
     expect(await new Promise((resolve) => socket.once('close', resolve))).to.equal(4401)
-    expect((await until(({ inside }) => inside === 0)).notes).to.deep.equal(['door 401 invalid_api_key'])
+    expect((await once(({ inside }) => inside === 0)).notes).to.deep.equal(['door 401 invalid_api_key'])
   })
 })

@@ -12,6 +12,7 @@ import { startServe } from '../../engine/cli/process.ts'
 import type { Serving } from '../../engine/cli/process.ts'
 import { startGateway } from '../../support/gateway.ts'
 import type { Gateway, GatewaySettings } from '../../support/gateway.ts'
+import { until } from '../../support/until.ts'
 import { begin, bytesOf, fingerprint, upload } from './form.ts'
 
 const megabyte = 1024 * 1024
@@ -196,8 +197,7 @@ describe('the body of an upload', function () {
       if (!asking.write(bytes)) await once(asking, 'drain')
     asking.destroy(new Error('gone'))
     await broken
-    while ((await gateway.rows()).length === 0) await new Promise(setImmediate)
-    expect((await gateway.rows())[0]).to.include({ result: 'client_closed' })
+    expect((await gateway.rows(1))[0]).to.include({ result: 'client_closed' })
     await forgotten()
   })
 
@@ -227,7 +227,7 @@ describe('the body of an upload', function () {
     asking.write(Buffer.concat([...bytesOf({ model: 'acme', size: 400_000, place: 'first' })].slice(0, -1)))
     for (let found: string[] | undefined; found === undefined;)
       found = await readdir(join(data, 'spool')).catch(() => undefined)
-    while ((await readdir(join(data, 'spool'))).length > 0) await new Promise(setImmediate)
+    await until(async () => (await readdir(join(data, 'spool'))).length === 0)
     asking.destroy()
     await forgotten()
     await rm(data, { recursive: true })
