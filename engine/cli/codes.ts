@@ -152,6 +152,7 @@ export const findings: ReadonlyMap<string, string> = new Map([
   ['record', 'A type of record fails when it checks one of its records.'],
   ['unknown-record', 'No plugin brings this type of record; "sluice list records" shows those that are there.'],
   ['unknown-record-type', 'A schema says that a text names a record of a type that no plugin brings.'],
+  ['unknown-section', 'A section of the settings is stored that no plugin has.'],
   ['unknown-service', 'No plugin brings this service; "sluice list services" shows those that are there.'],
   ['unknown-slot', 'A stage takes a slot, or a pipeline starts with one, that no stage gives and no plugin declares.'],
   ['unknown-stage', 'No plugin brings this stage; "sluice list stages" shows those that are there.'],

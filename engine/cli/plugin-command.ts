@@ -50,7 +50,7 @@ export async function runCommand(
   // As a gateway that starts now would.
   const stored = await stores.records.read()
   secretsOfStored(stored.records, registry).forEach((secret) => secrets.protect(secret))
-  const { settings = declared, records } = withStored(files, stored)
+  const { settings = declared, records, sections } = withStored(files, stored)
   const house: HouseHost = {
     ...emptyHouse(productVersion()),
     log,
@@ -72,6 +72,7 @@ export async function runCommand(
     source,
     catalog: makeCatalog(settings, new Map()),
     records,
+    sections,
     services,
     log,
   })

@@ -10,6 +10,7 @@ import type { AnyService } from '../spec/service.ts'
 import type { AnySignal } from '../spec/signal.ts'
 import type { AnySlot } from '../spec/slot.ts'
 import type { AnyStage } from '../spec/stage.ts'
+import { sectionType } from './sections.ts'
 import { proveSchema } from './validate.ts'
 
 /** Words that a pipeline uses for itself. */
@@ -124,6 +125,7 @@ const fieldsBeside: Readonly<Record<RecordField, true>> = {
 function problemOfRecord({ name, place, schema, typed, check }: Record<string, unknown>): Problem {
   if (!isWord(name)) return { problem: 'a record needs a name of lower-case letters, digits and "_"' }
   const owner = `record "${name}"`
+  if (name === sectionType) return { problem: `${owner}: the sections of server_config are called that` }
   if (!isWord(place)) return { problem: `${owner}: "place" must be lower-case letters, digits and "_"` }
   if (check !== undefined && typeof check !== 'function') return { problem: `${owner}: "check" must be a function` }
   const { properties, required } = (schema ?? {}) as { properties?: Record<string, unknown>; required?: unknown }

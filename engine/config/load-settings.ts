@@ -1,3 +1,4 @@
+import { wordsOf } from '../pipeline/named.ts'
 import type { ModelRecord } from '../spec/catalog.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { isObject } from '../spec/json.ts'
@@ -8,7 +9,8 @@ import { isPattern } from '../spec/model-pattern.ts'
 import type { Registry } from './registry.ts'
 import { checkRecords, declaredRecords, namesOfRecords, typedParts, unsetAt } from './records.ts'
 import type { CheckedRecord, RecordSet } from './records.ts'
-import { loadSections } from './sections.ts'
+import { loadSections, valuesOf } from './sections.ts'
+import type { Overridden, SectionSet } from './sections.ts'
 import { serverSettings } from './server-settings.ts'
 import { fileFormat, settingsFormat } from './settings.ts'
 import type { ApiKeySettings, ProviderSettings, Settings, SettingsFile } from './settings.ts'
@@ -21,6 +23,9 @@ export interface LoadedSettings {
   readonly settings: Settings | undefined
   /** Those that the file declares and their schemas accept. */
   readonly records: RecordSet
+  readonly sections: SectionSet
+  /** Settings of sections that the environment gives. */
+  readonly overridden: readonly Overridden[]
   readonly diagnostics: readonly Diagnostic[]
   /** What is probably a mistake and can be served. */
   readonly warnings: readonly Diagnostic[]
@@ -37,9 +42,12 @@ export function loadSettings(source: Source, registry: Registry, environment: En
   const warnings = found.filter(({ warning }) => warning)
   diagnostics.push(...found.filter(({ warning }) => !warning))
   diagnostics.push(...checkKeys(source, file, namesOfRecords(records, registry)))
-  const sections = loadSections(source, file.server_config as Json, registry, diagnostics)
+  const names = { ...wordsOf(registry), ...namesOfRecords(records, registry) }
+  const overridden = overriddenSettings(environment, diagnostics)
+  const known = { ...registry, names, overridden }
+  const sections = loadSections(source, file.server_config as Json, known, diagnostics)
   const listen = override(environment, 'PORT', settingsFormat.properties.listen, file.listen, 'port', diagnostics)
-  const overridden = {
+  const opening = {
     listen: override(environment, 'HOST', settingsFormat.properties.listen, listen, 'host', diagnostics),
     database: override(
       environment,
@@ -57,32 +65,25 @@ export function loadSettings(source: Source, registry: Registry, environment: En
       'url',
       diagnostics,
     ),
-    logging: override(
-      environment,
-      'LOG_LEVEL',
-      serverSettings.properties.logging,
-      sections.logging,
-      'level',
-      diagnostics,
-    ),
   }
-  if (diagnostics.length > 0) return { settings: undefined, records, diagnostics, warnings, off: [] }
+  if (diagnostics.length > 0)
+    return { settings: undefined, records, sections, overridden, diagnostics, warnings, off: [] }
 
   const keys = (file.api_keys as readonly ApiKeySettings[]).map((key, index) => ({
     key,
     unset: unsetAt(source, ['api_keys', index]),
   }))
   const settings: Settings = {
-    listen: overridden.listen,
-    database: overridden.database,
-    ...(overridden.key_value === undefined ? {} : { key_value: overridden.key_value }),
+    listen: opening.listen,
+    database: opening.database,
+    ...(opening.key_value === undefined ? {} : { key_value: opening.key_value }),
     shutdown: file.shutdown,
     client_timeouts: file.client_timeouts,
     plugins: file.plugins,
     pipelines: file.pipelines,
     ...catalogOf(records),
     api_keys: keys.filter(({ unset }) => unset.length === 0).map(({ key }) => key),
-    server_config: { ...sections, logging: overridden.logging },
+    server_config: valuesOf(sections),
   }
   const off = [
     ...[...registry.records.values()].flatMap(({ name }) => offLine(name, records.get(name) ?? [])),
@@ -90,12 +91,12 @@ export function loadSettings(source: Source, registry: Registry, environment: En
       unset.length === 0 ? [] : [`API key "${key.name}" is off: ${isNotSet(unset)}`],
     ),
   ]
-  return { settings, records, diagnostics, warnings, off }
+  return { settings, records, sections, overridden, diagnostics, warnings, off }
 }
 
-/** The settings with the catalog of other records. */
-export function withRecords(settings: Settings, records: RecordSet): Settings {
-  return { ...settings, ...catalogOf(records) }
+/** The settings with the catalog of other records, and with other sections. */
+export function withRecords(settings: Settings, records: RecordSet, sections: Settings['server_config']): Settings {
+  return { ...settings, ...catalogOf(records), server_config: sections }
 }
 
 function catalogOf(records: RecordSet): Pick<Settings, 'providers' | 'models'> {
@@ -189,6 +190,14 @@ function override<T>(
   const checked = validator(wrapped(schema.properties[field] ?? {}))(source, [], { value: text })
   diagnostics.push(...checked.diagnostics)
   return { ...section, [field]: (checked.value as JsonObject)['value'] }
+}
+
+/** What the environment gives of sections. */
+function overriddenSettings(environment: Environment, diagnostics: Diagnostic[]): Overridden[] {
+  const none: { readonly level?: Json } = {}
+  const { logging } = serverSettings.properties
+  const { level } = override(environment, 'LOG_LEVEL', logging, none, 'level', diagnostics)
+  return level === undefined ? [] : [{ section: 'logging', field: 'level', variable: 'LOG_LEVEL', value: level }]
 }
 
 const wrappers = new WeakMap<object, object>()

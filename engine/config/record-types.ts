@@ -41,7 +41,7 @@ export function checkNamed(
   }
   stages.forEach((stage) => check(stage, stage.config, true))
   records.forEach((record) => check(record, record.schema, true))
-  services.forEach((service) => check(service, service.settings, false))
+  services.forEach((service) => check(service, service.settings, true))
   providers.forEach((provider) => check(provider, provider.config, false))
 }
 

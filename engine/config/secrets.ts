@@ -5,7 +5,7 @@ import { credentialsOf, isPlain } from '../store/redaction.ts'
 import type { StoredRecord } from '../store/records.ts'
 import type { CheckedRecord } from './records.ts'
 import type { Registry } from './registry.ts'
-import { settingsOf } from './sections.ts'
+import { sectionType, secretsOfSetting, settingsOf } from './sections.ts'
 import type { Settings } from './settings.ts'
 
 /**
@@ -35,16 +35,41 @@ export function secretsOf(
  * are, they are all texts but the addresses.
  */
 export function secretsOfStored(
-  stored: readonly Pick<StoredRecord, 'type' | 'value'>[],
+  stored: readonly Pick<StoredRecord, 'type' | 'name' | 'value'>[],
   registry: Registry,
 ): readonly string[] {
-  return stored.flatMap(({ type: word, value = {} }) => {
+  return stored.flatMap(({ type: word, name: record, value = {} }) => {
+    if (word === sectionType)
+      return Object.entries(value).flatMap(([field, inner = null]) => {
+        const named = secretsOfSetting(record, field, registry.services)
+        return named ? secretsIn({ [field]: inner }, new Set(named)) : textsIn(inner)
+      })
     const type = registry.records.get(word)
     const named = type && secretNames(type, value, registry)
     if (named) return secretsIn(value, named)
     const { name: _name, type: _type, ...rest } = value
-    return leavesOf(rest).flatMap(({ text }) => (text.includes('://') ? [...credentialsOf(text)] : [text]))
+    return textsIn(rest)
   })
+}
+
+function textsIn(value: Json): string[] {
+  return leavesOf(value).flatMap(({ text }) => (text.includes('://') ? [...credentialsOf(text)] : [text]))
+}
+
+/** A section without what is secret in it, and that by dotted path. What nobody owns is in neither. */
+export function openSection(
+  name: string,
+  section: JsonObject,
+  { services }: Pick<Registry, 'services'>,
+): ReturnType<typeof withoutSecrets> {
+  const parts = Object.entries(section).flatMap(([field, value = null]) => {
+    const named = secretsOfSetting(name, field, services)
+    return named ? [withoutSecrets({ [field]: value }, new Set(named))] : []
+  })
+  return {
+    open: Object.assign({}, ...parts.map(({ open }) => open)) as JsonObject,
+    secrets: Object.assign({}, ...parts.map(({ secrets }) => secrets)) as Record<string, string>,
+  }
 }
 
 /**

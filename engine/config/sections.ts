@@ -1,4 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
+import { namesIn, unknownNames } from '../pipeline/named.ts'
+import type { KnownNames } from '../pipeline/named.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { Refusal } from '../spec/refusal.ts'
@@ -11,6 +13,7 @@ import type { Path, Source } from './source.ts'
 import { didYouMean } from './suggest.ts'
 import type { ReportOf } from './uses.ts'
 import { validator } from './validate.ts'
+import type { StoredRecord } from '../store/records.ts'
 
 /** The sections of `server_config` as they were checked: those of the engine, and those of services by their names. */
 export type Sections = JsonObject & {
@@ -18,6 +21,32 @@ export type Sections = JsonObject & {
 }
 
 type EngineSections = typeof serverSettings.properties
+
+/** The type of the stored records that are sections of `server_config`, each by its name. */
+export const sectionType = 'section'
+
+/** A section as a configuration has it. */
+export interface CheckedSection {
+  readonly name: string
+  /** Complete: defaults filled in. */
+  readonly value: JsonObject
+  /** Where its findings are shown, and the steps to it there. */
+  readonly source: Source
+  readonly path: Path
+  readonly from: 'file' | 'database' | 'default'
+  readonly stored?: StoredRecord
+}
+
+/** A setting that the environment gives, whatever a file or the database says. */
+export interface Overridden {
+  readonly section: string
+  readonly field: string
+  readonly variable: string
+  readonly value: Json
+}
+
+/** The sections of a configuration, by name. */
+export type SectionSet = ReadonlyMap<string, CheckedSection>
 
 /** What one owner has in one section; several may share a section, each with properties of its own. */
 interface Part {
@@ -66,34 +95,69 @@ export function settingsOf({ section, settings }: AnyService, sections: JsonObje
   return picked(sections[section], settings as Schema)
 }
 
+/** What sections are checked with. */
+export interface SectionsKnown extends Pick<Registry, 'services' | 'incomplete'> {
+  /** What they can name. */
+  readonly names: KnownNames
+  readonly overridden: readonly Overridden[]
+}
+
 /**
- * Checks `server_config`, each part with the schema of its owner, and fills defaults in. A name that nobody owns may
- * belong to a plugin that could not be loaded, and is told only when all are there.
+ * Checks `server_config` of a file. A name that nobody owns may belong to a plugin that could not be loaded, and is told
+ * only when all are there.
  */
 export function loadSections(
   source: Source,
   given: Json | undefined,
-  { services, incomplete }: Pick<Registry, 'services' | 'incomplete'>,
+  known: SectionsKnown,
   diagnostics: Diagnostic[],
-): Sections {
+): SectionSet {
   const written = isObject(given) ? given : {}
-  const sections: Record<string, JsonObject> = {}
-  const parts = partsOf(services)
-  for (const [section, own] of Map.groupBy(parts, (part) => part.section)) {
-    const path = ['server_config', section]
-    const value = written[section]
-    if (value !== undefined && !isObject(value)) {
-      diagnostics.push(...validator(sectionFormat)(source, path, value).diagnostics)
-      continue
-    }
-    const checked = own.map((part) => checkedPart(part, source, path, value, diagnostics))
-    sections[section] = Object.assign({}, ...checked) as JsonObject
-    const known = own.flatMap(({ schema }) => namesOf(schema))
-    if (!incomplete) diagnostics.push(...unknown(source, path, value, known))
+  const names = sectionNames(known.services)
+  if (!known.incomplete) diagnostics.push(...unknown(source, ['server_config'], written, names))
+  const sections = new Map<string, CheckedSection>()
+  for (const name of names) {
+    const from = written[name] === undefined ? 'default' : 'file'
+    const place = { name, source, path: ['server_config', name], from } as const
+    const value = checkSection(place, written[name], known, diagnostics)
+    if (value) sections.set(name, { ...place, value })
   }
-  const names = new Set(parts.map(({ section }) => section))
-  if (!incomplete) diagnostics.push(...unknown(source, ['server_config'], written, names))
-  return sections as unknown as Sections
+  return sections
+}
+
+/** The names of all sections that somebody owns. */
+export function sectionNames(services: Services): ReadonlySet<string> {
+  return new Set(partsOf(services).map(({ section }) => section))
+}
+
+/** A section with its defaults, each part checked with the schema of its owner; undefined: it is no section at all. */
+export function checkSection(
+  { name, source, path }: Pick<CheckedSection, 'name' | 'source' | 'path'>,
+  value: Json | undefined,
+  { services, incomplete, names, overridden }: SectionsKnown,
+  diagnostics: Diagnostic[],
+): JsonObject | undefined {
+  if (value !== undefined && !isObject(value)) {
+    diagnostics.push(...validator(sectionFormat)(source, path, value).diagnostics)
+    return undefined
+  }
+  const own = partsOf(services).filter(({ section }) => section === name)
+  const checked = own.map((part) => checkedPart(part, source, path, value, names, diagnostics))
+  const known = own.flatMap(({ schema }) => namesOf(schema))
+  if (!incomplete) diagnostics.push(...unknown(source, path, value, known))
+  const fixed = overridden.filter(({ section }) => section === name).map((one) => [one.field, one.value])
+  return Object.assign({}, ...checked, Object.fromEntries(fixed)) as JsonObject
+}
+
+/** The fields that are called secret in a setting and below it; undefined: nobody owns it, and nobody knows. */
+export function secretsOfSetting(section: string, field: string, services: Services): readonly string[] | undefined {
+  const owner = partsOf(services).find((one) => one.section === section && namesOf(one.schema).includes(field))
+  return owner && (owner.service?.secrets ?? [])
+}
+
+/** What is read of sections, by their names. */
+export function valuesOf(sections: SectionSet): Sections {
+  return Object.fromEntries([...sections].map(([name, { value }]) => [name, value])) as unknown as Sections
 }
 
 const sectionFormat = { type: 'object' } as const
@@ -103,10 +167,13 @@ function checkedPart(
   source: Source,
   path: Path,
   section: JsonObject | undefined,
+  names: KnownNames,
   diagnostics: Diagnostic[],
 ): Json {
-  const checked = validator(schema)(source, path, picked(section, schema))
+  const given = picked(section, schema)
+  const checked = validator(schema)(source, path, given)
   diagnostics.push(...checked.diagnostics)
+  diagnostics.push(...unknownNames(namesIn(schema, given, { source, path }), names))
   if (service?.check && checked.diagnostics.length === 0) {
     const report = (inner: Path, message: string) =>
       diagnostics.push(source.report([...path, ...inner], 'service', message))
@@ -136,20 +203,37 @@ function unknown(source: Source, path: Path, value: JsonObject | undefined, know
     })
 }
 
-/** The schema of `server_config` as a whole, for editors and the reference: every section with all that stands in it. */
+/** The schema of `server_config` as a whole, for editors and the reference. */
 export function sectionsSchema(services: Services): typeof serverSettings {
-  const sections = [...Map.groupBy(partsOf(services), ({ section }) => section)].map(([section, parts]) => {
-    const schemas = parts.map(({ schema }) => schema)
-    const required = schemas.flatMap((schema) => schema.required ?? [])
-    const described = schemas.flatMap(({ description = '' }) => description || [])
-    const merged = {
-      type: 'object',
-      additionalProperties: false,
-      ...(required.length > 0 ? { required } : { default: {} }),
-      description: [...new Set(described)].join(' '),
-      properties: Object.assign({}, ...schemas.map(({ properties }) => properties)) as object,
-    }
-    return [section, merged] as const
-  })
+  const sections = [...sectionNames(services)].map((name) => [name, sectionSchema(name, services)] as const)
   return { ...serverSettings, properties: Object.fromEntries(sections) } as unknown as typeof serverSettings
+}
+
+/** The schema of a section with all that stands in it. */
+export function sectionSchema(name: string, services: Services): JsonObject {
+  const schemas = partsOf(services).flatMap(({ section, schema }) => (section === name ? [schema] : []))
+  const required = schemas.flatMap((schema) => schema.required ?? [])
+  const described = schemas.flatMap(({ description = '' }) => description || [])
+  return {
+    type: 'object',
+    additionalProperties: false,
+    ...(required.length > 0 ? { required } : { default: {} }),
+    description: [...new Set(described)].join(' '),
+    properties: Object.assign({}, ...schemas.map(({ properties }) => properties)) as JsonObject,
+  }
+}
+
+/** The defaults of a section. */
+export function sectionDefaults(name: string, services: Services): JsonObject {
+  const parts = partsOf(services).filter(({ section }) => section === name)
+  return Object.assign({}, ...parts.map(({ schema }) => validator(schema)(nowhere, [], {}).value)) as JsonObject
+}
+
+/** What is missing in the defaults is nobody's mistake. */
+const nowhere: Source = {
+  file: '',
+  value: {},
+  missing: [],
+  interpolated: () => false,
+  report: (_path, code, message) => ({ file: '', line: 0, column: 0, code, message }),
 }

@@ -74,15 +74,28 @@ export function leftOutLine({ stored: { type, name }, findings }: LeftOut): stri
 }
 
 function unreadable(stored: StoredRecord, { records }: Registry): readonly Diagnostic[] {
-  const { type, name, value, unread } = stored
-  const finding = (code: string, message: string, path: Path = []) => [sourceOf(stored, {}).report(path, code, message)]
+  const { type, name } = stored
+  const finding = (code: string, message: string, path: Path = []) => [storedSource(stored).report(path, code, message)]
   if (!records.has(type))
     return finding('unknown-record', `no type of record "${type}"${didYouMean(type, records.keys())}`)
-  if (unread === 'sealed') return finding('sealed', 'it was sealed with another master secret')
-  if (value === undefined) return finding('unreadable', 'its value is no JSON object')
+  const { value, finding: spoiled } = readable(stored)
+  if (value === undefined) return [spoiled]
   // Without a name it is refused by its schema.
   const { name: own = name } = value
   return own === name ? [] : finding('other-name', `its value has the name ${JSON.stringify(own)}`, ['name'])
+}
+
+/** The value of a stored record, or why nobody here can read it. */
+export function readable(
+  stored: StoredRecord,
+): { readonly value: JsonObject; readonly finding?: never } | { readonly value?: never; readonly finding: Diagnostic } {
+  const { value, unread } = stored
+  if (value !== undefined) return { value }
+  const [code = '', message = ''] =
+    unread === 'sealed'
+      ? ['sealed', 'it was sealed with another master secret']
+      : ['unreadable', 'its value is no JSON object']
+  return { finding: storedSource(stored).report([], code, message) }
 }
 
 function givenRecord(
@@ -91,7 +104,7 @@ function givenRecord(
   value: JsonObject,
 ): GivenRecord & { readonly stored: StoredRecord } {
   const label = `the ${storedName(stored)}`
-  return { type, value: flat(type, value), source: sourceOf(stored, value), path: [], label, stored }
+  return { type, value: flat(type, value), source: storedSource(stored), path: [], label, stored }
 }
 
 /** A record as a file declares it: there the fields of its type stand beside its own, and not below `config`. */
@@ -107,7 +120,9 @@ export function nested({ typed }: AnyRecord, value: JsonObject): JsonObject {
   return { name, type, config }
 }
 
-function sourceOf(stored: StoredRecord, value: JsonObject): Source {
+/** Where findings of a stored record are shown: it has no lines. */
+export function storedSource(stored: StoredRecord): Source {
+  const { value = {} } = stored
   const config = isObject(value['config']) ? value['config'] : {}
   return {
     file: storedName(stored),

@@ -7,7 +7,7 @@ import { withStored } from './configuration.ts'
 import type { Configuration } from './configuration.ts'
 import type { HouseHost } from './house-host.ts'
 import { nameOf, planChange, refusalOf } from './record-change.ts'
-import { recordViews } from './record-views.ts'
+import { viewsOf } from './section-views.ts'
 import type { Loading, Snapshot } from './snapshot.ts'
 
 /** What a change is made to. */
@@ -51,11 +51,11 @@ async function tryChange(
   const stored = await records.read().catch((error: unknown) => unavailable(error))
   const planned = planChange(change, stored, files)
   const base = stored.revision === snapshot.revision ? snapshot : withStored(files, stored)
-  const before = recordViews(base).find(type, name)
+  const before = viewsOf(base).find(type, name)
   if (planned === undefined) return { view: before }
   const loading = await open(planned.next)
   if ('diagnostics' in loading) throw refusalOf(change, loading.diagnostics)
-  const after = recordViews(loading.snapshot).find(type, name)
+  const after = viewsOf(loading.snapshot).find(type, name)
   const changed: RecordChanged = { kind: change.kind, type, name, ...(before && { before }), ...(after && { after }) }
   try {
     const isDone = await records.commit(planned.write, stored.revision, async (transaction) =>

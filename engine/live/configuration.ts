@@ -15,12 +15,16 @@ import type { Registry } from '../config/registry.ts'
 import type { Settings } from '../config/settings.ts'
 import { defaultConfigFile, shipped as everything } from '../config/shipped.ts'
 import type { Shipped } from '../config/shipped.ts'
+import { sectionType, valuesOf } from '../config/sections.ts'
+import type { Overridden, SectionSet } from '../config/sections.ts'
+import { fitSections } from '../config/stored-sections.ts'
 import { readSource } from '../config/source.ts'
 import type { Source } from '../config/source.ts'
 import { fitRecords, leftOutLine } from '../config/stored-records.ts'
 import type { LeftOut, Unopened } from '../config/stored-records.ts'
 import { loadPipelines } from '../pipeline/load.ts'
 import type { LoadedPipelines } from '../pipeline/load.ts'
+import { wordsOf } from '../pipeline/named.ts'
 import type { KnownNames } from '../pipeline/named.ts'
 import { attemptsOf } from '../pipeline/nodes.ts'
 import type { Pipeline } from '../pipeline/nodes.ts'
@@ -46,6 +50,9 @@ export interface Configuration {
   readonly settings: Settings | undefined
   /** Those that the file declares and their schemas accept. */
   readonly records: RecordSet
+  /** The sections of `server_config`, and what of them the environment gives. */
+  readonly sections: SectionSet
+  readonly overridden: readonly Overridden[]
   readonly registry: Registry
   readonly pipelines: readonly Pipeline[]
   /** Sorted; empty: all is well. */
@@ -80,9 +87,7 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
   }))
   const plugins = await loadPlugins(entries, { root, configFile: wanted, shipped: shipped.plugins })
   const registry = readable ? plugins.registry : { ...plugins.registry, incomplete: true }
-  const loaded: LoadedSettings = readable
-    ? loadSettings(source, registry, environment)
-    : { settings: undefined, records: new Map(), diagnostics: [], warnings: [], off: [] }
+  const loaded: LoadedSettings = readable ? loadSettings(source, registry, environment) : unread
   const known = loaded.settings && namesOfRecords(loaded.records, registry)
   const pipelines = await readPipelines(source, root, registry, { environment, shipped, known })
   diagnostics.push(...plugins.diagnostics, ...loaded.diagnostics, ...pipelines.diagnostics)
@@ -98,6 +103,8 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
     ...(file === wanted ? {} : { without: display(wanted, root) }),
     settings: loaded.settings,
     records: loaded.records,
+    sections: loaded.sections,
+    overridden: loaded.overridden,
     registry,
     pipelines: pipelines.pipelines,
     diagnostics: hideSecrets(sortDiagnostics(diagnostics), source, registry),
@@ -109,6 +116,16 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
   }
 }
 
+const unread: LoadedSettings = {
+  settings: undefined,
+  records: new Map(),
+  sections: new Map(),
+  overridden: [],
+  diagnostics: [],
+  warnings: [],
+  off: [],
+}
+
 /**
  * A configuration of files that are right, with the stored records that go together with it.
  * @param unopened those that are left out whatever they say
@@ -118,15 +135,20 @@ export function withStored(
   { revision, records: stored }: StoredRecords,
   unopened?: Unopened,
 ): Configuration {
-  const { settings, registry, records: declared, version, off, warnings, source } = files
+  const { settings, registry, records: declared, version, off, warnings, overridden, source } = files
   if (settings === undefined || revision === 0) return files
-  const fitted = fitRecords(stored, registry, declared, unopened)
+  const { true: kept = [], false: named = [] } = Object.groupBy(stored, ({ type }) => `${type === sectionType}`)
+  const fitted = fitRecords(named, registry, declared, unopened)
+  const names = { ...wordsOf(registry), ...namesOfRecords(fitted.records, registry) }
+  const around = { registry, declared: files.sections, overridden, names }
+  const { sections, leftOut: withoutSections } = fitSections(kept, around, unopened)
   const hide = secretsHider(source, registry, stored)
-  const leftOut = fitted.leftOut.map((one) => ({ ...one, findings: hide(one.findings) }))
+  const leftOut = [...fitted.leftOut, ...withoutSections].map((one) => ({ ...one, findings: hide(one.findings) }))
   return {
     ...files,
-    settings: withRecords(settings, fitted.records),
+    settings: withRecords(settings, fitted.records, valuesOf(sections)),
     records: fitted.records,
+    sections,
     revision,
     leftOut,
     version: `${version}-${revision}`,

@@ -4,7 +4,7 @@ import type { Host, HostStatus } from '../spec/stage.ts'
 import type { Keys } from '../spec/store.ts'
 import type { Configuration } from './configuration.ts'
 import type { Lease } from './keep.ts'
-import { recordViews } from './record-views.ts'
+import { viewsOf } from './section-views.ts'
 import type { SnapshotOptions } from './snapshot.ts'
 import { collectVotes } from './votes.ts'
 
@@ -40,7 +40,7 @@ export function hostMaker(
     pipeline,
     catalog,
     keys,
-    records: { ...recordViews(configuration), change },
+    records: { ...viewsOf(configuration), change },
     codecs,
     scrub: (text) => house.scrub(text),
     codec: (protocol) => clientCodec(registry.codecs, protocol),

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { printDiagnostic, printPath } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
-import { secretNames, withoutSecrets } from '../config/secrets.ts'
+import { openSection, secretNames, withoutSecrets } from '../config/secrets.ts'
+import { sectionNames, sectionType } from '../config/sections.ts'
 import { flat, nested, storedName } from '../config/stored-records.ts'
 import { GatewayError } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
@@ -39,10 +40,8 @@ export function planChange(
   const { type } = change
   const name = nameOf(change)
   const before = records.find((one) => one.type === type && one.name === name)
-  refuseDeclared(change, name, before, files)
-  if (change.kind === 'create') refuseName(change.value['name'])
-  const value = valueAfter(change, name, before, files.registry.records.get(type))
-  if (before?.value !== undefined && isDeepStrictEqual(value, before.value)) return undefined
+  const value = type === sectionType ? sectionAfter(change, before, files) : recordAfter(change, before, files)
+  if (before?.value === undefined ? before === value : isDeepStrictEqual(value, before.value)) return undefined
   const now = Date.now()
   const record = value && {
     type,
@@ -56,9 +55,56 @@ export function planChange(
   const at = before ? records.indexOf(before) : others.length
   const next = record ? others.toSpliced(at, 0, record) : others
   return {
-    write: { type, name, secret: value !== undefined && isSecret(type, value, files), ...(record ? { record } : {}) },
+    write: {
+      type,
+      name,
+      secret: value !== undefined && isSecret(type, name, value, files),
+      ...(record ? { record } : {}),
+    },
     next: { revision: revision + 1, records: next },
   }
+}
+
+/** The value of a section after a change; undefined: all of it has its defaults, and nothing is stored. */
+function sectionAfter(
+  change: RecordChange,
+  before: StoredRecord | undefined,
+  { sections, registry }: Configuration,
+): JsonObject | undefined {
+  const { type } = change
+  const name = nameOf(change)
+  if (before === undefined && !sectionNames(registry.services).has(name)) notFound(type, name)
+  if (change.kind === 'create')
+    throw new GatewayError('name_taken', { reason: `The section "${name}" is there, to be changed.` })
+  if (before === undefined && sections.get(name)?.from === 'file')
+    throw new GatewayError('declared_in_file', { type, name })
+  // One that is not stored has none of these versions.
+  refuseStale(change, before ?? { version: 0 })
+  const after = change.kind === 'delete' ? {} : (merged(before?.value, change.patch) as JsonObject)
+  return Object.keys(after).length > 0 ? after : undefined
+}
+
+/** The value of a record after a change; undefined: it is deleted. */
+function recordAfter(
+  change: RecordChange,
+  before: StoredRecord | undefined,
+  files: Configuration,
+): JsonObject | undefined {
+  const known = files.registry.records.get(change.type)
+  const name = nameOf(change)
+  refuseDeclared(change, name, before, files)
+  if (change.kind === 'create') {
+    refuseName(change.value['name'])
+    return belowConfig(known, change.value)
+  }
+  refuseStale(change, before)
+  if (change.kind === 'delete') return undefined
+  const value = { ...before?.value, name }
+  // A row may hold fields in both places; as a record is read, the ones beside `config` count.
+  const kept = known && fieldsBeside(value).length > 0 ? belowConfig(known, flat(known, value)) : value
+  const after = merged(kept, belowConfig(known, change.patch)) as JsonObject
+  if (after['name'] !== name) refuseField('name', 'cannot change')
+  return after
 }
 
 /** A record of the file is changed in the file; a stored one that it contradicts can be changed all the same. */
@@ -72,8 +118,19 @@ function refuseDeclared(
   if (isDeclared && before === undefined) throw new GatewayError('declared_in_file', { type, name })
   if (kind === 'create' && before !== undefined)
     throw new GatewayError('name_taken', { reason: `There is a ${type} "${name}" already.` })
-  if (kind !== 'create' && before === undefined)
-    throw new GatewayError('not_found', {}, { message: `There is no ${type} "${name}".` })
+  if (kind !== 'create' && before === undefined) notFound(type, name)
+}
+
+function notFound(type: string, name: string): never {
+  throw new GatewayError('not_found', {}, { message: `There is no ${type} "${name}".` })
+}
+
+function refuseStale(
+  { type, name, versions }: Exclude<RecordChange, { kind: 'create' }>,
+  before: Pick<StoredRecord, 'version'> | undefined,
+): void {
+  if (before && versions?.includes(before.version) === false)
+    throw new GatewayError('stale_version', { type, name, version: before.version })
 }
 
 /** Without a name a record is refused by its schema. */
@@ -81,26 +138,6 @@ function refuseName(name: Json | undefined): void {
   if (typeof name !== 'string' || storable.test(name)) return
   const reason = 'must have 1 to 256 characters, none of them a control character, and cannot be "." or ".."'
   refuseField('name', reason)
-}
-
-/** The value of the record after a change; undefined: it is deleted. */
-function valueAfter(
-  change: RecordChange,
-  name: string,
-  before: StoredRecord | undefined,
-  known: AnyRecord | undefined,
-): JsonObject | undefined {
-  if (change.kind === 'create') return belowConfig(known, change.value)
-  const { type, versions } = change
-  if (before && versions?.includes(before.version) === false)
-    throw new GatewayError('stale_version', { type, name, version: before.version })
-  if (change.kind === 'delete') return undefined
-  const value = { ...before?.value, name }
-  // A row may hold fields in both places; as a record is read, the ones beside `config` count.
-  const kept = known && fieldsBeside(value).length > 0 ? belowConfig(known, flat(known, value)) : value
-  const after = merged(kept, belowConfig(known, change.patch)) as JsonObject
-  if (after['name'] !== name) refuseField('name', 'cannot change')
-  return after
 }
 
 /**
@@ -144,7 +181,8 @@ function merged(value: Json | undefined, patch: Json): Json {
   return Object.fromEntries(result)
 }
 
-function isSecret(word: string, value: JsonObject, { registry }: Configuration): boolean {
+function isSecret(word: string, name: string, value: JsonObject, { registry }: Configuration): boolean {
+  if (word === sectionType) return Object.keys(openSection(name, value, registry).secrets).length > 0
   const type = registry.records.get(word)
   if (type === undefined) return false
   const given = flat(type, value)

@@ -15,7 +15,7 @@ export interface Shown {
 }
 
 /** The records of a configuration as stages see them. */
-export function recordViews({ records, registry, leftOut = [] }: Shown): Omit<RecordAccess, 'change'> {
+export function recordViews({ records, registry, leftOut = [] }: Shown): Pick<RecordAccess, 'types' | 'of' | 'find'> {
   const views = (type: string, wanted: (record: { readonly name: string }) => boolean) => [
     ...(records.get(type) ?? []).filter(wanted).map((record) => viewOf(record, registry)),
     ...leftOut
@@ -60,14 +60,19 @@ function shown(type: AnyRecord, value: JsonObject, registry: Registry): Pick<Rec
   const named = secretNames(type, value, registry)
   if (named === undefined) return { value: { name: whole['name'] ?? null, type: whole['type'] ?? null }, secrets: {} }
   const { open, secrets } = withoutSecrets(whole, named)
+  return { value: open, secrets: secretsTold(secrets) }
+}
+
+/** What is told of secrets, by dotted path. */
+export function secretsTold(secrets: Readonly<Record<string, string>>): RecordView['secrets'] {
   const told = Object.entries(secrets).map(([path, text]) => {
     // Of a short one, four characters would be too much.
     const hint = text.length >= 16 ? text.slice(-4) : null
     return [path, { set: true as const, hint }] as const
   })
-  return { value: open, secrets: Object.fromEntries(told) }
+  return Object.fromEntries(told)
 }
 
-function stampsOf({ version, createdAt, updatedAt }: StoredRecord): RecordView['stored'] & object {
+export function stampsOf({ version, createdAt, updatedAt }: StoredRecord): RecordView['stored'] & object {
   return { version, createdAt, updatedAt }
 }

@@ -12,6 +12,7 @@ import { hideSecrets } from '../config/hidden-findings.ts'
 import type { RecordSet } from '../config/records.ts'
 import type { LeftOut } from '../config/stored-records.ts'
 import type { Registry } from '../config/registry.ts'
+import type { Overridden, SectionSet } from '../config/sections.ts'
 import { secretsOf } from '../config/secrets.ts'
 import type { ProviderSettings, Settings } from '../config/settings.ts'
 import { offersOf } from '../config/speaking.ts'
@@ -39,6 +40,8 @@ export interface Snapshot {
   readonly without?: string
   readonly settings: Settings
   readonly records: RecordSet
+  readonly sections: SectionSet
+  readonly overridden: readonly Overridden[]
   /** Number of the changes of stored records that it holds. */
   readonly revision: number
   /** Stored records that contradict the rest of it. */
@@ -95,7 +98,7 @@ export async function loadSnapshot(options: SnapshotOptions): Promise<Loading> {
 
 /** Builds and opens what was loaded, or says everything that is wrong with it. */
 export async function openSnapshot(configuration: Configuration, options: SnapshotOptions): Promise<Loading> {
-  const { settings, registry, records, diagnostics, source, pipelines: written } = configuration
+  const { settings, registry, records, sections, diagnostics, source, pipelines: written } = configuration
   if (settings === undefined || diagnostics.length > 0) return { diagnostics }
 
   const problems: Diagnostic[] = []
@@ -120,7 +123,7 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
       problems.push(source.report(['api_keys'], 'keys', message)),
     )
     const { services: open, log } = options.house
-    services = await configureServices({ registry, settings, source, catalog, records, services: open, log })
+    services = await configureServices({ registry, settings, source, catalog, records, sections, services: open, log })
     problems.push(...services.diagnostics)
     const views = services
     let snapshot: Snapshot | undefined
@@ -153,7 +156,9 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
       version,
       ...(without === undefined ? {} : { without }),
       settings,
-      records: configuration.records,
+      records,
+      sections,
+      overridden: configuration.overridden,
       revision: configuration.revision ?? 0,
       leftOut: configuration.leftOut ?? [],
       registry,

@@ -5,6 +5,7 @@ import type { RecordSet } from '../config/records.ts'
 import { inOrder } from '../config/uses.ts'
 import type { Registry } from '../config/registry.ts'
 import { settingsOf } from '../config/sections.ts'
+import type { SectionSet } from '../config/sections.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Source } from '../config/source.ts'
@@ -23,6 +24,7 @@ export interface ViewOptions {
   readonly source: Source
   readonly catalog: Catalog
   readonly records: RecordSet
+  readonly sections: SectionSet
   /** Absent: nothing is opened, and most views can only be handed on. */
   readonly services: OpenServices | undefined
   readonly log: Logger
@@ -42,7 +44,7 @@ export interface ServiceViews {
 
 /** Configures every service of a configuration, in the order of `uses`. Whichever is refused, the others are asked, too. */
 export async function configureServices(options: ViewOptions): Promise<ServiceViews> {
-  const { registry, settings, source, catalog, services, log } = options
+  const { registry, settings, catalog, services, log } = options
   const records = typedRecords(options.records)
   const views = new Map<string, unknown>()
   const taken: AnyService[] = []
@@ -63,7 +65,9 @@ export async function configureServices(options: ViewOptions): Promise<ServiceVi
     const own = settingsOf(service, settings.server_config)
     // What it uses was refused otherwise, and that was told.
     if (!service.uses.every((name) => views.has(name))) continue
-    await configure(service, own, services).catch((error: unknown) => diagnostics.push(finding(service, error, source)))
+    await configure(service, own, services).catch((error: unknown) =>
+      diagnostics.push(finding(service, error, options)),
+    )
   }
   return {
     of,
@@ -94,8 +98,8 @@ export function unopenedViews({ services }: Registry, { server_config: sections 
 
 const nothing: Omit<ServiceViews, 'of'> = { diagnostics: [], live: () => undefined, close: () => Promise.resolve() }
 
-function finding({ name, section }: AnyService, error: unknown, source: Source): Diagnostic {
-  const place = ['server_config', section]
+function finding({ name, section }: AnyService, error: unknown, { source: file, sections }: ViewOptions): Diagnostic {
+  const { source, path: place } = sections.get(section) ?? { source: file, path: ['server_config', section] }
   return error instanceof Refusal
     ? source.report([...place, ...error.path], 'service', error.message)
     : source.report(place, 'service', `the service "${name}" cannot be opened: ${wordsOfThrown(error)}`)

@@ -93,7 +93,8 @@ export interface RecordView {
   readonly value: JsonObject
   /** What is secret and set, by dotted path, with the last four characters of texts of 16 or more. */
   readonly secrets: Readonly<Record<string, { readonly set: true; readonly hint: string | null }>>
-  readonly source: 'file' | 'database'
+  /** Only sections of the settings are there by default. */
+  readonly source: 'file' | 'database' | 'default'
   /** Where the file declares it. */
   readonly declaredAt?: { readonly file: string; readonly line: number }
   /** Of a stored one: from 1, higher with every change, also than that of a deleted one of its name; milliseconds since 1970. */
@@ -102,7 +103,20 @@ export interface RecordView {
   readonly problem?: string
 }
 
-/** A change of a stored record. `versions` are those of which it has to have one; absent: any will do. */
+/** A section of `server_config` as a configuration has it: a record of the type `section`, without what is secret in it. */
+export interface SectionView extends RecordView {
+  /** Without the settings that have none. */
+  readonly defaults: JsonObject
+  /** JSON Schema of all that stands in it. */
+  readonly schema: JsonObject
+  /** Environment variables that have the last word, by the settings that they give. */
+  readonly overridden: Readonly<Record<string, string>>
+}
+
+/**
+ * A change of a stored record. A section, whose type is `section`, is changed without being made before, and deleted it has
+ * its defaults. `versions` are those of which it has to have one; absent: any will do.
+ */
 export type RecordChange =
   | { readonly kind: 'create'; readonly type: string; readonly value: JsonObject }
   | {
@@ -134,6 +148,8 @@ export interface RecordAccess {
   of(type: string): readonly RecordView[]
   /** By its own name. */
   find(type: string, name: string): RecordView | undefined
+  /** Every section of `server_config`. */
+  sections(): readonly SectionView[]
   /**
    * Changes a stored record. The next configuration is built of the files as they run and checked, then the change is
    * written, then it goes live; only then it is answered. The exchange that asks stays in its own configuration. Rejects

@@ -1,15 +1,30 @@
 import { definePlugin } from '../../engine/index.ts'
 import changeRecord from './change-record.ts'
+import changeSection from './change-section.ts'
 import createRecord from './create-record.ts'
 import deleteRecord from './delete-record.ts'
 import getRecord from './get-record.ts'
+import getSection from './get-section.ts'
 import listRecord from './list-record.ts'
+import listSection from './list-section.ts'
 import model from './model.ts'
 import provider from './provider.ts'
+import resetSection from './reset-section.ts'
 
 export default definePlugin({
   name: 'catalog',
-  summary: 'The models that clients can name, the providers that serve them, and what shows and changes records.',
+  summary:
+    'The models that clients can name, the providers that serve them, and what shows and changes records and settings.',
   records: [provider, model],
-  stages: [listRecord, getRecord, createRecord, changeRecord, deleteRecord],
+  stages: [
+    listRecord,
+    getRecord,
+    createRecord,
+    changeRecord,
+    deleteRecord,
+    listSection,
+    getSection,
+    changeSection,
+    resetSection,
+  ],
 })

@@ -171,20 +171,30 @@ boats:
     ])
       expect(found(lost)).to.deep.equal([nothing('stage "sail"')])
     const settings = { type: 'object', additionalProperties: false, properties: { boat: boatName } } as const
-    const parts = [
-      defineService({ name: 'port', summary: 'A port.', settings, open: () => ({ configure: () => ({ view: {} }) }) }),
-      defineProvider({
-        name: 'ferry',
-        summary: 'A ferry.',
-        config: settings,
-        offers: () => [],
-        open: () => ({ name: 'ferry', send: () => Promise.reject(new Error('never')) }) as never,
-      }),
-    ]
-    for (const part of parts) {
-      const { diagnostics } = assemble([sea, part].map((value, index) => ({ value, from: `${index}.ts` })))
-      expect(diagnostics.map(printDiagnostic)).to.deep.equal([nothing(`${part.kind} "${part.name}"`)])
-    }
+    const ferry = defineProvider({
+      name: 'ferry',
+      summary: 'A ferry.',
+      config: settings,
+      offers: () => [],
+      open: () => ({ name: 'ferry', send: () => Promise.reject(new Error('never')) }) as never,
+    })
+    const { diagnostics } = assemble([sea, ferry].map((value, index) => ({ value, from: `${index}.ts` })))
+    expect(diagnostics.map(printDiagnostic)).to.deep.equal([nothing('provider "ferry"')])
+  })
+
+  it('are named by settings of services', () => {
+    const name = { ...text, 'x-names': 'boat' } as const
+    const settings = { type: 'object', additionalProperties: false, properties: { boat: name } } as const
+    const open = () => ({ configure: () => ({ view: {} }) })
+    const port = defineService({ name: 'port', summary: 'A port.', settings, open })
+    const found = assemble([sea, port].map((value, index) => ({ value, from: `${index}.ts` })))
+    expect(found.diagnostics).to.deep.equal([])
+    const boatOf = (named: string) =>
+      load(`boats: [{ name: flagship, berths: 1 }]\nserver_config: { port: { boat: ${named} } }`, found.registry).lines
+    expect(boatOf('flagship')).to.deep.equal([])
+    expect(boatOf('flagshp')).to.deep.equal([
+      's.yaml:2:32: no boat named "flagshp"; did you mean "flagship"? [unknown-boat]',
+    ])
   })
 
   it('refuses what is no type of record', () => {

@@ -1,0 +1,57 @@
+import type { KnownNames } from '../pipeline/named.ts'
+import type { StoredRecord } from '../store/records.ts'
+import type { Diagnostic } from './diagnostics.ts'
+import type { Registry } from './registry.ts'
+import { checkSection, sectionNames } from './sections.ts'
+import type { CheckedSection, Overridden, SectionSet } from './sections.ts'
+import { readable, storedName, storedSource } from './stored-records.ts'
+import type { LeftOut, Unopened } from './stored-records.ts'
+import { didYouMean } from './suggest.ts'
+
+/** What stored sections have to go together with. */
+export interface SectionsAround {
+  readonly registry: Registry
+  /** Those of the file. */
+  readonly declared: SectionSet
+  readonly overridden: readonly Overridden[]
+  /** What sections can name. */
+  readonly names: KnownNames
+}
+
+/**
+ * The sections of a file, with those of the stored ones in place of defaults that are right.
+ * @param unopened those that are left out whatever they say
+ */
+export function fitSections(
+  stored: readonly StoredRecord[],
+  around: SectionsAround,
+  unopened: Unopened = new Map(),
+): { readonly sections: SectionSet; readonly leftOut: readonly LeftOut[] } {
+  const sections = new Map(around.declared)
+  const leftOut: LeftOut[] = []
+  for (const one of stored) {
+    const failures = unopened.get(storedName(one))
+    const fitted = failures ? { findings: failures, unopened: true as const } : fitSection(one, around)
+    if ('findings' in fitted) leftOut.push({ stored: one, ...fitted })
+    else sections.set(one.name, fitted)
+  }
+  return { sections, leftOut }
+}
+
+function fitSection(
+  stored: StoredRecord,
+  { registry, declared, overridden, names }: SectionsAround,
+): CheckedSection | { readonly findings: readonly Diagnostic[] } {
+  const { name } = stored
+  const source = storedSource(stored)
+  const finding = (code: string, message: string) => ({ findings: [source.report([], code, message)] })
+  const all = sectionNames(registry.services)
+  if (!all.has(name)) return finding('unknown-section', `there is no section "${name}"${didYouMean(name, all)}`)
+  if (declared.get(name)?.from === 'file') return finding('duplicate', `the file has server_config.${name}, too`)
+  const { value: given, finding: spoiled } = readable(stored)
+  if (given === undefined) return { findings: [spoiled] }
+  const findings: Diagnostic[] = []
+  const place = { name, source, path: [], from: 'database', stored } as const
+  const value = checkSection(place, given, { ...registry, names, overridden }, findings)
+  return value && findings.length === 0 ? { ...place, value } : { findings }
+}

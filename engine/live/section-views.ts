@@ -1,0 +1,66 @@
+import { openSection } from '../config/secrets.ts'
+import { sectionDefaults, sectionSchema, sectionType } from '../config/sections.ts'
+import type { CheckedSection } from '../config/sections.ts'
+import type { Snapshot } from './snapshot.ts'
+import { leftOutLine } from '../config/stored-records.ts'
+import type { LeftOut } from '../config/stored-records.ts'
+import type { JsonObject } from '../spec/json.ts'
+import type { RecordAccess, SectionView } from '../spec/record.ts'
+import { recordViews, secretsTold, stampsOf } from './record-views.ts'
+
+/** The records and the sections of a configuration as stages see them. */
+export function viewsOf(shown: Shown): Omit<RecordAccess, 'change'> {
+  const records = recordViews(shown)
+  const sections = () => sectionViews(shown)
+  const of: RecordAccess['of'] = (type) => (type === sectionType ? sections() : records.of(type))
+  const find: RecordAccess['find'] = (type, name) =>
+    type === sectionType ? sections().find((section) => section.name === name) : records.find(type, name)
+  return { types: records.types, of, find, sections }
+}
+
+/** The sections of a configuration, those that are left out too. */
+function sectionViews(shown: Shown): readonly SectionView[] {
+  const leftOut = (shown.leftOut ?? []).filter(({ stored }) => stored.type === sectionType)
+  const out = new Map(leftOut.map((one) => [one.stored.name, one]))
+  const known = [...shown.sections.values()].map((section) => viewOf(section, shown, out.get(section.name)))
+  const strange = leftOut.filter(({ stored }) => !shown.sections.has(stored.name))
+  return [...known, ...strange.map((one) => viewOfLeftOut(one, shown))]
+}
+
+/** What sections are shown of. */
+export interface Shown extends Pick<Snapshot, 'records' | 'sections' | 'overridden' | 'registry'> {
+  readonly leftOut?: readonly LeftOut[]
+}
+
+function viewOf(section: CheckedSection, shown: Shown, out: LeftOut | undefined): SectionView {
+  if (out) return viewOfLeftOut(out, shown)
+  const { name, value, source, path, from, stored } = section
+  const { file, line } = source.report(path, '', '')
+  return {
+    ...about(name, value, shown),
+    source: from,
+    ...(stored ? { stored: stampsOf(stored) } : {}),
+    ...(from === 'file' ? { declaredAt: { file, line } } : {}),
+  }
+}
+
+function viewOfLeftOut(one: LeftOut, shown: Shown): SectionView {
+  const { name, value = {} } = one.stored
+  return { ...about(name, value, shown), source: 'database', stored: stampsOf(one.stored), problem: leftOutLine(one) }
+}
+
+function about(name: string, value: JsonObject, { registry, overridden }: Shown): Omit<SectionView, 'source'> {
+  const { services } = registry
+  const { open, secrets } = openSection(name, value, registry)
+  return {
+    type: sectionType,
+    name,
+    value: open,
+    secrets: secretsTold(secrets),
+    defaults: openSection(name, sectionDefaults(name, services), registry).open,
+    schema: sectionSchema(name, services),
+    overridden: Object.fromEntries(
+      overridden.filter(({ section }) => section === name).map(({ field, variable }) => [field, variable]),
+    ),
+  }
+}

@@ -1,0 +1,24 @@
+import { defineStage, noConfig } from '../../engine/index.ts'
+import { anyObject, nameIn, notFound, versionsIn } from './record-reply.ts'
+import { sectionIn, sectionReply } from './section-reply.ts'
+
+/** Changes a section of `server_config`, by the path's `:name`, as the body says (RFC 7396), and answers it once it is live. */
+export default defineStage({
+  name: 'change-section',
+  summary: 'Change a section of the settings.',
+  config: noConfig,
+  body: () => anyObject,
+  needs: ['ingress'],
+  reads: ['principal'],
+  provides: ['reply'],
+  build:
+    (_config, { records }) =>
+    async ({ ingress, principal, input }) => {
+      const name = nameIn(ingress)
+      const change = { kind: 'change', type: 'section', name, patch: input, ...versionsIn(ingress) } as const
+      const changed = await records.change(change, principal)
+      if (changed === undefined) throw notFound('section', name)
+      const { defaults, schema, overridden } = sectionIn(records.sections(), name)
+      return { reply: sectionReply({ ...changed, defaults, schema, overridden }) }
+    },
+})

@@ -1,0 +1,18 @@
+import { defineStage, noConfig } from '../../engine/index.ts'
+import { nameIn } from './record-reply.ts'
+import { sectionIn, sectionReply } from './section-reply.ts'
+
+/** Answers one section of `server_config`, by the path's `:name`, with the schema that a form is drawn of. */
+export default defineStage({
+  name: 'get-section',
+  summary: 'Answer one section of the settings.',
+  config: noConfig,
+  needs: ['ingress'],
+  provides: ['reply'],
+  build:
+    (_config, { records }) =>
+    ({ ingress }) => {
+      const section = sectionIn(records.sections(), nameIn(ingress))
+      return { reply: sectionReply(section, { schema: section.schema }) }
+    },
+})

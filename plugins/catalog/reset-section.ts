@@ -1,0 +1,19 @@
+import { defineStage, noConfig } from '../../engine/index.ts'
+import { emptyReply, nameIn, versionsIn } from './record-reply.ts'
+
+/** Gives a section of `server_config` its defaults again, by the path's `:name`. */
+export default defineStage({
+  name: 'reset-section',
+  summary: 'Give a section of the settings its defaults again.',
+  config: noConfig,
+  needs: ['ingress'],
+  reads: ['principal'],
+  provides: ['reply'],
+  build:
+    (_config, { records }) =>
+    async ({ ingress, principal }) => {
+      const change = { kind: 'delete', type: 'section', name: nameIn(ingress), ...versionsIn(ingress) } as const
+      await records.change(change, principal)
+      return { reply: emptyReply }
+    },
+})

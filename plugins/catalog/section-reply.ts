@@ -1,0 +1,21 @@
+import type { JsonObject, Reply, SectionView } from '../../engine/index.ts'
+import { notFound, recordReply, wireOf } from './record-reply.ts'
+
+/** The section of that name. */
+export function sectionIn(sections: readonly SectionView[], name: string): SectionView {
+  const section = sections.find((one) => one.name === name)
+  if (section === undefined) throw notFound('section', name)
+  return section
+}
+
+/** A section as clients see it: its settings, and what is to be known of them. Nothing that is secret. */
+export function sectionWire(section: SectionView): JsonObject {
+  const { name, value, defaults, overridden } = section
+  const about = { updated_at: null, ...wireOf({ ...section, value: {} }) }
+  return { section: name, values: value, defaults, overridden: { ...overridden }, ...about }
+}
+
+/** A whole section, with its version as entity tag. */
+export function sectionReply(section: SectionView, more: JsonObject = {}): Reply {
+  return { ...recordReply(section), body: { kind: 'json', value: { ...sectionWire(section), ...more } } }
+}
