@@ -66,6 +66,17 @@ describe('changes of stored records', function () {
     expect((await call('DELETE', 'teams/blue')).status).to.equal(204)
   })
 
+  it('are told by the log when they are live', async () => {
+    const told = () => gateway.lines.filter((line) => line.includes('the stored records are live')).length
+    const before = told()
+    expect((await call('POST', 'signs', { name: 'slow', limit: 5 })).status).to.equal(201)
+    expect(told()).to.equal(before + 1)
+    // A field has the name of a word of the query, which keeps its meaning.
+    expect((await call('GET', 'signs?limit=1')).value['data']).to.have.length(1)
+    expect((await call('DELETE', 'signs/slow')).status).to.equal(204)
+    expect(told()).to.equal(before + 2)
+  })
+
   it('may be said to be merge patches, which nothing but a PATCH is', async () => {
     const type = { 'content-type': 'application/merge-patch+json; charset=utf-8' }
     expect((await call('POST', 'teams', { name: 'green', model: 'echo' })).status).to.equal(201)

@@ -27,7 +27,10 @@ const signSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['name'],
-  properties: { name: { type: 'string', description: 'Whatever it says.' } },
+  properties: {
+    name: { type: 'string', description: 'Whatever it says.' },
+    limit: { type: 'integer', description: 'How fast one may go.' },
+  },
 } as const
 
 declare module 'sluice' {
