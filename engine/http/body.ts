@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { BodyReader, Flow, Sink } from '../spec/source.ts'
 import { BytesBody } from '../stream/body.ts'
+import { joinedBytes } from '../stream/buffer-of.ts'
 import { tooMuchInHand } from '../stream/in-hand.ts'
 import type { Hold } from '../stream/in-hand.ts'
 import { ArrivingBody } from './arriving.ts'
@@ -22,8 +23,7 @@ export interface BodyReading extends ArrivalLimits {
 export function readBody(request: IncomingMessage, reading: BodyReading): Promise<BytesBody> {
   return new Promise((resolve, reject) => {
     const { hold } = reading
-    const parts: Buffer[] = []
-    let size = 0
+    const parts: Uint8Array[] = []
     const fail = (error: Error) => {
       parts.length = 0
       hold.release()
@@ -36,10 +36,9 @@ export function readBody(request: IncomingMessage, reading: BodyReading): Promis
           arriving.cancel()
           return fail(tooMuchInHand())
         }
-        size += chunk.length
-        parts.push(chunk as Buffer)
+        parts.push(chunk)
       },
-      end: () => resolve(new BytesBody(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, size))),
+      end: () => resolve(new BytesBody(joinedBytes(parts))),
       fail,
     })
   })
@@ -157,8 +156,7 @@ class Spooling implements Sink {
 
   #finish(): void {
     this.#over = true
-    const bytes = this.#waiting
-    this.#done.resolve(this.#file ?? new BytesBody(bytes.length === 1 ? (bytes[0] as Buffer) : Buffer.concat(bytes)))
+    this.#done.resolve(this.#file ?? new BytesBody(joinedBytes(this.#waiting)))
   }
 
   #stop(error: Error): void {

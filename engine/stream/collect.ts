@@ -1,5 +1,6 @@
 import { GatewayError } from '../spec/error.ts'
 import type { Flow, Source } from '../spec/source.ts'
+import { joinedBytes } from './buffer-of.ts'
 import { tooMuchInHand } from './in-hand.ts'
 import type { Hold } from './in-hand.ts'
 
@@ -29,9 +30,7 @@ export function collect(source: Source, limit: number, hold?: Hold): Promise<Buf
         refuse(error)
       },
       end() {
-        const [first] = parts
-        const one = parts.length === 1 && Buffer.isBuffer(first) ? first : undefined
-        resolve(one ?? Buffer.concat(parts, size))
+        resolve(joinedBytes(parts))
       },
       fail: refuse,
     })

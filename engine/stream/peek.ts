@@ -1,4 +1,5 @@
 import type { Flow, Sink, Source } from '../spec/source.ts'
+import { joinedBytes } from './buffer-of.ts'
 
 /**
  * Waits until `source` has delivered what `enough` is content with, or ended, and gives those first bytes beside a
@@ -18,7 +19,7 @@ export function peek(
       if (seen) return
       seen = true
       flow.pause()
-      resolve({ first: Buffer.concat(held), source: { open: (reader) => replay(reader) } })
+      resolve({ first: joinedBytes(held), source: { open: (reader) => replay(reader) } })
     }
     const replay = (reader: Sink): Flow => {
       let cancelled = false

@@ -3,6 +3,7 @@ import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { Answer } from '../spec/provider.ts'
 import type { Flow, Sink, Source } from '../spec/source.ts'
 import type { Scope } from '../spec/stage.ts'
+import { joinedBytes } from '../stream/buffer-of.ts'
 import { tookTooLong, transportFailure, unreadable } from './failures.ts'
 import { Limits } from './limits.ts'
 import type { Timeouts } from './limits.ts'
@@ -147,10 +148,9 @@ export class Exchange implements Dispatcher.DispatchHandler, Source, Flow {
 
   #release(): Uint8Array {
     const held = this.#held
-    const [first] = held
     this.#held = []
     this.#heldSize = 0
-    return held.length === 1 && first ? first : Buffer.concat(held)
+    return joinedBytes(held)
   }
 
   #break(error: Error): void {
