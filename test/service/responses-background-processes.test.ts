@@ -9,77 +9,86 @@ import { startServe } from '../engine/cli/process.ts'
 import type { Serving } from '../engine/cli/process.ts'
 import { durableRedis, redis } from '../support/services.ts'
 import type { Service } from '../support/services.ts'
+import { sideBySide } from '../support/side-by-side.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 import { client, ended, says, servedBy, startBackground } from './background.ts'
 
 const key = 'sk-process-0123456789abcdef0123456789abcdef'
 
-describe('responses in the background of several processes', function () {
-  let service: Service
-  let upstream: ScriptedUpstream
-  let serving: Serving[]
-  let folders: string[]
-  before(async function () {
-    service = await redis(this)
-  })
-  after(() => service?.stop())
-  beforeEach(async () => {
-    upstream = await scriptedUpstream()
-    serving = []
-    folders = []
-  })
-  afterEach(async () => {
-    await Promise.all(serving.map((one) => one.remove()))
-    await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })))
-    await upstream.close()
-  })
+/** Gateways in processes of their own, which have a key-value store in common. */
+class Processes {
+  readonly service: Service
+  readonly upstream: ScriptedUpstream
+  readonly #serving: Serving[] = []
+  readonly #folders: string[] = []
+
+  constructor(service: Service, upstream: ScriptedUpstream) {
+    this.service = service
+    this.upstream = upstream
+  }
 
   /** A gateway in a process and a folder of its own. */
-  const start = async () => {
+  async start() {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-process-'))
-    folders.push(folder)
+    this.#folders.push(folder)
     await writeFile(
       join(folder, 'sluice.yaml'),
       stringify({
         listen: { port: 0 },
         database: { url: `sqlite:${folder}/sluice.db` },
-        key_value: { url: service.url },
+        key_value: { url: this.service.url },
         plugins: [join(root, 'plugins')],
         pipelines: join(root, 'pipelines'),
-        ...servedBy(upstream),
+        ...servedBy(this.upstream),
         api_keys: [{ name: 'test', key }],
       }),
     )
     const one = startServe(folder, { SLUICE_CONFIG: 'sluice.yaml' }, '--json')
-    serving.push(one)
+    this.#serving.push(one)
     await one.until(() => one.out.some((line) => line.includes('"url"')))
     const { url } = Object.assign({}, ...one.out.map((line) => JSON.parse(line) as object)) as { url: string }
     return { folder, serving: one, openai: client({ url, key }) }
   }
+
   /** A response whose provider does not answer. */
-  const begin = async ({ openai }: { openai: ReturnType<typeof client> }) => {
-    upstream.answer({ silent: true })
-    const before = upstream.requests.length
+  async begin({ openai }: { openai: ReturnType<typeof client> }) {
+    this.upstream.answer({ silent: true })
+    const before = this.upstream.requests.length
     const response = await openai.responses.create({ model: 'chat', input: 'Take your time.', background: true })
-    await upstream.received(before + 1)
+    await this.upstream.received(before + 1)
     return response
   }
 
-  it('are created on one, read and cancelled on the other', async () => {
-    const one = await start()
-    const { id } = await begin(one)
-    const two = await start()
+  async close(): Promise<void> {
+    await Promise.all(this.#serving.map((one) => one.remove()))
+    await Promise.all(this.#folders.map((folder) => rm(folder, { recursive: true, force: true })))
+    await this.upstream.close()
+    await this.service.stop()
+  }
+}
+
+describe('responses in the background of several processes', () => {
+  const among = (title: string, test: (processes: Processes) => Promise<void>) =>
+    sideBySide(title, async (context) => {
+      const processes = new Processes(await redis(context), await scriptedUpstream())
+      await test(processes).finally(() => processes.close())
+    })
+
+  among('are created on one, read and cancelled on the other', async (processes) => {
+    const one = await processes.start()
+    const { id } = await processes.begin(one)
+    const two = await processes.start()
     expect(await two.openai.responses.retrieve(id)).to.include({ id, status: 'in_progress' })
     expect(await two.openai.responses.cancel(id)).to.include({ id, status: 'cancelled' })
-    await upstream.closed()
+    await processes.upstream.closed()
     expect(await one.openai.responses.retrieve(id)).to.include({ id, status: 'cancelled' })
   })
 
-  it('fail after the death of their process, and are not made again', async () => {
-    const one = await start()
-    const { id } = await begin(one)
-    const two = await start()
+  among('fail after the death of their process, and are not made again', async (processes) => {
+    const one = await processes.start()
+    const { id } = await processes.begin(one)
+    const two = await processes.start()
     one.serving.interrupt('SIGKILL')
     await one.serving.ended
     const failed = await ended(two.openai, id)
@@ -88,16 +97,16 @@ describe('responses in the background of several processes', function () {
       code: 'worker_lost',
       message: 'The process that worked on the response was lost.',
     })
-    expect(upstream.requests).to.have.length(1)
+    expect(processes.upstream.requests).to.have.length(1)
     expect(await two.openai.responses.cancel(id).catch((error: { status: number }) => error.status)).to.equal(409)
   })
 
-  it('fail after the next start when no other process is there', async () => {
-    const one = await start()
-    const { id } = await begin(one)
+  among('fail after the next start when no other process is there', async (processes) => {
+    const one = await processes.start()
+    const { id } = await processes.begin(one)
     one.serving.interrupt('SIGKILL')
     await one.serving.ended
-    const two = await start()
+    const two = await processes.start()
     const failed = await ended(two.openai, id)
     expect(failed.error).to.include({ code: 'worker_lost' })
     two.serving.interrupt('SIGTERM')
@@ -110,16 +119,16 @@ describe('responses in the background of several processes', function () {
     expect(`resp_${row?.id.replaceAll('-', '')}`).to.equal(id)
   })
 
-  it('are finished by a process that is told to stop', async () => {
+  among('are finished by a process that is told to stop', async (processes) => {
     const { promise: asked, resolve: answer } = Promise.withResolvers<void>()
-    upstream.answer(async () => {
+    processes.upstream.answer(async () => {
       await asked
       return says('chat', 'Just in time.')
     })
-    const one = await start()
+    const one = await processes.start()
     const { id } = await one.openai.responses.create({ model: 'chat', input: 'Quick!', background: true })
-    await upstream.received()
-    const two = await start()
+    await processes.upstream.received()
+    const two = await processes.start()
     one.serving.interrupt('SIGTERM')
     await one.serving.until(() => one.serving.error.some((line) => line.includes('stopping')))
     answer()

@@ -217,7 +217,8 @@ describe('generated bodies of responses', () => {
   })
   after(() => gateway.close())
 
-  it(`${count} of them: an answer or a refusal that says where, never an error of the gateway's own`, async () => {
+  it(`${count} of them: an answer or a refusal that says where, never an error of the gateway's own`, async function () {
+    this.timeout(600_000)
     const agent = new Agent({ keepAlive: true, maxSockets: batch })
     const bodies = fc.sample(body, { numRuns: count, seed: 20_261_121 })
     const statuses = new Map<number, number>()

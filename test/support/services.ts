@@ -20,6 +20,8 @@ export interface Service {
 const required = process.env['REQUIRE_SERVICES'] === '1' || process.env['CI'] === 'true'
 const skipped = new Map<string, number>()
 const running = new Set<Service>()
+const children = new Set<ChildProcess>()
+process.once('exit', () => children.forEach((child) => child.kill('SIGKILL')))
 let server: Promise<Service | string> | undefined
 
 after(async () => {
@@ -115,8 +117,7 @@ async function ready(
   end: NodeJS.Signals,
 ): Promise<Service> {
   const exit = once(child, 'exit')
-  const kill = (): boolean => child.kill('SIGKILL')
-  process.once('exit', kill)
+  children.add(child)
   const stop = async (): Promise<void> => {
     if (!running.delete(service)) return
     if (child.exitCode === null && child.signalCode === null) {
@@ -124,7 +125,7 @@ async function ready(
       child.kill(end)
       await exit
     }
-    process.off('exit', kill)
+    children.delete(child)
     rmSync(folder, { recursive: true, force: true })
   }
   const service: Service = { url, ...(child.pid === undefined ? {} : { pid: child.pid }), stop }

@@ -7,6 +7,7 @@ import type { JobRunner } from '../../../engine/live/job-runner.ts'
 import { openJobs } from '../../../engine/store/jobs.ts'
 import type { OpenJobs } from '../../../engine/store/jobs.ts'
 import { redis } from '../../support/services.ts'
+import { sideBySide } from '../../support/side-by-side.ts'
 import { until } from '../../support/until.ts'
 
 const away = new GatewayError('store_unavailable')
@@ -226,17 +227,18 @@ describe('jobs', () => {
   })
 
   describe('whose owner is silent', () => {
-    /** A test that waits for time itself: it has a server of its own, and begins with the others of its kind. */
-    const slowly = (title: string, test: (queues: Queues) => Promise<void>) => {
-      let done: Promise<void>
-      before(async function () {
-        const own = queuesAt((await redis(this)).url)
-        done = test(own).finally(() => own.clear().finally(() => own.client.disconnect()))
-        // It is awaited by its own turn.
-        done.catch(() => undefined)
+    const slowly = (title: string, test: (queues: Queues) => Promise<void>) =>
+      sideBySide(title, async (context) => {
+        const service = await redis(context)
+        const own = queuesAt(service.url)
+        try {
+          await test(own)
+        } finally {
+          await own.clear()
+          own.client.disconnect()
+          await service.stop()
+        }
       })
-      it(title, () => done)
-    }
 
     slowly('ends a job whose process was cut off, elsewhere, although that one is full', async ({ started }) => {
       const lost = await started()
