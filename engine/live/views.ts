@@ -99,10 +99,12 @@ export function unopenedViews({ services }: Registry, { server_config: sections 
 const nothing: Omit<ServiceViews, 'of'> = { diagnostics: [], live: () => undefined, close: () => Promise.resolve() }
 
 function finding({ name, section }: AnyService, error: unknown, { source: file, sections }: ViewOptions): Diagnostic {
-  const { source, path: place } = sections.get(section) ?? { source: file, path: ['server_config', section] }
-  return error instanceof Refusal
-    ? source.report([...place, ...error.path], 'service', error.message)
-    : source.report(place, 'service', `the service "${name}" cannot be opened: ${wordsOfThrown(error)}`)
+  const own = ['server_config', section]
+  // Whatever else is thrown is no fault of stored settings, and may pass.
+  if (!(error instanceof Refusal))
+    return file.report(own, 'service', `the service "${name}" cannot be opened: ${wordsOfThrown(error)}`)
+  const { source, path } = sections.get(section) ?? { source: file, path: own }
+  return source.report([...path, ...error.path], 'service', error.message)
 }
 
 function closeView({ name }: AnyService, view: Configured<unknown>, log: Logger): Promise<void> {

@@ -3,7 +3,8 @@ import { Refusal, defineCommand, definePlugin, defineProvider, defineService } f
 
 declare module 'sluice' {
   interface Services {
-    harbour: { readonly ships: readonly string[] }
+    harbour: { readonly ships: readonly string[]; readonly file: string }
+    tides: { readonly height: number }
   }
 }
 
@@ -28,7 +29,28 @@ const harbour = defineService({
       if (catalog.models.some(({ name }) => name === trouble)) throw new Refusal('a ship is too large')
       const wanted = trouble.startsWith('-') ? trouble.slice(1) : undefined
       if (wanted && !catalog.models.some(({ name }) => name === wanted)) throw new Refusal('a ship is too small')
-      return { view: { ships: catalog.models.map(({ name }) => name) } }
+      return { view: { ships: catalog.models.map(({ name }) => name), file: path } }
+    },
+  }),
+})
+
+/** Cannot be configured as often as a file beside that of the harbour says. */
+const tides = defineService({
+  name: 'tides',
+  summary: 'How the water stands.',
+  settings: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { height: { type: 'integer', default: 1, description: 'How high it is.' } },
+  } as const,
+  uses: ['harbour'],
+  open: () => ({
+    configure(settings, { harbour: { file: path } }) {
+      const tide = `${path}.tide`
+      const times = existsSync(tide) ? Number(readFileSync(tide, 'utf8')) : 0
+      if (times === 0) return { view: settings }
+      writeFileSync(tide, String(times - 1))
+      throw new Error('nobody has looked at the water')
     },
   }),
 })
@@ -65,7 +87,7 @@ const ships = defineCommand({
 export default definePlugin({
   name: 'harbour',
   summary: 'Ships.',
-  services: [harbour],
+  services: [harbour, tides],
   providers: [ship],
   commands: [ships],
 })

@@ -18,6 +18,11 @@ const endpoints = (of: string) => [
   },
 ]
 
+const sections = [
+  { name: 'sections-get', summary: 'Show.', routes: ['GET /api/settings/:name'], stages: ['auth', 'get-section'] },
+  { name: 'sections-set', summary: 'Set.', routes: ['PATCH /api/settings/:name'], stages: ['auth', 'change-section'] },
+]
+
 interface Shown {
   readonly name: string
   readonly problem: string | null
@@ -39,7 +44,9 @@ describe('failures that pass', function () {
         server_config: { harbour: { file: file(trouble) } },
       },
       {
-        'pipelines/records.yaml': JSON.stringify({ endpoints: [...endpoints('provider'), ...endpoints('model')] }),
+        'pipelines/records.yaml': JSON.stringify({
+          endpoints: [...endpoints('provider'), ...endpoints('model'), ...sections],
+        }),
         'plugins/harbour.ts': plugin,
       },
       { SLUICE_SECRET: 'a-secret-of-both-processes' },
@@ -100,6 +107,15 @@ describe('failures that pass', function () {
     expect(await leftOut('provider')).to.deep.equal([])
     expect(await leftOut('model')).to.deep.equal([])
     expect(await status()).to.equal('ok')
+  })
+
+  it('of a service cost no stored section', async () => {
+    expect((await call('PATCH', 'settings/tides', { height: 7 })).status).to.equal(200)
+    await writeFile(file('harbour.tide'), '1')
+    await restart()
+    expect(await readFile(file('harbour.tide'), 'utf8')).to.equal('0')
+    expect(told('is left out')).to.deep.equal([])
+    expect((await call('GET', 'settings/tides')).text).to.include('"height":7')
   })
 
   it('of the files alone are no fault of stored records', async () => {
