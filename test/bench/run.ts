@@ -5,7 +5,7 @@
 // Linux only (/proc, taskset); needs cc. The peer is installed into this folder on first use.
 import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,6 +25,9 @@ const argument = (name: string, fallback: string) => {
 const rounds = Number(argument('rounds', '3'))
 const mockPort = Number(argument('port', '19400'))
 const work = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
+// Not beside the configurations: a gateway reads its own again when a file appears there.
+const bodies = join(work, 'bodies')
+mkdirSync(bodies)
 const native = join(here, 'gwbench')
 const source = join(here, 'gwbench.c')
 if (!existsSync(native) || statSync(native).mtimeMs < statSync(source).mtimeMs)
@@ -112,7 +115,7 @@ async function load(
 ): Promise<Row | undefined> {
   const path = target.paths[scenario.operation]
   if (path === undefined || (scenario.unit === 'chunk' && !target.streams)) return undefined
-  const file = join(work, `${name}-${target.shape}.json`)
+  const file = join(bodies, `${name}-${target.shape}.json`)
   writeFileSync(file, JSON.stringify(scenario.body(target.shape)))
   const headers = Object.entries(target.headers).map(([key, value]) => `${key}: ${value}`)
   const before = residentMb(pid)
