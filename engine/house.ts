@@ -64,7 +64,7 @@ export interface House {
   readonly live: Live
   readonly keys: ApiKeys
   readonly database: Database
-  /** Resolves once every row of the request log so far is in the database. */
+  /** Resolves once every row so far that is written in bulk is in the database. */
   flush(): Promise<void>
   /**
    * Lets what is under way finish, for at most `deadline` milliseconds, then closes everything. For `notice`
@@ -121,7 +121,6 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     protect: (values) => values.forEach((value) => secrets.protect(value)),
     scrub: (text) => secrets.scrub(text),
     inHand,
-    record: (row) => stores?.rows.write(row),
     keyValue: {
       get shared() {
         return stores?.keyValue.shared ?? false
@@ -146,12 +145,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
       },
       get degraded() {
         if (stores === undefined) return []
-        const { rows, keyValue } = stores
-        return [
-          ...(rows.counters.failing === undefined ? [] : ['request_log']),
-          ...(keyValue.failing ? ['key_value'] : []),
-          ...services.degraded.keys(),
-        ]
+        return [...(stores.keyValue.failing ? ['key_value'] : []), ...services.degraded.keys()]
       },
     },
     version: productVersion(),

@@ -6,5 +6,6 @@ import '../plugins/catalog/provider.ts'
 import '../plugins/protocols/settings/file-urls.ts'
 import '../plugins/protocols/settings/request-policy.ts'
 import '../plugins/protocols/settings/web-search.ts'
+import '../plugins/records/requests/requests.ts'
 
 export * from '../engine/index.ts'

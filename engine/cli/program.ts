@@ -1,7 +1,6 @@
 import { Argument, Command, Option } from 'commander'
 import { defaultConfigFile } from '../config/shipped.ts'
 import { productVersion } from '../version.ts'
-import type { LogsOptions } from './logs.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 
 /**
@@ -122,25 +121,6 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
     .action(
       runs(async (options: CommonOptions & { out?: string }, kind: 'provider' | 'stage' | 'pipeline', name: string) =>
         (await import('./new.ts')).create({ ...options, kind, name }, terminal),
-      ),
-    )
-
-  program
-    .command('logs')
-    .description('Show the request log: a line per request, or everything about one.')
-    .argument('[id]', "The id of a request (x-request-id), or the client's own name for it.")
-    .option('-f, --follow', 'Go on with new requests as they end.', false)
-    .option('--limit <number>', 'How many of the latest requests to show.', '20')
-    .option('--key <name>', 'Only those of an API key, by name or id.')
-    .option('--model <name>', 'Only those that asked for a model or were served by it.')
-    .option('--provider <name>', 'Only those that a provider served.')
-    .option('--type <type>', 'Only those of a type, such as chat.')
-    .option('--status <status>', 'Only those with a status, such as 429 or 5xx.')
-    .option('--failed', 'Only those that did not complete.', false)
-    .option('--since <when>', 'Only those since a date, or since a duration such as 15m.')
-    .action(
-      runs(async (options: Omit<LogsOptions, 'id'>, id?: string) =>
-        (await import('./logs.ts')).logs({ ...options, id }, terminal),
       ),
     )
 

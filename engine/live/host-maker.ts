@@ -55,7 +55,6 @@ export function hostMaker(
     seal: (bytes, context) => house.seal(bytes, context),
     unseal: (sealed, context) => house.unseal(sealed, context),
     dispatch,
-    record: (row) => house.record(row),
     work: (module, input, deadline) => house.work(module, input, deadline),
     warm: (piece) => house.warm?.(piece),
     votes: (signals, ask, deadline) => collectVotes(house, registry, signals, ask, deadline),

@@ -8,7 +8,7 @@ import { isTableOf } from '../store/migrate-service.ts'
 import type { RecordStore } from '../store/records.ts'
 import type { Stores } from '../store/stores.ts'
 import type { Host, HostStatus } from '../spec/stage.ts'
-import type { Keys, LogRow } from '../spec/store.ts'
+import type { Keys } from '../spec/store.ts'
 import { byteBudget } from '../stream/in-hand.ts'
 import { Keep } from './keep.ts'
 import type { OpenServices } from './services.ts'
@@ -38,8 +38,6 @@ export interface HouseHost {
   readonly jobs?: Host['jobs']
   seal: Host['seal']
   unseal: Host['unseal']
-  /** Hands a row to the log writer; never waits. */
-  record(row: LogRow): void
   work: Host['work']
   warm?: Host['warm']
   readonly keep: Keep
@@ -80,7 +78,6 @@ export function emptyHouse(version: string): HouseHost {
     },
     seal: nothingSealed,
     unseal: nothingSealed,
-    record: () => undefined,
     work: () => Promise.reject(new Error('there is no worker pool')),
     keep: new Keep(),
     status: { draining: false, degraded: [] },
@@ -94,14 +91,20 @@ export function serviceHost(
   { database, rows }: Pick<Stores, 'database' | 'rows'>,
   { name }: AnyService,
 ): ServiceHost {
+  const queueOf = (table: string) => {
+    if (!isTableOf(name, table)) throw new Error(`the table "${table}" is not of the service "${name}"`)
+    return rows.of(table)
+  }
   return {
     get database() {
       return database.query as unknown as TableQueries
     },
     rows: (statement) => database.rows(statement),
-    append(table, row) {
-      if (!isTableOf(name, table)) throw new Error(`the table "${table}" is not of the service "${name}"`)
-      rows.append(table, row)
+    append: (table, row) => queueOf(table).append(row),
+    appender(table, { waits = false } = {}) {
+      const queue = queueOf(table)
+      queue.waits ||= waits
+      return queue
     },
     log: house.log.child({ service: name }),
     scrub: (text) => house.scrub(text),

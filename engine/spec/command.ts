@@ -13,6 +13,8 @@ export interface CommandOutput {
   readonly error: (text: string) => void
   /** The text in a style, where standard output is a terminal. */
   readonly style: (format: Style, text: string) => string
+  /** Folder that relative paths start from. */
+  readonly folder: string
   /** Aborts when nobody reads standard output any more: no reason to go on for ever. */
   readonly unread?: AbortSignal
 }

@@ -38,6 +38,28 @@ export interface ServiceHost extends Pick<
    * is there already is passed over. Throws when the table is not the service's own.
    */
   append<T extends keyof Tables>(table: T, row: Insertable<Tables[T]>): void
+  /**
+   * What appends rows to a table, and says what becomes of them. Throws when the table is not the service's own.
+   * @param options `waits`: rows wait while the table is not there, as while a backup is restored; else they are dropped
+   */
+  appender<T extends keyof Tables>(table: T, options?: { readonly waits?: boolean }): Appender<Insertable<Tables[T]>>
+}
+
+/** Hands rows of a table to the thread that writes rows in bulk. */
+export interface Appender<R> {
+  /** Never waits, never throws. */
+  append(row: R): void
+  readonly counters: RowCounters
+}
+
+/** What became of the rows that this process has appended to a table. */
+export interface RowCounters {
+  readonly written: number
+  /** Rows that were lost: the queue was full, or no database would take them. */
+  readonly dropped: number
+  readonly pending: number
+  /** Why rows cannot be written at present. */
+  readonly failing: string | undefined
 }
 
 /** What a service can read of the configuration that it is configured for, beside its own settings. */

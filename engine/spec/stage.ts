@@ -12,7 +12,7 @@ import type { SlotName, Slots } from './slots.ts'
 import type { ByteBudget } from './source.ts'
 import type { TraceContext } from './trace.ts'
 import type { Jobs, KeyValue } from './key-value.ts'
-import type { Keys, LogRow } from './store.ts'
+import type { Keys } from './store.ts'
 
 /** The part of an exchange that belongs to no slot: its id, its end, and what stages want remembered. */
 export interface Scope {
@@ -94,8 +94,6 @@ export interface Host {
     scope: Pick<Scope, 'id' | 'onAbort' | 'trace'>,
     options?: DispatchOptions,
   ): Promise<Dispatched>
-  /** Hands a row to the log writer; never waits. */
-  record(row: LogRow): void
   /** Runs a module's default export in the worker pool: structured-cloneable input and output, milliseconds. */
   work<O>(module: URL, input: unknown, deadline: number): Promise<O>
   /**

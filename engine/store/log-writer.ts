@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { setTimeout as wait } from 'node:timers/promises'
 import { codeOf, openFile, placeOf } from './place.ts'
 import { readLine } from './row-lines.ts'
-import type { Shape, Stored } from './row-lines.ts'
+import type { Columns, Stored } from './row-lines.ts'
 
 /** What became of a batch. */
 export interface Written {
@@ -13,10 +13,21 @@ export interface Written {
   readonly why?: string
 }
 
-/** Writes rows, each a line of `RowLines`, with a database handle of its own. Runs on the log's worker thread. */
-export interface LogWriter {
+/** Rows of one table. */
+export interface Batch {
+  readonly table: string
+  /** What the numbers in its lines stand for. */
+  readonly columns: readonly Columns[]
+  /** Lines of `RowLines`, with line breaks between them. */
+  readonly rows: string
+  /** They wait while their table is not there. */
+  readonly waits: boolean
+}
+
+/** Writes rows with a database handle of its own. Runs on a worker thread. */
+export interface RowWriter {
   /** Resolves once every row is in the database or was dropped for its own fault; tries for as long as that takes. */
-  write(rows: readonly string[], shapes: readonly Shape[]): Promise<Written>
+  write(batch: Batch): Promise<Written>
   close(): Promise<void>
 }
 
@@ -26,55 +37,59 @@ const BUSY = 5_000
 const FIRST_PAUSE = 100
 const LONGEST_PAUSE = 2_000
 
-/** Opens the writer; the database itself at the first row. `report` hears why writing fails, and undefined when it works again. */
-export function openLogWriter(url: string, report: (failing: string | undefined) => void): LogWriter {
-  let target: Target | undefined
-  let failing = false
+/** Opens the writer; the database itself at the first row. `report` hears why the rows of a table cannot be written yet. */
+export function openRowWriter(url: string, report: (table: string, failing: string) => void): RowWriter {
+  let target: Promise<Target> | undefined
+  const opened = async () => {
+    target ??= openTarget(url)
+    try {
+      return await target
+    } catch (error) {
+      target = undefined
+      throw error
+    }
+  }
 
-  async function write(rows: readonly string[], shapes: readonly Shape[]): Promise<Written> {
+  async function write(batch: Batch, rows: readonly Row[]): Promise<Written> {
     for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
       try {
-        target ??= await openTarget(url)
-        await target.insert(rows.map(readLine), shapes)
-        if (failing) report(undefined)
-        failing = false
+        await (await opened()).insert(batch, rows)
         return { written: rows.length, dropped: 0 }
       } catch (error) {
         const ofRow = isFaultOfRow(error)
-        if (rows.length > 1 && (ofRow || isFaultOfTable(error))) return writeEach(rows, shapes)
-        if (ofRow || (isFaultOfTable(error) && !waits(rows, shapes)))
-          return { written: 0, dropped: rows.length, why: reasonOf(error) }
-        if (!failing) report(reasonOf(error))
-        failing = true
+        const ofTable = isFaultOfTable(error)
+        if (rows.length > 1 && (ofRow || ofTable)) return writeEach(batch, rows)
+        if (ofRow || (ofTable && !batch.waits)) return { written: 0, dropped: rows.length, why: reasonOf(error) }
+        report(batch.table, reasonOf(error))
         await wait(pause)
       }
     }
   }
 
-  async function writeEach(rows: readonly string[], shapes: readonly Shape[]): Promise<Written> {
+  async function writeEach(batch: Batch, rows: readonly Row[]): Promise<Written> {
     let total: Written = { written: 0, dropped: 0 }
     for (const row of rows) {
-      const { written, dropped, ...why } = await write([row], shapes)
+      const { written, dropped, ...why } = await write(batch, [row])
       total = { ...total, ...why, written: total.written + written, dropped: total.dropped + dropped }
     }
     return total
   }
 
-  return { write, close: async () => target?.close() }
+  return {
+    write: (batch) => write(batch, batch.rows.split('\n').map(readLine)),
+    close: async () => (await target)?.close(),
+  }
 }
 
-interface Row {
-  readonly shape: number
-  readonly values: readonly Stored[]
-}
+type Row = ReturnType<typeof readLine>
 
 /** Where rows go. A batch that was interrupted comes again: rows that are there already are passed over. */
 interface Target {
-  insert(rows: readonly Row[], shapes: readonly Shape[]): Promise<void>
+  insert(batch: Batch, rows: readonly Row[]): Promise<void>
   close(): Promise<void>
 }
 
-function openTarget(url: string): Target | Promise<Target> {
+async function openTarget(url: string): Promise<Target> {
   const place = placeOf(url)
   return place.dialect === 'sqlite' ? openSqlite(place.path, place.maxPages) : openPostgres(url)
 }
@@ -82,21 +97,21 @@ function openTarget(url: string): Target | Promise<Target> {
 /** Prepared statements: building the same one for every batch takes longer than SQLite takes to run it. */
 function openSqlite(path: string, maxPages: number | undefined): Target {
   const file = openFile(path, BUSY, maxPages)
-  const prepared = new Map<number, ReturnType<typeof file.prepare>>()
-  const statementOf = (number: number, { table, columns }: Shape) => {
-    const known = prepared.get(number)
-    if (known) return known
-    const names = columns.map(quoted).join()
+  const prepared = new Map<string, ReturnType<typeof file.prepare>>()
+  const statementOf = (table: string, columns: Columns) => {
     const places = columns.map(() => '?').join()
-    const made = file.prepare(`insert into ${quoted(table)} (${names}) values (${places}) on conflict do nothing`)
-    prepared.set(number, made)
+    const text = `insert into ${quoted(table)} (${columns.map(quoted).join()}) values (${places}) on conflict do nothing`
+    const made = prepared.get(text) ?? file.prepare(text)
+    prepared.set(text, made)
     return made
   }
-  const all = file.transaction((rows: readonly Row[], shapes: readonly Shape[]) => {
-    for (const { shape, values } of rows) statementOf(shape, shapes[shape] as Shape).run(...values)
+  const all = file.transaction(({ table, columns }: Batch, rows: readonly Row[]) => {
+    const statements: ReturnType<typeof statementOf>[] = []
+    for (const { columns: number, values } of rows)
+      (statements[number] ??= statementOf(table, columns[number] as Columns)).run(...values)
   })
   return {
-    insert: async (rows, shapes) => all.immediate(rows, shapes),
+    insert: async (batch, rows) => all.immediate(batch, rows),
     close: async () => void file.close(),
   }
 }
@@ -111,15 +126,16 @@ async function openPostgres(url: string): Promise<Target> {
   const { query, close } = await fromPool(url, 1)
   const anywhere = query as unknown as Kysely<Record<string, Record<string, Stored>>>
   return {
-    insert: (rows, shapes) =>
+    insert: ({ table, columns: all }, rows) =>
       anywhere.transaction().execute(async (transaction) => {
-        for (const [number, group] of Map.groupBy(rows, ({ shape }) => shape)) {
-          const { table, columns } = shapes[number] as Shape
+        for (const [number, group] of Map.groupBy(rows, (row) => row.columns)) {
+          const columns = all[number] as Columns
+          const named = group.map(({ values }) =>
+            Object.fromEntries(columns.map((column, index) => [column, values[index] ?? null])),
+          )
           await transaction
             .insertInto(table)
-            .values(
-              group.map(({ values }) => Object.fromEntries(columns.map((column, at) => [column, values[at] ?? null]))),
-            )
+            .values(named)
             .onConflict((conflict) => conflict.doNothing())
             .execute()
         }
@@ -140,11 +156,6 @@ function isFaultOfRow(error: unknown): boolean {
 /** Whether its table or a column of it is not there, or may not be written: class 42 of PostgreSQL. */
 function isFaultOfTable(error: unknown): boolean {
   return /^(SQLITE_ERROR$|42[0-9A-Z]{3}$)/.test(codeOf(error) ?? '')
-}
-
-/** Rows of the request log are paid for: they wait until their table is back. A plugin's mistake must not hold them up. */
-function waits(rows: readonly string[], shapes: readonly Shape[]): boolean {
-  return rows.some((row) => shapes[readLine(row).shape]?.table === 'requests')
 }
 
 function reasonOf(error: unknown): string {

@@ -9,10 +9,10 @@ import type { OpenJobs } from './jobs.ts'
 import { openKeyValue } from './key-value.ts'
 import type { OpenKeyValue } from './key-value.ts'
 import { ApiKeys } from './keys.ts'
-import { LogQueue } from './log-queue.ts'
 import { RecordStore } from './records.ts'
 import { placeOf } from './place.ts'
 import type { Secrets } from './redaction.ts'
+import { Rows } from './rows.ts'
 import { openSealing } from './sealing.ts'
 import type { Sealing } from './sealing.ts'
 
@@ -22,13 +22,14 @@ export interface Stores {
   readonly settings: Settings
   readonly database: Database
   readonly keys: ApiKeys
-  readonly rows: LogQueue
+  /** What is written in bulk. */
+  readonly rows: Rows
   readonly records: RecordStore
   readonly keyValue: OpenKeyValue
   /** Absent without a configured key-value store. */
   readonly jobs?: OpenJobs
   readonly sealing: Sealing
-  /** Writes the last log rows, then closes everything. */
+  /** Writes the last rows, then closes everything. */
   close(): Promise<void>
 }
 
@@ -52,7 +53,7 @@ export async function openStores(settings: Settings, options: StoreOptions): Pro
   // Closes what is open, the last first and each whatever became of the others; here only if the rest cannot be opened.
   await using opened = new AsyncDisposableStack()
   const database = opened.adopt(await openDatabase(url), close)
-  const rows = opened.adopt(new LogQueue({ url, log, scrub: (text) => secrets.scrub(text) }), close)
+  const rows = opened.adopt(new Rows({ url, log }), close)
   const keys = new ApiKeys(database, unread(log))
   const opening = [
     openKeyValue(shared, database, log).then((store) => opened.adopt(store, close)),

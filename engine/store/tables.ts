@@ -13,37 +13,6 @@ export interface ApiKeysTable {
   revoked_at: number | null
 }
 
-/** The request log: one column per field of `LogRow`. Milliseconds, tokens and micro-USD are whole numbers. */
-export interface RequestsTable {
-  id: string
-  at: number
-  type: string
-  key_id: string | null
-  requested: string | null
-  model: string | null
-  provider: string | null
-  protocol: string | null
-  upstream_protocol: string | null
-  /** 1 or 0: SQLite has no booleans. */
-  stream: number
-  status: number
-  result: string
-  error: string | null
-  attempts: number
-  input_tokens: number | null
-  cache_read_tokens: number | null
-  cache_write_tokens: number | null
-  output_tokens: number | null
-  reasoning_tokens: number | null
-  cost_micros: number | null
-  first_byte: number | null
-  duration: number
-  reference: string | null
-  parent: string | null
-  /** JSON object. */
-  metadata: string
-}
-
 /** The key-value store. */
 export interface KeyValuesTable {
   key: string
@@ -92,6 +61,5 @@ export interface EngineTables {
   key_values: KeyValuesTable
   record_revision: RecordRevisionTable
   records: RecordsTable
-  requests: RequestsTable
   service_migrations: ServiceMigrationsTable
 }

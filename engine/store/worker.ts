@@ -1,25 +1,22 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { openLogWriter } from './log-writer.ts'
-import type { Written } from './log-writer.ts'
-import type { Shape } from './row-lines.ts'
+import { openRowWriter } from './log-writer.ts'
+import type { Batch, Written } from './log-writer.ts'
 
-/** What the queue sends: a batch of rows as lines of text with the shapes they name, one batch at a time, or the word to end. */
-export type ToWorker = { readonly rows: string; readonly shapes: readonly Shape[] } | 'close'
+/** What the thread is sent: a batch of rows, one of each table at a time, or the word to end. */
+export type ToWorker = Batch | 'close'
 
-/** What the worker answers: what became of the batch, or a change between failing and working. */
-export type FromWorker = Written | { readonly failing: string | undefined }
+/** What it answers: what became of the batch of a table, or why that cannot be written yet. */
+export type FromWorker = { readonly table: string } & (Written | { readonly failing: string })
 
 const port = parentPort
-if (port === null) throw new Error('the log writer runs as a worker thread')
+if (port === null) throw new Error('rows are written by a worker thread')
 
 const { url } = workerData as { readonly url: string }
-const writer = openLogWriter(url, (failing) => port.postMessage({ failing } satisfies FromWorker))
+const answer = (message: FromWorker) => port.postMessage(message)
+const writer = openRowWriter(url, (table, failing) => answer({ table, failing }))
 
 port.on('message', async (message: ToWorker) => {
-  if (message !== 'close') {
-    const written = await writer.write(message.rows.split('\n'), message.shapes)
-    return port.postMessage(written satisfies FromWorker)
-  }
+  if (message !== 'close') return answer({ table: message.table, ...(await writer.write(message)) })
   await writer.close()
   port.close()
 })

@@ -1,6 +1,7 @@
 import { defineStage } from '../../engine/index.ts'
 import { isObject } from '../../engine/kit.ts'
-import type { Given, Host, Json, LogRow, Loss, Metered, Scope } from '../../engine/index.ts'
+import type { Given, Host, Json, Loss, Metered, Scope } from '../../engine/index.ts'
+import type { LogRow } from './requests/row.ts'
 
 type Slots = Given<'outcome', 'ingress' | 'principal' | 'request' | 'model' | 'upstream' | 'meter' | 'bill'>
 
@@ -21,10 +22,11 @@ export default defineStage({
   // A row must not get lost because its bill could not be made.
   insists: () => ['bill'],
   provides: [],
+  uses: ['requests'],
   build:
-    ({ type }, host) =>
+    ({ type }, host, { requests }) =>
     (slots, scope) => {
-      host.record(rowOf(type, slots, scope, host))
+      requests.write(rowOf(type, slots, scope, host))
       return {}
     },
 })

@@ -2,7 +2,7 @@
 // upstream, and prints what passed.
 //   npm run clients [-- --only codex] [-- --verbose]
 // The first run installs the clients into a temporary folder. Besides that, everything stays on this machine.
-import type { RequestsTable } from '../../engine/store/tables.ts'
+import type { RequestsTable } from '../../plugins/records/requests/table.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { Gateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'

@@ -6,6 +6,7 @@ import { openDatabase } from '../../engine/store/database.ts'
 import { ApiKeys } from '../../engine/store/keys.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { Gateway } from '../support/gateway.ts'
+import { tablesOf } from '../support/tables.ts'
 
 const folderOf = ({ house }: Gateway) => dirname(house.database.url.slice('sqlite:'.length))
 
@@ -18,7 +19,7 @@ describe('engine/house', () => {
       gateway.house.live.acquire()
       await gateway.house.close(10)
       const database = await openDatabase(url)
-      expect(await database.query.selectFrom('requests').select('type').execute()).to.deep.equal([{ type: 'chat' }])
+      expect(await tablesOf(database).selectFrom('requests').select('type').execute()).to.deep.equal([{ type: 'chat' }])
       await database.close()
     } finally {
       await rm(folderOf(gateway), { recursive: true })

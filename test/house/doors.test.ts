@@ -20,7 +20,7 @@ const promised = {
       ErrorRow ErrorWriter EventHandler EventMap EventOf EventReader EventWriter Evidence Facts Failure FilePart
       Flaw Flow Format Frame Framing FunctionTool GenerateEvent GenerateReply GenerateRequest Given Gives Head Held
       HeldBody Hidden Host HostStatus ImagePart Ingress Input Item Job Jobs Json JsonObject KeyValue Keys Leg
-      LegSink LogRow Logprob Look Loss MediaSource Message Meter Metered Mistake ModelRecord NeutralAnswer Offer
+      LegSink Logprob Look Loss MediaSource Message Meter Metered Mistake ModelRecord NeutralAnswer Offer
       Offering OpaqueItem OpaquePart OpaqueTool OpenProvider OpenService Operation Operations OptionWords Outcome Part Plugin
       PredicateQuestion Pricing Principal PrintTarget Printed Protocol Provider ProviderParts Reasoning
       ReasoningWish RecordAccess RecordChange RecordChanged RecordField RecordName

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { RequestsTable } from '../../engine/store/tables.ts'
+import type { RequestsTable } from '../../plugins/records/requests/table.ts'
 import { anthropic, openai } from '../support/clients.ts'
 import { startGeneration } from '../support/generation.ts'
 import type { Gateway } from '../support/gateway.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../engine/index.ts'
-import type { RequestsTable } from '../../engine/store/tables.ts'
+import type { RequestsTable } from '../../plugins/records/requests/table.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { Gateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'

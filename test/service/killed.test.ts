@@ -8,6 +8,7 @@ import type { Database } from '../../engine/store/database.ts'
 import { startServe } from '../engine/cli/process.ts'
 import type { Serving } from '../engine/cli/process.ts'
 import { root } from '../engine/cli/sandbox.ts'
+import { tablesOf } from '../support/tables.ts'
 import { until } from '../support/until.ts'
 
 const key = 'sk-killed-0123456789abcdef0123456789abcdef'
@@ -55,7 +56,7 @@ describe('a gateway that is killed', () => {
     return response.headers.get('x-request-id') ?? ''
   }
   const written = async () => {
-    const rows = await database.query.selectFrom('requests').select('id').execute()
+    const rows = await tablesOf(database).selectFrom('requests').select('id').execute()
     return new Set(rows.map(({ id }) => id))
   }
 

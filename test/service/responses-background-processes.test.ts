@@ -12,6 +12,7 @@ import type { Service } from '../support/services.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
+import { tablesOf } from '../support/tables.ts'
 import { client, ended, says, servedBy, startBackground } from './background.ts'
 
 const key = 'sk-process-0123456789abcdef0123456789abcdef'
@@ -112,7 +113,7 @@ describe('responses in the background of several processes', () => {
     two.serving.interrupt('SIGTERM')
     expect(await two.serving.ended).to.equal(0)
     const database = await openDatabase(`sqlite:${two.folder}/sluice.db`)
-    const [row] = await database.query.selectFrom('requests').selectAll().where('type', '=', 'responses').execute()
+    const [row] = await tablesOf(database).selectFrom('requests').selectAll().where('type', '=', 'responses').execute()
     await database.close()
     expect(row).to.include({ requested: 'chat', result: 'failed', error: 'worker_lost', input_tokens: null })
     expect(row?.key_id).to.be.a('string')

@@ -9,7 +9,8 @@ import { httpLimits } from '../../engine/http/limits.ts'
 import type { HttpLimits, SocketLimits } from '../../engine/http/limits.ts'
 import { makeLog } from '../../engine/log.ts'
 import { Secrets } from '../../engine/store/redaction.ts'
-import type { RequestsTable } from '../../engine/store/tables.ts'
+import type { RequestsTable } from '../../plugins/records/requests/table.ts'
+import { tablesOf } from './tables.ts'
 import { until } from './until.ts'
 
 /** A gateway of its own: the shipped plugins and pipelines, a database in a temporary folder, a free port. */
@@ -98,7 +99,7 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Gate
   const url = `http://127.0.0.1:${house.address.port}`
   const written = async () => {
     await house.flush()
-    return house.database.query.selectFrom('requests').selectAll().orderBy('at').orderBy('id').execute()
+    return tablesOf(house.database).selectFrom('requests').selectAll().orderBy('at').orderBy('id').execute()
   }
   return {
     url,

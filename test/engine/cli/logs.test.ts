@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { run } from '../../../engine/cli/main.ts'
-import { logs } from '../../../engine/cli/logs.ts'
 import { startGateway } from '../../support/gateway.ts'
 import type { Gateway } from '../../support/gateway.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { ScriptedUpstream } from '../../support/upstream.ts'
-import type { RequestsTable } from '../../../engine/store/tables.ts'
+import type { RequestsTable } from '../../../plugins/records/requests/table.ts'
+import { tablesOf } from '../../support/tables.ts'
 import { root } from './sandbox.ts'
 import type { Ran } from './sandbox.ts'
 
@@ -127,7 +127,7 @@ describe('cli/logs', () => {
   })
 
   it('tells which other exchanges were a part of one', async () => {
-    const { query } = gateway.house.database
+    const query = tablesOf(gateway.house.database)
     const row = await query
       .selectFrom('requests')
       .selectAll()
@@ -173,24 +173,14 @@ describe('cli/logs', () => {
     const screen = terminal(out, [])
     let late = ''
     const look = () => late !== '' && out.some((line) => line.includes(late)) && seen.resolve()
-    const following = logs(
-      {
-        config: join(folder, 'sluice.yaml'),
-        json: false,
-        id: undefined,
-        follow: true,
-        limit: '1',
-        failed: false,
-        signal: ending.signal,
+    const following = run(['logs', '-f', '--limit', '1', '--config', join(folder, 'sluice.yaml')], {
+      ...screen,
+      out: (text) => {
+        screen.out(text)
+        look()
       },
-      {
-        ...screen,
-        out: (text) => {
-          screen.out(text)
-          look()
-        },
-      },
-    )
+      unread: ending.signal,
+    })
     const messages = [{ role: 'user', content: 'Hello' }]
     const answer = await gateway.post('/v1/chat/completions', { model: 'echo', messages })
     await answer.text()

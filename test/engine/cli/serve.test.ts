@@ -6,6 +6,7 @@ import { openDatabase } from '../../../engine/store/database.ts'
 import { freePort } from '../../support/free-port.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { ScriptedUpstream } from '../../support/upstream.ts'
+import { tablesOf } from '../../support/tables.ts'
 import { startBelowShell, startCommand, startServe } from './process.ts'
 import type { Serving } from './process.ts'
 import { sandbox } from './sandbox.ts'
@@ -94,7 +95,7 @@ describe('cli/serve', function () {
   const rows = async () => {
     const database = await openDatabase(`sqlite:${here.folder}/sluice.db`)
     try {
-      return await database.query.selectFrom('requests').select(['type', 'result']).execute()
+      return await tablesOf(database).selectFrom('requests').select(['type', 'result']).execute()
     } finally {
       await database.close()
     }

@@ -12,11 +12,17 @@ import BetterSqlite from 'better-sqlite3'
 import { expect } from 'chai'
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import type { LogRow } from '../../../engine/spec/store.ts'
+import { emptyHouse, serviceHost } from '../../../engine/live/house-host.ts'
+import type { RowCounters } from '../../../engine/index.ts'
 import { type Database, openDatabase } from '../../../engine/store/database.ts'
-import { LogQueue, type LogQueueOptions } from '../../../engine/store/log-queue.ts'
+import { migrateService } from '../../../engine/store/migrate-service.ts'
+import { Rows, type RowsOptions } from '../../../engine/store/rows.ts'
 import type { ToWorker } from '../../../engine/store/worker.ts'
+import requests from '../../../plugins/records/requests/requests.ts'
+import type { Requests } from '../../../plugins/records/requests/requests.ts'
+import type { LogRow } from '../../../plugins/records/requests/row.ts'
 import { postgres } from '../../support/services.ts'
+import { tablesOf } from '../../support/tables.ts'
 import { until } from '../../support/until.ts'
 
 function row(id: string, changes: Partial<LogRow> = {}): LogRow {
@@ -90,17 +96,17 @@ function lines(): { readonly messages: string[]; readonly log: pino.Logger } {
 }
 
 async function ids(database: Database): Promise<readonly string[]> {
-  const rows = await database.query.selectFrom('requests').select('id').orderBy('id').execute()
+  const rows = await tablesOf(database).selectFrom('requests').select('id').orderBy('id').execute()
   return rows.map(({ id }) => id)
 }
 
 /** A program with a `queue` and a function `row`, then the given lines. */
 function script(url: string, lines: string): string {
-  const module = new URL('../../../engine/store/log-queue.ts', import.meta.url).href
-  return `const { LogQueue } = await import(${JSON.stringify(module)})
-    const log = { info() {}, error() {} }
-    const queue = new LogQueue({ url: ${JSON.stringify(url)}, log, scrub: (text) => text })
-    const row = (id) => ({ ...${JSON.stringify(row(''))}, id })
+  const module = new URL('../../../engine/store/rows.ts', import.meta.url).href
+  return `const { Rows } = await import(${JSON.stringify(module)})
+    const log = { info() {}, error() {}, child: () => log }
+    const queue = new Rows({ url: ${JSON.stringify(url)}, log }).of('requests')
+    const row = (id) => ({ ...${JSON.stringify(COLUMNS)}, id })
     ${lines}`
 }
 
@@ -118,7 +124,7 @@ class Writer extends EventEmitter {
 
   /** The last batch is in the database. */
   written(): void {
-    this.emit('message', { written: this.batches.at(-1)?.split('\n').length, dropped: 0 })
+    this.emit('message', { table: 'requests', written: this.batches.at(-1)?.split('\n').length, dropped: 0 })
   }
 
   ref(): void {}
@@ -126,12 +132,38 @@ class Writer extends EventEmitter {
   async terminate(): Promise<void> {}
 }
 
+/** The request log, and the queue that its rows go through. */
+interface Queue extends Pick<Requests, 'write'> {
+  readonly counters: RowCounters
+  flush(): Promise<void>
+  close(deadline?: number): Promise<void>
+}
+
+/** Opens a database that has the table of the request log. */
+async function openWithTable(url: string): Promise<Database> {
+  const database = await openDatabase(url)
+  await migrateService(database, requests, pino({ level: 'silent' }))
+  return database
+}
+
 describe('engine/store/log-queue', () => {
-  const open: LogQueue[] = []
+  const open: Queue[] = []
   let database: Database
 
-  function queueOn(options: Partial<LogQueueOptions> = {}): LogQueue {
-    const queue = new LogQueue({ url: database.url, log: pino({ level: 'silent' }), scrub: (text) => text, ...options })
+  function queueOn(options: Partial<RowsOptions & { readonly scrub: (text: string) => string }> = {}): Queue {
+    const { scrub = (text) => text, log = pino({ level: 'silent' }), ...others } = options
+    const rows = new Rows({ url: database.url, log, ...others })
+    const host = serviceHost({ ...emptyHouse('0'), log, scrub }, { database, rows }, requests)
+    const opened = requests.open?.(host) as { configure(): { readonly view: Requests } }
+    const { view } = opened.configure()
+    const queue: Queue = {
+      write: (row) => view.write(row),
+      get counters() {
+        return view.counters
+      },
+      flush: () => rows.flush(),
+      close: (deadline) => rows.close(deadline),
+    }
     open.push(queue)
     return queue
   }
@@ -142,14 +174,14 @@ describe('engine/store/log-queue', () => {
   })
 
   function contract(): void {
-    beforeEach(() => database.query.deleteFrom('requests').execute())
+    beforeEach(() => tablesOf(database).deleteFrom('requests').execute())
 
     it('writes every field of a row', async () => {
       const queue = queueOn()
       queue.write(row('a'))
       expect(queue.counters).to.deep.equal({ written: 0, dropped: 0, pending: 1, failing: undefined })
       await queue.flush()
-      expect(await database.query.selectFrom('requests').selectAll().execute()).to.deep.equal([COLUMNS])
+      expect(await tablesOf(database).selectFrom('requests').selectAll().execute()).to.deep.equal([COLUMNS])
       expect(queue.counters).to.deep.equal({ written: 1, dropped: 0, pending: 0, failing: undefined })
     })
 
@@ -194,7 +226,7 @@ describe('engine/store/log-queue', () => {
       const texts = ['x\0y\ud800', 'x\0', '\udc00y']
       texts.forEach((requested, index) => queue.write(row(`${index}`, { requested, metadata: { odd: requested } })))
       await queue.flush()
-      const rows = database.query.selectFrom('requests').select(['requested', 'metadata']).orderBy('id')
+      const rows = tablesOf(database).selectFrom('requests').select(['requested', 'metadata']).orderBy('id')
       expect(await rows.execute()).to.deep.equal([
         { requested: 'x\ufffdy\ufffd', metadata: '{"odd":"x\\u0000y\\ud800"}' },
         { requested: 'x\ufffd', metadata: '{"odd":"x\\u0000"}' },
@@ -219,7 +251,7 @@ describe('engine/store/log-queue', () => {
     after(() => rmSync(folder, { recursive: true }))
     beforeEach(async () => {
       url = `sqlite:${folder}/sluice.db`
-      database = await openDatabase(url)
+      database = await openWithTable(url)
     })
     contract()
 
@@ -235,7 +267,7 @@ describe('engine/store/log-queue', () => {
         if (Number(id) % 100 === 0) await new Promise(setImmediate)
       }
       expect(queue.counters).to.include({ written: 0, dropped: 500, pending: 1_001 })
-      expect(messages).to.deep.equal(['the queue of the request log is full; its oldest rows are dropped'])
+      expect(messages).to.deep.equal(['too many rows of a table wait; the oldest are dropped'])
       locker.exec('rollback')
       locker.close()
       await flushed
@@ -246,7 +278,7 @@ describe('engine/store/log-queue', () => {
 
     it('takes a row as quickly when it is full as when it is not', async () => {
       const other = `sqlite:${folder}/other.db`
-      await (await openDatabase(other)).close()
+      await (await openWithTable(other)).close()
       const locker = new BetterSqlite(join(folder, 'other.db'))
       locker.exec('begin immediate')
       /** Microseconds of this thread for 20,000 rows. */
@@ -259,7 +291,7 @@ describe('engine/store/log-queue', () => {
         queues.push(queue)
         return user + system
       }
-      const queues: LogQueue[] = []
+      const queues: Queue[] = []
       const [few, many] = [took(100), took(5_000)]
       locker.exec('rollback')
       locker.close()
@@ -281,7 +313,7 @@ describe('engine/store/log-queue', () => {
       await queue.flush()
       expect(await ids(database)).to.deep.equal(numbered(200))
       expect(queue.counters.failing).to.equal(undefined)
-      expect(messages).to.deep.equal(['the request log cannot be written', 'the request log is written again'])
+      expect(messages).to.deep.equal(['the rows of a table cannot be written', 'the rows of a table are written again'])
     })
 
     it('writes the batch again that a dying worker had in hand', async () => {
@@ -297,7 +329,7 @@ describe('engine/store/log-queue', () => {
       await queue.flush()
       expect(born).to.equal(2)
       expect(await ids(database)).to.include('a')
-      expect(messages).to.deep.equal(['the request log cannot be written', 'the request log is written again'])
+      expect(messages).to.deep.equal(['the rows of a table cannot be written', 'the rows of a table are written again'])
     })
 
     it('has no row wait for more than 50 ms before it leaves, but for the batch before it', () => {
@@ -331,7 +363,7 @@ describe('engine/store/log-queue', () => {
       const metadata = { wrong: 1n as unknown as null }
       queue.write(row('no JSON', { metadata }))
       await queue.flush()
-      const stored = database.query.selectFrom('requests').select('metadata').where('id', '=', 'no JSON')
+      const stored = tablesOf(database).selectFrom('requests').select('metadata').where('id', '=', 'no JSON')
       expect(await stored.execute()).to.deep.equal([{ metadata: '{}' }])
       expect(messages).to.deep.equal(['a log row cannot be written down as it is'])
     })
@@ -359,7 +391,7 @@ describe('engine/store/log-queue', () => {
       queue.write(row('even', { metadata: undefined as unknown as {} }))
       await queue.flush()
       expect(queue.counters).to.include({ written: 1, dropped: 1, pending: 0 })
-      const stored = database.query.selectFrom('requests').select('metadata').where('id', '=', 'even')
+      const stored = tablesOf(database).selectFrom('requests').select('metadata').where('id', '=', 'even')
       expect(await stored.execute()).to.deep.equal([{ metadata: '{}' }])
     })
 
@@ -371,7 +403,7 @@ describe('engine/store/log-queue', () => {
       queue.write(row('lost'))
       await queue.close(100).finally(() => locker.close())
       expect(queue.counters).to.include({ written: 0, dropped: 1, pending: 0 })
-      expect(messages).to.deep.equal(['the request log closes without its last rows'])
+      expect(messages).to.deep.equal(['the last rows of a table could not be written'])
     })
 
     it('starts no worker before the first row', async () => {
@@ -389,7 +421,7 @@ describe('engine/store/log-queue', () => {
 
     it('lets the process end, but not before a flush it waits for', async () => {
       const run = promisify(execFile)
-      const lines = `queue.write(row('held')); await queue.flush(); queue.write(row('loose'))`
+      const lines = `queue.append(row('held')); await queue.flush(); queue.append(row('loose'))`
       await run(process.execPath, ['--input-type=module', '-e', script(url, lines)])
       expect(await ids(database))
         .to.include('held')
@@ -397,9 +429,9 @@ describe('engine/store/log-queue', () => {
     })
 
     it('loses no row that was reported as written when the process is killed', async () => {
-      await database.query.deleteFrom('requests').execute()
+      await tablesOf(database).deleteFrom('requests').execute()
       for (let round = 0; round < 3; round += 1) {
-        const lines = `for (let id = 10000; id < 15000; id += 1) queue.write(row('${round}-' + id))
+        const lines = `for (let id = 10000; id < 15000; id += 1) queue.append(row('${round}-' + id))
           setInterval(() => console.log(queue.counters.written), 1)`
         const child = execFile(process.execPath, ['--input-type=module', '-e', script(url, lines)])
         const exit = once(child, 'exit')
@@ -427,7 +459,7 @@ describe('engine/store/log-queue', () => {
       url = (await postgres(this)).url
     })
     beforeEach(async () => {
-      database = await openDatabase(url)
+      database = await openWithTable(url)
     })
     contract()
 

@@ -11,7 +11,7 @@ import type { Logger } from 'pino'
 import type { ServiceMigration } from '../../../engine/index.ts'
 import { openDatabase } from '../../../engine/store/database.ts'
 import type { Database } from '../../../engine/store/database.ts'
-import { LogQueue } from '../../../engine/store/log-queue.ts'
+import { Rows } from '../../../engine/store/rows.ts'
 import { isTableOf, migrateService } from '../../../engine/store/migrate-service.ts'
 import type { Migrated } from '../../../engine/store/migrate-service.ts'
 import { fromPool } from '../../../engine/store/connect.ts'
@@ -164,17 +164,23 @@ describe('engine/store/migrate-service', () => {
       await migrate(database, stock(makes('stock'), makes('stock_notes')))
       const lines: string[] = []
       const log = pino({ base: null }, { write: (line) => void lines.push(line) })
-      const queue = new LogQueue({ url: database.url, log, scrub: (text) => text })
+      const rows = new Rows({ url: database.url, log })
       const notes = ['one\ttab', 'two\nlines', 'a\0b', '', 'ü', '"{}']
-      notes.forEach((id, eggs) => queue.append('stock', { eggs, id }))
-      queue.append('stock_notes', { id: 'x', eggs: 1 })
-      queue.append('stock_notes', { eggs: 2, id: 'y' })
-      queue.append('stock_notes', { id: 'no number', eggs: null })
-      queue.append('stock_gone', { id: 'x' })
-      queue.append('stock', { id: 'last', eggs: 7 })
-      await queue.flush()
-      expect(queue.counters).to.deep.equal({ written: 9, dropped: 2, pending: 0, failing: undefined })
-      await queue.close()
+      notes.forEach((id, eggs) => rows.of('stock').append({ eggs, id }))
+      rows.of('stock_notes').append({ id: 'x', eggs: 1 })
+      rows.of('stock_notes').append({ eggs: 2, id: 'y' })
+      rows.of('stock_notes').append({ id: 'no number', eggs: null })
+      rows.of('stock_gone').append({ id: 'x' })
+      rows.of('stock').append({ id: 'last', eggs: 7 })
+      await rows.flush()
+      const fared = ['stock', 'stock_notes', 'stock_gone'].map((table) => rows.of(table).counters)
+      const done = { pending: 0, failing: undefined }
+      expect(fared).to.deep.equal([
+        { written: 7, dropped: 0, ...done },
+        { written: 2, dropped: 1, ...done },
+        { written: 0, dropped: 1, ...done },
+      ])
+      await rows.close()
       expect(
         (await database.rows<{ id: string }>('select id from stock order by eggs')).map(({ id }) => id),
       ).to.deep.equal([...notes.map((text) => text.replace('\0', '\ufffd')), 'last'])

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
-import type { Host, Json, LogRow, Metered, Outcome, Scope, Usage } from '../../../engine/index.ts'
+import type { Host, Json, Metered, Outcome, Scope, Usage } from '../../../engine/index.ts'
 import log from '../../../plugins/records/log.ts'
 import price from '../../../plugins/records/price.ts'
+import type { LogRow } from '../../../plugins/records/requests/row.ts'
 
 const USAGE: Usage = { input: 100, cacheRead: 40, cacheWrite: 0, output: 10, reasoning: 5 }
 const OUTCOME: Outcome = { status: 200, result: 'completed', firstByte: 12.4, duration: 100.6, bytes: 7 }
@@ -32,12 +33,12 @@ function rowOf(slots: object, { notes = new Map(), times = [], attempt = 1 }: Gi
   const host = {
     pipeline: { name: 'p', protocol: 'chat' },
     log: { warn: (fields: { err: Error }) => warnings.push(fields.err.message) },
-    record: (row: LogRow) => rows.push(row),
   } as unknown as Host
+  const requests = { write: (row: LogRow) => void rows.push(row) }
   const scope = { id: 'id-1', attempt, notes, times, elapsed: () => 100 } as unknown as Scope
   const given = { outcome: OUTCOME, ...slots }
   const bill = billOf(given, scope)
-  expect(log.build({ type: 'chat' }, host)({ ...given, ...bill }, scope)).to.deep.equal({})
+  expect(log.build({ type: 'chat' }, host, { requests })({ ...given, ...bill }, scope)).to.deep.equal({})
   expect(rows).to.have.length(1)
   return rows[0] as LogRow
 }

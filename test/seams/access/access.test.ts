@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { WebSocket } from 'ws'
 import { startFolder } from '../../support/folder.ts'
 import type { FolderGateway } from '../../support/folder.ts'
+import { tablesOf } from '../../support/tables.ts'
 import { until } from '../../support/until.ts'
 
 const here = import.meta.dirname
@@ -81,7 +82,7 @@ describe('seams/access', () => {
   it('writes no member into the column of the keys', async () => {
     await ask('me', 'vic@acme')
     await gateway.house.flush()
-    const rows = await gateway.house.database.query.selectFrom('requests').selectAll().execute()
+    const rows = await tablesOf(gateway.house.database).selectFrom('requests').selectAll().execute()
     expect(rows.map(({ type, status, key_id: key }) => ({ type, status, key }))).to.deep.equal([
       { type: 'me', status: 200, key: null },
     ])

@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { WebSocket } from 'ws'
 import { startFolder } from '../../support/folder.ts'
 import type { FolderGateway } from '../../support/folder.ts'
+import { tablesOf } from '../../support/tables.ts'
 
 const here = import.meta.dirname
 const password = 'correct horse battery'
@@ -108,7 +109,7 @@ describe('seams/input', () => {
     await create({ name: 'carl', password })
     await mistakes({ name: 'dora', password: password.slice(0, 11) })
     await gateway.house.flush()
-    const rows = await gateway.house.database.query.selectFrom('requests').selectAll().execute()
+    const rows = await tablesOf(gateway.house.database).selectFrom('requests').selectAll().execute()
     const served = rows.filter(({ type, status }) => type === 'members' && status === 201)
     const { seen } = JSON.parse(served[0]?.metadata ?? '{}') as { seen: string[] }
     expect(seen).to.deep.equal(['acme.member', 'ingress', 'outcome', 'principal', 'reply'])

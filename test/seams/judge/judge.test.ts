@@ -12,6 +12,7 @@ import type { Pipelines } from '../../support/pipelines.ts'
 import { until } from '../../support/until.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../../support/upstream.ts'
+import { tablesOf } from '../../support/tables.ts'
 import { chatAnswer, chatFrames } from '../../service/streams.ts'
 
 const here = import.meta.dirname
@@ -298,7 +299,7 @@ describe('seams/judge', () => {
       await stopping.house.close(50)
       await judge.closed()
       const database = await openDatabase(`sqlite:${join(folder, 'sluice.db')}`)
-      const kept = await database.query.selectFrom('requests').selectAll().orderBy('at').execute()
+      const kept = await tablesOf(database).selectFrom('requests').selectAll().orderBy('at').execute()
       await database.close()
       expect(kept.map(({ status, error }) => [status, error])).to.have.deep.members([
         [200, null],

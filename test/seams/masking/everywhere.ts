@@ -50,7 +50,7 @@ export async function databaseOf(gateway: Gateway): Promise<string> {
   const texts: string[] = []
   for (const { name } of tables) {
     const rows = (await query
-      .selectFrom(name as 'requests')
+      .selectFrom(name as 'records')
       .selectAll()
       .execute()) as readonly object[]
     for (const value of rows.flatMap((row) => Object.values(row) as unknown[]))

@@ -1,33 +1,32 @@
-import { parseJson } from '../json/parse.ts'
-import { isObject } from '../spec/json.ts'
-import type { Json, JsonObject } from '../spec/json.ts'
-import type { StoredRequest } from '../store/requests.ts'
-import type { Terminal } from './terminal.ts'
-import { columns } from './text.ts'
+import { columns, isObject, parseJson } from '../../../engine/kit.ts'
+import type { CommandOutput, Json, JsonObject } from '../../../engine/index.ts'
+import type { RequestsTable } from '../requests/table.ts'
 
 /** Names of API keys by their ids. */
 type Names = ReadonlyMap<string, string>
 
+type Styling = CommandOutput['style']
+
 /** An exchange in one line: when, how it ended, who asked for what and got what, what it took. */
-export function requestLine(row: StoredRequest, names: Names, terminal: Terminal): string {
+export function requestLine(row: RequestsTable, names: Names, style: Styling): string {
   const ended = row.result === 'completed' ? 'green' : 'red'
   const parts = [
-    terminal.style('dim', new Date(row.at).toISOString().replace('T', ' ').slice(0, 19)),
-    terminal.style(ended, String(row.status).padEnd(3)),
+    style('dim', new Date(row.at).toISOString().replace('T', ' ').slice(0, 19)),
+    style(ended, String(row.status).padEnd(3)),
     row.type.padEnd(10),
     keyName(row, names).padEnd(12),
     servedBy(row).padEnd(32),
     tokensOf(row).padEnd(14),
     costOf(row).padEnd(9),
     milliseconds(row.duration).padStart(8),
-    terminal.style('dim', row.id),
-    ...(row.error === null ? [] : [terminal.style('red', row.error)]),
+    style('dim', row.id),
+    ...(row.error === null ? [] : [style('red', row.error)]),
   ]
   return parts.join(' ')
 }
 
 /** An exchange as JSON: its columns by their names, its metadata opened. */
-export function requestJson(row: StoredRequest, names: Names): JsonObject {
+export function requestJson(row: RequestsTable, names: Names): JsonObject {
   const { metadata, stream, ...columns } = row
   return { ...columns, key: keyName(row, names), stream: stream === 1, metadata: metadataOf(metadata) }
 }
@@ -36,16 +35,16 @@ export function requestJson(row: StoredRequest, names: Names): JsonObject {
 export interface Known {
   readonly names: Names
   /** The exchanges that were a part of it. */
-  readonly parts: readonly StoredRequest[]
+  readonly parts: readonly RequestsTable[]
   /** Gives the text of a pipeline's file, for the place of an error. */
   readonly read: (file: string) => Promise<string | undefined>
 }
 
 /** Everything about an exchange. */
 export async function describeRequest(
-  row: StoredRequest,
+  row: RequestsTable,
   { names, parts: inner, read }: Known,
-  terminal: Terminal,
+  style: Styling,
 ): Promise<string> {
   const metadata = metadataOf(row.metadata)
   const { times, tries, losses, error_at: at, ...notes } = metadata
@@ -73,25 +72,25 @@ export async function describeRequest(
     ]),
   ]
   const parts = [
-    `${terminal.style('bold', row.id)} ${row.type}${row.stream === 1 ? ', streamed' : ''}\n${columns(facts, '  ')}`,
-    section('tries', rowsOf(tries, ['model', 'provider', 'code']), terminal),
-    section('times', timesOf(times), terminal),
-    section('parts', inner.map(partRow), terminal),
-    section('losses', rowsOf(losses, ['field', 'because']), terminal),
-    typeof at === 'string' ? await placeOf(at, read, terminal) : '',
+    `${style('bold', row.id)} ${row.type}${row.stream === 1 ? ', streamed' : ''}\n${columns(facts, '  ')}`,
+    section('tries', rowsOf(tries, ['model', 'provider', 'code']), style),
+    section('times', timesOf(times), style),
+    section('parts', inner.map(partRow), style),
+    section('losses', rowsOf(losses, ['field', 'because']), style),
+    typeof at === 'string' ? await placeOf(at, read, style) : '',
   ]
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-function section(title: string, rows: readonly (readonly string[])[], terminal: Terminal): string {
-  return rows.length === 0 ? '' : `${terminal.style('bold', title)}\n${columns(rows, '  ')}`
+function section(title: string, rows: readonly (readonly string[])[], style: Styling): string {
+  return rows.length === 0 ? '' : `${style('bold', title)}\n${columns(rows, '  ')}`
 }
 
 function rowsOf(list: Json | undefined, fields: readonly string[]): string[][] {
   return Array.isArray(list) ? list.filter(isObject).map((item) => fields.map((field) => textOf(item[field]))) : []
 }
 
-function partRow(row: StoredRequest): string[] {
+function partRow(row: RequestsTable): string[] {
   return [row.type, servedBy(row), String(row.status), costOf(row), milliseconds(row.duration), row.id]
 }
 
@@ -110,7 +109,7 @@ const around = 3
 async function placeOf(
   at: string,
   read: (file: string) => Promise<string | undefined>,
-  terminal: Terminal,
+  style: Styling,
 ): Promise<string> {
   const [, file = '', line = '', column = ''] = /^([^:]{1,512}):(\d{1,7}):(\d{1,7})/.exec(at) ?? []
   const text = file === '' ? undefined : await read(file)
@@ -119,11 +118,9 @@ async function placeOf(
   const shown = lines.slice(Math.max(wrong - 1 - around, 0), wrong + around).flatMap((content, index) => {
     const number = Math.max(wrong - around, 1) + index
     const written = `  ${String(number).padStart(4)} | ${content}`
-    return number === wrong
-      ? [terminal.style('red', written), `       | ${' '.repeat(Number(column) - 1)}^`]
-      : [written]
+    return number === wrong ? [style('red', written), `       | ${' '.repeat(Number(column) - 1)}^`] : [written]
   })
-  return [`${terminal.style('bold', 'failed at')} ${at}`, ...shown].join('\n')
+  return [`${style('bold', 'failed at')} ${at}`, ...shown].join('\n')
 }
 
 function metadataOf(text: string): JsonObject {
@@ -131,17 +128,17 @@ function metadataOf(text: string): JsonObject {
   return isObject(metadata) ? metadata : {}
 }
 
-function keyName({ key_id: id }: StoredRequest, names: Names): string {
+function keyName({ key_id: id }: RequestsTable, names: Names): string {
   return id === null ? '-' : (names.get(id) ?? id.replace(/^file:/, ''))
 }
 
 /** Who served, or where nobody did, what was asked for. */
-function servedBy({ requested, model, provider }: StoredRequest): string {
+function servedBy({ requested, model, provider }: RequestsTable): string {
   if (model === null) return requested ?? '-'
   return `${requested === null || requested === model ? '' : `${requested} -> `}${model} at ${provider ?? '-'}`
 }
 
-function tokensOf(row: StoredRequest): string {
+function tokensOf(row: RequestsTable): string {
   const { input_tokens: input, cache_read_tokens: read, cache_write_tokens: write } = row
   const { output_tokens: output, reasoning_tokens: reasoning } = row
   if (input === null || output === null) return 'unknown'
@@ -150,7 +147,7 @@ function tokensOf(row: StoredRequest): string {
 }
 
 /** Money is kept in millionths of a dollar. */
-function costOf({ cost_micros: micros }: StoredRequest): string {
+function costOf({ cost_micros: micros }: RequestsTable): string {
   return micros === null ? 'unknown' : `$${(micros / 1_000_000).toFixed(micros > 0 && micros < 10_000 ? 6 : 4)}`
 }
 

@@ -1,8 +1,5 @@
-import type { Database } from './connect.ts'
-import type { RequestsTable } from './tables.ts'
-
-/** A row of the request log as it is kept. */
-export type StoredRequest = RequestsTable
+import type { TableQueries } from '../../../engine/index.ts'
+import type { RequestsTable } from './table.ts'
 
 /** Which rows are wanted. Those that say nothing about a column take every value of it. */
 export interface RequestFilter {
@@ -23,9 +20,9 @@ export interface RequestFilter {
 }
 
 /** The latest rows that a filter takes, at most `limit`, the newest first. */
-export function latestRequests({ query }: Database, filter: RequestFilter, limit: number): Promise<StoredRequest[]> {
+export function latestRequests(queries: TableQueries, filter: RequestFilter, limit: number): Promise<RequestsTable[]> {
   const { keyId, model, provider, type, status, failed, since, endedSince } = filter
-  return query
+  return queries
     .selectFrom('requests')
     .selectAll()
     .$if(keyId !== undefined, (rows) => rows.where('key_id', '=', keyId as string))
@@ -51,13 +48,13 @@ export function latestRequests({ query }: Database, filter: RequestFilter, limit
 }
 
 /** The rows of the exchanges that were a part of another one, the oldest first. */
-export function partsOf({ query }: Database, id: string): Promise<StoredRequest[]> {
-  return query.selectFrom('requests').selectAll().where('parent', '=', id).orderBy('at').orderBy('id').execute()
+export function partsOf(queries: TableQueries, id: string): Promise<RequestsTable[]> {
+  return queries.selectFrom('requests').selectAll().where('parent', '=', id).orderBy('at').orderBy('id').execute()
 }
 
 /** The row of an exchange, by its id or else by the client's own name for it; the newest of several. */
-export async function requestOf({ query }: Database, id: string): Promise<StoredRequest | undefined> {
-  const rows = query.selectFrom('requests').selectAll()
+export async function requestOf(queries: TableQueries, id: string): Promise<RequestsTable | undefined> {
+  const rows = queries.selectFrom('requests').selectAll()
   const [found] = await rows.where('id', '=', id).execute()
   if (found) return found
   return rows.where('reference', '=', id).orderBy('at', 'desc').limit(1).executeTakeFirst()

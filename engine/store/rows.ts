@@ -1,0 +1,101 @@
+import { Worker } from 'node:worker_threads'
+import type { Logger } from 'pino'
+import { moduleBeside } from '../workers/module-beside.ts'
+import { RowQueue } from './log-queue.ts'
+import type { FromWorker, ToWorker } from './worker.ts'
+
+export interface RowsOptions {
+  /** URL of a database that `openDatabase` made ready. */
+  readonly url: string
+  readonly log: Logger
+  /** Rows of a table that are kept while the database fails. */
+  readonly limit?: number
+  readonly spawn?: (url: string) => Worker
+}
+
+/**
+ * Takes rows that are written in bulk off the requests' hands: a queue for each table, so that none holds up another, and
+ * one thread with a database handle of its own for all. The thread starts with the first batch.
+ */
+export class Rows {
+  readonly #options: RowsOptions & { readonly spawn: (url: string) => Worker }
+  readonly #queues = new Map<string, RowQueue>()
+  #worker: Worker | undefined
+
+  constructor(options: RowsOptions) {
+    this.#options = { spawn: spawnWriter, ...options }
+  }
+
+  /** The queue of a table. */
+  of(table: string): RowQueue {
+    const known = this.#queues.get(table)
+    if (known) return known
+    const { log, limit } = this.#options
+    const made = new RowQueue({
+      table,
+      log: log.child({ table }),
+      limit,
+      send: (batch) => (this.#worker ??= this.#start()).postMessage(batch satisfies ToWorker),
+      onWaited: () => this.#hold(),
+    })
+    this.#queues.set(table, made)
+    return made
+  }
+
+  /** Resolves once every row queued so far was written or dropped. */
+  async flush(): Promise<void> {
+    await Promise.all(this.#all.map((queue) => queue.flush()))
+  }
+
+  /** Writes what is queued, for at most `deadline` milliseconds, and ends the thread. Later rows count as dropped. */
+  async close(deadline = 5_000): Promise<void> {
+    for (const queue of this.#all) queue.close()
+    const timer = deadlineOf(deadline)
+    await Promise.race([this.flush(), timer.passed])
+    for (const queue of this.#all) queue.drop()
+    const worker = this.#worker
+    if (worker !== undefined) {
+      const gone = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+      worker.ref()
+      worker.postMessage('close' satisfies ToWorker)
+      await Promise.race([gone, timer.passed])
+      await worker.terminate()
+    }
+    timer.clear()
+  }
+
+  get #all(): RowQueue[] {
+    return [...this.#queues.values()]
+  }
+
+  /** The thread holds the process while somebody waits for rows. */
+  #hold(): void {
+    if (this.#all.some((queue) => queue.waited)) this.#worker?.ref()
+    else this.#worker?.unref()
+  }
+
+  #start(): Worker {
+    const worker = this.#options.spawn(this.#options.url)
+    let reason = 'it ended'
+    worker.on('message', ({ table, ...told }: FromWorker) => this.#queues.get(table)?.hear(told))
+    worker.on('error', (error) => (reason = error instanceof Error ? error.message : String(error)))
+    worker.on('exit', () => {
+      this.#worker = undefined
+      for (const queue of this.#all) queue.interrupted(reason)
+    })
+    this.#worker = worker
+    this.#hold()
+    return worker
+  }
+}
+
+/** The thread runs from source as well as from the build; flags of the process may be such that no worker takes them. */
+function spawnWriter(url: string): Worker {
+  return new Worker(moduleBeside('worker', import.meta.url), { workerData: { url }, execArgv: [] })
+}
+
+function deadlineOf(milliseconds: number): { readonly passed: Promise<void>; clear(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, milliseconds)
+  return { passed: promise, clear: () => clearTimeout(timer) }
+}

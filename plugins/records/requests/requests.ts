@@ -1,0 +1,67 @@
+import { defineService } from '../../../engine/index.ts'
+import type { RowCounters } from '../../../engine/index.ts'
+import { latestRequests, partsOf, requestOf } from './find.ts'
+import type { RequestFilter } from './find.ts'
+import { columnsOf } from './row.ts'
+import type { LogRow } from './row.ts'
+import { migrations } from './table.ts'
+import type { RequestsTable } from './table.ts'
+
+/** The request log. */
+export interface Requests {
+  /** Hands in the row of an exchange, without metadata that is no JSON. Never waits, never throws. */
+  write(row: LogRow): void
+  /** What became of the rows that this process has handed in. */
+  readonly counters: RowCounters
+  /** The latest rows that a filter takes, at most `limit`, the newest first. */
+  latest(filter: RequestFilter, limit: number): Promise<RequestsTable[]>
+  /** The row of an exchange, by its id or else by the client's own name for it; the newest of several. */
+  find(id: string): Promise<RequestsTable | undefined>
+  /** The rows of the exchanges that were a part of another one, the oldest first. */
+  partsOf(id: string): Promise<RequestsTable[]>
+  /** Names of the stored API keys by their ids. */
+  keyNames(): Promise<ReadonlyMap<string, string>>
+}
+
+declare module '../../../engine/index.ts' {
+  interface Services {
+    requests: Requests
+  }
+}
+
+export default defineService({
+  name: 'requests',
+  summary: 'The request log: a row of every exchange.',
+  migrations,
+  open(host) {
+    const rows = host.appender('requests', { waits: true })
+    const columns = (row: LogRow, problem: string): RequestsTable | undefined => {
+      try {
+        return columnsOf(row, host.scrub)
+      } catch (error) {
+        host.log.error({ err: error }, problem)
+        return undefined
+      }
+    }
+    let unread = 0
+    const view: Requests = {
+      get counters() {
+        return { ...rows.counters, dropped: rows.counters.dropped + unread }
+      },
+      write(row) {
+        const whole = columns(row, 'a log row cannot be written down as it is')
+        const stored = whole ?? columns({ ...row, metadata: {} }, 'a log row cannot be written down')
+        if (stored) rows.append(stored)
+        else unread += 1
+      },
+      latest: (filter, limit) => latestRequests(host.database, filter, limit),
+      find: (id) => requestOf(host.database, id),
+      partsOf: (id) => partsOf(host.database, id),
+      async keyNames() {
+        const keys = await host.rows<{ id: string; name: string }>('select id, name from api_keys')
+        return new Map(keys.map(({ id, name }) => [id, name]))
+      },
+    }
+    return { configure: () => ({ view }), status: () => rows.counters.failing }
+  },
+})

@@ -1,0 +1,95 @@
+import type { ServiceMigration } from '../../../engine/index.ts'
+
+/** A row of the request log as it is kept. Milliseconds, tokens and micro-USD are whole numbers. */
+export interface RequestsTable {
+  id: string
+  at: number
+  type: string
+  key_id: string | null
+  requested: string | null
+  model: string | null
+  provider: string | null
+  protocol: string | null
+  upstream_protocol: string | null
+  /** 1 or 0: SQLite has no booleans. */
+  stream: number
+  status: number
+  result: string
+  error: string | null
+  attempts: number
+  input_tokens: number | null
+  cache_read_tokens: number | null
+  cache_write_tokens: number | null
+  output_tokens: number | null
+  reasoning_tokens: number | null
+  cost_micros: number | null
+  first_byte: number | null
+  duration: number
+  reference: string | null
+  parent: string | null
+  /** JSON object. */
+  metadata: string
+}
+
+declare module '../../../engine/index.ts' {
+  interface Tables {
+    requests: RequestsTable
+  }
+}
+
+/** Once, the table was made by the engine, and at first without `parent`: such a database keeps its rows. */
+const table: ServiceMigration = {
+  name: '0001-requests',
+  async up(queries, dialect) {
+    await queries.schema
+      .createTable('requests')
+      .ifNotExists()
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('at', 'bigint', (column) => column.notNull())
+      .addColumn('type', 'text', (column) => column.notNull())
+      .addColumn('key_id', 'text')
+      .addColumn('requested', 'text')
+      .addColumn('model', 'text')
+      .addColumn('provider', 'text')
+      .addColumn('protocol', 'text')
+      .addColumn('upstream_protocol', 'text')
+      .addColumn('stream', 'integer', (column) => column.notNull())
+      .addColumn('status', 'integer', (column) => column.notNull())
+      .addColumn('result', 'text', (column) => column.notNull())
+      .addColumn('error', 'text')
+      .addColumn('attempts', 'integer', (column) => column.notNull())
+      .addColumn('input_tokens', 'bigint')
+      .addColumn('cache_read_tokens', 'bigint')
+      .addColumn('cache_write_tokens', 'bigint')
+      .addColumn('output_tokens', 'bigint')
+      .addColumn('reasoning_tokens', 'bigint')
+      .addColumn('cost_micros', 'bigint')
+      .addColumn('first_byte', 'bigint')
+      .addColumn('duration', 'bigint', (column) => column.notNull())
+      .addColumn('reference', 'text')
+      .addColumn('parent', 'text')
+      .addColumn('metadata', 'text', (column) => column.notNull())
+      .execute()
+    if (dialect === 'postgres')
+      await queries.schema
+        .alterTable('requests')
+        .addColumn('parent', 'text', (column) => column.ifNotExists())
+        .execute()
+    else await addParent(queries)
+    const index = (name: string) => queries.schema.createIndex(name).ifNotExists().on('requests')
+    await index('requests_at').column('at').execute()
+    await index('requests_key_id_at').columns(['key_id', 'at']).execute()
+    // Most rows have none.
+    await index('requests_parent').column('parent').where('parent', 'is not', null).execute()
+  },
+}
+
+/** SQLite cannot add a column only if it is not there. */
+async function addParent(queries: Parameters<ServiceMigration['up']>[0]): Promise<void> {
+  const tables = await queries.introspection.getTables()
+  const columns = tables.find(({ name }) => name === 'requests')?.columns ?? []
+  if (columns.some(({ name }) => name === 'parent')) return
+  await queries.schema.alterTable('requests').addColumn('parent', 'text').execute()
+}
+
+export const migrations = [table]
