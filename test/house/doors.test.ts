@@ -13,7 +13,7 @@ const promised = {
       defineService defineSignal defineSlot defineStage defineUpstreamCodec noConfig`,
     types: `
       AllRecords Amendment Annotation Answer AnswerContent Answering AnyClientCodec AnyCodec AnyCommand AnyProvider
-      AnyRecord AnyService AnySignal AnySlot AnyStage AnyUpstreamCodec Ask Asked AudioPart Bill Body BodyReader
+      AnyRecord AnyService AnySignal AnySlot AnyStage AnyUpstreamCodec Appender Ask Asked AudioPart Bill Body BodyReader
       ByteBudget CacheMark Call Candidate Catalog ChoiceQuestion ClientCodec Codec CommandOutput CommandParts
       Completion ConfigOf Configured Cost CustomTool DecideAnswer DecideQuestion DecideReply DecideRequest Dial
       Dialed DispatchOptions Dispatched EitherCodec End Envelope ErrorCode ErrorDialect ErrorOptions ErrorReader
@@ -25,7 +25,7 @@ const promised = {
       PredicateQuestion Pricing Principal PrintTarget Printed Protocol Provider ProviderParts Reasoning
       ReasoningWish RecordAccess RecordChange RecordChanged RecordField RecordName
       RecordParts RecordReport RecordView Records RefusalPart Relaying Reply ReplyBody ReplyOf Report
-      RequestOf Rest Restore Retry Run Scope ScoreQuestion Seal Search SearchLocation SearchWish SearchedPage SectionView
+      RequestOf Rest Restore Retry RowCounters Run Scope ScoreQuestion Seal Search SearchLocation SearchWish SearchedPage SectionView
       ServerSettings ServiceConfiguration ServiceHost ServiceMigration ServiceName ServiceParts Services Session
       Settle Settled Sink SlotField SlotFields SlotName SlotParts Slots SocketDialect SocketWriter Source SqlDialect
       StageBody StageParts StopReason StreamGuard Style TableQueries Tables Target TextPart Timing Told ToldAttempt

@@ -30,7 +30,8 @@ function details(command: Command): string {
 function options(command: Command): string {
   const rows = command.options.map(({ flags, description, defaultValue }) => {
     const fallback: unknown = defaultValue
-    return [code(flags), typeof fallback === 'string' ? `${description} Default: ${code(fallback)}.` : description]
+    const said = typeof fallback === 'string' || typeof fallback === 'number'
+    return [code(flags), said ? `${description} Default: ${code(String(fallback))}.` : description]
   })
   return rows.length === 0 ? '' : table(['Option', 'What it does'], rows)
 }

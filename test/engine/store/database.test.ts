@@ -16,8 +16,11 @@ import { Worker } from 'node:worker_threads'
 import BetterSqlite from 'better-sqlite3'
 import { expect } from 'chai'
 import { sql } from 'kysely'
+import { pino } from 'pino'
 import { type Database, StartError, openDatabase } from '../../../engine/store/database.ts'
+import { migrateService } from '../../../engine/store/migrate-service.ts'
 import { migrations } from '../../../engine/store/migrations/index.ts'
+import requests from '../../../plugins/records/requests/requests.ts'
 import { type Service, postgres } from '../../support/services.ts'
 
 const KEY = { models: null, created_at: 1, expires_at: null, revoked_at: null, hint: 'abcd' }
@@ -69,7 +72,9 @@ function contract(open: () => Promise<Database>): void {
   })
 
   it('indexes the log by time and by key', async () => {
-    const { query, close, dialect } = await open()
+    const database = await open()
+    const { query, close, dialect } = database
+    await migrateService(database, requests, pino({ level: 'silent' }))
     const list =
       dialect === 'sqlite'
         ? sql`select name from sqlite_master where type = 'index'`
@@ -175,11 +180,11 @@ describe('engine/store/database', () => {
     it('leaves no half schema behind when a migration fails', async () => {
       const path = join(folder, 'taken.db')
       const file = new BetterSqlite(path)
-      file.exec('create table requests (mine)')
+      file.exec('create table records (mine)')
       file.close()
-      expect((await refusalOf(`sqlite:${path}`)).message).to.match(/cannot be used: table "requests" already exists/)
+      expect((await refusalOf(`sqlite:${path}`)).message).to.match(/cannot be used: table "records" already exists/)
       const tables = new BetterSqlite(path, { readonly: true }).prepare('select name from sqlite_master').all()
-      expect(tables).to.deep.equal([{ name: 'requests' }])
+      expect(tables).to.deep.equal([{ name: 'records' }])
     })
 
     for (const [what, bytes] of [

@@ -12,15 +12,15 @@ import BetterSqlite from 'better-sqlite3'
 import { expect } from 'chai'
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { emptyHouse, serviceHost } from '../../../engine/live/house-host.ts'
 import type { RowCounters } from '../../../engine/index.ts'
 import { type Database, openDatabase } from '../../../engine/store/database.ts'
 import { migrateService } from '../../../engine/store/migrate-service.ts'
-import { Rows, type RowsOptions } from '../../../engine/store/rows.ts'
+import type { RowsOptions } from '../../../engine/store/rows.ts'
 import type { ToWorker } from '../../../engine/store/worker.ts'
 import requests from '../../../plugins/records/requests/requests.ts'
 import type { Requests } from '../../../plugins/records/requests/requests.ts'
 import type { LogRow } from '../../../plugins/records/requests/row.ts'
+import { openRequestLog } from '../../support/request-log.ts'
 import { postgres } from '../../support/services.ts'
 import { tablesOf } from '../../support/tables.ts'
 import { until } from '../../support/until.ts'
@@ -151,11 +151,7 @@ describe('engine/store/log-queue', () => {
   let database: Database
 
   function queueOn(options: Partial<RowsOptions & { readonly scrub: (text: string) => string }> = {}): Queue {
-    const { scrub = (text) => text, log = pino({ level: 'silent' }), ...others } = options
-    const rows = new Rows({ url: database.url, log, ...others })
-    const host = serviceHost({ ...emptyHouse('0'), log, scrub }, { database, rows }, requests)
-    const opened = requests.open?.(host) as { configure(): { readonly view: Requests } }
-    const { view } = opened.configure()
+    const { view, rows } = openRequestLog(database, options)
     const queue: Queue = {
       write: (row) => view.write(row),
       get counters() {

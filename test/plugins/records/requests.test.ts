@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { openDatabase } from '../../../engine/store/database.ts'
+import type { Database } from '../../../engine/store/database.ts'
+import { migrateService } from '../../../engine/store/migrate-service.ts'
+import requests from '../../../plugins/records/requests/requests.ts'
+import type { LogRow } from '../../../plugins/records/requests/row.ts'
+import { makeOldDatabase, releasedMigrations } from '../../support/old-database.ts'
+import { openRequestLog } from '../../support/request-log.ts'
+import { postgres } from '../../support/services.ts'
+
+const row: LogRow = {
+  id: 'new',
+  at: 2_000,
+  type: 'chat',
+  keyId: null,
+  requested: 'small',
+  model: null,
+  provider: null,
+  protocol: 'chat',
+  upstreamProtocol: null,
+  stream: false,
+  status: 200,
+  result: 'completed',
+  error: null,
+  attempts: 1,
+  inputTokens: null,
+  cacheReadTokens: null,
+  cacheWriteTokens: null,
+  outputTokens: null,
+  reasoningTokens: null,
+  costMicros: null,
+  firstByte: null,
+  duration: 5,
+  reference: null,
+  parent: 'old',
+  metadata: {},
+}
+
+const oldRow = `insert into requests (id, at, type, stream, status, result, attempts, cost_micros, duration, reference, metadata)
+  values ('old', 1000, 'chat', 1, 200, 'completed', 1, 42, 7, 'mine', '{"stop":"end"}')`
+
+async function indexesOf({ dialect, query }: Database): Promise<string[]> {
+  const list =
+    dialect === 'sqlite'
+      ? sql<{ name: string }>`select name from sqlite_master where type = 'index' and tbl_name = 'requests'`
+      : sql<{ name: string }>`select indexname as name from pg_indexes where tablename = 'requests'`
+  return (await list.execute(query)).rows.map(({ name }) => name).filter((name) => /^requests_(?!pkey)/.test(name))
+}
+
+function contract(fresh: () => Promise<string>): void {
+  const ways: readonly [string, ((url: string) => Promise<void>) | undefined][] = [
+    ['makes its table in a new database', undefined],
+    ...releasedMigrations.map((last): [string, (url: string) => Promise<void>] => [
+      `takes over the table of a database whose newest migration was ${last}, with its rows`,
+      (url) => makeOldDatabase(url, last, [oldRow]),
+    ]),
+  ]
+  for (const [title, make] of ways)
+    it(title, async () => {
+      const url = await fresh()
+      await make?.(url)
+      const database = await openDatabase(url)
+      await migrateService(database, requests, pino({ level: 'silent' }))
+      const { view, rows } = openRequestLog(database)
+      try {
+        view.write(row)
+        await rows.flush()
+        expect(view.counters).to.deep.equal({ written: 1, dropped: 0, pending: 0, failing: undefined })
+        const found = await view.latest({}, 10)
+        expect(found.map(({ id }) => id)).to.deep.equal(make ? ['new', 'old'] : ['new'])
+        expect(found[0]).to.include({ parent: 'old', duration: 5, metadata: '{}' })
+        expect((await view.partsOf('old')).map(({ id }) => id)).to.deep.equal(['new'])
+        if (make)
+          expect(await view.find('mine')).to.include({
+            id: 'old',
+            cost_micros: 42,
+            metadata: '{"stop":"end"}',
+            parent: null,
+          })
+        expect((await indexesOf(database)).sort()).to.deep.equal([
+          'requests_at',
+          'requests_key_id_at',
+          'requests_parent',
+        ])
+      } finally {
+        await rows.close()
+        await database.close()
+      }
+    })
+}
+
+describe('plugins/records/requests', () => {
+  describe('on SQLite', () => {
+    let folder: string
+    beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'sluice-requests-'))))
+    afterEach(() => rmSync(folder, { recursive: true }))
+    contract(() => Promise.resolve(`sqlite:${folder}/sluice.db`))
+  })
+
+  describe('on PostgreSQL', () => {
+    let url = ''
+    before(async function () {
+      url = (await postgres(this)).url
+    })
+    contract(async () => {
+      const database = await openDatabase(url)
+      await sql`drop schema public cascade`.execute(database.query)
+      await sql`create schema public`.execute(database.query)
+      await database.close()
+      return url
+    })
+  })
+})

@@ -1,0 +1,24 @@
+import { pino } from 'pino'
+import { emptyHouse, serviceHost } from '../../engine/live/house-host.ts'
+import type { Database } from '../../engine/store/database.ts'
+import { Rows } from '../../engine/store/rows.ts'
+import type { RowsOptions } from '../../engine/store/rows.ts'
+import requests from '../../plugins/records/requests/requests.ts'
+import type { Requests } from '../../plugins/records/requests/requests.ts'
+
+/** The request log on a database that has its table, as the stages of a gateway see it, and what its rows go through. */
+export interface RequestLog {
+  readonly view: Requests
+  readonly rows: Rows
+}
+
+export function openRequestLog(
+  database: Database,
+  options: Partial<RowsOptions & { readonly scrub: (text: string) => string }> = {},
+): RequestLog {
+  const { scrub = (text) => text, log = pino({ level: 'silent' }), ...others } = options
+  const rows = new Rows({ url: database.url, log, ...others })
+  const open = requests.open?.(serviceHost({ ...emptyHouse('0'), log, scrub }, { database, rows }, requests))
+  const { view } = (open as { configure(): { readonly view: Requests } }).configure()
+  return { view, rows }
+}
