@@ -7,5 +7,6 @@ import '../plugins/protocols/settings/file-urls.ts'
 import '../plugins/protocols/settings/request-policy.ts'
 import '../plugins/protocols/settings/web-search.ts'
 import '../plugins/records/requests/requests.ts'
+import '../plugins/records/requests/table.ts'
 
 export * from '../engine/index.ts'

@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { expect } from 'chai'
+import { programOf } from '../../engine/cli/list.ts'
 import { fencedBlocks } from '../../engine/cli/markdown-blocks.ts'
-import { makeProgram } from '../../engine/cli/program.ts'
 import { sandbox } from '../engine/cli/sandbox.ts'
 import { anthropic, openai } from '../support/clients.ts'
 import { startFolder } from '../support/folder.ts'
+import { registry } from './registry.ts'
 import { root } from './sources.ts'
 
 const pages = ['README.md', 'plugins/README.md', 'engine/README.md']
@@ -43,12 +44,10 @@ function problemOf(words: readonly string[], program: Command): string | undefin
 }
 
 describe('the read-mes', () => {
-  it('show commands that exist', () => {
+  it('show commands that exist', async () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
-    const program = makeProgram(
-      { environment: {}, folder: root, interactive: false, out: () => {}, error: () => {}, style: (_, text) => text },
-      () => undefined,
-    )
+    const silent = { out: () => {}, error: () => {}, style: (_: unknown, text: string) => text }
+    const program = programOf(await registry(), { environment: {}, folder: root, interactive: false, ...silent })
     const shown = pages.flatMap((page) => commandsOf(page).flatMap((line) => line.split(' && ')))
     expect(shown.length).to.be.above(15)
     const wrong = shown.flatMap((line) => {

@@ -25,8 +25,8 @@ describe('cli/main', () => {
       'schema',
       'test',
       'new',
-      'logs',
       'key',
+      'logs',
       'help',
     ])
   })
