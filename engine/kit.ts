@@ -32,11 +32,19 @@ export { through } from './stream/through.ts'
 export type { Transform } from './stream/through.ts'
 export { FrameDecoder, encodeFrame } from './stream/sse.ts'
 export { AwsEventStream } from './stream/aws-event-stream.ts'
-export { StreamEnds } from './stream/ends.ts'
+export { HeadAndTail } from './stream/head-and-tail.ts'
 export { WholeFrames } from './stream/whole.ts'
 export type { Passed } from './stream/whole.ts'
-export { Hold, ampleRoom, answerHold, byteBudget, eventRoom, eventTooLarge, tooMuchInHand } from './stream/in-hand.ts'
-export type { EventRoom } from './stream/in-hand.ts'
+export {
+  Hold,
+  ampleRoom,
+  answerHold,
+  byteBudgetOf,
+  eventRoom,
+  eventTooLarge,
+  byteBudgetSpent,
+} from './stream/byte-budget.ts'
+export type { EventRoom } from './stream/byte-budget.ts'
 
 // Sockets to upstreams
 export { dial } from './http/dial.ts'

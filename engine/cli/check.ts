@@ -2,7 +2,7 @@ import { printDiagnostic, sortDiagnostics } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { loadConfiguration } from '../live/configuration.ts'
 import type { Configuration } from '../live/configuration.ts'
-import { emptyHouse } from '../live/house-host.ts'
+import { emptyGateway } from '../live/gateway-host.ts'
 import { openSnapshot } from '../live/snapshot.ts'
 import { productVersion } from '../version.ts'
 import { checkFile } from './check-file.ts'
@@ -40,8 +40,8 @@ async function checkAll(
   terminal: Terminal,
 ): Promise<readonly Diagnostic[]> {
   const { environment, folder } = terminal
-  const house = emptyHouse(productVersion())
-  const opened = await openSnapshot(configuration, { file, root: folder, environment, house })
+  const gateway = emptyGateway(productVersion())
+  const opened = await openSnapshot(configuration, { file, root: folder, environment, gateway })
   if ('snapshot' in opened) await opened.snapshot.close()
   if ('diagnostics' in opened) return sortDiagnostics([...opened.diagnostics, ...configuration.warnings])
   const fixtures = await allFixtures(configuration, terminal)

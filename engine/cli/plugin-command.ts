@@ -6,8 +6,8 @@ import type { Source } from '../config/source.ts'
 import { validator } from '../config/validate.ts'
 import { makeCatalog } from '../live/catalog.ts'
 import { loadConfiguration, withStored } from '../live/configuration.ts'
-import { emptyHouse, serviceHost } from '../live/house-host.ts'
-import type { HouseHost } from '../live/house-host.ts'
+import { emptyGateway, serviceHost } from '../live/gateway-host.ts'
+import type { GatewayHost } from '../live/gateway-host.ts'
 import { OpenServices } from '../live/services.ts'
 import { configureServices } from '../live/views.ts'
 import { makeLog } from '../log.ts'
@@ -51,8 +51,8 @@ export async function runCommand(
   const stored = await stores.records.read()
   secretsOfStored(stored.records, registry).forEach((secret) => secrets.protect(secret))
   const { settings = declared, records, sections } = withStored(files, stored)
-  const house: HouseHost = {
-    ...emptyHouse(productVersion()),
+  const gateway: GatewayHost = {
+    ...emptyGateway(productVersion()),
     log,
     scrub: (text) => secrets.scrub(text),
     keyValue,
@@ -63,7 +63,7 @@ export async function runCommand(
   }
   const prepare = async (service: AnyService) => {
     await migrateService(stores.database, service, log)
-    return serviceHost(house, stores, service)
+    return serviceHost(gateway, stores, service)
   }
   const services = opened.adopt(new OpenServices({ log, prepare }), (one) => one.close())
   const views = await configureServices({

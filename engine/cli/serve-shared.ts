@@ -7,7 +7,7 @@ import type { Settings } from '../config/settings.ts'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Configuration } from '../live/configuration.ts'
 import { declaredKeys } from '../live/declared-keys.ts'
-import { emptyHouse } from '../live/house-host.ts'
+import { emptyGateway } from '../live/gateway-host.ts'
 import { openSnapshot } from '../live/snapshot.ts'
 import { openDatabase } from '../store/database.ts'
 import { ApiKeys } from '../store/keys.ts'
@@ -38,8 +38,8 @@ export interface Shared {
 export async function serveShared({ options, configuration, count, log, secrets, terminal }: Shared): Promise<number> {
   const { config: file, json } = options
   const { environment, folder: root } = terminal
-  const house = emptyHouse(productVersion())
-  const opened = await openSnapshot(configuration, { file, root, environment, house })
+  const gateway = emptyGateway(productVersion())
+  const opened = await openSnapshot(configuration, { file, root, environment, gateway })
   if ('diagnostics' in opened) {
     for (const diagnostic of opened.diagnostics) log.error(printDiagnostic(diagnostic))
     return 1

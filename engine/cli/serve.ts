@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { readSource } from '../config/source.ts'
-import { ConfigurationError, openHouse } from '../house.ts'
-import type { House } from '../house.ts'
+import { ConfigurationError, openGateway } from '../gateway.ts'
+import type { Gateway } from '../gateway.ts'
 import { loadConfiguration } from '../live/configuration.ts'
 import { makeLog } from '../log.ts'
 import { duration } from '../spec/duration.ts'
@@ -35,9 +35,9 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
       return serveShared({ options, configuration, count, log, secrets, terminal })
     }
   }
-  let house: House
+  let gateway: Gateway
   try {
-    house = await openHouse({ file, root, environment, log, secrets, watch })
+    gateway = await openGateway({ file, root, environment, log, secrets, watch })
   } catch (error) {
     if (!(error instanceof ConfigurationError || error instanceof StartError)) throw error
     // The findings are in the log already when it was the configuration.
@@ -49,23 +49,23 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   endInOrder({
     log,
     close(sound) {
-      const { notice, deadline } = house.live.current.settings.shutdown
-      return house.close(duration(deadline), sound && !terminal.interactive ? duration(notice) : 0)
+      const { notice, deadline } = gateway.live.current.settings.shutdown
+      return gateway.close(duration(deadline), sound && !terminal.interactive ? duration(notice) : 0)
     },
-    reload: () => void reloaded(house, log),
+    reload: () => void reloaded(gateway, log),
   })
-  log.info({ version: house.live.current.version }, 'the configuration is live')
+  log.info({ version: gateway.live.current.version }, 'the configuration is live')
   if (cluster.isPrimary) {
-    const key = await house.keys.ensureFirstKey()
+    const key = await gateway.keys.ensureFirstKey()
     if (key !== undefined) showFirstKey(key, json, terminal)
-    introduce({ address: house.address, snapshot: house.live.current, key }, json, terminal)
+    introduce({ address: gateway.address, snapshot: gateway.live.current, key }, json, terminal)
   }
   // Starting is over once all is prepared: the process keeps its memory small until then.
-  await house.warm
+  await gateway.warm
   return 0
 }
 
-async function reloaded({ live }: House, log: Logger): Promise<void> {
+async function reloaded({ live }: Gateway, log: Logger): Promise<void> {
   try {
     await live.reload()
   } catch (error) {

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
-import { ConfigurationError } from '../house.ts'
+import { ConfigurationError } from '../gateway.ts'
 import { loadConfiguration } from '../live/configuration.ts'
 import type { Configuration } from '../live/configuration.ts'
 import type { Json } from '../spec/json.ts'
-import { openFixtureHouse } from './fixture/house.ts'
+import { openFixtureGateway } from './fixture/gateway.ts'
 import { allFixtures, findFixture } from './fixture/find.ts'
 import { runTest } from './fixture/run.ts'
 import type { TestResult } from './fixture/run.ts'
@@ -69,13 +69,14 @@ async function runFixture(
   const path = resolve(terminal.folder, file)
   const upstream = await openUpstream()
   try {
-    const house = await openFixtureHouse({ fixture, pipeline, configuration, config, upstream }, terminal)
+    const gateway = await openFixtureGateway({ fixture, pipeline, configuration, config, upstream }, terminal)
     try {
       const tests: TestResult[] = []
-      for (const written of fixture.tests) tests.push(await runTest(written, { file: path, pipeline, house, upstream }))
+      for (const written of fixture.tests)
+        tests.push(await runTest(written, { file: path, pipeline, gateway, upstream }))
       return { file, findings: [], tests }
     } finally {
-      await house.close()
+      await gateway.close()
     }
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error

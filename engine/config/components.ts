@@ -2,7 +2,7 @@ import type { EitherCodec } from '../spec/codec.ts'
 import type { AnyCommand } from '../spec/command.ts'
 import { isDuration } from '../spec/duration.ts'
 import { isObject } from '../spec/json.ts'
-import type { ErrorReader, ErrorWriter } from '../spec/error.ts'
+import type { ErrorParser, ErrorPrinter } from '../spec/error.ts'
 import type { Plugin } from '../spec/plugin.ts'
 import type { AnyProvider } from '../spec/provider.ts'
 import type { AnyRecord, RecordField } from '../spec/record.ts'
@@ -196,10 +196,10 @@ function problemOfCodec(codec: Record<string, unknown>): Problem {
   const error = codec['error']
   if (!isObject(error)) return { problem: `${owner} lacks "error"` }
   const clients = typeof codec['head'] === 'function'
-  const upstreams = typeof (error as Partial<ErrorReader>).parse === 'function'
+  const upstreams = typeof (error as Partial<ErrorParser>).parse === 'function'
   if (!clients && !upstreams)
     return { problem: `${owner} speaks with nobody: for clients it lacks "head", for upstreams "parse" of "error"` }
-  if (clients && typeof (error as Partial<ErrorWriter>).print !== 'function')
+  if (clients && typeof (error as Partial<ErrorPrinter>).print !== 'function')
     return { problem: `${owner} has "head", and cannot print errors for its clients` }
   if (clients && !isObject(codec['schema']))
     return { problem: `${owner} has "head" and lacks the "schema" of its clients' bodies` }

@@ -89,7 +89,7 @@ const plainSlots: readonly AnySlot[] = [
     summary: 'What the client gets.',
     fields: { status: 'number', headers: 'headers', body: { kind: 'text', type: 'text', value: 'anything' } },
   }),
-  defineSlot({ name: 'meter', summary: 'Tells, once the answer has left, what it turned out to be.' }),
+  defineSlot({ name: 'measurement', summary: 'Tells, once the answer has left, what it turned out to be.' }),
   defineSlot({
     name: 'outcome',
     summary: 'How the exchange ended; there in "finally" alone.',

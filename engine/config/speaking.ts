@@ -1,6 +1,6 @@
 import type { AnyClientCodec, AnyUpstreamCodec, EitherCodec } from '../spec/codec.ts'
 import type { JsonObject } from '../spec/json.ts'
-import type { ErrorReader } from '../spec/error.ts'
+import type { ErrorParser } from '../spec/error.ts'
 import type { AnyProvider, Offer } from '../spec/provider.ts'
 import { didYouMean } from './suggest.ts'
 
@@ -14,7 +14,7 @@ export function speaksToClients(codec: EitherCodec): codec is AnyClientCodec {
 
 /** Whether upstreams can be asked in its protocol. */
 export function speaksToUpstreams(codec: EitherCodec): codec is AnyUpstreamCodec {
-  return (codec.error as Partial<ErrorReader>).parse !== undefined
+  return (codec.error as Partial<ErrorParser>).parse !== undefined
 }
 
 /** The codec of a protocol that clients speak. Throws an `Error` that says what is wrong with the name. */

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { BodyReader, Flow, Sink } from '../spec/source.ts'
 import { BytesBody } from '../stream/body.ts'
 import { joinedBytes } from '../stream/buffer-of.ts'
-import { tooMuchInHand } from '../stream/in-hand.ts'
-import type { Hold } from '../stream/in-hand.ts'
+import { byteBudgetSpent } from '../stream/byte-budget.ts'
+import type { Hold } from '../stream/byte-budget.ts'
 import { ArrivingBody } from './arriving.ts'
 import type { ArrivalLimits } from './arriving.ts'
 import type { HttpLimits } from './limits.ts'
@@ -34,7 +34,7 @@ export function readBody(request: IncomingMessage, reading: BodyReading): Promis
       data(chunk) {
         if (!hold.take(chunk.length)) {
           arriving.cancel()
-          return fail(tooMuchInHand())
+          return fail(byteBudgetSpent())
         }
         parts.push(chunk)
       },
@@ -148,7 +148,7 @@ class Spooling implements Sink {
   }
 
   #count(): void {
-    if (!this.#hold.resize(this.#size + this.#reader.kept)) throw tooMuchInHand()
+    if (!this.#hold.resize(this.#size + this.#reader.kept)) throw byteBudgetSpent()
     // What is to stay in memory waits for nothing.
     if (this.#writing && this.#size > waitingLimit) this.#flow.pause()
     else if (this.#size < waitingLimit / 2) this.#flow.resume()

@@ -27,14 +27,14 @@ export interface Dialing {
  * Rejects with `upstream_unreachable`, `upstream_timeout`, `upstream_refused_key` (401, 403), or `upstream_error` with
  * the status of its refusal as a tag.
  */
-export async function dial(dialing: Dialing, { inHand, log }: Pick<Host, 'inHand' | 'log'>): Promise<Dialed> {
+export async function dial(dialing: Dialing, { byteBudget, log }: Pick<Host, 'byteBudget' | 'log'>): Promise<Dialed> {
   const { url, headers = {}, protocols = [], timeout, scope, model } = dialing
   // Only who opens sockets needs it.
   const { WebSocket } = await import('ws')
   const { sockets: limits } = httpLimits
   const options = { headers, followRedirects: false, perMessageDeflate: false, maxPayload: limits.message }
   const socket = new WebSocket(url, [...protocols], { ...options, handshakeTimeout: timeout })
-  const leg = await opened(socket, () => new SocketLeg(socket, limits, inHand), dialing)
+  const leg = await opened(socket, () => new SocketLeg(socket, limits, byteBudget), dialing)
   const leave = () => leg.close(1001)
   const forget = scope.onAbort(leave)
   const others = waiting.get(scope) ?? new Set()

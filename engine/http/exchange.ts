@@ -188,9 +188,9 @@ export function toldOf({ code, message, at }: Wrong, scrub: CompiledPipeline['sc
 }
 
 /** A failure that a reply carried to its end. An answer that cannot be read must not cost an exchange its end. */
-function failureOf({ meter }: Bag, { log }: CompiledPipeline): Wrong | undefined {
+function failureOf({ measurement }: Bag, { log }: CompiledPipeline): Wrong | undefined {
   try {
-    const failure = meter?.read().failure
+    const failure = measurement?.read().failure
     if (failure === undefined) return undefined
     return { code: failure.code ?? 'upstream_error', message: failure.message, tags: [String(failure.status)] }
   } catch (error) {

@@ -1,10 +1,10 @@
 import { WebSocket } from 'ws'
-import type { SocketWriter } from '../spec/codec.ts'
+import type { SocketPrinter } from '../spec/codec.ts'
 import type { Reply } from '../spec/slots.ts'
 import type { Flow, Frame } from '../spec/source.ts'
-import type { EventRoom } from '../stream/in-hand.ts'
+import type { EventRoom } from '../stream/byte-budget.ts'
 import { FrameDecoder } from '../stream/sse.ts'
-import { part, tooSlow } from './goodbye.ts'
+import { part, tooSlow } from './close-reason.ts'
 import type { SocketLimits } from './limits.ts'
 import type { Sent } from './reply.ts'
 
@@ -12,7 +12,7 @@ import type { Sent } from './reply.ts'
 export interface Outlet {
   readonly socket: WebSocket
   readonly limits: Pick<SocketLimits, 'unsent' | 'stalled' | 'farewell' | 'trailing'>
-  readonly writer: SocketWriter
+  readonly writer: SocketPrinter
   /** For its unfinished events. */
   readonly room: EventRoom
   /** The error reply for a stream that broke without an end of its own. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Ingress } from '../spec/slots.ts'
-import { Hold } from '../stream/in-hand.ts'
+import { Hold } from '../stream/byte-budget.ts'
 import type { Body, BodyReader, ByteBudget, HeldBody } from '../spec/source.ts'
 import { readAlong, readBody } from './body.ts'
 import type { HttpLimits } from './limits.ts'

@@ -10,7 +10,7 @@ import { BytesBody, readHeld } from '../stream/body.ts'
 import { toldOf } from './exchange.ts'
 import { routesOf } from './routes.ts'
 import type { Endpoint, Matched } from './routes.ts'
-import { refusedBy } from './goodbye.ts'
+import { reasonOf } from './close-reason.ts'
 import { ExchangeScope } from './scope.ts'
 import type { SocketMessage } from './socket-message.ts'
 
@@ -108,7 +108,7 @@ export class Standing {
       await admit(this.#live, this.#upgrade, new ExchangeScope())
     } catch (thrown) {
       const error = asGatewayError(thrown)
-      if (refusedBy(error).code !== 1011) return error
+      if (reasonOf(error).code !== 1011) return error
       this.#log.warn({ err: error.cause ?? error }, 'the client of a socket cannot be checked')
     } finally {
       this.#looking = false

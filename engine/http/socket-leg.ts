@@ -4,9 +4,9 @@ import type { WebSocket } from 'ws'
 import type { Leg, LegSink } from '../spec/leg.ts'
 import type { ByteBudget } from '../spec/source.ts'
 import { asGatewayError } from '../spec/error.ts'
-import { tooMuchInHand } from '../stream/in-hand.ts'
-import { failed, part, tooMuch, tooSlow } from './goodbye.ts'
-import type { Goodbye } from './goodbye.ts'
+import { byteBudgetSpent } from '../stream/byte-budget.ts'
+import { failed, part, tooMuch, tooSlow } from './close-reason.ts'
+import type { CloseReason } from './close-reason.ts'
 import type { SocketLimits } from './limits.ts'
 
 /** What a leg may take up. Times in milliseconds. */
@@ -63,7 +63,7 @@ export class SocketLeg implements Leg {
     const { length } = message
     if (this.#socket.readyState !== this.#socket.OPEN) return true
     if (!this.#budget.take(length)) {
-      this.part(tooMuch, tooMuchInHand())
+      this.part(tooMuch, byteBudgetSpent())
       return true
     }
     this.firstByte ??= performance.now()
@@ -94,8 +94,8 @@ export class SocketLeg implements Leg {
   }
 
   /** Closes it with words of the gateway's own. */
-  part(goodbye: Goodbye, error?: Error): void {
-    this.close(goodbye.code, goodbye.reason, error)
+  part(closeReason: CloseReason, error?: Error): void {
+    this.close(closeReason.code, closeReason.reason, error)
   }
 
   #left(): void {

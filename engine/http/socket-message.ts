@@ -1,4 +1,4 @@
-import type { AnyClientCodec, SocketDialect, SocketWriter } from '../spec/codec.ts'
+import type { AnyClientCodec, SocketDialect, SocketPrinter } from '../spec/codec.ts'
 import { asGatewayError } from '../spec/error.ts'
 import type { GatewayError } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
@@ -46,7 +46,7 @@ function interpreted(
 }
 
 /** What writes the answer to a message with these fields. */
-export function answerWriter(codec: AnyClientCodec | undefined, fields: JsonObject): SocketWriter {
+export function answerWriter(codec: AnyClientCodec | undefined, fields: JsonObject): SocketPrinter {
   return codec?.socket?.writer(fields) ?? new PlainWriter()
 }
 
@@ -60,7 +60,7 @@ export function errorMessage(error: GatewayError, fields: JsonObject, telling: T
  * Writes for protocols that say nothing about sockets: events as their data, without the mark that ends a stream over
  * HTTP, and answers and errors as their bodies, an error with its status and the type `error`.
  */
-class PlainWriter implements SocketWriter {
+class PlainWriter implements SocketPrinter {
   ended = false
 
   event({ data }: Frame): string | undefined {

@@ -2,19 +2,19 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { WebSocket } from 'ws'
-import type { AnyClientCodec, SocketWriter } from '../spec/codec.ts'
+import type { AnyClientCodec, SocketPrinter } from '../spec/codec.ts'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { Outcome } from '../spec/slots.ts'
 import type { Live } from '../live/live.ts'
 import type { Bag } from '../pipeline/run.ts'
-import { answerHold, ampleRoom } from '../stream/in-hand.ts'
+import { answerHold, ampleRoom } from '../stream/byte-budget.ts'
 import { Arrivals } from './arrivals.ts'
 import type { ByteBudget } from '../spec/source.ts'
 import { errorReply, runExchange } from './exchange.ts'
 import { sendFrames } from './frames.ts'
-import { part, refusedBy, tooMuch, tooOld, tooSlow, tooSlowToSend } from './goodbye.ts'
-import type { Goodbye } from './goodbye.ts'
+import { part, reasonOf, tooMuch, tooOld, tooSlow, tooSlowToSend } from './close-reason.ts'
+import type { CloseReason } from './close-reason.ts'
 import type { SocketLimits } from './limits.ts'
 import { Pulse } from './pulse.ts'
 import { ExchangeScope } from './scope.ts'
@@ -42,7 +42,7 @@ const read = Buffer.alloc(0)
 /** A message that is being answered. */
 interface Turn {
   readonly scope: ExchangeScope
-  readonly writer: SocketWriter
+  readonly writer: SocketPrinter
 }
 
 /** Refusals that may be on their way to a client at once: who sends more and reads none would fill the memory. */
@@ -68,7 +68,7 @@ export class Peer {
   readonly #arrivals: Arrivals
   #busy = false
   #turn: Turn | undefined
-  #goodbye: Goodbye | undefined
+  #closeReason: CloseReason | undefined
   #strikes = 0
   readonly #pulse: Pulse
   #refusals = 0
@@ -98,10 +98,10 @@ export class Peer {
     })
   }
 
-  /** Says goodbye once the answer under way is complete; a message that waits gets none. */
-  leave(goodbye: Goodbye): void {
-    this.#goodbye ??= goodbye
-    if (!this.#busy) this.#part(this.#goodbye)
+  /** Says closeReason once the answer under way is complete; a message that waits gets none. */
+  leave(closeReason: CloseReason): void {
+    this.#closeReason ??= closeReason
+    if (!this.#busy) this.#part(this.#closeReason)
   }
 
   /** Ends the answer under way early. */
@@ -117,7 +117,7 @@ export class Peer {
   /** Looks whether the client may still be here. */
   async recheck(): Promise<void> {
     const error = await this.#standing.refusal()
-    if (error) this.leave(refusedBy(error))
+    if (error) this.leave(reasonOf(error))
   }
 
   #arrived(chunk: Buffer): void {
@@ -132,7 +132,7 @@ export class Peer {
 
   #receive(bytes: Buffer, binary: boolean): void {
     const held = this.#arrivals.complete(bytes.length)
-    if (this.#goodbye || !this.#takes(bytes, binary)) return this.#options.budget.give(held)
+    if (this.#closeReason || !this.#takes(bytes, binary)) return this.#options.budget.give(held)
     this.#next = { bytes, held }
     if (!this.#busy) void this.#work()
   }
@@ -156,7 +156,7 @@ export class Peer {
   async #work(): Promise<void> {
     this.#busy = true
     try {
-      while (this.#next && !this.#goodbye) {
+      while (this.#next && !this.#closeReason) {
         const message = this.#next
         this.#next = undefined
         try {
@@ -167,12 +167,12 @@ export class Peer {
       }
     } catch (thrown) {
       const error = asGatewayError(thrown)
-      const goodbye = refusedBy(error)
-      if (goodbye.code === 1011) this.#options.log.error({ err: thrown }, 'a message of a socket was not answered')
-      this.#goodbye ??= { ...goodbye, error }
+      const closeReason = reasonOf(error)
+      if (closeReason.code === 1011) this.#options.log.error({ err: thrown }, 'a message of a socket was not answered')
+      this.#closeReason ??= { ...closeReason, error }
     } finally {
       this.#busy = false
-      if (this.#goodbye) this.#part(this.#goodbye)
+      if (this.#closeReason) this.#part(this.#closeReason)
     }
   }
 
@@ -192,7 +192,7 @@ export class Peer {
       const slots: Bag = { ingress: messageIngress(this.#upgrade, endpoint, this.#session, asked) }
       const broken = (error: Error) =>
         errorReply(asGatewayError(error), { codec, id: scope.id, scrub: live.scrub, asked: slots.request?.sent })
-      const room = { ...ampleRoom, hold: answerHold({ inHand: budget }, scope) }
+      const room = { ...ampleRoom, hold: answerHold({ byteBudget: budget }, scope) }
       const outlet = { socket: this.#socket, limits, writer, room, broken }
       const { outcome } = await runExchange(pipeline, codec, slots, scope, (reply) => sendFrames(outlet, reply))
       this.#judge(outcome, slots.request !== undefined)
@@ -204,7 +204,7 @@ export class Peer {
 
   /** What an answer says about its client. A provider's error about a message that was read says nothing. */
   #judge({ status, error }: Outcome, wasRead: boolean): void {
-    if (status === 401) this.#goodbye ??= refusedBy(new GatewayError('invalid_api_key'))
+    if (status === 401) this.#closeReason ??= reasonOf(new GatewayError('invalid_api_key'))
     else if (!wasRead && unreadable.has(error?.code ?? '')) this.#strike()
     else this.#strikes = 0
   }
@@ -224,15 +224,15 @@ export class Peer {
     if (this.#refusals > refusalLimit) this.#part(tooSlow)
   }
 
-  #part(goodbye: Goodbye): void {
+  #part(closeReason: CloseReason): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return
-    if (goodbye.error) this.#refuse(goodbye.error)
-    part(this.#socket, goodbye, this.#options.limits.farewell)
+    if (closeReason.error) this.#refuse(closeReason.error)
+    part(this.#socket, closeReason, this.#options.limits.farewell)
   }
 
   #closed(): void {
     this.#turn?.scope.abort(new GatewayError('client_closed'))
-    this.#goodbye ??= { code: 1005, reason: '' }
+    this.#closeReason ??= { code: 1005, reason: '' }
     this.#arrivals.forget()
     this.#options.budget.give(this.#next?.held ?? 0)
     this.#next = undefined

@@ -8,8 +8,8 @@ import type { Reply, ReplyBody } from '../spec/slots.ts'
 import type { ByteBudget } from '../spec/source.ts'
 import { Arrivals } from './arrivals.ts'
 import { errorReply } from './exchange.ts'
-import { part, refusedBy, stopping, toldOff, tooMuch, tooOld, tooSlowToSend } from './goodbye.ts'
-import type { Goodbye } from './goodbye.ts'
+import { part, reasonOf, stopping, reasonOfStatus, tooMuch, tooOld, tooSlowToSend } from './close-reason.ts'
+import type { CloseReason } from './close-reason.ts'
 import { Pulse } from './pulse.ts'
 import type { Sent } from './reply.ts'
 import { Standing } from './socket-access.ts'
@@ -39,7 +39,7 @@ export class RelayPeer {
   readonly #pulse: Pulse
   readonly #arrivals: Arrivals
   readonly #standing: Standing
-  #goodbye: Goodbye | undefined
+  #closeReason: CloseReason | undefined
 
   constructor(relayed: Relayed, body: Extract<ReplyBody, { kind: 'socket' }>, options: SocketOptions) {
     const { socket, stream, upgrade, share } = relayed
@@ -67,13 +67,13 @@ export class RelayPeer {
     })
   }
 
-  /** Says goodbye; one that is about to stop lets what is under way end first, where somebody knows when that is. */
-  leave(goodbye: Goodbye): void {
-    if (goodbye !== stopping || !this.#sink.stopping) return this.#part(goodbye)
+  /** Says closeReason; one that is about to stop lets what is under way end first, where somebody knows when that is. */
+  leave(closeReason: CloseReason): void {
+    if (closeReason !== stopping || !this.#sink.stopping) return this.#part(closeReason)
     try {
       this.#sink.stopping()
     } catch (thrown) {
-      this.#part(goodbye, asGatewayError(thrown))
+      this.#part(closeReason, asGatewayError(thrown))
     }
   }
 
@@ -89,7 +89,7 @@ export class RelayPeer {
   /** Looks whether the client may still be here. */
   async recheck(): Promise<void> {
     const error = await this.#standing.refusal()
-    if (error) this.#part({ ...refusedBy(error), error })
+    if (error) this.#part({ ...reasonOf(error), error })
   }
 
   #arrived(chunk: Buffer): void {
@@ -102,39 +102,39 @@ export class RelayPeer {
     try {
       this.#sink.message(bytes, binary)
     } catch (thrown) {
-      this.#part({ ...toldOff(asGatewayError(thrown).failure.status), error: asGatewayError(thrown) })
+      this.#part({ ...reasonOfStatus(asGatewayError(thrown).failure.status), error: asGatewayError(thrown) })
     } finally {
       this.#options.budget.give(held)
     }
   }
 
   /** Ends it for a reason of the gateway's own, which the client is told in its protocol. */
-  #part(goodbye: Goodbye, error: Error | undefined = goodbye.error): void {
-    if (this.#goodbye || this.#relayed.socket.readyState !== WebSocket.OPEN) return
-    this.#goodbye = goodbye
-    if (goodbye.error) {
+  #part(closeReason: CloseReason, error: Error | undefined = closeReason.error): void {
+    if (this.#closeReason || this.#relayed.socket.readyState !== WebSocket.OPEN) return
+    this.#closeReason = closeReason
+    if (closeReason.error) {
       const telling = { codec: this.#relayed.codec, id: '', scrub: this.#options.live.scrub }
-      const text = messageOf(errorReply(goodbye.error, telling), this.#relayed.codec)
+      const text = messageOf(errorReply(closeReason.error, telling), this.#relayed.codec)
       if (text !== undefined) this.#leg.send(Buffer.from(text), false)
     }
-    this.#leg.part(goodbye, error)
+    this.#leg.part(closeReason, error)
   }
 
   /** The client has closed: the other side is told, and waited for. */
   async #closed(code: number, reason: string): Promise<void> {
-    const goodbye = this.#goodbye
-    const told = goodbye ? (goodbye.code === 1001 ? 1001 : 1000) : code
+    const closeReason = this.#closeReason
+    const told = closeReason ? (closeReason.code === 1001 ? 1001 : 1000) : code
     const { promise: late, resolve } = Promise.withResolvers<void>()
     const giveUp = setTimeout(resolve, 2 * this.#options.limits.farewell)
     let thrown: Error | undefined
     try {
-      await Promise.race([this.#sink.closed(told, goodbye ? '' : reason, this.#leg.error), late])
+      await Promise.race([this.#sink.closed(told, closeReason ? '' : reason, this.#leg.error), late])
     } catch (error) {
       thrown = asGatewayError(error)
     }
     clearTimeout(giveUp)
     const { bytes, firstByte, error = thrown } = this.#leg
-    const left = code === 1006 && !goodbye && !error
+    const left = code === 1006 && !closeReason && !error
     this.#relayed.done({ bytes, firstByte, left, ...(error ? { broken: error } : {}) })
   }
 }
@@ -147,7 +147,7 @@ export function refuseOpen({ socket, codec, done }: Relayed, reply: Reply, { lim
   socket.resume()
   if (text !== undefined) socket.send(text)
   const { status } = reply
-  part(socket, status < 400 ? { code: 1000, reason: '' } : toldOff(status), limits.farewell)
+  part(socket, status < 400 ? { code: 1000, reason: '' } : reasonOfStatus(status), limits.farewell)
 }
 
 /** A reply as one message of its protocol. */

@@ -8,8 +8,8 @@ import type { Principal } from '../spec/slots.ts'
 import { Shares } from './arrivals.ts'
 import { hasBody } from './body.ts'
 import type { ByteBudget } from '../spec/source.ts'
-import { part, refusedBy, stopping, tooMany } from './goodbye.ts'
-import type { Goodbye } from './goodbye.ts'
+import { part, reasonOf, stopping, tooMany } from './close-reason.ts'
+import type { CloseReason } from './close-reason.ts'
 import { suspicious } from './guard.ts'
 import { refuseRaw } from './raw.ts'
 import { ExchangeScope } from './scope.ts'
@@ -30,7 +30,7 @@ export function wantsSocket({ method, headers: { upgrade } }: IncomingMessage): 
 }
 
 /** Who asks for a socket: a client with its share of unfinished messages, or somebody who gets none, and why. */
-type Visitor = { readonly share: ByteBudget } | { readonly refused: GatewayError; readonly goodbye: Goodbye }
+type Visitor = { readonly share: ByteBudget } | { readonly refused: GatewayError; readonly closeReason: CloseReason }
 
 /** What is known of an upgrade before anybody has asked who it is. */
 interface Asked {
@@ -42,7 +42,7 @@ interface Asked {
 
 /** What an open socket can be told. */
 interface AnyPeer {
-  leave(goodbye: Goodbye): void
+  leave(closeReason: CloseReason): void
   cut(error: GatewayError): void
   beat(): void
   recheck(): Promise<void>
@@ -133,7 +133,7 @@ export class Sockets {
     stream.once('close', counted)
     this.#door.handleUpgrade(request, stream, head, (socket) => {
       socket.on('error', (broken) => this.#options.log.debug({ err: broken }, 'a refused socket broke'))
-      part(socket, visitor.goodbye, this.#options.limits.farewell)
+      part(socket, visitor.closeReason, this.#options.limits.farewell)
     })
   }
 
@@ -159,18 +159,18 @@ export class Sockets {
       principal = await admit(live, upgrade, scope)
     } catch (thrown) {
       const refused = asGatewayError(thrown)
-      const goodbye = refusedBy(refused)
-      if (goodbye.code === 1011)
+      const closeReason = reasonOf(refused)
+      if (closeReason.code === 1011)
         log.error({ err: refused.cause ?? refused, at: refused.at }, 'a socket could not be opened')
-      return { refused, goodbye }
+      return { refused, closeReason }
     }
-    if (closing()) return { refused: new GatewayError('draining', {}, { retryAfter: 1 }), goodbye: stopping }
+    if (closing()) return { refused: new GatewayError('draining', {}, { retryAfter: 1 }), closeReason: stopping }
     const who = principal && `${principal.kind} ${principal.id}`
     const counted = [this.#addresses.add(upgrade.remote), who === undefined ? () => undefined : this.#keys.add(who)]
     const uncount = () => counted.forEach((remove) => remove?.())
     if (counted.includes(undefined)) {
       uncount()
-      return { refused: new GatewayError('overloaded', {}, { retryAfter: 1 }), goodbye: tooMany }
+      return { refused: new GatewayError('overloaded', {}, { retryAfter: 1 }), closeReason: tooMany }
     }
     stream.once('close', uncount)
     return { share: this.#shares.of(who ?? `address ${upgrade.remote}`) }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { GatewayError } from '../spec/error.ts'
 import type { Body, ByteBudget, Source } from '../spec/source.ts'
-import { byteBudget, tooMuchInHand } from '../stream/in-hand.ts'
+import { byteBudgetOf, byteBudgetSpent } from '../stream/byte-budget.ts'
 import { lend, lentSize } from '../stream/lent.ts'
 import { pull } from '../stream/pull.ts'
 
@@ -21,7 +21,7 @@ export class Spool {
    */
   constructor(folder: string, limit: number, log: Logger) {
     this.#folder = folder
-    this.#room = byteBudget(limit)
+    this.#room = byteBudgetOf(limit)
     this.#log = log
   }
 
@@ -48,7 +48,7 @@ export class Spool {
     } catch (error) {
       if (error instanceof GatewayError) throw error
       this.#log.error({ err: error }, 'a large body cannot be kept on disk')
-      throw tooMuchInHand()
+      throw byteBudgetSpent()
     }
   }
 }
@@ -71,7 +71,7 @@ export class SpoolFile implements Body {
   append(chunks: readonly Uint8Array[]): Promise<number> {
     return this.#try(async () => {
       const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-      if (!this.#room.take(length)) throw tooMuchInHand()
+      if (!this.#room.take(length)) throw byteBudgetSpent()
       this.size += length
       await this.#file.writeFile(chunks)
       return length

@@ -5,14 +5,14 @@ import type { Principal } from '../spec/slots.ts'
 import type { StoredRecords } from '../store/records.ts'
 import { withStored } from './configuration.ts'
 import type { Configuration } from './configuration.ts'
-import type { HouseHost } from './house-host.ts'
+import type { GatewayHost } from './gateway-host.ts'
 import { nameOf, planChange, refusalOf } from './record-change.ts'
 import { viewsOf } from './section-views.ts'
 import type { Loading, Snapshot } from './snapshot.ts'
 
 /** What a change is made to. */
 export interface Running {
-  readonly house: HouseHost
+  readonly gateway: GatewayHost
   readonly snapshot: Snapshot
   /** The files as they run. */
   readonly files: Configuration
@@ -43,9 +43,9 @@ export async function commitChange(
 async function tryChange(
   change: RecordChange,
   by: Principal | undefined,
-  { house, snapshot, files, open, goLive }: Running,
+  { gateway, snapshot, files, open, goLive }: Running,
 ): Promise<{ readonly view: RecordView | undefined } | undefined> {
-  const { records, services } = house
+  const { records, services } = gateway
   if (records === undefined) throw new Error('there is no store of records')
   const [type, name] = [change.type, nameOf(change)]
   const stored = await records.read().catch((error: unknown) => unavailable(error))

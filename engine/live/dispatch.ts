@@ -12,12 +12,12 @@ import { readToEnd } from '../http/read-to-end.ts'
 import type { Sent } from '../http/reply.ts'
 import { ExchangeScope } from '../http/scope.ts'
 import { tooLarge } from '../stream/collect.ts'
-import { ampleRoom, answerHold, tooMuchInHand } from '../stream/in-hand.ts'
+import { ampleRoom, answerHold, byteBudgetSpent } from '../stream/byte-budget.ts'
 import type { Snapshot, SnapshotOptions } from './snapshot.ts'
 
-/** What sub-exchanges take of the house. */
+/** What sub-exchanges take of the gateway. */
 export interface Dispatching extends Pick<SnapshotOptions, 'hold'> {
-  readonly house: Pick<SnapshotOptions['house'], 'inHand' | 'log' | 'scrub'>
+  readonly gateway: Pick<SnapshotOptions['gateway'], 'byteBudget' | 'log' | 'scrub'>
 }
 
 /**
@@ -40,7 +40,7 @@ export function dispatcher(current: () => Snapshot | undefined, dispatching: Dis
       try {
         return await runHeld(snapshot, withEnd(pipeline, scope, options.deadline), { ...given }, scope, {
           limit: options.limit ?? ampleRoom.limit,
-          inHand: dispatching.house.inHand,
+          byteBudget: dispatching.gateway.byteBudget,
         })
       } finally {
         release?.()
@@ -74,12 +74,12 @@ async function runHeld(
 }
 
 /** Whoever asked for it has made a mistake, or the gateway is closed. The log says which. */
-function failedOutside(thrown: unknown, scope: ExchangeScope, given: Bag, { house }: Dispatching): Dispatched {
+function failedOutside(thrown: unknown, scope: ExchangeScope, given: Bag, { gateway }: Dispatching): Dispatched {
   const { id, parent } = scope
-  house.log.error({ err: thrown, id, parent }, 'a sub-exchange failed outside of its pipeline')
+  gateway.log.error({ err: thrown, id, parent }, 'a sub-exchange failed outside of its pipeline')
   const error = asGatewayError(thrown)
   const { code, message } = error
-  const { status, headers, body } = errorReply(error, { codec: undefined, id, scrub: house.scrub })
+  const { status, headers, body } = errorReply(error, { codec: undefined, id, scrub: gateway.scrub })
   const outcome = { status, result: 'failed', error: { code, message }, duration: scope.elapsed(), bytes: 0 } as const
   return { id, slots: { ...given, outcome }, outcome, reply: { status, headers, body: body as WholeReply['body'] } }
 }
@@ -109,15 +109,15 @@ function withEnd(pipeline: CompiledPipeline, scope: ExchangeScope, deadline: num
 /** What a reply that is gathered may take up. */
 interface Room {
   readonly limit: number
-  readonly inHand: ByteBudget
+  readonly byteBudget: ByteBudget
 }
 
 /** The reply as a whole. Rejects for a stream that breaks, that tells of a failure, or that is too large. */
 async function gather(
   { status, headers, body }: Reply,
-  { meter }: Bag,
+  { measurement }: Bag,
   scope: ExchangeScope,
-  { limit, inHand }: Room,
+  { limit, byteBudget }: Room,
 ): Promise<{ readonly sent: Sent; readonly whole: WholeReply }> {
   if (body.kind === 'socket') throw new Error('a pipeline that answers with a socket cannot be dispatched')
   if (body.kind !== 'stream') {
@@ -127,15 +127,15 @@ async function gather(
   if (body.lasting) throw new Error('a pipeline whose answer lasts cannot be dispatched')
   const chunks: Uint8Array[] = []
   let size = 0
-  const hold = answerHold({ inHand }, scope)
+  const hold = answerHold({ byteBudget }, scope)
   const sent = await readToEnd(body.source, scope, (chunk) => {
     size += chunk.length
     if (size > limit) throw tooLarge(limit)
-    if (!hold.take(chunk.length)) throw tooMuchInHand()
+    if (!hold.take(chunk.length)) throw byteBudgetSpent()
     chunks.push(chunk)
   })
   // To a client it had to be told within the stream; who reads the whole can be told in its place.
-  const failure = meter?.read().failure
+  const failure = measurement?.read().failure
   if (failure) throw failed({ type: 'failure', failure })
   return { sent, whole: { status, headers, body: { kind: 'bytes', bytes: Buffer.concat(chunks), type: body.type } } }
 }

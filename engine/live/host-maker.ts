@@ -9,13 +9,13 @@ import type { SnapshotOptions } from './snapshot.ts'
 import { collectVotes } from './votes.ts'
 
 /** What hosts are made with. */
-type HostOptions = Pick<SnapshotOptions, 'house' | 'configStatus' | 'recordsStatus' | 'changeRecord'> & {
+type HostOptions = Pick<SnapshotOptions, 'gateway' | 'configStatus' | 'recordsStatus' | 'changeRecord'> & {
   readonly kept: Lease
 }
 
 /** What makes the hosts of stages and providers, each with its pipeline or its own name. */
 export function hostMaker(
-  { house, kept, configStatus, recordsStatus, changeRecord }: HostOptions,
+  { gateway, kept, configStatus, recordsStatus, changeRecord }: HostOptions,
   configuration: Configuration,
   catalog: Catalog,
   keys: Keys,
@@ -26,40 +26,40 @@ export function hostMaker(
   const change = changeRecord ?? (() => Promise.reject(new Error('nothing is stored here')))
   const status: HostStatus = {
     get draining() {
-      return house.status.draining
+      return gateway.status.draining
     },
     get degraded() {
-      return [...house.status.degraded, ...(recordsStatus?.() ?? [])]
+      return [...gateway.status.degraded, ...(recordsStatus?.() ?? [])]
     },
     get config() {
       return configStatus?.() ?? { version }
     },
   }
   return (pipeline: Host['pipeline']): Host => ({
-    log: house.log.child({ pipeline: pipeline.name }),
+    log: gateway.log.child({ pipeline: pipeline.name }),
     pipeline,
     catalog,
     keys,
     records: { ...viewsOf(configuration), change },
     codecs,
-    scrub: (text) => house.scrub(text),
+    scrub: (text) => gateway.scrub(text),
     codec: (protocol) => clientCodec(registry.codecs, protocol),
     upstreamCodec: (protocol) => upstreamCodec(registry.codecs, protocol),
     routes: (protocol) =>
       pipelines
         .filter((one) => one.protocol === protocol)
         .flatMap(({ routes }) => routes.slice(0, 1).map(({ path }) => path)),
-    inHand: house.inHand,
-    keyValue: house.keyValue,
-    ...(house.jobs ? { jobs: house.jobs } : {}),
-    seal: (bytes, context) => house.seal(bytes, context),
-    unseal: (sealed, context) => house.unseal(sealed, context),
+    byteBudget: gateway.byteBudget,
+    keyValue: gateway.keyValue,
+    ...(gateway.jobs ? { jobs: gateway.jobs } : {}),
+    seal: (bytes, context) => gateway.seal(bytes, context),
+    unseal: (sealed, context) => gateway.unseal(sealed, context),
     dispatch,
-    work: (module, input, deadline) => house.work(module, input, deadline),
-    warm: (piece) => house.warm?.(piece),
-    votes: (signals, ask, deadline) => collectVotes(house, registry, signals, ask, deadline),
+    work: (module, input, deadline) => gateway.work(module, input, deadline),
+    warm: (piece) => gateway.warm?.(piece),
+    votes: (signals, ask, deadline) => collectVotes(gateway, registry, signals, ask, deadline),
     keep: kept.get,
     status,
-    version: house.version,
+    version: gateway.version,
   })
 }

@@ -42,14 +42,14 @@ export class Live {
 
   private constructor(options: LiveOptions) {
     this.#options = options
-    const { house } = options
+    const { gateway } = options
     this.#following = new Following({
-      log: house.log,
-      revision: async () => (await house.records?.revision()) ?? 0,
+      log: gateway.log,
+      revision: async () => (await gateway.records?.revision()) ?? 0,
       isLive: (revision) =>
         revision === this.#stored?.revision && this.#current?.leftOut.every(({ unopened }) => !unopened) === true,
       adopt: () => this.#turns.take(() => this.#turns.opens(this.#adopt())),
-      refused: (findings) => logRefused(house.log, findings, this.#current),
+      refused: (findings) => logRefused(gateway.log, findings, this.#current),
     })
   }
 
@@ -79,8 +79,8 @@ export class Live {
     return this.#read?.folders ?? []
   }
 
-  /** `text` without any secret the house knows of. */
-  readonly scrub = (text: string): string => this.#options.house.scrub(text)
+  /** `text` without any secret the gateway knows of. */
+  readonly scrub = (text: string): string => this.#options.gateway.scrub(text)
 
   /** The running configuration, held until it is released. */
   acquire(): Snapshot {
@@ -123,7 +123,7 @@ export class Live {
       const [snapshot, files] = [this.#current, this.#files]
       if (this.#closing || snapshot === undefined || files === undefined) throw new GatewayError('draining')
       const changing = commitChange(change, by, {
-        house: this.#options.house,
+        gateway: this.#options.gateway,
         snapshot,
         files,
         open: (stored) => this.#open(files, stored, change),
@@ -154,7 +154,7 @@ export class Live {
     if (last !== undefined) this.#users.retire(last)
     await Promise.race([this.#users.idle(), over])
     if (this.#users.evict() > 0)
-      this.#options.house.log.error('requests still hold a configuration; it closes all the same')
+      this.#options.gateway.log.error('requests still hold a configuration; it closes all the same')
     await Promise.race([this.#users.closed(), over])
     clearTimeout(timer)
   }
@@ -181,27 +181,27 @@ export class Live {
   /** Builds files and what is stored, and swaps them in; or keeps what runs, and answers why. */
   async #swap(files: Configuration): Promise<readonly Diagnostic[]> {
     if (files.settings === undefined || files.diagnostics.length > 0) return this.#refuse(files.diagnostics)
-    const { house } = this.#options
-    await house.open?.(files.settings)
-    const stored = await readStored(house, this.#stored)
+    const { gateway } = this.#options
+    await gateway.open?.(files.settings)
+    const stored = await readStored(gateway, this.#stored)
     const loading = await this.#open(files, stored)
     if ('diagnostics' in loading) return this.#refuse(loading.diagnostics)
     const isFirst = this.#current === undefined
     if (!(await this.#goLive(loading.snapshot, files, stored))) return []
     this.#error = undefined
-    logLive(house.log, loading.snapshot, isFirst)
+    logLive(gateway.log, loading.snapshot, isFirst)
     return []
   }
 
   #refuse(findings: readonly Diagnostic[]): readonly Diagnostic[] {
     this.#error = this.scrub(findings.slice(0, 1).map(printDiagnostic).join() || 'refused')
-    logRefused(this.#options.house.log, findings, this.#current)
+    logRefused(this.#options.gateway.log, findings, this.#current)
     return findings
   }
 
   /** Builds the files that run and what is stored now, and swaps them in; or keeps what runs, and answers why. */
   async #adopt(): Promise<readonly Diagnostic[]> {
-    const { records } = this.#options.house
+    const { records } = this.#options.gateway
     const [files, before] = [this.#files, this.#current]
     if (this.#closing || records === undefined || files === undefined) return []
     const stored = await records.read()
@@ -247,6 +247,6 @@ export class Live {
   async #goLiveWith(snapshot: Snapshot, files: Configuration, stored: StoredRecords): Promise<void> {
     const before = this.#current
     if ((await this.#goLive(snapshot, files, stored)) && before)
-      logRecordsLive(this.#options.house.log, snapshot, before)
+      logRecordsLive(this.#options.gateway.log, snapshot, before)
   }
 }

@@ -7,7 +7,7 @@ import type { RecordChange } from '../spec/record.ts'
 import type { StoredRecord, StoredRecords } from '../store/records.ts'
 import { withStored } from './configuration.ts'
 import type { Configuration } from './configuration.ts'
-import type { HouseHost } from './house-host.ts'
+import type { GatewayHost } from './gateway-host.ts'
 import { nameOf } from './record-change.ts'
 import { openSnapshot } from './snapshot.ts'
 import type { Loading, Snapshot, SnapshotOptions } from './snapshot.ts'
@@ -16,7 +16,7 @@ import type { Loading, Snapshot, SnapshotOptions } from './snapshot.ts'
  * What is stored.
  * @param before what was read last, which goes on while nothing can be read
  */
-export async function readStored({ records, log }: HouseHost, before?: StoredRecords): Promise<StoredRecords> {
+export async function readStored({ records, log }: GatewayHost, before?: StoredRecords): Promise<StoredRecords> {
   if (records === undefined) return { revision: 0, records: [] }
   if (before === undefined) return records.read()
   return records.read().catch((error: unknown) => {
@@ -65,7 +65,7 @@ export function openWithStored(
   options: SnapshotOptions,
   { may, known }: Misses,
 ): Promise<Loading> {
-  options.house.protect(secretsOfStored(stored.records, files.registry))
+  options.gateway.protect(secretsOfStored(stored.records, files.registry))
   return new StoredOpening(files, stored, options, may).open(known)
 }
 

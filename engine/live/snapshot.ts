@@ -26,8 +26,8 @@ import { hostMaker } from './host-maker.ts'
 import { dispatcher } from './dispatch.ts'
 import { loadConfiguration } from './configuration.ts'
 import type { Configuration, ConfigurationOptions } from './configuration.ts'
-import { KeysRefused, noKeys } from './house-host.ts'
-import type { HouseHost } from './house-host.ts'
+import { KeysRefused, noKeys } from './gateway-host.ts'
+import type { GatewayHost } from './gateway-host.ts'
 import { closeInTime } from './services.ts'
 import { configureServices } from './views.ts'
 import type { ServiceViews } from './views.ts'
@@ -70,7 +70,7 @@ export interface Snapshot {
 
 /** What a snapshot is made with. */
 export interface SnapshotOptions extends ConfigurationOptions {
-  readonly house: HouseHost
+  readonly gateway: GatewayHost
   /** Refuse stages that give anything but what they provide; for tests. */
   readonly strict?: boolean
   /** State of the configuration for `host.status`; default: this one, without an error. */
@@ -104,25 +104,25 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
   const problems: Diagnostic[] = []
   const opened = new Map<string, OpenProvider>()
   const catalog = makeCatalog(settings, opened)
-  const kept = options.house.keep.lease()
+  const kept = options.gateway.keep.lease()
   let services: ServiceViews | undefined
   const close = async () => {
-    await closeProviders(opened, options.house)
+    await closeProviders(opened, options.gateway)
     await closeInTime(
       () => kept.close(),
-      (error) => options.house.log.error({ err: error }, 'a kept resource could not be closed'),
+      (error) => options.gateway.log.error({ err: error }, 'a kept resource could not be closed'),
     )
     await services?.close()
   }
   try {
-    options.house.protect(secretsOf(settings, registry, configuration.records))
-    for (const path of options.house.fixed?.(settings) ?? [])
+    options.gateway.protect(secretsOf(settings, registry, configuration.records))
+    for (const path of options.gateway.fixed?.(settings) ?? [])
       problems.push(source.report(path, 'restart', `another ${path.join('.')} takes a restart`))
-    await options.house.open?.(settings)
-    const keys = await keysOf(options.house, settings, (message) =>
+    await options.gateway.open?.(settings)
+    const keys = await keysOf(options.gateway, settings, (message) =>
       problems.push(source.report(['api_keys'], 'keys', message)),
     )
-    const { services: open, log } = options.house
+    const { services: open, log } = options.gateway
     services = await configureServices({ registry, settings, source, catalog, records, sections, services: open, log })
     problems.push(...services.diagnostics)
     const views = services
@@ -205,9 +205,9 @@ function offersWithout(plugin: AnyProvider, config: JsonObject, { codecs }: Regi
   }
 }
 
-async function keysOf(house: HouseHost, settings: Settings, report: (message: string) => void): Promise<Keys> {
+async function keysOf(gateway: GatewayHost, settings: Settings, report: (message: string) => void): Promise<Keys> {
   try {
-    return await house.keysFor(settings)
+    return await gateway.keysFor(settings)
   } catch (error) {
     if (!(error instanceof KeysRefused)) throw error
     report(error.message)
@@ -215,7 +215,7 @@ async function keysOf(house: HouseHost, settings: Settings, report: (message: st
   }
 }
 
-async function closeProviders(opened: ReadonlyMap<string, OpenProvider>, { log }: HouseHost): Promise<void> {
+async function closeProviders(opened: ReadonlyMap<string, OpenProvider>, { log }: GatewayHost): Promise<void> {
   await Promise.all(
     [...opened.values()].map(({ name, provider }) =>
       closeInTime(

@@ -1,10 +1,10 @@
 import type { Registry } from '../config/registry.ts'
 import type { Ask, Vote } from '../spec/signal.ts'
-import type { HouseHost } from './house-host.ts'
+import type { GatewayHost } from './gateway-host.ts'
 
 /** The votes of signals. Whichever is late, fails or says what is no vote abstains. */
 export async function collectVotes(
-  { log, work }: Pick<HouseHost, 'log' | 'work'>,
+  { log, work }: Pick<GatewayHost, 'log' | 'work'>,
   registry: Registry,
   names: readonly string[],
   ask: Ask,

@@ -7,7 +7,7 @@ export type Bag = { -readonly [K in SlotName]?: Slots[K] }
 export type Put = (into: Bag, from: Bag) => boolean
 
 /**
- * How the house's own slots are copied. A function for each, because this is done some twenty times per request: V8 finds a
+ * How the gateway's own slots are copied. A function for each, because this is done some twenty times per request: V8 finds a
  * property by a fixed name without a search, and by a name that changes with one.
  */
 const own: { readonly [K in SlotName]?: Put } = {
@@ -21,7 +21,7 @@ const own: { readonly [K in SlotName]?: Put } = {
   upstream: (into, { upstream }) => upstream !== undefined && Boolean((into.upstream = upstream)),
   answer: (into, { answer }) => answer !== undefined && Boolean((into.answer = answer)),
   reply: (into, { reply }) => reply !== undefined && Boolean((into.reply = reply)),
-  meter: (into, { meter }) => meter !== undefined && Boolean((into.meter = meter)),
+  measurement: (into, { measurement }) => measurement !== undefined && Boolean((into.measurement = measurement)),
   outcome: (into, { outcome }) => outcome !== undefined && Boolean((into.outcome = outcome)),
   bill: (into, { bill }) => bill !== undefined && Boolean((into.bill = bill)),
 }

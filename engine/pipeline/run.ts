@@ -50,7 +50,7 @@ export interface CompiledPipeline {
   readonly access: Step
   readonly finally: readonly Step[]
   readonly log: Logger
-  /** `text` without any secret the house knows of. */
+  /** `text` without any secret the gateway knows of. */
   readonly scrub: (text: string) => string
 }
 

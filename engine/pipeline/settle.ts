@@ -15,7 +15,7 @@ export interface Settler {
   /** It settles with what `finally` gives. */
   readonly afterFinally: boolean
   readonly log: Logger
-  /** `text` without any secret the house knows of. */
+  /** `text` without any secret the gateway knows of. */
   readonly scrub: (text: string) => string
 }
 

@@ -1,12 +1,12 @@
 import type { ModelRecord } from './catalog.ts'
-import type { ErrorDialect, ErrorReader, ErrorWriter, Failure } from './error.ts'
+import type { ErrorDialect, ErrorParser, ErrorPrinter, Failure } from './error.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { EventOf, Operation, ReplyOf, RequestOf } from './operation.ts'
 import type { Part } from './part.ts'
 import type { Offer } from './provider.ts'
 import type { Relaying } from './relaying.ts'
 import type { Frame } from './source.ts'
-import type { Asked, EventReader, EventWriter, PrintTarget, Printed, Restore } from './translation.ts'
+import type { Asked, EventParser, EventPrinter, PrintTarget, Printed, Restore } from './translation.ts'
 
 /** What is wrong with a body: the place, such as `questions[2].name`, and what is the matter there. */
 export interface Flaw {
@@ -29,11 +29,11 @@ export interface SocketDialect {
   /** What the request says in their place, given their values. Throws for a message that stands for no request. */
   request(fields: JsonObject): JsonObject
   /** Writes the answer to one message, given the same values, as far as they could be read. */
-  writer(fields: JsonObject): SocketWriter
+  writer(fields: JsonObject): SocketPrinter
 }
 
 /** Writes one answer as messages: JSON text each; undefined where nothing is to be said. */
-export interface SocketWriter {
+export interface SocketPrinter {
   /** An event of a stream. */
   event(frame: Frame): string | undefined
   /** A whole answer, or an error in the shape of the protocol; `headers` are those it would have over HTTP. */
@@ -73,7 +73,7 @@ export interface ClientCodec<O extends Operation = Operation> extends Protocol<O
   instruct?(body: JsonObject, text: string, at: 'before' | 'after'): JsonObject
   /** Reads what the gateway needs of any valid body. */
   head(body: JsonObject): Head
-  readonly error: ErrorWriter
+  readonly error: ErrorPrinter
   /** What tells the client of a stream that it goes on though nothing has come for long; absent: a comment does. */
   readonly keepalive?: Frame
   /** How it speaks over a WebSocket; a protocol without it takes and sends the JSON of its bodies and events. */
@@ -92,7 +92,7 @@ export interface ClientCodec<O extends Operation = Operation> extends Protocol<O
     print(reply: ReplyOf<O>, asked: Asked): Printed<JsonObject>
   }
   readonly events?: {
-    writer(asked: Asked): EventWriter<EventOf<O>>
+    writer(asked: Asked): EventPrinter<EventOf<O>>
   }
 }
 
@@ -106,7 +106,7 @@ export interface UpstreamCodec<O extends Operation = Operation> extends Protocol
   readonly answers?: 'json' | 'text' | 'bytes'
   /** What offers may say of their upstreams, by name: a JSON Schema with description and default of each. */
   readonly traits?: Readonly<Record<string, JsonObject>>
-  readonly error: ErrorReader
+  readonly error: ErrorParser
   /** The failure that a stream's frame announces, if it does: seen on the first frame, a retry is still possible. */
   failed?(frame: Frame): Failure | undefined
   readonly request?: {
@@ -126,7 +126,7 @@ export interface UpstreamCodec<O extends Operation = Operation> extends Protocol
     parse(body: Json, restore?: Restore, offer?: Offer): ReplyOf<O>
   }
   readonly events?: {
-    reader(restore?: Restore, offer?: Offer): EventReader<EventOf<O>>
+    reader(restore?: Restore, offer?: Offer): EventParser<EventOf<O>>
   }
 }
 

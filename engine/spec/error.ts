@@ -210,13 +210,13 @@ function scrubbedMistake({ param, code, message }: Mistake, word: (text: string)
 }
 
 /** How one protocol reads the errors of upstreams. */
-export interface ErrorReader {
+export interface ErrorParser {
   /** An upstream's error body (parsed JSON, or undefined when it was none) as a failure. */
   parse(status: number, body: Json | undefined): Failure
 }
 
 /** How one protocol writes errors for clients. */
-export interface ErrorWriter {
+export interface ErrorPrinter {
   /** The status a client of this protocol expects, where it is another than the failure's own. */
   status?(failure: Failure): number | undefined
   /** The body a client of this protocol expects. `asked`: the body of its request, where one was read. */
@@ -224,4 +224,4 @@ export interface ErrorWriter {
 }
 
 /** Both. */
-export interface ErrorDialect extends ErrorReader, ErrorWriter {}
+export interface ErrorDialect extends ErrorParser, ErrorPrinter {}

@@ -20,10 +20,10 @@ export type ServiceName = keyof Services
 /** The views of some services, all of the same configuration. */
 export type Views<U extends ServiceName> = { readonly [N in U]: Services[N] }
 
-/** What the house offers to a service while it is opened: nothing of a configuration, which it outlives. */
+/** What the gateway offers to a service while it is opened: nothing of a configuration, which it outlives. */
 export interface ServiceHost extends Pick<
   Host,
-  'log' | 'scrub' | 'inHand' | 'keyValue' | 'jobs' | 'seal' | 'unseal' | 'work' | 'warm' | 'version'
+  'log' | 'scrub' | 'byteBudget' | 'keyValue' | 'jobs' | 'seal' | 'unseal' | 'work' | 'warm' | 'version'
 > {
   /** The configured database. The query builder is loaded with the first use of it: it is large. */
   readonly database: TableQueries

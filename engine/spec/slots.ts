@@ -26,7 +26,7 @@ export interface Slots {
   upstream: Upstream
   answer: UpstreamAnswer
   reply: Reply
-  meter: Meter
+  measurement: Measurement
   outcome: Outcome
   bill: Bill
 }
@@ -235,7 +235,7 @@ export type ReplyBody =
   | { readonly kind: 'none' }
 
 /** Tells, once the answer has left, what it turned out to be. Its losses are those of the answer alone. */
-export interface Meter {
+export interface Measurement {
   read(): Metered & { readonly complete: boolean; readonly failure?: Failure; readonly losses: readonly Loss[] }
   /** What the client's protocol does not show of the answer, once its last event was written. */
   unshown?(): Unshown | undefined

@@ -47,7 +47,7 @@ export interface Timing {
   readonly milliseconds: number
 }
 
-/** What the house offers to stages and providers. */
+/** What the gateway offers to stages and providers. */
 export interface Host {
   readonly log: Logger
   /** The pipeline being built: its name and the protocol its clients speak. */
@@ -65,10 +65,10 @@ export interface Host {
   upstreamCodec(protocol: string): AnyUpstreamCodec
   /** The path of the first route of each pipeline that speaks a protocol; the others are aliases of it. */
   routes?(protocol: string): readonly string[]
-  /** `text` without any secret the house knows of. */
+  /** `text` without any secret the gateway knows of. */
   readonly scrub: (text: string) => string
   /** The bytes that all exchanges have in hand. */
-  readonly inHand: ByteBudget
+  readonly byteBudget: ByteBudget
   /** Values that outlive an exchange. */
   readonly keyValue: KeyValue
   /** Exchanges that go on without a client; undefined without a shared key-value store. */

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
 import type BetterSqlite from 'better-sqlite3'
 import type * as kysely from 'kysely'
-import { openFile, placeOf } from './place.ts'
+import { openFile, locationOf } from './location.ts'
 import type { EngineTables } from './tables.ts'
 
-export * from './place.ts'
+export * from './location.ts'
 
 /** An open database. */
 export interface Database {
@@ -147,7 +147,7 @@ export async function withoutLimit<T>(database: Database, use: (database: Databa
 
 /** Opens a database that was made ready before, without looking at its schema. */
 export async function connect(url: string, options: { busy: number; connections: number }): Promise<Database> {
-  const place = placeOf(url)
+  const place = locationOf(url)
   if (place.dialect === 'postgres') return fromPool(url, options.connections)
   return fromFile(url, openFile(place.path, options.busy, place.maxPages))
 }

@@ -2,8 +2,8 @@ import { constants } from 'node:fs'
 import { access, mkdir, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import BetterSqlite from 'better-sqlite3'
-import { StartError, codeOf, fromFile, fromPool, openFile, placeOf, withoutLimit } from './connect.ts'
-import type { Database, Place } from './connect.ts'
+import { StartError, codeOf, fromFile, fromPool, openFile, locationOf, withoutLimit } from './connect.ts'
+import type { Database, Location } from './connect.ts'
 import { migrateToLatest, schemaState } from './migrate.ts'
 
 export { type Database, StartError } from './connect.ts'
@@ -20,11 +20,11 @@ const BUSY_AT_START = 5_000
  * cannot be written or the server cannot be reached; such a file stays as it was.
  */
 export async function openDatabase(url: string): Promise<Database> {
-  const place = placeOf(url)
+  const place = locationOf(url)
   return place.dialect === 'sqlite' ? openSqlite(url, place) : openPostgres(url, place)
 }
 
-async function openSqlite(url: string, place: Extract<Place, { dialect: 'sqlite' }>): Promise<Database> {
+async function openSqlite(url: string, place: Extract<Location, { dialect: 'sqlite' }>): Promise<Database> {
   const path = resolve(place.path)
   await makeFolder(dirname(path))
   try {
@@ -82,7 +82,7 @@ async function migrateFile(file: BetterSqlite.Database, database: Database): Pro
   }
 }
 
-async function openPostgres(url: string, { where }: Extract<Place, { dialect: 'postgres' }>): Promise<Database> {
+async function openPostgres(url: string, { where }: Extract<Location, { dialect: 'postgres' }>): Promise<Database> {
   const database = await fromPool(url, 4)
   try {
     const state = await schemaState(database)

@@ -5,7 +5,7 @@ import { bufferOf } from '../stream/buffer-of.ts'
 import type { Database } from './connect.ts'
 import { storeUnavailable } from './key-value.ts'
 import type { OpenKeyValue } from './key-value.ts'
-import { codeOf } from './place.ts'
+import { codeOf } from './location.ts'
 
 /** Milliseconds after which a database that does not answer counts as out of reach. */
 const DEADLINE = 5_000

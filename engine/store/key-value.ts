@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { GatewayError } from '../spec/error.ts'
 import type { KeyValue } from '../spec/key-value.ts'
 import type { Database } from './connect.ts'
-import { codeOf } from './place.ts'
+import { codeOf } from './location.ts'
 
 /** A key-value store that is open. */
 export interface OpenKeyValue extends KeyValue {

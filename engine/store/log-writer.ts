@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { setTimeout as wait } from 'node:timers/promises'
-import { codeOf, openFile, placeOf } from './place.ts'
+import { codeOf, openFile, locationOf } from './location.ts'
 import { readLine } from './row-lines.ts'
 import type { Columns, Stored } from './row-lines.ts'
 
@@ -90,7 +90,7 @@ interface Target {
 }
 
 async function openTarget(url: string): Promise<Target> {
-  const place = placeOf(url)
+  const place = locationOf(url)
   return place.dialect === 'sqlite' ? openSqlite(place.path, place.maxPages) : openPostgres(url)
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { ServiceMigration, TableQueries } from '../spec/database.ts'
 import { withoutLimit } from './connect.ts'
 import type { Database } from './connect.ts'
-import { codeOf } from './place.ts'
+import { codeOf } from './location.ts'
 import type { EngineTables } from './tables.ts'
 
 /** What has tables of its own. */

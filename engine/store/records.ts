@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely'
 import { parsedObject } from '../json/parse.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { Database } from './connect.ts'
-import { codeOf } from './place.ts'
+import { codeOf } from './location.ts'
 import type { Sealing } from './sealing.ts'
 import type { EngineTables, RecordsTable } from './tables.ts'
 

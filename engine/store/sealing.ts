@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Logger } from 'pino'
-import { StartError, codeOf } from './place.ts'
+import { StartError, codeOf } from './location.ts'
 
 /** Seals what leaves the gateway and is to come back: nobody else can read it, change it or make it. */
 export interface Sealing {

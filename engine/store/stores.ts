@@ -10,7 +10,7 @@ import { openKeyValue } from './key-value.ts'
 import type { OpenKeyValue } from './key-value.ts'
 import { ApiKeys } from './keys.ts'
 import { RecordStore } from './records.ts'
-import { placeOf } from './place.ts'
+import { locationOf } from './location.ts'
 import type { Secrets } from './redaction.ts'
 import { Rows } from './rows.ts'
 import { openSealing } from './sealing.ts'
@@ -87,7 +87,7 @@ function sealingOf(
   { root, environment, log, secrets }: StoreOptions,
 ): Sealing {
   const given = environment['SLUICE_SECRET'] || undefined
-  if (given === undefined && (shared || placeOf(database.url).dialect !== 'sqlite'))
+  if (given === undefined && (shared || locationOf(database.url).dialect !== 'sqlite'))
     log.warn('SLUICE_SECRET is not set: gateways on other machines cannot open what this one seals')
   return openSealing({
     given,
@@ -131,6 +131,6 @@ export function changedForGood(before: Settings, after: Settings): Path[] {
 
 /** Where the gateway keeps files of its own: beside the SQLite file; where the database is no file, in `data`. */
 export function dataFolder(url: string, root = '.'): string {
-  const place = placeOf(url)
+  const place = locationOf(url)
   return place.dialect === 'sqlite' ? dirname(resolve(place.path)) : resolve(root, 'data')
 }

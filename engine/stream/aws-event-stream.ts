@@ -2,8 +2,8 @@ import { crc32 } from 'node:zlib'
 import { GatewayError } from '../spec/error.ts'
 import type { Frame } from '../spec/source.ts'
 import { bufferOf } from './buffer-of.ts'
-import { ampleRoom, eventTooLarge, tooMuchInHand } from './in-hand.ts'
-import type { EventRoom } from './in-hand.ts'
+import { ampleRoom, eventTooLarge, byteBudgetSpent } from './byte-budget.ts'
+import type { EventRoom } from './byte-budget.ts'
 import { encodeFrame } from './sse.ts'
 import type { Transform } from './through.ts'
 
@@ -52,7 +52,7 @@ export class AwsEventStream implements Transform {
   }
 
   #hold(piece: Uint8Array): void {
-    if (this.#room.hold?.resize(this.#size) === false) throw tooMuchInHand()
+    if (this.#room.hold?.resize(this.#size) === false) throw byteBudgetSpent()
     if (piece.length > 0) this.#held.push(piece)
   }
 }

@@ -1,8 +1,8 @@
 import { GatewayError } from '../spec/error.ts'
 import type { Flow, Source } from '../spec/source.ts'
 import { joinedBytes } from './buffer-of.ts'
-import { tooMuchInHand } from './in-hand.ts'
-import type { Hold } from './in-hand.ts'
+import { byteBudgetSpent } from './byte-budget.ts'
+import type { Hold } from './byte-budget.ts'
 
 /**
  * All bytes of a source. What they take from `hold` stays taken; it is released when they are refused.
@@ -21,7 +21,8 @@ export function collect(source: Source, limit: number, hold?: Hold): Promise<Buf
     const flow: Flow = source.open({
       data(chunk) {
         size += chunk.length
-        const error = size > limit ? tooLarge(limit) : hold?.take(chunk.length) === false ? tooMuchInHand() : undefined
+        const error =
+          size > limit ? tooLarge(limit) : hold?.take(chunk.length) === false ? byteBudgetSpent() : undefined
         if (!error) {
           parts.push(chunk)
           return

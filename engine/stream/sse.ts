@@ -1,6 +1,6 @@
 import type { Frame } from '../spec/source.ts'
-import { eventTooLarge, tooMuchInHand, ampleRoom } from './in-hand.ts'
-import type { EventRoom } from './in-hand.ts'
+import { eventTooLarge, byteBudgetSpent, ampleRoom } from './byte-budget.ts'
+import type { EventRoom } from './byte-budget.ts'
 import { bufferOf } from './buffer-of.ts'
 
 const byteOrderMark = 0xfeff
@@ -98,7 +98,7 @@ export class FrameDecoder {
   #keep(size: number): void {
     const { limit, hold } = this.#room
     if (size > limit) throw eventTooLarge(this.#room)
-    if (hold?.resize(size) === false) throw tooMuchInHand()
+    if (hold?.resize(size) === false) throw byteBudgetSpent()
   }
 
   #field(line: string): void {

@@ -1,5 +1,5 @@
-import { ampleRoom } from './in-hand.ts'
-import type { EventRoom } from './in-hand.ts'
+import { ampleRoom } from './byte-budget.ts'
+import type { EventRoom } from './byte-budget.ts'
 
 /** Two ends of lines, one after the other, whichever of the three they are. */
 const emptyLines = ['\n\n', '\n\r', '\r\r'] as const

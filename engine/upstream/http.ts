@@ -6,7 +6,7 @@ import type { Body, Flow } from '../spec/source.ts'
 import type { Host, Scope } from '../spec/stage.ts'
 import { giveBack, isLent } from '../stream/lent.ts'
 import { Pool, buildConnector } from './client.ts'
-import { Exchange } from './exchange.ts'
+import { UpstreamRequest } from './request.ts'
 import { withoutContinue } from './interim.ts'
 import type { Timeouts } from './limits.ts'
 
@@ -81,7 +81,7 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'cata
   ) =>
     new Promise<Answer>((resolve, reject) => {
       const name = sending.publicName ?? sending.model
-      const exchange = new Exchange(name, within(sending.timeouts), sending.scope, { resolve, reject })
+      const exchange = new UpstreamRequest(name, within(sending.timeouts), sending.scope, { resolve, reject })
       if (exchange.over) return
       const body = sending.body && (sending.body.bytes ?? streamed(sending.body, () => exchange.sent()))
       // Without it the length of a stream would not be told.

@@ -2,9 +2,9 @@
 // upstream, and prints what passed.
 //   npm run clients [-- --only codex] [-- --verbose]
 // The first run installs the clients into a temporary folder. Besides that, everything stays on this machine.
-import type { RequestsTable } from '../../plugins/records/requests/table.ts'
+import type { RequestsTable } from '../../plugins/request-log/requests/table.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import { installClients } from './install.ts'
 import { greeting, scriptedModel, seen, wantsShell } from './model.ts'
@@ -46,7 +46,7 @@ console.table(rows)
 process.exitCode = rows.every(({ text, shell }) => text === 'passed' && shell === 'passed') ? 0 : 1
 
 /** One prompt, one client: what became of it. */
-async function round(client: string, gateway: Gateway, prompt: string, expected: string): Promise<string> {
+async function round(client: string, gateway: RunningGateway, prompt: string, expected: string): Promise<string> {
   const before = (await gateway.rows()).length
   const ran = await clients[client]?.(prompt, 'scripted', gateway)
   const requests = (await gateway.rows()).slice(before)

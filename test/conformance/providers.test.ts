@@ -3,7 +3,7 @@ import { Rig } from '../../engine/conformance/rig.ts'
 import { subjectOf } from '../../engine/conformance/subject.ts'
 import { checksFor } from '../../engine/conformance/suite.ts'
 import type { JsonObject } from '../../engine/index.ts'
-import { configuration } from '../house/registry.ts'
+import { configuration } from '../rules/registry.ts'
 
 /** Ways to set a type up beside its defaults. */
 const variants: Readonly<Record<string, readonly JsonObject[]>> = { messages: [{ auth: 'bearer' }] }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { JsonObject, PrintTarget } from '../../engine/index.ts'
-import { target } from '../plugins/protocols/responses/exchange.ts'
+import { target } from '../plugins/responses/exchange.ts'
 import { upstreams } from './upstreams.ts'
 
 /** A request of each protocol that names a file by its id. */

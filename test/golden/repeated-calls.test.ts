@@ -7,7 +7,7 @@ import { upstreams } from './upstreams.ts'
 import type { Generating } from './upstreams.ts'
 import chat from '../../plugins/protocols/chat/codec.ts'
 import messages from '../../plugins/protocols/messages/codec.ts'
-import responses from '../../plugins/protocols/responses/codec.ts'
+import responses from '../../plugins/responses/codec.ts'
 
 /** A call of a turn: its number in the conversation, its id, and whether anybody answered it. */
 interface Call {

@@ -1,5 +1,5 @@
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { copyPipelines } from '../support/pipelines.ts'
 import type { Pipelines } from '../support/pipelines.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
@@ -19,7 +19,7 @@ export interface Answered {
 /** A gateway and its upstream, for the tests of one `describe`. */
 export class Session {
   upstream!: ScriptedUpstream
-  gateway!: Gateway
+  gateway!: RunningGateway
   #pipelines!: Pipelines
 
   /** Opens both before the tests of the calling `describe`, and closes them after. */

@@ -5,7 +5,7 @@ import { FrameDecoder, encodeFrame, fold } from '../../engine/kit.ts'
 import type { AnyCodec, Frame, GenerateEvent, GenerateReply, Json } from '../../engine/index.ts'
 import chat from '../../plugins/protocols/chat/codec.ts'
 import messages from '../../plugins/protocols/messages/codec.ts'
-import responses from '../../plugins/protocols/responses/codec.ts'
+import responses from '../../plugins/responses/codec.ts'
 import { json, text } from './files.ts'
 
 const codecs: ReadonlyMap<string, AnyCodec> = new Map(

@@ -1,7 +1,7 @@
 import type { Codec, Traits } from '../../engine/index.ts'
 import chat from '../../plugins/protocols/chat/codec.ts'
 import messages from '../../plugins/protocols/messages/codec.ts'
-import responses from '../../plugins/protocols/responses/codec.ts'
+import responses from '../../plugins/responses/codec.ts'
 
 /** A codec with every form of its operation. */
 export type Generating = Codec<'generate'> & Required<Pick<Codec<'generate'>, 'request' | 'reply' | 'events'>>

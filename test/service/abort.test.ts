@@ -1,15 +1,15 @@
 import { expect } from 'chai'
-import type { RequestsTable } from '../../plugins/records/requests/table.ts'
+import type { RequestsTable } from '../../plugins/request-log/requests/table.ts'
 import { anthropic, openai } from '../support/clients.ts'
 import { startGeneration } from '../support/generation.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import type { Generation } from '../support/generation.ts'
 import type { Script } from '../support/upstream.ts'
 import { chatFrames, messagesFrames, responsesFrames } from './streams.ts'
 
 /** What a client may ask, and the provider that its model is at. */
 const clients = {
-  openai: (gateway: Gateway, model: string, signal: AbortSignal) => ({
+  openai: (gateway: RunningGateway, model: string, signal: AbortSignal) => ({
     whole: () =>
       openai(gateway).chat.completions.create({ model, messages: [{ role: 'user', content: 'hello' }] }, { signal }),
     streamed: () =>
@@ -18,7 +18,7 @@ const clients = {
         { signal },
       ),
   }),
-  anthropic: (gateway: Gateway, model: string, signal: AbortSignal) => ({
+  anthropic: (gateway: RunningGateway, model: string, signal: AbortSignal) => ({
     whole: () =>
       anthropic(gateway).messages.create(
         { model, max_tokens: 99, messages: [{ role: 'user', content: 'hello' }] },

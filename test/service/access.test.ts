@@ -4,12 +4,12 @@ import OpenAI from 'openai'
 import { ApiKeys } from '../../engine/store/keys.ts'
 import { anthropic, openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 
 const text = (name: string) => `sk-${name}-0123456789abcdef0123456789abcdef`
 
 describe('who may use what', () => {
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     gateway = await startGateway({
       providers: [{ name: 'echo', type: 'echo' }],
@@ -60,15 +60,15 @@ describe('who may use what', () => {
   })
 
   it('a key made while the gateway runs is known at once', async () => {
-    const made = await gateway.house.keys.createKey({ name: 'made', models: ['large'] })
+    const made = await gateway.engine.keys.createKey({ name: 'made', models: ['large'] })
     expect(await status({ 'x-api-key': made.text }, 'large')).to.equal(200)
     expect(await status({ 'x-api-key': made.text }, 'small')).to.equal(403)
   })
 
   it('a key that another process made is taken at its first request', async () => {
-    const { text: made } = await new ApiKeys(gateway.house.database).createKey({ name: 'elsewhere' })
+    const { text: made } = await new ApiKeys(gateway.engine.database).createKey({ name: 'elsewhere' })
     expect(await status({ authorization: `Bearer ${made}` })).to.equal(200)
-    const { text: another } = await new ApiKeys(gateway.house.database).createKey({ name: 'another' })
+    const { text: another } = await new ApiKeys(gateway.engine.database).createKey({ name: 'another' })
     expect(await status({ 'x-api-key': another })).to.equal(200)
   })
 

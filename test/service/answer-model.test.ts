@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 
@@ -19,8 +19,8 @@ const members = /"model": ?"([^"]*)"/g
 
 describe('the model that answers name', () => {
   let upstream: ScriptedUpstream
-  let plain: Gateway
-  let naming: Gateway
+  let plain: RunningGateway
+  let naming: RunningGateway
   before(async () => {
     upstream = await scriptedUpstream()
     const base_url = upstream.url
@@ -54,7 +54,7 @@ describe('the model that answers name', () => {
       'utf8',
     )
 
-  async function ask(gateway: Gateway, client: Client, model: Client, stream: boolean): Promise<string> {
+  async function ask(gateway: RunningGateway, client: Client, model: Client, stream: boolean): Promise<string> {
     upstream.answer({
       headers: { 'content-type': stream ? 'text/event-stream' : 'application/json' },
       chunks: [answer(model, stream)],

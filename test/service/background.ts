@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import OpenAI from 'openai'
 import type { Response as Answer } from 'openai/resources/responses/responses'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway, GatewaySettings } from '../support/gateway.ts'
+import type { RunningGateway, GatewaySettings } from '../support/gateway.ts'
 import type { Script, ScriptedUpstream } from '../support/upstream.ts'
 
 /** The kinds of upstream that can answer a response, each the name of a model, too. */
@@ -14,7 +14,7 @@ export function startBackground(
   upstream: ScriptedUpstream,
   url: string | undefined,
   more: Partial<GatewaySettings> = {},
-): Promise<Gateway> {
+): Promise<RunningGateway> {
   return startGateway({
     ...servedBy(upstream),
     ...(url === undefined ? {} : { key_value: { url } }),
@@ -87,7 +87,7 @@ const bodies: Readonly<Record<Kind, (words: string, cut: boolean) => NonNullable
 }
 
 /** The official client. It tries again as it does by default. */
-export function client({ url, key }: Pick<Gateway, 'url' | 'key'>): OpenAI {
+export function client({ url, key }: Pick<RunningGateway, 'url' | 'key'>): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey: key })
 }
 

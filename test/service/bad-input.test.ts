@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 
 const narrow = 'sk-narrow-0123456789abcdef0123456789abcdef'
 const mib = 1024 * 1024
@@ -126,7 +126,7 @@ const types: Record<Endpoint['dialect'], Record<number, string>> = {
 }
 
 describe('bad input', () => {
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     gateway = await startGateway({
       providers: [{ name: 'echo', type: 'echo' }],

@@ -5,7 +5,7 @@ import type { Frame } from '../../engine/index.ts'
 import { FrameDecoder } from '../../engine/kit.ts'
 import { anthropic, openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../support/upstream.ts'
 import { arrived, chatAnswer, chatFrames, messagesAnswer, messagesFrames, responsesFrames } from './streams.ts'
@@ -55,7 +55,7 @@ const accidents: Record<string, (protocol: Protocol) => Script> = {
 
 describe('a stream that breaks in the middle', () => {
   let upstream: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     upstream = await scriptedUpstream()
     const at = { base_url: upstream.url, api_key: canary }

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { ConfigurationError } from '../../engine/house.ts'
+import { ConfigurationError } from '../../engine/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 import { chatAnswer, messagesAnswer, responsesAnswer } from './streams.ts'
@@ -34,7 +34,7 @@ finally: [price, { log: { type: ${protocol} } }]
 describe('stages that change requests', () => {
   let upstream: ScriptedUpstream
   let folder: string
-  let gateway: Gateway | undefined
+  let gateway: RunningGateway | undefined
   beforeEach(async () => {
     upstream = await scriptedUpstream()
     folder = await mkdtemp(join(tmpdir(), 'sluice-changed-'))

@@ -1,7 +1,7 @@
 import type { LLMock } from '@copilotkit/aimock'
 import { expect } from 'chai'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { startMock } from '../support/mock.ts'
 import type { Mock } from '../support/mock.ts'
 
@@ -66,7 +66,7 @@ export function teach(mock: LLMock): void {
 
 /** A gateway with a model of every kind, all answered by one mock, and the model `echo`. */
 export interface Conversation {
-  readonly gateway: Gateway
+  readonly gateway: RunningGateway
   readonly mock: Mock
   close(): Promise<void>
 }

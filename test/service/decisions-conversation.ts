@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../engine/index.ts'
-import type { RequestsTable } from '../../plugins/records/requests/table.ts'
+import type { RequestsTable } from '../../plugins/request-log/requests/table.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 
@@ -15,7 +15,7 @@ export const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42m
 
 /** A gateway with an upstream for each type, which answers what it is told. */
 export interface Conversation {
-  readonly gateway: Gateway
+  readonly gateway: RunningGateway
   readonly upstreams: Readonly<Record<Type, ScriptedUpstream>>
   /** How many requests reached any upstream. */
   asked(): number

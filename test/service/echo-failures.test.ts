@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { FrameDecoder } from '../../engine/kit.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 
 /** The code and the type of each scripted status. */
 const failures: readonly (readonly [status: number, code: string, type: string])[] = [
@@ -11,7 +11,7 @@ const failures: readonly (readonly [status: number, code: string, type: string])
 ]
 
 describe('an echo that fails as it is told to', () => {
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     const providers = failures.flatMap(([status]) => [
       { name: `before-${status}`, type: 'echo', fail: { status } },

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { anthropic, openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { copyPipelines } from '../support/pipelines.ts'
 import type { Pipelines } from '../support/pipelines.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
@@ -48,7 +48,7 @@ describe('the next model', () => {
   let first: ScriptedUpstream
   let second: ScriptedUpstream
   let pipelines: Pipelines
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     first = await scriptedUpstream()
     second = await scriptedUpstream()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { copyPipelines } from '../support/pipelines.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
@@ -23,7 +23,7 @@ const chunk = (delta: JsonObject, reason: string | null = null) => ({
 
 describe('what a provider or a client does wrong', () => {
   let upstream: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
 
   before(async () => {
     upstream = await scriptedUpstream()
@@ -111,7 +111,7 @@ export default {
 
 describe('a provider in neutral form that never answers', () => {
   let folder: string
-  let gateway: Gateway
+  let gateway: RunningGateway
   let pipelines: Awaited<ReturnType<typeof copyPipelines>>
 
   before(async () => {

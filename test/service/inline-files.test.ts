@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway, GatewaySettings } from '../support/gateway.ts'
+import type { RunningGateway, GatewaySettings } from '../support/gateway.ts'
 import { copyPipelines } from '../support/pipelines.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
@@ -30,8 +30,8 @@ describe('files given by their address', () => {
   let files: ScriptedUpstream
   let chat: ScriptedUpstream
   let claims: ScriptedUpstream
-  let gateway: Gateway
-  let closed: Gateway
+  let gateway: RunningGateway
+  let closed: RunningGateway
   let settings: GatewaySettings
   let pipelines: Awaited<ReturnType<typeof copyPipelines>>
 

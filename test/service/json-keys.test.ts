@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 import { messagesAnswer } from './streams.ts'
@@ -8,7 +8,7 @@ import { messagesAnswer } from './streams.ts'
 /** Texts stand as they are sent: what is printed by `JSON.stringify` has no escapes that it does not need. */
 describe('keys of JSON', () => {
   let upstream: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     upstream = await scriptedUpstream()
     const at = { base_url: upstream.url, api_key: 'upstream-key' }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
 import { openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 
@@ -22,7 +22,7 @@ const answer = {
 
 describe('a record for many models', () => {
   let upstream: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     upstream = await scriptedUpstream()
     upstream.answer({ body: answer })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import OpenAI, { toFile } from 'openai'
 import { openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../support/upstream.ts'
 import { arrived } from './streams.ts'
@@ -40,7 +40,7 @@ const cases: readonly (readonly [name: string, script: Script, status: number, c
 
 describe('a provider that fails beyond conversations', () => {
   let upstream: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     upstream = await scriptedUpstream()
     gateway = await startGateway({

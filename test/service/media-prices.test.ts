@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { toFile } from 'openai'
 import { openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../support/upstream.ts'
 
@@ -13,7 +13,7 @@ const file = () => toFile(Buffer.from('a recording'), 'call.mp3', { type: 'audio
 
 describe('what is not paid for in tokens', () => {
   let upstream: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     upstream = await scriptedUpstream()
     const model = (name: string, pricing: object) => ({ name, provider: 'vendor', pricing })

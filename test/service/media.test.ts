@@ -3,7 +3,7 @@ import type OpenAI from 'openai'
 import { toFile } from 'openai'
 import { openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { startMock } from '../support/mock.ts'
 import type { Mock } from '../support/mock.ts'
 import { pixel } from './conversation.ts'
@@ -14,7 +14,7 @@ const speech = Buffer.from([0x49, 0x44, 0x33, 0, 255, 13, 10, 0])
 
 describe('the openai client beyond conversations', () => {
   let mock: Mock
-  let gateway: Gateway
+  let gateway: RunningGateway
   let client: OpenAI
   before(async () => {
     mock = await startMock()

@@ -3,7 +3,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { anthropic, openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 
@@ -11,7 +11,7 @@ const narrow = 'sk-narrow-0123456789abcdef0123456789abcdef'
 
 describe('what can be asked of a gateway', () => {
   let upstream: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     upstream = await scriptedUpstream()
     gateway = await startGateway({

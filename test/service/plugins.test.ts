@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ConfigurationError } from '../../engine/house.ts'
+import { ConfigurationError } from '../../engine/gateway.ts'
 import { anthropic, openai } from '../support/clients.ts'
 import { startFolder } from '../support/folder.ts'
 import type { FolderGateway } from '../support/folder.ts'

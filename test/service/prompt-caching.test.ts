@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 
@@ -26,7 +26,7 @@ const messages = [
 
 describe('prompt caching', () => {
   let upstream: ScriptedUpstream
-  const gateways: Gateway[] = []
+  const gateways: RunningGateway[] = []
   before(async () => {
     upstream = await scriptedUpstream()
     upstream.answer({ body: answer })
@@ -36,7 +36,7 @@ describe('prompt caching', () => {
     await upstream.close()
   })
 
-  async function gatewayWith(request_policy: object): Promise<Gateway> {
+  async function gatewayWith(request_policy: object): Promise<RunningGateway> {
     const gateway = await startGateway({
       providers: [{ name: 'vendor', type: 'messages', base_url: upstream.url, api_key: 'key' }],
       models: [{ name: 'm', provider: 'vendor' }],
@@ -46,7 +46,7 @@ describe('prompt caching', () => {
     return gateway
   }
 
-  async function ask(gateway: Gateway, body: object, path = '/v1/chat/completions') {
+  async function ask(gateway: RunningGateway, body: object, path = '/v1/chat/completions') {
     const response = await gateway.post(path, { model: 'm', ...body })
     expect(response.status, await response.text()).to.equal(200)
     const asked = JSON.parse(upstream.requests.at(-1)?.body.toString() ?? '') as JsonObject

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Json } from '../../engine/index.ts'
 import { anthropic, openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 import { chatAnswer, chatFrames, messagesAnswer, messagesFrames, responsesAnswer, responsesFrames } from './streams.ts'
@@ -55,7 +55,7 @@ const cost = 276
 
 describe('the row of a request', () => {
   let upstream: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     upstream = await scriptedUpstream()
     const at = { base_url: upstream.url, api_key: 'upstream-key' }

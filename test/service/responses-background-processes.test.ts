@@ -147,7 +147,7 @@ describe('responses in the background of a process that stops', function () {
     const { id } = await client(stopping).responses.create({ model: 'chat', input: 'Slow.', background: true })
     await upstream.received()
     const other = await startBackground(upstream, service.url)
-    await stopping.house.close(50)
+    await stopping.engine.close(50)
     const failed = await client(other).responses.retrieve(id)
     expect(failed).to.include({ status: 'failed' })
     expect(failed.error).to.include({ code: 'server_error' })

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import type { Json } from '../../engine/index.ts'
 import { openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { copyPipelines } from '../support/pipelines.ts'
 import { redis } from '../support/services.ts'
 import type { Service } from '../support/services.ts'
@@ -15,7 +15,7 @@ import { client, ended, kinds, says, startBackground } from './background.ts'
 describe('responses in the background', function () {
   let service: Service
   let upstream: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async function () {
     service = await redis(this)
     upstream = await scriptedUpstream()
@@ -280,7 +280,7 @@ describe('responses in the background', function () {
     const at = openai(gateway)
     const running = await at.responses.create({ model: 'chat', input: 'Hello?', background: true })
     await upstream.when(() => upstream.requests.at(-1)?.body.includes('Hello?') === true)
-    expect(await gateway.house.live.reload()).to.deep.equal([])
+    expect(await gateway.engine.live.reload()).to.deep.equal([])
     const next = await at.responses.create({ model: 'chat', input: 'Hello again?', background: true })
     answer()
     expect(await ended(at, running.id)).to.include({ output_text: 'Through it all.' })
@@ -289,7 +289,7 @@ describe('responses in the background', function () {
 })
 
 describe('responses in the background that cannot be', () => {
-  const refusal = async (gateway: Gateway, headers: Record<string, string> = {}) => {
+  const refusal = async (gateway: RunningGateway, headers: Record<string, string> = {}) => {
     const response = await fetch(`${gateway.url}/v1/responses`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { openRedisKeyValue } from '../../engine/store/key-value-redis.ts'
-import { readResponse, writeResponse } from '../../plugins/protocols/responses/stored/record.ts'
+import { readResponse, writeResponse } from '../../plugins/responses/stored/record.ts'
 import { openai } from '../support/clients.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { redis } from '../support/services.ts'
 import type { Service } from '../support/services.ts'
 import { until } from '../support/until.ts'
@@ -16,8 +16,8 @@ const other = 'sk-test-ffffffffffffffffffffffffffffffff'
 describe('cancelling a response', function () {
   let service: Service
   let upstream: ScriptedUpstream
-  let owner: Gateway
-  let opened: Gateway[]
+  let owner: RunningGateway
+  let opened: RunningGateway[]
   before(async function () {
     service = await redis(this)
   })
@@ -51,9 +51,9 @@ describe('cancelling a response', function () {
     upstream.answer(says('chat', 'Done.'))
     return ended(openai(owner), (await begin()).id)
   }
-  const cancel = (gateway: Gateway, id: string, key = gateway.key) =>
+  const cancel = (gateway: RunningGateway, id: string, key = gateway.key) =>
     fetch(`${gateway.url}/v1/responses/${id}/cancel`, { method: 'POST', headers: { authorization: `Bearer ${key}` } })
-  const rowWhere = (gateway: Gateway, code: string) => gateway.row(({ error }) => error === code)
+  const rowWhere = (gateway: RunningGateway, code: string) => gateway.row(({ error }) => error === code)
 
   it('stops it from another process, and answers it every time', async () => {
     const { id } = await begun()

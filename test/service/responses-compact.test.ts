@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { ResponseInputItem } from 'openai/resources/responses/responses'
 import { openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../support/upstream.ts'
 
@@ -69,7 +69,7 @@ const asChat = [
 
 describe('compacting a conversation', () => {
   let upstream: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     upstream = await scriptedUpstream()
     gateway = await startGateway({

@@ -6,7 +6,7 @@ import { orderFaults } from '../conformance/responses/order.ts'
 import { flaws } from '../conformance/responses/schemas.ts'
 import { text } from '../golden/files.ts'
 import { openai } from '../support/clients.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { redis } from '../support/services.ts'
 import type { Service } from '../support/services.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
@@ -24,14 +24,14 @@ const question: ResponseInputItem = { role: 'user', content: 'Where?' }
 const asStream = (frames: readonly Heard[]) =>
   frames.map((frame) => `event: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`).join('') + 'data: [DONE]\n\n'
 
-const got = (gateway: Gateway, path: string) =>
+const got = (gateway: RunningGateway, path: string) =>
   fetch(gateway.url + path, { headers: { authorization: `Bearer ${gateway.key}` } })
-const retrieved = async (gateway: Gateway, id: string) => {
+const retrieved = async (gateway: RunningGateway, id: string) => {
   const response = (await (await got(gateway, `/v1/responses/${id}`)).json()) as JsonObject
   expect(response['id']).to.equal(id)
   return response
 }
-const replayed = async (gateway: Gateway, id: string) =>
+const replayed = async (gateway: RunningGateway, id: string) =>
   streamConforms(await (await got(gateway, `/v1/responses/${id}?stream=true`)).text())
 const last = (events: readonly JsonObject[]) => events.at(-1)?.['response'] as JsonObject
 
@@ -108,7 +108,7 @@ describe('what the gateway answers to responses clients conforms', () => {
 describe('what is made in the background conforms', function () {
   let service: Service
   let upstream: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async function () {
     service = await redis(this)
     upstream = await scriptedUpstream()

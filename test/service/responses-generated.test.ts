@@ -4,10 +4,10 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { GatewayError } from '../../engine/index.ts'
 import type { GenerateRequest, Json, JsonObject, ModelRecord, PrintTarget } from '../../engine/index.ts'
-import responses from '../../plugins/protocols/responses/codec.ts'
+import responses from '../../plugins/responses/codec.ts'
 import { upstreams } from '../golden/upstreams.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 
 const count = 10_000
 const continued = 2_000
@@ -211,7 +211,7 @@ function spoiled(texts: readonly string[]): fc.Arbitrary<string> {
 }
 
 describe('generated bodies of responses', () => {
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     gateway = await startGateway()
   })
@@ -338,7 +338,7 @@ const record: ModelRecord = {
 }
 
 function post(
-  { url, key }: Gateway,
+  { url, key }: RunningGateway,
   agent: Agent,
   body: string,
   path = '/v1/responses',

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
 import { conforms } from '../conformance/responses/check.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import { says, servedBy } from './background.ts'
 import { asked } from './stored-upstreams.ts'
@@ -124,7 +124,7 @@ const limits: readonly { name: string; at: readonly JsonObject[]; beyond: readon
 ]
 
 describe('the limits of a responses request', () => {
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     gateway = await startGateway()
   })

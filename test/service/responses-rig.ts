@@ -3,7 +3,7 @@ import type { JsonObject } from '../../engine/index.ts'
 import { text } from '../golden/files.ts'
 import { openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../support/upstream.ts'
 
@@ -23,7 +23,7 @@ export const routes = { native: '/v1/responses', compatible: '/v1/chat/completio
  */
 export class Rig {
   upstream!: ScriptedUpstream
-  gateway!: Gateway
+  gateway!: RunningGateway
   client!: OpenAI
 
   /** Opens all of it before the tests of the calling `describe`, and closes it after. */

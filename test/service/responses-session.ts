@@ -2,7 +2,7 @@ import type { Json } from '../../engine/index.ts'
 import { connect } from '../engine/http/socket-client.ts'
 import type { SocketClient } from '../engine/http/socket-client.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway, GatewaySettings } from '../support/gateway.ts'
+import type { RunningGateway, GatewaySettings } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 import { responsesAnswer } from './streams.ts'
@@ -38,7 +38,7 @@ export interface Session extends SocketClient {
 }
 
 export async function openSession(
-  gateway: Gateway,
+  gateway: RunningGateway,
   headers: Record<string, string> = {},
   path = '/v1/responses',
 ): Promise<Session> {
@@ -59,7 +59,7 @@ export async function openSession(
 
 /** A gateway before one scripted upstream, which is a provider of each of the three kinds. */
 export interface Service {
-  readonly gateway: Gateway
+  readonly gateway: RunningGateway
   readonly upstream: ScriptedUpstream
   close(): Promise<void>
 }

@@ -255,9 +255,9 @@ describe('a turn on a responses socket', () => {
   it('is the last one of a key that is revoked', async () => {
     service = await startService({ limits: { sockets: { recheck: 20 } } })
     const { gateway } = service
-    const { id, text } = await gateway.house.keys.createKey({ name: 'brief' })
+    const { id, text } = await gateway.engine.keys.createKey({ name: 'brief' })
     const session = await openSession(gateway, { authorization: `Bearer ${text}` })
-    const { database, keys } = gateway.house
+    const { database, keys } = gateway.engine
     await database.query.updateTable('api_keys').set({ revoked_at: 1 }).where('id', '=', id).execute()
     await keys.refresh()
     session.create({ model: 'chat', input: 'Hi' })

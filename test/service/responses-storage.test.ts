@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
 import { openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { redis } from '../support/services.ts'
 import type { Service } from '../support/services.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
@@ -16,7 +16,7 @@ for (const place of ['the database', 'the shared store'] as const)
   describe(`what an API key may store in ${place}`, () => {
     let service: Service | undefined
     let upstream: ScriptedUpstream
-    let gateway: Gateway
+    let gateway: RunningGateway
     before(async function () {
       if (place === 'the shared store') service = await redis(this)
       upstream = await scriptedUpstream()

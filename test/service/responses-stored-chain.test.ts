@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway, GatewaySettings } from '../support/gateway.ts'
+import type { RunningGateway, GatewaySettings } from '../support/gateway.ts'
 import { redis } from '../support/services.ts'
 import type { Service } from '../support/services.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
@@ -17,7 +17,7 @@ const stranger = 'sk-stranger-0123456789abcdef0123456789abcdef'
 describe('the conversation of a stored response', () => {
   let upstream: ScriptedUpstream
   let settings: GatewaySettings
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     upstream = await scriptedUpstream()
     settings = {
@@ -484,8 +484,8 @@ describe('the conversation of a stored response', () => {
 
     describe('in a shared store', () => {
       let service: Service
-      let here: Gateway
-      let there: Gateway
+      let here: RunningGateway
+      let there: RunningGateway
       before(async function () {
         service = await redis(this)
         here = await startGateway({ ...settings, key_value: { url: service.url } })

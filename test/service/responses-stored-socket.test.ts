@@ -3,7 +3,7 @@ import type { JsonObject } from '../../engine/index.ts'
 import { connect } from '../engine/http/socket-client.ts'
 import type { SocketClient } from '../engine/http/socket-client.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 import { asked, refused } from './stored-upstreams.ts'
@@ -11,7 +11,7 @@ import { arrived, chatFrames } from './streams.ts'
 
 describe('the conversation on a socket', () => {
   let upstream: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   const open: SocketClient[] = []
   before(async () => {
     upstream = await scriptedUpstream()

@@ -3,7 +3,7 @@ import type OpenAI from 'openai'
 import type { JsonObject } from '../../engine/index.ts'
 import { openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 import { message, nativeAnswer, refused } from './stored-upstreams.ts'
@@ -39,7 +39,7 @@ const everything: readonly JsonObject[] = [
 
 describe('stored responses', () => {
   let upstream: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   let client: OpenAI
   before(async () => {
     upstream = await scriptedUpstream()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { copyPipelines } from '../support/pipelines.ts'
 import type { Pipelines } from '../support/pipelines.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
@@ -31,7 +31,7 @@ describe('a request that a stage has changed', () => {
   let upstream: ScriptedUpstream
   let folder: string
   let pipelines: Pipelines[]
-  let gateways: Gateway[]
+  let gateways: RunningGateway[]
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-hiding-'))
     await writeFile(join(folder, 'hiding.ts'), plugin)
@@ -66,7 +66,7 @@ describe('a request that a stage has changed', () => {
     return gateway
   }
   /** What the client, the upstream and the store have of the turns. */
-  const everything = async (gateway: Gateway, model: string) => {
+  const everything = async (gateway: RunningGateway, model: string) => {
     const before = upstream.requests.length
     const say = (id: string) =>
       model === 'chat' ? chatSaying('Fine.') : { body: nativeAnswer(id, [message(`msg_${id}`, 'Fine.')]) }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { encodeFrame } from '../../engine/kit.ts'
 import type { Json } from '../../engine/index.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { copyPipelines } from '../support/pipelines.ts'
 import type { Pipelines } from '../support/pipelines.ts'
 import { lockedRedis, postgres } from '../support/services.ts'
@@ -136,7 +136,7 @@ describe('secrets', function () {
   this.timeout(300_000)
   let upstream: ScriptedUpstream
   let pipelines: Pipelines
-  let gateway: Gateway
+  let gateway: RunningGateway
   let made: string
 
   before(async function () {
@@ -178,7 +178,7 @@ describe('secrets', function () {
         { name: 'decider', provider: 'decider', supports_mapeval: true },
       ],
     })
-    made = (await gateway.house.keys.createKey({ name: 'made' })).text
+    made = (await gateway.engine.keys.createKey({ name: 'made' })).text
   })
 
   after(async () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { isObject } from '../../engine/kit.ts'
 import type { Json } from '../../engine/index.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 import { chatAnswer, chatFrames, messagesAnswer, messagesFrames, responsesAnswer, responsesFrames } from './streams.ts'
@@ -161,7 +161,7 @@ function mutated(body: Json): fc.Arbitrary<Json> {
 
 describe('strange bodies', () => {
   let upstream: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     upstream = await scriptedUpstream()
     const at = { base_url: upstream.url, api_key: 'upstream-key' }

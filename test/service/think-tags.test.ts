@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { anthropic } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 import { chatAnswer, chatFrames } from './streams.ts'
@@ -10,7 +10,7 @@ const asking = { model: 'tagged', max_tokens: 99, messages: [{ role: 'user' as c
 
 describe('a provider that writes its reasoning between tags', () => {
   let upstream: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     upstream = await scriptedUpstream()
     const at = { type: 'compatible', base_url: upstream.url }

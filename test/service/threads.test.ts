@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 import { messagesAnswer } from './streams.ts'
@@ -14,7 +14,7 @@ const body = {
 
 describe('a conversation that a messages provider is to hold', () => {
   let upstream: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     upstream = await scriptedUpstream()
     const at = { type: 'messages', base_url: upstream.url, api_key: 'upstream-key' }

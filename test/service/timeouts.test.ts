@@ -3,9 +3,9 @@ import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BytesBody } from '../../engine/kit.ts'
 import type { Call, Host } from '../../engine/index.ts'
-import call from '../../plugins/protocols/stages/call.ts'
+import call from '../../plugins/translation/call.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway, GatewaySettings } from '../support/gateway.ts'
+import type { RunningGateway, GatewaySettings } from '../support/gateway.ts'
 import { copyPipelines } from '../support/pipelines.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
@@ -20,7 +20,7 @@ describe('how long a provider may take', () => {
     upstream = await scriptedUpstream()
   })
   after(() => upstream.close())
-  let gateway: Gateway | undefined
+  let gateway: RunningGateway | undefined
   afterEach(() => gateway?.close())
 
   const start = async (settings: GatewaySettings) => {
@@ -34,14 +34,15 @@ describe('how long a provider may take', () => {
       models: ['usual', 'slow', 'hasty'].map((name) => ({ name, provider: name })),
       ...settings,
     })
-    return async (model: string) => (await (gateway as Gateway).post('/v1/chat/completions', asking(model))).status
+    return async (model: string) =>
+      (await (gateway as RunningGateway).post('/v1/chat/completions', asking(model))).status
   }
   const late = () => upstream.answer({ body: chatAnswer, delay: 300 })
   const never = () => upstream.answer({ silent: true })
 
   it('is 10 minutes for a beginning and for silence, and an hour in all, and no shipped pipeline says otherwise', async () => {
     await start({})
-    const { timeouts } = (gateway as Gateway).house.live.current.catalog.settings.resilience
+    const { timeouts } = (gateway as RunningGateway).engine.live.current.catalog.settings.resilience
     expect(timeouts).to.deep.equal({ connect: '10s', first_byte: '10m', idle: '10m', total: '1h' })
     for (const name of await readdir(join(root, 'pipelines')))
       expect(await readFile(join(root, 'pipelines', name), 'utf8'), name).to.not.match(/first_byte|idle:|total:/)

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { expect } from 'chai'
 import type { Told, ToldCall } from '../../engine/index.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { redis } from '../support/services.ts'
 import type { Service } from '../support/services.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
@@ -18,7 +18,7 @@ const messages = [{ role: 'user', content: 'Hello' }]
 describe('a trace context', function () {
   let service: Service
   let upstream: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async function () {
     service = await redis(this)
     upstream = await scriptedUpstream()

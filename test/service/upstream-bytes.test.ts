@@ -2,12 +2,12 @@ import { expect } from 'chai'
 import { encodeFrame } from '../../engine/kit.ts'
 import { openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway, GatewaySettings } from '../support/gateway.ts'
+import type { RunningGateway, GatewaySettings } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../support/upstream.ts'
 import { chatAnswer, chatFrames } from './streams.ts'
 
-const inHand = 1024 * 1024
+const byteBudget = 1024 * 1024
 const piece = 'x'.repeat(64 * 1024)
 
 function* endless(beginning: string) {
@@ -22,7 +22,7 @@ const chat = (model: string, stream: boolean) => ({ model, stream, messages: [{ 
 describe('what upstreams send without an end', function () {
   this.timeout(60_000)
   let upstream: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   beforeEach(async () => (upstream = await scriptedUpstream()))
   afterEach(async () => {
     await gateway.close()
@@ -46,7 +46,7 @@ describe('what upstreams send without an end', function () {
   const answerOf = (bytes: number): Script => ({ body: { ...chatAnswer, padding: 'x'.repeat(bytes) } })
 
   it('takes no more than the bytes in hand when it is a whole answer, of all requests together', async () => {
-    await start({ limits: { bodies: inHand } })
+    await start({ limits: { bodies: byteBudget } })
     upstream.answer(() => ({ headers: json, chunks: endless('{"a":"') }))
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => gateway.post('/v1/chat/completions', chat('near', false))),
@@ -60,10 +60,10 @@ describe('what upstreams send without an end', function () {
     expect((await gateway.post('/v1/chat/completions', chat('near', false))).status).to.equal(502)
     await upstream.closed()
     // All of it was given back, for answers that were refused and for one that was sent.
-    upstream.answer(answerOf(inHand - 10_000))
+    upstream.answer(answerOf(byteBudget - 10_000))
     for (let round = 0; round < 3; round++) {
       const answer = await gateway.post('/v1/chat/completions', chat('near', false))
-      expect([answer.status, (await answer.text()).length > inHand - 10_000]).to.deep.equal([200, true])
+      expect([answer.status, (await answer.text()).length > byteBudget - 10_000]).to.deep.equal([200, true])
     }
   })
 
@@ -71,28 +71,28 @@ describe('what upstreams send without an end', function () {
     const more = { fallbacks: ['other'] }
     const provider = { name: 'near', type: 'native', base_url: upstream.url, api_key: 'upstream-key' }
     await start({
-      limits: { bodies: inHand },
+      limits: { bodies: byteBudget },
       providers: [provider],
       models: [
         { name: 'near', provider: 'near', ...more },
         { name: 'other', provider: 'near' },
       ],
     })
-    upstream.answer({ headers: json, chunks: ['x'.repeat(inHand - 10_000)] }, answerOf(inHand - 10_000))
+    upstream.answer({ headers: json, chunks: ['x'.repeat(byteBudget - 10_000)] }, answerOf(byteBudget - 10_000))
     expect((await gateway.post('/v1/chat/completions', chat('near', false))).status).to.equal(200)
   })
 
   it('leaves room for a little answer beside the large one of somebody else', async () => {
-    await start({ limits: { bodies: inHand } })
+    await start({ limits: { bodies: byteBudget } })
     async function* slow() {
-      yield `{"a":"${'x'.repeat(inHand - 1000)}`
+      yield `{"a":"${'x'.repeat(byteBudget - 1000)}`
       await gate.promise
       yield '"}'
     }
     const gate = Promise.withResolvers<void>()
     upstream.answer({ headers: json, chunks: slow() }, { body: chatAnswer })
     const large = gateway.post('/v1/chat/completions', chat('near', false))
-    await upstream.when(() => upstream.requests.some(({ sent }) => sent >= inHand - 1000))
+    await upstream.when(() => upstream.requests.some(({ sent }) => sent >= byteBudget - 1000))
     expect((await gateway.post('/v1/chat/completions', chat('near', false))).status).to.equal(200)
     gate.resolve()
     expect((await large).status).to.equal(200)
@@ -107,7 +107,7 @@ describe('what upstreams send without an end', function () {
   })
 
   it('ends with an error when all such events together are more than the bytes in hand', async () => {
-    await start({ limits: { bodies: inHand }, server_config: { resilience: { max_event_bytes: 67_108_864 } } })
+    await start({ limits: { bodies: byteBudget }, server_config: { resilience: { max_event_bytes: 67_108_864 } } })
     upstream.answer(() => ({ headers: events, chunks: endless('event: message_start\ndata: {"a":"') }))
     const texts = await Promise.all(
       Array.from({ length: 8 }, async () => (await gateway.post('/v1/chat/completions', chat('far', true))).text()),
@@ -117,23 +117,23 @@ describe('what upstreams send without an end', function () {
   })
 
   it('passes as it arrives when it is an event that nobody reads, and is cut off with its client', async () => {
-    await start({ limits: { bodies: inHand } })
+    await start({ limits: { bodies: byteBudget } })
     upstream.answer({ headers: events, chunks: endless('data: {"a":"') })
     const answer = await gateway.post('/v1/chat/completions', chat('near', true))
     const reader = answer.body?.getReader()
     let read = 0
-    while (read < 8 * inHand) read += (await reader?.read())?.value?.length ?? 0
+    while (read < 8 * byteBudget) read += (await reader?.read())?.value?.length ?? 0
     await reader?.cancel()
     await upstream.closed()
   })
 
   for (const answer_model of ['upstream', 'gateway'])
     it(`breaks for the client where it broke inside such an event, with the model in the word of the ${answer_model}`, async () => {
-      await start({ limits: { bodies: inHand }, server_config: { request_policy: { answer_model } } })
+      await start({ limits: { bodies: byteBudget }, server_config: { request_policy: { answer_model } } })
       for (const ending of ['reset', 'end'] as const) {
         const arrived = Promise.withResolvers<void>()
         async function* broken() {
-          yield `data: {"a":"${'x'.repeat(3 * inHand)}`
+          yield `data: {"a":"${'x'.repeat(3 * byteBudget)}`
           await arrived.promise
         }
         upstream.answer({ headers: events, chunks: broken(), ending })
@@ -157,7 +157,7 @@ describe('what upstreams send without an end', function () {
       'event: error\ndata: {"a":"',
       'data: {"type":"error","m":"',
     ]) {
-      const chunks = [encodeFrame({ data: JSON.stringify(first.data) }), failure, `canary${'x'.repeat(2 * inHand)}`]
+      const chunks = [encodeFrame({ data: JSON.stringify(first.data) }), failure, `canary${'x'.repeat(2 * byteBudget)}`]
       upstream.answer({ headers: events, chunks })
       const text = await (await gateway.post('/v1/chat/completions', chat('near', true))).text()
       expect(text).to.contain('an event is larger than').and.not.to.contain('canary')
@@ -170,7 +170,7 @@ describe('what upstreams send without an end', function () {
       event: type,
       data: {
         type,
-        b64_json: String(index).repeat(5 * inHand),
+        b64_json: String(index).repeat(5 * byteBudget),
         ...(index === 1 ? { usage: { input_tokens: 50, output_tokens: 4160, total_tokens: 4210 } } : {}),
       },
     }))
@@ -178,7 +178,7 @@ describe('what upstreams send without an end', function () {
     const stream = await openai(gateway).images.generate({ model: 'near', prompt: 'a cat', stream: true })
     const seen: { type: string; length: number }[] = []
     for await (const { type, b64_json: data } of stream) seen.push({ type, length: data.length })
-    expect(seen).to.deep.equal(pictures.map(({ event: type }) => ({ type, length: 5 * inHand })))
+    expect(seen).to.deep.equal(pictures.map(({ event: type }) => ({ type, length: 5 * byteBudget })))
     const [row] = await gateway.rows()
     expect(row).to.include({ result: 'completed', input_tokens: 50, output_tokens: 4160 })
   })

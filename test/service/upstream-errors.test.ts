@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import OpenAI from 'openai'
 import { anthropic, openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { copyPipelines } from '../support/pipelines.ts'
 import type { Pipelines } from '../support/pipelines.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
@@ -12,7 +12,7 @@ import type { Script, ScriptedUpstream } from '../support/upstream.ts'
 /** The gateway's key at the provider: nobody but the provider may ever see it. */
 const canary = 'canary-sk-7f3e9a51c2d84b06'
 
-const page = `<html><body><h1>Bad Gateway</h1>${canary}</body></html>`
+const page = `<html><body><h1>Bad RunningGateway</h1>${canary}</body></html>`
 
 /** An error as each kind of provider tells it; `told` quotes the key, as some do. */
 const told = `No luck with ${canary} today`
@@ -192,7 +192,7 @@ const anthropicTypes: Record<number, string> = {
 describe('a provider that fails', () => {
   let upstream: ScriptedUpstream
   let pipelines: Pipelines
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     upstream = await scriptedUpstream()
     pipelines = await copyPipelines()

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
 import { anthropic, openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
-import type { Gateway } from '../support/gateway.ts'
+import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 
@@ -32,7 +32,7 @@ const clients = Object.keys(post) as readonly Client[]
 
 describe('a search of the web', () => {
   let upstream: ScriptedUpstream
-  const gateways: Gateway[] = []
+  const gateways: RunningGateway[] = []
   before(async () => {
     upstream = await scriptedUpstream()
   })
@@ -42,7 +42,7 @@ describe('a search of the web', () => {
   })
 
   /** A gateway with a model for each protocol of an upstream, named after it; `plain` cannot search. */
-  async function gatewayWith(web_search: object = {}): Promise<Gateway> {
+  async function gatewayWith(web_search: object = {}): Promise<RunningGateway> {
     const base_url = upstream.url
     const gateway = await startGateway({
       providers: [
@@ -77,7 +77,12 @@ describe('a search of the web', () => {
 
   const asked = () => JSON.parse(upstream.requests.at(-1)?.body.toString() ?? '') as JsonObject
 
-  async function losses(gateway: Gateway, client: Client, model: Client | 'plain', more: object = {}): Promise<string> {
+  async function losses(
+    gateway: RunningGateway,
+    client: Client,
+    model: Client | 'plain',
+    more: object = {},
+  ): Promise<string> {
     answers(model === 'plain' ? 'chat' : model)
     const response = await gateway.post(post[client].path, { ...post[client].body, ...more, model })
     expect(response.status, await response.text()).to.equal(200)
@@ -85,7 +90,7 @@ describe('a search of the web', () => {
   }
 
   describe('as it is asked for', () => {
-    let gateway: Gateway
+    let gateway: RunningGateway
     before(async () => {
       gateway = await gatewayWith()
     })

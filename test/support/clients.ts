@@ -1,8 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
-import type { Gateway } from './gateway.ts'
+import type { RunningGateway } from './gateway.ts'
 
-type At = Pick<Gateway, 'url' | 'key'>
+type At = Pick<RunningGateway, 'url' | 'key'>
 
 /** The official client of chat completions, embeddings, images and audio. It does not try again. */
 export function openai({ url, key }: At, how: { readonly fetch?: typeof fetch } = {}): OpenAI {

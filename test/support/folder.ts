@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
 import { shipped } from '../../engine/config/shipped.ts'
-import { openHouse } from '../../engine/house.ts'
-import type { House } from '../../engine/house.ts'
+import { openGateway } from '../../engine/gateway.ts'
+import type { Gateway } from '../../engine/gateway.ts'
 import { makeLog } from '../../engine/log.ts'
 import { Secrets } from '../../engine/store/redaction.ts'
 
@@ -13,7 +13,7 @@ export interface FolderGateway {
   readonly url: string
   readonly key: string
   readonly folder: string
-  readonly house: House
+  readonly engine: Gateway
   /** What was logged by the process so far. */
   readonly lines: readonly string[]
   /** Puts a file in the place of another in one step, as editors do. */
@@ -59,7 +59,7 @@ export async function startFolder(
   const lines: string[] = []
   const secrets = new Secrets()
   const log = makeLog({ level: 'info', secrets, destination: { write: (line) => lines.push(line) } })
-  const house = await openHouse({
+  const engine = await openGateway({
     file: 'sluice.yaml',
     root: folder,
     environment,
@@ -72,12 +72,12 @@ export async function startFolder(
     await rm(folder, { recursive: true, force: true })
     throw error
   })
-  const url = `http://127.0.0.1:${house.address.port}`
+  const url = `http://127.0.0.1:${engine.address.port}`
   return {
     url,
     key,
     folder,
-    house,
+    engine,
     lines,
     write,
     configure,
@@ -92,7 +92,7 @@ export async function startFolder(
         body: JSON.stringify(body),
       }),
     async close() {
-      await house.close(1000)
+      await engine.close(1000)
       await rm(folder, { recursive: true, force: true })
     },
   }

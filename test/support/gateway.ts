@@ -3,22 +3,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { shipped } from '../../engine/config/shipped.ts'
-import { openHouse } from '../../engine/house.ts'
-import type { House } from '../../engine/house.ts'
+import { openGateway } from '../../engine/gateway.ts'
+import type { Gateway } from '../../engine/gateway.ts'
 import { httpLimits } from '../../engine/http/limits.ts'
 import type { HttpLimits, SocketLimits } from '../../engine/http/limits.ts'
 import { makeLog } from '../../engine/log.ts'
 import { Secrets } from '../../engine/store/redaction.ts'
-import type { RequestsTable } from '../../plugins/records/requests/table.ts'
+import type { RequestsTable } from '../../plugins/request-log/requests/table.ts'
 import { tablesOf } from './tables.ts'
 import { until } from './until.ts'
 
 /** A gateway of its own: the shipped plugins and pipelines, a database in a temporary folder, a free port. */
-export interface Gateway {
+export interface RunningGateway {
   readonly url: string
   /** An API key that may use every model. */
   readonly key: string
-  readonly house: House
+  readonly engine: Gateway
   /** What was logged by the process so far, one JSON object per line. */
   readonly lines: readonly string[]
   /**
@@ -58,7 +58,7 @@ export interface GatewaySettings {
 }
 
 /** Starts a gateway. Close it when done. */
-export async function startGateway(settings: GatewaySettings = {}): Promise<Gateway> {
+export async function startGateway(settings: GatewaySettings = {}): Promise<RunningGateway> {
   const folder = settings.folder ?? (await mkdtemp(join(tmpdir(), 'sluice-gateway-')))
   const key = 'sk-test-0123456789abcdef0123456789abcdef'
   const file = join(folder, 'sluice.yaml')
@@ -87,7 +87,7 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Gate
   const secrets = new Secrets()
   const log = makeLog({ level: 'info', secrets, destination: { write: (line) => lines.push(line) } })
   const limits = { ...settings.limits, sockets: { ...httpLimits.sockets, ...settings.limits?.sockets } }
-  const house = await openHouse({
+  const engine = await openGateway({
     file,
     environment: settings.environment ?? {},
     log,
@@ -96,15 +96,15 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Gate
     limits,
     ...(settings.pipelines === undefined ? {} : { shipped: { plugins: shipped.plugins } }),
   })
-  const url = `http://127.0.0.1:${house.address.port}`
+  const url = `http://127.0.0.1:${engine.address.port}`
   const written = async () => {
-    await house.flush()
-    return tablesOf(house.database).selectFrom('requests').selectAll().orderBy('at').orderBy('id').execute()
+    await engine.flush()
+    return tablesOf(engine.database).selectFrom('requests').selectAll().orderBy('at').orderBy('id').execute()
   }
   return {
     url,
     key,
-    house,
+    engine,
     lines,
     async rows(least = 0) {
       let rows: readonly RequestsTable[] = []
@@ -123,7 +123,7 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Gate
         body: JSON.stringify(body),
       }),
     async close() {
-      await house.close(1000)
+      await engine.close(1000)
       if (settings.folder === undefined) await rm(folder, { recursive: true, force: true })
     },
   }

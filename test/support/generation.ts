@@ -1,12 +1,12 @@
 import { startGateway } from './gateway.ts'
-import type { Gateway, GatewaySettings } from './gateway.ts'
+import type { RunningGateway, GatewaySettings } from './gateway.ts'
 import { scriptedUpstream } from './upstream.ts'
 import type { ScriptedUpstream } from './upstream.ts'
 
 /** A gateway before a scripted upstream that speaks every protocol of generation. */
 export interface Generation {
   readonly upstream: ScriptedUpstream
-  readonly gateway: Gateway
+  readonly gateway: RunningGateway
   close(): Promise<void>
 }
 

@@ -2,14 +2,14 @@ import Ajv from 'ajv/dist/2020.js'
 import { sectionsSchema } from '../../engine/config/sections.ts'
 import { upstreamCodec } from '../../engine/config/speaking.ts'
 import type { Codecs } from '../../engine/config/speaking.ts'
-import { byteBudget } from '../../engine/kit.ts'
+import { byteBudgetOf } from '../../engine/kit.ts'
 import type { AnyProvider, Catalog, Host, JsonObject, Provider } from '../../engine/index.ts'
 import protocols from '../../plugins/protocols/index.ts'
 
 /** The shipped codecs by protocol. */
 export const codecs: Codecs = new Map(protocols.codecs?.map((codec) => [codec.protocol, codec]))
 
-/** A host for providers under test: it keeps state as the house does, and closes it. */
+/** A host for providers under test: it keeps state as the engine does, and closes it. */
 export interface TestHost extends Host {
   closeKept(): Promise<void>
 }
@@ -18,13 +18,13 @@ export function testHost(): TestHost {
   const kept = new Map<string, { readonly value: unknown; readonly close: () => unknown }>()
   const sections = {}
   new Ajv.default({ useDefaults: true, strict: false }).compile(sectionsSchema(new Map()))(sections)
-  const host: Pick<TestHost, 'codecs' | 'upstreamCodec' | 'keep' | 'version' | 'inHand' | 'closeKept'> & {
+  const host: Pick<TestHost, 'codecs' | 'upstreamCodec' | 'keep' | 'version' | 'byteBudget' | 'closeKept'> & {
     readonly catalog: Pick<Catalog, 'settings'>
   } = {
     catalog: { settings: sections as Catalog['settings'] },
     codecs: [...codecs.values()],
     upstreamCodec: (protocol) => upstreamCodec(codecs, protocol),
-    inHand: byteBudget(Infinity),
+    byteBudget: byteBudgetOf(Infinity),
     version: '0.0.0-test',
     keep(key, make, close) {
       const found = kept.get(key)

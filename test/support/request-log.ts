@@ -1,10 +1,10 @@
 import { pino } from 'pino'
-import { emptyHouse, serviceHost } from '../../engine/live/house-host.ts'
+import { emptyGateway, serviceHost } from '../../engine/live/gateway-host.ts'
 import type { Database } from '../../engine/store/database.ts'
 import { Rows } from '../../engine/store/rows.ts'
 import type { RowsOptions } from '../../engine/store/rows.ts'
-import requests from '../../plugins/records/requests/requests.ts'
-import type { Requests } from '../../plugins/records/requests/requests.ts'
+import requests from '../../plugins/request-log/requests/requests.ts'
+import type { Requests } from '../../plugins/request-log/requests/requests.ts'
 
 /** The request log on a database that has its table, as the stages of a gateway see it, and what its rows go through. */
 export interface RequestLog {
@@ -18,7 +18,7 @@ export function openRequestLog(
 ): RequestLog {
   const { scrub = (text) => text, log = pino({ level: 'silent' }), ...others } = options
   const rows = new Rows({ url: database.url, log, ...others })
-  const open = requests.open?.(serviceHost({ ...emptyHouse('0'), log, scrub }, { database, rows }, requests))
+  const open = requests.open?.(serviceHost({ ...emptyGateway('0'), log, scrub }, { database, rows }, requests))
   const { view } = (open as { configure(): { readonly view: Requests } }).configure()
   return { view, rows }
 }

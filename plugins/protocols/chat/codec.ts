@@ -1,19 +1,19 @@
 import { defineCodec } from '../../../engine/index.ts'
 import { isObject, parsedObject } from '../../../engine/kit.ts'
 import type { Failure, Frame, JsonObject } from '../../../engine/index.ts'
-import { error, streamFailure } from './error.ts'
+import { error, streamFailure } from './errors.ts'
 import { meterReply, meterStream, said } from './meter.ts'
-import { parse } from './parse.ts'
+import { parse } from './parse-request.ts'
 import { inlines } from './parts.ts'
-import { print } from './print.ts'
-import { ChatReader } from './reader.ts'
+import { print } from './print-request.ts'
+import { ChatParser } from './parse-events.ts'
 import { amend, close, hides } from './relay.ts'
 import { parseReply, printReply } from './reply.ts'
 import { schema } from './schema.ts'
 import { protocol } from './wire.ts'
 import { chatTraits } from './traits.ts'
 import { searches } from './web-search.ts'
-import { ChatWriter, fail } from './writer.ts'
+import { ChatPrinter, fail } from './print-events.ts'
 
 export { chatTraits } from './traits.ts'
 
@@ -36,7 +36,7 @@ export default defineCodec<'generate'>({
   close,
   request: { parse, print, inlines, searches, verbatim: new Set(['parameters', 'schema']) },
   reply: { parse: parseReply, print: printReply },
-  events: { reader: (restore, offer) => new ChatReader(restore, offer), writer: (asked) => new ChatWriter(asked) },
+  events: { reader: (restore, offer) => new ChatParser(restore, offer), writer: (asked) => new ChatPrinter(asked) },
 })
 
 /** System and developer messages at the beginning are the instructions of a request. */

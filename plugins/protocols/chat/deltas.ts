@@ -13,7 +13,7 @@ import type {
 } from '../../../engine/index.ts'
 import { printAnnotation, printLogprobs } from './annotations.ts'
 import { printDetails } from './details.ts'
-import type { Place } from './details.ts'
+import type { Offset } from './details.ts'
 import { Losses } from './losses.ts'
 import { separator } from './parse-messages.ts'
 import { wordOf } from './parts.ts'
@@ -41,7 +41,7 @@ interface OpenMessage {
 interface OpenReasoning {
   readonly type: 'reasoning'
   readonly id: string | undefined
-  readonly place: Place
+  readonly place: Offset
   readonly parts: { kind: 'summary' | 'text'; text: string }[]
   seal?: Reasoning['seal']
   lead: string

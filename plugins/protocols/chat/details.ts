@@ -6,11 +6,11 @@ import { defined } from './defined.ts'
  * Where a block of reasoning stood in its turn: after how many characters of the content and how many calls. A chat
  * message keeps content, calls and reasoning apart; the place leads them back into the order they were said.
  */
-export type Place = readonly [characters: number, calls: number]
+export type Offset = readonly [characters: number, calls: number]
 
 export interface Placed {
   readonly reasoning: Reasoning
-  readonly place: Place
+  readonly place: Offset
 }
 
 /** What a packed seal holds: the seal, how many readable entries belong to its block, and the block's place. */
@@ -18,12 +18,12 @@ interface Sealed {
   readonly seal: Seal
   readonly id?: string
   readonly parts: number
-  readonly place: Place
+  readonly place: Offset
 }
 
 type ReasoningPart = Reasoning['parts'][number]
 
-const start: Place = [0, 0]
+const start: Offset = [0, 0]
 
 /**
  * A sealed block as entries of `reasoning_details`, numbered from `first`: one entry for each readable part, and the
@@ -32,7 +32,7 @@ const start: Place = [0, 0]
  */
 export function printDetails(
   { parts, seal, id }: Reasoning,
-  place: Place,
+  place: Offset,
   first: number,
   origin: string,
 ): JsonObject[] {

@@ -3,9 +3,9 @@ import { fold, isObject, unfold } from '../../../engine/kit.ts'
 import type { Asked, GenerateReply, Json, JsonObject, Offer, Printed, Restore } from '../../../engine/index.ts'
 import { Deltas } from './deltas.ts'
 import type { Delta } from './deltas.ts'
-import { ChatReader } from './reader.ts'
+import { ChatParser } from './parse-events.ts'
 import { printUsage } from './usage.ts'
-import { headOf } from './writer.ts'
+import { headOf } from './print-events.ts'
 
 /**
  * A whole answer, read as a stream of one chunk. Throws `upstream_error` for an answer that is an error and
@@ -20,7 +20,7 @@ export function parseReply(body: Json, restore?: Restore, offer?: Offer): Genera
   const chunk = isObject(choice)
     ? { ...body, choices: [{ ...choice, index: 0, delta: numbered(choice['message']) }] }
     : body
-  const reader = new ChatReader(restore, offer)
+  const reader = new ChatParser(restore, offer)
   const events = reader.chunk(chunk)
   return fold(events.at(-1)?.type === 'failure' ? events : [...events, ...reader.finish(true)])
 }

@@ -1,5 +1,5 @@
 import { defineCodec } from '../../../engine/index.ts'
-import { error } from '../chat/error.ts'
+import { error } from '../chat/errors.ts'
 import { check, mistaken } from './check.ts'
 import { parse as parseReply, print as printReply } from './reply.ts'
 import { parse, print } from './request.ts'

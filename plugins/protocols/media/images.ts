@@ -1,5 +1,5 @@
 import { defineCodec } from '../../../engine/index.ts'
-import { dialect, fail, failed } from './dialect.ts'
+import { dialect, fail, failed } from './errors.ts'
 import { head, model, text, textOrNull } from './fields.ts'
 import { pictureMeter } from './meter.ts'
 import { pictures } from './units.ts'

@@ -1,5 +1,5 @@
 import { defineCodec } from '../../../engine/index.ts'
-import { dialect, fail, failed } from './dialect.ts'
+import { dialect, fail, failed } from './errors.ts'
 import { model, text, textOrNull } from './fields.ts'
 import { meter } from './meter.ts'
 import { spoken } from './units.ts'

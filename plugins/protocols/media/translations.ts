@@ -1,5 +1,5 @@
 import { defineCodec } from '../../../engine/index.ts'
-import { dialect } from './dialect.ts'
+import { dialect } from './errors.ts'
 import { file, model, numberOrText, textOrNull } from './fields.ts'
 import { meter } from './meter.ts'
 import { heard } from './units.ts'

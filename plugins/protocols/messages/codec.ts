@@ -3,18 +3,18 @@ import { defineCodec } from '../../../engine/index.ts'
 import { isObject, parsedObject } from '../../../engine/kit.ts'
 import { dialect, errorFrame, streamFailure } from './errors.ts'
 import { frame } from './frames.ts'
-import { parse, searches } from './parse.ts'
-import { print } from './print.ts'
+import { parse, searches } from './parse-request.ts'
+import { print } from './print-request.ts'
 import { usualOutput } from './print-thinking.ts'
-import { MessagesReader } from './reader.ts'
+import { MessagesParser } from './parse-events.ts'
 import { amend } from './relay.ts'
 import { parseReply, printReply } from './reply.ts'
 import { schema } from './schema.ts'
 import { messagesTraits } from './traits.ts'
-import { readStop } from './stop.ts'
-import { mergeUsage, readUsage } from './usage.ts'
+import { parseStop } from './stop.ts'
+import { mergeUsage, parseUsage } from './usage.ts'
 import { protocol, verbatim } from './wire.ts'
-import { MessagesWriter } from './writer.ts'
+import { MessagesPrinter } from './print-events.ts'
 
 /** The messages protocol, in the versions 2023-06-01 and 2026-10-21. */
 export default defineCodec<'generate'>({
@@ -74,8 +74,8 @@ export default defineCodec<'generate'>({
   },
   reply: { parse: parseReply, print: printReply, verbatim: verbatim.reply },
   events: {
-    reader: (restore) => new MessagesReader(restore),
-    writer: (asked) => new MessagesWriter(asked),
+    reader: (restore) => new MessagesParser(restore),
+    writer: (asked) => new MessagesPrinter(asked),
   },
 })
 
@@ -89,8 +89,8 @@ function instruct(body: JsonObject, text: string, at: 'before' | 'after'): JsonO
 }
 
 function metered(message: JsonObject): Metered {
-  const usage = readUsage(message.usage)
-  const stop = readStop(message.stop_reason)
+  const usage = parseUsage(message.usage)
+  const stop = parseStop(message.stop_reason)
   return {
     ...(usage ? { usage } : {}),
     ...(typeof message.model === 'string' ? { model: message.model } : {}),

@@ -4,7 +4,7 @@ import type { Frame, GenerateEvent, JsonObject } from '../../../engine/index.ts'
 export type ItemEvent = Extract<GenerateEvent, { readonly index: number }>
 
 /** Writes the blocks of one item. */
-export interface ItemWriter {
+export interface ItemPrinter {
   write(event: ItemEvent): readonly Frame[]
 }
 

@@ -1,7 +1,7 @@
 import type { CacheMark, FilePart, ImagePart, Item, Message, Part, TextPart } from '../../../engine/index.ts'
 import { GatewayError } from '../../../engine/index.ts'
-import { readThinking } from './thinking.ts'
-import { readCitation, replayedItem } from './web-search.ts'
+import { parseThinking } from './thinking.ts'
+import { parseCitation, replayedItem } from './web-search.ts'
 import type { Block, CacheControl, DocumentBlock, ImageBlock, MediaSource, RedactedThinkingBlock } from './wire.ts'
 import type { SearchResultBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, Turn } from './wire.ts'
 import { protocol } from './wire.ts'
@@ -38,9 +38,9 @@ export function turnItems({ role, content }: Turn, at: string): readonly Item[] 
 function ownItem(block: Block, role: Turn['role'], at: string, before: Item[]): Item {
   switch (block.type) {
     case 'thinking':
-      return readThinking(block as ThinkingBlock)
+      return parseThinking(block as ThinkingBlock)
     case 'redacted_thinking':
-      return readThinking(block as RedactedThinkingBlock)
+      return parseThinking(block as RedactedThinkingBlock)
     case 'tool_use':
       return toolCall(block as ToolUseBlock)
     case 'tool_result':
@@ -97,7 +97,7 @@ function contentParts(block: Block, at: string): readonly Part[] | undefined {
 }
 
 function textPart(block: TextBlock): TextPart {
-  const annotations = (block.citations ?? []).map((value) => readCitation(value, block.text.length))
+  const annotations = (block.citations ?? []).map((value) => parseCitation(value, block.text.length))
   return { type: 'text', text: block.text, ...(annotations.length > 0 ? { annotations } : {}), ...cached(block) }
 }
 

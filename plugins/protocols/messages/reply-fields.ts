@@ -1,7 +1,7 @@
 import type { Asked, GenerateReply, JsonObject, Rest } from '../../../engine/index.ts'
 import { isObject, word } from '../../../engine/kit.ts'
 import type { Losses } from './losses.ts'
-import { printUsage, readUsage } from './usage.ts'
+import { printUsage, parseUsage } from './usage.ts'
 import { protocol } from './wire.ts'
 
 const neutral = ['id', 'type', 'role', 'content', 'model', 'stop_reason', 'stop_sequence', 'usage']
@@ -10,7 +10,7 @@ const counted = ['cache_creation', 'output_tokens_details']
 /** What the start of an answer tells. */
 export function replyHead(message: JsonObject): Pick<GenerateReply, 'id' | 'model' | 'usage' | 'serviceTier'> {
   const { id, model, usage: wire } = message
-  const usage = readUsage(wire)
+  const usage = parseUsage(wire)
   const tier = isObject(wire) ? wire.service_tier : undefined
   return {
     ...(typeof id === 'string' ? { id } : {}),

@@ -2,7 +2,7 @@ import type { Asked, GenerateReply, Json, JsonObject, Printed, Restore } from '.
 import { GatewayError } from '../../../engine/index.ts'
 import { fold, isObject } from '../../../engine/kit.ts'
 import { Losses } from './losses.ts'
-import { MessagesReader } from './reader.ts'
+import { MessagesParser } from './parse-events.ts'
 import { replyBlocks } from './reply-blocks.ts'
 import { messageId, ownRest, replyUsage } from './reply-fields.ts'
 import { printStop } from './stop.ts'
@@ -13,7 +13,7 @@ import { isForeignSearch, searchCounter } from './web-search.ts'
 export function parseReply(body: Json, restore?: Restore): GenerateReply {
   if (!isObject(body) || !Array.isArray(body.content))
     throw new GatewayError('upstream_invalid_response', { reason: 'the answer has no list of content' })
-  const reader = new MessagesReader(restore)
+  const reader = new MessagesParser(restore)
   const wire: JsonObject[] = [
     { type: 'message_start', message: body },
     ...body.content.flatMap((block: Json, index) => [

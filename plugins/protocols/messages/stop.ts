@@ -11,7 +11,7 @@ const reasons: ReadonlyMap<string, StopReason> = new Map([
 ])
 
 /** A wire stop reason in neutral words; undefined for one that is unknown or was not given. */
-export function readStop(reason: unknown): StopReason | undefined {
+export function parseStop(reason: unknown): StopReason | undefined {
   return typeof reason === 'string' ? reasons.get(reason) : undefined
 }
 

@@ -14,7 +14,7 @@ interface Packed {
 }
 
 /** A thinking block out of a client's history. A seal this gateway packed comes out with its origin, any other without. */
-export function readThinking(block: ThinkingBlock | RedactedThinkingBlock): Reasoning {
+export function parseThinking(block: ThinkingBlock | RedactedThinkingBlock): Reasoning {
   const redacted = block.type === 'redacted_thinking'
   const text = redacted ? '' : block.thinking
   const proof = redacted ? block.data : block.signature

@@ -6,7 +6,7 @@ import { isObject } from '../../../engine/kit.ts'
  * caches and thinking may be absent or null where they do not apply; any other count that is no token number makes
  * the whole usage unknown.
  */
-export function readUsage(wire: unknown): Usage | undefined {
+export function parseUsage(wire: unknown): Usage | undefined {
   if (!isObject(wire)) return undefined
   const details = wire.output_tokens_details
   const input = count(wire.input_tokens)

@@ -25,7 +25,7 @@ export function isSearch({ type }: { readonly type?: Json | undefined }): boolea
 }
 
 /** What a client wants of the tool that searches the web; undefined for any other tool. */
-export function readWish(tool: WireTool & JsonObject): SearchWish | undefined {
+export function parseWish(tool: WireTool & JsonObject): SearchWish | undefined {
   if (!isSearch(tool)) return undefined
   return searchWish({
     allowedDomains: tool['allowed_domains'],
@@ -156,7 +156,7 @@ export function citation(annotation: Annotation, origin: string): JsonObject | u
 }
 
 /** A citation of an answer or of a client's history, over `length` characters of text. */
-export function readCitation(value: JsonObject, length: number): Annotation {
+export function parseCitation(value: JsonObject, length: number): Annotation {
   const { url, title, encrypted_index: index } = value
   if (typeof url !== 'string') return { type: 'opaque', protocol, value }
   const known = { type: 'url', url, title: typeof title === 'string' ? title : url, start: 0, end: length } as const

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { encodeFrame, unfold } from '../../../engine/kit.ts'
 import type { GenerateEvent, JsonObject } from '../../../engine/index.ts'
-import responses from '../../../plugins/protocols/responses/codec.ts'
+import responses from '../../../plugins/responses/codec.ts'
 import { origin } from '../../golden/arbitrary-items.ts'
 import { replies } from '../../golden/arbitrary-replies.ts'
 import type { Generating } from '../../golden/upstreams.ts'

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { run } from '../../../engine/cli/main.ts'
 import { startGateway } from '../../support/gateway.ts'
-import type { Gateway } from '../../support/gateway.ts'
+import type { RunningGateway } from '../../support/gateway.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { ScriptedUpstream } from '../../support/upstream.ts'
-import type { RequestsTable } from '../../../plugins/records/requests/table.ts'
+import type { RequestsTable } from '../../../plugins/request-log/requests/table.ts'
 import { tablesOf } from '../../support/tables.ts'
 import { root } from './sandbox.ts'
 import type { Ran } from './sandbox.ts'
@@ -15,7 +15,7 @@ import type { Ran } from './sandbox.ts'
 describe('cli/logs', () => {
   let folder: string
   let upstream: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   const ids: Record<string, string> = {}
 
   const terminal = (out: string[], error: string[]) => ({
@@ -127,7 +127,7 @@ describe('cli/logs', () => {
   })
 
   it('tells which other exchanges were a part of one', async () => {
-    const query = tablesOf(gateway.house.database)
+    const query = tablesOf(gateway.engine.database)
     const row = await query
       .selectFrom('requests')
       .selectAll()
@@ -184,7 +184,7 @@ describe('cli/logs', () => {
     const messages = [{ role: 'user', content: 'Hello' }]
     const answer = await gateway.post('/v1/chat/completions', { model: 'echo', messages })
     await answer.text()
-    await gateway.house.flush()
+    await gateway.engine.flush()
     late = answer.headers.get('x-request-id') ?? ''
     look()
     await seen.promise

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { Arrivals, Shares } from '../../../engine/http/arrivals.ts'
-import { byteBudget } from '../../../engine/stream/in-hand.ts'
+import { byteBudgetOf } from '../../../engine/stream/byte-budget.ts'
 import { MessageBytes } from '../../../engine/http/socket-bytes.ts'
 import { frame } from './socket-client.ts'
 
@@ -40,8 +40,8 @@ describe('arrivals', () => {
   const unexpected = () => expect.fail('not in time')
 
   it('give back what a message has taken, and keep what the next one has', () => {
-    const budget = byteBudget(100)
-    const arrivals = new Arrivals(budget, byteBudget(100), limits, unexpected)
+    const budget = byteBudgetOf(100)
+    const arrivals = new Arrivals(budget, byteBudgetOf(100), limits, unexpected)
     expect(arrivals.take(Buffer.concat([frame(text, 'x'.repeat(50)), frame(textToGoOn, 'x'.repeat(60))]))).to.equal(
       true,
     )
@@ -55,7 +55,7 @@ describe('arrivals', () => {
   })
 
   it('count no control frames, and not the beginning of a message', () => {
-    const arrivals = new Arrivals(byteBudget(0), byteBudget(0), limits, unexpected)
+    const arrivals = new Arrivals(byteBudgetOf(0), byteBudgetOf(0), limits, unexpected)
     const taken = [frame(ping, 'x'.repeat(125)), frame(text, 'x'.repeat(10)), frame(text, 'x'.repeat(11))]
     expect(taken.map((bytes) => arrivals.take(bytes))).to.deep.equal([true, true, false])
     arrivals.forget()
@@ -64,7 +64,7 @@ describe('arrivals', () => {
   it('take no more than the share of their client, until their messages are complete', () => {
     const shares = new Shares(100)
     const [one, two, other] = ['a', 'a', 'b'].map(
-      (client) => new Arrivals(byteBudget(1000), shares.of(client), { ...limits, uncounted: 0 }, unexpected),
+      (client) => new Arrivals(byteBudgetOf(1000), shares.of(client), { ...limits, uncounted: 0 }, unexpected),
     ) as [Arrivals, Arrivals, Arrivals]
     const part = frame(textToGoOn, 'x'.repeat(60))
     expect([one, two, other].map((arrivals) => arrivals.take(part))).to.deep.equal([true, false, true])
@@ -76,7 +76,7 @@ describe('arrivals', () => {
 
   it('tell when a message does not end in time, from its first frame', async () => {
     await new Promise<void>((late) => {
-      const arrivals = new Arrivals(byteBudget(9), byteBudget(9), { ...limits, arrival: 20 }, late)
+      const arrivals = new Arrivals(byteBudgetOf(9), byteBudgetOf(9), { ...limits, arrival: 20 }, late)
       arrivals.take(frame(textToGoOn, ''))
     })
   })

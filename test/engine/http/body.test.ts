@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
-import { Hold, byteBudget } from '../../../engine/kit.ts'
+import { Hold, byteBudgetOf } from '../../../engine/kit.ts'
 import { readBody } from '../../../engine/http/body.ts'
 import { exchange, rawClient, request, statuses } from './raw-client.ts'
 import { json, startStub } from './stub.ts'
@@ -226,7 +226,7 @@ describe('the body of a request', () => {
     await start()
     const server = createServer((incoming, response) => {
       incoming.on('close', () => {
-        readBody(incoming, { limit: 10, hold: new Hold(byteBudget(10)), silence: 60_000 }).catch((error: unknown) => {
+        readBody(incoming, { limit: 10, hold: new Hold(byteBudgetOf(10)), silence: 60_000 }).catch((error: unknown) => {
           server.emit('refused', error)
           response.destroy()
         })

@@ -33,7 +33,7 @@ describe('a gateway that stops', () => {
     await closing
     await gateway.remove()
   })
-  const close = (deadline?: number, notice?: number) => (closing = gateway.house.close(deadline, notice))
+  const close = (deadline?: number, notice?: number) => (closing = gateway.engine.close(deadline, notice))
 
   it('ends an answer that lasts in good order, also one that begins only then', async () => {
     const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -96,7 +96,7 @@ describe('a gateway that stops', () => {
     kept.write(request('GET /ready'))
     await kept.until(/"status":"ok"/)
     // For an hour: the second word to stop is the one that counts.
-    void gateway.house.close(1000, 3_600_000)
+    void gateway.engine.close(1000, 3_600_000)
     const response = await fetch(`${gateway.url}/ready`)
     expect(response.status).to.equal(503)
     expect(response.headers.get('connection')).to.equal('close')
@@ -157,7 +157,7 @@ describe('a gateway that stops', () => {
       await shipped.post('/v1/messages', body),
     ]
     await upstream.received(2)
-    const stopping = shipped.house.close(50)
+    const stopping = shipped.engine.close(50)
     expect(await relayed.text()).to.match(/^data: .*"x".*\n\ndata: \{"error":\{.*"draining".*\}\}\n\n/)
     expect(await translated.text()).to.match(/event: error\ndata: \{"type":"error".*about to stop.*\}\n\n$/)
     await stopping

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { startGateway } from '../../support/gateway.ts'
-import type { Gateway } from '../../support/gateway.ts'
+import type { RunningGateway } from '../../support/gateway.ts'
 import { exchange, rawClient, request, statuses } from './raw-client.ts'
 import { json, startStub } from './stub.ts'
 import type { StubGateway } from './stub.ts'
@@ -211,12 +211,12 @@ describe('the HTTP edge', () => {
   })
 
   describe('with the pipelines that are shipped', () => {
-    let gateway: Gateway
+    let gateway: RunningGateway
     before(async () => (gateway = await startGateway()))
     after(() => gateway.close())
 
     it('decides alike about every spelling of a path, or knows it not (J4)', async () => {
-      const routes = [...gateway.house.live.current.pipelines.values()].flatMap((pipeline) =>
+      const routes = [...gateway.engine.live.current.pipelines.values()].flatMap((pipeline) =>
         pipeline.routes.filter(({ method }) => method !== 'WS').map((route) => ({ ...route, open: pipeline.public })),
       )
       expect(routes.length).to.be.greaterThan(20)

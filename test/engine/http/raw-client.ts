@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import type { Socket } from 'node:net'
-import type { Gateway } from '../../support/gateway.ts'
+import type { RunningGateway } from '../../support/gateway.ts'
 
 /** A connection on which a test writes what it likes. */
 export interface RawClient {
@@ -15,7 +15,7 @@ export interface RawClient {
   readonly closed: Promise<string>
 }
 
-export async function rawClient(gateway: Pick<Gateway, 'url'>): Promise<RawClient> {
+export async function rawClient(gateway: Pick<RunningGateway, 'url'>): Promise<RawClient> {
   const { hostname, port } = new URL(gateway.url)
   const socket = createConnection(Number(port), hostname)
   let text = ''
@@ -49,7 +49,7 @@ export async function rawClient(gateway: Pick<Gateway, 'url'>): Promise<RawClien
 }
 
 /** Writes on a connection of its own and answers what came until it was closed. */
-export async function exchange(gateway: Gateway, bytes: string | Buffer): Promise<string> {
+export async function exchange(gateway: RunningGateway, bytes: string | Buffer): Promise<string> {
   const client = await rawClient(gateway)
   client.write(bytes)
   return client.closed

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { WebSocket } from 'ws'
 import type { ClientOptions } from 'ws'
-import type { Gateway } from '../../support/gateway.ts'
+import type { RunningGateway } from '../../support/gateway.ts'
 
 /** A WebSocket client that remembers what it hears. */
 export interface SocketClient {
@@ -19,14 +19,18 @@ export interface SocketClient {
 }
 
 /** Connects to a path, with the gateway's key unless `headers` say otherwise. */
-export async function connect(gateway: Gateway, path: string, options: ClientOptions = {}): Promise<SocketClient> {
+export async function connect(
+  gateway: RunningGateway,
+  path: string,
+  options: ClientOptions = {},
+): Promise<SocketClient> {
   const client = dial(gateway, path, options)
   await once(client.socket, 'open')
   return client
 }
 
 /** Like `connect`, without waiting for the connection. */
-export function dial(gateway: Gateway, path: string, options: ClientOptions = {}): SocketClient {
+export function dial(gateway: RunningGateway, path: string, options: ClientOptions = {}): SocketClient {
   const headers = { authorization: `Bearer ${gateway.key}`, ...options.headers }
   const socket = new WebSocket(gateway.url.replace('http', 'ws') + path, { ...options, headers })
   const heard: string[] = []
@@ -57,7 +61,7 @@ export function dial(gateway: Gateway, path: string, options: ClientOptions = {}
 }
 
 /** Status and body with which an upgrade was refused. */
-export async function refusal(gateway: Gateway, path: string, options: ClientOptions = {}) {
+export async function refusal(gateway: RunningGateway, path: string, options: ClientOptions = {}) {
   const { socket } = dial(gateway, path, options)
   const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage]
   const text = Buffer.concat(await response.toArray()).toString()

@@ -23,7 +23,7 @@ describe('a socket', () => {
   }
   const close = async (deadline?: number) => {
     closed = true
-    await gateway.house.close(deadline)
+    await gateway.engine.close(deadline)
   }
   afterEach(() => (closed ? gateway.remove() : gateway.close()))
 
@@ -212,7 +212,7 @@ describe('a socket', () => {
     client.send('{}')
     await begun.promise
     await writeFile(gateway.pipelineFile, pipelines.replace('WS /talk, ', ''))
-    expect(await gateway.house.live.reload()).to.deep.equal([])
+    expect(await gateway.engine.live.reload()).to.deep.equal([])
     gate.resolve()
     expect(await client.nextJson()).to.deep.equal({ done: true })
     client.send('{}')

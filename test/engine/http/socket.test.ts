@@ -482,17 +482,17 @@ describe('sockets', () => {
 
   it('close when their key was revoked elsewhere, long before the next look', async () => {
     await start({ recheck: 3_600_000 })
-    const { id, text } = await gateway.house.keys.createKey({ name: 'brief' })
+    const { id, text } = await gateway.engine.keys.createKey({ name: 'brief' })
     const client = await connect(gateway, '/talk/1', { headers: { authorization: `Bearer ${text}` } })
-    await gateway.house.database.query.updateTable('api_keys').set({ revoked_at: 1 }).where('id', '=', id).execute()
+    await gateway.engine.database.query.updateTable('api_keys').set({ revoked_at: 1 }).where('id', '=', id).execute()
     expect(await client.closed).to.deep.equal({ code: 4401, reason: 'not authenticated' })
   })
 
   it('look again whether the client may be here (H5)', async () => {
     await start({ recheck: 20 })
-    const { id, text } = await gateway.house.keys.createKey({ name: 'brief' })
+    const { id, text } = await gateway.engine.keys.createKey({ name: 'brief' })
     const client = await connect(gateway, '/talk/1', { headers: { authorization: `Bearer ${text}` } })
-    const { database, keys } = gateway.house
+    const { database, keys } = gateway.engine
     await database.query.updateTable('api_keys').set({ revoked_at: 1 }).where('id', '=', id).execute()
     await keys.refresh()
     expect(await client.closed).to.deep.equal({ code: 4401, reason: 'not authenticated' })

@@ -6,7 +6,7 @@ import { definePlugin, defineStage, noConfig } from '../../../engine/index.ts'
 import { encodeFrame, pull } from '../../../engine/kit.ts'
 import type { Ingress, Json, Outcome, Principal, Reply, Scope } from '../../../engine/index.ts'
 import { startGateway } from '../../support/gateway.ts'
-import type { Gateway, GatewaySettings } from '../../support/gateway.ts'
+import type { RunningGateway, GatewaySettings } from '../../support/gateway.ts'
 
 /** A request as the stub's stage sees it. */
 export interface Asked {
@@ -23,7 +23,7 @@ let outcomes: Outcome[] = []
 const watchers = new Set<() => void>()
 
 /** A gateway whose pipelines are those given, and whose stage `stub` answers what it is told to. */
-export interface StubGateway extends Gateway {
+export interface StubGateway extends RunningGateway {
   /** Sets what `stub` answers from now on. */
   answer(next: Answering): void
   /** Sets what `stub-outcome` does before it shows how an exchange ended. */
@@ -32,7 +32,7 @@ export interface StubGateway extends Gateway {
   ended(count: number): Promise<readonly Outcome[]>
   /** Where its pipelines are written. */
   readonly pipelineFile: string
-  /** What is left to do when the house was closed by the test. */
+  /** What is left to do when the engine was closed by the test. */
   remove(): Promise<void>
 }
 

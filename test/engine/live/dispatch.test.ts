@@ -9,7 +9,7 @@ import { settling } from '../../../engine/pipeline/settle.ts'
 import { GatewayError } from '../../../engine/spec/error.ts'
 import type { Reply } from '../../../engine/spec/slots.ts'
 import type { Sink } from '../../../engine/spec/source.ts'
-import { byteBudget } from '../../../engine/stream/in-hand.ts'
+import { byteBudgetOf } from '../../../engine/stream/byte-budget.ts'
 
 const log = pino({ level: 'silent' })
 const job = { id: '0199-job', input: null }
@@ -44,8 +44,8 @@ function rig(run: Step, { last = () => undefined, inputs = [], bytes = Infinity,
   }
   const snapshot = { pipelines: new Map([['work', pipeline]]), registry: { codecs: new Map() } } as unknown as Snapshot
   const dispatch = dispatcher(() => snapshot, {
-    house: {
-      inHand: byteBudget(bytes),
+    gateway: {
+      byteBudget: byteBudgetOf(bytes),
       log: pino({ base: null }, { write: (line) => void lines.push(line) }),
       scrub: (text) => text,
     },
@@ -99,7 +99,7 @@ describe('dispatch', () => {
 
   it('runs a pipeline with the slots it is handed, which stay as they were, and an id of its own', async () => {
     const step: Step = (slots) => {
-      slots.meter = { read: () => ({ complete: true, losses: [] }) }
+      slots.measurement = { read: () => ({ complete: true, losses: [] }) }
       return replies({ kind: 'json', value: 1 })(slots, new ExchangeScope())
     }
     const { dispatch, ends, held, parent } = rig(step, { inputs: ['job'] })
@@ -109,7 +109,7 @@ describe('dispatch', () => {
     expect(id).not.to.equal(parent.id)
     expect(ends).to.have.length(1)
     expect(ends[0]?.scope).to.deep.include({ id, parent: parent.id })
-    expect(slots.meter).to.be.an('object')
+    expect(slots.measurement).to.be.an('object')
     expect(outcome).to.equal(ends[0]?.slots.outcome)
     expect(outcome).to.include({ status: 200, result: 'completed' })
     expect(reply?.body).to.deep.equal({ kind: 'json', value: 1 })

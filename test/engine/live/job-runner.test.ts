@@ -12,7 +12,7 @@ const silent = pino({ level: 'silent' })
 const job = { id: '0199-job', input: { for: 'a test' } }
 
 /** One pipeline that does `run`, and what its `finally` saw after `first`. */
-function house(run: Step, first: Step = () => undefined) {
+function gateway(run: Step, first: Step = () => undefined) {
   const ends: { readonly slots: Bag; readonly id: string }[] = []
   const held: string[] = []
   const pipeline: CompiledPipeline = {
@@ -65,7 +65,7 @@ function stream() {
 describe('job-runner', () => {
   it('refuses an answer that lasts, which would never end', async () => {
     const { body, sink } = stream()
-    const { dispatch, ends } = house(replies({ ...body, lasting: true }))
+    const { dispatch, ends } = gateway(replies({ ...body, lasting: true }))
     await dispatch.run('work', job)?.done
     expect(ends[0]?.slots.outcome).to.deep.include({ result: 'failed' })
     expect(ends[0]?.slots.outcome?.error).to.include({ code: 'internal_error' })
@@ -75,7 +75,7 @@ describe('job-runner', () => {
   it('runs a pipeline as an exchange with the id of the job, and its end once', async () => {
     const seen: unknown[] = []
     const step = replies({ kind: 'json', value: 1 }, (slots, { id }) => seen.push({ ...slots }, id))
-    const { dispatch, ends, held } = house(step)
+    const { dispatch, ends, held } = gateway(step)
     await dispatch.run('work', job)?.done
     expect(seen).to.deep.equal([{ job }, job.id])
     expect(ends).to.have.length(1)
@@ -86,7 +86,7 @@ describe('job-runner', () => {
 
   it('reads a stream to its end', async () => {
     const { body, sink } = stream()
-    const { dispatch, ends } = house(replies(body))
+    const { dispatch, ends } = gateway(replies(body))
     const done = dispatch.run('work', job)?.done
     await new Promise(setImmediate)
     sink().data(Buffer.from('four'))
@@ -99,7 +99,7 @@ describe('job-runner', () => {
 
   it('tells of a stream that broke', async () => {
     const { body, sink } = stream()
-    const { dispatch, ends } = house(replies(body))
+    const { dispatch, ends } = gateway(replies(body))
     const done = dispatch.run('work', job)?.done
     await new Promise(setImmediate)
     sink().fail(new GatewayError('upstream_timeout', { model: 'm' }))
@@ -110,7 +110,7 @@ describe('job-runner', () => {
 
   it('closes a stream when the job is aborted', async () => {
     const { body, cancelled } = stream()
-    const { dispatch, ends } = house(replies(body))
+    const { dispatch, ends } = gateway(replies(body))
     const running = dispatch.run('work', job)
     await new Promise(setImmediate)
     const reason = new GatewayError('cancelled')
@@ -122,7 +122,7 @@ describe('job-runner', () => {
   })
 
   it('tells of a stage that failed', async () => {
-    const { dispatch, ends } = house(() => {
+    const { dispatch, ends } = gateway(() => {
       throw new GatewayError('model_not_found', { model: 'm' })
     })
     await dispatch.run('work', job)?.done
@@ -130,7 +130,7 @@ describe('job-runner', () => {
   })
 
   it('runs the end alone of a job that did not end here', async () => {
-    const { dispatch, ends, held } = house(() => {
+    const { dispatch, ends, held } = gateway(() => {
       throw new Error('this must not run')
     })
     await dispatch.end('work', job, new GatewayError('worker_lost'))
@@ -150,7 +150,7 @@ describe('job-runner', () => {
       [new Error('a mistake'), undefined],
     ] as const) {
       const step = replies({ kind: 'json', value: 1 })
-      const { dispatch, ends, held } = house(step, () => Promise.reject(failure))
+      const { dispatch, ends, held } = gateway(step, () => Promise.reject(failure))
       const refusals = [
         await dispatch.run('work', job)?.done.then(() => undefined, reported),
         await dispatch.end('work', job, new GatewayError('worker_lost')).then(() => undefined, reported),
@@ -176,7 +176,7 @@ describe('job-runner', () => {
     const fails: Step = () => {
       throw new GatewayError('store_unavailable')
     }
-    const { dispatch } = house(run, fails)
+    const { dispatch } = gateway(run, fails)
     expect(await dispatch.run('work', job)?.done.catch((error: GatewayError) => error.code)).to.equal(
       'store_unavailable',
     )
@@ -196,7 +196,7 @@ describe('job-runner', () => {
       })
       return {}
     }, by)
-    const { dispatch, held, ends } = house((slots, scope) => {
+    const { dispatch, held, ends } = gateway((slots, scope) => {
       void takes(slots, scope)
       return undefined
     })
@@ -209,7 +209,7 @@ describe('job-runner', () => {
   })
 
   it('leaves a job whose pipeline is not here, and holds nothing', async () => {
-    const { dispatch, held } = house(() => undefined)
+    const { dispatch, held } = gateway(() => undefined)
     expect(dispatch.run('gone', job)).to.equal(undefined)
     const refused = await dispatch.end('gone', job, away).catch((error: Error) => error.message)
     expect(refused).to.equal('there is no pipeline "gone" here')

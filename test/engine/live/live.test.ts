@@ -7,8 +7,8 @@ import { execute } from '../../../engine/pipeline/run.ts'
 import type { Bag } from '../../../engine/pipeline/run.ts'
 import { GatewayError } from '../../../engine/spec/error.ts'
 import { TestScope } from '../pipeline/stubs.ts'
-import { pipeline, pluginText, settings, testHouse } from './house.ts'
-import type { TestHouse } from './house.ts'
+import { pipeline, pluginText, settings, testGateway } from './gateway-host.ts'
+import type { TestGateway } from './gateway-host.ts'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -21,64 +21,64 @@ async function replyOf({
 }
 
 describe('live configuration', () => {
-  let house: TestHouse
+  let gateway: TestGateway
   let live: Live
   let swaps: Snapshot[]
   let swapped: () => void = () => undefined
   const next = () => new Promise<void>((resolve) => (swapped = resolve))
 
   beforeEach(async () => {
-    house = await testHouse()
+    gateway = await testGateway()
     swaps = []
     const onSwap = (snapshot: Snapshot) => {
       swaps.push(snapshot)
       // Those who wait see the new configuration only once it is in place.
       setImmediate(() => swapped())
     }
-    const started = await Live.start({ ...house.options, onSwap })
+    const started = await Live.start({ ...gateway.options, onSwap })
     if ('diagnostics' in started) throw new Error(started.diagnostics.map(printDiagnostic).join('\n'))
     live = started.live
   })
   afterEach(async () => {
     await live.close()
-    await house.folder.remove()
+    await gateway.folder.remove()
   })
 
   it('keeps an old configuration open for what holds it by itself, and holds none that is closed', async () => {
     const first = live.acquire()
     const cuts: string[] = []
     const release = live.hold(first, ({ code }) => cuts.push(code))
-    await house.folder.write({ 'config/sluice.yaml': settings('http://two.test') })
+    await gateway.folder.write({ 'config/sluice.yaml': settings('http://two.test') })
     expect(await live.reload()).to.deep.equal([])
     live.release(first)
-    expect(house.events).to.deep.equal(['open http://one.test', 'open http://two.test'])
+    expect(gateway.events).to.deep.equal(['open http://one.test', 'open http://two.test'])
     live.cut(new GatewayError('draining'))
     release()
     live.cut(new GatewayError('draining'))
     expect(cuts).to.deep.equal(['draining'])
-    expect(house.events).to.have.length(3)
+    expect(gateway.events).to.have.length(3)
     expect(() => live.hold(first, () => undefined)).to.throw('the configuration is closed')
   })
 
   it('closes an old configuration when its last user left, never before', async () => {
     const first = live.acquire()
     expect(live.acquire()).to.equal(first)
-    await house.folder.write({ 'config/sluice.yaml': settings('http://two.test') })
+    await gateway.folder.write({ 'config/sluice.yaml': settings('http://two.test') })
     expect(await live.reload()).to.deep.equal([])
     const second = live.acquire()
     expect(second).to.not.equal(first)
     expect(swaps).to.deep.equal([first, second])
     live.release(first)
-    expect(house.events).to.deep.equal(['open http://one.test', 'open http://two.test'])
+    expect(gateway.events).to.deep.equal(['open http://one.test', 'open http://two.test'])
     live.release(first)
-    expect(house.events).to.deep.equal(['open http://one.test', 'open http://two.test', 'close http://one.test'])
+    expect(gateway.events).to.deep.equal(['open http://one.test', 'open http://two.test', 'close http://one.test'])
     live.release(second)
-    expect(house.events).to.have.length(3)
+    expect(gateway.events).to.have.length(3)
   })
 
   it('keeps the last good one when the new one is broken, and says so', async () => {
     const { version } = live.current
-    await house.folder.write({ 'pipelines/p.yaml': pipeline.replace('reply]', 'replyy, other]') })
+    await gateway.folder.write({ 'pipelines/p.yaml': pipeline.replace('reply]', 'replyy, other]') })
     const lines = (await live.reload()).map(printDiagnostic)
     expect(lines).to.deep.equal([
       'pipelines/p.yaml:4:16: no stage named "replyy"; did you mean "reply"? [unknown-stage]',
@@ -86,36 +86,36 @@ describe('live configuration', () => {
     ])
     expect(live.current.version).to.equal(version)
     expect((await replyOf(live.current)).status.config).to.deep.equal({ version, error: lines[0] })
-    expect(house.lines.filter(({ level }) => level === 50).map(({ msg }) => msg)).to.deep.equal([
+    expect(gateway.lines.filter(({ level }) => level === 50).map(({ msg }) => msg)).to.deep.equal([
       ...lines,
       'the new configuration is refused; the last good one stays',
     ])
-    await house.folder.write({ 'pipelines/p.yaml': pipeline })
+    await gateway.folder.write({ 'pipelines/p.yaml': pipeline })
     expect(await live.reload()).to.deep.equal([])
     expect(live.status).to.deep.equal({ version })
   })
 
   it('says once which providers are off', () => {
-    expect(house.lines.map(({ msg }) => msg)).to.deep.equal(['provider "off" is off: OFF_URL is not set'])
+    expect(gateway.lines.map(({ msg }) => msg)).to.deep.equal(['provider "off" is off: OFF_URL is not set'])
   })
 
   it('says that a configuration is live which replaces another', async () => {
     await live.reload()
-    expect(house.lines.at(-1)?.msg).to.equal('the configuration is live')
+    expect(gateway.lines.at(-1)?.msg).to.equal('the configuration is live')
   })
 
   it('reads again only what changed', async () => {
     const before = live.current
     expect(await live.reloadIfChanged()).to.deep.equal([])
     expect(live.current).to.equal(before)
-    await house.folder.write({ 'plugins/test/index.ts': pluginText('two') })
+    await gateway.folder.write({ 'plugins/test/index.ts': pluginText('two') })
     await live.reloadIfChanged()
     expect([(await replyOf(before)).version, (await replyOf(live.current)).version]).to.deep.equal(['one', 'two'])
   })
 
   it('refuses to start from a broken configuration', async () => {
-    await house.folder.write({ 'config/sluice.yaml': 'listn: {}' })
-    const started = await Live.start(house.options)
+    await gateway.folder.write({ 'config/sluice.yaml': 'listn: {}' })
+    const started = await Live.start(gateway.options)
     expect('diagnostics' in started && started.diagnostics.map(printDiagnostic)).to.deep.equal([
       'config/sluice.yaml:1:1: unknown field "listn"; did you mean "listen"? [additionalProperties]',
     ])
@@ -125,40 +125,40 @@ describe('live configuration', () => {
     const held = live.acquire()
     const closing = live.close()
     expect(() => live.acquire()).to.throw('the configuration is closed')
-    expect(house.events).to.deep.equal(['open http://one.test'])
+    expect(gateway.events).to.deep.equal(['open http://one.test'])
     live.release(held)
     await closing
-    expect(house.events).to.deep.equal(['open http://one.test', 'close http://one.test'])
+    expect(gateway.events).to.deep.equal(['open http://one.test', 'close http://one.test'])
   })
 
   it('does not wait for ever for who never leaves, and closes what they hold once', async () => {
     const held = live.acquire()
     await live.close(1)
-    expect(house.events).to.deep.equal(['open http://one.test', 'close http://one.test'])
-    expect(house.lines.at(-1)).to.include({
+    expect(gateway.events).to.deep.equal(['open http://one.test', 'close http://one.test'])
+    expect(gateway.lines.at(-1)).to.include({
       level: 50,
       msg: 'requests still hold a configuration; it closes all the same',
     })
     live.release(held)
-    expect(house.events).to.have.length(2)
+    expect(gateway.events).to.have.length(2)
   })
 
   it('does not wait for a plugin that is still loading', async () => {
     const began = Promise.withResolvers<void>()
     Object.assign(globalThis, { pluginBegan: began.resolve })
     const endless = 'globalThis.pluginBegan()\nawait new Promise(() => {})\n'
-    await house.folder.write({ 'plugins/test/index.ts': endless + pluginText('two') })
+    await gateway.folder.write({ 'plugins/test/index.ts': endless + pluginText('two') })
     const reloading = live.reload().then(() => 'reloaded')
     await began.promise
     expect(await Promise.race([reloading, live.close().then(() => 'closed')])).to.equal('closed')
-    expect(house.events).to.deep.equal(['open http://one.test', 'close http://one.test'])
+    expect(gateway.events).to.deep.equal(['open http://one.test', 'close http://one.test'])
   })
 
   it('notices what is changed while it is being read', async () => {
-    const file = join(house.folder.path, 'config/sluice.yaml')
+    const file = join(gateway.folder.path, 'config/sluice.yaml')
     // The plugin is loaded after the configuration file was read.
     const edits = `import { writeFileSync } from 'node:fs'\nwriteFileSync(${JSON.stringify(file)}, ${JSON.stringify(settings('http://two.test'))})\n`
-    await house.folder.write({ 'plugins/test/index.ts': edits + pluginText('two') })
+    await gateway.folder.write({ 'plugins/test/index.ts': edits + pluginText('two') })
     await live.reloadIfChanged()
     expect(live.current.settings.providers[0]?.config['url']).to.equal('http://one.test')
     await live.reloadIfChanged()
@@ -169,9 +169,9 @@ describe('live configuration', () => {
   })
 
   it('refuses settings that take a restart', async () => {
-    house.options.house = { ...house.options.house, fixed: () => [['listen', 'port']] }
-    await house.folder.write({ 'config/sluice.yaml': `${settings()}listen: { port: 1 }\n` })
-    const started = await Live.start(house.options)
+    gateway.options.gateway = { ...gateway.options.gateway, fixed: () => [['listen', 'port']] }
+    await gateway.folder.write({ 'config/sluice.yaml': `${settings()}listen: { port: 1 }\n` })
+    const started = await Live.start(gateway.options)
     expect('diagnostics' in started && started.diagnostics.map(printDiagnostic)).to.deep.equal([
       'config/sluice.yaml:10:17: another listen.port takes a restart [restart]',
     ])
@@ -180,38 +180,38 @@ describe('live configuration', () => {
   describe('watched', () => {
     let stop: () => void
     beforeEach(() => {
-      stop = watchConfiguration(live, house.log)
+      stop = watchConfiguration(live, gateway.log)
     })
     afterEach(() => stop())
 
     it('reloads when the file, a pipeline or a plugin changes, also by replacement', async () => {
-      await Promise.all([next(), house.folder.write({ 'config/sluice.yaml': settings('http://two.test') })])
+      await Promise.all([next(), gateway.folder.write({ 'config/sluice.yaml': settings('http://two.test') })])
       expect(live.current.settings.providers[0]?.config['url']).to.equal('http://two.test')
-      await house.folder.write({ 'config/new.yaml': settings('http://three.test') })
+      await gateway.folder.write({ 'config/new.yaml': settings('http://three.test') })
       await Promise.all([
         next(),
-        rename(join(house.folder.path, 'config/new.yaml'), join(house.folder.path, 'config/sluice.yaml')),
+        rename(join(gateway.folder.path, 'config/new.yaml'), join(gateway.folder.path, 'config/sluice.yaml')),
       ])
       expect(live.current.settings.providers[0]?.config['url']).to.equal('http://three.test')
-      await Promise.all([next(), house.folder.write({ 'plugins/test/index.ts': pluginText('two') })])
+      await Promise.all([next(), gateway.folder.write({ 'plugins/test/index.ts': pluginText('two') })])
       expect((await replyOf(live.current)).version).to.equal('two')
       await Promise.all([
         next(),
-        house.folder.write({ 'pipelines/deep/q.yaml': pipeline.replace('name: p', 'name: q').replace('/p', '/q') }),
+        gateway.folder.write({ 'pipelines/deep/q.yaml': pipeline.replace('name: p', 'name: q').replace('/p', '/q') }),
       ])
       expect([...live.current.pipelines.keys()]).to.deep.equal(['p', 'q'])
       await Promise.all([
         next(),
-        house.folder.write({ 'pipelines/deep/q.yaml': pipeline.replace('name: p', 'name: r').replace('/p', '/r') }),
+        gateway.folder.write({ 'pipelines/deep/q.yaml': pipeline.replace('name: p', 'name: r').replace('/p', '/r') }),
       ])
       expect([...live.current.pipelines.keys()]).to.deep.equal(['p', 'r'])
     })
 
     it('comes back after its folder was gone', async () => {
-      await Promise.all([next(), house.folder.write({ 'config/sluice.yaml': `pipelines: pipelines\n${settings()}` })])
-      const pipelines = join(house.folder.path, 'pipelines')
+      await Promise.all([next(), gateway.folder.write({ 'config/sluice.yaml': `pipelines: pipelines\n${settings()}` })])
+      const pipelines = join(gateway.folder.path, 'pipelines')
       const refused = new Promise<void>((resolve) => {
-        const { lines } = house
+        const { lines } = gateway
         const push = lines.push.bind(lines)
         lines.push = (...items) => {
           if (items.some(({ msg }) => msg.includes('there is no folder'))) resolve()
@@ -220,7 +220,7 @@ describe('live configuration', () => {
       })
       await Promise.all([refused, rm(pipelines, { recursive: true })])
       expect(live.status.error).to.equal('config/sluice.yaml:1:12: there is no folder "pipelines" [pipelines]')
-      await Promise.all([next(), house.folder.write({ 'pipelines/p.yaml': pipeline.replace('s.', 'again.') })])
+      await Promise.all([next(), gateway.folder.write({ 'pipelines/p.yaml': pipeline.replace('s.', 'again.') })])
       expect(live.current.pipelines.get('p')?.summary).to.equal('again.')
     })
   })

@@ -2,8 +2,8 @@ import { mock } from 'node:test'
 import { expect } from 'chai'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
 import { Live } from '../../../engine/live/live.ts'
-import type { HouseHost } from '../../../engine/live/house-host.ts'
-import { serviceHost } from '../../../engine/live/house-host.ts'
+import type { GatewayHost } from '../../../engine/live/gateway-host.ts'
+import { serviceHost } from '../../../engine/live/gateway-host.ts'
 import { OpenServices } from '../../../engine/live/services.ts'
 import { openSnapshot } from '../../../engine/live/snapshot.ts'
 import { loadConfiguration } from '../../../engine/live/configuration.ts'
@@ -11,8 +11,8 @@ import { execute } from '../../../engine/pipeline/run.ts'
 import type { Bag } from '../../../engine/pipeline/run.ts'
 import { defineService } from '../../../engine/index.ts'
 import { TestScope } from '../pipeline/stubs.ts'
-import { testHouse } from './house.ts'
-import type { TestHouse } from './house.ts'
+import { testGateway } from './gateway-host.ts'
+import type { TestGateway } from './gateway-host.ts'
 
 /** Two services, of which `meals` uses `stock`; each logs what becomes of it. */
 const plugin = (version: string) => `
@@ -77,33 +77,33 @@ async function passed(milliseconds: number): Promise<void> {
 }
 
 describe('services', () => {
-  let house: TestHouse
+  let gateway: TestGateway
   let services: OpenServices
-  let host: HouseHost
+  let host: GatewayHost
   beforeEach(async () => {
-    house = await testHouse()
+    gateway = await testGateway()
     services = new OpenServices({
-      log: house.log,
-      prepare: async (service) => serviceHost(house, {} as never, service),
+      log: gateway.log,
+      prepare: async (service) => serviceHost(gateway, {} as never, service),
     })
-    host = { ...house.options.house, services }
-    await house.folder.write({
+    host = { ...gateway.options.gateway, services }
+    await gateway.folder.write({
       'plugins/kitchen/index.ts': plugin('old'),
       'pipelines/p.yaml': 'name: p\nsummary: s.\nroutes: [GET /p]\npublic: true\nstages: [order]\n',
       'config/sluice.yaml': settings(''),
     })
   })
-  afterEach(() => house.folder.remove())
+  afterEach(() => gateway.folder.remove())
 
   const settings = (sections: string) =>
     `plugins: [./plugins]\nserver_config: { logging: { level: warn }${sections} }\n`
   const start = async (): Promise<Live> => {
-    const started = await Live.start({ ...house.options, house: host })
+    const started = await Live.start({ ...gateway.options, gateway: host })
     if ('diagnostics' in started) throw new Error(started.diagnostics.map(printDiagnostic).join('\n'))
     return started.live
   }
   /** What the services said since this was asked last. */
-  const said = () => house.lines.splice(0).map(({ msg }) => msg)
+  const said = () => gateway.lines.splice(0).map(({ msg }) => msg)
   const ordered = async (live: Live) => {
     const slots: Bag = {}
     const snapshot = live.acquire()
@@ -114,7 +114,7 @@ describe('services', () => {
     }
     return slots.reply as unknown as string
   }
-  const write = (text: string) => house.folder.write({ 'config/sluice.yaml': settings(text) })
+  const write = (text: string) => gateway.folder.write({ 'config/sluice.yaml': settings(text) })
   const reload = async (live: Live) => (await live.reload()).map(printDiagnostic)
 
   it('open once in the order of "uses", are configured for each configuration, and close at the end', async () => {
@@ -184,17 +184,17 @@ describe('services', () => {
       .replace("summary: 'What is cooked.',", "summary: 'What is cooked.', secrets: ['plate'],")
       .replace("report(['plate'], 'there is no soup')", "report(['plate'], 'there is no ' + plate)")
       .replace("if (plate === 'soup')", 'if (true)')
-    await house.folder.write({ 'plugins/kitchen/index.ts': quoting })
+    await gateway.folder.write({ 'plugins/kitchen/index.ts': quoting })
     await write(', kitchen: { plate: rosebud-of-the-cook }')
-    expect((await loadConfiguration(house.options)).diagnostics.map(printDiagnostic)).to.deep.equal([
+    expect((await loadConfiguration(gateway.options)).diagnostics.map(printDiagnostic)).to.deep.equal([
       'config/sluice.yaml:2:62: there is no [redacted] [service]',
     ])
-    await house.folder.write({
+    await gateway.folder.write({
       'plugins/kitchen/index.ts': quoting
         .replace('if (true)', 'if (false)')
         .replace("if (plate === 'stew') throw new Error('no pot')", "throw new Refusal('no ' + plate, ['plate'])"),
     })
-    const loading = await openSnapshot(await loadConfiguration(house.options), { ...house.options, house: host })
+    const loading = await openSnapshot(await loadConfiguration(gateway.options), { ...gateway.options, gateway: host })
     expect('diagnostics' in loading && loading.diagnostics.map(printDiagnostic)).to.deep.equal([
       'config/sluice.yaml:2:62: no [redacted] [service]',
     ])
@@ -205,19 +205,19 @@ describe('services', () => {
       .replace("throw new Error('no pot')", 'throw undefined')
       .replace("report(['plate'], 'there is no soup')", "throw new Refusal('there is no soup', ['plate'])")
       .replace('if (settings.eggs === 13)', "if (settings.eggs === 12) throw 'a dozen'; if (settings.eggs === 13)")
-    await house.folder.write({ 'plugins/kitchen/index.ts': throwing })
+    await gateway.folder.write({ 'plugins/kitchen/index.ts': throwing })
     await write(', kitchen: { plate: stew }')
-    const loading = await openSnapshot(await loadConfiguration(house.options), { ...house.options, house: host })
+    const loading = await openSnapshot(await loadConfiguration(gateway.options), { ...gateway.options, gateway: host })
     expect('diagnostics' in loading && loading.diagnostics.map(printDiagnostic)).to.deep.equal([
       'config/sluice.yaml:2:53: the service "meals" cannot be opened: undefined [service]',
     ])
     expect(said().at(-1)).to.equal('old stock closes')
     await write(', kitchen: { plate: soup }')
-    expect((await loadConfiguration(house.options)).diagnostics.map(printDiagnostic)).to.deep.equal([
+    expect((await loadConfiguration(gateway.options)).diagnostics.map(printDiagnostic)).to.deep.equal([
       'config/sluice.yaml:2:62: there is no soup [service]',
     ])
     await write(', stock: { eggs: 12 }')
-    const dozen = await Live.start({ ...house.options, house: host })
+    const dozen = await Live.start({ ...gateway.options, gateway: host })
     expect('diagnostics' in dozen && dozen.diagnostics.map(printDiagnostic)).to.deep.equal([
       'config/sluice.yaml:2:51: the service "stock" cannot be opened: a dozen [service]',
     ])
@@ -225,8 +225,8 @@ describe('services', () => {
 
   it('close what they opened when the first configuration is refused', async () => {
     await write(', kitchen: { plate: stew }')
-    const configuration = await loadConfiguration(house.options)
-    const loading = await openSnapshot(configuration, { ...house.options, house: host })
+    const configuration = await loadConfiguration(gateway.options)
+    const loading = await openSnapshot(configuration, { ...gateway.options, gateway: host })
     expect('diagnostics' in loading && loading.diagnostics.map(({ code }) => code)).to.deep.equal(['service'])
     expect(said()).to.deep.equal([
       'old stock opens',
@@ -243,7 +243,7 @@ describe('services', () => {
       "close: () => say('closes its view of ' + settings.eggs)",
       "close: () => { say('closes its view of ' + settings.eggs); return settings.note === 'stuck' ? new Promise(() => {}) : undefined }",
     )
-    await house.folder.write({ 'plugins/kitchen/index.ts': stuck })
+    await gateway.folder.write({ 'plugins/kitchen/index.ts': stuck })
     const live = await start()
     await write(', stock: { eggs: 3, note: stuck }, kitchen: { plate: stew }')
     mock.timers.enable({ apis: ['setTimeout'] })
@@ -296,7 +296,7 @@ describe('services', () => {
     const held = live.acquire()
     await ordered(live)
     said()
-    await house.folder.write({ 'plugins/kitchen/index.ts': plugin('new') })
+    await gateway.folder.write({ 'plugins/kitchen/index.ts': plugin('new') })
     expect(await reload(live)).to.deep.equal([])
     expect(said()).to.deep.equal([
       'new stock opens',
@@ -339,12 +339,12 @@ describe('services', () => {
   })
 
   it('are not opened by a check, which lets stages keep their views and those without state read them', async () => {
-    const check = () => loadConfiguration(house.options).then((found) => openSnapshot(found, house.options))
+    const check = () => loadConfiguration(gateway.options).then((found) => openSnapshot(found, gateway.options))
     const checked = await check()
     expect('snapshot' in checked).to.equal(true)
     expect(said()).to.deep.equal([])
     const eager = plugin('old').replace(') => () => ({ reply', ', early = meals.cook()) => () => ({ reply')
-    await house.folder.write({ 'plugins/kitchen/index.ts': eager })
+    await gateway.folder.write({ 'plugins/kitchen/index.ts': eager })
     const refused = await check()
     expect('diagnostics' in refused && refused.diagnostics.map(printDiagnostic)).to.deep.equal([
       'pipelines/p.yaml:5:10: "order" cannot be built: the service "meals" is not open while a configuration is checked; ' +
@@ -356,7 +356,7 @@ describe('services', () => {
   it('check their settings everywhere, each property by its owner', async () => {
     const found = async (text: string) => {
       await write(text)
-      return (await loadConfiguration(house.options)).diagnostics.map(printDiagnostic)
+      return (await loadConfiguration(gateway.options)).diagnostics.map(printDiagnostic)
     }
     expect(await found(', kitchen: { plate: soup }, stock: { eggs: -1 }')).to.deep.equal([
       'config/sluice.yaml:2:62: there is no soup [service]',
@@ -367,7 +367,7 @@ describe('services', () => {
       'config/sluice.yaml:2:67: unknown field "titel"; did you mean "title"? [additionalProperties]',
       'config/sluice.yaml:2:86: must be an object [type]',
     ])
-    await house.folder.write({ 'plugins/kitchen/index.ts': 'export default {' })
+    await gateway.folder.write({ 'plugins/kitchen/index.ts': 'export default {' })
     const unloaded = await found(', kitchn: {}, kitchen: { titel: x }, keepalive: { sse_interval: 5s, every: 1s }')
     expect(unloaded.map((line) => line.replace(/.*\[/, '['))).to.deep.equal(['[plugin]'])
   })

@@ -1,28 +1,28 @@
 import { expect } from 'chai'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
-import { KeysRefused } from '../../../engine/live/house-host.ts'
+import { KeysRefused } from '../../../engine/live/gateway-host.ts'
 import { loadSnapshot } from '../../../engine/live/snapshot.ts'
 import type { Snapshot } from '../../../engine/live/snapshot.ts'
 import { execute } from '../../../engine/pipeline/run.ts'
 import type { Bag } from '../../../engine/pipeline/run.ts'
 import { TestScope } from '../pipeline/stubs.ts'
-import { pipeline, settings, testHouse } from './house.ts'
-import type { TestHouse } from './house.ts'
+import { pipeline, settings, testGateway } from './gateway-host.ts'
+import type { TestGateway } from './gateway-host.ts'
 
 describe('snapshot', () => {
-  let house: TestHouse
+  let gateway: TestGateway
   beforeEach(async () => {
-    house = await testHouse()
+    gateway = await testGateway()
   })
-  afterEach(() => house.folder.remove())
+  afterEach(() => gateway.folder.remove())
 
   const good = async (): Promise<Snapshot> => {
-    const loading = await loadSnapshot(house.options)
+    const loading = await loadSnapshot(gateway.options)
     if ('diagnostics' in loading) throw new Error(loading.diagnostics.map(printDiagnostic).join('\n'))
     return loading.snapshot
   }
   const bad = async (): Promise<string[]> => {
-    const loading = await loadSnapshot(house.options)
+    const loading = await loadSnapshot(gateway.options)
     if ('snapshot' in loading) throw new Error('it was not refused')
     return loading.diagnostics.map(printDiagnostic)
   }
@@ -44,9 +44,9 @@ describe('snapshot', () => {
     })
     expect(catalog.provider('constructor')).to.equal(undefined)
     expect(off).to.deep.equal(['provider "off" is off: OFF_URL is not set'])
-    expect(house.secrets).to.deep.equal(['key-of-far', 'text-of-dev'])
+    expect(gateway.secrets).to.deep.equal(['key-of-far', 'text-of-dev'])
     await snapshot.close()
-    expect(house.events).to.deep.equal(['open http://one.test', 'close http://one.test'])
+    expect(gateway.events).to.deep.equal(['open http://one.test', 'close http://one.test'])
   })
 
   it('finds models by name, alias and upstream name', async () => {
@@ -56,7 +56,7 @@ describe('snapshot', () => {
     expect(catalog.settings).to.have.deep.property('logging', { level: 'warn' })
   })
 
-  it('runs its pipelines with the services of the house', async () => {
+  it('runs its pipelines with the services of the gateway', async () => {
     const { pipelines, version } = await good()
     const slots = { ingress: { path: 'text-of-dev' } } as unknown as Bag
     await execute(pipelines.get('p')!, slots, new TestScope())
@@ -69,7 +69,7 @@ describe('snapshot', () => {
   })
 
   it('is refused with everything that is wrong in all of its files', async () => {
-    await house.folder.write({
+    await gateway.folder.write({
       'config/sluice.yaml': settings().replace('models:', 'model:'),
       'pipelines/p.yaml': pipeline.replace('auth', 'ath'),
       'pipelines/q.yaml': 'name: [',
@@ -80,37 +80,39 @@ describe('snapshot', () => {
       'pipelines/p.yaml:4:10: no stage named "ath"; did you mean "auth"? [unknown-stage]',
       'pipelines/q.yaml:1:8: Flow sequence in block collection must be sufficiently indented and end with a ] [yaml]',
     ])
-    expect(house.events).to.deep.equal([])
+    expect(gateway.events).to.deep.equal([])
   })
 
   it('closes what it opened when a provider, a key or a stage is refused', async () => {
-    await house.folder.write({ 'config/sluice.yaml': settings().replace('url: "${OFF_URL}"', 'url: "http://refused"') })
-    house.options.house = {
-      ...house.options.house,
+    await gateway.folder.write({
+      'config/sluice.yaml': settings().replace('url: "${OFF_URL}"', 'url: "http://refused"'),
+    })
+    gateway.options.gateway = {
+      ...gateway.options.gateway,
       keysFor: () => Promise.reject(new KeysRefused('the key "dev" exists twice')),
     }
     expect(await bad()).to.deep.equal([
       'config/sluice.yaml:8:11: the key "dev" exists twice [keys]',
       'config/sluice.yaml:4:5: the provider "off" cannot be opened: no such host [open]',
     ])
-    expect(house.events).to.deep.equal(['open http://one.test', 'close http://one.test'])
+    expect(gateway.events).to.deep.equal(['open http://one.test', 'close http://one.test'])
   })
 
   it('says that files or folders are missing', async () => {
-    house.options.file = 'gone.yaml'
+    gateway.options.file = 'gone.yaml'
     expect(await bad()).to.deep.equal(['gone.yaml:1:1: cannot be read: ENOENT [file]'])
-    house.options.file = 'config/sluice.yaml'
-    await house.folder.write({ 'config/sluice.yaml': `${settings()}pipelines: ./pipes\n` })
+    gateway.options.file = 'config/sluice.yaml'
+    await gateway.folder.write({ 'config/sluice.yaml': `${settings()}pipelines: ./pipes\n` })
     expect(await bad()).to.deep.equal(['config/sluice.yaml:10:12: there is no folder "pipes" [pipelines]'])
   })
 
   it('does not report what a plugin that cannot be loaded would have brought', async () => {
-    await house.folder.write({ 'plugins/test/index.ts': 'export default {' })
+    await gateway.folder.write({ 'plugins/test/index.ts': 'export default {' })
     const user = `import { defineStage } from 'sluice'
       const names = { type: 'string', 'x-names': 'member', description: 'Who.' }
       export default defineStage({ name: 'user', summary: 'Uses much.', needs: ['cart'], provides: [], uses: ['shared'],
         config: { type: 'object', additionalProperties: false, properties: { names } }, build: () => () => ({}) })`
-    await house.folder.write({ 'plugins/user/index.ts': user })
+    await gateway.folder.write({ 'plugins/user/index.ts': user })
     const lines = await bad()
     expect(lines).to.have.length(1)
     expect(lines[0]).to.match(/^plugins\/test\/index\.ts:1:1: cannot be loaded: .* \[plugin\]$/)

@@ -39,11 +39,11 @@ describe('votes', () => {
     const { registry, diagnostics } = assemble(found)
     expect(diagnostics).to.deep.equal([])
     const names = [...registry.signals.keys(), 'unknown']
-    const house = {
+    const gateway = {
       log,
       work: <O>(module: URL, input: unknown, deadline: number) => pool.run<unknown, O>(module, input, deadline),
     }
-    const votes = await collectVotes(house, registry, names, { text: 'five!', facts: { sure: 0.25 } }, 2_000)
+    const votes = await collectVotes(gateway, registry, names, { text: 'five!', facts: { sure: 0.25 } }, 2_000)
     expect([...votes]).to.deep.equal([['length', { complexity: 0.5, confidence: 0.25, reasons: ['length'] }]])
     const abstained = lines.map((line) => (JSON.parse(line) as { signal: string }).signal)
     expect(abstained.sort()).to.deep.equal(['absurd', 'broken', 'endless', 'unknown'])

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { Warmth } from '../../../engine/live/warmth.ts'
 import { ExchangeScope } from '../../../engine/http/scope.ts'
 import type { Host } from '../../../engine/index.ts'
-import validate from '../../../plugins/protocols/stages/validate.ts'
+import validate from '../../../plugins/translation/validate.ts'
 import { testFolder } from '../config/folder.ts'
 import { startGateway } from '../../support/gateway.ts'
 

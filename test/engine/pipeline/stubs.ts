@@ -1,4 +1,4 @@
-import { emptyHouse } from '../../../engine/live/house-host.ts'
+import { emptyGateway } from '../../../engine/live/gateway-host.ts'
 import { defineCodec, defineStage, noConfig } from '../../../engine/index.ts'
 import { durationSchema } from '../../../engine/kit.ts'
 import type { AnyStage, Host, SlotName } from '../../../engine/index.ts'
@@ -124,7 +124,7 @@ export function compiled(
   return built.compiled
 }
 
-export function hostOf(registry: Registry, log = emptyHouse('test').log): (pipeline: Host['pipeline']) => Host {
+export function hostOf(registry: Registry, log = emptyGateway('test').log): (pipeline: Host['pipeline']) => Host {
   const scrub = (text: string) => text.replaceAll('sk-1', '•••')
   const codecOf = (protocol: string) => {
     const found = registry.codecs.get(protocol)

@@ -20,7 +20,7 @@ import { pino } from 'pino'
 import { type Database, StartError, openDatabase } from '../../../engine/store/database.ts'
 import { migrateService } from '../../../engine/store/migrate-service.ts'
 import { migrations } from '../../../engine/store/migrations/index.ts'
-import requests from '../../../plugins/records/requests/requests.ts'
+import requests from '../../../plugins/request-log/requests/requests.ts'
 import { type Service, postgres } from '../../support/services.ts'
 
 const KEY = { models: null, created_at: 1, expires_at: null, revoked_at: null, hint: 'abcd' }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
-import { StartError } from '../../../engine/store/place.ts'
+import { StartError } from '../../../engine/store/location.ts'
 import { openSealing } from '../../../engine/store/sealing.ts'
 import type { Sealing, SecretSource } from '../../../engine/store/sealing.ts'
 

@@ -1,7 +1,7 @@
 import { mock } from 'node:test'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { AwsEventStream, FrameDecoder, Hold, byteBudget } from '../../../engine/kit.ts'
+import { AwsEventStream, FrameDecoder, Hold, byteBudgetOf } from '../../../engine/kit.ts'
 import type { GatewayError } from '../../../engine/index.ts'
 import { awsMessage } from '../../support/aws-event-stream.ts'
 
@@ -83,7 +83,7 @@ describe('AWS event streams', () => {
     expect(thrown(() => framesOf([message.subarray(0, 12)], new AwsEventStream({ limit: 4_000 })))).to.include({
       code: 'upstream_invalid_response',
     })
-    const tight = { limit: 64_000, hold: new Hold(byteBudget(1_000), 0) }
+    const tight = { limit: 64_000, hold: new Hold(byteBudgetOf(1_000), 0) }
     expect(thrown(() => framesOf([message.subarray(0, 2_000)], new AwsEventStream(tight)))).to.include({
       code: 'overloaded',
     })

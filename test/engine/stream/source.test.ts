@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Flow, Sink, Source } from '../../../engine/index.ts'
-import { StreamEnds, collect, peek, pull, through } from '../../../engine/kit.ts'
+import { HeadAndTail, collect, peek, pull, through } from '../../../engine/kit.ts'
 
 /** A source whose every move the test makes. */
 function scripted() {
@@ -171,8 +171,8 @@ describe('sources', () => {
     expect(heard).to.have.length(4)
   })
 
-  it('StreamEnds: gives whole frames of both ends of a long stream', () => {
-    const ends = new StreamEnds()
+  it('HeadAndTail: gives whole frames of both ends of a long stream', () => {
+    const ends = new HeadAndTail()
     const count = 20_000
     for (let index = 0; index < count; index++)
       ends.add(Buffer.from(`data: {"n":${index},"pad":"${'x'.repeat(40)}"}\n\n`))

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Hold, WholeFrames, byteBudget } from '../../../engine/kit.ts'
+import { Hold, WholeFrames, byteBudgetOf } from '../../../engine/kit.ts'
 
 /** What is passed on of a stream that comes in these pieces, and what is left at its end. */
 function passed(...pieces: readonly string[]): { told: string[]; rest: string | undefined } {
@@ -47,7 +47,7 @@ describe('WholeFrames', () => {
   it('passes an event on as it arrives when there is no room for it, and the others whole', () => {
     const large = 'x'.repeat(20)
     for (const ending of ['\n', '\r\n', '\r'])
-      for (const room of [{ limit: 10 }, { limit: 100, hold: new Hold(byteBudget(10)) }]) {
+      for (const room of [{ limit: 10 }, { limit: 100, hold: new Hold(byteBudgetOf(10)) }]) {
         const events = ['data: a', '', `data: ${large}`, '', 'data: b', '', 'data: c', '', ''].join(ending)
         for (let at = 0; at <= events.length; at++) {
           const whole = new WholeFrames(room)
@@ -63,7 +63,7 @@ describe('WholeFrames', () => {
   })
 
   it('says whether it broke off inside a large event, and holds nothing of it', () => {
-    const budget = byteBudget(30)
+    const budget = byteBudgetOf(30)
     const whole = new WholeFrames({ limit: 100, hold: new Hold(budget) })
     expect(whole.push(Buffer.from('data: a\n\ndata: bc'))).to.have.length(1)
     expect([whole.inside, budget.take(23)]).to.deep.equal([false, false])

@@ -18,7 +18,7 @@ describe('plugins/listing/list-protocols', () => {
     })
   })
 
-  it('lists nothing where the house knows no paths', () => {
+  it('lists nothing where the gateway knows no paths', () => {
     expect(ask(listProtocols)).to.deep.equal({ object: 'list', data: [] })
   })
 })

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { startGateway } from '../../support/gateway.ts'
-import type { Gateway } from '../../support/gateway.ts'
+import type { RunningGateway } from '../../support/gateway.ts'
 
 describe('plugins/listing, as it is shipped', () => {
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     gateway = await startGateway()
   })

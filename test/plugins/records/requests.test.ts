@@ -7,8 +7,8 @@ import { pino } from 'pino'
 import { openDatabase } from '../../../engine/store/database.ts'
 import type { Database } from '../../../engine/store/database.ts'
 import { migrateService } from '../../../engine/store/migrate-service.ts'
-import requests from '../../../plugins/records/requests/requests.ts'
-import type { LogRow } from '../../../plugins/records/requests/row.ts'
+import requests from '../../../plugins/request-log/requests/requests.ts'
+import type { LogRow } from '../../../plugins/request-log/requests/row.ts'
 import { makeOldDatabase, releasedMigrations } from '../../support/old-database.ts'
 import { openRequestLog } from '../../support/request-log.ts'
 import { postgres } from '../../support/services.ts'
@@ -94,7 +94,7 @@ function contract(fresh: () => Promise<string>): void {
     })
 }
 
-describe('plugins/records/requests', () => {
+describe('plugins/request-log/requests', () => {
   describe('on SQLite', () => {
     let folder: string
     beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'sluice-requests-'))))

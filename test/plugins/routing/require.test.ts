@@ -5,7 +5,7 @@ import { thrown } from '../protocols/decisions/exchange.ts'
 
 const record = (name: string, more: Partial<ModelRecord> = {}): ModelRecord => ({
   name,
-  provider: 'house',
+  provider: 'gateway',
   upstream_model: name,
   aliases: [],
   supports_images: false,

@@ -81,8 +81,8 @@ describe('seams/access', () => {
 
   it('writes no member into the column of the keys', async () => {
     await ask('me', 'vic@acme')
-    await gateway.house.flush()
-    const rows = await tablesOf(gateway.house.database).selectFrom('requests').selectAll().execute()
+    await gateway.engine.flush()
+    const rows = await tablesOf(gateway.engine.database).selectFrom('requests').selectAll().execute()
     expect(rows.map(({ type, status, key_id: key }) => ({ type, status, key }))).to.deep.equal([
       { type: 'me', status: 200, key: null },
     ])

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { encodeFrame } from '../../../engine/kit.ts'
 import type { JsonObject } from '../../../engine/index.ts'
 import { startGateway } from '../../support/gateway.ts'
-import type { Gateway } from '../../support/gateway.ts'
+import type { RunningGateway } from '../../support/gateway.ts'
 import { copyPipelines } from '../../support/pipelines.ts'
 import type { Pipelines } from '../../support/pipelines.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
@@ -34,7 +34,7 @@ const says = (protocol: Protocol, stream: boolean): Script =>
 
 describe('the events of an answer', () => {
   let upstream: ScriptedUpstream
-  const opened: (Gateway | Pipelines)[] = []
+  const opened: (RunningGateway | Pipelines)[] = []
   before(async () => {
     upstream = await scriptedUpstream()
   })
@@ -43,9 +43,9 @@ describe('the events of an answer', () => {
     await upstream.close()
   })
 
-  const gateways = new Map<string, Gateway>()
+  const gateways = new Map<string, RunningGateway>()
   /** A gateway whose pipelines have these stages after "call". */
-  async function gatewayWith(...stages: readonly string[]): Promise<Gateway> {
+  async function gatewayWith(...stages: readonly string[]): Promise<RunningGateway> {
     const before = gateways.get(stages.join())
     if (before) return before
     const copy = await copyPipelines()
@@ -77,12 +77,12 @@ describe('the events of an answer', () => {
     return gateway
   }
 
-  async function ask(gateway: Gateway, client: Protocol, model: string, stream: boolean) {
+  async function ask(gateway: RunningGateway, client: Protocol, model: string, stream: boolean) {
     const { path, body } = clients[client]
     const response = await gateway.post(path, { ...body, model, ...(stream ? { stream } : {}) })
     return { status: response.status, text: await response.text() }
   }
-  const noted = async (gateway: Gateway, name: string) => {
+  const noted = async (gateway: RunningGateway, name: string) => {
     const row = (await gateway.rows()).at(-1)
     return (JSON.parse(row?.metadata ?? '{}') as Record<string, readonly string[]>)[name] ?? []
   }

@@ -9,9 +9,9 @@ import type { Client, Pair } from '../../golden/pairs.ts'
 import type { Generating } from '../../golden/upstreams.ts'
 import chat from '../../../plugins/protocols/chat/codec.ts'
 import messages from '../../../plugins/protocols/messages/codec.ts'
-import responses from '../../../plugins/protocols/responses/codec.ts'
+import responses from '../../../plugins/responses/codec.ts'
 import { startGateway } from '../../support/gateway.ts'
-import type { Gateway } from '../../support/gateway.ts'
+import type { RunningGateway } from '../../support/gateway.ts'
 import { copyPipelines } from '../../support/pipelines.ts'
 import type { Pipelines } from '../../support/pipelines.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
@@ -35,7 +35,7 @@ const other = { name: 'other', key: 'sk-other-0123456789abcdef0123456789' }
 describe('an exact cache of answers', () => {
   let upstream: ScriptedUpstream
   let pipelines: Pipelines
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     upstream = await scriptedUpstream()
     pipelines = await copyPipelines()
@@ -188,7 +188,7 @@ describe('an exact cache of answers', () => {
         await (await gateway.post(paths.chat, body)).text()
         expect((await last())?.metadata).to.include('"cache":"miss"')
       }
-    const { query } = gateway.house.database
+    const { query } = gateway.engine.database
     const before = await query.selectFrom('key_values').select('key').execute()
     script(pairs.chat[0] as Pair, 'refusal', true)
     await hit('chat', body)

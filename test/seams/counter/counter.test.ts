@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Told, ToldEnd } from '../../../engine/index.ts'
 import { startGateway } from '../../support/gateway.ts'
-import type { Gateway } from '../../support/gateway.ts'
+import type { RunningGateway } from '../../support/gateway.ts'
 import { copyPipelines } from '../../support/pipelines.ts'
 import type { Pipelines } from '../../support/pipelines.ts'
 import { until } from '../../support/until.ts'
@@ -45,7 +45,7 @@ class Ear {
 describe('seams/counter', () => {
   let upstream: ScriptedUpstream
   let pipelines: Pipelines
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     upstream = await scriptedUpstream()
     pipelines = await copyPipelines()
@@ -251,7 +251,7 @@ describe('seams/counter', () => {
     })
 
     it('tells of configurations that go live, are refused, or are what they were', async () => {
-      const { live } = gateway.house
+      const { live } = gateway.engine
       const previous = live.current.version
       await live.reloadIfChanged()
       const file = join(pipelines.folder, 'acme-metrics.yaml')

@@ -108,8 +108,8 @@ describe('seams/input', () => {
   it('lets nobody else see it, and leaves no word of it behind', async () => {
     await create({ name: 'carl', password })
     await mistakes({ name: 'dora', password: password.slice(0, 11) })
-    await gateway.house.flush()
-    const rows = await tablesOf(gateway.house.database).selectFrom('requests').selectAll().execute()
+    await gateway.engine.flush()
+    const rows = await tablesOf(gateway.engine.database).selectFrom('requests').selectAll().execute()
     const served = rows.filter(({ type, status }) => type === 'members' && status === 201)
     const { seen } = JSON.parse(served[0]?.metadata ?? '{}') as { seen: string[] }
     expect(seen).to.deep.equal(['acme.member', 'ingress', 'outcome', 'principal', 'reply'])

@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import type { ToldAttempt } from '../../../engine/index.ts'
 import { openDatabase } from '../../../engine/store/database.ts'
 import { startGateway } from '../../support/gateway.ts'
-import type { Gateway, GatewaySettings } from '../../support/gateway.ts'
+import type { RunningGateway, GatewaySettings } from '../../support/gateway.ts'
 import { copyPipelines } from '../../support/pipelines.ts'
 import type { Pipelines } from '../../support/pipelines.ts'
 import { until } from '../../support/until.ts'
@@ -56,7 +56,7 @@ describe('seams/judge', () => {
   let judge: ScriptedUpstream
   let main: ScriptedUpstream
   let pipelines: Pipelines
-  let gateway: Gateway
+  let gateway: RunningGateway
   before(async () => {
     judge = await scriptedUpstream()
     main = await scriptedUpstream()
@@ -281,7 +281,7 @@ describe('seams/judge', () => {
     expect((await rows()).all.map(({ type }) => type)).to.deep.equal(['chat'])
     const config = join(pipelines.folder, 'acme-jury.yaml')
     await writeFile(config, (await readFile(config, 'utf8')).replace('type: judge', 'type: other-judge'))
-    expect(await gateway.house.live.reload()).to.deep.equal([])
+    expect(await gateway.engine.live.reload()).to.deep.equal([])
     answered.resolve(says('yes'))
     await until(async () => (await rows()).all.length >= 2)
     const { own, judged } = await rows()
@@ -296,7 +296,7 @@ describe('seams/judge', () => {
       judge.answer({ silent: true })
       expect((await stopping.post('/judged/beside', { model: 'm', messages })).status).to.equal(200)
       await judge.received(already.judge + 1)
-      await stopping.house.close(50)
+      await stopping.engine.close(50)
       await judge.closed()
       const database = await openDatabase(`sqlite:${join(folder, 'sluice.db')}`)
       const kept = await tablesOf(database).selectFrom('requests').selectAll().orderBy('at').execute()

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { startGateway } from '../../support/gateway.ts'
-import type { Gateway } from '../../support/gateway.ts'
+import type { RunningGateway } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
 
 const here = import.meta.dirname
@@ -20,7 +20,7 @@ interface Listener {
 
 describe('seams/long-lived', () => {
   let folder: string
-  let gateway: Gateway
+  let gateway: RunningGateway
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-lasting-'))
     gateway = await startGateway({ folder, plugins: [join(here, 'plugin.ts')], pipelines: join(here, 'pipelines') })
@@ -77,7 +77,7 @@ describe('seams/long-lived', () => {
     const file = join(folder, 'sluice.yaml')
     const text = (await readFile(file, 'utf8')).replace(/\nserver_config:[^]*$/, '')
     await writeFile(file, `${text}\nserver_config: { acme: { greeting: ${greeting} } }\n`)
-    expect(await gateway.house.live.reload()).to.deep.equal([])
+    expect(await gateway.engine.live.reload()).to.deep.equal([])
   }
 
   it('an answer that is written to for ever is over, for its exchange, when its headers have left', async () => {
@@ -122,7 +122,7 @@ describe('seams/long-lived', () => {
     const listeners = await Promise.all(['ann', 'bob'].map(listen))
     for (const one of listeners) await one.until('hello')
     // An exchange that went on would be waited for as long as this.
-    await gateway.house.close(3_600_000)
+    await gateway.engine.close(3_600_000)
     expect(await Promise.all(listeners.map(({ ended }) => ended))).to.deep.equal([
       'data: hello ann\n\n',
       'data: hello bob\n\n',

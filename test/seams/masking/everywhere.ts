@@ -2,7 +2,7 @@ import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { unpackSeal } from '../../../engine/kit.ts'
-import type { Gateway } from '../../support/gateway.ts'
+import type { RunningGateway } from '../../support/gateway.ts'
 import { copyPipelines } from '../../support/pipelines.ts'
 import type { Pipelines } from '../../support/pipelines.ts'
 
@@ -43,9 +43,9 @@ export function opened(bytes: Buffer): string {
 }
 
 /** Everything that the database holds, as text. */
-export async function databaseOf(gateway: Gateway): Promise<string> {
+export async function databaseOf(gateway: RunningGateway): Promise<string> {
   await gateway.rows()
-  const { query } = gateway.house.database
+  const { query } = gateway.engine.database
   const tables = await query.introspection.getTables()
   const texts: string[] = []
   for (const { name } of tables) {

@@ -9,7 +9,7 @@ import { nativeAnswer, message, chatSaying, messagesSaying } from '../../service
 import { chatFrames, messagesFrames, responsesFrames } from '../../service/streams.ts'
 import { openSession } from '../../service/responses-session.ts'
 import { startGateway } from '../../support/gateway.ts'
-import type { Gateway } from '../../support/gateway.ts'
+import type { RunningGateway } from '../../support/gateway.ts'
 import type { Pipelines } from '../../support/pipelines.ts'
 import { redis } from '../../support/services.ts'
 import type { Service } from '../../support/services.ts'
@@ -56,7 +56,7 @@ describe('masking', () => {
   })
 
   describe('of every exchange', () => {
-    let gateway: Gateway
+    let gateway: RunningGateway
     before(async () => {
       gateway = await startGateway({ ...settings(upstream.url), plugins: [plugin], pipelines: pipelines.folder })
     })
@@ -131,12 +131,12 @@ describe('masking', () => {
     return kind === 'chat' ? chatSaying(whole) : messagesSaying(whole)
   }
   const asking = { input: 'My word is hunter2.', instructions: 'Never say hunter2.', metadata: { word: 'hunter2' } }
-  const get = async (gateway: Gateway, path: string) =>
+  const get = async (gateway: RunningGateway, path: string) =>
     (await fetch(gateway.url + path, { headers: { authorization: `Bearer ${gateway.key}` } })).text()
   const idIn = (answer: string) => /"id": ?"(resp_[^"]+)"/.exec(answer)?.[1] ?? ''
 
   /** Two turns, and all that is to be had of them. */
-  async function conversation(gateway: Gateway, model: Kind, stream: boolean): Promise<string> {
+  async function conversation(gateway: RunningGateway, model: Kind, stream: boolean): Promise<string> {
     const asked = upstream.requests.length
     const seen: string[] = []
     let previous: JsonObject = {}
@@ -158,7 +158,7 @@ describe('masking', () => {
   }
 
   describe('of responses that are stored', () => {
-    let gateway: Gateway
+    let gateway: RunningGateway
     before(async () => {
       gateway = await startGateway(served())
     })
@@ -198,7 +198,7 @@ describe('masking', () => {
   })
 
   describe('of what is no answer', () => {
-    let gateway: Gateway
+    let gateway: RunningGateway
     before(async () => {
       gateway = await startGateway(served())
     })
@@ -271,7 +271,7 @@ describe('masking', () => {
 
   describe('of responses in the background', () => {
     let service: Service
-    let gateway: Gateway
+    let gateway: RunningGateway
     before(async function () {
       service = await redis(this)
       gateway = await startGateway({ ...served(), key_value: { url: service.url } })

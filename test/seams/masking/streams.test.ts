@@ -8,7 +8,7 @@ import { text } from '../../golden/files.ts'
 import type { Generating } from '../../golden/upstreams.ts'
 import chat from '../../../plugins/protocols/chat/codec.ts'
 import messages from '../../../plugins/protocols/messages/codec.ts'
-import responses from '../../../plugins/protocols/responses/codec.ts'
+import responses from '../../../plugins/responses/codec.ts'
 
 const codecs = [chat, messages, responses] as readonly Generating[]
 const asked = { id: '00000000-0000-7000-8000-000000000000', model: 'm', stream: true, body: {}, origin: 'o/m' }

@@ -1,6 +1,6 @@
 // A vendor with a wire format of its own: turns in, words and calls out, the model in the address, AWS event streams.
 import { definePlugin, defineProvider, defineUpstreamCodec } from 'sluice'
-import type { EventReader, Failure, Frame, GenerateEvent, GenerateReply, GenerateRequest, Item } from 'sluice'
+import type { EventParser, Failure, Frame, GenerateEvent, GenerateReply, GenerateRequest, Item } from 'sluice'
 import type { Json, JsonObject, Loss, Part, Printed, Restore, StopReason, Usage } from 'sluice'
 import { PairedCalls, Telling, asText, baseUrl, fold, isObject, openUpstream, parsedObject } from 'sluice/kit'
 import { restored, toolNames, unsaid, upstreamProperties } from 'sluice/kit'
@@ -53,7 +53,7 @@ const usageOf = (spent: unknown): Usage | undefined =>
     : undefined
 
 /** Events "say" { text }, "use" { id, tool }, "with" { text }, "end" { why, spent }, and "fault" { message }. */
-function reader(restore?: Restore): EventReader<GenerateEvent> {
+function reader(restore?: Restore): EventParser<GenerateEvent> {
   const told = new Telling()
   return {
     read(frame) {

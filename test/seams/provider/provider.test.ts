@@ -8,7 +8,7 @@ import { sandbox } from '../../engine/cli/sandbox.ts'
 import { awsMessage } from '../../support/aws-event-stream.ts'
 import { anthropic, openai } from '../../support/clients.ts'
 import { startGateway } from '../../support/gateway.ts'
-import type { Gateway } from '../../support/gateway.ts'
+import type { RunningGateway } from '../../support/gateway.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../../support/upstream.ts'
 
@@ -60,7 +60,7 @@ const messages = [{ role: 'user' as const, content: 'How is the weather?' }]
 describe('seams/provider', () => {
   let upstream: ScriptedUpstream
   let spare: ScriptedUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   /** Requests of earlier tests. */
   let earlier = 0
   before(async () => {

@@ -87,7 +87,7 @@ describe('changes of stored records', function () {
   })
 
   it('mend rows that something else has spoiled, each of which says what is wrong with it', async () => {
-    const { query } = gateway.house.database
+    const { query } = gateway.engine.database
     const spoil = async (value: string) => {
       await query.updateTable('records').set({ value }).where('name', '=', 'mended').execute()
       const revision = query.updateTable('record_revision').set(({ eb }) => ({ revision: eb('revision', '+', 1) }))

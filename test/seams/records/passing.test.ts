@@ -206,8 +206,8 @@ describe('failures that pass', function () {
   })
 
   it('of the store are told once, and once that it is well again', async () => {
-    const { query } = gateway.house.database
-    const look = () => gateway.house.live.follow()
+    const { query } = gateway.engine.database
+    const look = () => gateway.engine.live.follow()
     await query.schema.alterTable('record_revision').renameTo('elsewhere').execute()
     try {
       await until(() => told('cannot be followed').length > 0)

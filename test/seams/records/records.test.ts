@@ -62,10 +62,10 @@ describe('records of an outsider', function () {
   }
   const names = async (path: string, to = gateway) =>
     ((await call('GET', path, undefined, {}, to)).value['data'] as { name: string }[]).map(({ name }) => name)
-  const rows = <R>(statement: string) => gateway.house.database.rows<R>(statement)
+  const rows = <R>(statement: string) => gateway.engine.database.rows<R>(statement)
   const reload = async (more: object) => {
     await gateway.configure(more)
-    return (await gateway.house.live.reload()).map(printDiagnostic)
+    return (await gateway.engine.live.reload()).map(printDiagnostic)
   }
 
   function suite() {
@@ -158,7 +158,7 @@ describe('records of an outsider', function () {
     })
 
     it('are refused with everything that is wrong, and then nothing is done', async () => {
-      const { version } = gateway.house.live.status
+      const { version } = gateway.engine.live.status
       const wrong = await call('POST', 'teams', { name: 'blue', model: 'ecko', parent: 'nobody', size: 0, colour: 1 })
       expect([wrong.status, wrong.value['error']]).to.deep.equal([
         422,
@@ -190,7 +190,7 @@ describe('records of an outsider', function () {
       })
       expect(await refusal('POST', 'teams', { name: 'nobody', model: 'echo' })).to.match(/^503 store_unavailable/)
       expect(await names('teams')).to.deep.equal(['staff'])
-      expect(gateway.house.live.status).to.deep.equal({ version })
+      expect(gateway.engine.live.status).to.deep.equal({ version })
     })
 
     it('have names that addresses can hold', async () => {
@@ -214,7 +214,7 @@ describe('records of an outsider', function () {
       const config = async (patch: object) => (await call('PATCH', 'providers/plain', patch)).value['config']
       expect(await config({ config: { mood: 'glad' } })).to.deep.equal({ mood: 'glad' })
       expect(await config({ mood: 'calm' })).to.deep.equal({ mood: 'calm' })
-      const { query } = gateway.house.database
+      const { query } = gateway.engine.database
       const value = JSON.stringify({ name: 'plain', type: 'moody', mood: 'old' })
       await query.updateTable('records').set({ value }).where('name', '=', 'plain').execute()
       expect(await config({ config: { mood: 'new' } })).to.deep.equal({ mood: 'new' })
@@ -249,11 +249,11 @@ describe('records of an outsider', function () {
 
     it('are changed while the file on the disk is half edited, whose error stays', async () => {
       expect(await reload({ models: [{ name: 'echo' }] })).to.have.length(1)
-      const { error } = gateway.house.live.status
+      const { error } = gateway.engine.live.status
       expect(error).to.match(/"provider" is missing/)
       expect((await call('POST', 'teams', { name: 'green', model: 'echo' })).status).to.equal(201)
       expect((await call('GET', 'teams/green/model')).value).to.equal('echo')
-      expect(gateway.house.live.status.error).to.equal(error)
+      expect(gateway.engine.live.status.error).to.equal(error)
       expect(await reload({})).to.deep.equal([])
       expect((await call('GET', 'teams/green/model')).value).to.equal('echo')
     })
@@ -305,7 +305,7 @@ describe('records of an outsider', function () {
       )
       expect((await call('POST', 'providers', { name: 'moody', type: 'moody', config: {} })).status).to.equal(201)
       // As a process with another version of the plugin would.
-      const { query } = gateway.house.database
+      const { query } = gateway.engine.database
       const value = JSON.stringify({ name: 'moody', type: 'moody', config })
       await query.updateTable('records').set({ value }).where('name', '=', 'moody').execute()
       await query
@@ -355,7 +355,9 @@ describe('records of an outsider', function () {
             for (const name of ['child', 'base']) expect((await call('DELETE', `teams/${name}`)).status).to.equal(204)
           await until(async () => !(await names('teams', other)).includes('base'))
         }
-        expect(other.house.live.status.version.split('-')[1]).to.equal(gateway.house.live.status.version.split('-')[1])
+        expect(other.engine.live.status.version.split('-')[1]).to.equal(
+          gateway.engine.live.status.version.split('-')[1],
+        )
       } finally {
         await other.close()
       }

@@ -37,7 +37,7 @@ describe('secrets of stored records', function () {
     return { status: response.status, text, value: JSON.parse(text) as Record<string, unknown> }
   }
   const kept = (type: string) =>
-    gateway.house.database.rows<{ value: string; sealed: number }>(
+    gateway.engine.database.rows<{ value: string; sealed: number }>(
       `select value, sealed from records where type = '${type}' order by name`,
     )
 
@@ -75,7 +75,7 @@ describe('secrets of stored records', function () {
     expect(shown.value).to.not.have.any.keys('config', 'secrets')
     expect(shown.value['problem']).to.match(/no provider type "locked"/)
     expect(shown.text + (await call('provider')).text).to.not.include('key-of-the-locked')
-    expect(gateway.house.live.scrub('it said key-of-the-locked-one')).to.equal('it said [redacted]')
-    expect(gateway.house.live.scrub('the token-of-server-one')).to.equal('the [redacted]')
+    expect(gateway.engine.live.scrub('it said key-of-the-locked-one')).to.equal('it said [redacted]')
+    expect(gateway.engine.live.scrub('the token-of-server-one')).to.equal('the [redacted]')
   })
 })

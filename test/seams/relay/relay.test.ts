@@ -5,7 +5,7 @@ import { WebSocket } from 'ws'
 import type { Outcome } from 'sluice'
 import { connect, dial } from '../../engine/http/socket-client.ts'
 import { startGateway } from '../../support/gateway.ts'
-import type { Gateway, GatewaySettings } from '../../support/gateway.ts'
+import type { RunningGateway, GatewaySettings } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
 import { talkingUpstream } from './upstream.ts'
 import type { Session, TalkingUpstream } from './upstream.ts'
@@ -17,7 +17,7 @@ const subprotocol = 'openai-insecure-api-key.'
 describe('seams/relay', () => {
   let upstream: TalkingUpstream
   let second: TalkingUpstream
-  let gateway: Gateway
+  let gateway: RunningGateway
   /** What the plugin remembers: it can be imported where a gateway runs. */
   let ended: Outcome[]
   let streamed: string[]
@@ -250,7 +250,7 @@ describe('seams/relay', () => {
       upstream.welcome('silent')
       const client = dial(gateway, '/talk?model=m')
       await upstream.when(() => upstream.upgrades.length === 1)
-      const closing = gateway.house.close(3_600_000)
+      const closing = gateway.engine.close(3_600_000)
       expect(await client.nextJson()).to.have.nested.property('error.code', 'draining')
       expect((await client.closed).code).to.equal(1013)
       await upstream.when(() => upstream.connections === 0)
@@ -295,11 +295,11 @@ describe('seams/relay', () => {
 
     it('again and again: a key that is revoked has no socket left', async () => {
       await start({ limits: { sockets: { recheck: 20 } } })
-      const made = await gateway.house.keys.createKey({ name: 'brief' })
+      const made = await gateway.engine.keys.createKey({ name: 'brief' })
       const client = await connect(gateway, '/talk?model=m', { headers: { authorization: `Bearer ${made.text}` } })
       const met = await session()
       expect(await client.next()).to.equal('welcome')
-      await gateway.house.keys.revoke(made.id)
+      await gateway.engine.keys.revoke(made.id)
       expect(await client.nextJson()).to.have.nested.property('error.code', 'invalid_api_key')
       expect((await client.closed).code).to.equal(4401)
       expect((await met.closed).code).to.equal(1000)
@@ -376,7 +376,7 @@ describe('seams/relay', () => {
   it('is closed when the gateway stops, which does not wait for it', async () => {
     await start()
     const { client, met } = await talk()
-    const closing = gateway.house.close(3_600_000)
+    const closing = gateway.engine.close(3_600_000)
     expect((await client.closed).code).to.equal(1001)
     expect((await met.closed).code).to.equal(1001)
     await closing

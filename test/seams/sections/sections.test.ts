@@ -45,13 +45,13 @@ describe('stored sections of the settings', function () {
   const change = (body: object, name = 'manners', headers = {}) => call('PATCH', `settings/${name}`, body, headers)
   const greeting = async (token = '', to = gateway) =>
     (await call('GET', `greet?token=${token}`, undefined, {}, to)).value as unknown as string
-  const rows = <R>(statement: string) => gateway.house.database.rows<R>(statement)
+  const rows = <R>(statement: string) => gateway.engine.database.rows<R>(statement)
   const until = async (condition: () => boolean | Promise<boolean>) => {
     while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5))
   }
   const reload = async (more: object) => {
     await gateway.configure(more)
-    return (await gateway.house.live.reload()).map(printDiagnostic)
+    return (await gateway.engine.live.reload()).map(printDiagnostic)
   }
 
   async function prepare(): Promise<void> {

@@ -43,7 +43,7 @@ describe('a service of an outsider', function () {
     return response.status
   }
   const purse = async () => {
-    const rows = await gateway.house.database.rows<{ spent: number; held: number }>('select spent, held from purse')
+    const rows = await gateway.engine.database.rows<{ spent: number; held: number }>('select spent, held from purse')
     return rows.map(({ spent, held }) => ({ spent, held }))
   }
   /**
@@ -53,9 +53,9 @@ describe('a service of an outsider', function () {
   const entries = async (count: number) => {
     const told: string[] = []
     await until(async () => {
-      await gateway.house.flush()
+      await gateway.engine.flush()
       const statement = 'select id, credits from purse_entries order by id'
-      const rows = await gateway.house.database.rows<{ id: string; credits: number }>(statement)
+      const rows = await gateway.engine.database.rows<{ id: string; credits: number }>(statement)
       told.splice(0, told.length, ...rows.map(({ id, credits }) => `${id.split(' ')[1]}: ${credits}`))
       return told.length >= count
     })
@@ -64,7 +64,7 @@ describe('a service of an outsider', function () {
   /** Sets the section, and says what is wrong with it. */
   const limits = async (limits: object) => {
     await gateway.configure({ server_config: { limits } })
-    return (await gateway.house.live.reload()).map(printDiagnostic)
+    return (await gateway.engine.live.reload()).map(printDiagnostic)
   }
   const settled = (spent: number) =>
     until(async () => JSON.stringify(await purse()) === JSON.stringify([{ spent, held: 0 }]))
@@ -110,7 +110,7 @@ describe('a service of an outsider', function () {
       expect(await statusOf('/acme/held')).to.equal(200)
       expect(await statusOf('/acme/held')).to.equal(429)
       await gateway.write('plugins/purse.ts', `${plugin}// changed\n`)
-      expect(await gateway.house.live.reload()).to.deep.equal([])
+      expect(await gateway.engine.live.reload()).to.deep.equal([])
       expect(await statusOf('/acme/held')).to.equal(429)
       expect(gateway.lines.join()).to.not.include('purse closed')
       answer()
@@ -179,8 +179,8 @@ describe('a service of an outsider', function () {
       await until(() => process.listenerCount('purse-gate') === 4)
       process.emit('purse-gate' as never)
       await until(async () => {
-        await gateway.house.flush()
-        const rows = await gateway.house.database.rows(`select id from requests where type = 'inside'`)
+        await gateway.engine.flush()
+        const rows = await gateway.engine.database.rows(`select id from requests where type = 'inside'`)
         return rows.length === 4
       })
     })

@@ -192,7 +192,7 @@ describe('seams/settle', function () {
     const response = await ask({ stream: true })
     const reader = response.body?.getReader()
     await reader?.read()
-    await gateway.house.close(1)
+    await gateway.engine.close(1)
     const closed = gateway.lines.map((line) => JSON.parse(line) as { msg: string; state?: State })
     const { state: last } = closed.find(({ msg }) => msg === 'the budgets are closed') ?? {}
     expect(last).to.include({ held: 0, inside: 0 })

@@ -11,7 +11,7 @@ import { stringify } from 'yaml'
 import { startServe } from '../../engine/cli/process.ts'
 import type { Serving } from '../../engine/cli/process.ts'
 import { startGateway } from '../../support/gateway.ts'
-import type { Gateway, GatewaySettings } from '../../support/gateway.ts'
+import type { RunningGateway, GatewaySettings } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
 import { begin, bytesOf, fingerprint, upload } from './form.ts'
 
@@ -104,7 +104,7 @@ describe('a large upload', () => {
 
 describe('the body of an upload', function () {
   this.timeout(60_000)
-  let gateway: Gateway
+  let gateway: RunningGateway
   const start = async (settings: GatewaySettings = {}) => {
     gateway = await startGateway({
       plugins: [plugin],
@@ -213,7 +213,7 @@ describe('the body of an upload', function () {
       const links = await Promise.all(files.map((one) => readlink(`/proc/self/fd/${one}`).catch(() => '')))
       open = links.some((file) => file.includes('/spool/'))
     }
-    await gateway.house.close(100)
+    await gateway.engine.close(100)
     await Promise.race([broken, answered])
     asking.destroy()
     await forgotten()

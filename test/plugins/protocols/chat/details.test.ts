@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { packSeal } from '../../../../engine/kit.ts'
 import type { Reasoning } from '../../../../engine/index.ts'
 import { parseDetails, printDetails } from '../../../../plugins/protocols/chat/details.ts'
-import type { Place } from '../../../../plugins/protocols/chat/details.ts'
+import type { Offset } from '../../../../plugins/protocols/chat/details.ts'
 import { origin } from './support.ts'
 
 function block(fields: Partial<Reasoning>): Reasoning {
@@ -68,7 +68,7 @@ describe('chat reasoning details', () => {
     const item = fc.record({ type: fc.constant('reasoning' as const), parts: fc.array(part, { maxLength: 3 }), seal })
     const place = fc.tuple(fc.nat(99), fc.nat(9))
     fc.assert(
-      fc.property(fc.array(fc.tuple(item, place)), (blocks: [Reasoning, Place][]) => {
+      fc.property(fc.array(fc.tuple(item, place)), (blocks: [Reasoning, Offset][]) => {
         const entries = blocks.flatMap(([reasoning, at], index) => printDetails(reasoning, at, index * 10, origin))
         const back = parseDetails(entries)
         const expected = blocks.map(([reasoning, at]) => ({

@@ -1,17 +1,17 @@
 import { GatewayError } from '../../../../engine/index.ts'
 import { isObject } from '../../../../engine/kit.ts'
 import type { AnyCodec, Asked, Host, Json, JsonObject, PrintTarget, Scope } from '../../../../engine/index.ts'
-import validate from '../../../../plugins/protocols/stages/validate.ts'
+import validate from '../../../../plugins/translation/validate.ts'
 
 /** A provider's model to print for; with `images`, its field for images. */
 export function target(protocol: string, images?: string): PrintTarget {
   return {
     model: 'upstream-model',
-    origin: 'house/upstream',
+    origin: 'gateway/upstream',
     offer: { operation: 'decide', protocol, ...(images === undefined ? {} : { traits: { images } }) },
     record: {
       name: 'model',
-      provider: 'house',
+      provider: 'gateway',
       upstream_model: 'upstream-model',
       aliases: [],
       supports_images: true,
@@ -25,7 +25,7 @@ export function target(protocol: string, images?: string): PrintTarget {
 }
 
 export function askedWith(body: Json): Asked {
-  return { id: 'id', model: 'model', stream: false, body, origin: 'house/upstream' }
+  return { id: 'id', model: 'model', stream: false, body, origin: 'gateway/upstream' }
 }
 
 /** How the stage `validate` refuses a body in this protocol; undefined when it does not. */

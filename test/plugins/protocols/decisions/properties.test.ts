@@ -10,7 +10,7 @@ import type {
   Printed,
 } from '../../../../engine/index.ts'
 import decisions from '../../../../plugins/protocols/decisions/codec.ts'
-import mapeval from '../../../../plugins/protocols/mapeval/codec.ts'
+import mapeval from '../../../../plugins/protocols/decisions/mapeval/codec.ts'
 import { askedWith, refusal, sent, target } from './exchange.ts'
 
 /** How many random questions are answered each way. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Json, JsonObject } from '../../../../engine/index.ts'
 import decisions from '../../../../plugins/protocols/decisions/codec.ts'
-import mapeval from '../../../../plugins/protocols/mapeval/codec.ts'
+import mapeval from '../../../../plugins/protocols/decisions/mapeval/codec.ts'
 import { askedWith, listOf, sent, target, thrown } from './exchange.ts'
 
 const asked: JsonObject = {

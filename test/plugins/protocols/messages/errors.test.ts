@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { GatewayError } from '../../../../engine/index.ts'
 import type { Failure } from '../../../../engine/index.ts'
 import { dialect } from '../../../../plugins/protocols/messages/errors.ts'
-import { parse } from '../../../../plugins/protocols/messages/parse.ts'
+import { parse } from '../../../../plugins/protocols/messages/parse-request.ts'
 
 const failure = (status: number, more: Partial<Failure> = {}): Failure => ({
   status,

@@ -8,9 +8,9 @@ import type {
   Traits,
 } from '../../../../engine/index.ts'
 import codec from '../../../../plugins/protocols/messages/codec.ts'
-import { print } from '../../../../plugins/protocols/messages/print.ts'
+import { print } from '../../../../plugins/protocols/messages/print-request.ts'
 
-export const origin = 'house/opus'
+export const origin = 'gateway/opus'
 
 export function target(traits: Traits = {}, maxOutput: number | null = 8192): PrintTarget {
   return {
@@ -19,7 +19,7 @@ export function target(traits: Traits = {}, maxOutput: number | null = 8192): Pr
     offer: { operation: 'generate', protocol: 'messages', traits },
     record: {
       name: 'opus',
-      provider: 'house',
+      provider: 'gateway',
       upstream_model: 'opus-1',
       aliases: [],
       ...(maxOutput === null ? {} : { max_output_tokens: maxOutput }),

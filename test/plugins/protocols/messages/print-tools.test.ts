@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { GenerateRequest, JsonObject, Tool } from '../../../../engine/index.ts'
-import { print } from '../../../../plugins/protocols/messages/print.ts'
+import { print } from '../../../../plugins/protocols/messages/print-request.ts'
 import { printed, request, target } from './fixtures.ts'
 
 const empty = { type: 'object', properties: {} }

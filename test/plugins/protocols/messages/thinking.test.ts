@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { packSeal } from '../../../../engine/kit.ts'
 import type { Reasoning } from '../../../../engine/index.ts'
-import { clientThinking, readThinking, upstreamThinking } from '../../../../plugins/protocols/messages/thinking.ts'
+import { clientThinking, parseThinking, upstreamThinking } from '../../../../plugins/protocols/messages/thinking.ts'
 import type { ThinkingBlock } from '../../../../plugins/protocols/messages/wire.ts'
 
 const seal = { origin: 'a/b', kind: 'encrypted', data: 'E' } as const
@@ -30,7 +30,7 @@ describe('messages: thinking', () => {
   for (const [name, item] of items)
     it(`comes back from a client: ${name}`, () => {
       const block = clientThinking(item, 'a/b')
-      expect(block && readThinking(block)).to.deep.equal(item)
+      expect(block && parseThinking(block)).to.deep.equal(item)
     })
 
   it('shows nothing where there is nothing', () => {
@@ -43,13 +43,13 @@ describe('messages: thinking', () => {
       { kind: 'summary', text: 'b' },
     ] as const
     const block = clientThinking({ type: 'reasoning', parts, seal }, 'a/b') as ThinkingBlock
-    expect(readThinking({ ...block, thinking: 'other' }).parts).to.deep.equal([{ kind: 'summary', text: 'other' }])
+    expect(parseThinking({ ...block, thinking: 'other' }).parts).to.deep.equal([{ kind: 'summary', text: 'other' }])
   })
 
   it('takes a packed text that a client wrote itself as far as it makes sense', () => {
     for (const shape of ['x', [5], [['summary', -1]], [['other', 1]], [['summary', 'x']]]) {
       const signature = packSeal('a/b', { kind: 'encrypted', data: 'E', shape })
-      expect(readThinking({ type: 'thinking', thinking: 'one', signature })).to.deep.equal({
+      expect(parseThinking({ type: 'thinking', thinking: 'one', signature })).to.deep.equal({
         type: 'reasoning',
         parts: [{ kind: 'summary', text: 'one' }],
         seal,
@@ -59,7 +59,7 @@ describe('messages: thinking', () => {
 
   it('takes packed texts of another shape as foreign', () => {
     const signature = packSeal('a/b', { kind: 'strange', data: 'x' })
-    expect(readThinking({ type: 'thinking', thinking: '', signature }).seal).to.deep.equal({
+    expect(parseThinking({ type: 'thinking', thinking: '', signature }).seal).to.deep.equal({
       kind: 'signature',
       data: signature,
     })

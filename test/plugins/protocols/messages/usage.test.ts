@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { mergeUsage, printUsage, readUsage } from '../../../../plugins/protocols/messages/usage.ts'
+import { mergeUsage, printUsage, parseUsage } from '../../../../plugins/protocols/messages/usage.ts'
 
 describe('messages: usage', () => {
   it('splits counts into disjoint buckets', () => {
@@ -12,17 +12,17 @@ describe('messages: usage', () => {
       output_tokens_details: { thinking_tokens: 8 },
     }
     const usage = { input: 10, cacheRead: 5, cacheWrite: 7, cacheWriteHour: 4, output: 12, reasoning: 8 }
-    expect(readUsage(wire)).to.deep.equal(usage)
-    expect(readUsage({ ...wire, cache_creation_input_tokens: null })).to.deep.equal(usage)
-    expect(readUsage(printUsage(usage))).to.deep.equal(usage)
+    expect(parseUsage(wire)).to.deep.equal(usage)
+    expect(parseUsage({ ...wire, cache_creation_input_tokens: null })).to.deep.equal(usage)
+    expect(parseUsage(printUsage(usage))).to.deep.equal(usage)
     expect(printUsage(undefined)).to.deep.equal({ input_tokens: 0, output_tokens: 0 })
   })
 
   it('takes caches and thinking that are absent or null as none', () => {
     const none = { input: 1, cacheRead: 0, cacheWrite: 0, output: 2, reasoning: 0 }
-    expect(readUsage({ input_tokens: 1, output_tokens: 2 })).to.deep.equal(none)
+    expect(parseUsage({ input_tokens: 1, output_tokens: 2 })).to.deep.equal(none)
     expect(
-      readUsage({
+      parseUsage({
         input_tokens: 1,
         output_tokens: 2,
         cache_read_input_tokens: null,
@@ -43,7 +43,7 @@ describe('messages: usage', () => {
     ['a cache lifetime that is no number', { ...counts, cache_creation: { ephemeral_5m_input_tokens: 'x' } }],
     ['more thinking than output', { ...counts, output_tokens_details: { thinking_tokens: 3 } }],
   ]
-  for (const [name, wire] of unknown) it(`does not know ${name}`, () => expect(readUsage(wire)).to.equal(undefined))
+  for (const [name, wire] of unknown) it(`does not know ${name}`, () => expect(parseUsage(wire)).to.equal(undefined))
 
   it('overwrites with what is present alone', () => {
     const known = { input_tokens: 2230, output_tokens: 1, cache_read_input_tokens: 4 }

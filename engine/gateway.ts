@@ -1,0 +1,252 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { printDiagnostic } from './config/diagnostics.ts'
+import type { Diagnostic } from './config/diagnostics.ts'
+import type { Environment } from './config/interpolate.ts'
+import type { Settings } from './config/settings.ts'
+import type { Shipped } from './config/shipped.ts'
+import { within } from './config/within.ts'
+import { clientTimes, httpLimits } from './http/limits.ts'
+import type { HttpLimits } from './http/limits.ts'
+import { GatewayError } from './spec/error.ts'
+import { setLevel } from './log.ts'
+import { byteBudgetOf } from './stream/byte-budget.ts'
+import { createHttpServer } from './http/server.ts'
+import { Spool } from './http/spool.ts'
+import { declaredKeys } from './live/declared-keys.ts'
+import { recordPoll } from './live/following.ts'
+import { jobRunner } from './live/job-runner.ts'
+import { Keep } from './live/keep.ts'
+import { Live } from './live/live.ts'
+import { KeysRefused, serviceHost } from './live/gateway-host.ts'
+import type { GatewayHost } from './live/gateway-host.ts'
+import { OpenServices } from './live/services.ts'
+import type { Snapshot } from './live/snapshot.ts'
+import { Warmth } from './live/warmth.ts'
+import { watchConfiguration } from './live/watch.ts'
+import { StartError } from './store/database.ts'
+import type { Database } from './store/database.ts'
+import { keyPoll } from './store/keys.ts'
+import type { ApiKeys } from './store/keys.ts'
+import { migrateService } from './store/migrate-service.ts'
+import type { Secrets } from './store/redaction.ts'
+import { changedForGood, dataFolder, openStores, pollKeys } from './store/stores.ts'
+import type { Stores } from './store/stores.ts'
+import { productVersion } from './version.ts'
+import { WorkerPool } from './workers/pool.ts'
+
+export interface GatewayOptions {
+  /** The configuration file. */
+  readonly file: string
+  /** Folder that relative paths in it start from; default: the working directory. */
+  readonly root?: string
+  readonly environment: Environment
+  /** What is there without a word in the configuration; default: all that the product brings. */
+  readonly shipped?: Shipped
+  readonly log: Logger
+  readonly secrets: Secrets
+  /** Reload when a file of the configuration changes. */
+  readonly watch?: boolean
+  /** Refuse stages that give anything but what they provide; for tests. */
+  readonly strict?: boolean
+  /** What clients may take up, where it is not as the configuration and `httpLimits` have it. */
+  readonly limits?: Partial<HttpLimits>
+}
+
+/** A gateway that serves. */
+export interface Gateway {
+  readonly address: AddressInfo
+  /** Resolves once what the first requests would wait for is ready. */
+  readonly warm: Promise<void>
+  readonly live: Live
+  readonly keys: ApiKeys
+  readonly database: Database
+  /** Resolves once every row so far that is written in bulk is in the database. */
+  flush(): Promise<void>
+  /**
+   * Lets what is under way finish, for at most `deadline` milliseconds, then closes everything. For `notice`
+   * milliseconds before, requests are still taken while health reports say that it is about to stop; default: at once.
+   */
+  close(deadline?: number, notice?: number): Promise<void>
+}
+
+/** The configuration was refused; the findings are all of them. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError'
+  readonly diagnostics: readonly Diagnostic[]
+
+  constructor(diagnostics: readonly Diagnostic[]) {
+    super(diagnostics.map(printDiagnostic).join('\n'))
+    this.diagnostics = diagnostics
+  }
+}
+
+/** Opens the stores, loads the configuration and serves it. Rejects with `ConfigurationError` or `StartError`. */
+export async function openGateway(options: GatewayOptions): Promise<Gateway> {
+  const { log, secrets } = options
+  const keep = new Keep()
+  const pool = new WorkerPool({ onError: (error) => log.error({ err: error }, 'a worker thread failed') })
+  const { bodies, lastWords } = { ...httpLimits, ...options.limits }
+  const byteBudget = byteBudgetOf(bodies)
+  const warmth = new Warmth(log)
+  let stores: Stores | undefined
+  let draining = false
+  const services = new OpenServices({
+    log,
+    async prepare(service) {
+      const { database, rows } = opened(stores)
+      await migrateService(database, service, log)
+      return serviceHost(gateway, { database, rows }, service)
+    },
+  })
+  const gateway: GatewayHost = {
+    log,
+    services,
+    async open(settings) {
+      stores ??= await openStores(settings, options)
+    },
+    async keysFor(settings) {
+      const { keys } = opened(stores)
+      const problems = keys.problems(declaredKeys(settings))
+      if (problems.length > 0) throw new KeysRefused(problems.join('; '))
+      return keys
+    },
+    get records() {
+      return stores?.records
+    },
+    fixed: (settings) => (stores === undefined ? [] : changedForGood(stores.settings, settings)),
+    protect: (values) => values.forEach((value) => secrets.protect(value)),
+    scrub: (text) => secrets.scrub(text),
+    byteBudget,
+    keyValue: {
+      get shared() {
+        return stores?.keyValue.shared ?? false
+      },
+      get: (key) => opened(stores).keyValue.get(key),
+      set: (key, value, how) => opened(stores).keyValue.set(key, value, how),
+      extend: (key, ttl) => opened(stores).keyValue.extend(key, ttl),
+      delete: (key) => opened(stores).keyValue.delete(key),
+      used: (account) => opened(stores).keyValue.used(account),
+    },
+    get jobs() {
+      return stores?.jobs
+    },
+    seal: (bytes, context) => opened(stores).sealing.seal(bytes, context),
+    unseal: (sealed, context) => opened(stores).sealing.unseal(sealed, context),
+    work: (module, input, deadline) => pool.run(module, input, deadline),
+    warm: warmth.add,
+    keep,
+    status: {
+      get draining() {
+        return draining
+      },
+      get degraded() {
+        if (stores === undefined) return []
+        return [...(stores.keyValue.failing ? ['key_value'] : []), ...services.degraded.keys()]
+      },
+    },
+    version: productVersion(),
+  }
+  const closeStores = async () => {
+    // They may still write, and know no end of their own.
+    const ended = await Promise.allSettled([within(services.close(), lastWords, 'a service does not close')])
+    const closed = await Promise.allSettled([stores?.close(), keep.close(), pool.close()])
+    const failures = [...ended, ...closed].flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []))
+    if (failures.length > 0) throw new AggregateError(failures, 'not everything could be closed')
+  }
+  try {
+    const started = await Live.start({
+      file: options.file,
+      ...(options.root === undefined ? {} : { root: options.root }),
+      environment: options.environment,
+      ...(options.shipped === undefined ? {} : { shipped: options.shipped }),
+      gateway,
+      strict: options.strict ?? false,
+      onSwap: (snapshot) => adopt(snapshot, stores, log),
+    })
+    if ('diagnostics' in started) throw new ConfigurationError(started.diagnostics)
+    const { live } = started
+    if (!stores) throw new Error('the configuration went live without its stores')
+    const { settings } = live.current
+    const limits = { ...httpLimits, ...clientTimes(settings.client_timeouts), ...options.limits }
+    const spool = new Spool(join(dataFolder(settings.database.url, options.root), 'spool'), limits.spool, log)
+    const http = createHttpServer({ live, log, limits, budget: byteBudget, spool, draining: () => draining })
+    const address = await listen(http.server, settings).catch(async (error: unknown) => {
+      await live.close()
+      throw error
+    })
+    const unwatch = options.watch ? watchConfiguration(live, log) : () => undefined
+    const { keys, database, rows, jobs } = stores
+    jobs?.start(jobRunner(live))
+    const warm = warmth.start()
+    const look = () => {
+      pollKeys(keys, log, () => http.recheck())
+      services.tell()
+    }
+    const polling = [setInterval(look, keyPoll).unref(), setInterval(() => void live.follow(), recordPoll).unref()]
+    return {
+      address,
+      warm,
+      live,
+      keys,
+      database,
+      flush: () => rows.flush(),
+      async close(deadline = 30_000, notice = 0) {
+        draining = true
+        unwatch()
+        warmth.stop()
+        try {
+          if (notice > 0) await sleep(notice)
+          for (const timer of polling) clearInterval(timer)
+          const end = performance.now() + deadline + lastWords
+          const cut = setTimeout(() => live.cut(new GatewayError('draining')), deadline).unref()
+          await Promise.all([http.drain(deadline), jobs?.drain(deadline, lastWords)])
+          // Requests that were cut at the very end still have their rows to hand in.
+          await live.close(Math.max(lastWords, end - performance.now()))
+          clearTimeout(cut)
+        } finally {
+          await closeStores()
+        }
+      },
+    }
+  } catch (error) {
+    await closeStores()
+    throw error
+  }
+}
+
+function opened(stores: Stores | undefined): Stores {
+  if (stores === undefined) throw new Error('the stores are opened with the first configuration')
+  return stores
+}
+
+/** What a configuration changes in the gateway when it goes live. */
+function adopt({ settings }: Snapshot, stores: Stores | undefined, log: Logger): void {
+  stores?.keys.declare(declaredKeys(settings))
+  setLevel(log, settings.server_config.logging.level)
+}
+
+/** What is wrong with an address that cannot be listened on, by the error's code. */
+const unusable: ReadonlyMap<string | undefined, string> = new Map([
+  ['EADDRINUSE', 'the port is in use'],
+  ['EADDRNOTAVAIL', 'this machine has no such address'],
+  ['EACCES', 'this user may not use the port'],
+  ['ENOTFOUND', 'the name of the host is not known'],
+])
+
+function listen(server: Server, { listen: { host, port } }: Settings): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    const onError = (cause: NodeJS.ErrnoException) => {
+      const reason = unusable.get(cause.code) ?? cause.message
+      reject(new StartError(`${host}:${port} cannot be listened on: ${reason}`, { cause }))
+    }
+    server.once('error', onError)
+    server.listen({ host, port, backlog: 4096 }, () => {
+      server.off('error', onError)
+      resolve(server.address() as AddressInfo)
+    })
+  })
+}

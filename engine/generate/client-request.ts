@@ -1,0 +1,160 @@
+import { GatewayError } from '../index.ts'
+import { BytesBody, sealPrefix, unpackSeal } from '../kit.ts'
+import type { AnyClientCodec, Completion, Envelope, Head, JsonObject, Operation, RequestOf } from '../index.ts'
+
+/** What was read of a request. */
+type Read = Pick<Envelope, 'raw' | 'headers' | 'contentType'> & {
+  /** Absent: it is printed from the neutral form when somebody asks for it. */
+  readonly body?: JsonObject
+  readonly modelAt?: Envelope['modelAt'] | undefined
+}
+
+/** What stages have made of it. */
+interface Made {
+  readonly sent?: JsonObject
+  readonly exact: boolean
+  /** The client has sent something else. */
+  readonly rewritten?: boolean
+  readonly neutral?: unknown
+  readonly heldBy?: string | undefined
+  readonly missing?: GatewayError | undefined
+}
+
+/** A request in the protocol of `codec`. */
+export class ClientRequest implements Envelope {
+  readonly operation: Operation
+  readonly protocol: string
+  readonly raw: Envelope['raw']
+  readonly headers: Envelope['headers']
+  readonly contentType: string
+  readonly sent: JsonObject
+  readonly exact: boolean
+  declare readonly modelAt?: { start: number; end: number }
+  declare readonly heldBy?: string
+  declare readonly missing?: GatewayError
+  readonly #codec: AnyClientCodec
+  readonly #rewritten: boolean
+  #body: JsonObject | undefined
+  #head: Head | undefined
+  #neutral: unknown
+  #sealed: boolean | undefined
+
+  constructor(codec: AnyClientCodec, read: Read, made: Made = { exact: true }) {
+    this.operation = codec.operation
+    this.protocol = codec.protocol
+    this.raw = read.raw
+    this.headers = read.headers
+    this.contentType = read.contentType
+    this.#codec = codec
+    this.#body = read.body
+    this.#neutral = made.neutral
+    this.#rewritten = made.rewritten ?? false
+    this.sent = made.sent ?? this.body
+    this.exact = made.exact
+    if (read.modelAt) this.modelAt = read.modelAt
+    // What a provider holds was answered to the client's bytes: it would be asked with these again.
+    if (made.heldBy !== undefined && !made.rewritten) this.heldBy = made.heldBy
+    if (made.missing) this.missing = made.missing
+  }
+
+  get body(): JsonObject {
+    return (this.#body ??= this.#printed())
+  }
+
+  get model(): string {
+    // Asked for the log, too, of bodies that no schema has seen.
+    const model: unknown = this.#read().model
+    return typeof model === 'string' ? model : ''
+  }
+
+  get stream(): boolean {
+    return this.#read().stream
+  }
+
+  get background(): boolean {
+    return this.#read().background
+  }
+
+  get sealed(): boolean {
+    return (this.#sealed ??= holdsSeal(this.raw.bytes))
+  }
+
+  neutral<O extends Operation>(operation: O): RequestOf<O> {
+    if (operation !== this.operation || !this.#codec.request)
+      throw new GatewayError('invalid_request_error', {
+        model: this.model,
+        reason: `its provider does not speak ${this.protocol}`,
+      })
+    return (this.#neutral ??= this.#codec.request.parse(this.body)) as RequestOf<O>
+  }
+
+  with(change: Completion): Envelope {
+    const { sent, exact, heldBy, missing } = this
+    const made = { sent, exact: false, rewritten: this.#rewritten, missing }
+    if ('neutral' in change) return this.#made({}, { ...made, neutral: change.neutral })
+    if ('inlined' in change) return this.#made(this, { ...made, neutral: change.inlined })
+    if ('body' in change)
+      return this.#made(change, { ...made, heldBy: change.heldBy, missing: change.missing ?? missing })
+    return this.#made(this, { ...made, ...change, exact, neutral: this.#neutral, heldBy })
+  }
+
+  rewrite(change: (body: JsonObject) => JsonObject): Envelope {
+    const { sent, missing, contentType, model } = this
+    if (contentType !== 'application/json')
+      throw new GatewayError('invalid_request_error', { model, reason: 'a form cannot be rewritten' })
+    const rewritten = change(sent)
+    const body = this.exact ? rewritten : change(this.body)
+    const read = { ...printed(rewritten), headers: this.headers, contentType, body }
+    return new ClientRequest(this.#codec, read, { sent: rewritten, exact: this.exact, rewritten: true, missing })
+  }
+
+  #made({ body }: Pick<Read, 'body'>, made: Made): Envelope {
+    const { raw, headers, contentType, modelAt } = this
+    return new ClientRequest(this.#codec, { raw, headers, contentType, modelAt, ...(body ? { body } : {}) }, made)
+  }
+
+  /** The neutral form as a body of the client's own protocol, under the name of the model that the client asked for. */
+  #printed(): JsonObject {
+    const { operation, protocol } = this
+    const { model } = this.#codec.head(this.sent)
+    const record = { name: model, provider: '', upstream_model: model, aliases: [], fallbacks: [] }
+    const able = { supports_images: true, supports_tools: true, supports_mapeval: true, supports_realtime: true }
+    const printed = this.#codec.request?.print(this.#neutral, {
+      model,
+      record: { ...record, ...able, auto_eligible: false },
+      offer: { operation, protocol },
+      origin: '',
+    })
+    // Whether the answer is to be stored is what the client said, and not what a provider is told.
+    const { store: _, ...body } = printed?.body ?? {}
+    return this.sent['store'] === undefined ? body : { ...body, store: this.sent['store'] }
+  }
+
+  #read(): Head {
+    return (this.#head ??= this.#codec.head(this.body))
+  }
+}
+
+/** A string of JSON that is written like a seal from its first character to its last. */
+const sealLike = new RegExp(`"(${sealPrefix.replace('.', '\\.')}[\\w-]+)"`, 'g')
+
+/** Whether a seal packed here stands in a body. A text that only speaks of one is none. */
+function holdsSeal(body: Buffer | undefined): boolean {
+  if (!body?.includes(sealPrefix)) return false
+  return body
+    .toString('latin1')
+    .matchAll(sealLike)
+    .some(([, seal = '']) => unpackSeal(seal) !== undefined)
+}
+
+/** A body as bytes, and where the model's name stands in them: at the beginning. */
+function printed({ model, ...others }: JsonObject): Pick<Read, 'raw' | 'modelAt'> {
+  if (typeof model !== 'string') return { raw: new BytesBody(Buffer.from(JSON.stringify({ model, ...others }))) }
+  const rest = JSON.stringify(others)
+  const name = JSON.stringify(model)
+  const text = `{"model":${name}${rest === '{}' ? '' : ','}${rest.slice(1)}`
+  const end = modelStart + Buffer.byteLength(name)
+  return { raw: new BytesBody(Buffer.from(text)), modelAt: { start: modelStart, end } }
+}
+
+const modelStart = '{"model":'.length

@@ -1,0 +1,53 @@
+import type { WebSocket } from 'ws'
+import { GatewayError } from '../spec/error.ts'
+
+/** How a socket ends: the close code, and the error that is said before it. */
+export interface CloseReason {
+  readonly code: number
+  readonly reason: string
+  readonly error?: GatewayError
+}
+
+/** For a client that cannot be served, and the error says why. */
+export function reasonOf({ failure }: GatewayError): CloseReason {
+  if (failure.status === 401 || failure.status === 403) return { code: 4401, reason: 'not authenticated' }
+  if (failure.status === 404) return { code: 1001, reason: 'not served any more' }
+  return failed
+}
+
+export const failed: CloseReason = { code: 1011, reason: 'the gateway failed' }
+
+/** For a client that hears the error on its open socket. */
+export function reasonOfStatus(status: number): CloseReason {
+  if (status === 401) return { code: 4401, reason: 'not authenticated' }
+  if (status === 503) return { code: 1013, reason: 'try again later' }
+  return status >= 500 ? failed : { code: 1008, reason: 'refused' }
+}
+
+export const stopping: CloseReason = { code: 1001, reason: 'the gateway is about to stop' }
+
+export const tooSlow: CloseReason = { code: 1013, reason: 'too slow to read' }
+
+export const tooSlowToSend: CloseReason = { code: 1013, reason: 'too slow to send' }
+
+export const tooMany: CloseReason = { code: 1013, reason: 'too many sockets' }
+
+export const tooMuch: CloseReason = { code: 1013, reason: 'the gateway has too much in hand' }
+
+export const tooOld: CloseReason = {
+  code: 1001,
+  reason: 'open for too long',
+  error: new GatewayError('websocket_connection_limit_reached'),
+}
+
+/** Closes a socket, without a code too; who does not close in turn is cut off after `farewell` milliseconds. */
+export function part(
+  socket: WebSocket,
+  { code, reason }: { readonly code?: number; readonly reason: string },
+  farewell: number,
+): void {
+  if (socket.readyState !== socket.OPEN) return
+  socket.close(code, reason)
+  const cut = setTimeout(() => socket.terminate(), farewell)
+  socket.once('close', () => clearTimeout(cut))
+}

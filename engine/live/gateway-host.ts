@@ -1,0 +1,120 @@
+import { pino } from 'pino'
+import type { Logger } from 'pino'
+import type { Settings } from '../config/settings.ts'
+import type { Path } from '../config/source.ts'
+import type { TableQueries } from '../spec/database.ts'
+import type { AnyService, ServiceHost } from '../spec/service.ts'
+import { isTableOf } from '../store/migrate-service.ts'
+import type { RecordStore } from '../store/records.ts'
+import type { Stores } from '../store/stores.ts'
+import type { Host, HostStatus } from '../spec/stage.ts'
+import type { Keys } from '../spec/store.ts'
+import { byteBudgetOf } from '../stream/byte-budget.ts'
+import { Keep } from './keep.ts'
+import type { OpenServices } from './services.ts'
+
+/** What the rest of the gateway lends to a configuration: everything that is not made from the configuration itself. */
+export interface GatewayHost {
+  readonly log: Logger
+  /** Opens what every configuration shares, with the first one. */
+  open?(settings: Settings): Promise<void>
+  /** Records of the database that `open` has opened; absent: there are none. */
+  readonly records?: Pick<RecordStore, 'read' | 'revision' | 'commit'> | undefined
+  /** Absent: services are not opened. */
+  readonly services?: OpenServices
+  /**
+   * API keys under these settings, which may still be refused: nothing may change for requests under way.
+   * Rejects with `KeysRefused`, which is a finding; anything else, such as a database out of reach, is none.
+   */
+  keysFor(settings: Settings): Keys | Promise<Keys>
+  /** Settings that differ from those the process started with and take a restart. */
+  fixed?(settings: Settings): readonly Path[]
+  /** Hears of the secrets of a configuration before anything is opened with them. */
+  protect(secrets: readonly string[]): void
+  /** `text` without any secret the gateway knows of. */
+  scrub(text: string): string
+  readonly byteBudget: Host['byteBudget']
+  readonly keyValue: Host['keyValue']
+  readonly jobs?: Host['jobs']
+  seal: Host['seal']
+  unseal: Host['unseal']
+  work: Host['work']
+  warm?: Host['warm']
+  readonly keep: Keep
+  /** State of the process; the state of the configuration is added to it. */
+  readonly status: Pick<HostStatus, 'draining' | 'degraded'>
+  /** Version of the product. */
+  readonly version: string
+}
+
+/** What is wrong with the API keys of a configuration. */
+export class KeysRefused extends Error {
+  override readonly name = 'KeysRefused'
+}
+
+/** Keys of nobody. */
+export const noKeys: Keys = { find: () => undefined, search: () => Promise.resolve(undefined) }
+
+const nothingKept = () => Promise.reject(new Error('there is no key-value store'))
+const nothingSealed = () => {
+  throw new Error('there is no master secret')
+}
+
+/** A gateway that serves nothing: enough to build and check a configuration, silently. */
+export function emptyGateway(version: string): GatewayHost {
+  return {
+    log: pino({ level: 'silent' }),
+    keysFor: () => noKeys,
+    protect: () => undefined,
+    scrub: (text) => text,
+    byteBudget: byteBudgetOf(0),
+    keyValue: {
+      shared: false,
+      get: nothingKept,
+      set: nothingKept,
+      extend: nothingKept,
+      delete: nothingKept,
+      used: nothingKept,
+    },
+    seal: nothingSealed,
+    unseal: nothingSealed,
+    work: () => Promise.reject(new Error('there is no worker pool')),
+    keep: new Keep(),
+    status: { draining: false, degraded: [] },
+    version,
+  }
+}
+
+/** What a service is opened with: what the gateway lends, and the stores for its tables. */
+export function serviceHost(
+  gateway: GatewayHost,
+  { database, rows }: Pick<Stores, 'database' | 'rows'>,
+  { name }: AnyService,
+): ServiceHost {
+  const queueOf = (table: string) => {
+    if (!isTableOf(name, table)) throw new Error(`the table "${table}" is not of the service "${name}"`)
+    return rows.of(table)
+  }
+  return {
+    get database() {
+      return database.query as unknown as TableQueries
+    },
+    rows: (statement) => database.rows(statement),
+    append: (table, row) => queueOf(table).append(row),
+    appender(table, { waits = false } = {}) {
+      const queue = queueOf(table)
+      queue.waits ||= waits
+      return queue
+    },
+    log: gateway.log.child({ service: name }),
+    scrub: (text) => gateway.scrub(text),
+    byteBudget: gateway.byteBudget,
+    keyValue: gateway.keyValue,
+    ...(gateway.jobs ? { jobs: gateway.jobs } : {}),
+    seal: (bytes, context) => gateway.seal(bytes, context),
+    unseal: (sealed, context) => gateway.unseal(sealed, context),
+    work: (module, input, deadline) => gateway.work(module, input, deadline),
+    warm: (piece) => gateway.warm?.(piece),
+    version: gateway.version,
+  }
+}

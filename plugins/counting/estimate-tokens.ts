@@ -1,0 +1,76 @@
+import { defineStage, noConfig } from '../../engine/index.ts'
+import { moduleBeside } from '../../engine/kit.ts'
+import type { Host, JsonObject, Loss } from '../../engine/index.ts'
+import type { CountOutput } from './count.ts'
+import { estimate } from './estimate.ts'
+import { gatherItems } from './gather-items.ts'
+import { gather } from './gather.ts'
+import type { Gathered } from './gathering.ts'
+
+const counter = moduleBeside('count', import.meta.url)
+
+/** Milliseconds a client waits for the exact count. */
+const patience = 250
+/** Milliseconds a worker may count, and after which it must be stuck. A count that comes late warms it for the next. */
+const budget = 150
+const stuck = 10_000
+/** Characters that are handed to a worker at most. */
+const characters = 4_000_000
+
+/** How a protocol's requests are read, and what its answer says beside the number; default: as those of messages. */
+interface Counting {
+  readonly gather: (body: JsonObject) => Gathered
+  readonly beside?: JsonObject
+}
+
+const countings: ReadonlyMap<string, Counting> = new Map([
+  ['input-tokens', { gather: gatherItems, beside: { object: 'response.input_tokens' } }],
+])
+
+/** Counts the tokens of a request here, for providers that have no count of their own. */
+export default defineStage({
+  name: 'estimate-tokens',
+  summary: 'Count input tokens with o200k_base in a worker; images and documents by rule.',
+  config: noConfig,
+  needs: ['request'],
+  provides: ['reply', 'measurement'],
+  build: (_, host) => {
+    const counting: Counting = countings.get(host.pipeline.protocol ?? '') ?? { gather }
+    return async ({ request }, scope) => {
+      if (request.missing) throw request.missing
+      const { texts, media } = counting.gather(request.body)
+      const { tokens, exact } = await counted(texts, host)
+      scope.note('token_count', exact ? 'o200k_base' : 'estimate')
+      const losses = uncounted(request.body)
+      return {
+        reply: {
+          status: 200,
+          headers: losses.length > 0 ? { 'x-gateway-losses': losses.map(({ field }) => field).join(', ') } : {},
+          body: { kind: 'json', value: { ...counting.beside, input_tokens: tokens + media } },
+        },
+        measurement: { read: () => ({ complete: true, losses }) },
+      }
+    }
+  },
+})
+
+/** What a request stands for that only its provider knows. */
+function uncounted({ conversation = null }: JsonObject): readonly Loss[] {
+  return conversation === null ? [] : [{ field: 'conversation', because: 'what it holds is not known here' }]
+}
+
+/** Exact where a worker is there in time, else the upper estimate. */
+async function counted(texts: readonly string[], host: Host): Promise<CountOutput> {
+  const estimated = () => ({ tokens: texts.reduce((sum, text) => sum + estimate(text), 0), exact: false })
+  if (texts.reduce((sum, { length }) => sum + length, 0) > characters) return estimated()
+  const late = Promise.withResolvers<CountOutput>()
+  const timer = setTimeout(() => late.resolve(estimated()), patience)
+  try {
+    return await Promise.race([host.work<CountOutput>(counter, { texts, budget }, stuck), late.promise])
+  } catch (error) {
+    host.log.warn({ err: error }, 'tokens are estimated: the worker pool has no count')
+    return estimated()
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,61 @@
+import { isObject } from '../../engine/kit.ts'
+import type { Json, JsonObject } from '../../engine/index.ts'
+import { Gathering } from './gathering.ts'
+import type { Gathered } from './gathering.ts'
+
+/** Fields that hold no text for the model: names of things, base64 and ciphertexts. */
+const silent: ReadonlySet<string> = new Set(
+  'id type status call_id detail format phase encrypted_content data audio_data audio_url video_data video_url result'.split(
+    ' ',
+  ),
+)
+
+/** The texts and media of a responses body: instructions, input, tools and the form of the answer. */
+export function gatherItems({ instructions, input, tools, text }: JsonObject): Gathered {
+  const gathering = new Items()
+  gathering.content(instructions)
+  gathering.content(input)
+  if (Array.isArray(tools) && tools.length > 0) gathering.text(JSON.stringify(tools))
+  const format = isObject(text) ? text['format'] : undefined
+  if (isObject(format) && format['schema'] !== undefined) gathering.text(JSON.stringify(format))
+  return gathering
+}
+
+class Items extends Gathering {
+  /** What a data URL holds is no text, wherever it stands. */
+  override text(value: Json | undefined): void {
+    const { kind, data } = dataUrl(value) ?? {}
+    if (data === undefined) super.text(value)
+    else if (kind === 'image') this.image(data)
+    else if (kind !== 'audio' && kind !== 'video') this.document(data)
+  }
+
+  protected override item(item: JsonObject): void {
+    switch (item['type']) {
+      case 'input_image':
+      case 'computer_screenshot':
+        return this.image(dataUrl(item['image_url'])?.data)
+      case 'image':
+        return this.image(dataUrl(item['url'])?.data)
+      case 'input_file':
+        this.text(item['filename'])
+        return this.document(dataUrl(item['file_data'])?.data)
+      default:
+        return this.#fields(item)
+    }
+  }
+
+  /** Whatever else an item or part says: its texts, and what it contains. */
+  #fields(item: JsonObject): void {
+    for (const [name, value] of Object.entries(item)) {
+      if (!silent.has(name)) this.content(value)
+    }
+  }
+}
+
+/** The first word of a data URL's media type, and its base64 (RFC 2397). */
+function dataUrl(url: Json | undefined): { readonly kind?: string; readonly data?: string } | undefined {
+  return typeof url === 'string'
+    ? /^data:(?<kind>\w{0,32})[^,]{0,256};base64,(?<data>.*)$/is.exec(url)?.groups
+    : undefined
+}

@@ -1,0 +1,53 @@
+import type { JsonObject } from '../../../../engine/index.ts'
+import { passedOn } from './wire.ts'
+
+const text = { type: 'string' } as const
+const textOrNull = { type: ['string', 'null'] } as const
+
+const yesOrNo = {
+  type: ['object', 'null'],
+  additionalProperties: false,
+  properties: { true: textOrNull, false: textOrNull },
+} as const
+const values = { type: 'object', minProperties: 1, maxProperties: 255, additionalProperties: textOrNull } as const
+const levels = { type: 'array', minItems: 2, maxItems: 26, items: text } as const
+
+/** A question of one type; a condition each, so that an error names the place inside. */
+function question(type: string, criteria: JsonObject, required: readonly string[]): JsonObject {
+  const properties = { type: text, instructions: text, criteria }
+  return {
+    if: { required: ['type'], properties: { type: { const: type } } },
+    // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema
+    then: { type: 'object', required, additionalProperties: false, properties },
+  }
+}
+
+/**
+ * JSON Schema of a request body (POST /v1/mapeval). What it does not list is refused: a field more is a line here.
+ * Lengths are the widest of all upstreams; one that takes less answers for itself.
+ */
+export const schema: JsonObject = {
+  type: 'object',
+  required: ['model', 'state', 'questions'],
+  additionalProperties: false,
+  properties: {
+    model: { type: 'string', minLength: 1 },
+    state: { type: ['string', 'object', 'array'] },
+    questions: {
+      type: 'object',
+      minProperties: 1,
+      additionalProperties: {
+        type: 'object',
+        required: ['type'],
+        properties: { type: { enum: ['noul', 'choice', 'score'] } },
+        allOf: [
+          question('noul', yesOrNo, ['instructions']),
+          question('choice', values, ['instructions', 'criteria']),
+          question('score', levels, ['instructions', 'criteria']),
+        ],
+      },
+    },
+    images: { type: ['array', 'null'], items: text },
+    ...Object.fromEntries(passedOn.map((field) => [field, {}])),
+  },
+}

@@ -1,0 +1,165 @@
+import type { Asked, EventPrinter, Frame, GenerateEvent, Item, Loss, StopReason, Usage } from '../../../engine/index.ts'
+import { word } from '../../../engine/kit.ts'
+import { errorFrame } from './errors.ts'
+import { BlockFrames, frame } from './frames.ts'
+import type { ItemEvent, ItemPrinter } from './frames.ts'
+import { Losses } from './losses.ts'
+import { messageId, ownRest, replyUsage } from './reply-fields.ts'
+import { printStop } from './stop.ts'
+import { mergeUsage } from './usage.ts'
+import { isForeignSearch, searchCounter } from './web-search.ts'
+import { protocol } from './wire.ts'
+import { CallPrinter, OpaquePrinter, SearchPrinter } from './print-call-events.ts'
+import { TextPrinter, ThinkingPrinter } from './print-text-events.ts'
+
+type Finish = Extract<GenerateEvent, { type: 'finish' }>
+
+/**
+ * Writes an answer as a client of this protocol reads it: blocks one after the other, each with start, deltas and stop.
+ * What arrives for an item while another is open waits until its turn.
+ */
+export class MessagesPrinter implements EventPrinter<GenerateEvent> {
+  readonly #asked: Asked
+  readonly #losses = new Losses()
+  readonly #blocks = new BlockFrames()
+  /** The item whose blocks go out now. */
+  #current: { readonly index: number; readonly writer: ItemPrinter | undefined } | undefined
+  /** Events of the items after it, in the order these opened. */
+  readonly #waiting = new Map<number, ItemEvent[]>()
+  #usage: Usage | undefined
+  #tier: string | undefined
+  #refused = false
+  /** Items that tell of another protocol's search. */
+  readonly #searches = new Set<number>()
+  #state: 'new' | 'open' | 'done' = 'new'
+
+  constructor(asked: Asked) {
+    this.#asked = asked
+  }
+
+  get losses(): readonly Loss[] {
+    return this.#losses.list
+  }
+
+  write(event: GenerateEvent): readonly Frame[] {
+    if (this.#state === 'done') return []
+    switch (event.type) {
+      case 'start':
+        this.#usage = event.usage
+        this.#tier = event.serviceTier
+        return this.#start(event.model)
+      case 'usage':
+        this.#usage = event.usage
+        return []
+      case 'finish':
+        return [...this.#start(), ...this.#flush(), ...this.#finish(event)]
+      case 'failure':
+        this.#state = 'done'
+        return [errorFrame(event.failure, this.#asked.id)]
+      case 'item':
+        return [...this.#start(), ...this.#item(event, event.item)]
+      default:
+        return this.#item(event)
+    }
+  }
+
+  #start(model = this.#asked.model): readonly Frame[] {
+    if (this.#state !== 'new') return []
+    this.#state = 'open'
+    const message = {
+      id: messageId(this.#asked),
+      type: 'message',
+      role: 'assistant',
+      model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: replyUsage({
+        ...(this.#usage ? { usage: this.#usage } : {}),
+        ...(this.#tier ? { serviceTier: this.#tier } : {}),
+      }),
+    }
+    return [frame({ type: 'message_start', message })]
+  }
+
+  #item(event: ItemEvent, opened?: Item): readonly Frame[] {
+    if (event.type === 'part' && event.kind === 'refusal') this.#refused = true
+    if (opened && isForeignSearch(opened)) this.#searches.add(event.index)
+    else if (opened) this.#searches.delete(event.index)
+    if (this.#current?.index === event.index) {
+      const frames = this.#current.writer?.write(event) ?? []
+      if (event.type !== 'item-end') return frames
+      this.#current = undefined
+      return [...frames, ...this.#next()]
+    }
+    if (opened && !this.#current) return this.#enter(event.index, opened, event)
+    if (opened) this.#waiting.set(event.index, [event])
+    else this.#waiting.get(event.index)?.push(event)
+    return []
+  }
+
+  #enter(index: number, item: Item, event: ItemEvent): readonly Frame[] {
+    const writer = itemWriter(item, this.#blocks, this.#asked, this.#losses)
+    this.#current = { index, writer }
+    return writer?.write(event) ?? []
+  }
+
+  /** Lets the item that has waited longest go on, and those after it while they are whole. */
+  #next(): readonly Frame[] {
+    const frames: Frame[] = []
+    for (const [index, events] of this.#waiting) {
+      this.#waiting.delete(index)
+      for (const event of events) {
+        const written =
+          event.type === 'item' ? this.#enter(index, event.item, event) : this.#current?.writer?.write(event)
+        for (const frame of written ?? []) frames.push(frame)
+      }
+      if (events.at(-1)?.type !== 'item-end') return frames
+      this.#current = undefined
+    }
+    return frames
+  }
+
+  /** Ends every item that is still open. */
+  #flush(): readonly Frame[] {
+    const frames: Frame[] = []
+    while (this.#current)
+      for (const frame of this.#item({ type: 'item-end', index: this.#current.index })) frames.push(frame)
+    return frames
+  }
+
+  #finish({ stop, stopSequence, usage = this.#usage, rest }: Finish): readonly Frame[] {
+    this.#state = 'done'
+    const { usage: counters, ...fields } = ownRest(rest, this.#losses)
+    const delta = { ...fields, stop_reason: printStop(this.#stop(stop)), stop_sequence: stopSequence ?? null }
+    const counted = { ...replyUsage(usage ? { usage } : {}), ...searchCounter(this.#searches.size) }
+    const total = mergeUsage(counted, counters)
+    return [frame({ type: 'message_delta', delta, usage: total }), frame({ type: 'message_stop' })]
+  }
+
+  /** A model that declined says so in a part of its own; here only the stop reason can. */
+  #stop(stop: StopReason): StopReason {
+    return this.#refused && stop === 'end' ? 'refusal' : stop
+  }
+}
+
+/** The writer for an item; undefined for one that has no blocks here. */
+function itemWriter(item: Item, blocks: BlockFrames, asked: Asked, losses: Losses): ItemPrinter | undefined {
+  switch (item.type) {
+    case 'message':
+      for (const part of item.content) losses.add(`content[].${part.type}`, 'answers are written text here')
+      return new TextPrinter(blocks, asked, losses)
+    case 'reasoning':
+      return new ThinkingPrinter(item, blocks, asked.origin)
+    case 'call':
+      return new CallPrinter(item, blocks)
+    case 'result':
+      losses.add('content[].result', 'answers hold no results of tools here')
+      return undefined
+    case 'opaque':
+      if (item.protocol === protocol) return new OpaquePrinter(item, blocks)
+      if (item.search) return new SearchPrinter(item, blocks, asked)
+      losses.add(`content[].${word(item.value.type)}`, `only ${item.protocol} knows it`)
+      return undefined
+  }
+}

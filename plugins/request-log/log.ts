@@ -1,0 +1,131 @@
+import { defineStage } from '../../engine/index.ts'
+import { isObject } from '../../engine/kit.ts'
+import type { Given, Host, Json, Loss, Metered, Scope } from '../../engine/index.ts'
+import type { LogRow } from './requests/row.ts'
+
+type Slots = Given<'outcome', 'ingress' | 'principal' | 'request' | 'model' | 'upstream' | 'measurement' | 'bill'>
+
+/** Writes the row of the request log: who asked what, who answered, how it ended, what it took and what it cost. */
+export default defineStage({
+  name: 'log',
+  summary: 'Write the row of the request log.',
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['type'],
+    properties: {
+      type: { type: 'string', minLength: 1, description: 'What kind of exchange it was, to tell rows apart.' },
+    },
+  } as const,
+  needs: ['outcome'],
+  reads: ['ingress', 'principal', 'request', 'model', 'upstream', 'measurement', 'bill'],
+  // A row must not get lost because its bill could not be made.
+  insists: () => ['bill'],
+  provides: [],
+  uses: ['requests'],
+  build:
+    ({ type }, host, { requests }) =>
+    (slots, scope) => {
+      requests.write(rowOf(type, slots, scope, host))
+      return {}
+    },
+})
+
+function rowOf(type: string, slots: Slots, scope: Scope, host: Host): LogRow {
+  const { outcome, principal, request, model, bill } = slots
+  const metered = read(slots, host)
+  const usage = bill?.tokens
+  const served = servedBy(slots, scope)
+  return {
+    id: scope.id,
+    at: Math.round(Date.now() - scope.elapsed()),
+    type,
+    keyId: principal?.kind === 'key' ? principal.id : null,
+    requested: request?.model.slice(0, 256) || null,
+    model: served.model,
+    provider: served.provider,
+    protocol: request?.protocol ?? host.pipeline.protocol ?? null,
+    upstreamProtocol: model?.offer.protocol ?? null,
+    stream: request?.stream ?? false,
+    status: outcome.status,
+    result: outcome.result,
+    error: outcome.error?.code ?? null,
+    attempts: model === undefined && !scope.notes.has('tries') ? 0 : scope.attempt,
+    inputTokens: usage?.input ?? null,
+    cacheReadTokens: usage?.cacheRead ?? null,
+    cacheWriteTokens: usage?.cacheWrite ?? null,
+    outputTokens: usage?.output ?? null,
+    reasoningTokens: usage?.reasoning ?? null,
+    costMicros: bill?.cost.micros ?? null,
+    firstByte: outcome.firstByte === undefined ? null : Math.round(outcome.firstByte),
+    duration: Math.round(outcome.duration),
+    reference: referenceOf((slots.ingress?.headers ?? request?.headers)?.['x-request-id']),
+    parent: scope.parent ?? null,
+    metadata: metadataOf(slots, scope, metered),
+  }
+}
+
+/** Built field by field: most rows have few of them, and this is done for every request. */
+function metadataOf(
+  { outcome, upstream, bill }: Slots,
+  scope: Scope,
+  metered: ReturnType<typeof read>,
+): LogRow['metadata'] {
+  const metadata: Record<string, Json> = scope.notes.size === 0 ? {} : Object.fromEntries(scope.notes)
+  metadata['times'] = timesOf(scope.times)
+  const { losses = [] } = upstream ?? {}
+  if (losses.length + metered.losses.length > 0) metadata['losses'] = lossesOf([...losses, ...metered.losses])
+  if (metered.stop !== undefined) metadata['stop'] = metered.stop
+  if (metered.id !== undefined) metadata['upstream_id'] = metered.id
+  if (metered.model !== undefined) metadata['upstream_model'] = metered.model
+  if (bill?.tokens === undefined) metadata['usage'] = 'unknown'
+  else if (metered.estimated) metadata['usage'] = 'estimated'
+  if (metered.units !== undefined) metadata['units'] = { ...metered.units }
+  if (bill?.cost.micros === undefined) metadata['cost'] = 'unknown'
+  if (outcome.error?.at !== undefined) metadata['error_at'] = outcome.error.at
+  return metadata
+}
+
+/** Losses that a row keeps: a client can make up as many fields as it likes. */
+const keptLosses = 100
+
+function lossesOf(losses: readonly Loss[]): Json {
+  return losses
+    .slice(0, keptLosses)
+    .map(({ field, because }) => ({ field: field.slice(0, 128), because: because.slice(0, 256) }))
+}
+
+/** The model that served or, when none did, the last that was tried. */
+function servedBy({ model }: Slots, scope: Scope): Pick<LogRow, 'model' | 'provider'> {
+  if (model !== undefined) return { model: model.model.name, provider: model.provider.name }
+  const tries = scope.notes.get('tries')
+  const last: unknown = Array.isArray(tries) ? tries.at(-1) : undefined
+  if (!isObject(last)) return { model: null, provider: null }
+  return { model: textOf(last['model']), provider: textOf(last['provider']) }
+}
+
+function textOf(value: Json | undefined): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+/** What the measurement says. An answer that cannot be read must not cost its row. */
+function read({ measurement }: Slots, { log }: Host): Metered & { readonly losses: readonly Loss[] } {
+  try {
+    return measurement?.read() ?? { losses: [] }
+  } catch (error) {
+    log.warn({ err: error }, 'the answer could not be metered')
+    return { losses: [] }
+  }
+}
+
+/** The client's own name for its request, when it is one that cannot do harm in a log or a header. */
+function referenceOf(header: string | string[] | undefined): string | null {
+  return typeof header === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(header) ? header : null
+}
+
+/** Milliseconds per stage, to the microsecond. */
+function timesOf(times: Scope['times']): Json {
+  const rounded: Record<string, number> = {}
+  for (const { name, milliseconds } of times) rounded[name] = Math.round(milliseconds * 1000) / 1000
+  return rounded
+}

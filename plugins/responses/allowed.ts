@@ -1,0 +1,23 @@
+import { flatName } from '../../engine/kit.ts'
+import type { JsonObject, ToolCall } from '../../engine/index.ts'
+import { toolRef } from './tools.ts'
+import { known, object, objects } from './values.ts'
+
+/** Whether calls keep to the `allowed_tools` of a request's `tool_choice`, where there are any. */
+export function allowance(body: JsonObject): (call: ToolCall) => boolean {
+  const choice = object(body['tool_choice'])
+  if (choice?.['type'] !== 'allowed_tools') return () => true
+  const allowed = new Set(
+    objects(choice['tools'])
+      .flatMap((listed) => toolRef(listed) ?? [])
+      .map(exact),
+  )
+  return ({ name, namespace }) =>
+    [known({ name, namespace }), { name }, { name: flatName(known({ name, namespace })) }].some((tool) =>
+      allowed.has(exact(tool)),
+    )
+}
+
+function exact({ name, namespace }: { readonly name: string; readonly namespace?: string }): string {
+  return JSON.stringify([namespace, name])
+}

@@ -1,0 +1,65 @@
+import { defineCodec } from '../../engine/index.ts'
+import { error, failed } from './errors.ts'
+import { Guard } from './guard.ts'
+import { meter } from './meter.ts'
+import { parse } from './parse-request.ts'
+import { print } from './print-request.ts'
+import { inlines } from './print-parts.ts'
+import { Reader } from './parse-events.ts'
+import { amend } from './relay.ts'
+import { parseReply, printReply } from './reply.ts'
+import { schema } from './schema.ts'
+import { responsesTraits } from './traits.ts'
+import { socket } from './socket.ts'
+import { object, protocol, text } from './values.ts'
+import { searches } from './web-search.ts'
+import { Writer } from './print-events.ts'
+
+/** The responses protocol: `POST /v1/responses`, whole or as a stream of server-sent events. */
+export default defineCodec({
+  protocol,
+  operation: 'generate',
+  summary: 'The responses API: items in, items out, whole or streamed.',
+  address: { path: '/responses' },
+  schema,
+  traits: {
+    ...Object.fromEntries(
+      Object.entries(responsesTraits).map(([word, description]) => [
+        word,
+        { type: 'boolean', default: true, description },
+      ]),
+    ),
+    stores: {
+      type: 'boolean',
+      default: false,
+      description: 'Keeps responses, so that a conversation can go on by the id of the last one.',
+    },
+  },
+  instruct(body, text, at) {
+    const { instructions = null } = body
+    if (instructions === null || instructions === '') return { ...body, instructions: text }
+    if (typeof instructions !== 'string') return body
+    return { ...body, instructions: at === 'before' ? `${text}\n\n${instructions}` : `${instructions}\n\n${text}` }
+  },
+  head(body) {
+    const background = body['background'] === true
+    return { model: text(body['model']) ?? '', stream: body['stream'] === true && !background, background }
+  },
+  check(body) {
+    const usage = object(body['stream_options'])?.['include_usage'] ?? null
+    if (usage === null) return undefined
+    return { param: 'stream_options.include_usage', reason: 'usage is always reported and cannot be asked for' }
+  },
+  error,
+  meter,
+  relay: { amend },
+  failed,
+  guard: (asked) => new Guard(asked),
+  socket,
+  request: { searches, parse, print, inlines, verbatim: new Set(['parameters', 'schema']) },
+  reply: { parse: parseReply, print: printReply },
+  events: {
+    reader: (restore) => new Reader(restore),
+    writer: (asked) => new Writer(asked, 'stream'),
+  },
+})

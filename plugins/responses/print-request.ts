@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto'
+import type {
+  Format,
+  GenerateRequest,
+  JsonObject,
+  Printed,
+  PrintTarget,
+  ReasoningWish,
+  Tool,
+} from '../../engine/index.ts'
+import { logprobs } from './parse-request.ts'
+import { printItems } from './print-items.ts'
+import { naming, printChoice, printTools } from './print-tools.ts'
+import { traitsOf } from './traits.ts'
+import { isList, known, Losses, protocol, undotted } from './values.ts'
+import { isSearch, sources } from './web-search.ts'
+
+const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'])
+
+/** Most characters of `safety_identifier` and `prompt_cache_key`. */
+const keyLimit = 64
+
+/**
+ * A neutral request for an upstream of this protocol. The upstream stores nothing unless the client asked it to, so
+ * reasoning travels as ciphertext and items without ids.
+ */
+export function print(request: GenerateRequest, target: PrintTarget): Printed<JsonObject> {
+  const losses = new Losses()
+  const printing = { losses, traits: traitsOf(target.offer) }
+  const { include, user, ...rest } = losses.own(request.rest)
+  const { inner: reasoning, outer } = undotted('reasoning', rest)
+  const { inner: text, outer: own } = undotted('text', outer)
+  const names = naming(request.tools, printing)
+  const chosen = printChoice(request, names, printing)
+  const tools = printTools(chosen.tools, names, printing)
+  const stored = request.store === true
+  const { instructions, input } = printItems(request.items, {
+    ...printing,
+    naming: names,
+    origin: target.origin,
+    stored,
+  })
+  const sealed = !stored && printing.traits.encrypted_reasoning && reasons(request, input)
+  const wanted = [
+    ...(isList(include) ? include : []),
+    ...(sealed ? ['reasoning.encrypted_content'] : []),
+    ...(request.logprobs === undefined ? [] : [logprobs]),
+    // Clients of other protocols are always told what was found.
+    ...(chosen.tools.some(searchesForOthers) && tools.some(isSearch) ? [sources] : []),
+  ]
+  const penalties = printPenalties(request)
+  unsupported(request, Object.keys(penalties), losses)
+  if (tools.length === 0 && typeof chosen.choice === 'object') losses.add('tool_choice', 'there is no tool to choose')
+  const body = known({
+    ...own,
+    model: target.model,
+    instructions,
+    input,
+    tools: tools.length > 0 ? tools : undefined,
+    tool_choice: tools.length > 0 ? chosen.choice : undefined,
+    parallel_tool_calls: tools.length > 0 ? request.parallelTools : undefined,
+    max_output_tokens: request.maxOutputTokens,
+    temperature: request.temperature,
+    top_p: request.topP,
+    ...penalties,
+    top_logprobs: request.logprobs || undefined,
+    reasoning: filled({ ...reasoning, ...printWish(request.reasoning) }),
+    text: filled({ ...text, ...known({ format: printFormat(request.format), verbosity: request.verbosity }) }),
+    user,
+    safety_identifier: shortened(request.user),
+    prompt_cache_key: shortened(request.cacheKey ?? request.user),
+    service_tier: printTier(request.serviceTier, losses),
+    metadata: request.metadata,
+    store: stored,
+    include: wanted.length > 0 ? [...new Set(wanted)] : undefined,
+    stream: request.stream || undefined,
+  })
+  return { body, losses: losses.list(), restore: names.restore, ...(request.stop ? { cuts: request.stop } : {}) }
+}
+
+function searchesForOthers(tool: Tool): boolean {
+  return tool.type === 'opaque' && tool.search !== undefined && tool.protocol !== protocol
+}
+
+/** Models that do not reason refuse to include ciphertext, so it is asked for only where reasoning is. */
+function reasons({ reasoning }: GenerateRequest, input: readonly JsonObject[]): boolean {
+  const asked = reasoning !== undefined && reasoning.effort !== 'none' && reasoning.budget !== 0
+  return asked || input.some(({ type }) => type === 'reasoning')
+}
+
+/** Only some upstreams know penalties, so they are for clients that have asked for them in this protocol. */
+function printPenalties({ rest, frequencyPenalty, presencePenalty }: GenerateRequest): JsonObject {
+  if (rest?.protocol !== protocol) return {}
+  return known({ frequency_penalty: frequencyPenalty, presence_penalty: presencePenalty })
+}
+
+function unsupported(request: GenerateRequest, printed: readonly string[], losses: Losses): void {
+  const fields = {
+    top_k: request.topK,
+    seed: request.seed,
+    frequency_penalty: request.frequencyPenalty,
+    presence_penalty: request.presencePenalty,
+  }
+  for (const field of Object.keys(known(fields)))
+    if (!printed.includes(field)) losses.add(field, 'the responses protocol has no such field')
+}
+
+/** A budget of tokens becomes the effort that spends about as much. */
+function printWish(wish: ReasoningWish | undefined): JsonObject {
+  const { budget, summary } = wish ?? {}
+  const effort = wish?.effort ?? (budget === undefined ? undefined : effortOf(budget))
+  return known({ effort, summary: summary === 'none' ? undefined : summary })
+}
+
+function effortOf(budget: number): string {
+  if (budget <= 0) return 'none'
+  if (budget < 4096) return 'low'
+  return budget < 16_384 ? 'medium' : 'high'
+}
+
+function printFormat(format: Format | undefined): JsonObject | undefined {
+  switch (format?.type) {
+    case undefined:
+      return undefined
+    case 'text':
+      return { type: 'text' }
+    case 'json':
+      return { type: 'json_object' }
+    case 'schema': {
+      const { name, description, schema, strict } = format
+      return known({ type: 'json_schema', name: name ?? 'answer', description, schema, strict })
+    }
+  }
+}
+
+function printTier(tier: string | undefined, losses: Losses): string | undefined {
+  if (tier === undefined || tiers.has(tier)) return tier
+  losses.add('service_tier', 'the responses protocol has no such tier')
+  return undefined
+}
+
+function filled(value: JsonObject): JsonObject | undefined {
+  return Object.keys(value).length > 0 ? value : undefined
+}
+
+/** A key that is too long gives way to its hash, which serves the same end. */
+function shortened(key: string | undefined): string | undefined {
+  if (key === undefined || key.length <= keyLimit) return key
+  return createHash('sha256').update(key).digest('hex')
+}

@@ -1,0 +1,197 @@
+import { callable, toolNames, toolsByName, word } from '../../engine/kit.ts'
+import type {
+  CustomTool,
+  FunctionTool,
+  GenerateRequest,
+  Json,
+  JsonObject,
+  Restore,
+  Tool,
+  ToolChoice,
+  ToolRef,
+} from '../../engine/index.ts'
+import type { Printing } from './print-parts.ts'
+import { known, object, objects, protocol, text } from './values.ts'
+import { printWish } from './web-search.ts'
+
+/** Most characters of a tool's name. */
+const nameLimit = 64
+
+/** How tools are called toward one upstream. */
+export interface Naming {
+  printed(tool: { readonly name: string; readonly namespace?: string }): string
+  readonly restore: Restore
+}
+
+/** Names stay as they are where the upstream knows namespaces, but for those that are too long or not legal. */
+export function naming(tools: readonly Tool[], { traits }: Printing): Naming {
+  const seen = traits.namespaces ? tools.map(alone) : tools
+  const names = toolNames(seen, nameLimit)
+  return {
+    printed: traits.namespaces ? ({ name }) => names.printed({ name }) : (tool) => names.printed(tool),
+    restore: names.restore(traits.custom_tools ? 'as-customs' : 'as-functions'),
+  }
+}
+
+function alone(tool: Tool): Tool {
+  if (tool.type === 'opaque' || tool.namespace === undefined) return tool
+  const { namespace: _, ...rest } = tool
+  return rest
+}
+
+/** The tools, those of a namespace together where its first one stands; all apart where there are no namespaces. */
+export function printTools(tools: readonly Tool[], naming: Naming, printing: Printing): JsonObject[] {
+  const printed: JsonObject[] = []
+  const groups = new Map<string, JsonObject[]>()
+  const described = descriptions(tools)
+  const open = (name: string) => {
+    const group: JsonObject[] = []
+    groups.set(name, group)
+    printed.push({ type: 'namespace', name, description: described.get(name) ?? `Tools of ${name}.`, tools: group })
+    return group
+  }
+  for (const tool of tools) {
+    const value = printTool(tool, naming, printing)
+    if (!value) continue
+    const namespace = namespaceOf(tool)
+    const alone = namespace === undefined || !printing.traits.namespaces
+    const place = alone ? printed : (groups.get(namespace) ?? open(namespace))
+    const own = tool.type === 'opaque' && namespace !== undefined
+    for (const one of own ? objects(value['tools']) : [value]) place.push(one)
+  }
+  return printed
+}
+
+/** The namespace of a tool, or that which stands for what a vendor has in it. */
+function namespaceOf(tool: Tool): string | undefined {
+  if (tool.type !== 'opaque') return tool.namespace
+  const { type, name } = tool.value
+  return tool.protocol === protocol && type === 'namespace' ? text(name) : undefined
+}
+
+/** What a client has said of each namespace; of several descriptions the first. */
+function descriptions(tools: readonly Tool[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const tool of tools) {
+    const own = tool.type !== 'opaque' && tool.rest?.protocol === protocol ? tool.rest.fields : undefined
+    const description = text(tool.type === 'opaque' ? tool.value['description'] : own?.['namespace.description'])
+    const namespace = namespaceOf(tool)
+    if (namespace !== undefined && description !== undefined && !found.has(namespace)) found.set(namespace, description)
+  }
+  return found
+}
+
+function printTool(tool: Tool, naming: Naming, printing: Printing): JsonObject | undefined {
+  const { losses, traits } = printing
+  if (tool.type === 'opaque') {
+    if (tool.search) return printWish(tool, printing)
+    if (tool.protocol === protocol) return tool.value
+    losses.add(`tools[].${word(tool.value['type'])}`, 'only another protocol has this tool')
+    return undefined
+  }
+  if (tool.loaded === protocol) return undefined
+  if (tool.cache) losses.add('cache_control', 'the responses protocol caches by prompt_cache_key')
+  const name = naming.printed(tool)
+  if (tool.type === 'function') return printFunction(tool, name, printing)
+  if (!traits.custom_tools) return asFunction(tool, name, printing)
+  const { 'namespace.description': _, ...own } = losses.own(tool.rest, 'tools[].')
+  return known({ ...own, type: 'custom', name, description: tool.description, format: tool.format })
+}
+
+function printFunction(tool: FunctionTool, name: string, { losses }: Printing): JsonObject {
+  const { 'namespace.description': _, ...own } = losses.own(tool.rest, 'tools[].')
+  return known({
+    ...own,
+    type: 'function',
+    name,
+    description: tool.description,
+    parameters: tool.parameters ?? { type: 'object', properties: {} },
+    // The protocol's default is strict; whoever did not ask for it must not get it.
+    strict: tool.strict ?? false,
+  })
+}
+
+/** A free-text tool as a function with one string `input`; its grammar becomes words. */
+function asFunction(tool: CustomTool, name: string, { losses }: Printing): JsonObject {
+  const { syntax, definition } = tool.format ?? {}
+  const grammar =
+    typeof definition === 'string'
+      ? `The input must follow this ${text(syntax) ?? ''} grammar:\n${definition}`
+      : undefined
+  if (grammar !== undefined) losses.add('tools[].format', 'a grammar can only be described')
+  const description = [tool.description, grammar].filter((line) => line !== undefined).join('\n\n')
+  return {
+    type: 'function',
+    name,
+    description,
+    parameters: {
+      type: 'object',
+      properties: { input: { type: 'string' } },
+      required: ['input'],
+      additionalProperties: false,
+    },
+    strict: false,
+  }
+}
+
+interface Chosen {
+  /** The tools that may be sent along. */
+  readonly tools: readonly Tool[]
+  readonly choice?: JsonObject | string
+}
+
+/** The tool choice, and the tools left when a subset had to take its place. */
+export function printChoice({ tools, toolChoice }: GenerateRequest, naming: Naming, printing: Printing): Chosen {
+  const { losses, traits } = printing
+  const find = toolsByName(tools)
+  const sent = callable(tools, protocol)
+  const printed = (ref: ToolRef) => {
+    const tool = find(ref)
+    const type = (tool?.type ?? ref.kind) === 'custom' && traits.custom_tools ? 'custom' : 'function'
+    // The client's own way to name it stays, but for a flattened name, which its protocol does not have.
+    const { namespace } = tool && tool.name !== ref.name ? tool : ref
+    return { type, name: naming.printed(tool ?? ref), ...(traits.namespaces ? known({ namespace }) : {}) }
+  }
+  switch (toolChoice?.type) {
+    case undefined:
+      return { tools }
+    case 'auto':
+    case 'none':
+    case 'required':
+      return { tools, choice: toolChoice.type }
+    case 'tool':
+      if (sent(toolChoice)) return { tools, choice: printed(toolChoice) }
+      losses.add('tool_choice', 'the chosen tool is not among those sent')
+      return { tools }
+    case 'allowed': {
+      const { mode, tools: allowed } = toolChoice
+      const own = toolChoice.own?.protocol === protocol ? toolChoice.own.tools : []
+      if (traits.allowed_tools) {
+        return { tools, choice: { type: 'allowed_tools', mode, tools: [...allowed.filter(sent).map(printed), ...own] } }
+      }
+      const named = new Set<Tool | undefined>(allowed.map(find))
+      const types = new Set(own.map(({ type }) => type))
+      return { tools: tools.filter((tool) => named.has(tool) || isOwn(tool, types, toolChoice.search)), choice: mode }
+    }
+    case 'opaque':
+      return { tools, ...known({ choice: ownChoice(toolChoice, tools, printing) }) }
+  }
+}
+
+/** Whether a tool that the vendor runs is among the allowed ones, which name it by its type. */
+function isOwn(tool: Tool, allowed: ReadonlySet<Json | undefined>, search: boolean | undefined): boolean {
+  return tool.type === 'opaque' && (tool.search ? search === true : allowed.has(tool.value['type']))
+}
+
+function ownChoice(choice: Extract<ToolChoice, { type: 'opaque' }>, tools: readonly Tool[], printing: Printing) {
+  const value = choice.protocol === protocol ? object(choice.value) : undefined
+  const found = choice.search ? tools.some((tool) => searchesHere(tool, printing)) : value !== undefined
+  if (found) return value ?? { type: 'web_search' }
+  printing.losses.add('tool_choice', 'only another protocol has this choice, or the tool is not sent')
+  return undefined
+}
+
+/** Whether the tool is a search that the upstream can run. */
+function searchesHere(tool: Tool, { traits }: Printing): boolean {
+  return tool.type === 'opaque' && tool.search !== undefined && (tool.protocol === protocol || traits.web_search)
+}

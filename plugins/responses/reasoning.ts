@@ -1,0 +1,98 @@
+import { isObject, packSeal, parsedObject, unpackSeal } from '../../engine/kit.ts'
+import type { Asked, Json, JsonObject, Reasoning, Seal } from '../../engine/index.ts'
+import { known, object, objects, text } from './values.ts'
+
+type Parts = Reasoning['parts']
+
+/** Fields of a `reasoning` item that its origin wants back exactly as it gave them. */
+const native = ['id', 'summary', 'content', 'encrypted_content'] as const
+
+/** A `reasoning` item of an upstream. Its seal is the item itself, so that a later turn returns it unchanged. */
+export function parseNative(item: JsonObject): Reasoning {
+  return known({ type: 'reasoning' as const, id: text(item['id']), parts: shown(item), seal: nativeSeal(item) })
+}
+
+/**
+ * A `reasoning` item that a client sends back: `encrypted_content` that this gateway packed gives the original
+ * reasoning and its origin; any other text makes a seal of no known origin.
+ */
+export function parseReplayed(item: JsonObject): Reasoning {
+  const packed = unpackSeal(text(item['encrypted_content']) ?? '')
+  const value = object(packed?.value)
+  const data = text(value?.['data'])
+  const kind = sealKind(value?.['kind'])
+  if (!packed || data === undefined || kind === undefined) return parseNative(item)
+  return known({
+    type: 'reasoning' as const,
+    id: text(item['id']),
+    parts: packedParts(value?.['parts']) ?? shown(item),
+    seal: { origin: packed.origin, kind, data },
+  })
+}
+
+/** The seal of an item that can be replayed: one with ciphertext, or with the reasoning in clear. */
+export function nativeSeal(item: JsonObject): Seal | undefined {
+  return isReplayable(item) ? { kind: 'encrypted', data: JSON.stringify(picked(item)) } : undefined
+}
+
+function isReplayable(item: JsonObject): boolean {
+  return Boolean(text(item['encrypted_content'])) || objects(item['content']).length > 0
+}
+
+/** The item that a seal of `nativeSeal` stands for; ids only mean something to an upstream that stores. */
+export function printNative(seal: Seal, stored: boolean): JsonObject | undefined {
+  const item = seal.kind === 'encrypted' ? parsedObject(seal.data) : undefined
+  // The same provider may have sealed it in another protocol that it speaks.
+  if (!item || !isReplayable(item)) return undefined
+  const { id, ...fields } = picked(item)
+  return known({ type: 'reasoning', id: stored ? id : undefined, ...fields, summary: fields['summary'] ?? [] })
+}
+
+/** `encrypted_content` of an item: its seal, and of readable reasoning the text that was sealed. */
+export function packReasoning({ origin, kind, data }: Seal, parts: Parts, asked: Asked): string {
+  return packSeal(
+    origin ?? asked.origin,
+    kind === 'signature' ? { kind, data, parts: parts.map((part) => ({ ...part })) } : { kind, data },
+  )
+}
+
+/**
+ * Whether a client sees `encrypted_content`. Proofs of readable text always travel; ciphertext, and what merely says
+ * whose the text is, only when the client includes it or keeps no state at the gateway (`store: false`).
+ */
+export function showsSeal(seal: Seal, { body }: Asked): boolean {
+  return isProof(seal) || wantsCiphertext(body)
+}
+
+function isProof({ kind, data }: Seal): boolean {
+  return kind === 'redacted' || (kind === 'signature' && data !== '')
+}
+
+function wantsCiphertext(body: Json): boolean {
+  if (!isObject(body)) return false
+  const include = body['include']
+  return body['store'] === false || (Array.isArray(include) && include.includes('reasoning.encrypted_content'))
+}
+
+function picked(item: JsonObject): JsonObject {
+  const entries = native.map((key) => [key, item[key]] as const)
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined && value !== null))
+}
+
+function shown(item: JsonObject): Parts {
+  const read = (list: Json | undefined, kind: 'summary' | 'text') =>
+    objects(list).map((part) => ({ kind, text: text(part['text']) ?? '' }))
+  return [...read(item['summary'], 'summary'), ...read(item['content'], 'text')]
+}
+
+function packedParts(value: Json | undefined): Parts | undefined {
+  if (!Array.isArray(value)) return undefined
+  return objects(value).map((part) => ({
+    kind: part['kind'] === 'summary' ? ('summary' as const) : ('text' as const),
+    text: text(part['text']) ?? '',
+  }))
+}
+
+function sealKind(value: Json | undefined): Seal['kind'] | undefined {
+  return value === 'signature' || value === 'redacted' || value === 'encrypted' ? value : undefined
+}

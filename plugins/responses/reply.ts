@@ -1,0 +1,42 @@
+import { failed as failure, unfold } from '../../engine/kit.ts'
+import type { Asked, GenerateReply, Json, JsonObject, Printed, Restore } from '../../engine/index.ts'
+import { responseFailure, unreadable } from './errors.ts'
+import { parseOutputItem } from './parse-items.ts'
+import { nativeFields } from './native-fields.ts'
+import { parseStop, spoken } from './stop.ts'
+import { parseUsage } from './usage.ts'
+import { isList, known, number, object, objects, text } from './values.ts'
+import { Writer } from './print-events.ts'
+
+/**
+ * A whole response of an upstream. Throws the upstream's own failure when the response failed, and
+ * `upstream_invalid_response` when it is no response or has not ended.
+ */
+export function parseReply(body: Json, restore?: Restore): GenerateReply {
+  const response = object(body) ?? {}
+  const status = response['status'] ?? 'completed'
+  if (status === 'failed' || status === 'cancelled' || object(response['error'])) {
+    throw failure({ type: 'failure', failure: responseFailure(response) })
+  }
+  if (!isList(response['output'])) throw unreadable('it has no output')
+  if (status !== 'completed' && status !== 'incomplete') throw unreadable('the response has not ended')
+  const output = objects(response['output'])
+  const tier = text(response['service_tier'])
+  return known({
+    id: text(response['id']),
+    model: text(response['model']),
+    created: number(response['created_at']),
+    items: output.map((item) => parseOutputItem(item, restore)),
+    stop: parseStop({ ...response, status }, spoken(output)),
+    usage: parseUsage(response['usage']),
+    rest: nativeFields(response),
+    serviceTier: tier === 'auto' ? undefined : tier,
+  })
+}
+
+/** A whole answer for a client: what a stream of it would have ended with. */
+export function printReply(reply: GenerateReply, asked: Asked): Printed<JsonObject> {
+  const writer = new Writer(asked, 'whole')
+  for (const event of unfold(reply)) writer.write(event)
+  return { body: writer.response, losses: writer.losses, unshown: writer.unshown }
+}

@@ -1,0 +1,89 @@
+import { GatewayError, defineStage } from '../../../engine/index.ts'
+import { asGatewayError } from '../../../engine/kit.ts'
+import type { Candidate, Envelope, ErrorOptions, Host, Job, JsonObject, Principal } from '../../../engine/index.ts'
+import { responseId, responseObject } from '../response.ts'
+import { recordOf } from './save-response.ts'
+import { deleteResponse, linked } from './chain.ts'
+import { deletePending, pendingOf, writePending } from './pending.ts'
+import { findResponse, ownerOf, recordLimit, writeResponse } from './record.ts'
+
+/**
+ * Answers at once with a response that is in progress, and has it made by a job. It takes a store that other processes
+ * see too, and an API key to keep the response for: without them `redis_not_available`.
+ */
+export default defineStage({
+  name: 'background',
+  summary: 'Answer with a response in progress, and have it made without the client.',
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['pipeline'],
+    properties: {
+      pipeline: {
+        type: 'string',
+        'x-names': 'pipeline',
+        'x-inputs': ['job'],
+        description: 'The pipeline that makes the response: it begins with the slot "job".',
+      },
+    },
+  } as const,
+  needs: ['request', 'candidates'],
+  reads: ['principal'],
+  provides: ['reply', 'job'],
+  build:
+    ({ pipeline }, host) =>
+    async ({ request, candidates, principal }, { id, trace }) => {
+      const { jobs, keyValue } = host
+      if (!jobs || !keyValue.shared) throw unavailable({ reason: 'none is configured' })
+      if (!principal) throw unavailable({}, { message: 'Background responses need an API key.' })
+      // As it would be refused while its client still waits: the first provider to be asked cannot know it.
+      if (request.missing && candidates[0]?.offer.protocol !== request.protocol) throw request.missing
+      const response = begun(id, request, candidates)
+      const job: Job = { id, input: { response: responseId(id) }, ...(trace ? { trace } : {}) }
+      try {
+        await hold(response, { request, principal, id }, host)
+        await jobs.add(pipeline, job)
+      } catch (error) {
+        await forget(id, principal, host)
+        if (asGatewayError(error).code !== 'store_unavailable') throw error
+        throw unavailable({ reason: 'it cannot be reached' }, { cause: error })
+      }
+      return { reply: { status: 200, headers: {}, body: { kind: 'json', value: response } }, job }
+    },
+})
+
+function unavailable(facts: { readonly reason?: string }, options: ErrorOptions = {}): GatewayError {
+  return new GatewayError('redis_not_available', facts, { shouldRetry: false, ...options })
+}
+
+function begun(id: string, { sent, model }: Envelope, [first]: readonly Candidate[]): JsonObject {
+  const asked = { id, model: first?.model.name ?? model, stream: false, body: sent, origin: '' }
+  return responseObject(asked, { status: 'in_progress', output: [] })
+}
+
+interface Begun {
+  readonly request: Envelope
+  readonly principal: Principal
+  readonly id: string
+}
+
+/** Keeps the response and what its job needs. */
+async function hold(response: JsonObject, { request, principal, id }: Begun, { keyValue }: Host): Promise<void> {
+  const record = recordOf(response, { request, keyId: ownerOf(principal), exchange: id })
+  const kept =
+    (await writePending(keyValue, responseId(id), pendingOf(request, principal))) &&
+    (await writeResponse(keyValue, await linked(keyValue, record), { version: null })) === undefined
+  if (!kept) throw new GatewayError('request_too_large', { limit: recordLimit })
+}
+
+/** A response that has no job would stay in progress, and its request be kept, until they expire. Never rejects. */
+async function forget(exchange: string, principal: Principal, { keyValue, log }: Host): Promise<void> {
+  const id = responseId(exchange)
+  try {
+    await deletePending(keyValue, id)
+    const found = await findResponse(keyValue, id, ownerOf(principal))
+    if (found) await deleteResponse(keyValue, found)
+  } catch (error) {
+    log.warn({ id: exchange, reason: asGatewayError(error).code }, 'a response without a job is left in the store')
+  }
+}

@@ -1,0 +1,51 @@
+import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
+import { pendingAccount } from './pending.ts'
+import { ownerOf, storageAccount } from './record.ts'
+import { storing } from './store.ts'
+
+/**
+ * Refuses with `storage_exceeded`, before any provider is asked, a request whose response its API key has no room for:
+ * `server_config.request_policy.stored_responses`. All processes count together; requests that come at the same moment
+ * may be let through together.
+ */
+export default defineStage({
+  name: 'check-storage',
+  summary: 'Refuse a request whose response its API key has no room for.',
+  config: noConfig,
+  needs: ['request'],
+  reads: ['principal'],
+  provides: [],
+  uses: ['request_policy'],
+  build:
+    (_, { keyValue, log }, { request_policy: { stored_responses: most } }) =>
+    async ({ principal, request }) => {
+      if (!principal || !storing(request)) return {}
+      const owner = ownerOf(principal)
+      try {
+        const stored = await keyValue.used(storageAccount(owner))
+        if (stored.count >= most.count) throw full(`it has stored ${stored.count} (at most ${most.count}).`)
+        if (stored.bytes >= most.bytes)
+          throw full(`those it has stored take ${stored.bytes} bytes (at most ${most.bytes}).`)
+        if (!request.background) return {}
+        const { count } = await keyValue.used(pendingAccount(owner))
+        if (count >= most.background) throw busy(count, most.background)
+      } catch (error) {
+        // A store that fails costs no client its answer; what must be kept is refused where it is kept.
+        if (!(error instanceof GatewayError) || error.code !== 'store_unavailable') throw error
+        log.debug({ reason: error.message }, 'what an API key has stored could not be counted')
+      }
+      return {}
+    },
+})
+
+const remedy =
+  'Delete some with DELETE /v1/responses/{response_id}, wait (each is kept for 24 hours), or send "store": false.'
+
+function full(reason: string): GatewayError {
+  return new GatewayError('storage_exceeded', { reason: `${reason} ${remedy}` }, { shouldRetry: false })
+}
+
+function busy(count: number, most: number): GatewayError {
+  const reason = `${count} in the background have not ended (at most ${most}). Wait for them, or cancel some with POST /v1/responses/{response_id}/cancel.`
+  return new GatewayError('storage_exceeded', { reason }, { shouldRetry: false })
+}

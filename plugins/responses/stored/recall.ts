@@ -1,0 +1,131 @@
+import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
+import type { Envelope, Host, Ingress, JsonObject, KeyValue, Principal } from '../../../engine/index.ts'
+import { text, without } from '../values.ts'
+import { compactionContext, expandCompactions, foreignCompaction, isTrigger } from './compaction.ts'
+import { conversationOf, inputItems } from './conversation.ts'
+import { holderOf } from './item-index.ts'
+import { isOutput, refuseOrphans } from './orphans.ts'
+import { readWhole } from './chain.ts'
+import { continues } from './continued.ts'
+import { ownerOf, readResponse, sizeOf } from './record.ts'
+import type { WholeResponse } from './record.ts'
+import { referredBy, resolveReferences } from './references.ts'
+import type { Resolved } from './references.ts'
+import { Room } from './room.ts'
+import { lastOnSocket } from './session.ts'
+import { underway } from './underway.ts'
+
+/**
+ * Completes the conversation: what `previous_response_id` and item references stand for comes from the client's
+ * socket, else from the store. What is in neither is left to a provider that speaks the protocol itself. Rejects with
+ * `request_too_large` where all of it together is.
+ */
+export default defineStage({
+  name: 'recall',
+  summary: 'Complete the conversation with what earlier responses have left.',
+  config: noConfig,
+  needs: ['ingress', 'principal', 'request'],
+  provides: ['request'],
+  build:
+    (_, host) =>
+    ({ ingress, principal, request }) =>
+      refers(request.body) ? completed(request, { ingress, principal }, host) : { request },
+})
+
+/** Whether anything in the request may depend on what was said before. */
+function refers({ previous_response_id: previous, input }: JsonObject): boolean {
+  if (typeof previous === 'string') return true
+  return inputItems(input).some(
+    (item) => isOutput(item) || item['type'] === 'compaction' || referredBy(item) !== undefined,
+  )
+}
+
+interface Client {
+  readonly ingress: Ingress
+  readonly principal: Principal
+}
+
+async function completed(request: Envelope, client: Client, host: Host): Promise<{ request: Envelope }> {
+  const { body } = request
+  const owner = ownerOf(client.principal)
+  const { keyValue } = host
+  const last = ownedBy(owner, lastOnSocket(client.ingress))
+  const id = text(body['previous_response_id'])
+  const room = new Room(request.raw.size)
+  if (id !== undefined) await underway(host).get(id)
+  const previous = id === undefined ? undefined : await recalled(id, last, { owner, keyValue, room })
+  const records = [previous, last].flatMap((record) => record ?? [])
+  const given = await resolveReferences(inputItems(body['input']), { records, keyValue, owner, room })
+  const open = (sealed: Uint8Array) => host.unseal(sealed, compactionContext(owner))
+  const expanded = await expandCompactions(given.items, open, room)
+  // What asked for a compaction then would ask for another one now.
+  const chain = previous && conversationOf(previous).filter((item) => !isTrigger(item))
+  const items = [...(chain ?? []), ...expanded]
+  const missing = lacking(id, chain, given) ?? foreignCompaction(given.items, expanded)
+  if (!missing && (body['conversation'] ?? undefined) === undefined) refuseOrphans(items)
+  // Nobody but this gateway can read what it has compacted.
+  const own = expanded === given.items ? [] : [undefined]
+  const holders = [...(previous ? [holderOf(previous)] : []), ...given.holders, ...own]
+  if (holders.length === 0) return { request: missing ? request.with({ missing }) : request }
+  const [heldBy] = holders
+  const whole = { ...(previous ? without(body, continuing) : body), input: items }
+  if (previous && chain) continues(whole, { previous, count: chain.length })
+  return {
+    request: request.with({
+      body: whole,
+      ...(heldBy !== undefined && holders.every((holder) => holder === heldBy) ? { heldBy } : {}),
+      ...(missing ? { missing } : {}),
+    }),
+  }
+}
+
+/** What to answer where a part of the conversation is not here. */
+function lacking(
+  id: string | undefined,
+  chain: readonly JsonObject[] | undefined,
+  given: Resolved,
+): GatewayError | undefined {
+  if (id !== undefined && (!chain || foreignCompaction(chain))) return unknownResponse(id)
+  return given.missing
+}
+
+const continuing = new Set(['previous_response_id'])
+
+/**
+ * The response to go on with; undefined where only its provider knows the conversation. One of another API key, and
+ * one that was deleted, is unknown, whatever a provider might make of its id.
+ */
+async function recalled(
+  id: string,
+  last: WholeResponse | undefined,
+  { owner, keyValue, room }: { readonly owner: string; readonly keyValue: KeyValue; readonly room: Room },
+): Promise<WholeResponse | undefined> {
+  const near = last?.response['id'] === id ? last : undefined
+  const record = near ?? (await readResponse(keyValue, id))?.record
+  if (!record) return undefined
+  if (record.keyId !== owner || record.deleted) throw unknownResponse(id)
+  const { status } = record.response
+  if (status !== 'completed' && status !== 'incomplete')
+    throw new GatewayError(
+      'invalid_value',
+      { param: 'previous_response_id' },
+      {
+        message: `The previous response with id "${shown(id)}" cannot be continued: its status is ${text(status) ?? 'unknown'}.`,
+      },
+    )
+  if (record.partial) return undefined
+  room.take(sizeOf(record))
+  return near ?? readWhole(keyValue, record)
+}
+
+function ownedBy(owner: string, record: WholeResponse | undefined): WholeResponse | undefined {
+  return record?.keyId === owner ? record : undefined
+}
+
+function unknownResponse(id: string): GatewayError {
+  return new GatewayError('previous_response_not_found', { id: shown(id) }, { param: 'previous_response_id' })
+}
+
+function shown(id: string): string {
+  return id.slice(0, 128)
+}

@@ -1,0 +1,144 @@
+import type { JsonObject } from '../../../engine/index.ts'
+import { objects, text, without } from '../values.ts'
+
+type Event = JsonObject & { readonly type: string }
+type Place = { readonly item_id: string; readonly output_index: number }
+
+/** What a hosted tool goes through, and what of its item comes only with its end. */
+interface Steps {
+  readonly steps: readonly string[]
+  readonly later?: JsonObject
+}
+
+const hosted: ReadonlyMap<unknown, Steps> = new Map<unknown, Steps>([
+  ['web_search_call', { steps: ['in_progress', 'searching', 'completed'] }],
+  ['file_search_call', { steps: ['in_progress', 'searching', 'completed'], later: { results: null } }],
+  ['image_generation_call', { steps: ['in_progress', 'generating', 'completed'], later: { result: null } }],
+  ['mcp_list_tools', { steps: ['in_progress', 'completed'], later: { tools: [] } }],
+])
+
+const saidLater = new Set(['content', 'encrypted_content'])
+const calledLater = new Set(['output', 'error'])
+
+/** The events of one item of an output, without their numbers: it opens empty, is filled, and closes whole. */
+export function* replayItem(item: JsonObject, index: number): Generator<Event> {
+  const place = { item_id: text(item['id']) ?? '', output_index: index }
+  yield { type: 'response.output_item.added', output_index: index, item: opened(item) }
+  // Every event between the two names the item: one without an id has none.
+  if (place.item_id !== '') yield* filling(item, place)
+  yield { type: 'response.output_item.done', output_index: index, item }
+}
+
+/** An item as it is when it opens. */
+function opened(item: JsonObject): JsonObject {
+  const begun = item['status'] === undefined ? item : { ...item, status: 'in_progress' }
+  switch (item['type']) {
+    case 'message':
+      return { ...begun, status: 'in_progress', content: [] }
+    case 'reasoning':
+      return { ...without(begun, saidLater), summary: [] }
+    case 'function_call':
+      return { ...begun, arguments: '' }
+    case 'mcp_call':
+      return { ...without(begun, calledLater), arguments: '' }
+    case 'custom_tool_call':
+      return { ...begun, input: '' }
+    case 'code_interpreter_call':
+      return { ...begun, code: '', outputs: null }
+    default:
+      return { ...begun, ...hosted.get(item['type'])?.later }
+  }
+}
+
+function* filling(item: JsonObject, place: Place): Generator<Event> {
+  const { type } = item
+  switch (type) {
+    case 'message':
+      for (const [at, part] of objects(item['content']).entries())
+        yield* contentPart(part, { ...place, content_index: at })
+      return
+    case 'reasoning':
+      for (const [at, part] of objects(item['summary']).entries())
+        yield* summaryPart(part, { ...place, summary_index: at })
+      for (const [at, part] of objects(item['content']).entries())
+        yield* contentPart(part, { ...place, content_index: at })
+      return
+    case 'function_call':
+      return yield* written('response.function_call_arguments', 'arguments', item, place, { name: item['name'] })
+    case 'custom_tool_call':
+      return yield* written('response.custom_tool_call_input', 'input', item, place)
+    case 'mcp_call':
+      yield { type: 'response.mcp_call.in_progress', ...place }
+      yield* written('response.mcp_call_arguments', 'arguments', item, place)
+      return yield { type: `response.mcp_call.${failedAt(item) ? 'failed' : 'completed'}`, ...place }
+    case 'code_interpreter_call':
+      yield { type: 'response.code_interpreter_call.in_progress', ...place }
+      yield* written('response.code_interpreter_call_code', 'code', item, place)
+      yield { type: 'response.code_interpreter_call.interpreting', ...place }
+      return yield { type: 'response.code_interpreter_call.completed', ...place }
+    case 'mcp_list_tools':
+      yield { type: 'response.mcp_list_tools.in_progress', ...place }
+      return yield { type: `response.mcp_list_tools.${failedAt(item) ? 'failed' : 'completed'}`, ...place }
+    default:
+      for (const step of hosted.get(type)?.steps ?? []) yield { type: `response.${text(type) ?? ''}.${step}`, ...place }
+  }
+}
+
+function failedAt({ status, error }: JsonObject): boolean {
+  return status === 'failed' || (error ?? undefined) !== undefined
+}
+
+/** A text of the item: all of it in one delta, then all of it again. */
+function* written(
+  event: string,
+  field: string,
+  item: JsonObject,
+  place: Place,
+  more: JsonObject = {},
+): Generator<Event> {
+  const value = text(item[field]) ?? ''
+  if (value !== '') yield { type: `${event}.delta`, ...place, delta: value }
+  yield { type: `${event}.done`, ...place, ...more, [field]: value }
+}
+
+function* contentPart(part: JsonObject, place: Place & { readonly content_index: number }): Generator<Event> {
+  yield { type: 'response.content_part.added', ...place, part: emptied(part) }
+  switch (part['type']) {
+    case 'output_text':
+      yield* outputText(part, place)
+      break
+    case 'refusal':
+      yield* written('response.refusal', 'refusal', part, place)
+      break
+    case 'reasoning_text':
+      yield* written('response.reasoning_text', 'text', part, place)
+  }
+  yield { type: 'response.content_part.done', ...place, part }
+}
+
+function emptied(part: JsonObject): JsonObject {
+  switch (part['type']) {
+    case 'output_text':
+      return { ...part, text: '', annotations: [], logprobs: [] }
+    case 'refusal':
+      return { ...part, refusal: '' }
+    case 'reasoning_text':
+      return { ...part, text: '' }
+    default:
+      return part
+  }
+}
+
+function* outputText(part: JsonObject, place: Place): Generator<Event> {
+  const { text: said, logprobs = [], annotations } = part
+  if (said !== '') yield { type: 'response.output_text.delta', ...place, delta: said, logprobs }
+  for (const [annotation_index, annotation] of objects(annotations).entries())
+    yield { type: 'response.output_text.annotation.added', ...place, annotation_index, annotation }
+  yield { type: 'response.output_text.done', ...place, text: said, logprobs }
+}
+
+function* summaryPart(part: JsonObject, place: Place & { readonly summary_index: number }): Generator<Event> {
+  yield { type: 'response.reasoning_summary_part.added', ...place, part: { ...part, text: '' } }
+  yield* written('response.reasoning_summary_text', 'text', part, place)
+  yield { type: 'response.reasoning_summary_part.done', ...place, part }
+}

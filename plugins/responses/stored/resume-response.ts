@@ -1,0 +1,43 @@
+import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
+import { BytesBody } from '../../../engine/kit.ts'
+import { ClientRequest } from '../../../engine/generate/client-request.ts'
+import { protocol } from '../values.ts'
+import { bodyOf, missingOf, principalOf, readPending, responseOf } from './pending.ts'
+import type { Pending } from './pending.ts'
+import { readResponse } from './record.ts'
+
+/**
+ * Takes up the request of a response in the background: who asked, and what. A response that is not in progress any
+ * more, or was deleted, is not made: `cancelled`. After the exchange, its request is given all the same, for the log.
+ */
+export default defineStage({
+  name: 'resume-response',
+  summary: 'Take up the request of a response in the background.',
+  config: noConfig,
+  needs: ['job'],
+  reads: ['outcome'],
+  provides: ['principal', 'request'],
+  build: (_, host) => {
+    const codec = host.codec(protocol)
+    const { keyValue } = host
+    const request = (pending: Pending) => {
+      const { headers, sent } = pending
+      const body = bodyOf(pending)
+      const read = {
+        raw: new BytesBody(Buffer.from(JSON.stringify(body))),
+        headers,
+        contentType: 'application/json',
+        body,
+      }
+      return new ClientRequest(codec, read, { sent, exact: false, missing: missingOf(pending) })
+    }
+    return async ({ job, outcome }, scope) => {
+      scope.note('background', true)
+      const id = responseOf(job.input)
+      const [pending, found] = await Promise.all([readPending(keyValue, id), readResponse(keyValue, id)])
+      const active = found?.record.response['status'] === 'in_progress'
+      if (!pending || (!active && !outcome)) throw new GatewayError('cancelled')
+      return { principal: principalOf(pending), request: request(pending) }
+    }
+  },
+})

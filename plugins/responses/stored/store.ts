@@ -1,0 +1,122 @@
+import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
+import { parsedObject } from '../../../engine/kit.ts'
+import type { Envelope, Given, Host, JsonObject, KeyValue, Scope } from '../../../engine/index.ts'
+import { object, text } from '../values.ts'
+import { saveResponse, recordOf } from './save-response.ts'
+import { ownerOf } from './record.ts'
+import { keepOnSocket, sessionsOf } from './session.ts'
+import type { Sessions } from './session.ts'
+import { underway } from './underway.ts'
+import { withheld } from './withheld.ts'
+
+type Slots = Given<'request' | 'reply', 'ingress' | 'principal' | 'model' | 'upstream' | 'answer' | 'measurement'>
+
+/** Milliseconds that an answer waits to be kept. With a slower store it goes out, and is kept behind its back. */
+const patience = 250
+
+/**
+ * Keeps the response for its lifetime before the client has it whole, unless it said `store: false`; on a socket, also
+ * as the most recent one there. Without an API key nothing is kept. A store that fails costs no client its answer.
+ */
+export default defineStage({
+  name: 'store',
+  summary: 'Keep the response for later requests.',
+  config: noConfig,
+  needs: ['request', 'reply'],
+  reads: ['ingress', 'principal', 'model', 'upstream', 'answer', 'measurement'],
+  provides: ['reply'],
+  build: (_, host) => {
+    const { keyValue, log } = host
+    const places = { keyValue, sessions: sessionsOf(host), underway: underway(host), tell: changesOf(log) }
+    return (slots, scope) => {
+      const { reply, request, ingress, principal } = slots
+      const { body } = reply
+      const wanted = storing(request) || ingress?.session !== undefined
+      if (!principal || !wanted || reply.status >= 400) return { reply }
+      const kept = (response: JsonObject | undefined) =>
+        noLonger(patience, tracked(response, remembered(response, ownerOf(principal), slots, scope, places), places))
+      if (body.kind === 'stream') {
+        const source = withheld(body.source, kept)
+        return { reply: { ...reply, body: { ...body, source } } }
+      }
+      const response = wholeOf(slots)
+      return response ? kept(response).then(() => ({ reply })) : { reply }
+    }
+  },
+})
+
+/** Nobody waits for a response in the background: it is always stored. */
+export function storing({ body, background }: Envelope): boolean {
+  return background || body['store'] !== false
+}
+
+function wholeOf({ reply: { body }, answer }: Slots): JsonObject | undefined {
+  if (body.kind === 'json') return object(body.value)
+  if (body.kind !== 'bytes') return undefined
+  // The provider's own bytes were read before.
+  if (answer?.kind === 'whole' && answer.bytes === body.bytes) return object(answer.body)
+  const { buffer, byteOffset, length } = body.bytes
+  return parsedObject(Buffer.from(buffer, byteOffset, length).toString())
+}
+
+/** Resolves with `work`, but no later than after `ms` milliseconds. */
+async function noLonger(ms: number, work: Promise<void>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  await Promise.race([work, late])
+  clearTimeout(timer)
+}
+
+/** Whoever asks for the response meanwhile waits until it is kept. */
+function tracked(response: JsonObject | undefined, work: Promise<void>, { underway }: Places): Promise<void> {
+  const id = text(response?.['id'])
+  if (id === undefined) return work
+  const done = work.finally(() => void (underway.get(id) === done && underway.delete(id)))
+  underway.set(id, done)
+  return done
+}
+
+/** Where responses are kept, and who is told whether the store takes them. */
+interface Places {
+  readonly keyValue: KeyValue
+  readonly sessions: Sessions
+  readonly underway: Map<string, Promise<void>>
+  /** `error`: why it took none. */
+  readonly tell: (error?: unknown) => void
+}
+
+/** Tells the log when the store begins to fail and when it works again; each response has a note in its own row. */
+function changesOf(log: Host['log']): Places['tell'] {
+  let failing = false
+  return (error) => {
+    const away = error instanceof GatewayError && error.code === 'store_unavailable'
+    if (error !== undefined && !away) return log.error({ err: error }, 'a response could not be stored')
+    if (failing === away) return
+    failing = away
+    if (away) log.warn({ reason: String(error.cause) }, 'responses are not stored: the store does not answer')
+    else log.info('responses are stored again')
+  }
+}
+
+/** Keeps a response where its client may look for it. Never rejects. */
+async function remembered(
+  response: JsonObject | undefined,
+  keyId: string,
+  { request, ingress, model, upstream, answer, measurement }: Slots,
+  scope: Scope,
+  { keyValue, sessions, tell }: Places,
+): Promise<void> {
+  const note = (why: string) => scope.note('not_stored', why)
+  if (!response) return note('too large')
+  try {
+    const record = recordOf(response, { request, keyId, exchange: scope.id, model, upstream, answer, measurement })
+    const near = response['status'] === 'failed' || keepOnSocket(ingress, record, sessions)
+    if (!storing(request)) return near ? undefined : note('no room on the socket')
+    const unkept = await saveResponse(keyValue, record)
+    if (unkept === undefined) tell()
+    else note(unkept)
+  } catch (error) {
+    note('the store failed')
+    tell(error)
+  }
+}

@@ -1,0 +1,120 @@
+import { GatewayError } from '../../engine/index.ts'
+import type { Json, JsonObject, Tool, ToolChoice, ToolRef } from '../../engine/index.ts'
+import { boolean, isList, known, object, objects, protocol, text, without } from './values.ts'
+import { isSearch, parseWish } from './web-search.ts'
+
+const functionFields = new Set(['type', 'name', 'description', 'parameters', 'strict'])
+const customFields = new Set(['type', 'name', 'description', 'format'])
+
+/**
+ * The tools of a request; those of a `namespace` carry its name. Those of a vendor in one, or none at all, stay together
+ * as a namespace that only this protocol knows. `at` is where the list stands, for errors.
+ */
+export function parseTools(tools: Json | undefined, at: string): readonly Tool[] {
+  return objects(tools).flatMap((tool, index): readonly Tool[] => {
+    const place = `${at}[${index}]`
+    if (tool['type'] !== 'namespace') return [readTool(tool, place)]
+    const namespace = named(tool, place)
+    const children = objects(tool['tools']).map((child, position) =>
+      readTool(child, `${place}.tools[${position}]`, { namespace, description: text(tool['description']) }),
+    )
+    const own = children.filter((child) => child.type === 'opaque').map(({ value }) => value)
+    if (own.length === 0 && children.length > 0) return children
+    const others = children.filter((child) => child.type !== 'opaque')
+    return [...others, { type: 'opaque', protocol, value: { ...tool, tools: own } }]
+  })
+}
+
+function readTool(tool: JsonObject, at: string, group?: { namespace: string; description: string | undefined }): Tool {
+  switch (tool['type']) {
+    case 'function':
+      return known({
+        type: 'function' as const,
+        name: named(tool, at),
+        namespace: group?.namespace,
+        description: text(tool['description']),
+        parameters: object(tool['parameters']),
+        strict: strictOf(tool),
+        rest: ownFields(tool, functionFields, group?.description),
+      })
+    case 'custom':
+      return known({
+        type: 'custom' as const,
+        name: named(tool, at),
+        namespace: group?.namespace,
+        description: text(tool['description']),
+        format: object(tool['format']),
+        rest: ownFields(tool, customFields, group?.description),
+      })
+    default:
+      return known({ type: 'opaque' as const, protocol, value: tool, search: group ? undefined : parseWish(tool) })
+  }
+}
+
+function ownFields(tool: JsonObject, neutral: ReadonlySet<string>, description: string | undefined) {
+  const fields = { ...without(tool, neutral), ...known({ 'namespace.description': description }) }
+  return Object.keys(fields).length > 0 ? { protocol, fields } : undefined
+}
+
+function named(tool: JsonObject, at: string): string {
+  const name = text(tool['name'])
+  if (!name) throw new GatewayError('invalid_value', { param: `${at}.name`, reason: 'a tool needs a name' })
+  return name
+}
+
+/**
+ * Whether a function is held to its schema. This protocol does so unless told otherwise, and others do not: without
+ * the client's word it is where the schema is fit for it, every object closed and with all its properties required.
+ */
+export function strictOf(tool: JsonObject): boolean {
+  const parameters = object(tool['parameters'])
+  return boolean(tool['strict']) ?? (parameters !== undefined && closed(parameters))
+}
+
+function closed(schema: Json | undefined): boolean {
+  if (isList(schema)) return schema.every(closed)
+  const value = object(schema)
+  if (!value) return true
+  const properties = object(value['properties'])
+  if (properties || value['type'] === 'object') {
+    const required = new Set<Json>(isList(value['required']) ? value['required'] : [])
+    const all = Object.keys(properties ?? {}).every((name) => required.has(name))
+    if (value['additionalProperties'] !== false || !all) return false
+  }
+  const inner = [properties, object(value['$defs']), object(value['definitions'])]
+  return (
+    inner.every((schemas) => Object.values(schemas ?? {}).every(closed)) &&
+    closed(value['items']) &&
+    closed(value['anyOf'])
+  )
+}
+
+/** Who may be called. Throws `invalid_value` for a word that is none of the protocol's. */
+export function parseToolChoice(choice: Json | undefined): ToolChoice | undefined {
+  if (choice === undefined || choice === null) return undefined
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice }
+  const value = object(choice)
+  if (!value) throw new GatewayError('invalid_value', { param: 'tool_choice', reason: 'it names no way to choose' })
+  const one = toolRef(value)
+  if (one) return { type: 'tool', ...one }
+  if (value['type'] !== 'allowed_tools')
+    return known({ type: 'opaque' as const, protocol, value, search: isSearch(value) ? (true as const) : undefined })
+  const listed = objects(value['tools'])
+  const own = listed.filter((tool) => !toolRef(tool))
+  return known({
+    type: 'allowed' as const,
+    mode: value['mode'] === 'required' ? ('required' as const) : ('auto' as const),
+    tools: listed.flatMap((tool) => toolRef(tool) ?? []),
+    own: own.length > 0 ? { protocol, tools: own } : undefined,
+    search: own.some(isSearch) ? (true as const) : undefined,
+  })
+}
+
+/** A callable tool by its name; undefined for one that the vendor runs. */
+export function toolRef(value: JsonObject): ToolRef | undefined {
+  const { type: kind } = value
+  const name = text(value['name'])
+  const namespace = text(value['namespace'])
+  if (name === undefined || (kind !== 'function' && kind !== 'custom')) return undefined
+  return namespace === undefined ? { kind, name } : { kind, name, namespace }
+}

@@ -1,0 +1,89 @@
+import { isObject, parsedObject, word } from '../../engine/kit.ts'
+import type { Json, JsonObject, Loss, Rest } from '../../engine/index.ts'
+
+/** The protocol's name, by which what only it understands is tagged. */
+export const protocol = 'responses'
+
+type Known<T> = { readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  readonly [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
+}
+
+/** `fields` without those that hold `undefined`. */
+export function known<T extends object>(fields: T): Known<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Known<T>
+}
+
+/** A JSON object without some of its keys. */
+export function without(value: JsonObject, keys: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.has(key)))
+}
+
+/** Fields of an object in a body as fields of their own, `name.field`, so that each can be lost alone. */
+export function dotted(name: string, fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [`${name}.${field}`, value]))
+}
+
+/** The reverse of `dotted`: the fields of the object `name`, and those that are not of it. */
+export function undotted(name: string, fields: JsonObject): { readonly inner: JsonObject; readonly outer: JsonObject } {
+  const isInner = ([field]: [string, unknown]) => field.startsWith(`${name}.`)
+  const entries = Object.entries(fields)
+  const inner = entries.filter(isInner).map(([field, value]) => [field.slice(name.length + 1), value])
+  return {
+    inner: Object.fromEntries(inner),
+    outer: Object.fromEntries(entries.filter((entry) => !isInner(entry))),
+  }
+}
+
+export function text(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+export function number(value: Json | undefined): number | undefined {
+  return typeof value === 'number' ? value : undefined
+}
+
+export function boolean(value: Json | undefined): boolean | undefined {
+  return typeof value === 'boolean' ? value : undefined
+}
+
+export function object(value: Json | undefined): JsonObject | undefined {
+  return isObject(value) ? value : undefined
+}
+
+/** The objects of a list; anything else is an empty list. */
+export function objects(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}
+
+/** Losses met while one thing is printed, each once. */
+export class Losses {
+  readonly #met = new Map<string, Loss>()
+
+  add(field: string, because: string): void {
+    this.#met.set(`${field} ${because}`, { field, because })
+  }
+
+  /** The fields of this protocol's own `rest`; those of another's are lost. */
+  own(rest: Rest | undefined, prefix = ''): JsonObject {
+    if (rest?.protocol === protocol) return rest.fields
+    for (const field of Object.keys(rest?.fields ?? {}))
+      this.add(`${prefix}${word(field)}`, 'the responses protocol has no such field')
+    return {}
+  }
+
+  list(): readonly Loss[] {
+    return [...this.#met.values()]
+  }
+}
+
+/** A JSON list. (`Array.isArray` does not narrow read-only lists.) */
+export function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value)
+}
+
+/** The object of scalars and of such objects that follows the last `word`. */
+export function objectAfter(data: string, word: string): JsonObject | undefined {
+  const at = data.lastIndexOf(word)
+  const object = at < 0 ? null : /^\s{0,64}\{(?:[^{}]|\{[^{}]{0,4096}\}){0,4096}\}/.exec(data.slice(at + word.length))
+  return object ? parsedObject(object[0]) : undefined
+}

@@ -1,0 +1,104 @@
+import { searchInWords, searchWish, word } from '../../engine/kit.ts'
+import type { Json, JsonObject, Message, OpaqueTool, Search, SearchWish } from '../../engine/index.ts'
+import type { Printing } from './print-parts.ts'
+import { isList, known, object, objects, protocol, text, without } from './values.ts'
+
+/** The tool has a plain and a preview form, each also with the date of its version. */
+const types = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/
+const neutral = new Set(['type', 'filters', 'search_context_size', 'user_location'])
+const domainFields = new Set(['allowed_domains', 'blocked_domains'])
+
+/** The word in `include` for the pages that a search has found. */
+export const sources = 'web_search_call.action.sources'
+
+export function isSearch({ type }: JsonObject): boolean {
+  return typeof type === 'string' && types.test(type)
+}
+
+/** What a client wants of the tool that searches the web; undefined for any other tool. */
+export function parseWish(tool: JsonObject): SearchWish | undefined {
+  if (!isSearch(tool)) return undefined
+  const { allowed_domains: allowedDomains, blocked_domains: blockedDomains } = object(tool['filters']) ?? {}
+  const { search_context_size: contextSize, user_location: location } = tool
+  const further = Object.keys(tool).filter(
+    (field) => !neutral.has(field) && tool[field] !== null && tool[field] !== true,
+  )
+  return searchWish({ allowedDomains, blockedDomains, contextSize, location, further })
+}
+
+/** The tool for an upstream; undefined, and a loss, where it cannot search. */
+export function printWish(tool: OpaqueTool, { losses, traits }: Printing): JsonObject | undefined {
+  const { protocol: from, value, search = {} } = tool
+  const { allowedDomains, blockedDomains, contextSize, maxUses, location, further = [] } = search
+  const own = from === protocol
+  if (!own && !traits.web_search) {
+    losses.add('tools[].web_search', 'the provider cannot search the web')
+    return undefined
+  }
+  if (maxUses !== undefined) losses.add('tools[].max_uses', 'the responses protocol has no such field')
+  if (!own) for (const field of further) losses.add(`tools[].${word(field)}`, `only ${from} has this field`)
+  const filters = known({ allowed_domains: allowedDomains, blocked_domains: blockedDomains })
+  const filtered = Object.keys(filters).length > 0
+  return known({
+    ...(own ? value : {}),
+    // The preview takes no filters.
+    type: own && !(filtered && isPreview(value)) ? value['type'] : 'web_search',
+    filters: filtered
+      ? { ...without(object(value['filters']) ?? {}, domainFields), ...filters }
+      : own
+        ? value['filters']
+        : undefined,
+    search_context_size: contextSize,
+    user_location: location && !own ? { type: 'approximate', ...location } : own ? value['user_location'] : undefined,
+  })
+}
+
+function isPreview({ type }: JsonObject): boolean {
+  return typeof type === 'string' && type.includes('preview')
+}
+
+/** What an item tells of a search; undefined for another item, and where a page was opened or read. */
+export function parseSearch(item: JsonObject): Search | undefined {
+  const action = object(item['action'])
+  if (item['type'] !== 'web_search_call' || (action && action['type'] !== 'search')) return undefined
+  const { status } = item
+  const ended = status !== 'in_progress' && status !== 'searching'
+  const pages = objects(action?.['sources']).flatMap(({ url }) => (typeof url === 'string' ? [{ url }] : []))
+  return known({
+    id: text(item['id']) ?? '',
+    queries: queriesOf(action),
+    found: ended ? pages : undefined,
+    failed: status === 'failed' ? 'unavailable' : undefined,
+  })
+}
+
+function queriesOf(action: JsonObject | undefined): readonly string[] {
+  const { queries, query } = action ?? {}
+  const all = isList(queries) && queries.length > 0 ? queries : [query]
+  return all.filter((one: Json | undefined) => typeof one === 'string')
+}
+
+/** What other protocols are told of a search that a client hands back. */
+export function inWords(item: JsonObject): Message | undefined {
+  const search = parseSearch(item)
+  return search && searchInWords(search)
+}
+
+/** The item for another protocol's search, as far as it has come. */
+export function searchItem(id: string, { queries = [], found, failed }: Search, shown: boolean): JsonObject {
+  const status = failed === undefined ? (found ? 'completed' : 'in_progress') : 'failed'
+  const [query = ''] = queries
+  const pages = shown && found ? found.map(({ url }) => ({ type: 'url', url })) : undefined
+  return {
+    id,
+    type: 'web_search_call',
+    status,
+    action: known({ type: 'search', query, queries: queries.length > 1 ? queries : undefined, sources: pages }),
+  }
+}
+
+/** Whether a body asks for a search of the web, be it by an item that brings tools. */
+export function searches({ tools, input }: JsonObject): boolean {
+  const brought = isList(input) ? objects(input).flatMap((item) => objects(item['tools'])) : []
+  return [...objects(tools), ...brought].some(isSearch)
+}

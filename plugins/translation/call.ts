@@ -1,0 +1,242 @@
+import { performance } from 'node:perf_hooks'
+import { GatewayError, defineStage } from '../../engine/index.ts'
+import {
+  AwsEventStream,
+  FrameDecoder,
+  answerHold,
+  answering,
+  collect,
+  duration,
+  durationSchema,
+  eventRoom,
+  isObject,
+  parseJson,
+  parseVerbatim,
+  peek,
+  through,
+} from '../../engine/kit.ts'
+import type {
+  Answer,
+  AnswerContent,
+  AnyUpstreamCodec,
+  Call,
+  Candidate,
+  Envelope,
+  Frame,
+  Host,
+  JsonObject,
+  Scope,
+  Sink,
+  Source,
+  Upstream,
+} from '../../engine/index.ts'
+import { askNeutral } from './neutral.ts'
+import { forgotten, lacking, refusal, refusedAnswer, refusedFrame } from './refusal.ts'
+
+/** Asks the provider. Gives its answer once the first event has arrived: until then another provider may still be tried. */
+export default defineStage({
+  name: 'call',
+  summary: 'Ask the provider and wait for the beginning of its answer.',
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      first_byte: {
+        ...durationSchema,
+        description: 'How long to wait for the beginning of the answer. Unset: as in `resilience.timeouts`.',
+      },
+      idle: {
+        ...durationSchema,
+        description: 'How long an answer that has begun may be silent. Unset: as in `resilience.timeouts`.',
+      },
+      total: {
+        ...durationSchema,
+        description: 'How long the whole answer may take. Unset: as in `resilience.timeouts`.',
+      },
+      limit: { type: 'integer', minimum: 1, default: 67_108_864, description: 'Most bytes a whole answer may have.' },
+    },
+  } as const,
+  needs: ['request', 'model', 'upstream'],
+  provides: ['answer', 'upstream'],
+  // A whole answer is there only at its end.
+  timeout: '1h',
+  build: (config, host) => {
+    const settings = host.catalog.settings.resilience.timeouts
+    const total = duration(config.total ?? settings.total)
+    const usual: Call['timeouts'] = {
+      firstByte: duration(config.first_byte ?? settings.first_byte),
+      idle: duration(config.idle ?? settings.idle),
+      total,
+    }
+    // Nobody waits, and of an answer that comes whole nothing shows how far it is.
+    const patient: Call['timeouts'] = { firstByte: total, idle: total, total }
+    const { limit } = config
+    return async ({ request, model, upstream }, scope) => {
+      const started = performance.now()
+      const { operation } = request
+      const timeouts = request.background ? patient : usual
+      try {
+        if (model.offer.protocol === undefined)
+          return { upstream, answer: answering(operation, await askNeutral(request, model, scope, timeouts)) }
+        const codec = host.upstreamCodec(model.offer.protocol)
+        const asking = async (upstream: Upstream) => {
+          const answer = await ask(request, model, upstream, { codec, scope, timeouts })
+          const reading = { codec, limit, host, scope, translated: !upstream.same }
+          return { upstream, answer: answering(operation, await begun(answer, model, reading)) }
+        }
+        return await asking(upstream).catch((error: unknown) => {
+          const whole = forgotten(error) && upstream.whole?.()
+          if (!whole) throw error
+          scope.note('conversation', 'lost by the provider')
+          return asking(whole)
+        })
+      } catch (error) {
+        throw lacking(error, request) ? request.missing : error
+      } finally {
+        scope.time('upstream', performance.now() - started)
+      }
+    }
+  },
+})
+
+interface Asking {
+  /** The provider's protocol. */
+  readonly codec: AnyUpstreamCodec
+  readonly scope: Scope
+  readonly timeouts: Call['timeouts']
+}
+
+function ask(request: Envelope, { provider, model }: Candidate, upstream: Upstream, asking: Asking): Promise<Answer> {
+  const { codec, timeouts, scope } = asking
+  if (!provider.provider.send || !upstream.body)
+    throw new Error(`provider "${provider.name}" offers ${codec.protocol} and cannot send`)
+  const call = {
+    operation: request.operation,
+    protocol: codec.protocol,
+    clientProtocol: request.protocol,
+    body: upstream.body,
+    contentType: upstream.contentType ?? 'application/json',
+    stream: request.stream,
+    model: model.upstream_model,
+    publicName: model.name,
+    timeouts,
+    scope,
+  }
+  if (codec.protocol !== request.protocol) return provider.provider.send(call)
+  return provider.provider.send(Object.assign(call, { clientHeaders: request.headers }))
+}
+
+interface Reading {
+  readonly codec: AnyUpstreamCodec
+  readonly limit: number
+  readonly host: Host
+  readonly scope: Scope
+  /** The answer goes to a client of another protocol. */
+  readonly translated: boolean
+}
+
+/** The kind of answer it is, by its media type, once enough of it is there to be sure that it is one. */
+function begun(answer: Answer, candidate: Candidate, reading: Reading): Promise<AnswerContent> {
+  const { codec, limit, host, scope } = reading
+  if (answer.status >= 400) return refusal(answer, codec, candidate, host).then((error) => Promise.reject(error))
+  const type = answer.headers['content-type'] ?? ''
+  const media = type.toLowerCase()
+  const json = media.startsWith('application/json')
+  // A protocol that knows neither events nor a failing frame has no streams: one that comes all the same is read as what it is not.
+  if (codec.failed || codec.events) {
+    const source = framed(answer.body, media, reading)
+    if (source) return events(source, codec, candidate.model.name, host)
+  }
+  if (codec.answers === 'bytes' && !json)
+    return peek(answer.body, () => true).then(({ source }) => ({
+      kind: 'bytes',
+      source,
+      type: type === '' ? 'application/octet-stream' : type,
+    }))
+  const hold = answerHold(host, scope)
+  return collect(answer.body, limit, hold).then((bytes) => {
+    // A transcript may be plain text or subtitles; nobody but the client can tell whether that is right.
+    if (codec.answers === 'text' && !json) return { kind: 'whole', bytes, body: null, type: type || 'text/plain' }
+    try {
+      // JSON under another name is not read as JSON by official clients.
+      return wholeAnswer(bytes, json ? type : 'application/json', candidate, reading)
+    } catch (error) {
+      hold.release()
+      throw error
+    }
+  })
+}
+
+function wholeAnswer(bytes: Buffer, type: string, { model }: Candidate, reading: Reading): AnswerContent {
+  const { codec, host, translated } = reading
+  const body = wholeBody(bytes, model.name, translated ? codec.reply?.verbatim : undefined)
+  const failing = refusedAnswer(bytes, body, codec, model.name, host)
+  if (failing) throw failing
+  return { kind: 'whole', bytes, body, type }
+}
+
+/** The bytes of a stream as server-sent events, whatever framing its codec names; undefined where its media type is another. */
+function framed(source: Source, media: string, { codec, host, scope }: Reading): Source | undefined {
+  const { framing = 'sse' } = codec
+  if (framing === 'sse') return media.startsWith('text/event-stream') ? source : undefined
+  return media.startsWith('application/vnd.amazon.eventstream')
+    ? through(source, new AwsEventStream(eventRoom(host, scope)))
+    : undefined
+}
+
+async function events(stream: Source, codec: AnyUpstreamCodec, model: string, host: Host): Promise<AnswerContent> {
+  const decoder = new FrameDecoder()
+  let first: Frame | undefined
+  let size = 0
+  /** Its first frame is so large that it is no failure, which are looked for as long as they may be read. */
+  let large = false
+  const { source } = await peek(stream, (chunk) => {
+    size += chunk.length
+    first ??= firstFrame(decoder, chunk)
+    return first !== undefined || (large = size > firstLimit)
+  })
+  if (large) return { kind: 'events', source }
+  first ??= decoder.end()[0]
+  const wrong = first && first.data !== lastWord ? refusedFrame(first, codec, model, host) : empty(model)
+  if (!wrong) return { kind: 'events', source }
+  // Nobody reads the rest of it.
+  source.open(nobody).cancel(wrong)
+  throw wrong
+}
+
+/** The word that ends the streams of most protocols: alone it is the end of nothing. */
+const lastWord = '[DONE]'
+const nobody: Sink = { data: () => undefined, end: () => undefined, fail: () => undefined }
+
+function empty(model: string): GatewayError {
+  return new GatewayError('upstream_invalid_response', { model, reason: 'the stream is empty' }, { tags: ['invalid'] })
+}
+
+/** Bytes in which the first frame is looked for. */
+const firstLimit = 64 * 1024
+/** Bytes that are decoded at a time to find the first frame: a chunk may hold hundreds of them. */
+const firstBytes = 2 * 1024
+
+function firstFrame(decoder: FrameDecoder, chunk: Uint8Array): Frame | undefined {
+  for (let at = 0; at < chunk.length; at += firstBytes) {
+    const [frame] = decoder.push(chunk.subarray(at, at + firstBytes))
+    if (frame) return frame
+  }
+  return undefined
+}
+
+function wholeBody(bytes: Buffer, model: string, verbatim: ReadonlySet<string> | undefined): JsonObject {
+  let body: unknown
+  try {
+    const text = bytes.toString()
+    body = verbatim ? parseVerbatim(text, verbatim) : parseJson(text)
+  } catch (cause) {
+    throw new GatewayError(
+      'upstream_invalid_response',
+      { model, reason: 'it is no JSON' },
+      { cause, tags: ['invalid'] },
+    )
+  }
+  if (isObject(body)) return body
+  throw new GatewayError('upstream_invalid_response', { model, reason: 'it is no JSON object' }, { tags: ['invalid'] })
+}

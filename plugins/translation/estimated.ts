@@ -1,0 +1,35 @@
+import type { AnyCodec, Envelope, Usage } from '../../engine/index.ts'
+import type { HeadAndTail } from '../../engine/kit.ts'
+import { estimate, tokensOf } from '../counting/estimate.ts'
+import { gatherItems } from '../counting/gather-items.ts'
+import { gather } from '../counting/gather.ts'
+
+/** A usage that is counted here, and that it is. */
+export interface Estimated {
+  readonly usage: Usage
+  readonly estimated: true
+}
+
+/**
+ * The usage of an answer whose end nobody saw: what its provider has told of it, the output by the bytes of text that
+ * arrived, and an input that was not told by the request's own texts and media.
+ */
+export function estimated(request: Envelope, told: Usage | undefined, said: number): Estimated {
+  const { reasoning = 0 } = told ?? {}
+  const output = Math.max(told?.output ?? 0, tokensOf(said) - reasoning)
+  const read = told ?? { input: inputOf(request), cacheRead: 0, cacheWrite: 0 }
+  return { usage: { ...read, output, reasoning }, estimated: true }
+}
+
+function inputOf({ protocol, body }: Envelope): number {
+  const { messages, ...rest } = body
+  const { texts, media } = protocol === 'messages' ? gather(body) : gatherItems({ input: messages ?? null, ...rest })
+  return texts.reduce((sum, text) => sum + estimate(text), media)
+}
+
+/** Bytes of text that a relayed stream has brought: those of the kept end, in proportion to the whole of it. */
+export function saidIn({ meter }: AnyCodec, ends: HeadAndTail): number {
+  if (ends.kept === 0) return 0
+  const kept = ends.last(Infinity).reduce((sum, frame) => sum + (meter.said?.(frame) ?? 0), 0)
+  return Math.round((kept * ends.total) / ends.kept)
+}

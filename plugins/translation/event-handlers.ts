@@ -1,0 +1,178 @@
+import { GatewayError } from '../../engine/index.ts'
+import {
+  FrameDecoder,
+  asGatewayError,
+  eventRoom,
+  failed,
+  fold,
+  scrubbedFailure,
+  through,
+  unfold,
+} from '../../engine/kit.ts'
+import type {
+  EventMap,
+  EventParser,
+  Frame,
+  GenerateEvent,
+  GenerateReply,
+  Host,
+  Look,
+  Scope,
+  Source,
+  EventHandler,
+} from '../../engine/index.ts'
+
+interface Surroundings {
+  readonly host: Host
+  readonly scope: Scope
+}
+
+/** The events of one answer on their way through what its stages look at and change. */
+export class EventHandlers {
+  readonly #handlers: readonly EventHandler[]
+  readonly #place: Surroundings
+  #steps: readonly Step[] | undefined
+  /** What is looked at cannot be read any further. */
+  #blind = false
+  /** What a stage refused the answer with. */
+  #refusal: { readonly error: unknown } | undefined
+
+  constructor(handlers: readonly EventHandler[], place: Surroundings) {
+    this.#handlers = handlers
+    this.#place = place
+    place.scope.onEnd?.(() => this.end(new GatewayError('client_closed')))
+  }
+
+  /** What becomes of an event. After `finish` or `failure` was given, nothing. */
+  pass(event: GenerateEvent): readonly GenerateEvent[] {
+    this.#steps ??= this.#handlers.map((handler) => new Step(this.#made(handler)))
+    let events: readonly GenerateEvent[] = [event]
+    for (const step of this.#steps) events = this.#through(step, events)
+    return events
+  }
+
+  #made(handler: EventHandler): EventMap {
+    if (!('make' in handler)) return watching(handler.look, this.#place)
+    try {
+      return handler.make()
+    } catch (error) {
+      // Nothing of the answer may pass unchanged: its first event is refused.
+      return {
+        event: () => {
+          throw error
+        },
+      }
+    }
+  }
+
+  /** No end has come by now, and none will: they are told that the answer failed. */
+  end(error: unknown): void {
+    this.pass(failure(error, this.#place))
+  }
+
+  /** A whole answer, which passes as the events of a stream. Throws what a stage refuses it with. */
+  reply(reply: GenerateReply): GenerateReply {
+    const events = [...unfold(reply)].flatMap((event) => this.pass(event))
+    if (this.#refusal) throw this.#refusal.error
+    const last = events.at(-1)
+    if (last?.type === 'failure') throw failed(last, 'refused')
+    return fold(events)
+  }
+
+  /** Looks at a whole answer that goes to the client as it is. */
+  look(read: () => GenerateReply): void {
+    this.#looking(() => unfold(read()))
+  }
+
+  /** The bytes of a stream as they are, while its events are looked at: with `shown`, as a client may see them. */
+  watched(source: Source, reader: EventParser<GenerateEvent>, shown: (event: GenerateEvent) => GenerateEvent): Source {
+    const decoder = new FrameDecoder(eventRoom(this.#place.host, this.#place.scope))
+    const read = (frames: readonly Frame[]) => frames.flatMap((frame) => [...reader.read(frame)].map(shown))
+    return through(source, {
+      data: (chunk) => {
+        this.#looking(() => read(decoder.push(chunk)))
+        return chunk
+      },
+      end: () => {
+        this.#looking(() => [...read(decoder.end()), ...[...reader.end()].map(shown)])
+        return undefined
+      },
+      fail: (error) => {
+        this.end(error)
+        return undefined
+      },
+    })
+  }
+
+  /** What cannot be read is no concern of a client that gets it as it is: only who looks is told. */
+  #looking(events: () => Iterable<GenerateEvent>): void {
+    if (this.#blind) return
+    try {
+      for (const event of events()) this.pass(event)
+    } catch (error) {
+      this.#blind = true
+      this.end(error)
+    }
+  }
+
+  #through(step: Step, events: readonly GenerateEvent[]): readonly GenerateEvent[] {
+    const given: GenerateEvent[] = []
+    try {
+      for (const event of events) step.pass(event, given)
+      return given
+    } catch (error) {
+      this.#refusal ??= { error }
+      step.ended = true
+      const { code, cause } = asGatewayError(error)
+      if (code === 'internal_error')
+        this.#place.host.log.error({ err: cause, id: this.#place.scope.id }, 'a stage failed to change an answer')
+      return [...given, failure(error, this.#place)]
+    }
+  }
+}
+
+/** One of them, which is given nothing after the last event, and gives nothing after it. */
+class Step {
+  readonly #map: EventMap
+  ended = false
+
+  constructor(map: EventMap) {
+    this.#map = map
+  }
+
+  pass(event: GenerateEvent, given: GenerateEvent[]): void {
+    if (this.ended) return
+    const last = isLast(event)
+    this.ended = last
+    for (const one of this.#map.event(event)) {
+      given.push(one)
+      if (!isLast(one)) continue
+      this.ended = true
+      return
+    }
+    if (last) given.push(event)
+  }
+}
+
+function isLast({ type }: GenerateEvent): boolean {
+  return type === 'finish' || type === 'failure'
+}
+
+function watching(look: Look, { host, scope }: Surroundings): EventMap {
+  let looking = true
+  return {
+    event(event) {
+      try {
+        if (looking) look(event)
+      } catch (error) {
+        looking = false
+        host.log.error({ err: error, id: scope.id }, 'a stage failed to look at an answer')
+      }
+      return [event]
+    },
+  }
+}
+
+function failure(error: unknown, { host }: Surroundings): Extract<GenerateEvent, { type: 'failure' }> {
+  return { type: 'failure', failure: scrubbedFailure(asGatewayError(error).failure, host.scrub) }
+}

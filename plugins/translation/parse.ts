@@ -1,0 +1,97 @@
+import { GatewayError, defineStage } from '../../engine/index.ts'
+import { FieldNames, FormReader, fieldAt, scanJson } from '../../engine/kit.ts'
+import type { AnyClientCodec, Envelope, HeldBody, Ingress, JsonObject } from '../../engine/index.ts'
+import { ClientRequest } from '../../engine/generate/client-request.ts'
+
+/** Top-level fields that stages and codecs decide by, also where the body goes upstream as it came. */
+const fields = new FieldNames([
+  'model',
+  'stream',
+  'stream_options',
+  'background',
+  'store',
+  'previous_response_id',
+  'conversation',
+  'routing',
+])
+
+/** Reads the client's body in the protocol of its pipeline. */
+export default defineStage({
+  name: 'parse',
+  summary: "Read the body in the pipeline's protocol.",
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      limit: {
+        type: 'integer',
+        minimum: 1,
+        description: 'Most bytes a body may have. Unset: 67,108,864, and 536,870,912 for a form.',
+      },
+      members: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 2_000_000,
+        default: 100_000,
+        description: 'Most keys, objects and lists a JSON body may have; four elements of lists count as one.',
+      },
+    },
+  } as const,
+  needs: ['ingress'],
+  provides: ['request'],
+  readsBody: true,
+  build: (limits, host) => {
+    const { name, protocol } = host.pipeline
+    if (protocol === undefined) throw new Error(`pipeline "${name}" uses "parse" and says no protocol`)
+    const codec = host.codec(protocol)
+    return ({ ingress }) => read(ingress.protocol === undefined ? codec : host.codec(ingress.protocol), ingress, limits)
+  },
+})
+
+const json = 'application/json'
+/** Most bytes of a body where the pipeline says nothing. */
+const jsonLimit = 64 * 1024 * 1024
+/** A form goes to disk. */
+const formLimit = 512 * 1024 * 1024
+
+interface Limits {
+  readonly limit?: number | undefined
+  readonly members: number
+}
+
+function read(codec: AnyClientCodec, ingress: Ingress, { limit, members }: Limits): Promise<{ request: Envelope }> {
+  const contentType = ingress.headers['content-type'] ?? json
+  const form = contentType !== json && contentType.toLowerCase().startsWith('multipart/form-data')
+  const content = codec.content ?? 'json'
+  if (content !== 'either' && form !== (content === 'multipart'))
+    throw new GatewayError('unsupported_media_type', {
+      given: contentType.split(';', 1)[0],
+      expected: content === 'json' ? json : 'multipart/form-data',
+    })
+  return form
+    ? readForm(codec, ingress, limit ?? formLimit, contentType)
+    : ingress.body(limit ?? jsonLimit).then((raw) => readJson(codec, ingress, raw, members))
+}
+
+async function readForm(codec: AnyClientCodec, ingress: Ingress, limit: number, contentType: string) {
+  const reader = new FormReader(contentType)
+  const raw = await ingress.body(limit, reader)
+  const form = await reader.read()
+  const { fields: body } = form
+  checkNames(body)
+  // One that has no model is refused where it is checked.
+  const modelAt = body['model'] === undefined ? undefined : fieldAt(form, 'model')
+  return { request: new ClientRequest(codec, { raw, headers: ingress.headers, contentType, body, modelAt }) }
+}
+
+/** A field that is there twice is a list. */
+function checkNames(form: JsonObject): void {
+  const read = fields.reader()
+  for (const [name, value] of Object.entries(form)) for (const _ of Array.isArray(value) ? value : [value]) read(name)
+}
+
+function readJson(codec: AnyClientCodec, { headers, message }: Ingress, raw: HeldBody, members: number) {
+  const verbatim = codec.request?.verbatim
+  const { body, tokens } = scanJson(raw.bytes, { fields, members, verbatim, sent: message === undefined })
+  return { request: new ClientRequest(codec, { raw, headers, contentType: json, body, modelAt: tokens.get('model') }) }
+}

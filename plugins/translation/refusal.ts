@@ -1,0 +1,163 @@
+import { GatewayError } from '../../engine/index.ts'
+import { answerHold, collect, isObject, parsedJson, scrubbedFailure } from '../../engine/kit.ts'
+import type {
+  Answer,
+  AnyUpstreamCodec,
+  Candidate,
+  Envelope,
+  ErrorCode,
+  Failure,
+  Frame,
+  Host,
+  JsonObject,
+} from '../../engine/index.ts'
+
+/** Most bytes of an error body that are read. */
+const errorLimit = 1024 * 1024
+/** Longest wait a provider may ask for, in seconds. */
+const waitLimit = 3600
+
+/** An upstream's error answer as the error the client gets (its 4xx stays what it is, everything else becomes 502). */
+export async function refusal(
+  answer: Answer,
+  codec: AnyUpstreamCodec,
+  { model }: Candidate,
+  host: Host,
+): Promise<GatewayError> {
+  const hold = answerHold(host)
+  const bytes = await collect(answer.body, errorLimit, hold)
+  hold.release()
+  // Error pages of proxies are no JSON; the status says enough.
+  const failure = codec.error.parse(answer.status, parsedJson(bytes.toString()))
+  const retryAfter = waitOf(answer.headers)
+  const shouldRetry = words.get(answer.headers['x-should-retry'] ?? '')
+  return refused(
+    {
+      ...failure,
+      status: answer.status,
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+      ...(shouldRetry === undefined ? {} : { shouldRetry }),
+    },
+    model.name,
+    host,
+  )
+}
+
+/** The error that the first frame of a stream announces, if it does. */
+export function refusedFrame(
+  frame: Frame,
+  codec: AnyUpstreamCodec,
+  model: string,
+  host: Host,
+): GatewayError | undefined {
+  const failure = codec.failed?.(frame)
+  return failure && refused(failure, model, host)
+}
+
+/** The error that a whole answer is although its status says otherwise, as some vendors do. */
+export function refusedAnswer(
+  bytes: Buffer,
+  body: JsonObject,
+  codec: AnyUpstreamCodec,
+  model: string,
+  host: Host,
+): GatewayError | undefined {
+  const { error } = body
+  if (!isObject(error) && (typeof error !== 'string' || error === '')) return undefined
+  if (codec.failed && isObject(error)) return refusedFrame({ data: bytes.toString() }, codec, model, host)
+  const code = isObject(error) ? error['code'] : undefined
+  const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : 502
+  return refused(codec.error.parse(status, body), model, host)
+}
+
+/** A provider's failure as the error the client gets: scrubbed, and 502 where it is the provider's own trouble. */
+export function refused(told: Failure, model: string, host: Host): GatewayError {
+  const failure = scrubbedFailure(told, host.scrub)
+  const { status, message, retryAfter, shouldRetry } = failure
+  const tags = [String(status)]
+  const again = {
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...(shouldRetry === undefined ? {} : { shouldRetry }),
+  }
+  const code = codeOf(status)
+  switch (code) {
+    // What a provider says about our credentials, or of its own trouble, is not the client's to read.
+    case 'upstream_refused_key':
+      return new GatewayError(code, { model }, { cause: failure, tags, ...again, shouldRetry: false })
+    case 'upstream_timeout':
+      return new GatewayError(code, { model }, { cause: failure, tags, ...again })
+    case 'overloaded':
+      return new GatewayError(
+        code,
+        { model },
+        { cause: failure, tags, ...again, message: `The provider of "${model}" is overloaded: ${message}` },
+      )
+    case 'upstream_error': {
+      // Who says that it has no room has not begun: asking it again can neither answer nor cost twice.
+      const retry = status === 503 ? { retry: 'same' as const } : {}
+      return new GatewayError(code, { model, reason: message }, { cause: failure, tags, ...again, ...retry })
+    }
+    default:
+      return new GatewayError(
+        code,
+        { model, reason: message },
+        {
+          status,
+          code: failure.code,
+          type: failure.type,
+          message,
+          ...(failure.param === null ? {} : { param: failure.param }),
+          ...(failure.details ? { details: failure.details } : {}),
+          ...again,
+          tags,
+        },
+      )
+  }
+}
+
+/** Whether a provider refused a request because it does not know either what is missing here. */
+export function lacking(error: unknown, { missing }: Envelope): boolean {
+  if (!missing || !(error instanceof GatewayError)) return false
+  const { status, code, param, message } = error.failure
+  if (status !== 400 && status !== 404) return false
+  const { failure, facts } = missing
+  const named = typeof facts['id'] === 'string' && facts['id'].length >= 8 && message.includes(facts['id'])
+  return named || (code !== null && code === failure.code) || (param !== null && param === failure.param)
+}
+
+/** Whether a provider refused a request because something that this refers to is not there. */
+export function forgotten(error: unknown): boolean {
+  if (!(error instanceof GatewayError)) return false
+  const { status, code, message } = error.failure
+  return status === 404 || (status === 400 && (code === 'previous_response_not_found' || /not found/i.test(message)))
+}
+
+function codeOf(status: number): ErrorCode {
+  if (status === 401 || status === 403) return 'upstream_refused_key'
+  if (status === 408 || status === 504) return 'upstream_timeout'
+  if (status === 429) return 'rate_limit_exceeded'
+  if (status === 529) return 'overloaded'
+  return status >= 500 ? 'upstream_error' : 'upstream_rejected'
+}
+
+/** What `x-should-retry` says to official clients. */
+const words: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+])
+
+/** Seconds that a provider asks to wait, at most an hour: `retry-after-ms` of official clients, else `retry-after`. */
+function waitOf(headers: Answer['headers']): number | undefined {
+  const milliseconds = headers['retry-after-ms']
+  const value =
+    milliseconds !== undefined && /^\d{1,15}$/.test(milliseconds)
+      ? Number(milliseconds) / 1000
+      : seconds(headers['retry-after'])
+  return value === undefined || Number.isNaN(value) ? undefined : Math.min(Math.max(Math.ceil(value), 0), waitLimit)
+}
+
+/** A number of seconds, or a date (RFC 9110, section 10.2.3). */
+function seconds(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined
+  return /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
+}

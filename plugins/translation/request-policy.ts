@@ -1,0 +1,55 @@
+import { defineService } from '../../engine/index.ts'
+import type { ConfigOf } from '../../engine/index.ts'
+
+const settings = {
+  type: 'object',
+  additionalProperties: false,
+  description: 'What is made of requests and answers.',
+  properties: {
+    stored_responses: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      description: 'What one API key may have stored; beyond it, requests that store are refused with 429.',
+      properties: {
+        bytes: {
+          type: 'integer',
+          minimum: 0,
+          default: 1_073_741_824,
+          description: 'Bytes of its stored responses together, as they are kept: compressed, each turn once.',
+        },
+        count: { type: 'integer', minimum: 0, default: 10_000, description: 'Stored responses.' },
+        background: {
+          type: 'integer',
+          minimum: 0,
+          default: 100,
+          description: 'Responses in the background that have not ended.',
+        },
+      },
+    },
+    answer_model: {
+      enum: ['upstream', 'gateway'],
+      default: 'upstream',
+      description:
+        "The model that answers name: upstream: the provider's word for what answered; gateway: the name of the model's own record, but in events of streams beyond `resilience.max_event_bytes`, which pass unread.",
+    },
+    prompt_caching: {
+      enum: ['off', 'asked', 'auto'],
+      default: 'asked',
+      description:
+        'Cache marks toward messages upstreams for clients that cannot set them: off: never; asked: for requests with a prompt_cache_key; auto: always.',
+    },
+  },
+} as const
+
+declare module '../../engine/index.ts' {
+  interface Services {
+    request_policy: ConfigOf<typeof settings>
+  }
+}
+
+export default defineService({
+  name: 'request_policy',
+  summary: 'What is made of requests and answers on their way through.',
+  settings,
+})

@@ -1,0 +1,126 @@
+import { fold, unfold } from '../../engine/kit.ts'
+import type { GenerateEvent, GenerateReply, Logprob, Loss } from '../../engine/index.ts'
+
+/** Most sequences that are looked for, and most characters of one: each is a step for every character of an answer. */
+const mostSequences = 32
+const longestSequence = 1024
+
+/** The sequences that an answer can be cut at, and the loss of the others. */
+export function cuttable(stops: readonly string[]): {
+  readonly cuts: readonly string[]
+  readonly losses: readonly Loss[]
+} {
+  const cuts = stops.filter((stop) => stop !== '' && stop.length <= longestSequence).slice(0, mostSequences)
+  const because = `at most ${mostSequences} sequences of ${longestSequence} characters are looked for`
+  return { cuts, losses: cuts.length < stops.length ? [{ field: 'stop', because }] : [] }
+}
+
+type Delta = Extract<GenerateEvent, { type: 'delta' }>
+
+/**
+ * Ends an answer before the first stop sequence in its text, for providers that cannot be told of it. Text that may be
+ * the beginning of a sequence is held back until what follows tells. Reasoning, refusals and calls are not looked at.
+ */
+export class StopCut {
+  readonly #matches: readonly Match[]
+  readonly #open = new Set<number>()
+  /** The item whose text is looked at. */
+  #text: number | undefined
+  #held = ''
+  #logprobs: readonly Logprob[] = []
+  /** The sequence it was cut at. Nothing more is to come then but the end. */
+  sequence: string | undefined
+
+  constructor(sequences: readonly string[]) {
+    this.#matches = sequences.map((sequence) => new Match(sequence))
+  }
+
+  /** What the client gets of an event; after a cut, nothing. */
+  write(event: GenerateEvent): readonly GenerateEvent[] {
+    if (this.sequence !== undefined) return []
+    if (event.type === 'delta' && event.index === this.#text) return this.#look(event)
+    const before = this.#release()
+    if (event.type === 'item') this.#open.add(event.index)
+    if (event.type === 'item-end') this.#open.delete(event.index)
+    if (event.type === 'part') this.#text = event.kind === 'text' ? event.index : undefined
+    return [...before, event]
+  }
+
+  #look({ text, logprobs = [], ...event }: Delta): readonly GenerateEvent[] {
+    const joined = this.#held + text
+    for (let at = 0; at < text.length; at++) {
+      const found = this.#step(text.charCodeAt(at))
+      if (found === undefined) continue
+      this.sequence = found
+      const end = joined.length - text.length + at + 1 - found.length
+      return [...delta({ ...event, text: joined.slice(0, end) }), ...this.#ends()]
+    }
+    const holds = Math.max(...this.#matches.map(({ length }) => length))
+    const said = joined.slice(0, joined.length - holds)
+    this.#held = joined.slice(said.length)
+    const known = [...this.#logprobs, ...logprobs]
+    this.#logprobs = said === '' ? known : []
+    return delta({ ...event, text: said }, known)
+  }
+
+  /** The longest sequence that ends with this character. */
+  #step(code: number): string | undefined {
+    let found: string | undefined
+    for (const match of this.#matches)
+      if (match.step(code) && match.sequence.length > (found?.length ?? 0)) found = match.sequence
+    return found
+  }
+
+  #release(): readonly GenerateEvent[] {
+    if (this.#text === undefined || this.#held === '') return []
+    const event = { type: 'delta', index: this.#text, text: this.#held } as const
+    const released = delta(event, this.#logprobs)
+    this.#held = ''
+    this.#logprobs = []
+    for (const match of this.#matches) match.length = 0
+    return released
+  }
+
+  #ends(): readonly GenerateEvent[] {
+    return [...this.#open].map((index) => ({ type: 'item-end', index }))
+  }
+}
+
+function delta(event: Omit<Delta, 'logprobs'>, logprobs: readonly Logprob[] = []): readonly GenerateEvent[] {
+  if (event.text === '') return []
+  return [logprobs.length > 0 ? { ...event, logprobs } : event]
+}
+
+/** How much of a sequence the text ends with: one step for each character (Knuth, Morris and Pratt, 1977). */
+class Match {
+  readonly sequence: string
+  /** For each length, how much of the sequence still matches when the next character does not. */
+  readonly #shorter: number[] = [0]
+  length = 0
+
+  constructor(sequence: string) {
+    this.sequence = sequence
+    for (let at = 1; at < sequence.length; at++)
+      this.#shorter.push(this.#longer(sequence.charCodeAt(at), this.#shorter[at - 1] ?? 0))
+  }
+
+  /** Whether the sequence ends with this character. */
+  step(code: number): boolean {
+    this.length = this.#longer(code, this.length)
+    return this.length === this.sequence.length
+  }
+
+  #longer(code: number, length: number): number {
+    let matched = length
+    while (matched > 0 && this.sequence.charCodeAt(matched) !== code) matched = this.#shorter[matched - 1] ?? 0
+    return this.sequence.charCodeAt(matched) === code ? matched + 1 : matched
+  }
+}
+
+/** A whole answer without what follows the first stop sequence in its text. */
+export function cutReply(reply: GenerateReply, sequences: readonly string[]): GenerateReply {
+  const cut = new StopCut(sequences)
+  const events = [...unfold(reply)].flatMap((event) => cut.write(event))
+  if (cut.sequence === undefined) return reply
+  return { ...reply, items: fold(events).items, stop: 'stop', stopSequence: cut.sequence }
+}

@@ -1,0 +1,233 @@
+import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import { fold, parseVerbatim, unfold } from '../../engine/kit.ts'
+import type {
+  AnyUpstreamCodec,
+  GenerateEvent,
+  GenerateReply,
+  Json,
+  Loss,
+  Metered,
+  Measurement,
+  Operation,
+  Reply,
+  ReplyOf,
+  Source,
+  Upstream,
+  UpstreamAnswer,
+} from '../../engine/index.ts'
+import { refused } from './refusal.ts'
+import { nameless, named } from './answer-model.ts'
+import { answerOnByteLane } from './lane.ts'
+import { asked } from './answer-context.ts'
+import type { ClientAnswer, AnswerContext } from './answer-context.ts'
+import { cutShort, shown } from './failure.ts'
+import { passesOn, relayed } from './relayed.ts'
+import { cutReply } from './stop-cut.ts'
+import { unitsOf } from './units.ts'
+import { EventHandlers } from './event-handlers.ts'
+import { folded, fromNeutral, written } from './written.ts'
+
+const shownLosses = 20
+
+/** What goes with an answer that a stage gave in place of a provider. */
+const unsent: Upstream = { same: false, losses: [] }
+
+/** Gives the client its answer: relayed as it comes between equal protocols, else translated while it arrives. */
+export default defineStage({
+  name: 'translate-back',
+  summary: "Give the answer in the client's protocol.",
+  config: noConfig,
+  needs: ['request', 'model', 'answer'],
+  reads: ['upstream'],
+  provides: ['reply', 'measurement'],
+  // A stream becomes a whole answer only at its end.
+  timeout: '1h',
+  uses: ['request_policy'],
+  build: (_, host, { request_policy: { answer_model: naming } }) => {
+    return ({ request, model, upstream = unsent, answer }, scope) => {
+      const codec = host.codec(request.protocol)
+      const exchange: AnswerContext = {
+        request,
+        candidate: model,
+        upstream,
+        scope,
+        host,
+        codec,
+        named: naming === 'gateway',
+        handlers: answer.handlers.length === 0 ? undefined : new EventHandlers(answer.handlers, { host, scope }),
+      }
+      const fail = (error: unknown): never => {
+        const failure = told(error, exchange)
+        exchange.handlers?.end(failure)
+        throw failure
+      }
+      try {
+        const given = back(exchange, answer)
+        return given instanceof Promise ? given.then((one) => replied(exchange, one), fail) : replied(exchange, given)
+      } catch (error) {
+        return fail(error)
+      }
+    }
+  },
+})
+
+function replied(
+  exchange: AnswerContext,
+  { body, measurement, losses }: ClientAnswer,
+): { reply: Reply; measurement: Measurement } {
+  return { reply: { status: 200, headers: headers(exchange, losses), body }, measurement }
+}
+
+/**
+ * A failure that a good status carried, as if the provider had answered with its status. What a provider says in neutral
+ * form, it says in the gateway's own words.
+ */
+function told(error: unknown, { candidate, host }: AnswerContext): unknown {
+  return error instanceof GatewayError && error.code === 'upstream_error' && candidate.offer.protocol !== undefined
+    ? refused(error.failure, candidate.model.name, host)
+    : error
+}
+
+function back(exchange: AnswerContext, answer: UpstreamAnswer): ClientAnswer | Promise<ClientAnswer> {
+  const relays = answerOnByteLane(exchange.upstream, answer)
+  switch (answer.kind) {
+    case 'whole':
+      // A client that asked to stream reads events, whatever the provider made of that.
+      if (relays && !(exchange.request.stream && exchange.codec.events)) return whole(exchange, answer)
+      return printed(exchange, replyOf(exchange, answer))
+    case 'bytes':
+      return {
+        body: { kind: 'stream', source: answer.source, type: answer.type },
+        measurement: measurementOf(unitsOf(exchange, null)),
+        losses: [],
+      }
+    case 'events':
+      // A client that did not ask to stream reads one answer, whatever the provider made of that.
+      return relays && passesOn(exchange) && (exchange.request.stream || !exchange.codec.events)
+        ? relayed(exchange, seen(exchange, answer.source))
+        : events(exchange, answer.source)
+    case 'neutral-events':
+      if (exchange.request.stream) return fromNeutral(exchange, answer.events)
+      return Array.fromAsync(answer.events).then((all) => printed(exchange, foldWhole(exchange, all)))
+    case 'neutral-reply': {
+      const given = printed(exchange, answer.reply)
+      return answer.unasked ? { ...given, measurement: unasked(given.measurement) } : given
+    }
+  }
+}
+
+/** What a stream of neutral events amounts to, which has to come to its last word. */
+function foldWhole(exchange: AnswerContext, events: readonly GenerateEvent[]): GenerateReply {
+  const last = events.at(-1)?.type
+  if (last !== 'finish' && last !== 'failure') throw cutShort(exchange)
+  return fold(events)
+}
+
+/** The provider's whole answer in neutral form. */
+function replyOf(exchange: AnswerContext, { bytes, body }: WholeAnswer): ReplyOf<Operation> {
+  const { upstream, candidate } = exchange
+  const codec = upstreamCodec(exchange, 'reply')
+  // What was to be relayed was not read to be printed again.
+  const unread = upstream.same && codec.verbatim
+  const value = unread ? (parseVerbatim(bytes.toString(), unread) as Json) : body
+  return codec.parse(value, upstream.restore, candidate.offer)
+}
+
+/** A stream that is relayed, and looked at where a stage wants to. */
+function seen(exchange: AnswerContext, source: Source): Source {
+  return exchange.handlers?.watched(source, readerOf(exchange), (event) => shown(event, exchange)) ?? source
+}
+
+function readerOf(exchange: AnswerContext) {
+  return upstreamCodec(exchange, 'events').reader(exchange.upstream.restore, exchange.candidate.offer)
+}
+
+function events(exchange: AnswerContext, source: Source): ClientAnswer | Promise<ClientAnswer> {
+  const reader = readerOf(exchange)
+  if (exchange.request.stream) return written(exchange, source, reader)
+  return folded(exchange, source, reader).then((reply) => printed(exchange, reply))
+}
+
+const wholly = { complete: true, losses: [] } as const
+
+type WholeAnswer = Extract<UpstreamAnswer, { kind: 'whole' }>
+
+function whole(exchange: AnswerContext, answer: WholeAnswer): ClientAnswer {
+  const { codec, upstream, candidate, named: own, handlers } = exchange
+  const { bytes, body, type } = answer
+  handlers?.look(() => replyOf(exchange, answer) as GenerateReply)
+  let read: ReturnType<Measurement['read']> | undefined
+  const metered = () => ({
+    ...(body === null ? {} : codec.meter?.reply(body)),
+    ...unitsOf(exchange, body),
+    ...wholly,
+  })
+  const measurement = { read: () => (read ??= metered()) }
+  const given = own && body !== null ? named(bytes, candidate.model.name) : bytes
+  return { body: { kind: 'bytes', bytes: given, type }, measurement, losses: upstream.losses }
+}
+
+/** A whole answer in the client's protocol, as one body or, when it asked to stream, as the events it amounts to. */
+function printed(exchange: AnswerContext, answered: ReplyOf<Operation>): ClientAnswer {
+  const { codec, request, upstream, handlers } = exchange
+  const cut = upstream.cuts && 'items' in answered ? cutReply(answered, upstream.cuts) : answered
+  if (request.stream && 'items' in cut) return fromNeutral(exchange, streamed(cut))
+  const reply = handlers && 'items' in cut ? handlers.reply(cut) : cut
+  const metered = {
+    ...(cut.usage ? { usage: cut.usage } : {}),
+    ...(reply.model === undefined ? {} : { model: reply.model }),
+    ...('stop' in reply ? { stop: reply.stop, ...(reply.id === undefined ? {} : { id: reply.id }) } : {}),
+  }
+  if (!codec.reply)
+    throw new GatewayError('invalid_request_error', {
+      model: request.model,
+      reason: `${codec.protocol} prints no answers`,
+    })
+  const { body, losses, unshown } = codec.reply.print(exchange.named ? nameless(reply) : reply, asked(exchange))
+  const measurement = { ...measurementOf(metered, losses), unshown: () => unshown }
+  return { body: { kind: 'json', value: body }, measurement, losses: [...upstream.losses, ...losses] }
+}
+
+async function* streamed(reply: GenerateReply): AsyncGenerator<GenerateEvent> {
+  yield* unfold(reply)
+}
+
+/** What reads the answers, or the streams, of the provider's protocol. */
+function upstreamCodec<P extends 'reply' | 'events'>(
+  { candidate, host }: AnswerContext,
+  part: P,
+): NonNullable<AnyUpstreamCodec[P]> {
+  const codec = host.upstreamCodec(candidate.offer.protocol ?? '')
+  const reading = codec[part]
+  if (reading) return reading
+  throw new GatewayError('invalid_request_error', {
+    model: candidate.model.name,
+    reason: `nothing translates from ${codec.protocol}`,
+  })
+}
+
+/** Of an answer that no provider was asked for. */
+function unasked(measurement: Measurement): Measurement {
+  return { read: () => ({ ...measurement.read(), unasked: true }), unshown: () => measurement.unshown?.() }
+}
+
+function measurementOf(metered: Metered, losses: readonly Loss[] = []): Measurement {
+  const read = { ...metered, complete: true, losses }
+  return { read: () => read }
+}
+
+function headers({ candidate }: AnswerContext, losses: readonly Loss[]): Record<string, string> {
+  const named: Record<string, string> = {
+    'x-gateway-model': candidate.model.name,
+    'x-gateway-provider': candidate.provider.name,
+  }
+  if (losses.length > 0) named['x-gateway-losses'] = lossNames(losses)
+  return named
+}
+
+/** The first names of what was lost, and how many more there are: a client can make up as many fields as it likes. */
+function lossNames(losses: readonly Loss[]): string {
+  const names = [...new Set(losses.map(({ field }) => field.slice(0, 64)))]
+  const shown = names.slice(0, shownLosses).join(', ')
+  return names.length > shownLosses ? `${shown}, +${names.length - shownLosses}` : shown
+}

@@ -1,0 +1,107 @@
+import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import { BytesBody, putMembers, spliceField, spliceString } from '../../engine/kit.ts'
+import type { AnyClientCodec, Body, Candidate, Envelope, Host, Loss, Services, Upstream } from '../../engine/index.ts'
+import { byteLane } from './lane.ts'
+import { cuttable } from './stop-cut.ts'
+import { searchPolicy } from './search-policy.ts'
+import type { SearchPolicy } from './search-policy.ts'
+
+/** Prints the request for the provider: the client's own bytes where both speak one protocol, else a translation. */
+export default defineStage({
+  name: 'translate',
+  summary: "Print the request in the provider's protocol; equal protocols keep the client's bytes.",
+  config: noConfig,
+  needs: ['request', 'model'],
+  provides: ['upstream'],
+  uses: ['web_search', 'request_policy'],
+  build: (_, host, { web_search: searches, request_policy: { prompt_caching: caching } }) => {
+    const policy = searchPolicy(searches)
+    const relays = byteLane(host, searches)
+    return ({ request, model }) => {
+      if (request.missing && model.offer.protocol !== request.protocol) throw request.missing
+      const codec = host.codec(request.protocol)
+      const whole = () => {
+        const changed = policy !== undefined && codec.request?.searches?.(request.body) === true
+        return translated(request, model, host, { caching, policy: changed ? policy : undefined })
+      }
+      if (!relays(request, model)) return { upstream: whole() }
+      const upstream = same(request, model, codec)
+      return { upstream: request.exact || !codec.request ? upstream : { ...upstream, whole } }
+    }
+  },
+})
+
+function same(request: Envelope, { model, offer }: Candidate, codec: AnyClientCodec): Upstream {
+  const { contentType, exact, body } = request
+  const amended = codec.relay?.amend?.(request, offer)
+  // What was completed has to be printed again; without a printer it is written down as it is.
+  const printed =
+    exact || codec.request
+      ? renamed(request, model.upstream_model)
+      : new BytesBody(Buffer.from(JSON.stringify({ ...body, model: model.upstream_model })))
+  // What is amended is JSON, which is always in memory.
+  if (!amended || !printed.bytes) return { same: true, body: printed, contentType, losses: [] }
+  const amendedBody = new BytesBody(putMembers(printed.bytes, body, amended.fields))
+  return { same: true, body: amendedBody, contentType, losses: amended.losses ?? [] }
+}
+
+/** The client's bytes with the provider's name for the model. */
+function renamed({ model, modelAt, raw, contentType }: Envelope, name: string): Body {
+  if (!modelAt) throw new GatewayError('invalid_value', { param: 'model', reason: 'it stands there more than once' })
+  if (model === name) return raw
+  return contentType === 'application/json' ? spliceString(raw, modelAt, name) : spliceField(raw, modelAt, name)
+}
+
+/** What the operator wants of translations. */
+interface Wishes {
+  readonly caching: Services['request_policy']['prompt_caching']
+  readonly policy: SearchPolicy | undefined
+}
+
+function translated(
+  request: Envelope,
+  { model, offer, origin }: Candidate,
+  host: Host,
+  { caching, policy }: Wishes,
+): Upstream {
+  const neutral = request.neutral(request.operation)
+  if (offer.protocol === undefined) return { same: false, ...cutting(stopsOf(request)) }
+  const changed = policy?.(request.neutral('generate'))
+  const codec = host.upstreamCodec(offer.protocol)
+  if (!codec.request)
+    throw new GatewayError('invalid_request_error', {
+      model: model.name,
+      reason: `nothing translates to ${codec.protocol}`,
+    })
+  const {
+    body,
+    losses,
+    restore,
+    cuts = [],
+  } = codec.request.print(changed?.request ?? neutral, {
+    model: model.upstream_model,
+    record: model,
+    offer,
+    origin,
+    // Who speaks the provider's own protocol sets marks by itself.
+    caching: offer.protocol === request.protocol ? 'off' : caching,
+  })
+  return {
+    same: false,
+    body: new BytesBody(Buffer.from(JSON.stringify(body))),
+    contentType: 'application/json',
+    ...cutting(cuts, changed ? [...changed.losses, ...losses] : losses),
+    ...(restore ? { restore } : {}),
+  }
+}
+
+/** What a provider that answers the neutral form may not heed. */
+function stopsOf(request: Envelope): readonly string[] {
+  return (request.operation === 'generate' && request.neutral('generate').stop) || []
+}
+
+function cutting(stops: readonly string[], losses: readonly Loss[] = []): Pick<Upstream, 'cuts' | 'losses'> {
+  if (stops.length === 0) return { losses }
+  const { cuts, losses: lost } = cuttable(stops)
+  return { losses: [...losses, ...lost], ...(cuts.length > 0 ? { cuts } : {}) }
+}

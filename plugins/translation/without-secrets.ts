@@ -1,0 +1,50 @@
+import { FrameDecoder, bufferOf, encodeFrame, isObject, mapTexts, parsedJson } from '../../engine/kit.ts'
+import type { AnyCodec, Frame, Host, Json } from '../../engine/index.ts'
+
+/**
+ * Of `error`, which stands in every frame that announces a failure and in hardly any other: a search stops at each byte
+ * that is its first one, and chunks are full of the letter e.
+ */
+const mention = Buffer.from('rror')
+
+/** Whole events with lines that end in LF: as they came, but without our secrets where they announce a failure. */
+export function withoutSecrets(events: Uint8Array, codec: AnyCodec, { scrub }: Pick<Host, 'scrub'>): Buffer {
+  const bytes = bufferOf(events)
+  if (!bytes.includes(mention)) return bytes
+  let changed = false
+  const pieces = bytes
+    .toString()
+    .split(/(?<=\n\n)/)
+    .map((piece) => {
+      const [frame] = new FrameDecoder().push(Buffer.from(piece))
+      if (!frame || !announces(frame, codec)) return piece
+      changed = true
+      return encodeFrame(scrubbedFrame(frame, scrub))
+    })
+  return changed ? Buffer.from(pieces.join('')) : bytes
+}
+
+/** Whether a frame tells of a failure, be it in the words of another protocol. */
+function announces(frame: Frame, codec: AnyCodec): boolean {
+  const { event = '' } = frame
+  return event === 'error' || event.endsWith('failed') || codec.failed?.(frame) !== undefined
+}
+
+function scrubbedFrame({ event, data }: Frame, scrub: Host['scrub']): Frame {
+  const value = parsedJson(data)
+  const clean = value === undefined ? scrub(data) : JSON.stringify(scrubbedEvent(value, scrub))
+  return event === undefined ? { data: clean } : { event: scrub(event), data: clean }
+}
+
+/** What a model said until it failed stands under these names, and is its own. */
+const spoken: ReadonlySet<string> = new Set(['output', 'choices'])
+
+function scrubbedEvent(value: Json, scrub: Host['scrub']): Json {
+  if (!isObject(value)) return mapTexts(value, scrub)
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member = null]) => {
+      if (spoken.has(name)) return [name, member]
+      return [scrub(name), name === 'response' ? scrubbedEvent(member, scrub) : mapTexts(member, scrub)]
+    }),
+  )
+}

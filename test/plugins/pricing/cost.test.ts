@@ -1,0 +1,108 @@
+import { expect } from 'chai'
+import * as fc from 'fast-check'
+import type { Pricing, Units, Usage } from '../../../engine/index.ts'
+import { costOf, isPlausible } from '../../../plugins/pricing/cost.ts'
+
+const NONE: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
+const PRICES: Pricing = { input: 0.25, output: 2, cache_read: 0.025, cache_write: 0.3 }
+const ALL = ['input', 'cacheRead', 'cacheWrite', 'cacheWriteHour', 'output', 'reasoning'] as const
+
+describe('plugins/pricing/cost', () => {
+  const table: readonly (readonly [string, Partial<Usage>, Pricing | undefined, number | undefined])[] = [
+    [
+      'a million of each bucket',
+      { input: 1e6, cacheRead: 1e6, cacheWrite: 1e6, output: 1e6, reasoning: 1e6 },
+      PRICES,
+      4_575_000,
+    ],
+    ['input alone', { input: 1000 }, PRICES, 250],
+    ['cache reads alone', { cacheRead: 1000 }, PRICES, 25],
+    ['cache writes alone', { cacheWrite: 1000 }, PRICES, 300],
+    ['cache writes for an hour', { cacheWrite: 1000, cacheWriteHour: 400 }, { ...PRICES, cache_write_1h: 0.5 }, 380],
+    ['cache writes for an hour without a price of their own', { cacheWrite: 1000, cacheWriteHour: 400 }, PRICES, 300],
+    ['more of an hour than there is', { cacheWrite: 1, cacheWriteHour: 2 }, PRICES, undefined],
+    ['output alone', { output: 1000 }, PRICES, 2000],
+    ['reasoning at the price of output', { reasoning: 1000 }, PRICES, 2000],
+    ['a half, rounded up', { input: 2 }, PRICES, 1],
+    ['less than a half, rounded down', { input: 1 }, PRICES, 0],
+    ['a half that binary fractions miss', { input: 50 }, { input: 0.29 }, 15],
+    ['parts that are rounded together', { input: 1, cacheRead: 10 }, PRICES, 1],
+    ['nothing used', {}, PRICES, 0],
+    ['nothing used, nothing priced', {}, undefined, 0],
+    ['a price of nothing', { input: 1e9 }, { input: 0 }, 0],
+    ['a missing price of an unused bucket', { input: 4 }, { input: 0.25 }, 1],
+    ['a missing price of a used bucket', { input: 4, output: 1 }, { input: 0.25 }, undefined],
+    ['cache reads without a price', { input: 4, cacheRead: 1 }, { input: 0.25, output: 2 }, undefined],
+    ['cache writes without a price', { cacheWrite: 1 }, { input: 0.25, output: 2 }, undefined],
+    ['reasoning without a price of output', { reasoning: 1 }, { input: 0.25 }, undefined],
+    ['no prices at all', { input: 1 }, undefined, undefined],
+    ['a price that is no number', { input: 1 }, { input: Number.NaN }, undefined],
+    ['a negative price', { input: 1 }, { input: -1 }, undefined],
+    ['an endless price', { input: 1 }, { input: Infinity }, undefined],
+    ['a huge price', { input: 1 }, { input: 1e300 }, undefined],
+    ['a huge price of an unused bucket', { input: 1e9 }, { input: 10, output: 1e300 }, 1e10],
+    ['a sum beyond 2^53', { input: Number.MAX_SAFE_INTEGER }, { input: 1000 }, undefined],
+    ['the largest count that still fits', { input: Number.MAX_SAFE_INTEGER }, { input: 1 }, Number.MAX_SAFE_INTEGER],
+    ['negative tokens', { input: -1 }, PRICES, undefined],
+    ['tokens that are no number', { output: Number.NaN }, PRICES, undefined],
+    ['endless tokens', { input: Infinity }, PRICES, undefined],
+    ['a fraction of a token', { input: 0.5 }, PRICES, undefined],
+  ]
+  for (const [what, used, pricing, expected] of table) {
+    it(`counts ${what}`, () => expect(costOf({ ...NONE, ...used }, pricing)).to.equal(expected))
+  }
+
+  const inUnits: readonly (readonly [string, Usage | undefined, Pricing, Units, number | undefined])[] = [
+    ['seconds', undefined, { seconds: 0.0001 }, { seconds: 12.345 }, 1235],
+    ['images', undefined, { images: 0.04 }, { images: 3 }, 120_000],
+    ['characters', undefined, { characters: 15 }, { characters: 101 }, 1515],
+    ['no images', undefined, { images: 0.04 }, { images: 0 }, 0],
+    ['a price that binary fractions miss', undefined, { images: 0.29 }, { images: 1 }, 290_000],
+    ['expensive pictures', undefined, { images: 1_000_000 }, { images: 1 }, 1e12],
+    [
+      'tokens before units, where they have prices',
+      { ...NONE, input: 4 },
+      { input: 0.25, seconds: 1 },
+      { seconds: 9 },
+      1,
+    ],
+    ['units where tokens have no prices', { ...NONE, input: 4 }, { seconds: 1 }, { seconds: 9 }, 9_000_000],
+    ['units where nobody knows the tokens', undefined, { input: 1, images: 1 }, { images: 2 }, 2_000_000],
+    [
+      'seconds before images and characters',
+      undefined,
+      { seconds: 1, images: 2, characters: 3 },
+      { seconds: 1, images: 1 },
+      1_000_000,
+    ],
+    ['a price whose amount nobody knows', undefined, { seconds: 1, images: 1 }, { images: 1 }, undefined],
+    ['units without a price', undefined, {}, { images: 1 }, undefined],
+    ['an amount that makes no sense', undefined, { seconds: 1 }, { seconds: -1 }, undefined],
+    ['an amount that is no number', undefined, { seconds: 1 }, { seconds: Number.NaN }, undefined],
+    ['a price that makes no sense', undefined, { images: -1 }, { images: 1 }, undefined],
+    ['nothing that is known', undefined, {}, {}, undefined],
+  ]
+  for (const [what, usage, pricing, units, expected] of inUnits) {
+    it(`counts ${what}`, () => expect(costOf(usage, pricing, units)).to.equal(expected))
+  }
+
+  it('is a whole number within half a unit of the product, whatever the price', () => {
+    const price = fc.integer({ min: 0, max: 1e8 }).map((thousandths) => thousandths / 1000)
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1e7 }), price, (input, price) => {
+        const cost = costOf({ ...NONE, input }, { input: price })
+        expect(cost).to.satisfy(Number.isSafeInteger)
+        expect(Math.abs(Number(cost) - input * price)).to.be.at.most(0.5 + input * price * 1e-12)
+      }),
+    )
+  })
+
+  it('holds usage plausible when every bucket is a count', () => {
+    expect(isPlausible(NONE)).to.equal(true)
+    for (const bucket of ALL) {
+      for (const wrong of [-1, Number.NaN, Infinity, 1.5, 2 ** 53]) {
+        expect(isPlausible({ ...NONE, [bucket]: wrong }), `${bucket} ${wrong}`).to.equal(false)
+      }
+    }
+  })
+})

@@ -1,0 +1,239 @@
+import { expect } from 'chai'
+import type { Host, Json, Metered, Outcome, Scope, Usage } from '../../../engine/index.ts'
+import log from '../../../plugins/request-log/log.ts'
+import price from '../../../plugins/pricing/price.ts'
+import type { LogRow } from '../../../plugins/request-log/requests/row.ts'
+
+const USAGE: Usage = { input: 100, cacheRead: 40, cacheWrite: 0, output: 10, reasoning: 5 }
+const OUTCOME: Outcome = { status: 200, result: 'completed', firstByte: 12.4, duration: 100.6, bytes: 7 }
+const PRICING = { input: 1, output: 2, cache_read: 0.1 }
+
+const MODEL = {
+  model: { name: 'small', pricing: PRICING },
+  provider: { name: 'acme' },
+  offer: { operation: 'generate', protocol: 'messages' },
+  origin: 'acme/small',
+}
+const REQUEST = { protocol: 'chat', model: 'tiny', stream: true }
+
+function measurementOf(metered: Metered, losses: readonly Json[] = []): object {
+  return { read: () => ({ complete: true, losses, ...metered }) }
+}
+
+const warnings: string[] = []
+
+interface Given {
+  readonly notes?: ReadonlyMap<string, Json>
+  readonly times?: Scope['times']
+  readonly attempt?: number
+}
+
+function rowOf(slots: object, { notes = new Map(), times = [], attempt = 1 }: Given = {}): LogRow {
+  const rows: LogRow[] = []
+  const host = {
+    pipeline: { name: 'p', protocol: 'chat' },
+    log: { warn: (fields: { err: Error }) => warnings.push(fields.err.message) },
+  } as unknown as Host
+  const requests = { write: (row: LogRow) => void rows.push(row) }
+  const scope = { id: 'id-1', attempt, notes, times, elapsed: () => 100 } as unknown as Scope
+  const given = { outcome: OUTCOME, ...slots }
+  const bill = billOf(given, scope)
+  expect(log.build({ type: 'chat' }, host, { requests })({ ...given, ...bill }, scope)).to.deep.equal({})
+  expect(rows).to.have.length(1)
+  return rows[0] as LogRow
+}
+
+/** What `price` gives; nothing where it fails. */
+function billOf(slots: object, scope: Scope): object {
+  try {
+    return price.build({ tokens: 'all' }, {} as Host)(slots, scope)
+  } catch {
+    return {} // The answer cannot be metered.
+  }
+}
+
+describe('plugins/request-log/log', () => {
+  it('needs only the outcome', () => {
+    expect(log).to.deep.include({ name: 'log', needs: ['outcome'], provides: [] })
+  })
+
+  it('tells a served exchange whole', () => {
+    const before = Date.now()
+    const row = rowOf(
+      {
+        ingress: { headers: { 'x-request-id': 'client_1.A-b' } },
+        principal: { kind: 'key' as const, id: 'k-1', name: 'app' },
+        request: REQUEST,
+        model: MODEL,
+        upstream: { losses: [{ field: 'seed', because: 'messages has no seed' }] },
+        measurement: measurementOf({ usage: USAGE, stop: 'end', id: 'up-1', model: 'small-2026' }, [
+          { field: 'logprobs', because: 'none' },
+        ]),
+      },
+      { notes: new Map([['routing_tier', 'SIMPLE']]), times: [{ name: 'parse', milliseconds: 0.12345 }], attempt: 2 },
+    )
+    expect(row.at).to.be.within(before - 100, Date.now() - 100)
+    expect({ ...row, at: 0 }).to.deep.equal({
+      id: 'id-1',
+      at: 0,
+      type: 'chat',
+      keyId: 'k-1',
+      requested: 'tiny',
+      model: 'small',
+      provider: 'acme',
+      protocol: 'chat',
+      upstreamProtocol: 'messages',
+      stream: true,
+      status: 200,
+      result: 'completed',
+      error: null,
+      attempts: 2,
+      inputTokens: 100,
+      cacheReadTokens: 40,
+      cacheWriteTokens: 0,
+      outputTokens: 10,
+      reasoningTokens: 5,
+      costMicros: 134,
+      firstByte: 12,
+      duration: 101,
+      reference: 'client_1.A-b',
+      parent: null,
+      metadata: {
+        routing_tier: 'SIMPLE',
+        times: { parse: 0.123 },
+        losses: [
+          { field: 'seed', because: 'messages has no seed' },
+          { field: 'logprobs', because: 'none' },
+        ],
+        stop: 'end',
+        upstream_id: 'up-1',
+        upstream_model: 'small-2026',
+      },
+    })
+  })
+
+  it('costs nothing when no provider was asked', () => {
+    const error = { code: 'invalid_api_key', message: 'secret words', at: 'pipelines/chat.yaml:5:5 (auth)' }
+    const row = rowOf({ outcome: { status: 401, result: 'failed', error, duration: 1, bytes: 0 } })
+    expect(row).to.deep.include({
+      keyId: null,
+      requested: null,
+      model: null,
+      provider: null,
+      protocol: 'chat',
+      upstreamProtocol: null,
+      stream: false,
+      status: 401,
+      result: 'failed',
+      error: 'invalid_api_key',
+      attempts: 0,
+      inputTokens: 0,
+      outputTokens: 0,
+      costMicros: 0,
+      firstByte: null,
+      reference: null,
+      parent: null,
+      metadata: { times: {}, error_at: 'pipelines/chat.yaml:5:5 (auth)' },
+    })
+    expect(JSON.stringify(row)).not.to.include('secret words')
+  })
+
+  it('names the last provider that was tried when none served, its usage unknown', () => {
+    const tries = [
+      { model: 'small', provider: 'acme', code: 'upstream_error' },
+      { model: 'large', provider: 'other', code: 'upstream_timeout' },
+    ]
+    const failed = {
+      status: 504,
+      result: 'failed',
+      error: { code: 'upstream_timeout', message: '' },
+      duration: 1,
+      bytes: 0,
+    }
+    const row = rowOf(
+      { outcome: failed, request: REQUEST },
+      { notes: new Map([['tries', tries]]), times: [{ name: 'upstream', milliseconds: 5 }], attempt: 2 },
+    )
+    expect(row).to.deep.include({
+      model: 'large',
+      provider: 'other',
+      attempts: 2,
+      error: 'upstream_timeout',
+      inputTokens: null,
+      costMicros: null,
+      metadata: { tries, times: { upstream: 5 }, usage: 'unknown', cost: 'unknown' },
+    })
+  })
+
+  it('marks usage that is missing or makes no sense as unknown', () => {
+    const strange = { ...USAGE, output: -1 }
+    for (const measurement of [
+      undefined,
+      measurementOf({}),
+      measurementOf({ usage: strange }),
+      measurementOf({ usage: { ...USAGE, input: Number.NaN } }),
+    ]) {
+      const row = rowOf({ model: MODEL, ...(measurement === undefined ? {} : { measurement }) })
+      expect(row).to.include({ inputTokens: null, outputTokens: null, reasoningTokens: null, costMicros: null })
+      expect(row.metadata).to.deep.equal({ times: {}, usage: 'unknown', cost: 'unknown' })
+    }
+  })
+
+  it('marks a cost without a price as unknown, its tokens known', () => {
+    const row = rowOf({ model: { ...MODEL, model: { name: 'small' } }, measurement: measurementOf({ usage: USAGE }) })
+    expect(row).to.include({ inputTokens: 100, costMicros: null })
+    expect(row.metadata).to.deep.equal({ times: {}, cost: 'unknown' })
+  })
+
+  it('writes the row even when the answer cannot be metered', () => {
+    const measurement = {
+      read: () => {
+        throw new Error('broken')
+      },
+    }
+    warnings.length = 0
+    expect(rowOf({ model: MODEL, measurement }).metadata).to.deep.equal({
+      times: {},
+      usage: 'unknown',
+      cost: 'unknown',
+    })
+    expect(warnings).to.deep.equal(['broken'])
+  })
+
+  it('tells what was used beside tokens', () => {
+    const metered = { units: { seconds: 2.5 } }
+    const model = { ...MODEL, model: { name: 'whisper', pricing: { seconds: 0.0001 } } }
+    const row = rowOf({ model, measurement: measurementOf(metered) })
+    expect(row).to.include({ inputTokens: null, costMicros: 250 })
+    expect(row.metadata).to.deep.equal({ times: {}, usage: 'unknown', units: { seconds: 2.5 } })
+  })
+
+  it('tells when the client left', () => {
+    const outcome = { status: 200, result: 'client_closed', duration: 3, bytes: 1 }
+    expect(rowOf({ outcome, model: MODEL })).to.include({ result: 'client_closed', status: 200, error: null })
+  })
+
+  it('keeps a reference only when it is harmless', () => {
+    const referenceOf = (id: string | string[]): string | null =>
+      rowOf({ ingress: { headers: { 'x-request-id': id } } }).reference
+    expect(referenceOf('a'.repeat(128))).to.equal('a'.repeat(128))
+    for (const id of ['', 'a'.repeat(129), 'a b', 'a\nb', '<b>', 'ä', ['a', 'b']])
+      expect(referenceOf(id), String(id)).to.equal(null)
+  })
+
+  it('lets no note stand in for its own fields, nor reach a prototype', () => {
+    const notes = new Map<string, Json>([
+      ['usage', 'mine'],
+      ['times', 'mine'],
+      ['__proto__', { polluted: true }],
+    ])
+    const { metadata } = rowOf({ model: MODEL }, { notes })
+    expect(metadata).to.include({ usage: 'unknown' }).and.to.have.deep.property('times', {})
+    expect(Object.getPrototypeOf(metadata)).to.equal(Object.prototype)
+    expect(({} as { polluted?: boolean }).polluted).to.equal(undefined)
+  })
+
+  it('cuts a model name of any length', () => {
+    expect(rowOf({ request: { ...REQUEST, model: 'x'.repeat(100_000) } }).requested).to.have.length(256)
+  })
+})
