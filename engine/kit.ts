@@ -2,7 +2,7 @@
 
 // JSON: reading, comparing, changing without a new text
 export { asText, isObject, mapMembers, mapTexts, orderedObject } from './spec/json.ts'
-export { parseJson, parseVerbatim, parsedJson, parsedObject } from './json/parse.ts'
+export { objectAfter, parseJson, parseVerbatim, parsedJson, parsedObject } from './json/parse.ts'
 export type { Verbatim } from './json/reader.ts'
 export { spliceMember } from './json/splice-member.ts'
 export { scanJson, spliceString } from './http/scan.ts'
@@ -52,8 +52,9 @@ export type { Dialing } from './http/dial.ts'
 export { joined } from './stream/joined.ts'
 export type { Passing } from './stream/joined.ts'
 
-// Answers: events to items and back, seals, tools
-export { answering } from './generate/answering.ts'
+// Requests and answers: events to items and back, seals, tools
+export { ClientRequest } from './generate/client-request.ts'
+export { answerOnByteLane, answering } from './generate/answering.ts'
 export { Fold, failed, fold } from './generate/fold.ts'
 export { unfold } from './generate/unfold.ts'
 export { Telling } from './generate/telling.ts'

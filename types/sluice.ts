@@ -3,6 +3,8 @@
 import '../plugins/access/sessions.ts'
 import '../plugins/catalog/model.ts'
 import '../plugins/catalog/provider.ts'
+import '../plugins/counting/tokens.ts'
+import '../plugins/responses/stored/stored-responses.ts'
 import '../plugins/translation/files/file-urls.ts'
 import '../plugins/translation/request-policy.ts'
 import '../plugins/translation/web-search.ts'

@@ -1,6 +1,6 @@
 import { GatewayError } from '../spec/error.ts'
 import type { Operation } from '../spec/operation.ts'
-import type { AnswerContent, Answering, EventHandler, EventMap, Look, UpstreamAnswer } from '../spec/slots.ts'
+import type { AnswerContent, Answering, EventHandler, EventMap, Look, Upstream, UpstreamAnswer } from '../spec/slots.ts'
 
 /**
  * The answer of a provider, or of a stage that answers in its place: then `{ kind: 'neutral-reply', reply }` can be given
@@ -8,6 +8,11 @@ import type { AnswerContent, Answering, EventHandler, EventMap, Look, UpstreamAn
  */
 export function answering<C extends AnswerContent>(operation: Operation, content: C): C & Answering {
   return Object.assign(new HandledAnswer(operation), content)
+}
+
+/** Whether the provider's bytes go to the client as they are: both speak one protocol, and no stage changes what they say. */
+export function answerOnByteLane({ same }: Upstream, { handlers }: UpstreamAnswer): boolean {
+  return same && (handlers.length === 0 || !handlers.some((handler) => 'make' in handler))
 }
 
 const none: readonly EventHandler[] = []

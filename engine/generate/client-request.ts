@@ -1,6 +1,10 @@
-import { GatewayError } from '../index.ts'
-import { BytesBody, sealPrefix, unpackSeal } from '../kit.ts'
-import type { AnyClientCodec, Completion, Envelope, Head, JsonObject, Operation, RequestOf } from '../index.ts'
+import type { AnyClientCodec, Head } from '../spec/codec.ts'
+import { GatewayError } from '../spec/error.ts'
+import type { JsonObject } from '../spec/json.ts'
+import type { Operation, RequestOf } from '../spec/operation.ts'
+import type { Completion, Envelope } from '../spec/slots.ts'
+import { BytesBody } from '../stream/body.ts'
+import { sealPrefix, unpackSeal } from './seal.ts'
 
 /** What was read of a request. */
 type Read = Pick<Envelope, 'raw' | 'headers' | 'contentType'> & {
@@ -125,9 +129,10 @@ export class ClientRequest implements Envelope {
       offer: { operation, protocol },
       origin: '',
     })
-    // Whether the answer is to be stored is what the client said, and not what a provider is told.
-    const { store: _, ...body } = printed?.body ?? {}
-    return this.sent['store'] === undefined ? body : { ...body, store: this.sent['store'] }
+    const asSent = this.#codec.request?.asSent ?? []
+    const members = (body: JsonObject, sent: boolean) =>
+      Object.entries(body).filter(([name]) => asSent.includes(name) === sent)
+    return Object.fromEntries([...members(printed?.body ?? {}, false), ...members(this.sent, true)])
   }
 
   #read(): Head {

@@ -47,7 +47,7 @@ function interpreted(
 
 /** What writes the answer to a message with these fields. */
 export function answerWriter(codec: AnyClientCodec | undefined, fields: JsonObject): SocketPrinter {
-  return codec?.socket?.writer(fields) ?? new PlainWriter()
+  return codec?.socket?.printer(fields) ?? new PlainWriter()
 }
 
 /** An error as the whole answer to a message with these fields. */

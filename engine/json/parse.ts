@@ -41,6 +41,13 @@ export function parsedObject(text: string): JsonObject | undefined {
   return isObject(value) ? value : undefined
 }
 
+/** The object of scalars and of such objects that follows the last `word`. */
+export function objectAfter(data: string, word: string): JsonObject | undefined {
+  const at = data.lastIndexOf(word)
+  const object = at < 0 ? null : /^\s{0,64}\{(?:[^{}]|\{[^{}]{0,4096}\}){0,4096}\}/.exec(data.slice(at + word.length))
+  return object ? parsedObject(object[0]) : undefined
+}
+
 /** Like `parseJson`; what `verbatim` says prints as it stood. */
 export function parseVerbatim(text: string, verbatim: Verbatim): unknown {
   const { escapedKey, changes } = outline(text, { depth: Infinity, members: mostMembers })

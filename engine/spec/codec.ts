@@ -29,7 +29,7 @@ export interface SocketDialect {
   /** What the request says in their place, given their values. Throws for a message that stands for no request. */
   request(fields: JsonObject): JsonObject
   /** Writes the answer to one message, given the same values, as far as they could be read. */
-  writer(fields: JsonObject): SocketPrinter
+  printer(fields: JsonObject): SocketPrinter
 }
 
 /** Writes one answer as messages: JSON text each; undefined where nothing is to be said. */
@@ -85,6 +85,8 @@ export interface ClientCodec<O extends Operation = Operation> extends Protocol<O
     print(request: RequestOf<O>, target: PrintTarget): Printed<JsonObject>
     /** Names of members of a body that hold JSON of the client's own, which prints as it stood: `Verbatim`. */
     readonly verbatim?: ReadonlySet<string>
+    /** Names of members of a body that speak to the gateway: a completed request has them as the client sent them. */
+    readonly asSent?: readonly string[]
     /** Whether a body asks for the provider's search of the web. */
     searches?(body: JsonObject): boolean
   }
@@ -92,7 +94,7 @@ export interface ClientCodec<O extends Operation = Operation> extends Protocol<O
     print(reply: ReplyOf<O>, asked: Asked): Printed<JsonObject>
   }
   readonly events?: {
-    writer(asked: Asked): EventPrinter<EventOf<O>>
+    printer(asked: Asked): EventPrinter<EventOf<O>>
   }
 }
 
@@ -126,7 +128,7 @@ export interface UpstreamCodec<O extends Operation = Operation> extends Protocol
     parse(body: Json, restore?: Restore, offer?: Offer): ReplyOf<O>
   }
   readonly events?: {
-    reader(restore?: Restore, offer?: Offer): EventParser<EventOf<O>>
+    parser(restore?: Restore, offer?: Offer): EventParser<EventOf<O>>
   }
 }
 

@@ -62,14 +62,14 @@ export interface Asked {
 
 /** Turns the frames of an upstream into neutral events. Synchronous: one frame in, its events out. */
 export interface EventParser<E> {
-  read(frame: Frame): Iterable<E>
+  parse(frame: Frame): Iterable<E>
   /** The upstream closed: what is still to say. A stream cut before its end yields a `failure`. */
   end(): Iterable<E>
 }
 
 /** Turns neutral events into the frames of a client. */
 export interface EventPrinter<E> {
-  write(event: E): Iterable<Frame>
+  print(event: E): Iterable<Frame>
   /** Losses met while printing, complete once the last event was written. */
   readonly losses: readonly Loss[]
   /** Complete once the last event was written. */

@@ -1,13 +1,12 @@
 import { definePlugin } from '../../engine/index.ts'
 import log from './log.ts'
 import logs from './logs/logs.ts'
-import price from '../pricing/price.ts'
 import requests from './requests/requests.ts'
 
 export default definePlugin({
-  name: 'records',
+  name: 'request-log',
   summary: 'What is remembered of every exchange.',
   services: [requests],
-  stages: [price, log],
+  stages: [log],
   commands: [logs],
 })

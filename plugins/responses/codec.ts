@@ -5,7 +5,7 @@ import { meter } from './meter.ts'
 import { parse } from './parse-request.ts'
 import { print } from './print-request.ts'
 import { inlines } from './print-parts.ts'
-import { Reader } from './parse-events.ts'
+import { ResponsesParser } from './parse-events.ts'
 import { amend } from './relay.ts'
 import { parseReply, printReply } from './reply.ts'
 import { schema } from './schema.ts'
@@ -13,7 +13,7 @@ import { responsesTraits } from './traits.ts'
 import { socket } from './socket.ts'
 import { object, protocol, text } from './values.ts'
 import { searches } from './web-search.ts'
-import { Writer } from './print-events.ts'
+import { ResponsesPrinter } from './print-events.ts'
 
 /** The responses protocol: `POST /v1/responses`, whole or as a stream of server-sent events. */
 export default defineCodec({
@@ -56,10 +56,10 @@ export default defineCodec({
   failed,
   guard: (asked) => new Guard(asked),
   socket,
-  request: { searches, parse, print, inlines, verbatim: new Set(['parameters', 'schema']) },
+  request: { searches, parse, print, inlines, asSent: ['store'], verbatim: new Set(['parameters', 'schema']) },
   reply: { parse: parseReply, print: printReply },
   events: {
-    reader: (restore) => new Reader(restore),
-    writer: (asked) => new Writer(asked, 'stream'),
+    parser: (restore) => new ResponsesParser(restore),
+    printer: (asked) => new ResponsesPrinter(asked, 'stream'),
   },
 })

@@ -1,8 +1,8 @@
-import { parsedObject } from '../../engine/kit.ts'
+import { objectAfter, parsedObject } from '../../engine/kit.ts'
 import type { Codec, Frame, Json, JsonObject, Metered } from '../../engine/index.ts'
 import { parseStop, spoken } from './stop.ts'
 import { parseUsage } from './usage.ts'
-import { known, object, objectAfter, objects, text } from './values.ts'
+import { known, object, objects, text } from './values.ts'
 
 const terminal = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error'])
 

@@ -20,7 +20,7 @@ const partKinds: ReadonlyMap<unknown, PartKind> = new Map<unknown, PartKind>([
 const numbering = new Set(['sequence_number'])
 
 /** Reads a stream of this protocol. What an upstream left out of its deltas is taken from the `done` events. */
-export class Reader implements EventParser<GenerateEvent> {
+export class ResponsesParser implements EventParser<GenerateEvent> {
   readonly #restore: Restore | undefined
   /** By `output_index`. */
   readonly #items = new Map<number, OpenItem>()
@@ -35,7 +35,7 @@ export class Reader implements EventParser<GenerateEvent> {
     this.#restore = restore
   }
 
-  read(frame: Frame): readonly GenerateEvent[] {
+  parse(frame: Frame): readonly GenerateEvent[] {
     if (this.#ended || frame.data === '[DONE]') return []
     const out: GenerateEvent[] = []
     this.#out = out

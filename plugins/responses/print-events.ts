@@ -22,7 +22,7 @@ type Of<T extends GenerateEvent['type']> = Extract<GenerateEvent, { type: T }>
  * Writes a stream of this protocol: events named by their type and numbered from 0, `[DONE]` last.
  * `whole` writes no frames: only `response` is wanted.
  */
-export class Writer implements EventPrinter<GenerateEvent> {
+export class ResponsesPrinter implements EventPrinter<GenerateEvent> {
   readonly #asked: Asked
   readonly #allows: ReturnType<typeof allowance>
   readonly #whole: boolean
@@ -67,7 +67,7 @@ export class Writer implements EventPrinter<GenerateEvent> {
     return new Map([...this.#items.values()].flatMap(({ id, unshown }) => (unshown ? [[id, unshown] as const] : [])))
   }
 
-  write(event: GenerateEvent): readonly Frame[] {
+  print(event: GenerateEvent): readonly Frame[] {
     if (this.#ended) return []
     const frames: Frame[] = []
     this.#frames = frames

@@ -6,7 +6,7 @@ import { nativeFields } from './native-fields.ts'
 import { parseStop, spoken } from './stop.ts'
 import { parseUsage } from './usage.ts'
 import { isList, known, number, object, objects, text } from './values.ts'
-import { Writer } from './print-events.ts'
+import { ResponsesPrinter } from './print-events.ts'
 
 /**
  * A whole response of an upstream. Throws the upstream's own failure when the response failed, and
@@ -36,7 +36,7 @@ export function parseReply(body: Json, restore?: Restore): GenerateReply {
 
 /** A whole answer for a client: what a stream of it would have ended with. */
 export function printReply(reply: GenerateReply, asked: Asked): Printed<JsonObject> {
-  const writer = new Writer(asked, 'whole')
-  for (const event of unfold(reply)) writer.write(event)
+  const writer = new ResponsesPrinter(asked, 'whole')
+  for (const event of unfold(reply)) writer.print(event)
   return { body: writer.response, losses: writer.losses, unshown: writer.unshown }
 }

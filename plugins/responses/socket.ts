@@ -21,7 +21,7 @@ export const socket: SocketDialect = {
       throw new GatewayError('invalid_value', { param: 'generate', reason: 'it must be true or false' })
     return { stream: true }
   },
-  writer: (fields) => new TurnWriter(laneOf(fields)),
+  printer: (fields) => new TurnWriter(laneOf(fields)),
 }
 
 const laneForm = /^[A-Za-z0-9_.-]{1,256}$/

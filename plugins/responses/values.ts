@@ -1,4 +1,4 @@
-import { isObject, parsedObject, word } from '../../engine/kit.ts'
+import { isObject, word } from '../../engine/kit.ts'
 import type { Json, JsonObject, Loss, Rest } from '../../engine/index.ts'
 
 /** The protocol's name, by which what only it understands is tagged. */
@@ -79,11 +79,4 @@ export class Losses {
 /** A JSON list. (`Array.isArray` does not narrow read-only lists.) */
 export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value)
-}
-
-/** The object of scalars and of such objects that follows the last `word`. */
-export function objectAfter(data: string, word: string): JsonObject | undefined {
-  const at = data.lastIndexOf(word)
-  const object = at < 0 ? null : /^\s{0,64}\{(?:[^{}]|\{[^{}]{0,4096}\}){0,4096}\}/.exec(data.slice(at + word.length))
-  return object ? parsedObject(object[0]) : undefined
 }

@@ -9,6 +9,7 @@ import type {
   Measurement,
   Reply,
   Scope,
+  Services,
   Source,
   Upstream,
 } from '../../engine/index.ts'
@@ -21,6 +22,8 @@ export interface AnswerContext {
   readonly upstream: Upstream
   readonly scope: Scope
   readonly host: Host
+  /** What estimates the tokens that nobody has told. */
+  readonly tokens: Services['tokens']
   /** The client's protocol. */
   readonly codec: AnyClientCodec
   /** The answer names the model as its record does, whatever the provider calls it. */

@@ -1,8 +1,6 @@
-import type { AnyCodec, Envelope, Usage } from '../../engine/index.ts'
+import type { AnyCodec, Usage } from '../../engine/index.ts'
 import type { HeadAndTail } from '../../engine/kit.ts'
-import { estimate, tokensOf } from '../counting/estimate.ts'
-import { gatherItems } from '../counting/gather-items.ts'
-import { gather } from '../counting/gather.ts'
+import type { AnswerContext } from './answer-context.ts'
 
 /** A usage that is counted here, and that it is. */
 export interface Estimated {
@@ -14,17 +12,15 @@ export interface Estimated {
  * The usage of an answer whose end nobody saw: what its provider has told of it, the output by the bytes of text that
  * arrived, and an input that was not told by the request's own texts and media.
  */
-export function estimated(request: Envelope, told: Usage | undefined, said: number): Estimated {
+export function estimated(
+  { request: { protocol, body }, tokens }: Pick<AnswerContext, 'request' | 'tokens'>,
+  told: Usage | undefined,
+  said: number,
+): Estimated {
   const { reasoning = 0 } = told ?? {}
-  const output = Math.max(told?.output ?? 0, tokensOf(said) - reasoning)
-  const read = told ?? { input: inputOf(request), cacheRead: 0, cacheWrite: 0 }
+  const output = Math.max(told?.output ?? 0, tokens.ofBytes(said) - reasoning)
+  const read = told ?? { input: tokens.ofRequest(protocol, body), cacheRead: 0, cacheWrite: 0 }
   return { usage: { ...read, output, reasoning }, estimated: true }
-}
-
-function inputOf({ protocol, body }: Envelope): number {
-  const { messages, ...rest } = body
-  const { texts, media } = protocol === 'messages' ? gather(body) : gatherItems({ input: messages ?? null, ...rest })
-  return texts.reduce((sum, text) => sum + estimate(text), media)
 }
 
 /** Bytes of text that a relayed stream has brought: those of the kept end, in proportion to the whole of it. */

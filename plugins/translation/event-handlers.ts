@@ -87,7 +87,7 @@ export class EventHandlers {
   /** The bytes of a stream as they are, while its events are looked at: with `shown`, as a client may see them. */
   watched(source: Source, reader: EventParser<GenerateEvent>, shown: (event: GenerateEvent) => GenerateEvent): Source {
     const decoder = new FrameDecoder(eventRoom(this.#place.host, this.#place.scope))
-    const read = (frames: readonly Frame[]) => frames.flatMap((frame) => [...reader.read(frame)].map(shown))
+    const read = (frames: readonly Frame[]) => frames.flatMap((frame) => [...reader.parse(frame)].map(shown))
     return through(source, {
       data: (chunk) => {
         this.#looking(() => read(decoder.push(chunk)))

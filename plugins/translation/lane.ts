@@ -1,4 +1,4 @@
-import type { Candidate, Envelope, Host, Services, Upstream, UpstreamAnswer } from '../../engine/index.ts'
+import type { Candidate, Envelope, Host, Services } from '../../engine/index.ts'
 import { searchPolicy } from './search-policy.ts'
 
 /**
@@ -24,9 +24,4 @@ export function byteLane(
 /** Whether the provider knows by itself what the request was completed with, and is to go on from what it knows. */
 function holds({ origin, offer }: Candidate, { heldBy }: Envelope): boolean {
   return heldBy === origin && offer.traits?.['conversations'] === 'vendor'
-}
-
-/** Whether its answer does: the provider's bytes go to the client as they are, unless a stage changes what they say. */
-export function answerOnByteLane({ same }: Upstream, { handlers }: UpstreamAnswer): boolean {
-  return same && (handlers.length === 0 || !handlers.some((handler) => 'make' in handler))
 }

@@ -1,7 +1,6 @@
 import { GatewayError, defineStage } from '../../engine/index.ts'
-import { FieldNames, FormReader, fieldAt, scanJson } from '../../engine/kit.ts'
+import { ClientRequest, FieldNames, FormReader, fieldAt, scanJson } from '../../engine/kit.ts'
 import type { AnyClientCodec, Envelope, HeldBody, Ingress, JsonObject } from '../../engine/index.ts'
-import { ClientRequest } from '../../engine/generate/client-request.ts'
 
 /** Top-level fields that stages and codecs decide by, also where the body goes upstream as it came. */
 const fields = new FieldNames([

@@ -102,10 +102,10 @@ class Relay implements Transform {
 
   /** What it turned out to be, with an estimate where the end is missing that tells the usage. */
   measured(): Measured {
-    const { codec, request } = this.#exchange
+    const { codec } = this.#exchange
     const told = this.#read ?? metered(codec, this.#ends, this.#ends.last(nearEnd))
     const whole = (this.#ended && told.complete && !this.#failure) || (told.usage && told.stop !== undefined)
-    const usage = whole || !codec.meter.said ? {} : estimated(request, told.usage, saidIn(codec, this.#ends))
+    const usage = whole || !codec.meter.said ? {} : estimated(this.#exchange, told.usage, saidIn(codec, this.#ends))
     const units = unitsOfStream(this.#exchange, this.#ends, told.complete && !this.#failure)
     return { ...told, ...usage, ...units, ...(this.#failure ? { failure: this.#failure, complete: false } : {}) }
   }

@@ -1,5 +1,5 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import { fold, parseVerbatim, unfold } from '../../engine/kit.ts'
+import { answerOnByteLane, fold, parseVerbatim, unfold } from '../../engine/kit.ts'
 import type {
   AnyUpstreamCodec,
   GenerateEvent,
@@ -17,7 +17,6 @@ import type {
 } from '../../engine/index.ts'
 import { refused } from './refusal.ts'
 import { nameless, named } from './answer-model.ts'
-import { answerOnByteLane } from './lane.ts'
 import { asked } from './answer-context.ts'
 import type { ClientAnswer, AnswerContext } from './answer-context.ts'
 import { cutShort, shown } from './failure.ts'
@@ -42,8 +41,8 @@ export default defineStage({
   provides: ['reply', 'measurement'],
   // A stream becomes a whole answer only at its end.
   timeout: '1h',
-  uses: ['request_policy'],
-  build: (_, host, { request_policy: { answer_model: naming } }) => {
+  uses: ['request_policy', 'tokens'],
+  build: (_, host, { request_policy: { answer_model: naming }, tokens }) => {
     return ({ request, model, upstream = unsent, answer }, scope) => {
       const codec = host.codec(request.protocol)
       const exchange: AnswerContext = {
@@ -52,6 +51,7 @@ export default defineStage({
         upstream,
         scope,
         host,
+        tokens,
         codec,
         named: naming === 'gateway',
         handlers: answer.handlers.length === 0 ? undefined : new EventHandlers(answer.handlers, { host, scope }),
@@ -139,7 +139,7 @@ function seen(exchange: AnswerContext, source: Source): Source {
 }
 
 function readerOf(exchange: AnswerContext) {
-  return upstreamCodec(exchange, 'events').reader(exchange.upstream.restore, exchange.candidate.offer)
+  return upstreamCodec(exchange, 'events').parser(exchange.upstream.restore, exchange.candidate.offer)
 }
 
 function events(exchange: AnswerContext, source: Source): ClientAnswer | Promise<ClientAnswer> {

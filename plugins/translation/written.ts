@@ -1,7 +1,6 @@
 import { GatewayError } from '../../engine/index.ts'
 import { FrameDecoder, answerHold, collect, encodeFrame, eventRoom, fold, pull, through } from '../../engine/kit.ts'
 import type {
-  Envelope,
   EventParser,
   EventPrinter,
   Failure,
@@ -24,7 +23,7 @@ const gatherLimit = 64 * 1024 * 1024
 
 /** Writes events for the client, up to a cut and as stages change them, and remembers what they say of the exchange. */
 class Writing {
-  readonly #request: Envelope
+  readonly #exchange: AnswerContext
   readonly #writer: EventPrinter<GenerateEvent>
   readonly #cut: StopCut | undefined
   readonly #handlers: EventHandlers | undefined
@@ -44,7 +43,7 @@ class Writing {
   ended = false
 
   constructor(exchange: AnswerContext) {
-    this.#request = exchange.request
+    this.#exchange = exchange
     this.#writer = writerOf(exchange)
     this.#cut = exchange.upstream.cuts && new StopCut(exchange.upstream.cuts)
     this.#handlers = exchange.handlers
@@ -83,7 +82,7 @@ class Writing {
     this.ended = event.type === 'finish' || event.type === 'failure'
     let text = ''
     const told = this.#named && event.type === 'start' ? nameless(event) : event
-    for (const frame of this.#writer.write(told)) text += encodeFrame(frame)
+    for (const frame of this.#writer.print(told)) text += encodeFrame(frame)
     return text
   }
 
@@ -114,7 +113,7 @@ class Writing {
   }
 
   #spent() {
-    return estimated(this.#request, this.#usage, this.#said)
+    return estimated(this.#exchange, this.#usage, this.#said)
   }
 
   #hear(event: GenerateEvent): void {
@@ -146,7 +145,7 @@ export function written(exchange: AnswerContext, source: Source, reader: EventPa
   const decoder = new FrameDecoder(eventRoom(exchange.host, exchange.scope))
   const writeAll = (frames: Iterable<{ data: string }>): string => {
     let text = ''
-    for (const frame of frames) for (const event of reader.read(frame)) text += writing.write(shown(event, exchange))
+    for (const frame of frames) for (const event of reader.parse(frame)) text += writing.write(shown(event, exchange))
     return text
   }
   const translated = through(source, {
@@ -186,7 +185,7 @@ export async function folded({ host, scope }: AnswerContext, source: Source, rea
   const decoder = new FrameDecoder()
   const gathered = await collect(source, gatherLimit, answerHold(host, scope))
   const frames = [...decoder.push(gathered), ...decoder.end()]
-  return fold([...frames.flatMap((frame) => [...reader.read(frame)]), ...reader.end()])
+  return fold([...frames.flatMap((frame) => [...reader.parse(frame)]), ...reader.end()])
 }
 
 function streamBack(exchange: AnswerContext, source: Source, writing: Writing): ClientAnswer {
@@ -204,7 +203,7 @@ function writerOf(exchange: AnswerContext): EventPrinter<GenerateEvent> {
       model: request.model,
       reason: `${codec.protocol} has no streams`,
     })
-  return codec.events.writer(asked(exchange))
+  return codec.events.printer(asked(exchange))
 }
 
 function bytes(text: string): Uint8Array | undefined {

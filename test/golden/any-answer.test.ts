@@ -21,8 +21,8 @@ describe('any answer', () => {
   }
   const both = (codec: Generating, reply: GenerateReply) => {
     const { body, losses } = codec.reply.print(reply, asked)
-    const writer = codec.events.writer(asked)
-    const frames = [...unfold(reply)].flatMap((event) => [...writer.write(event)])
+    const writer = codec.events.printer(asked)
+    const frames = [...unfold(reply)].flatMap((event) => [...writer.print(event)])
     expect(writer.losses).to.have.deep.members(losses)
     return { body, frames }
   }
@@ -98,8 +98,8 @@ interface Delta {
 }
 
 function read(codec: Generating, frames: readonly Frame[]): unknown {
-  const reader = codec.events.reader()
-  const events = [...frames.flatMap((frame) => [...reader.read(frame)]), ...reader.end()] as GenerateEvent[]
+  const reader = codec.events.parser()
+  const events = [...frames.flatMap((frame) => [...reader.parse(frame)]), ...reader.end()] as GenerateEvent[]
   return comparable(fold(events))
 }
 

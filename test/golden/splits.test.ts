@@ -25,15 +25,15 @@ const transcripts = readdirSync(join(import.meta.dirname, 'answers')).flatMap((f
 function written(codec: AnyCodec, frames: readonly Frame[]): string[] {
   const events = read(codec, frames)
   return [...codecs.values()].map((client) => {
-    const writer = client.events?.writer(asked)
-    return events.flatMap((event) => [...(writer?.write(event) ?? [])].map(encodeFrame)).join('')
+    const writer = client.events?.printer(asked)
+    return events.flatMap((event) => [...(writer?.print(event) ?? [])].map(encodeFrame)).join('')
   })
 }
 
 function read(codec: AnyCodec, frames: readonly Frame[]): GenerateEvent[] {
-  const reader = codec.events?.reader()
+  const reader = codec.events?.parser()
   if (!reader) return []
-  return [...frames.flatMap((frame) => [...reader.read(frame)]), ...reader.end()] as GenerateEvent[]
+  return [...frames.flatMap((frame) => [...reader.parse(frame)]), ...reader.end()] as GenerateEvent[]
 }
 
 function decode(...chunks: readonly Uint8Array[]): Frame[] {

@@ -35,11 +35,11 @@ const promised = {
   },
   'engine/kit.ts': {
     values: `
-      AwsEventStream BytesBody CustomInput FieldNames Fold FormReader FrameDecoder Hold PairedCalls HeadAndTail
-      Telling WholeFrames addressOf ampleRoom answerHold answering asGatewayError asText asking baseUrl bufferOf
+      AwsEventStream BytesBody ClientRequest CustomInput FieldNames Fold FormReader FrameDecoder Hold PairedCalls HeadAndTail
+      Telling WholeFrames addressOf ampleRoom answerHold answerOnByteLane answering asGatewayError asText asking baseUrl bufferOf
       byteBudgetOf callable collect columns count customInput cutMembers dial didYouMean duration durationSchema encodeFrame errors
       eventRoom eventTooLarge failed fieldAt fitting flatName fold giveBack holds isDuration isLent isObject
-      isPattern isVirtual joined legalCallId mapJson mapMembers mapText mapTexts moduleBeside openUpstream
+      isPattern isVirtual joined legalCallId mapJson mapMembers mapText mapTexts moduleBeside objectAfter openUpstream
       orderedObject packSeal parseJson parseVerbatim parsedJson parsedObject passedOn pasteMembers pasteOver peek
       printDuration printJson pull putMembers recordName replyJson requireChosen requirement restored scanJson
       scrubbedFailure sealPrefix

@@ -5,9 +5,12 @@ import type { Codecs } from '../../engine/config/speaking.ts'
 import { byteBudgetOf } from '../../engine/kit.ts'
 import type { AnyProvider, Catalog, Host, JsonObject, Provider } from '../../engine/index.ts'
 import protocols from '../../plugins/protocols/index.ts'
+import responses from '../../plugins/responses/index.ts'
 
 /** The shipped codecs by protocol. */
-export const codecs: Codecs = new Map(protocols.codecs?.map((codec) => [codec.protocol, codec]))
+export const codecs: Codecs = new Map(
+  [protocols, responses].flatMap(({ codecs = [] }) => codecs.map((codec) => [codec.protocol, codec] as const)),
+)
 
 /** A host for providers under test: it keeps state as the engine does, and closes it. */
 export interface TestHost extends Host {

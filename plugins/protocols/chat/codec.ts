@@ -34,9 +34,9 @@ export default defineCodec<'generate'>({
   failed,
   fail,
   close,
-  request: { parse, print, inlines, searches, verbatim: new Set(['parameters', 'schema']) },
+  request: { parse, print, inlines, searches, asSent: ['store'], verbatim: new Set(['parameters', 'schema']) },
   reply: { parse: parseReply, print: printReply },
-  events: { reader: (restore, offer) => new ChatParser(restore, offer), writer: (asked) => new ChatPrinter(asked) },
+  events: { parser: (restore, offer) => new ChatParser(restore, offer), printer: (asked) => new ChatPrinter(asked) },
 })
 
 /** System and developer messages at the beginning are the instructions of a request. */

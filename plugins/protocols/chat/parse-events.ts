@@ -39,7 +39,7 @@ export class ChatParser implements EventParser<GenerateEvent> {
     this.#tags = offer?.traits?.['think_tags'] === true ? new ThinkTags() : undefined
   }
 
-  read({ event, data }: Frame): GenerateEvent[] {
+  parse({ event, data }: Frame): GenerateEvent[] {
     if (this.#ended) return []
     if (data === '[DONE]') return this.finish(true)
     const chunk = parsedObject(data)

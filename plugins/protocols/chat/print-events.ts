@@ -62,7 +62,7 @@ export class ChatPrinter implements EventPrinter<GenerateEvent> {
     return this.#deltas.losses.list()
   }
 
-  write(event: GenerateEvent): Frame[] {
+  print(event: GenerateEvent): Frame[] {
     switch (event.type) {
       case 'start':
         if (event.usage) this.#usage = event.usage

@@ -1,6 +1,5 @@
-import { isObject, parsedObject } from '../../../engine/kit.ts'
+import { isObject, objectAfter, parsedObject } from '../../../engine/kit.ts'
 import type { Codec, Json, Metered, Usage } from '../../../engine/index.ts'
-import { objectAfter } from '../../responses/values.ts'
 
 /**
  * Reads `usage` and `model` of an answer. The last event of a streamed one is of one of the types `ends`, or, from

@@ -74,8 +74,8 @@ export default defineCodec<'generate'>({
   },
   reply: { parse: parseReply, print: printReply, verbatim: verbatim.reply },
   events: {
-    reader: (restore) => new MessagesParser(restore),
-    writer: (asked) => new MessagesPrinter(asked),
+    parser: (restore) => new MessagesParser(restore),
+    printer: (asked) => new MessagesPrinter(asked),
   },
 })
 

@@ -37,7 +37,7 @@ export class MessagesParser implements EventParser<GenerateEvent> {
     this.#restore = restore
   }
 
-  read(frame: Frame): readonly GenerateEvent[] {
+  parse(frame: Frame): readonly GenerateEvent[] {
     if (this.#done || frame.data === '[DONE]') return []
     return this.#guarded(() => {
       // The input of a tool may come whole, with the start of its block.

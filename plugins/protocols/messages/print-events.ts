@@ -41,7 +41,7 @@ export class MessagesPrinter implements EventPrinter<GenerateEvent> {
     return this.#losses.list
   }
 
-  write(event: GenerateEvent): readonly Frame[] {
+  print(event: GenerateEvent): readonly Frame[] {
     if (this.#state === 'done') return []
     switch (event.type) {
       case 'start':

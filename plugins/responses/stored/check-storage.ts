@@ -15,9 +15,9 @@ export default defineStage({
   needs: ['request'],
   reads: ['principal'],
   provides: [],
-  uses: ['request_policy'],
+  uses: ['stored_responses'],
   build:
-    (_, { keyValue, log }, { request_policy: { stored_responses: most } }) =>
+    (_, { keyValue, log }, { stored_responses: { stored_responses: most } }) =>
     async ({ principal, request }) => {
       if (!principal || !storing(request)) return {}
       const owner = ownerOf(principal)

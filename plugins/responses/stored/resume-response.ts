@@ -1,6 +1,5 @@
 import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
-import { BytesBody } from '../../../engine/kit.ts'
-import { ClientRequest } from '../../../engine/generate/client-request.ts'
+import { BytesBody, ClientRequest } from '../../../engine/kit.ts'
 import { protocol } from '../values.ts'
 import { bodyOf, missingOf, principalOf, readPending, responseOf } from './pending.ts'
 import type { Pending } from './pending.ts'

@@ -1,3 +1,4 @@
+import { answerOnByteLane } from '../../../engine/kit.ts'
 import type {
   Candidate,
   Envelope,
@@ -7,7 +8,6 @@ import type {
   Upstream,
   UpstreamAnswer,
 } from '../../../engine/index.ts'
-import { answerOnByteLane } from '../../translation/lane.ts'
 import { recordedInput } from './conversation.ts'
 import { earlierOf, linked, longestLife, unlinked } from './chain.ts'
 import { continuedIn } from './continued.ts'

@@ -12,8 +12,8 @@ const asked = { id: '00000000-0000-7000-8000-000000000000', model: 'm', stream: 
 const failure = { status: 502, code: 'upstream_error', type: 'server_error', message: 'Oh', param: null }
 
 function written(events: readonly GenerateEvent[]): string {
-  const writer = codec.events.writer(asked)
-  return events.flatMap((event) => [...writer.write(event)].map(encodeFrame)).join('')
+  const writer = codec.events.printer(asked)
+  return events.flatMap((event) => [...writer.print(event)].map(encodeFrame)).join('')
 }
 
 /** Events of the protocol's own items, whose content a schema of answers does not know. */

@@ -10,7 +10,8 @@ import { pipelineSchema, settingsSchema } from '../../../engine/config/schema.ts
 import catalog from '../../../plugins/catalog/index.ts'
 import { readSource } from '../../../engine/config/source.ts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import protocols from '../../../plugins/protocols/index.ts'
+import responses from '../../../plugins/responses/index.ts'
+import translation from '../../../plugins/translation/index.ts'
 import { stubs, codec } from '../pipeline/stubs.ts'
 
 const remote = defineProvider({
@@ -33,10 +34,12 @@ const remote = defineProvider({
 })
 const other = { ...codec, protocol: 'other' }
 const { registry } = assemble(
-  [remote, codec, other, catalog, ...stubs, ...(protocols.services ?? [])].map((value) => ({
-    value,
-    from: 'stubs.ts',
-  })),
+  [remote, codec, other, catalog, ...stubs, ...(translation.services ?? []), ...(responses.services ?? [])].map(
+    (value) => ({
+      value,
+      from: 'stubs.ts',
+    }),
+  ),
 )
 
 function load(text: string, environment: Environment = {}) {

@@ -9,7 +9,7 @@ const dialect: SocketDialect = {
     if (type !== 'ask') throw new GatewayError('invalid_request', { reason: 'It must ask.' })
     return { stream: true }
   },
-  writer: () => expect.fail('nothing is answered'),
+  printer: () => expect.fail('nothing is answered'),
 }
 
 describe('a message of a socket', () => {

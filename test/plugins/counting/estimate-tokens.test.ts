@@ -15,8 +15,8 @@ async function answer(work: Host['work'], body: JsonObject, protocol = 'count-to
     log: { warn: (given: unknown) => warnings.push(given) },
   } as unknown as Host
   const scope = { note: (key: string, value: Json) => notes.set(key, value) } as unknown as Scope
-  const { reply, meter } = await counting.build({}, host)({ request: { body } }, scope)
-  expect(meter.read()).to.deep.equal({ complete: true, losses: [] })
+  const { reply, measurement } = await counting.build({}, host)({ request: { body } }, scope)
+  expect(measurement.read()).to.deep.equal({ complete: true, losses: [] })
   return { reply, counted: notes.get('token_count'), warnings: warnings.length }
 }
 
@@ -40,7 +40,7 @@ describe('estimate-tokens', function () {
   })
 
   it('finds its module after the plugin was loaded again', async () => {
-    const address = (name: string) => new URL(`../../../../plugins/protocols/count/${name}`, import.meta.url).href
+    const address = (name: string) => new URL(`../../../plugins/counting/${name}`, import.meta.url).href
     const reloaded = ((await import(address('estimate-tokens.ts?v=1'))) as { default: typeof stage }).default
     expect(reloaded).to.not.equal(stage)
     const asked: string[] = []

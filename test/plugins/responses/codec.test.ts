@@ -6,9 +6,9 @@ import type { GenerateReply, Item, JsonObject, Reasoning } from '../../../engine
 import codec from '../../../plugins/responses/codec.ts'
 import { parse } from '../../../plugins/responses/parse-request.ts'
 import { print } from '../../../plugins/responses/print-request.ts'
-import { Reader } from '../../../plugins/responses/parse-events.ts'
+import { ResponsesParser } from '../../../plugins/responses/parse-events.ts'
 import { parseReply, printReply } from '../../../plugins/responses/reply.ts'
-import { Writer } from '../../../plugins/responses/print-events.ts'
+import { ResponsesPrinter } from '../../../plugins/responses/print-events.ts'
 import { asked, lastResponse, origin, readAll, request, target } from './exchange.ts'
 
 const words = fc.string({ unit: 'grapheme', maxLength: 20 })
@@ -154,12 +154,12 @@ describe('responses: codec', () => {
         const reply: GenerateReply = { items: list, stop }
         const ask = asked({ store: false })
         const { body } = printReply(reply, ask)
-        const writer = new Writer(ask, 'stream')
-        const frames = [...unfold(reply)].flatMap((event) => [...writer.write(event)])
+        const writer = new ResponsesPrinter(ask, 'stream')
+        const frames = [...unfold(reply)].flatMap((event) => [...writer.print(event)])
         const { completed_at: _, ...last } = lastResponse(frames)
         const { completed_at: __, ...whole } = body
         expect(last).to.deep.equal(JSON.parse(JSON.stringify(whole)))
-        const read = fold(readAll(new Reader(undefined), frames))
+        const read = fold(readAll(new ResponsesParser(undefined), frames))
         expect(read).to.deep.equal(parseReply(body))
         expect(nameless(read.items)).to.deep.equal(list)
         const called = list.some(({ type }) => type === 'call')

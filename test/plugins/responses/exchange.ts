@@ -55,8 +55,8 @@ export function lastResponse(frames: readonly Frame[]): JsonObject {
 
 /** All events that a reader gives for `frames`, its end included. */
 export function readAll(
-  reader: { read(frame: Frame): Iterable<GenerateEvent>; end(): Iterable<GenerateEvent> },
+  reader: { parse(frame: Frame): Iterable<GenerateEvent>; end(): Iterable<GenerateEvent> },
   frames: readonly Frame[],
 ): GenerateEvent[] {
-  return [...frames.flatMap((frame) => [...reader.read(frame)]), ...reader.end()]
+  return [...frames.flatMap((frame) => [...reader.parse(frame)]), ...reader.end()]
 }

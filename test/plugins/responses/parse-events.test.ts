@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { fold } from '../../../engine/kit.ts'
 import type { GenerateEvent, JsonObject, Restore } from '../../../engine/index.ts'
-import { Reader } from '../../../plugins/responses/parse-events.ts'
+import { ResponsesParser } from '../../../plugins/responses/parse-events.ts'
 import { parseReply } from '../../../plugins/responses/reply.ts'
 import { frames, readAll } from './exchange.ts'
 
@@ -142,7 +142,7 @@ const whole: Event[] = [
 type Event = JsonObject & { readonly type: string }
 
 function read(events: readonly Event[], restore?: Restore): GenerateEvent[] {
-  return readAll(new Reader(restore), frames(events))
+  return readAll(new ResponsesParser(restore), frames(events))
 }
 
 describe('responses: reader', () => {
@@ -417,10 +417,10 @@ describe('responses: reader', () => {
         },
       ]),
     ).to.include({ status: 502, code: 'server_error', message: 'Oh' })
-    const reader = new Reader(undefined)
+    const reader = new ResponsesParser(undefined)
     const events = [
-      ...reader.read({ data: '{"type":"resp' }),
-      ...reader.read({ data: '{"type":"response.completed","response":{}}' }),
+      ...reader.parse({ data: '{"type":"resp' }),
+      ...reader.parse({ data: '{"type":"response.completed","response":{}}' }),
       ...reader.end(),
     ]
     expect(events).to.have.length(1)
@@ -428,13 +428,13 @@ describe('responses: reader', () => {
   })
 
   it('reads events that only the event line names, and passes over [DONE]', () => {
-    const reader = new Reader(undefined)
+    const reader = new ResponsesParser(undefined)
     const events = [
-      ...reader.read({
+      ...reader.parse({
         event: 'response.output_text.delta',
         data: '{"output_index":0,"content_index":0,"delta":"Hi"}',
       }),
-      ...reader.read({ data: '[DONE]' }),
+      ...reader.parse({ data: '[DONE]' }),
       ...reader.end(),
     ]
     expect(events.map(({ type }) => type)).to.deep.equal(['start', 'item', 'part', 'delta', 'failure'])

@@ -3,7 +3,7 @@ import OpenAI, { APIError } from 'openai'
 import { encodeFrame, packSeal, unfold } from '../../../engine/kit.ts'
 import type { Asked, Frame, GenerateEvent, GenerateReply, JsonObject, Usage } from '../../../engine/index.ts'
 import { printReply } from '../../../plugins/responses/reply.ts'
-import { Writer } from '../../../plugins/responses/print-events.ts'
+import { ResponsesPrinter } from '../../../plugins/responses/print-events.ts'
 import { expectLinear } from '../../support/work.ts'
 import { asked, bareId, began, lastResponse, origin, parsedFrames } from './exchange.ts'
 
@@ -76,8 +76,8 @@ const output = [
 ]
 
 function write(events: Iterable<GenerateEvent>, ask: Asked = asked()): Frame[] {
-  const writer = new Writer(ask, 'stream')
-  return [...events].flatMap((event) => [...writer.write(event)])
+  const writer = new ResponsesPrinter(ask, 'stream')
+  return [...events].flatMap((event) => [...writer.print(event)])
 }
 
 /** The official client's own accumulator, fed with `frames`: it refuses what is out of order. */
@@ -403,8 +403,8 @@ describe('responses: writer', () => {
     const content = (body: JsonObject) => {
       const { body: response, unshown } = printReply(sealed, asked(body))
       const [item] = response['output'] as JsonObject[]
-      const writer = new Writer(asked(body), 'stream')
-      for (const event of unfold(sealed)) writer.write(event)
+      const writer = new ResponsesPrinter(asked(body), 'stream')
+      for (const event of unfold(sealed)) writer.print(event)
       expect(writer.unshown).to.deep.equal(unshown)
       return [item?.['encrypted_content'], [...(unshown ?? [])]]
     }

@@ -25,7 +25,7 @@ describe('a responses socket', () => {
 
   describe('writes', () => {
     it('events as they are, and nothing for what is none', () => {
-      const writer = socket.writer({})
+      const writer = socket.printer({})
       expect(writer.event(event('response.created', { n: 1.5 }))).to.equal('{"type":"response.created","n":1.5}')
       expect(writer.event({ data: '{"type":"keepalive"}' })).to.equal('{"type":"keepalive"}')
       for (const data of ['[DONE]', 'ping', '[]', '{}', '{"a":1}', '7'])
@@ -34,17 +34,17 @@ describe('a responses socket', () => {
     })
 
     it('the name of the turn on each of them', () => {
-      const writer = socket.writer({ stream_id: 'a.1' })
+      const writer = socket.printer({ stream_id: 'a.1' })
       expect(writer.event({ data: '{"type":"x","response":{}} ' })).to.equal(
         '{"type":"x","response":{},"stream_id":"a.1"}',
       )
       expect(json(writer.whole(404, { error: broken }, {}))).to.include({ stream_id: 'a.1' })
-      expect(json(socket.writer({ stream_id: 'a b' }).whole(404, { error: broken }, {}))).to.not.have.key('stream_id')
+      expect(json(socket.printer({ stream_id: 'a b' }).whole(404, { error: broken }, {}))).to.not.have.key('stream_id')
     })
 
     for (const type of ['response.completed', 'response.incomplete', 'response.failed', 'error'])
       it(`nothing after ${type}`, () => {
-        const writer = socket.writer({})
+        const writer = socket.printer({})
         expect(writer.ended).to.equal(false)
         expect(writer.event(event(type, { response: {}, error: broken }))).to.be.a('string')
         expect(writer.ended).to.equal(true)
@@ -54,7 +54,7 @@ describe('a responses socket', () => {
       })
 
     it('an error after events with the number that follows', () => {
-      const writer = socket.writer({})
+      const writer = socket.printer({})
       writer.event(event('response.created', { sequence_number: 6 }))
       expect(json(writer.whole(504, { error: broken }, {}))).to.deep.equal({
         type: 'error',
@@ -67,7 +67,7 @@ describe('a responses socket', () => {
     it('an error that is flat or nested in one shape', () => {
       const { type, ...flat } = broken
       for (const error of [flat, { error: broken }, { ...flat, error: broken }])
-        expect(json(socket.writer({}).event(event('error', { sequence_number: 3, ...error })))).to.deep.equal({
+        expect(json(socket.printer({}).event(event('error', { sequence_number: 3, ...error })))).to.deep.equal({
           type: 'error',
           status: 500,
           sequence_number: 3,
@@ -77,7 +77,7 @@ describe('a responses socket', () => {
 
     it('the status that an error has over HTTP, and 500 for the trouble of a provider', () => {
       const status = (error: object) =>
-        (json(socket.writer({}).event(event('error', { error }))) as { readonly status: number }).status
+        (json(socket.printer({}).event(event('error', { error }))) as { readonly status: number }).status
       expect(status({ code: 'rate_limit_exceeded', message: 'x' })).to.equal(429)
       expect(status({ code: 'upstream_timeout', message: 'x' })).to.equal(500)
       expect(status({ code: 'draining', message: 'x' })).to.equal(503)
@@ -91,11 +91,11 @@ describe('a responses socket', () => {
         [503, 503],
         [504, 500],
       ] as const)
-        expect(json(socket.writer({}).whole(given, { error: broken }, {}))).to.include({ status: shown })
+        expect(json(socket.printer({}).whole(given, { error: broken }, {}))).to.include({ status: shown })
     })
 
     it('a code that is a text, always, and when to try again', () => {
-      const writer = socket.writer({})
+      const writer = socket.printer({})
       const error = { ...broken, code: null, type: 'rate_limit_error' }
       expect(json(writer.whole(429, { error }, { 'retry-after': '3', 'x-gateway-model': 'm' }))).to.deep.equal({
         type: 'error',
@@ -107,12 +107,12 @@ describe('a responses socket', () => {
 
     it('a whole response as its terminal event, and an error where there is none', () => {
       const response = { id: 'resp_1', status: 'incomplete' }
-      expect(json(socket.writer({}).whole(200, response, {}))).to.deep.equal({
+      expect(json(socket.printer({}).whole(200, response, {}))).to.deep.equal({
         type: 'response.incomplete',
         sequence_number: 0,
         response,
       })
-      const writer = socket.writer({})
+      const writer = socket.printer({})
       writer.event(event('response.created', { sequence_number: 0 }))
       expect(json(writer.end())).to.deep.include({ type: 'error', status: 500, sequence_number: 1 })
       expect(writer.ended).to.equal(true)

@@ -88,9 +88,9 @@ describe('an exact cache of answers', () => {
   const spoken = (client: Client, stream: boolean, got: string) => {
     const codec = codecs[client]
     const decoder = new FrameDecoder()
-    const reader = codec.events.reader()
+    const reader = codec.events.parser()
     const read = () =>
-      fold([...decoder.push(Buffer.from(got)).flatMap((frame) => [...reader.read(frame)]), ...reader.end()])
+      fold([...decoder.push(Buffer.from(got)).flatMap((frame) => [...reader.parse(frame)]), ...reader.end()])
     const { items, stop, usage } = stream ? read() : codec.reply.parse(JSON.parse(got) as JsonObject)
     const texts = items.map((item) => {
       if (item.type === 'message') return item.content.map((part) => 'text' in part && part.text)

@@ -22,8 +22,8 @@ const transcripts = readdirSync(join(import.meta.dirname, '..', '..', 'golden', 
   })
 
 function read(codec: Generating, frames: readonly Frame[]): GenerateEvent[] {
-  const reader = codec.events.reader()
-  return [...frames.flatMap((frame) => [...reader.read(frame)]), ...reader.end()] as GenerateEvent[]
+  const reader = codec.events.parser()
+  return [...frames.flatMap((frame) => [...reader.parse(frame)]), ...reader.end()] as GenerateEvent[]
 }
 
 function decode(chunks: readonly Uint8Array[]): Frame[] {
@@ -33,11 +33,11 @@ function decode(chunks: readonly Uint8Array[]): Frame[] {
 
 /** What a client reads of these events. */
 function got(client: Generating, events: readonly GenerateEvent[]): GenerateReply {
-  const writer = client.events.writer(asked)
+  const writer = client.events.printer(asked)
   return fold(
     read(
       client,
-      events.flatMap((event) => [...writer.write(event)]),
+      events.flatMap((event) => [...writer.print(event)]),
     ),
   )
 }
@@ -151,8 +151,8 @@ describe('masking of a stream', () => {
     }))
     const native = responses as Generating
     const map = mapText((said) => said.replaceAll('hunter2', '***'), 7)()
-    const writer = native.events.writer(asked)
-    const told = read(native, frames).flatMap((event) => [...map.event(event)].flatMap((one) => [...writer.write(one)]))
+    const writer = native.events.printer(asked)
+    const told = read(native, frames).flatMap((event) => [...map.event(event)].flatMap((one) => [...writer.print(one)]))
     const given = told.map(({ data }) => data).join('\n')
     expect(given)
       .to.include(String.raw`print(\"***\")`)

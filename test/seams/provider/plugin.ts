@@ -53,10 +53,10 @@ const usageOf = (spent: unknown): Usage | undefined =>
     : undefined
 
 /** Events "say" { text }, "use" { id, tool }, "with" { text }, "end" { why, spent }, and "fault" { message }. */
-function reader(restore?: Restore): EventParser<GenerateEvent> {
+function parser(restore?: Restore): EventParser<GenerateEvent> {
   const told = new Telling()
   return {
-    read(frame) {
+    parse(frame) {
       const { text, id, tool, why, spent } = parsedObject(frame.data) ?? {}
       const failure = failed(frame)
       if (failure) return told.fail(failure)
@@ -83,10 +83,10 @@ const failed = ({ event, data }: Frame) => (event === 'fault' ? fault(502, parse
 
 /** A whole answer is the list of the events of its stream, each with its name under "event". */
 function parse(body: Json, restore?: Restore): GenerateReply {
-  const events = reader(restore)
+  const events = parser(restore)
   const said = isObject(body) && Array.isArray(body['answer']) ? body['answer'].filter(isObject) : []
   const frames = said.map((event): Frame => ({ event: asText(event['event']), data: JSON.stringify(event) }))
-  return fold([...frames.flatMap((frame) => [...events.read(frame)]), ...events.end()])
+  return fold([...frames.flatMap((frame) => [...events.parse(frame)]), ...events.end()])
 }
 
 const talk = defineUpstreamCodec({
@@ -99,7 +99,7 @@ const talk = defineUpstreamCodec({
   failed,
   request: { print },
   reply: { parse },
-  events: { reader },
+  events: { parser },
 })
 
 const acme = defineProvider({

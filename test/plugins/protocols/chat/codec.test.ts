@@ -177,7 +177,7 @@ describe('chat codec', () => {
             '[DONE]',
           ]
           const folded = new Fold()
-          for (const event of read(chunks, events.reader())) folded.add(event)
+          for (const event of read(chunks, events.parser())) folded.add(event)
           expect(folded.reply()).to.deep.equal(reply.parse(whole))
         },
       ),

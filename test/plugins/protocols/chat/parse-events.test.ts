@@ -50,9 +50,9 @@ describe('chat stream of an upstream', () => {
   })
 
   it('says each delta at once', () => {
-    const reader = events.reader()
-    expect([...reader.read({ data: JSON.stringify(chunk({ content: 'a' })) })]).to.have.length(4)
-    expect([...reader.read({ data: JSON.stringify(chunk({ content: 'b' })) })]).to.deep.equal([
+    const reader = events.parser()
+    expect([...reader.parse({ data: JSON.stringify(chunk({ content: 'a' })) })]).to.have.length(4)
+    expect([...reader.parse({ data: JSON.stringify(chunk({ content: 'b' })) })]).to.deep.equal([
       { type: 'delta', index: 0, text: 'b' },
     ])
   })
@@ -145,7 +145,7 @@ describe('chat stream of an upstream', () => {
       message: 'slow down',
       param: null,
     })
-    const [named] = events.reader().read({ event: 'error', data: '{"message":"gone"}' })
+    const [named] = events.parser().parse({ event: 'error', data: '{"message":"gone"}' })
     expect(named).to.have.nested.property('failure.message', 'gone')
     expect(failure([{ object: 'error', message: 'bad' }])).to.include({ status: 502, message: 'bad' })
     expect(failure([chunk({ content: 'a' }), chunk({}, 'error')])).to.include({
@@ -357,7 +357,7 @@ describe('chat calls in a stream', () => {
       called(piece(1, 'nb"}')),
       ...end,
     ]
-    const list = read(chunks, events.reader(restore))
+    const list = read(chunks, events.parser(restore))
     expect(list.filter(({ type }) => type === 'item' || type === 'delta')).to.deep.equal([
       {
         type: 'item',

@@ -208,8 +208,8 @@ describe('chat stream for a client', () => {
       { type: 'opaque' as const, protocol: 'other', value: {} },
     ]
     const items = [message('abc'), { ...message(), content: [text('de'), { ...text('f'), annotations }] }]
-    const writer = events.writer(asked())
-    const frames = [...unfold(reply(items))].flatMap((event) => [...writer.write(event)])
+    const writer = events.printer(asked())
+    const frames = [...unfold(reply(items))].flatMap((event) => [...writer.print(event)])
     expect(frames.at(-3)?.data).to.include(
       '"annotations":[{"type":"url_citation","url_citation":{"url":"https://a","title":"t","start_index":7,"end_index":8}}]',
     )
@@ -248,13 +248,13 @@ describe('chat stream for a client', () => {
   })
 
   it('tells what it cannot say', () => {
-    const writer = events.writer(asked())
+    const writer = events.printer(asked())
     const items: GenerateReply['items'] = [
       { ...message('a'), phase: 'commentary' },
       { type: 'opaque', protocol: 'other', value: { type: 'server_tool_use' } },
       { type: 'result', kind: 'function', callId: 'a', content: [] },
     ]
-    for (const event of unfold(reply(items, 'pause'))) writer.write(event)
+    for (const event of unfold(reply(items, 'pause'))) writer.print(event)
     expect(writer.losses.map(({ field }) => field)).to.deep.equal(['server_tool_use', 'output', 'stop_reason'])
   })
 

@@ -41,9 +41,9 @@ export function body(fields: JsonObject = {}): JsonObject {
 }
 
 /** The events of an upstream's chunks, `[DONE]` and the end of the stream included. */
-export function read(chunks: readonly (JsonObject | string)[], reader = events.reader()): GenerateEvent[] {
+export function read(chunks: readonly (JsonObject | string)[], reader = events.parser()): GenerateEvent[] {
   const frames: Frame[] = chunks.map((chunk) => ({ data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) }))
-  return [...frames.flatMap((frame) => [...reader.read(frame)]), ...reader.end()]
+  return [...frames.flatMap((frame) => [...reader.parse(frame)]), ...reader.end()]
 }
 
 /** A chunk of one choice. */
@@ -53,8 +53,8 @@ export function chunk(delta: JsonObject, finish: string | null = null, more: Jso
 
 /** What a client gets for events: its chunks as parsed, `[DONE]` as it is. */
 export function write(list: Iterable<GenerateEvent>, of = asked()): Json[] {
-  const writer = events.writer(of)
+  const writer = events.printer(of)
   return Array.from(list).flatMap((event) =>
-    Array.from(writer.write(event), ({ data }) => (data === '[DONE]' ? data : (JSON.parse(data) as Json))),
+    Array.from(writer.print(event), ({ data }) => (data === '[DONE]' ? data : (JSON.parse(data) as Json))),
   )
 }

@@ -65,15 +65,15 @@ export function frames(...events: readonly JsonObject[]): Frame[] {
 
 export function read(
   list: readonly Frame[],
-  ...more: Parameters<NonNullable<typeof codec.events>['reader']>
+  ...more: Parameters<NonNullable<typeof codec.events>['parser']>
 ): GenerateEvent[] {
-  const reader = codec.events!.reader(...more)
-  return [...list.flatMap((frame) => [...reader.read(frame)]), ...reader.end()]
+  const reader = codec.events!.parser(...more)
+  return [...list.flatMap((frame) => [...reader.parse(frame)]), ...reader.end()]
 }
 
 export function write(events: Iterable<GenerateEvent>): { frames: Frame[]; lost: string[] } {
-  const writer = codec.events!.writer(asked)
-  const written = [...events].flatMap((event) => [...writer.write(event)])
+  const writer = codec.events!.printer(asked)
+  const written = [...events].flatMap((event) => [...writer.print(event)])
   return { frames: written, lost: writer.losses.map((loss) => loss.field) }
 }
 

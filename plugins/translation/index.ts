@@ -1,0 +1,17 @@
+import { definePlugin } from '../../engine/index.ts'
+import call from './call.ts'
+import fileUrls from './files/file-urls.ts'
+import inlineFiles from './inline-files.ts'
+import parse from './parse.ts'
+import requestPolicy from './request-policy.ts'
+import translateBack from './translate-back.ts'
+import translate from './translate.ts'
+import validate from './validate.ts'
+import webSearch from './web-search.ts'
+
+export default definePlugin({
+  name: 'translation',
+  summary: 'The stages between what a client asks and what it is answered.',
+  stages: [parse, validate, inlineFiles, translate, call, translateBack],
+  services: [webSearch, requestPolicy, fileUrls],
+})
