@@ -70,12 +70,12 @@ async function neighbours(given: string, { pipelines }: Configuration, { folder 
 }
 
 /** Words that tell a block as ours when it cannot be read. */
-const ours = /^\s{0,64}(stages|endpoints|providers|models):/m
+const ours = /^\s{0,64}(stages|endpoints|aliases|providers|models):/m
 
 /** What a YAML text is, by its fields; nothing of ours when it has none that we know. */
 function kindOf(value: Json, { registry }: Configuration): 'pipeline' | 'configuration' | undefined {
   if (!isObject(value)) return undefined
-  if (Object.hasOwn(value, 'stages') || Object.hasOwn(value, 'endpoints')) return 'pipeline'
+  if (['stages', 'endpoints', 'aliases'].some((word) => Object.hasOwn(value, word))) return 'pipeline'
   const fields = fileProperties(registry)
   return Object.keys(value).some((key) => Object.hasOwn(fields, key)) ? 'configuration' : undefined
 }

@@ -1,5 +1,12 @@
 import type { JsonObject } from '../spec/json.ts'
-import { armFormat, attemptFormat, pipelineFormat, switchFormat, timeoutFormat } from '../pipeline/format.ts'
+import {
+  aliasesFormat,
+  armFormat,
+  attemptFormat,
+  pipelineFormat,
+  switchFormat,
+  timeoutFormat,
+} from '../pipeline/format.ts'
 import { wordsOf } from '../pipeline/named.ts'
 import type { KnownNames } from '../pipeline/named.ts'
 import type { Registry } from './registry.ts'
@@ -58,8 +65,9 @@ export function pipelineSchema(registry: Registry, names: KnownNames = {}): Json
         type: 'object',
         additionalProperties: false,
         required: ['endpoints'],
-        properties: { endpoints: { type: 'array', items: { $ref: '#/$defs/pipeline' } } },
+        properties: { endpoints: { type: 'array', items: { $ref: '#/$defs/pipeline' } }, aliases: aliasesFormat },
       },
+      { type: 'object', additionalProperties: false, required: ['aliases'], properties: { aliases: aliasesFormat } },
     ],
     $defs: {
       pipeline,

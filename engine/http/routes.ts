@@ -113,8 +113,10 @@ const longestPath = 256
 function nothingAt(method: string, path: string, endpoints: ReadonlyMap<string, Endpoint>): GatewayError {
   const shown = path.slice(0, longestPath)
   const all = [...endpoints.values()]
-  // Its further routes are aliases, for clients that are set up in odd ways.
-  const first = new Set(all.flatMap(({ pipeline }) => pipeline.routes.slice(0, 1).map((route) => route.path)))
+  // Aliases are for clients that are set up in odd ways.
+  const first = new Set(
+    all.flatMap(({ pipeline }) => pipeline.routes.filter(({ alias }) => !alias).map((route) => route.path)),
+  )
   const hint =
     path.length > longestPath
       ? ''

@@ -8,6 +8,20 @@ export const timeoutFormat = {
   description: 'How long the step may take; then the answer is 504, or another candidate is tried.',
 } as const
 
+const beginning = {
+  type: 'string',
+  pattern: '^/(?:[\\w.~-]{1,64}/){0,16}$',
+  patternErrorMessage: 'must begin and end with "/"',
+} as const
+
+/** What further addresses there are, of the routes of all files. */
+export const aliasesFormat = {
+  type: 'object',
+  description: 'Beginnings of paths, such as "/v1/", each with others under which the same is served.',
+  propertyNames: beginning,
+  additionalProperties: { type: 'array', minItems: 1, items: beginning },
+} as const
+
 /** One pipeline of a file. */
 export const pipelineFormat = {
   type: 'object',

@@ -7,6 +7,8 @@ import type { Environment } from '../config/interpolate.ts'
 import { display } from '../config/registry.ts'
 import type { Registry } from '../config/registry.ts'
 import { readSource } from '../config/source.ts'
+import { withAliases } from './aliases.ts'
+import type { Aliases } from './aliases.ts'
 import { checkBodies } from './check-bodies.ts'
 import { checkSettles } from './check-settles.ts'
 import { checkFlow } from './flow.ts'
@@ -80,6 +82,7 @@ export function checkPipelines(
   records: KnownNames = {},
 ): { pipelines: Pipeline[]; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = []
+  const aliases: Aliases[] = []
   let incomplete = false
   const pipelines = texts.flatMap(({ file, text }) => {
     const read = readSource(file, text, environment)
@@ -90,6 +93,7 @@ export function checkPipelines(
     }
     const parsed = parsePipelines(read.source, registry)
     diagnostics.push(...parsed.diagnostics)
+    aliases.push(...parsed.aliases)
     return parsed.pipelines
   })
   const known: KnownNames = {
@@ -99,7 +103,7 @@ export function checkPipelines(
   }
   const named = [...checkNames(pipelines), ...unknownNames(namesOf(pipelines), known)]
   const flow = [...checkFlow(pipelines, incomplete), ...checkSettles(pipelines), ...checkBodies(pipelines)]
-  return { pipelines, diagnostics: [...diagnostics, ...named, ...flow] }
+  return { pipelines: withAliases(pipelines, aliases), diagnostics: [...diagnostics, ...named, ...flow] }
 }
 
 interface Layers {

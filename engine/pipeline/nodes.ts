@@ -71,6 +71,8 @@ export interface UnknownNode {
 export interface Route {
   readonly method: string
   readonly path: string
+  /** Where the alias is written that adds it; absent: it is written with its pipeline. */
+  readonly alias?: Place
 }
 
 /** A pipeline as it was written. */

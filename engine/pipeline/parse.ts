@@ -8,6 +8,8 @@ import type { Path, Source } from '../config/source.ts'
 import { clientCodec } from '../config/speaking.ts'
 import { didYouMean } from '../config/suggest.ts'
 import { validator } from '../config/validate.ts'
+import { parseAliases } from './aliases.ts'
+import type { Aliases } from './aliases.ts'
 import { armFormat, attemptFormat, pipelineFormat, switchFormat, timeoutFormat } from './format.ts'
 import { wrongField } from './fields.ts'
 import { readCondition } from './match.ts'
@@ -15,26 +17,29 @@ import { namesIn } from './named.ts'
 import { reportAt } from './nodes.ts'
 import type { Pipeline, Place, StepNode, SwitchNode } from './nodes.ts'
 
-/** Reads the pipelines of a file: one, or those of its `endpoints`. What is wrong inside one is a diagnostic. */
+/** Words of a file that holds no single pipeline. */
+const lists: readonly string[] = ['endpoints', 'aliases']
+
+/** Reads a file: one pipeline, or those of its `endpoints`, and its `aliases`. What is wrong inside one is a diagnostic. */
 export function parsePipelines(
   source: Source,
   registry: Registry,
-): { pipelines: Pipeline[]; diagnostics: Diagnostic[] } {
+): { pipelines: Pipeline[]; aliases: readonly Aliases[]; diagnostics: Diagnostic[] } {
   const diagnostics = source.missing.map(({ path, name }) =>
     source.report(path, 'unset-variable', `${name} is not set; set it or write \${${name}:-default}`),
   )
   const parser = new Parser(source, registry, diagnostics)
-  const several = isObject(source.value) && source.value['endpoints'] !== undefined ? source.value : undefined
-  if (several === undefined) return { pipelines: present([parser.pipeline([], source.value)]), diagnostics }
-  for (const key of Object.keys(several).filter((key) => key !== 'endpoints'))
-    diagnostics.push(source.report([key], 'additionalProperties', `unknown field "${key}" beside "endpoints"`, 'key'))
-  const endpoints = several['endpoints']
-  if (!Array.isArray(endpoints)) {
-    diagnostics.push(source.report(['endpoints'], 'type', 'must be array'))
-    return { pipelines: [], diagnostics }
-  }
+  const list = lists.find((word) => isObject(source.value) && source.value[word] !== undefined)
+  if (!isObject(source.value) || list === undefined)
+    return { pipelines: [parser.pipeline([], source.value) ?? []].flat(), aliases: [], diagnostics }
+  for (const key of Object.keys(source.value).filter((word) => !lists.includes(word)))
+    diagnostics.push(source.report([key], 'additionalProperties', `unknown field "${key}" beside "${list}"`, 'key'))
+  const { endpoints = [] } = source.value
+  if (!Array.isArray(endpoints)) diagnostics.push(source.report(['endpoints'], 'type', 'must be array'))
+  const given = Array.isArray(endpoints) ? endpoints : []
   return {
-    pipelines: present(endpoints.map((value: Json, index) => parser.pipeline(['endpoints', index], value))),
+    pipelines: given.flatMap((value: Json, index) => parser.pipeline(['endpoints', index], value) ?? []),
+    aliases: parseAliases(source, diagnostics),
     diagnostics,
   }
 }
@@ -43,7 +48,7 @@ export function parsePipelines(
 const stageTimeout = '60s'
 
 /** Every slot that is declared or that a stage names. */
-export function slotVocabulary(registry: Registry): Set<string> {
+function slotVocabulary(registry: Registry): Set<string> {
   const slots = new Set(registry.slots.keys())
   for (const { needs, reads = [], provides, gives = [], settles = [] } of registry.stages.values())
     for (const slot of [...needs, ...reads, ...provides, ...gives, ...settles]) slots.add(slot)
@@ -251,8 +256,4 @@ function milliseconds(text: Json | undefined): number {
 
 function texts(value: Json | undefined): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
-}
-
-function present<T>(items: readonly (T | undefined)[]): T[] {
-  return items.filter((item) => item !== undefined)
 }

@@ -3,7 +3,7 @@ import { fieldsOf } from './fields.ts'
 import { fieldTable, page } from './markdown.ts'
 
 const introduction =
-  'A file of the folder `pipelines/` holds one pipeline, or several under `endpoints:`. A file whose name ends in `.test.yaml` is a fixture: it tries a pipeline against scripted providers (`npx sluice test`).'
+  'A file of the folder `pipelines/` holds one pipeline, or several under `endpoints:`. `aliases:` says once, for all files, under which further beginnings of paths the routes are served: the shipped [aliases.yaml](../../pipelines/aliases.yaml) serves what is below `/v1/` below `/` and `/v1/v1/`, too. A file whose name ends in `.test.yaml` is a fixture: it tries a pipeline against scripted providers (`npx sluice test`).'
 
 const steps = `A step is the name of a stage, or its name with its fields. [Stages](stages.md) lists what there is; [Slots](slots.md) tells what stages hand to each other.
 

@@ -1,0 +1,59 @@
+import { expect } from 'chai'
+import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
+import { checkPipelines } from '../../../engine/pipeline/load.ts'
+import { registryOf } from './stubs.ts'
+
+const pipeline = (name: string, ...routes: string[]) =>
+  `name: ${name}\nsummary: ${name}.\npublic: true\nroutes: [${routes.join(', ')}]\nstages: [answer]\n`
+
+function check(...texts: string[]) {
+  const files = texts.map((text, index) => ({ file: `${index}.yaml`, text }))
+  const { pipelines, diagnostics } = checkPipelines(files, registryOf(), {})
+  const routes = pipelines.map(({ routes: all }) =>
+    all.map(({ method, path, alias }) => `${method} ${path}${alias ? ' +' : ''}`),
+  )
+  return {
+    routes,
+    diagnostics: diagnostics.map(printDiagnostic).filter((line) => line.includes('alias') || line.includes('/')),
+  }
+}
+
+describe('aliases', () => {
+  const aliases = 'aliases: { /v1/: [/, /v1/v1/] }'
+
+  it('serve every route of all files under each of their beginnings', () => {
+    const { routes } = check(
+      pipeline('a', 'POST /v1/a/:id', 'WS /v1/a'),
+      aliases,
+      pipeline('b', 'GET /b', 'GET /v10/b'),
+    )
+    expect(routes).to.deep.equal([
+      ['POST /v1/a/:id', 'WS /v1/a', 'POST /a/:id +', 'POST /v1/v1/a/:id +', 'WS /a +', 'WS /v1/v1/a +'],
+      ['GET /b', 'GET /v10/b'],
+    ])
+  })
+
+  it('leave a path to the pipeline that names it, whatever its parameters are called', () => {
+    const { routes } = check(
+      aliases,
+      pipeline('a', 'GET /v1/a/:id', 'GET /v1/b'),
+      pipeline('mine', 'GET /a/:name', 'POST /b'),
+    )
+    expect(routes).to.deep.equal([
+      ['GET /v1/a/:id', 'GET /v1/b', 'GET /v1/v1/a/:id +', 'GET /b +', 'GET /v1/v1/b +'],
+      ['GET /a/:name', 'POST /b'],
+    ])
+  })
+
+  it('have none of their own', () => {
+    const { routes } = check(aliases, pipeline('a', 'GET /v1/a', 'GET /a', 'GET /v1/v1/a'))
+    expect(routes).to.deep.equal([['GET /v1/a', 'GET /a', 'GET /v1/v1/a']])
+  })
+
+  it('stand beside endpoints, and are checked', () => {
+    const both = `${aliases}\nendpoints: [{ name: a, summary: A., public: true, routes: [GET /v1/a], stages: [answer] }]`
+    expect(check(both).routes[0]).to.have.length(3)
+    const wrong = check('aliases: { v1: [/x] }\nstages: []').diagnostics.join('\n')
+    expect(wrong).to.include('must begin and end with "/"').and.include('unknown field "stages" beside "aliases"')
+  })
+})
