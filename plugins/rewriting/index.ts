@@ -3,7 +3,7 @@ import prompt from './prompt.ts'
 import set from './set.ts'
 
 export default definePlugin({
-  name: 'requests',
+  name: 'rewriting',
   summary: 'What an operator changes in requests.',
   stages: [set, prompt],
 })
