@@ -15,25 +15,22 @@ import { GatewayError } from './spec/error.ts'
 import { setLevel } from './log.ts'
 import { byteBudgetOf } from './stream/byte-budget.ts'
 import { createHttpServer } from './http/server.ts'
+import type { HttpServer } from './http/server.ts'
 import { Spool } from './http/spool.ts'
-import { declaredKeys } from './live/declared-keys.ts'
 import { recordPoll } from './live/following.ts'
 import { jobRunner } from './live/job-runner.ts'
 import { Keep } from './live/keep.ts'
 import { Live } from './live/live.ts'
-import { KeysRefused, serviceHost } from './live/gateway-host.ts'
+import { serviceHost } from './live/gateway-host.ts'
 import type { GatewayHost } from './live/gateway-host.ts'
 import { OpenServices } from './live/services.ts'
-import type { Snapshot } from './live/snapshot.ts'
 import { Warmth } from './live/warmth.ts'
 import { watchConfiguration } from './live/watch.ts'
 import { StartError } from './store/database.ts'
 import type { Database } from './store/database.ts'
-import { keyPoll } from './store/keys.ts'
-import type { ApiKeys } from './store/keys.ts'
 import { migrateService } from './store/migrate-service.ts'
 import type { Secrets } from './store/redaction.ts'
-import { changedForGood, dataFolder, openStores, pollKeys } from './store/stores.ts'
+import { changedForGood, dataFolder, openStores } from './store/stores.ts'
 import type { Stores } from './store/stores.ts'
 import { productVersion } from './version.ts'
 import { WorkerPool } from './workers/pool.ts'
@@ -62,7 +59,6 @@ export interface Gateway {
   /** Resolves once what the first requests would wait for is ready. */
   readonly warm: Promise<void>
   readonly live: Live
-  readonly keys: ApiKeys
   readonly database: Database
   /** Resolves once every row so far that is written in bulk is in the database. */
   flush(): Promise<void>
@@ -72,6 +68,9 @@ export interface Gateway {
    */
   close(deadline?: number, notice?: number): Promise<void>
 }
+
+/** Milliseconds after which the log says that a service is degraded. */
+const tellEvery = 1_000
 
 /** The configuration was refused; the findings are all of them. */
 export class ConfigurationError extends Error {
@@ -93,6 +92,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const byteBudget = byteBudgetOf(bodies)
   const warmth = new Warmth(log)
   let stores: Stores | undefined
+  let http: HttpServer | undefined
   let draining = false
   const services = new OpenServices({
     log,
@@ -107,12 +107,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     services,
     async open(settings) {
       stores ??= await openStores(settings, options)
-    },
-    async keysFor(settings) {
-      const { keys } = opened(stores)
-      const problems = keys.problems(declaredKeys(settings))
-      if (problems.length > 0) throw new KeysRefused(problems.join('; '))
-      return keys
     },
     get records() {
       return stores?.records
@@ -138,6 +132,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     unseal: (sealed, context) => opened(stores).sealing.unseal(sealed, context),
     work: (module, input, deadline) => pool.run(module, input, deadline),
     warm: warmth.add,
+    recheck: () => http?.recheck(),
     keep,
     status: {
       get draining() {
@@ -165,7 +160,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       ...(options.shipped === undefined ? {} : { shipped: options.shipped }),
       gateway,
       strict: options.strict ?? false,
-      onSwap: (snapshot) => adopt(snapshot, stores, log),
+      onSwap: ({ settings }) => setLevel(log, settings.server_config.logging.level),
     })
     if ('diagnostics' in started) throw new ConfigurationError(started.diagnostics)
     const { live } = started
@@ -173,25 +168,30 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     const { settings } = live.current
     const limits = { ...httpLimits, ...clientTimes(settings.client_timeouts), ...options.limits }
     const spool = new Spool(join(dataFolder(settings.database.url, options.root), 'spool'), limits.spool, log)
-    const http = createHttpServer({ live, log, limits, budget: byteBudget, spool, draining: () => draining })
-    const address = await listen(http.server, settings).catch(async (error: unknown) => {
+    const serving = (http = createHttpServer({
+      live,
+      log,
+      limits,
+      budget: byteBudget,
+      spool,
+      draining: () => draining,
+    }))
+    const address = await listen(serving.server, settings).catch(async (error: unknown) => {
       await live.close()
       throw error
     })
     const unwatch = options.watch ? watchConfiguration(live, log) : () => undefined
-    const { keys, database, rows, jobs } = stores
+    const { database, rows, jobs } = stores
     jobs?.start(jobRunner(live))
     const warm = warmth.start()
-    const look = () => {
-      pollKeys(keys, log, () => http.recheck())
-      services.tell()
-    }
-    const polling = [setInterval(look, keyPoll).unref(), setInterval(() => void live.follow(), recordPoll).unref()]
+    const polling = [
+      setInterval(() => services.tell(), tellEvery).unref(),
+      setInterval(() => void live.follow(), recordPoll).unref(),
+    ]
     return {
       address,
       warm,
       live,
-      keys,
       database,
       flush: () => rows.flush(),
       async close(deadline = 30_000, notice = 0) {
@@ -203,7 +203,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
           for (const timer of polling) clearInterval(timer)
           const end = performance.now() + deadline + lastWords
           const cut = setTimeout(() => live.cut(new GatewayError('draining')), deadline).unref()
-          await Promise.all([http.drain(deadline), jobs?.drain(deadline, lastWords)])
+          await Promise.all([serving.drain(deadline), jobs?.drain(deadline, lastWords)])
           // Requests that were cut at the very end still have their rows to hand in.
           await live.close(Math.max(lastWords, end - performance.now()))
           clearTimeout(cut)
@@ -221,12 +221,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 function opened(stores: Stores | undefined): Stores {
   if (stores === undefined) throw new Error('the stores are opened with the first configuration')
   return stores
-}
-
-/** What a configuration changes in the gateway when it goes live. */
-function adopt({ settings }: Snapshot, stores: Stores | undefined, log: Logger): void {
-  stores?.keys.declare(declaredKeys(settings))
-  setLevel(log, settings.server_config.logging.level)
 }
 
 /** What is wrong with an address that cannot be listened on, by the error's code. */

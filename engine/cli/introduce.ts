@@ -1,40 +1,37 @@
 import type { AddressInfo } from 'node:net'
-import { isPattern } from '../spec/model-pattern.ts'
+import type { Greeting, Said } from '../spec/service.ts'
 import type { Snapshot } from '../live/snapshot.ts'
 import type { Terminal } from './terminal.ts'
 import { wrap } from './text.ts'
 
-/** Says which key was made, the one time that anybody can. */
-export function showFirstKey(key: string, json: boolean, terminal: Terminal): void {
-  terminal.out(json ? JSON.stringify({ key }) : `An API key was made for you. It is shown this once:\n\n  ${key}\n`)
+/** Says what services have to say before the address. */
+export function greet(greetings: readonly Greeting[], json: boolean, terminal: Terminal): void {
+  for (const { now } of greetings) say(now, json, terminal)
 }
 
-/** What serves, and the key that was made for it, if one was. */
+/** What serves, and what services say of it. */
 export interface Introduced {
   readonly address: AddressInfo
   readonly snapshot: Pick<Snapshot, 'settings' | 'catalog' | 'without' | 'off'>
-  readonly key: string | undefined
+  readonly greetings: readonly Greeting[]
 }
 
-/** Says where it serves, by what, and, the first time, how to try it. */
+/** Says where it serves and by what, and what services say of it. */
 export function introduce(
-  { address: { address, port }, snapshot, key }: Introduced,
+  { address: { address, port }, snapshot, greetings }: Introduced,
   json: boolean,
   terminal: Terminal,
 ): void {
   const url = `http://${address.includes(':') ? `[${address}]` : address}:${port}`
-  terminal.out(json ? JSON.stringify({ url }) : `Sluice serves on ${url}`)
-  if (json) return
-  if (snapshot.without !== undefined) terminal.out(unconfigured(snapshot, snapshot.without))
-  if (key === undefined) return
-  terminal.out(`
-Try it:
+  say({ text: `Sluice serves on ${url}`, json: { url } }, json, terminal)
+  if (!json && snapshot.without !== undefined) terminal.out(unconfigured(snapshot, snapshot.without))
+  for (const greeting of greetings) say(greeting.served?.({ url, catalog: snapshot.catalog }), json, terminal)
+}
 
-  curl ${url}/v1/chat/completions \\
-    -H 'authorization: Bearer ${key}' \\
-    -H 'content-type: application/json' \\
-    -d '{"model": "${modelToTry(snapshot) ?? 'a-model'}", "messages": [{"role": "user", "content": "Hello, world"}]}'
-`)
+function say(said: Said | undefined, asJson: boolean, terminal: Terminal): void {
+  if (said === undefined) return
+  if (!asJson) terminal.out(said.text)
+  else if (said.json !== undefined) terminal.out(JSON.stringify(said.json))
 }
 
 /** Where the configuration would be, and what is there without it. */
@@ -46,11 +43,4 @@ function unconfigured({ settings, catalog, off }: Introduced['snapshot'], file: 
     ...off.map((line) => `${line}.`),
   ]
   return told.map((line) => wrap(line, '')).join('\n')
-}
-
-function modelToTry({ catalog }: Introduced['snapshot']): string | undefined {
-  const found = catalog.models.find(
-    ({ name, provider }) => !isPattern(name) && catalog.provider(provider)?.off === undefined,
-  )
-  return found?.name
 }

@@ -124,29 +124,5 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
       ),
     )
 
-  const key = program.command('key').description('Manage API keys.')
-  key
-    .command('list')
-    .description('List the API keys, declared ones too. Their texts are shown to nobody.')
-    .action(runs(async (options) => (await import('./key.ts')).listKeys(options, terminal)))
-  key
-    .command('revoke')
-    .description('Revoke an API key for good.')
-    .argument('<key>', 'Its name or its id.')
-    .action(
-      runs(async (options, name: string) => (await import('./key.ts')).revokeKey({ ...options, key: name }, terminal)),
-    )
-  key
-    .command('create')
-    .description('Make an API key and print it, once.')
-    .requiredOption('--name <name>', 'Name of the key in logs.')
-    .option('--models <names...>', 'Models the key may use, with spaces or commas between them; absent: all.')
-    .option('--expires <date>', 'When it ends, such as 2027-01-31 or 2027-01-31T12:00:00Z.')
-    .action(
-      runs(async (options: CommonOptions & { name: string; models?: string[]; expires?: string }) =>
-        (await import('./key.ts')).createKey(options, terminal),
-      ),
-    )
-
   return program
 }

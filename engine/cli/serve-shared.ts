@@ -3,18 +3,16 @@ import type { Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
-import type { Settings } from '../config/settings.ts'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Configuration } from '../live/configuration.ts'
-import { declaredKeys } from '../live/declared-keys.ts'
 import { emptyGateway } from '../live/gateway-host.ts'
 import { openSnapshot } from '../live/snapshot.ts'
-import { openDatabase } from '../store/database.ts'
-import { ApiKeys } from '../store/keys.ts'
+import type { Greeting } from '../spec/service.ts'
 import type { Secrets } from '../store/redaction.ts'
 import { productVersion } from '../version.ts'
 import { endInOrder } from './ending.ts'
-import { introduce, showFirstKey } from './introduce.ts'
+import { greet, introduce } from './introduce.ts'
+import { openOwnServices } from './own-services.ts'
 import type { ServeOptions } from './serve.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -47,9 +45,9 @@ export async function serveShared({ options, configuration, count, log, secrets,
   const { settings } = opened.snapshot
   await opened.snapshot.close()
   secrets.protectUrl(settings.database.url)
-  // Made before any process serves, so that all of them know it; shown before anything else can go wrong.
-  const key = await firstKey(settings)
-  if (key !== undefined) showFirstKey(key, json, terminal)
+  // Before any process serves, so that all of them know what was made, and before anything else can go wrong.
+  const greetings = await greetingsOf({ ...configuration, settings }, { environment, folder: root, log, secrets })
+  greet(greetings, json, terminal)
 
   let stopping = false
   const workers = () => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
@@ -90,7 +88,7 @@ export async function serveShared({ options, configuration, count, log, secrets,
   const address = await start()
   if (address === undefined) return 1
   const reached = { ...address, address: address.address ?? settings.listen.host }
-  introduce({ address: reached, snapshot: opened.snapshot, key }, json, terminal)
+  introduce({ address: reached, snapshot: opened.snapshot, greetings }, json, terminal)
   for (let started = 1; started < count; started++) void add()
   return 0
 }
@@ -127,13 +125,17 @@ async function end(worker: Worker): Promise<void> {
   await once(worker, 'exit')
 }
 
-async function firstKey(settings: Settings): Promise<string | undefined> {
-  const database = await openDatabase(settings.database.url)
-  try {
-    const keys = new ApiKeys(database)
-    keys.declare(declaredKeys(settings))
-    return await keys.ensureFirstKey()
-  } finally {
-    await database.close()
-  }
+/** What services say at the start: those that say something are opened for it. */
+async function greetingsOf(
+  configuration: Parameters<typeof openOwnServices>[1],
+  own: Parameters<typeof openOwnServices>[2],
+): Promise<readonly Greeting[]> {
+  const services = [...configuration.registry.services.values()]
+  const names = services.flatMap((service) => (service.greet ? [service.name] : []))
+  if (names.length === 0) return []
+  await using views = await openOwnServices(names, configuration, own)
+  // The first process that serves says what is wrong.
+  if (views.diagnostics.length > 0) return []
+  views.live()
+  return await views.greet()
 }

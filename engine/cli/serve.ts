@@ -12,7 +12,7 @@ import { isObject } from '../spec/json.ts'
 import { StartError } from '../store/database.ts'
 import { Secrets } from '../store/redaction.ts'
 import { endInOrder } from './ending.ts'
-import { introduce, showFirstKey } from './introduce.ts'
+import { greet, introduce } from './introduce.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 import type { Logger } from 'pino'
 
@@ -56,9 +56,10 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   })
   log.info({ version: gateway.live.current.version }, 'the configuration is live')
   if (cluster.isPrimary) {
-    const key = await gateway.keys.ensureFirstKey()
-    if (key !== undefined) showFirstKey(key, json, terminal)
-    introduce({ address: gateway.address, snapshot: gateway.live.current, key }, json, terminal)
+    const snapshot = gateway.live.current
+    const greetings = await snapshot.views.greet()
+    greet(greetings, json, terminal)
+    introduce({ address: gateway.address, snapshot, greetings }, json, terminal)
   }
   // Starting is over once all is prepared: the process keeps its memory small until then.
   await gateway.warm

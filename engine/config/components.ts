@@ -157,7 +157,6 @@ export const ownCommands: readonly string[] = [
   'schema',
   'test',
   'new',
-  'key',
   'help',
 ]
 const ownOptions = ['config', 'json', 'help', 'version']

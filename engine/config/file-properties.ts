@@ -5,9 +5,9 @@ import { settingsFormat } from './settings.ts'
 
 /** Every field of the configuration file with its JSON Schema, for editors and the reference: those of plugins, too. */
 export function fileProperties({ records, services }: Registry): Readonly<Record<string, object>> {
-  const { api_keys, server_config: _, ...first } = settingsFormat.properties
+  const { server_config: _, ...first } = settingsFormat.properties
   const lists = [...records.values()].map((type) => [type.place, listOf(type, type.schema as object)] as const)
-  return { ...first, ...Object.fromEntries(lists), api_keys, server_config: sectionsSchema(services) }
+  return { ...first, ...Object.fromEntries(lists), server_config: sectionsSchema(services) }
 }
 
 /** The list in which records of a type are declared. */

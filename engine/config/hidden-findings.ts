@@ -7,7 +7,6 @@ import { typedParts } from './records.ts'
 import type { Registry } from './registry.ts'
 import { secretsOf, secretsOfStored } from './secrets.ts'
 import type { Sections } from './sections.ts'
-import type { Settings } from './settings.ts'
 import type { Source } from './source.ts'
 
 /** Findings without any secret of the file or of stored records: a plugin that refuses a value may quote it. */
@@ -52,7 +51,6 @@ function writtenSecrets({ value }: Source, registry: Registry): readonly string[
   )
   const written = {
     providers: objects('providers').map((one) => typedParts(one)),
-    api_keys: objects('api_keys').filter(({ key }) => typeof key === 'string') as unknown as Settings['api_keys'],
     server_config: (isObject(file['server_config']) ? file['server_config'] : {}) as Sections,
   }
   return secretsOf(written, registry, new Map(records))

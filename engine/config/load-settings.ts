@@ -2,18 +2,18 @@ import { wordsOf } from '../pipeline/named.ts'
 import type { ModelRecord } from '../spec/catalog.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { isObject } from '../spec/json.ts'
-import { checkKeys } from './check-keys.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import type { Environment } from './interpolate.ts'
 import { isPattern } from '../spec/model-pattern.ts'
 import type { Registry } from './registry.ts'
-import { checkRecords, declaredRecords, namesOfRecords, typedParts, unsetAt } from './records.ts'
+import { nounOf } from './record-names.ts'
+import { checkRecords, declaredRecords, namesOfRecords, typedParts } from './records.ts'
 import type { CheckedRecord, RecordSet } from './records.ts'
 import { loadSections, valuesOf } from './sections.ts'
 import type { Overridden, SectionSet } from './sections.ts'
 import { serverSettings } from './server-settings.ts'
 import { fileFormat, settingsFormat } from './settings.ts'
-import type { ApiKeySettings, ProviderSettings, Settings, SettingsFile } from './settings.ts'
+import type { ProviderSettings, Settings, SettingsFile } from './settings.ts'
 import type { Path, Source } from './source.ts'
 import { validator } from './validate.ts'
 
@@ -29,7 +29,7 @@ export interface LoadedSettings {
   readonly diagnostics: readonly Diagnostic[]
   /** What is probably a mistake and can be served. */
   readonly warnings: readonly Diagnostic[]
-  /** Lines that say which providers and keys are off, and why. */
+  /** Lines that say which records are off, and why. */
   readonly off: readonly string[]
 }
 
@@ -41,7 +41,6 @@ export function loadSettings(source: Source, registry: Registry, environment: En
   const { records, diagnostics: found } = checkRecords(declaredRecords(source, registry), registry)
   const warnings = found.filter(({ warning }) => warning)
   diagnostics.push(...found.filter(({ warning }) => !warning))
-  diagnostics.push(...checkKeys(source, file, namesOfRecords(records, registry)))
   const names = { ...wordsOf(registry), ...namesOfRecords(records, registry) }
   const overridden = overriddenSettings(environment, diagnostics)
   const known = { ...registry, names, overridden }
@@ -69,10 +68,6 @@ export function loadSettings(source: Source, registry: Registry, environment: En
   if (diagnostics.length > 0)
     return { settings: undefined, records, sections, overridden, diagnostics, warnings, off: [] }
 
-  const keys = (file.api_keys as readonly ApiKeySettings[]).map((key, index) => ({
-    key,
-    unset: unsetAt(source, ['api_keys', index]),
-  }))
   const settings: Settings = {
     listen: opening.listen,
     database: opening.database,
@@ -82,15 +77,9 @@ export function loadSettings(source: Source, registry: Registry, environment: En
     plugins: file.plugins,
     pipelines: file.pipelines,
     ...catalogOf(records),
-    api_keys: keys.filter(({ unset }) => unset.length === 0).map(({ key }) => key),
     server_config: valuesOf(sections),
   }
-  const off = [
-    ...[...registry.records.values()].flatMap(({ name }) => offLine(name, records.get(name) ?? [])),
-    ...keys.flatMap(({ key, unset }) =>
-      unset.length === 0 ? [] : [`API key "${key.name}" is off: ${isNotSet(unset)}`],
-    ),
-  ]
+  const off = [...registry.records.values()].flatMap((type) => offLine(nounOf(type), records.get(type.name) ?? []))
   return { settings, records, sections, overridden, diagnostics, warnings, off }
 }
 
@@ -118,13 +107,13 @@ function modelRecord({ name, value }: CheckedRecord): ModelRecord {
 }
 
 /** One line for all records of a type that are off: a configuration may name many for the case that their keys are there. */
-function offLine(type: string, records: readonly CheckedRecord[]): string[] {
+function offLine(noun: string, records: readonly CheckedRecord[]): string[] {
   const off = records.filter(({ unset }) => unset.length > 0)
   const [first, ...others] = off
   if (first === undefined) return []
-  if (others.length === 0) return [`${type} "${first.name}" is off: ${isNotSet(first.unset)}`]
+  if (others.length === 0) return [`${noun} "${first.name}" is off: ${isNotSet(first.unset)}`]
   const lacking = off.map(({ name, unset }) => `${name} (${[...new Set(unset)].join(', ')})`)
-  return [`${off.length} ${type}s are off until their variables are set: ${lacking.join(', ')}`]
+  return [`${off.length} ${noun}s are off until their variables are set: ${lacking.join(', ')}`]
 }
 
 /** The strings of a list that may be malformed, with their places: what to load before the settings are checked. */
@@ -152,11 +141,9 @@ function written(source: Source, field: 'plugins' | 'pipelines'): Json | undefin
   return isObject(source.value) ? source.value[field] : undefined
 }
 
-/** Variables without which nothing can be left off: those outside of keys and optional records, and in their names. */
+/** Variables without which nothing can be left off: those outside of optional records, and in their names. */
 function unsetVariables(source: Source, { records }: Registry): Diagnostic[] {
-  const optional = new Set(
-    [...records.values()].flatMap((type) => (type.optional ? [type.place] : [])).concat('api_keys'),
-  )
+  const optional = new Set([...records.values()].flatMap((type) => (type.optional ? [type.place] : [])))
   return source.missing
     .filter(({ path: [section, , field] }) => !optional.has(String(section)) || field === 'name' || field === 'type')
     .map(({ path, name }) =>

@@ -7,6 +7,8 @@ import type { AllRecords, AnyRecord, RecordName, RecordReport, Records, TypedRec
 import type { Diagnostic } from './diagnostics.ts'
 import { checkTraits, knownOffers } from './offers.ts'
 import { wordsOfThrown } from './plugin-error.ts'
+import { claimNames, namesOf, namesOfOwners, nounOf, twins } from './record-names.ts'
+import type { Owners } from './record-names.ts'
 import type { Registry } from './registry.ts'
 import type { StoredRecord } from '../store/records.ts'
 import type { Path, Source } from './source.ts'
@@ -51,7 +53,7 @@ export function declaredRecords(source: Source, registry: Registry): GivenRecord
       value,
       source,
       path: [type.place, index],
-      label: `the ${type.name} number ${index + 1}`,
+      label: `the ${nounOf(type)} number ${index + 1}`,
     }))
   })
 }
@@ -73,6 +75,7 @@ export function checkRecords(
   )
   const earlier = [...before.values()].flatMap((list) => list.map((record) => record.given))
   const owners = claimNames([earlier, given], registry, diagnostics)
+  diagnostics.push(...twins([...earlier, ...given]))
   const known = { ...wordsOf(registry), ...namesOfOwners(owners, registry) }
   for (const { type, value, source, path } of given) {
     const named = namesIn(type.schema as Parameters<typeof namesIn>[0], value, { source, path })
@@ -124,17 +127,6 @@ function bears({ type, value }: CheckedRecord, name: string): boolean {
   return namesOf(type, value).some(({ word }) => word === name)
 }
 
-/** Who bears each name, by type. */
-type Owners = ReadonlyMap<string, ReadonlyMap<string, GivenRecord>>
-
-function namesOfOwners(owners: Owners, { records: types }: Registry): KnownNames {
-  const names = [...types].map(([name, { patterns }]) => [
-    name,
-    { words: [...(owners.get(name)?.keys() ?? [])], patterns },
-  ])
-  return Object.fromEntries(names) as KnownNames
-}
-
 function checkedRecord(given: GivenRecord, registry: Registry, diagnostics: Diagnostic[]): CheckedRecord | undefined {
   const { type, value, source, path } = given
   const base = validator(type.schema as object)(source, path, value)
@@ -175,51 +167,6 @@ export function typedParts(value: JsonObject): {
 } {
   const { name, type, ...config } = value as JsonObject & { readonly name: string; readonly type: string }
   return { name, type, config }
-}
-
-/** Gives each name to the record that bears it. One that two of a type bear is a finding at the later one. */
-function claimNames(
-  groups: readonly (readonly GivenRecord[])[],
-  registry: Registry,
-  diagnostics: Diagnostic[],
-): Owners {
-  return new Map(
-    [...registry.records.values()].map((type) => {
-      const owners = new Map<string, GivenRecord>()
-      const claims = groups.flatMap((given) => {
-        const claimed = given.flatMap((one) =>
-          one.type === type && isObject(one.value) ? namesOf(type, one.value).map((name) => ({ one, ...name })) : [],
-        )
-        // A name of its own goes before one that another has beside its own.
-        return claimed.toSorted((left, right) => left.steps.length - right.steps.length)
-      })
-      for (const { one, word, steps } of claims) {
-        const other = owners.get(word)
-        if (other === undefined) owners.set(word, one)
-        else {
-          const message = `the name "${word}" is already taken by ${ownerOf(other, word)}`
-          diagnostics.push(one.source.report([...one.path, ...steps], 'duplicate', message))
-        }
-      }
-      return [type.name, owners]
-    }),
-  )
-}
-
-function ownerOf({ type, value, label }: GivenRecord, word: string): string {
-  const name = isObject(value) ? value['name'] : undefined
-  return name === word || typeof name !== 'string' ? label : `the ${type.name} "${name}"`
-}
-
-/** The names of a record of whatever shape, and where they stand in it. */
-function namesOf({ aliases }: AnyRecord, value: JsonObject): { readonly word: string; readonly steps: Path }[] {
-  const further = aliases === undefined ? undefined : value[aliases]
-  const list = Array.isArray(further) ? (further as readonly Json[]) : []
-  const named = [
-    { word: value['name'], steps: ['name'] },
-    ...list.map((word, at) => ({ word, steps: [aliases ?? '', at] })),
-  ]
-  return named.flatMap(({ word, steps }) => (typeof word === 'string' && word !== '' ? [{ word, steps }] : []))
 }
 
 function allRecords(records: RecordSet, owners: Owners, registry: Registry): AllRecords {

@@ -9,12 +9,12 @@ import { sectionType, secretsOfSetting, settingsOf } from './sections.ts'
 import type { Settings } from './settings.ts'
 
 /**
- * The texts in a configuration that nobody may see: API keys and, of providers, services and records, what they call secret, the values
+ * The texts in a configuration that nobody may see: of providers, services and records what they call secret, the values
  * of `headers` and the credentials in addresses. Media types, versions and the like are no secrets: hiding them would
  * make the words of errors unreadable.
  */
 export function secretsOf(
-  { providers, api_keys: keys, server_config: sections }: Pick<Settings, 'providers' | 'api_keys' | 'server_config'>,
+  { providers, server_config: sections }: Pick<Settings, 'providers' | 'server_config'>,
   registry: Pick<Registry, 'providers' | 'services'>,
   records: ReadonlyMap<string, readonly Pick<CheckedRecord, 'type' | 'value'>[]> = new Map(),
 ): readonly string[] {
@@ -27,7 +27,7 @@ export function secretsOf(
   const ofRecords = [...records.values()].flatMap((list) =>
     list.flatMap(({ type, value }) => secretsIn(value, new Set(type.secrets))),
   )
-  return [...ofProviders, ...ofServices, ...ofRecords, ...keys.map(({ key }) => key)]
+  return [...ofProviders, ...ofServices, ...ofRecords]
 }
 
 /**

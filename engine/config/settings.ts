@@ -2,7 +2,6 @@ import type { FromSchema } from 'json-schema-to-ts'
 import type { ModelRecord } from '../spec/catalog.ts'
 import { durationSchema } from '../spec/duration.ts'
 import type { JsonObject } from '../spec/json.ts'
-import { recordName } from '../spec/record-name.ts'
 import type { Registry } from './registry.ts'
 import type { Sections } from './sections.ts'
 import { serverSettings } from './server-settings.ts'
@@ -31,23 +30,6 @@ const listen = {
       default: 1,
       description: 'Processes that share the port; auto: one per core.',
     },
-  },
-} as const
-
-const apiKey = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['name', 'key'],
-  description: 'An API key of a client.',
-  properties: {
-    name: { ...recordName, description: 'Name of the key in logs.' },
-    key: {
-      type: 'string',
-      minLength: 8,
-      description: 'The text of the key, best from the environment; while its variable is unset, the key is off.',
-    },
-    models: { type: 'array', items: recordName, description: 'Models the key may use, by name or alias; unset: all.' },
-    expires_at: { type: 'string', description: 'Date or date and time (RFC 3339) after which the key is refused.' },
   },
 } as const
 
@@ -143,12 +125,6 @@ export const settingsFormat = {
       default: './pipelines',
       description: 'Folder of your pipelines; a file takes the place of the shipped one of its name.',
     },
-    api_keys: {
-      type: 'array',
-      default: [],
-      description: 'API keys declared here; others are kept in the database.',
-      items: apiKey,
-    },
     // Section by section it is checked by those who heed it.
     server_config: { type: 'object', default: {}, description: serverSettings.description },
   },
@@ -183,15 +159,6 @@ export interface ProviderSettings {
   readonly off?: string
 }
 
-/** An API key as it was declared. */
-export interface ApiKeySettings {
-  readonly name: string
-  readonly key: string
-  readonly models?: readonly string[]
-  /** RFC 3339. */
-  readonly expires_at?: string
-}
-
 /** A valid configuration, defaults and environment filled in. */
 export interface Settings {
   readonly listen: SettingsFile['listen']
@@ -203,7 +170,6 @@ export interface Settings {
   readonly pipelines: string
   readonly providers: readonly ProviderSettings[]
   readonly models: readonly ModelRecord[]
-  readonly api_keys: readonly ApiKeySettings[]
   readonly server_config: Sections
 }
 

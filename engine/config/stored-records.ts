@@ -78,6 +78,7 @@ function unreadable(stored: StoredRecord, { records }: Registry): readonly Diagn
   const finding = (code: string, message: string, path: Path = []) => [storedSource(stored).report(path, code, message)]
   if (!records.has(type))
     return finding('unknown-record', `no type of record "${type}"${didYouMean(type, records.keys())}`)
+  if (records.get(type)?.holds === 'service') return finding('unknown-record', 'a service holds such records')
   const { value, finding: spoiled } = readable(stored)
   if (value === undefined) return [spoiled]
   // Without a name it is refused by its schema.

@@ -2,7 +2,7 @@ import type { AnyProvider } from '../spec/provider.ts'
 import type { JsonObject } from '../spec/json.ts'
 import { makeCatalog } from '../live/catalog.ts'
 import type { Configuration } from '../live/configuration.ts'
-import { emptyGateway, noKeys } from '../live/gateway-host.ts'
+import { emptyGateway } from '../live/gateway-host.ts'
 import { hostMaker } from '../live/host-maker.ts'
 import { unopenedViews } from '../live/views.ts'
 import { productVersion } from '../version.ts'
@@ -27,7 +27,7 @@ export function subjectOf(plugin: AnyProvider, configuration: Configuration, set
     host() {
       const gateway = emptyGateway(productVersion())
       const kept = gateway.keep.lease()
-      const hostFor = hostMaker({ gateway, kept }, configuration, makeCatalog(file, new Map()), noKeys)
+      const hostFor = hostMaker({ gateway, kept }, configuration, makeCatalog(file, new Map()))
       const services = unopenedViews(registry, file)(plugin.uses)
       return { host: hostFor({ name: `providers/${plugin.name}` }), services, close: () => kept.close() }
     },

@@ -59,7 +59,7 @@ export interface Configuration {
   readonly diagnostics: readonly Diagnostic[]
   /** What is probably a mistake and can be served. */
   readonly warnings: readonly Diagnostic[]
-  /** Lines that say which providers and keys are off, and why. */
+  /** Lines that say which records are off, and why. */
   readonly off: readonly string[]
   /** Number of the changes of stored records that it holds, and those of them that contradict the rest; absent: the file alone. */
   readonly revision?: number

@@ -8,7 +8,6 @@ import { isTableOf } from '../store/migrate-service.ts'
 import type { RecordStore } from '../store/records.ts'
 import type { Stores } from '../store/stores.ts'
 import type { Host, HostStatus } from '../spec/stage.ts'
-import type { Keys } from '../spec/store.ts'
 import { byteBudgetOf } from '../stream/byte-budget.ts'
 import { Keep } from './keep.ts'
 import type { OpenServices } from './services.ts'
@@ -22,11 +21,6 @@ export interface GatewayHost {
   readonly records?: Pick<RecordStore, 'read' | 'revision' | 'commit'> | undefined
   /** Absent: services are not opened. */
   readonly services?: OpenServices
-  /**
-   * API keys under these settings, which may still be refused: nothing may change for requests under way.
-   * Rejects with `KeysRefused`, which is a finding; anything else, such as a database out of reach, is none.
-   */
-  keysFor(settings: Settings): Keys | Promise<Keys>
   /** Settings that differ from those the process started with and take a restart. */
   fixed?(settings: Settings): readonly Path[]
   /** Hears of the secrets of a configuration before anything is opened with them. */
@@ -40,20 +34,14 @@ export interface GatewayHost {
   unseal: Host['unseal']
   work: Host['work']
   warm?: Host['warm']
+  /** Looks whether the clients of open sockets may still be here; absent: there are none. */
+  recheck?(): void
   readonly keep: Keep
   /** State of the process; the state of the configuration is added to it. */
   readonly status: Pick<HostStatus, 'draining' | 'degraded'>
   /** Version of the product. */
   readonly version: string
 }
-
-/** What is wrong with the API keys of a configuration. */
-export class KeysRefused extends Error {
-  override readonly name = 'KeysRefused'
-}
-
-/** Keys of nobody. */
-export const noKeys: Keys = { find: () => undefined, search: () => Promise.resolve(undefined) }
 
 const nothingKept = () => Promise.reject(new Error('there is no key-value store'))
 const nothingSealed = () => {
@@ -64,7 +52,6 @@ const nothingSealed = () => {
 export function emptyGateway(version: string): GatewayHost {
   return {
     log: pino({ level: 'silent' }),
-    keysFor: () => noKeys,
     protect: () => undefined,
     scrub: (text) => text,
     byteBudget: byteBudgetOf(0),
@@ -115,6 +102,7 @@ export function serviceHost(
     unseal: (sealed, context) => gateway.unseal(sealed, context),
     work: (module, input, deadline) => gateway.work(module, input, deadline),
     warm: (piece) => gateway.warm?.(piece),
+    recheck: () => gateway.recheck?.(),
     version: gateway.version,
   }
 }

@@ -1,7 +1,6 @@
 import { clientCodec, upstreamCodec } from '../config/speaking.ts'
 import type { Catalog } from '../spec/catalog.ts'
 import type { Host, HostStatus } from '../spec/stage.ts'
-import type { Keys } from '../spec/store.ts'
 import type { Configuration } from './configuration.ts'
 import type { Lease } from './keep.ts'
 import { viewsOf } from './section-views.ts'
@@ -18,7 +17,6 @@ export function hostMaker(
   { gateway, kept, configStatus, recordsStatus, changeRecord }: HostOptions,
   configuration: Configuration,
   catalog: Catalog,
-  keys: Keys,
   dispatch: Host['dispatch'] = () => Promise.reject(new Error('no pipeline is served here')),
 ) {
   const { registry, version, pipelines } = configuration
@@ -39,7 +37,6 @@ export function hostMaker(
     log: gateway.log.child({ pipeline: pipeline.name }),
     pipeline,
     catalog,
-    keys,
     records: { ...viewsOf(configuration), change },
     codecs,
     scrub: (text) => gateway.scrub(text),

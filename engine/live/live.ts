@@ -238,7 +238,7 @@ export class Live {
     this.#files = files
     this.#stored = stored
     this.#following.caughtUp()
-    snapshot.live()
+    snapshot.views.live()
     if (old !== undefined) this.#users.retire(old)
     return true
   }

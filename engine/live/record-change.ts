@@ -40,6 +40,8 @@ export function planChange(
   const { type } = change
   const name = nameOf(change)
   const before = records.find((one) => one.type === type && one.name === name)
+  if (files.registry.records.get(type)?.holds === 'service')
+    throw new Error(`records of the type "${type}" are changed by the service that holds them`)
   const value = type === sectionType ? sectionAfter(change, before, files) : recordAfter(change, before, files)
   if (before?.value === undefined ? before === value : isDeepStrictEqual(value, before.value)) return undefined
   const now = Date.now()

@@ -5,7 +5,6 @@ import type { AnyProvider, Offer } from '../spec/provider.ts'
 import { Refusal } from '../spec/refusal.ts'
 import type { RecordAccess } from '../spec/record.ts'
 import type { Host, HostStatus } from '../spec/stage.ts'
-import type { Keys } from '../spec/store.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { wordsOfThrown } from '../config/plugin-error.ts'
 import { hideSecrets } from '../config/hidden-findings.ts'
@@ -26,7 +25,6 @@ import { hostMaker } from './host-maker.ts'
 import { dispatcher } from './dispatch.ts'
 import { loadConfiguration } from './configuration.ts'
 import type { Configuration, ConfigurationOptions } from './configuration.ts'
-import { KeysRefused, noKeys } from './gateway-host.ts'
 import type { GatewayHost } from './gateway-host.ts'
 import { closeInTime } from './services.ts'
 import { configureServices } from './views.ts'
@@ -48,19 +46,17 @@ export interface Snapshot {
   readonly leftOut: readonly LeftOut[]
   readonly registry: Registry
   readonly catalog: Catalog
-  readonly keys: Keys
+  readonly views: ServiceViews
   /** Pipelines that are served, or dispatched by a stage. */
   readonly pipelines: ReadonlyMap<string, CompiledPipeline>
   /** Every pipeline as it was written, for plans. */
   readonly written: readonly Pipeline[]
   /** What is probably a mistake and can be served. */
   readonly warnings: readonly Diagnostic[]
-  /** Lines that say which providers and keys are off, and why. */
+  /** Lines that say which records are off, and why. */
   readonly off: readonly string[]
   readonly files: readonly string[]
   readonly folders: readonly string[]
-  /** Tells its services that it is the running configuration now. */
-  live(): void
   /**
    * Closes its providers, then what no other configuration keeps, then its services, each even when another fails;
    * failures are logged.
@@ -119,16 +115,13 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
     for (const path of options.gateway.fixed?.(settings) ?? [])
       problems.push(source.report(path, 'restart', `another ${path.join('.')} takes a restart`))
     await options.gateway.open?.(settings)
-    const keys = await keysOf(options.gateway, settings, (message) =>
-      problems.push(source.report(['api_keys'], 'keys', message)),
-    )
     const { services: open, log } = options.gateway
     services = await configureServices({ registry, settings, source, catalog, records, sections, services: open, log })
     problems.push(...services.diagnostics)
     const views = services
     let snapshot: Snapshot | undefined
     const dispatch = dispatcher(() => snapshot, options)
-    const hostFor = hostMaker({ ...options, kept }, configuration, catalog, keys, dispatch)
+    const hostFor = hostMaker({ ...options, kept }, configuration, catalog, dispatch)
     settings.providers.forEach((entry, index) => {
       try {
         opened.set(entry.name, openProvider(entry, registry, hostFor({ name: `providers/${entry.name}` }), views))
@@ -163,14 +156,13 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
       leftOut: configuration.leftOut ?? [],
       registry,
       catalog,
-      keys,
+      views,
       pipelines: compiled,
       written,
       warnings,
       off,
       files,
       folders,
-      live: () => views.live(),
       close,
     }
     return { snapshot }
@@ -202,16 +194,6 @@ function offersWithout(plugin: AnyProvider, config: JsonObject, { codecs }: Regi
   } catch (error) {
     log.debug({ err: error }, 'the offers of a provider that is off depend on what is unset')
     return []
-  }
-}
-
-async function keysOf(gateway: GatewayHost, settings: Settings, report: (message: string) => void): Promise<Keys> {
-  try {
-    return await gateway.keysFor(settings)
-  } catch (error) {
-    if (!(error instanceof KeysRefused)) throw error
-    report(error.message)
-    return noKeys
   }
 }
 

@@ -10,10 +10,11 @@ import type { Diagnostic } from '../config/diagnostics.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Source } from '../config/source.ts'
 import type { Catalog } from '../spec/catalog.ts'
+import { isObject } from '../spec/json.ts'
 import type { JsonObject } from '../spec/json.ts'
 import { closedView } from '../pipeline/closed-view.ts'
 import { Refusal } from '../spec/refusal.ts'
-import type { AnyService, Configured } from '../spec/service.ts'
+import type { AnyService, Configured, Greeting, ServiceConfiguration } from '../spec/service.ts'
 import { closeInTime, inTime } from './services.ts'
 import type { OpenServices } from './services.ts'
 
@@ -38,6 +39,8 @@ export interface ServiceViews {
   readonly diagnostics: readonly Diagnostic[]
   /** The configuration went live. Never throws. */
   live(): void
+  /** What the services say to whoever starts the gateway. Never rejects. */
+  greet(): Promise<readonly Greeting[]>
   /** Closes the views, the last first, then the services that no other configuration uses. Never rejects. */
   close(): Promise<void>
 }
@@ -50,14 +53,17 @@ export async function configureServices(options: ViewOptions): Promise<ServiceVi
   const taken: AnyService[] = []
   const configured: { readonly service: AnyService; readonly view: Configured<unknown> }[] = []
   const diagnostics: Diagnostic[] = []
+  const reject = rejecterOf(options.records, diagnostics)
   if (services === undefined) return { ...nothing, of: unopenedViews(registry, settings) }
   const of: ServiceViews['of'] = (names = []) =>
     Object.fromEntries(names.map((name) => [name, views.has(name) ? views.get(name) : closedView(name, true)]))
   const configure = async (service: AnyService, own: JsonObject, from: OpenServices) => {
     const open = await from.take(service)
     taken.push(service)
-    const made = open.configure(own, of(service.uses), { catalog, records })
+    const made = open.configure(own, of(service.uses), { catalog, records, reject })
     const view = await inTime(made, 'it was not configured', (late) => closeView(service, late, log))
+    // Its types say so; a plugin may be written without them.
+    if (!isObject(view) || !('view' in view)) throw new Error('its "configure" gives no view')
     configured.push({ service, view })
     views.set(service.name, view.view)
   }
@@ -80,6 +86,17 @@ export async function configureServices(options: ViewOptions): Promise<ServiceVi
           log.error({ err: error, service: service.name }, 'a service failed when its configuration went live')
         }
     },
+    async greet() {
+      const greetings: Greeting[] = []
+      for (const { service, view } of configured)
+        try {
+          const greeting = await service.greet?.(view.view)
+          if (greeting !== undefined) greetings.push(greeting)
+        } catch (error) {
+          log.error({ err: error, service: service.name }, 'a service cannot say what it says at the start')
+        }
+      return greetings
+    },
     async close() {
       for (const { service, view } of configured.toReversed()) await closeView(service, view, log)
       for (const service of taken.toReversed()) await services.release(service)
@@ -96,7 +113,22 @@ export function unopenedViews({ services }: Registry, { server_config: sections 
   return (names = []) => Object.fromEntries(names.map((name) => [name, viewOf(name)]))
 }
 
-const nothing: Omit<ServiceViews, 'of'> = { diagnostics: [], live: () => undefined, close: () => Promise.resolve() }
+const nothing: Omit<ServiceViews, 'of'> = {
+  diagnostics: [],
+  live: () => undefined,
+  greet: () => Promise.resolve([]),
+  close: () => Promise.resolve(),
+}
+
+/** Makes what a service refuses of the records into findings. */
+function rejecterOf(records: RecordSet, findings: Diagnostic[]): ServiceConfiguration['reject'] {
+  return (record, steps, code, message) => {
+    const refused = [...records.values()].flat().find(({ value }) => value === record)
+    if (refused === undefined) throw new Error('a service refuses what is no record of its configuration')
+    const { source, path } = refused.given
+    findings.push(source.report([...path, ...steps], code, message))
+  }
+}
 
 function finding({ name, section }: AnyService, error: unknown, { source: file, sections }: ViewOptions): Diagnostic {
   const own = ['server_config', section]

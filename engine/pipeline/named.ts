@@ -24,9 +24,14 @@ export interface Names {
 /** The names that there are, by kind; of a kind that is missing nothing is known. */
 export type KnownNames = Readonly<Record<string, Names | undefined>>
 
-/** Names of what plugins bring; while one could not be loaded, nothing is known of them. */
+/**
+ * Names of what plugins bring; while one could not be loaded, nothing is known of them. Records that a service holds are
+ * not among those that any stage can be told to keep.
+ */
 export function wordsOf({ codecs, records, incomplete }: Registry): KnownNames {
-  return incomplete ? {} : { protocol: { words: [...codecs.keys()] }, record: { words: [...records.keys()] } }
+  if (incomplete) return {}
+  const kept = [...records.values()].filter(({ holds }) => holds !== 'service')
+  return { protocol: { words: [...codecs.keys()] }, record: { words: kept.map(({ name }) => name) } }
 }
 
 /** A name in the configuration of a stage, or in a record. */

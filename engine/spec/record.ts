@@ -46,15 +46,24 @@ export interface RecordParts<N extends RecordName, S> {
   readonly place: string
   /**
    * JSON Schema of one, with a text `name` that is required. Every property has a description. A text that names another
-   * record says so (`'x-names': 'provider'`): a name that nothing bears is a finding.
+   * record says so (`'x-names': 'provider'`): a name that nothing bears is a finding. Its `title` is what sentences call
+   * one; default: the type's name.
    */
   readonly schema: ConfigOf<S> extends Records[N] ? S : never
   /** Fields whose value is a secret: never shown, hidden in whatever leaves. */
   readonly secrets?: readonly string[]
   /** The field that lists further names of it. No two records of a type share a name. */
   readonly aliases?: string
+  /** Fields in which no two of them have the same text. */
+  readonly unique?: readonly string[]
   /** Whether `*` at the end of a name stands for any text. */
   readonly patterns?: boolean
+  /**
+   * Who holds those that are made while the gateway runs. `snapshot`: the engine, with a configuration for every change:
+   * others refer to them. `service`: a service in tables of its own, such as many that change all day; it is handed the
+   * declared ones when it is configured. Default: `snapshot`.
+   */
+  readonly holds?: 'snapshot' | 'service'
   /** Whether one is off while a variable that it needs is unset; else that is a finding. */
   readonly optional?: boolean
   /** Its field `type` names a component of this kind, whose schema its further fields follow. */
@@ -75,7 +84,9 @@ export interface AnyRecord {
   readonly schema: JSONSchema
   readonly secrets?: readonly string[]
   readonly aliases?: string
+  readonly unique?: readonly string[]
   readonly patterns?: boolean
+  readonly holds?: 'snapshot' | 'service'
   readonly optional?: boolean
   readonly typed?: 'provider'
   check?(record: JsonObject, all: AllRecords, report: RecordReport): void

@@ -5,7 +5,7 @@ import type { Catalog } from './catalog.ts'
 import { noConfig } from './config.ts'
 import type { ConfigOf } from './config.ts'
 import type { ServiceMigration, TableQueries, Tables } from './database.ts'
-import type { RecordChanged, TypedRecords } from './record.ts'
+import type { RecordChanged, RecordName, Records, TypedRecords } from './record.ts'
 import type { Principal } from './slots.ts'
 import type { Host } from './stage.ts'
 
@@ -43,6 +43,11 @@ export interface ServiceHost extends Pick<
    * @param options `waits`: rows wait while the table is not there, as while a backup is restored; else they are dropped
    */
   appender<T extends keyof Tables>(table: T, options?: { readonly waits?: boolean }): Appender<Insertable<Tables[T]>>
+  /**
+   * Looks at once whether the clients of open sockets may still be here, which is done every few seconds anyway: somebody
+   * was shut out.
+   */
+  recheck(): void
 }
 
 /** Hands rows of a table to the thread that writes rows in bulk. */
@@ -68,6 +73,13 @@ export interface ServiceConfiguration {
   readonly catalog: Catalog
   /** Its records, those of the database too, with what is secret in them. One that is off is not among them. */
   readonly records: TypedRecords
+  /** Refuses the configuration for one of its records: the steps to the value, a code and a sentence, as a finding there. */
+  readonly reject: (
+    record: Records[RecordName],
+    path: readonly (string | number)[],
+    code: string,
+    message: string,
+  ) => void
 }
 
 /** An open service: the state that outlives every reload. */
@@ -99,6 +111,21 @@ export interface Configured<V> {
   close?(): void | Promise<void>
 }
 
+/** What the start of a gateway prints. */
+export interface Said {
+  readonly text: string
+  /** The same where JSON is printed; absent: nothing is. */
+  readonly json?: JsonObject
+}
+
+/** What a service says to whoever starts the gateway. */
+export interface Greeting {
+  /** Printed before the address: what can be told this once. Where several processes serve, none of them does so yet. */
+  readonly now?: Said
+  /** Printed below the address. */
+  served?(gateway: { readonly url: string; readonly catalog: Catalog }): Said | undefined
+}
+
 /** Hears what is wrong with settings: the steps to the value, and a sentence. */
 export type Report = (path: readonly (string | number)[], message: string) => void
 
@@ -118,6 +145,11 @@ interface Described<N extends ServiceName, S, U extends ServiceName> {
   readonly migrations?: readonly ServiceMigration[]
   /** Says what its schema cannot say. It also runs where nothing is opened. */
   check?(settings: ConfigOf<S>, report: Report): void
+  /**
+   * Asked when a gateway has started, once and by one of its processes. It is given its view; where several processes
+   * serve, of a service that the first one opens for this alone.
+   */
+  greet?(view: Services[N]): Greeting | undefined | Promise<Greeting | undefined>
 }
 
 interface Opening<N extends ServiceName, S, U extends ServiceName> {
@@ -142,6 +174,7 @@ export interface AnyService {
   readonly uses: readonly string[]
   readonly migrations: readonly ServiceMigration[]
   check?(settings: JsonObject, report: Report): void
+  greet?(view: unknown): Greeting | undefined | Promise<Greeting | undefined>
   open?(host: ServiceHost): OpenService<JsonObject, unknown, object> | Promise<OpenService<JsonObject, unknown, object>>
 }
 

@@ -12,7 +12,6 @@ import type { SlotName, Slots } from './slots.ts'
 import type { ByteBudget } from './source.ts'
 import type { TraceContext } from './trace.ts'
 import type { Jobs, KeyValue } from './key-value.ts'
-import type { Keys } from './store.ts'
 
 /** The part of an exchange that belongs to no slot: its id, its end, and what stages want remembered. */
 export interface Scope {
@@ -54,7 +53,6 @@ export interface Host {
   readonly pipeline: { readonly name: string; readonly protocol?: string }
   /** The models and providers of this configuration. */
   readonly catalog: Catalog
-  readonly keys: Keys
   /** The records of this configuration. */
   readonly records: RecordAccess
   /** Every registered codec. */

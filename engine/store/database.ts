@@ -14,6 +14,9 @@ const BUSY = 50
 /** The same while starting, when nothing is served yet and another process may be migrating. */
 const BUSY_AT_START = 5_000
 
+/** Bytes of a file that is looked through before it is opened: a larger one would hold up the start. */
+const CHECKED = 16 * 1024 * 1024
+
 /**
  * Opens the database and brings its schema up to date: `sqlite:<path>` (folder and file are made) or `postgres://…`.
  * Throws a `StartError` of one line when the file is damaged, its schema is newer than this version's, its folder
@@ -62,8 +65,7 @@ async function inspect(path: string): Promise<void> {
   try {
     const state = await schemaState(database)
     if (state.kind === 'newer') throw newer(path, state.migration)
-    const [keys] = await database.rows(`select 1 from sqlite_master where type = 'table' and name = 'api_keys'`)
-    if (keys !== undefined && file.pragma('quick_check(api_keys)', { simple: true }) !== 'ok') throw damaged(path)
+    if (found.size <= CHECKED && file.pragma('quick_check', { simple: true }) !== 'ok') throw damaged(path)
   } finally {
     await database.close()
   }

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
 import type { Logger } from 'pino'
+import { wordsOfThrown } from '../config/plugin-error.ts'
 import type { ServiceMigration, TableQueries } from '../spec/database.ts'
 import { withoutLimit } from './connect.ts'
 import type { Database } from './connect.ts'
@@ -73,7 +74,13 @@ async function migrate(
     .execute()
   if (made?.numInsertedOrUpdatedRows !== 1n) return
   const before = new Set(await tablesOf(transaction))
-  await migration.up(transaction as unknown as TableQueries, dialect)
+  try {
+    await migration.up(transaction as unknown as TableQueries, dialect)
+  } catch (error) {
+    const message = `the migration "${migration.name}" failed: ${wordsOfThrown(error)}`
+    // Whether to try again is told by the code.
+    throw Object.assign(new Error(message, { cause: error }), { code: codeOf(error) })
+  }
   const touched = dialect === 'sqlite' ? await tablesOf(transaction) : await touchedTables(transaction)
   const strange = touched.find((table) => !before.has(table) && !isTableOf(service.name, table))
   if (strange === undefined) return

@@ -8,7 +8,6 @@ import type { Database } from './database.ts'
 import type { OpenJobs } from './jobs.ts'
 import { openKeyValue } from './key-value.ts'
 import type { OpenKeyValue } from './key-value.ts'
-import { ApiKeys } from './keys.ts'
 import { RecordStore } from './records.ts'
 import { locationOf } from './location.ts'
 import type { Secrets } from './redaction.ts'
@@ -21,7 +20,6 @@ export interface Stores {
   /** The settings that it was opened with. */
   readonly settings: Settings
   readonly database: Database
-  readonly keys: ApiKeys
   /** What is written in bulk. */
   readonly rows: Rows
   readonly records: RecordStore
@@ -54,11 +52,9 @@ export async function openStores(settings: Settings, options: StoreOptions): Pro
   await using opened = new AsyncDisposableStack()
   const database = opened.adopt(await openDatabase(url), close)
   const rows = opened.adopt(new Rows({ url, log }), close)
-  const keys = new ApiKeys(database, unread(log))
   const opening = [
     openKeyValue(shared, database, log).then((store) => opened.adopt(store, close)),
     openQueue(shared, log).then((queue) => queue && opened.adopt(queue, close)),
-    keys.refresh(),
   ] as const
   // None may open after the others were closed.
   await Promise.allSettled(opening)
@@ -67,7 +63,6 @@ export async function openStores(settings: Settings, options: StoreOptions): Pro
   return {
     settings,
     database,
-    keys,
     rows,
     records: new RecordStore(database, sealing),
     keyValue,
@@ -102,15 +97,6 @@ async function openQueue(url: string | undefined, log: Logger): Promise<OpenJobs
   if (url === undefined) return undefined
   const { openJobs } = await import('./jobs.ts')
   return openJobs(url, log)
-}
-
-/** Looks whether a key was made, changed or revoked, and tells; a failure is logged. */
-export function pollKeys(keys: ApiKeys, log: Logger, onChange: () => void): void {
-  keys.poll().then((changed) => changed && onChange(), unread(log))
-}
-
-function unread(log: Logger) {
-  return (error: unknown) => log.warn({ err: error }, 'the API keys cannot be read again')
 }
 
 /** Settings that a running process cannot take over. */

@@ -1,18 +1,3 @@
-/** An API key made in the database. Times in milliseconds since 1970. */
-export interface ApiKeysTable {
-  id: string
-  name: string
-  /** SHA-256 of the key's text, in hex. */
-  hash: string
-  /** The last four characters of the key's text. */
-  hint: string
-  /** JSON list of the models the key may use; null: all. */
-  models: string | null
-  created_at: number
-  expires_at: number | null
-  revoked_at: number | null
-}
-
 /** The key-value store. */
 export interface KeyValuesTable {
   key: string
@@ -57,7 +42,6 @@ export interface RecordRevisionTable {
 
 /** The engine's own tables, in both dialects. */
 export interface EngineTables {
-  api_keys: ApiKeysTable
   key_values: KeyValuesTable
   record_revision: RecordRevisionTable
   records: RecordsTable

@@ -1,8 +1,9 @@
 import { GatewayError, Refusal, defineStage } from '../../engine/index.ts'
-import type { Ingress, Keys, Principal } from '../../engine/index.ts'
+import type { Ingress, Principal, Services } from '../../engine/index.ts'
 import type { Sessions } from './sessions.ts'
 
 type Headers = Ingress['headers']
+type Keys = Pick<Services['api_keys'], 'find' | 'search'>
 
 /**
  * Finds out who asks: by the API key in `authorization: Bearer` or `x-api-key` or, as browsers cannot set headers of a
@@ -28,10 +29,10 @@ export default defineStage({
       },
     },
   } as const,
-  uses: ['sessions'],
+  uses: ['sessions', 'api_keys'],
   needs: ['ingress'],
   provides: ['principal'],
-  build: ({ with: shows, role }, { keys }, { sessions }) => {
+  build: ({ with: shows, role }, _host, { sessions, api_keys: keys }) => {
     if (role !== undefined && shows === 'key')
       throw new Refusal('API keys have no role; say "with: session" or "with: either"', ['role'])
     if (shows === 'key') return ({ ingress: { headers } }) => byKey(headers, keys)

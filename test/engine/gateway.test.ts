@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { printDiagnostic } from '../../engine/config/diagnostics.ts'
 import { openDatabase } from '../../engine/store/database.ts'
-import { ApiKeys } from '../../engine/store/keys.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { RunningGateway } from '../support/gateway.ts'
 import { tablesOf } from '../support/tables.ts'
+import { keyStore } from '../support/keys.ts'
 
 const folderOf = ({ engine }: RunningGateway) => dirname(engine.database.url.slice('sqlite:'.length))
 
@@ -62,7 +62,7 @@ describe('engine/gateway', () => {
 
     it('serves a key that was just made elsewhere, from its first request on', async () => {
       const database = await openDatabase(gateway.engine.database.url)
-      const { text } = await new ApiKeys(database).createKey({ name: 'app' })
+      const { text } = await keyStore(database).createKey({ name: 'app' })
       await database.close()
       const status = async () =>
         (await fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${text}` } })).status

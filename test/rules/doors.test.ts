@@ -18,14 +18,14 @@ const promised = {
       Completion ConfigOf Configured Cost CustomTool DecideAnswer DecideQuestion DecideReply DecideRequest Dial
       Dialed DispatchOptions Dispatched EitherCodec End Envelope ErrorCode ErrorDialect ErrorOptions ErrorParser
       ErrorRow ErrorPrinter EventHandler EventMap EventOf EventParser EventPrinter Evidence Facts Failure FilePart
-      Flaw Flow Format Frame Framing FunctionTool GenerateEvent GenerateReply GenerateRequest Given Gives Head Held
-      HeldBody Hidden Host HostStatus ImagePart Ingress Input Item Job Jobs Json JsonObject KeyValue Keys Leg
+      Flaw Flow Format Frame Framing FunctionTool GenerateEvent GenerateReply GenerateRequest Given Gives Greeting Head Held
+      HeldBody Hidden Host HostStatus ImagePart Ingress Input Item Job Jobs Json JsonObject KeyValue Leg
       LegSink Logprob Look Loss MediaSource Message Measurement Metered Mistake ModelRecord NeutralAnswer Offer
       Offering OpaqueItem OpaquePart OpaqueTool OpenProvider OpenService Operation Operations OptionWords Outcome Part Plugin
       PredicateQuestion Pricing Principal PrintTarget Printed Protocol Provider ProviderParts Reasoning
       ReasoningWish RecordAccess RecordChange RecordChanged RecordField RecordName
       RecordParts RecordReport RecordView Records RefusalPart Relaying Reply ReplyBody ReplyOf Report
-      RequestOf Rest Restore Retry RowCounters Run Scope ScoreQuestion Seal Search SearchLocation SearchWish SearchedPage SectionView
+      RequestOf Rest Restore Retry RowCounters Run Said Scope ScoreQuestion Seal Search SearchLocation SearchWish SearchedPage SectionView
       ServerSettings ServiceConfiguration ServiceHost ServiceMigration ServiceName ServiceParts Services Session
       Settle Settled Sink SlotField SlotFields SlotName SlotParts Slots SocketDialect SocketPrinter Source SqlDialect
       StageBody StageParts StopReason StreamGuard Style TableQueries Tables Target TextPart Timing Told ToldAttempt

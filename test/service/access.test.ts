@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
-import { ApiKeys } from '../../engine/store/keys.ts'
+import { keyStore, keysOf } from '../support/keys.ts'
 import { anthropic, openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { RunningGateway } from '../support/gateway.ts'
@@ -60,15 +60,15 @@ describe('who may use what', () => {
   })
 
   it('a key made while the gateway runs is known at once', async () => {
-    const made = await gateway.engine.keys.createKey({ name: 'made', models: ['large'] })
+    const made = await keysOf(gateway.engine).create({ name: 'made', models: ['large'] })
     expect(await status({ 'x-api-key': made.text }, 'large')).to.equal(200)
     expect(await status({ 'x-api-key': made.text }, 'small')).to.equal(403)
   })
 
   it('a key that another process made is taken at its first request', async () => {
-    const { text: made } = await new ApiKeys(gateway.engine.database).createKey({ name: 'elsewhere' })
+    const { text: made } = await keyStore(gateway.engine.database).createKey({ name: 'elsewhere' })
     expect(await status({ authorization: `Bearer ${made}` })).to.equal(200)
-    const { text: another } = await new ApiKeys(gateway.engine.database).createKey({ name: 'another' })
+    const { text: another } = await keyStore(gateway.engine.database).createKey({ name: 'another' })
     expect(await status({ 'x-api-key': another })).to.equal(200)
   })
 

@@ -6,6 +6,8 @@ import type { ScriptedUpstream } from '../support/upstream.ts'
 import { openSession, startService } from './responses-session.ts'
 import type { Heard, Service } from './responses-session.ts'
 import { chatFrames, responsesFrames } from './streams.ts'
+import { keysOf } from '../support/keys.ts'
+import { tablesOf } from '../support/tables.ts'
 
 const narrow = 'sk-narrow-0123456789abcdef0123456789abcdef'
 
@@ -255,11 +257,15 @@ describe('a turn on a responses socket', () => {
   it('is the last one of a key that is revoked', async () => {
     service = await startService({ limits: { sockets: { recheck: 20 } } })
     const { gateway } = service
-    const { id, text } = await gateway.engine.keys.createKey({ name: 'brief' })
+    const { id, text } = await keysOf(gateway.engine).create({ name: 'brief' })
     const session = await openSession(gateway, { authorization: `Bearer ${text}` })
-    const { database, keys } = gateway.engine
-    await database.query.updateTable('api_keys').set({ revoked_at: 1 }).where('id', '=', id).execute()
-    await keys.refresh()
+    await tablesOf(gateway.engine.database)
+      .updateTable('api_keys')
+      .set({ revoked_at: 1 })
+      .where('id', '=', id)
+      .execute()
+    // Reads the keys again, and nothing more.
+    await keysOf(gateway.engine).search(text)
     session.create({ model: 'chat', input: 'Hi' })
     expect(await session.closed).to.deep.equal({ code: 4401, reason: 'not authenticated' })
     for (const heard of session.heard) expect(JSON.parse(heard)).to.deep.include({ type: 'error', status: 401 })

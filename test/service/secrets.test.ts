@@ -13,6 +13,7 @@ import type { Kind } from './background.ts'
 import { openSession } from './responses-session.ts'
 import { chatFrames, messagesFrames, responsesFrames } from './streams.ts'
 import type { ScriptedFrame } from './streams.ts'
+import { keysOf } from '../support/keys.ts'
 
 /** What an operator may have configured that nobody may ever read again. */
 const canaries = {
@@ -178,7 +179,7 @@ describe('secrets', function () {
         { name: 'decider', provider: 'decider', supports_mapeval: true },
       ],
     })
-    made = (await gateway.engine.keys.createKey({ name: 'made' })).text
+    made = (await keysOf(gateway.engine).create({ name: 'made' })).text
   })
 
   after(async () => {

@@ -38,6 +38,8 @@ export interface GatewaySettings {
   readonly providers?: readonly object[]
   readonly models?: readonly object[]
   readonly api_keys?: readonly object[]
+  /** Lists of records that plugins declare, by their places. */
+  readonly records?: object
   /** Sections of the settings. */
   readonly server_config?: object
   /** Further plugins beside the shipped ones: files or folders. */
@@ -78,6 +80,7 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Runn
       providers,
       models,
       api_keys: [{ name: 'test', key }, ...keys],
+      ...settings.records,
       ...(settings.server_config ? { server_config: settings.server_config } : {}),
       ...(settings.client_timeouts ? { client_timeouts: settings.client_timeouts } : {}),
       ...(settings.key_value ? { key_value: settings.key_value } : {}),

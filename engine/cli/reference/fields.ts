@@ -54,7 +54,7 @@ function typeOf(schema: Schema): string {
       .join(', ')
       .replaceAll('"', '')
   if (value !== undefined) return JSON.stringify(value).replaceAll('"', '')
-  if (anyOf) return anyOf.map(typeOf).join(' or ')
+  if (anyOf && type === undefined) return anyOf.map(typeOf).join(' or ')
   if (pattern === durationSchema.pattern) return 'duration'
   if (type === 'array') return items?.properties ? 'list' : `list of ${items ? typeOf(items) : 'anything'}`
   if (type === 'object')

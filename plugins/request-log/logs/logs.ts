@@ -63,10 +63,10 @@ export default defineCommand({
     provider: { value: 'name' },
     since: { value: 'when' },
   },
-  uses: ['requests'],
-  async run({ id, follow, limit, ...wanted }, { requests }, output) {
+  uses: ['requests', 'api_keys'],
+  async run({ id, follow, limit, ...wanted }, { requests, api_keys: keys }, output) {
     const range = { ...statusOf(wanted.status), ...sinceOf(wanted.since) }
-    const names = await requests.keyNames()
+    const names = new Map((await keys.stored()).map(({ id: key, name }) => [key, name]))
     if (id !== undefined) return one(id, requests, names, output)
     const filter = { ...range, ...textsOf(wanted), ...keyOf(wanted.key, names) }
     const show = shower(names, output)

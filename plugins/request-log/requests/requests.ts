@@ -19,8 +19,6 @@ export interface Requests {
   find(id: string): Promise<RequestsTable | undefined>
   /** The rows of the exchanges that were a part of another one, the oldest first. */
   partsOf(id: string): Promise<RequestsTable[]>
-  /** Names of the stored API keys by their ids. */
-  keyNames(): Promise<ReadonlyMap<string, string>>
 }
 
 declare module '../../../engine/index.ts' {
@@ -57,10 +55,6 @@ export default defineService({
       latest: (filter, limit) => latestRequests(host.database, filter, limit),
       find: (id) => requestOf(host.database, id),
       partsOf: (id) => partsOf(host.database, id),
-      async keyNames() {
-        const keys = await host.rows<{ id: string; name: string }>('select id, name from api_keys')
-        return new Map(keys.map(({ id, name }) => [id, name]))
-      },
     }
     return { configure: () => ({ view }), status: () => rows.counters.failing }
   },

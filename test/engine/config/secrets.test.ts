@@ -1,13 +1,15 @@
 import { expect } from 'chai'
 import { secretsOf } from '../../../engine/config/secrets.ts'
+import apiKey from '../../../plugins/keys/api-key.ts'
 
 const entry = (config: object) => ({ name: 'one', type: 'kind', config })
 
 /** The secrets of one provider of a type that calls `api_key` and `pool` secret. */
 function secrets(config: object, keys: readonly string[] = []) {
-  const settings = { providers: [entry(config)], api_keys: keys.map((key) => ({ name: key, key })) }
+  const settings = { providers: [entry(config)] }
+  const records = new Map([['api_key', keys.map((key) => ({ type: apiKey, value: { name: key, key } }))]])
   const registry = { providers: new Map([['kind', { secrets: ['api_key', 'pool'] }]]), services: new Map() }
-  const found = secretsOf(settings as never, registry as never)
+  const found = secretsOf(settings as never, registry as never, records)
   return [...new Set(found)].filter((text) => text !== '').sort()
 }
 
@@ -37,7 +39,7 @@ describe('engine/config/secrets', () => {
   })
 
   it('are known of a provider whose type is not', () => {
-    const settings = { providers: [{ name: 'x', type: 'unknown', config: { headers: { a: 'b' } } }], api_keys: [] }
+    const settings = { providers: [{ name: 'x', type: 'unknown', config: { headers: { a: 'b' } } }] }
     expect(secretsOf(settings as never, { providers: new Map(), services: new Map() })).to.include('b')
   })
 })

@@ -57,7 +57,7 @@ describe('sections of services', () => {
     const [budgets, rates] = [...registry.services.values()]
     expect(settingsOf(budgets!, { limits })).to.deep.equal({ token: 'the-token' })
     expect(settingsOf(rates!, { limits })).to.deep.equal({ rate: 'fast', hook: limits.hook })
-    const settings = { providers: [], api_keys: [], server_config: { limits } }
+    const settings = { providers: [], server_config: { limits } }
     expect(secretsOf(settings as never, registry)).to.include.members(['the-token', 'password'])
   })
 })

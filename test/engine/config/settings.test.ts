@@ -8,6 +8,7 @@ import { loadSettings } from '../../../engine/config/load-settings.ts'
 import { assemble } from '../../../engine/config/registry.ts'
 import { pipelineSchema, settingsSchema } from '../../../engine/config/schema.ts'
 import catalog from '../../../plugins/catalog/index.ts'
+import keys from '../../../plugins/keys/index.ts'
 import { readSource } from '../../../engine/config/source.ts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import responses from '../../../plugins/responses/index.ts'
@@ -34,19 +35,17 @@ const remote = defineProvider({
 })
 const other = { ...codec, protocol: 'other' }
 const { registry } = assemble(
-  [remote, codec, other, catalog, ...stubs, ...(translation.services ?? []), ...(responses.services ?? [])].map(
-    (value) => ({
-      value,
-      from: 'stubs.ts',
-    }),
+  [remote, codec, other, catalog, keys, ...stubs, ...(translation.services ?? []), ...(responses.services ?? [])].map(
+    (value) => ({ value, from: 'stubs.ts' }),
   ),
 )
 
 function load(text: string, environment: Environment = {}) {
   const { source, diagnostics } = readSource('s.yaml', text, environment)
   const loaded = loadSettings(source, registry, environment)
+  const keys = (loaded.records.get('api_key') ?? []).filter(({ unset }) => unset.length === 0)
   return {
-    settings: loaded.settings,
+    settings: loaded.settings && { ...loaded.settings, api_keys: keys.map(({ value }) => value) },
     off: loaded.off,
     warnings: sortDiagnostics(loaded.warnings).map(printDiagnostic),
     problems: sortDiagnostics([...diagnostics, ...loaded.diagnostics]).map(printDiagnostic),

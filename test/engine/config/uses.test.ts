@@ -80,7 +80,7 @@ describe('uses', () => {
     expect(
       assembled(
         command('ledger show', { uses: ['ledger'] }),
-        command('key rotate'),
+        command('list rotate'),
         command('Bad'),
         command('a b c'),
         command('a', { arguments: ['name'] }),
@@ -88,7 +88,7 @@ describe('uses', () => {
         command('c', { run: undefined }),
       ).found,
     ).to.deep.equal([
-      '1.ts:1:1: command "key rotate": the engine has a command of this word [component]',
+      '1.ts:1:1: command "list rotate": the engine has a command of this word [component]',
       '2.ts:1:1: a command needs a name of one word or two, of lower-case letters, digits and "-" [component]',
       '3.ts:1:1: a command needs a name of one word or two, of lower-case letters, digits and "-" [component]',
       '4.ts:1:1: command "a": "arguments" must be a list of its options [component]',

@@ -4,6 +4,8 @@ import { rawClient } from './raw-client.ts'
 import { connect, dial, refusal } from './socket-client.ts'
 import { aborted, events, json, startStub } from './stub.ts'
 import type { StubGateway } from './stub.ts'
+import { keysOf } from '../../support/keys.ts'
+import { tablesOf } from '../../support/tables.ts'
 
 const pipelines = `endpoints:
   - name: talk
@@ -482,19 +484,27 @@ describe('sockets', () => {
 
   it('close when their key was revoked elsewhere, long before the next look', async () => {
     await start({ recheck: 3_600_000 })
-    const { id, text } = await gateway.engine.keys.createKey({ name: 'brief' })
+    const { id, text } = await keysOf(gateway.engine).create({ name: 'brief' })
     const client = await connect(gateway, '/talk/1', { headers: { authorization: `Bearer ${text}` } })
-    await gateway.engine.database.query.updateTable('api_keys').set({ revoked_at: 1 }).where('id', '=', id).execute()
+    await tablesOf(gateway.engine.database)
+      .updateTable('api_keys')
+      .set({ revoked_at: 1 })
+      .where('id', '=', id)
+      .execute()
     expect(await client.closed).to.deep.equal({ code: 4401, reason: 'not authenticated' })
   })
 
   it('look again whether the client may be here (H5)', async () => {
     await start({ recheck: 20 })
-    const { id, text } = await gateway.engine.keys.createKey({ name: 'brief' })
+    const { id, text } = await keysOf(gateway.engine).create({ name: 'brief' })
     const client = await connect(gateway, '/talk/1', { headers: { authorization: `Bearer ${text}` } })
-    const { database, keys } = gateway.engine
-    await database.query.updateTable('api_keys').set({ revoked_at: 1 }).where('id', '=', id).execute()
-    await keys.refresh()
+    await tablesOf(gateway.engine.database)
+      .updateTable('api_keys')
+      .set({ revoked_at: 1 })
+      .where('id', '=', id)
+      .execute()
+    // Reads the keys again, and nothing more.
+    await keysOf(gateway.engine).search(text)
     expect(await client.closed).to.deep.equal({ code: 4401, reason: 'not authenticated' })
   })
 })

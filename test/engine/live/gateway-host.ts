@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Shipped } from '../../../engine/config/shipped.ts'
 import { Keep } from '../../../engine/live/keep.ts'
-import { emptyGateway, noKeys } from '../../../engine/live/gateway-host.ts'
+import { emptyGateway } from '../../../engine/live/gateway-host.ts'
 import type { GatewayHost } from '../../../engine/live/gateway-host.ts'
 import { testFolder } from '../config/folder.ts'
 import type { TestFolder } from '../config/folder.ts'
@@ -21,9 +21,15 @@ export default {
   kind: 'plugin', name: 'test', summary: 'For tests.',
   codecs: ['one.test', 'two.test', 'three.test', 'refused'].map(codec),
   stages: [
-    stage('auth', ['ingress'], ['principal'], ({ ingress }, host) => ({ principal: host.keys.find(ingress.path) })),
+    stage('auth', ['ingress'], ['principal'], ({ ingress }) =>
+      ({ principal: ingress.path === 'text-of-dev' ? { kind: 'key', id: '1', name: 'dev' } : undefined })),
     stage('reply', [], ['reply'], (_, host) => ({ reply: { version: VERSION, status: host.status } })),
   ],
+  records: [{
+    kind: 'record', name: 'api_key', summary: 'Keys.', place: 'api_keys', secrets: ['key'],
+    schema: { type: 'object', additionalProperties: false, required: ['name', 'key'],
+      properties: { name: { type: 'string', description: 'n' }, key: { type: 'string', description: 'k' } } },
+  }],
   providers: [{
     kind: 'provider', name: 'remote', summary: 'A provider.', secrets: ['api_key'],
     config: { type: 'object', additionalProperties: false, required: ['url'],
@@ -81,11 +87,6 @@ export async function testGateway(): Promise<TestGateway> {
     ...emptyGateway('1.2.3'),
     keep,
     log: pino({ base: null }, { write: (line) => void lines.push(JSON.parse(line)) }),
-    keysFor: ({ api_keys }) => ({
-      ...noKeys,
-      find: (text) =>
-        api_keys.some(({ key }) => key === text) ? { kind: 'key' as const, id: '1', name: 'dev' } : undefined,
-    }),
     protect: (values) => void secrets.push(...values),
   }
   const options = {

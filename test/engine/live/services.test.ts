@@ -223,6 +223,16 @@ describe('services', () => {
     ])
   })
 
+  it('are refused when they are configured without a view', async () => {
+    await gateway.folder.write({
+      'plugins/kitchen/index.ts': plugin('old').replace('{ view: { cook', '{ views: { cook'),
+    })
+    const loading = await openSnapshot(await loadConfiguration(gateway.options), { ...gateway.options, gateway: host })
+    expect('diagnostics' in loading && loading.diagnostics.map(({ message }) => message)).to.deep.equal([
+      'the service "meals" cannot be opened: its "configure" gives no view',
+    ])
+  })
+
   it('close what they opened when the first configuration is refused', async () => {
     await write(', kitchen: { plate: stew }')
     const configuration = await loadConfiguration(gateway.options)

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
-import { KeysRefused } from '../../../engine/live/gateway-host.ts'
+import { OpenServices } from '../../../engine/live/services.ts'
+import type { ServiceHost } from '../../../engine/spec/service.ts'
 import { loadSnapshot } from '../../../engine/live/snapshot.ts'
 import type { Snapshot } from '../../../engine/live/snapshot.ts'
 import { execute } from '../../../engine/pipeline/run.ts'
@@ -84,15 +85,22 @@ describe('snapshot', () => {
   })
 
   it('closes what it opened when a provider, a key or a stage is refused', async () => {
-    await gateway.folder.write({
-      'config/sluice.yaml': settings().replace('url: "${OFF_URL}"', 'url: "http://refused"'),
-    })
-    gateway.options.gateway = {
-      ...gateway.options.gateway,
-      keysFor: () => Promise.reject(new KeysRefused('the key "dev" exists twice')),
-    }
+    const text = settings().replace('url: "${OFF_URL}"', 'url: "http://refused"')
+    const doorman = `export default {
+      kind: 'service', name: 'doorman', section: 'doorman', summary: 'Refuses keys.', uses: [], migrations: [],
+      settings: { type: 'object', additionalProperties: false, properties: {} },
+      open: () => ({
+        configure(_settings, _services, { records, reject }) {
+          for (const key of records.of('api_key')) reject(key, [], 'keys', 'the key "' + key.name + '" exists twice')
+          return { view: {} }
+        },
+      }),
+    }`
+    await gateway.folder.write({ 'config/sluice.yaml': text, 'plugins/doorman/index.ts': doorman })
+    const services = new OpenServices({ log: gateway.log, prepare: () => Promise.resolve({} as ServiceHost) })
+    gateway.options.gateway = { ...gateway.options.gateway, services }
     expect(await bad()).to.deep.equal([
-      'config/sluice.yaml:8:11: the key "dev" exists twice [keys]',
+      'config/sluice.yaml:8:12: the key "dev" exists twice [keys]',
       'config/sluice.yaml:4:5: the provider "off" cannot be opened: no such host [open]',
     ])
     expect(gateway.events).to.deep.equal(['open http://one.test', 'close http://one.test'])

@@ -21,22 +21,26 @@ import { type Database, StartError, openDatabase } from '../../../engine/store/d
 import { migrateService } from '../../../engine/store/migrate-service.ts'
 import { migrations } from '../../../engine/store/migrations/index.ts'
 import requests from '../../../plugins/request-log/requests/requests.ts'
+import { migrateKeys } from '../../support/keys.ts'
 import { type Service, postgres } from '../../support/services.ts'
+import { tablesOf } from '../../support/tables.ts'
 
 const KEY = { models: null, created_at: 1, expires_at: null, revoked_at: null, hint: 'abcd' }
 
 /** What holds for a database whatever its dialect. */
 function contract(open: () => Promise<Database>): void {
   it('holds whole numbers up to 2^53 as numbers', async () => {
-    const { query, close } = await open()
+    const database = await open()
+    const query = tablesOf(database)
     const key = { ...KEY, id: 'a', name: 'a', hash: '1', created_at: Number.MAX_SAFE_INTEGER }
     await query.insertInto('api_keys').values(key).execute()
     expect(await query.selectFrom('api_keys').selectAll().execute()).to.deep.equal([key])
-    await close()
+    await database.close()
   })
 
   it('refuses a second key of the same name or hash', async () => {
-    const { query, close } = await open()
+    const database = await open()
+    const query = tablesOf(database)
     await query
       .insertInto('api_keys')
       .values({ ...KEY, id: 'b', name: 'b', hash: '2' })
@@ -55,18 +59,18 @@ function contract(open: () => Promise<Database>): void {
         .with.property('message')
         .that.matches(/unique/i)
     }
-    await close()
+    await database.close()
   })
 
   it('opens again what it made', async () => {
     const first = await open()
-    await first.query
+    await tablesOf(first)
       .insertInto('api_keys')
       .values({ ...KEY, id: 'e', name: 'e', hash: '5' })
       .execute()
     await first.close()
     const again = await open()
-    const found = await again.query.selectFrom('api_keys').select('name').where('id', '=', 'e').execute()
+    const found = await tablesOf(again).selectFrom('api_keys').select('name').where('id', '=', 'e').execute()
     expect(found).to.deep.equal([{ name: 'e' }])
     await again.close()
   })
@@ -112,6 +116,13 @@ function contract(open: () => Promise<Database>): void {
   })
 }
 
+/** A database with a table that rows can be written into. */
+async function withKeys(url: string): Promise<Database> {
+  const database = await openDatabase(url)
+  await migrateKeys(database)
+  return database
+}
+
 async function emptied(url: string): Promise<void> {
   const { query, close } = await openDatabase(url)
   await sql`drop schema public cascade`.execute(query)
@@ -135,14 +146,14 @@ describe('engine/store/database', () => {
     before(() => (folder = mkdtempSync(join(tmpdir(), 'sluice-database-'))))
     after(() => rmSync(folder, { recursive: true }))
 
-    contract(() => openDatabase(`sqlite:${folder}/new/folder/sluice.db`))
+    contract(() => withKeys(`sqlite:${folder}/new/folder/sluice.db`))
 
     it('makes a folder and files that nobody else may read, and leaves those alone that were there', async () => {
       const modeOf = (...path: string[]) => (statSync(join(folder, ...path)).mode & 0o777).toString(8)
       const before = process.umask(0)
       try {
-        const made = await openDatabase(`sqlite:${join(folder, 'deep', 'own', 'db')}`)
-        await made.query
+        const made = await withKeys(`sqlite:${join(folder, 'deep', 'own', 'db')}`)
+        await tablesOf(made)
           .insertInto('api_keys')
           .values({ ...KEY, id: 'a', name: 'a', hash: '1' })
           .execute()
@@ -251,7 +262,7 @@ describe('engine/store/database', () => {
     })
     beforeEach(() => emptied(service.url))
 
-    contract(() => openDatabase(service.url))
+    contract(() => withKeys(service.url))
   })
 
   it('refuses a server that cannot be reached, without the password', async () => {

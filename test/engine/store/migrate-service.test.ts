@@ -90,7 +90,9 @@ describe('engine/store/migrate-service', () => {
     })
 
     it('leaves nothing of one that fails, and keeps those before it', async () => {
-      expect(await failure(migrate(database, stock(makes('stock'), fails)))).to.equal('no more eggs')
+      expect(await failure(migrate(database, stock(makes('stock'), fails)))).to.equal(
+        'the migration "fails" failed: no more eggs',
+      )
       expect(await journal()).to.deep.equal([{ name: 'makes stock' }])
       expect(await tables())
         .to.include('stock')

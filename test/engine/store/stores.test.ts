@@ -1,14 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import BetterSqlite from 'better-sqlite3'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import type { Settings } from '../../../engine/config/settings.ts'
+import { openGateway } from '../../../engine/gateway.ts'
+import { makeLog } from '../../../engine/log.ts'
 import { openDatabase } from '../../../engine/store/database.ts'
 import { Secrets } from '../../../engine/store/redaction.ts'
 import { openStores } from '../../../engine/store/stores.ts'
+import { migrateKeys } from '../../support/keys.ts'
 import { postgres, redis } from '../../support/services.ts'
 import type { Service } from '../../support/services.ts'
 import { until } from '../../support/until.ts'
@@ -30,6 +33,17 @@ describe('the stores', () => {
     } as Settings
     const stores = await openStores(settings, { root: folder, environment, log, secrets: new Secrets() })
     return { stores, warnings }
+  }
+
+  /** Opens the gateway whose stores they are. */
+  async function openWhole(shared: string) {
+    const file = join(folder, 'sluice.yaml')
+    const text = `listen: { port: 0 }\ndatabase: { url: '${database}' }\nkey_value: { url: '${shared}' }\nplugins: []\n`
+    await writeFile(file, text)
+    const secrets = new Secrets()
+    const log = makeLog({ level: 'silent', secrets })
+    const gateway = await openGateway({ file, environment: { SLUICE_SECRET }, log, secrets })
+    await gateway.close(0)
   }
 
   const warning = 'SLUICE_SECRET is not set: gateways on other machines cannot open what this one seals'
@@ -83,12 +97,12 @@ describe('the stores', () => {
     })
 
     it('are all closed when one of them cannot be opened', async () => {
-      await (await openDatabase(database)).close()
-      const file = new BetterSqlite(database.slice('sqlite:'.length))
-      file.exec('alter table api_keys rename to other_keys')
-      file.close()
+      const made = await openDatabase(database)
+      await migrateKeys(made)
+      await made.query.schema.alterTable('api_keys').renameTo('other_keys').execute()
+      await made.close()
       await alone()
-      const error: unknown = await open({ database, shared: service.url }).catch((thrown: unknown) => thrown)
+      const error: unknown = await openWhole(service.url).catch((thrown: unknown) => thrown)
       expect(String(error)).to.include('api_keys')
       await alone()
     })

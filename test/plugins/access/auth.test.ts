@@ -12,9 +12,9 @@ const KEYS: ReadonlyMap<string, Principal> = new Map([
 function ask(headers: Readonly<Record<string, string | string[] | undefined>>, query = ''): unknown {
   const search = (text: string) =>
     Promise.resolve(text === 'key-new-3' ? { kind: 'key' as const, id: '3', name: 'new' } : undefined)
-  const host = { keys: { find: (text: string) => KEYS.get(text), search } } as Partial<Host> as Host
+  const api_keys = { find: (text: string) => KEYS.get(text), search }
   const ingress = { headers, query: new URLSearchParams(query) }
-  return auth.build({ with: 'key' }, host, { sessions: {} })({ ingress }, new ExchangeScope())
+  return auth.build({ with: 'key' }, {} as Host, { sessions: {}, api_keys })({ ingress }, new ExchangeScope())
 }
 
 /** What is said to a client that is refused. */

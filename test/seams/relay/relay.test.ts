@@ -9,6 +9,7 @@ import type { RunningGateway, GatewaySettings } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
 import { talkingUpstream } from './upstream.ts'
 import type { Session, TalkingUpstream } from './upstream.ts'
+import { keysOf } from '../../support/keys.ts'
 
 const here = import.meta.dirname
 const secret = 'upstream-key-51c0ffee'
@@ -295,11 +296,11 @@ describe('seams/relay', () => {
 
     it('again and again: a key that is revoked has no socket left', async () => {
       await start({ limits: { sockets: { recheck: 20 } } })
-      const made = await gateway.engine.keys.createKey({ name: 'brief' })
+      const made = await keysOf(gateway.engine).create({ name: 'brief' })
       const client = await connect(gateway, '/talk?model=m', { headers: { authorization: `Bearer ${made.text}` } })
       const met = await session()
       expect(await client.next()).to.equal('welcome')
-      await gateway.engine.keys.revoke(made.id)
+      await keysOf(gateway.engine).revoke(made.id)
       expect(await client.nextJson()).to.have.nested.property('error.code', 'invalid_api_key')
       expect((await client.closed).code).to.equal(4401)
       expect((await met.closed).code).to.equal(1000)

@@ -3,26 +3,33 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { sql } from 'kysely'
 import { type Database, openDatabase } from '../../../engine/store/database.ts'
-import { ApiKeys, NameTaken } from '../../../engine/store/keys.ts'
+import { NameTaken } from '../../../plugins/keys/key-store.ts'
+import type { KeyStore } from '../../../plugins/keys/key-store.ts'
+import { startGateway } from '../../support/gateway.ts'
+import { keyStore, keysOf, migrateKeys } from '../../support/keys.ts'
+import { makeOldDatabase, releasedMigrations } from '../../support/old-database.ts'
 import { postgres } from '../../support/services.ts'
+import { tablesOf } from '../../support/tables.ts'
 
 const DECLARED = { name: 'dev', key: 'dev-key-of-the-file' }
 
 function contract(open: () => Promise<Database>): void {
   let database: Database
-  let keys: ApiKeys
+  let keys: KeyStore
   beforeEach(async () => {
     database = await open()
-    await database.query.deleteFrom('api_keys').execute()
-    keys = new ApiKeys(database)
+    await migrateKeys(database)
+    await tablesOf(database).deleteFrom('api_keys').execute()
+    keys = keyStore(database)
   })
   afterEach(() => database.close())
 
   it('makes keys of which only the hash is kept', async () => {
     const { id, text } = await keys.createKey({ name: 'app', models: ['small'], expiresAt: Date.now() + 60_000 })
     expect(text).to.match(/^sk-sluice-[\w-]{43}$/)
-    const [row] = await database.query.selectFrom('api_keys').selectAll().execute()
+    const [row] = await tablesOf(database).selectFrom('api_keys').selectAll().execute()
     expect(row).to.include({ id, name: 'app', hash: hash('sha256', text), hint: text.slice(-4), models: '["small"]' })
     expect(JSON.stringify(row)).not.to.include(text)
     expect(keys.find(text)).to.deep.equal({ kind: 'key' as const, id: id, name: 'app', models: new Set(['small']) })
@@ -40,8 +47,8 @@ function contract(open: () => Promise<Database>): void {
     const revoked = await keys.createKey({ name: 'revoked' })
     const deleted = await keys.createKey({ name: 'deleted' })
     expect(keys.find(expired.text)).to.equal(undefined)
-    await database.query.updateTable('api_keys').set({ revoked_at: 1 }).where('id', '=', revoked.id).execute()
-    await database.query.deleteFrom('api_keys').where('id', '=', deleted.id).execute()
+    await tablesOf(database).updateTable('api_keys').set({ revoked_at: 1 }).where('id', '=', revoked.id).execute()
+    await tablesOf(database).deleteFrom('api_keys').where('id', '=', deleted.id).execute()
     expect(keys.find(revoked.text)).to.include({ name: 'revoked' })
     await keys.refresh()
     expect(keys.find(revoked.text)).to.equal(undefined)
@@ -58,7 +65,7 @@ function contract(open: () => Promise<Database>): void {
   })
 
   it('reads keys that another process made', async () => {
-    const { id, text } = await new ApiKeys(database).createKey({ name: 'elsewhere' })
+    const { id, text } = await keyStore(database).createKey({ name: 'elsewhere' })
     expect(keys.find(text)).to.equal(undefined)
     await keys.refresh()
     expect(keys.find(text)).to.include({ id: id })
@@ -81,15 +88,15 @@ function contract(open: () => Promise<Database>): void {
 
   it('searches for a key that was made elsewhere, with one look for all who wait', async () => {
     const watched = counted()
-    const searching = new ApiKeys(watched.database)
+    const searching = keyStore(watched.database)
     for (const text of ['dev-key-of-a-file', 'sk-sluice-short', `sk-other--${'x'.repeat(43)}`])
       expect(await searching.search(text)).to.equal(undefined)
     expect(watched.reads).to.equal(0)
-    const first = await new ApiKeys(database).createKey({ name: 'elsewhere' })
+    const first = await keyStore(database).createKey({ name: 'elsewhere' })
     expect(searching.find(first.text)).to.equal(undefined)
     expect(await searching.search(first.text)).to.include({ id: first.id })
     expect(watched.reads).to.equal(1)
-    const second = await new ApiKeys(database).createKey({ name: 'after it' })
+    const second = await keyStore(database).createKey({ name: 'after it' })
     const strangers = Array.from({ length: 500 }, (_, index) => `sk-sluice-${String(index).padStart(43, 'x')}`)
     const found = await Promise.all([...strangers, second.text].map((text) => searching.search(text)))
     expect(found.filter((one) => one !== undefined)).to.have.length(1)
@@ -99,20 +106,20 @@ function contract(open: () => Promise<Database>): void {
   it('does not find a key while the database cannot be read, and tells', async () => {
     const heard: unknown[] = []
     const failing = { ...database, rows: () => Promise.reject(new Error('gone')) } as Database
-    const searching = new ApiKeys(failing, (error) => heard.push(error))
+    const searching = keyStore(failing, (error) => heard.push(error))
     expect(await searching.search(`sk-sluice-${'x'.repeat(43)}`)).to.equal(undefined)
     expect(heard).to.have.length(1)
   })
 
   it('sees at the next poll that a key was made or revoked, and reads nothing while nothing happens', async () => {
     const watched = counted()
-    const polling = new ApiKeys(watched.database)
+    const polling = keyStore(watched.database)
     await polling.poll()
     expect([await polling.poll(), watched.reads]).to.deep.equal([false, 1])
-    const { id, text } = await new ApiKeys(database).createKey({ name: 'elsewhere' })
+    const { id, text } = await keyStore(database).createKey({ name: 'elsewhere' })
     expect([await polling.poll(), watched.reads]).to.deep.equal([true, 2])
     expect(polling.find(text)).to.include({ id: id })
-    await database.query.updateTable('api_keys').set({ revoked_at: 1 }).where('id', '=', id).execute()
+    await tablesOf(database).updateTable('api_keys').set({ revoked_at: 1 }).where('id', '=', id).execute()
     expect([await polling.poll(), watched.reads]).to.deep.equal([true, 3])
     expect(polling.find(text)).to.equal(undefined)
   })
@@ -124,7 +131,7 @@ function contract(open: () => Promise<Database>): void {
       const refusal = await keys.createKey({ name }).catch((error: unknown) => error)
       expect(refusal, name).to.be.instanceOf(NameTaken)
     }
-    expect(await database.query.selectFrom('api_keys').select('name').execute()).to.deep.equal([{ name: 'app' }])
+    expect(await tablesOf(database).selectFrom('api_keys').select('name').execute()).to.deep.equal([{ name: 'app' }])
   })
 
   it('finds keys of the file, and forgets those of the file before', () => {
@@ -180,7 +187,7 @@ function contract(open: () => Promise<Database>): void {
       ['"small"', []],
       ['[1,"small"]', ['small']],
     ] as const) {
-      await database.query.updateTable('api_keys').set({ models }).where('id', '=', id).execute()
+      await tablesOf(database).updateTable('api_keys').set({ models }).where('id', '=', id).execute()
       await keys.refresh()
       expect(keys.find(text)?.models, models).to.deep.equal(new Set(allowed))
     }
@@ -198,7 +205,7 @@ function contract(open: () => Promise<Database>): void {
       { name: 'copy', key: text },
       { name: 'never', key: 'long-enough-4', expiresAt: Number.NaN },
     ])
-    expect(problems).to.deep.equal([
+    expect(problems.map(({ message }) => message)).to.deep.equal([
       'api key "App" exists in the database too; rename one',
       'api key "short": use 8 to 256 printable ASCII characters without spaces',
       'api key "blank": use 8 to 256 printable ASCII characters without spaces',
@@ -211,7 +218,7 @@ function contract(open: () => Promise<Database>): void {
   })
 
   it('makes the first key once, whoever starts', async () => {
-    const texts = await Promise.all([keys, new ApiKeys(database)].map((each) => each.ensureFirstKey()))
+    const texts = await Promise.all([keys, keyStore(database)].map((each) => each.ensureFirstKey()))
     const made = texts.filter((text) => text !== undefined)
     expect(made).to.have.length(1)
     expect(keys.find(made[0] ?? '')).to.include({ name: 'first' })
@@ -223,17 +230,45 @@ function contract(open: () => Promise<Database>): void {
     expect(await keys.ensureFirstKey()).to.equal(undefined)
     keys.declare([])
     const text = (await keys.ensureFirstKey()) ?? ''
-    await database.query.updateTable('api_keys').set({ revoked_at: 1 }).execute()
+    await tablesOf(database).updateTable('api_keys').set({ revoked_at: 1 }).execute()
     expect(await keys.ensureFirstKey()).to.equal(undefined)
     expect(keys.find(text)).to.equal(undefined)
   })
 }
 
-describe('engine/store/keys', () => {
+/** Whoever had a key goes on with it, whichever version made the database. */
+function takesOver(fresh: () => Promise<string>): void {
+  for (const last of releasedMigrations)
+    it(`goes on with the keys of a database whose newest migration was ${last}`, async function () {
+      this.timeout(60_000)
+      const url = await fresh()
+      const text = `sk-sluice-${'k'.repeat(43)}`
+      const values = `'1', 'old', '${hash('sha256', text)}', 'kkkk', '["echo"]', 1000`
+      await makeOldDatabase(url, last, [
+        `insert into api_keys ("id", "name", "hash", "hint", "models", "created_at") values (${values})`,
+      ])
+      const gateway = await startGateway({ database: url })
+      try {
+        const models = await fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${text}` } })
+        expect(models.status).to.equal(200)
+        const { id: made } = await keysOf(gateway.engine).create({ name: 'new' })
+        const stored = await keysOf(gateway.engine).stored()
+        expect(stored.map(({ id, name }) => [id, name])).to.deep.equal([
+          ['1', 'old'],
+          [made, 'new'],
+        ])
+      } finally {
+        await gateway.close()
+      }
+    })
+}
+
+describe('plugins/keys/key-store', () => {
   describe('on SQLite', () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-keys-'))
     after(() => rmSync(folder, { recursive: true }))
     contract(() => openDatabase(`sqlite:${folder}/sluice.db`))
+    takesOver(() => Promise.resolve(`sqlite:${mkdtempSync(join(folder, 'old-'))}/sluice.db`))
   })
 
   describe('on PostgreSQL', () => {
@@ -242,5 +277,12 @@ describe('engine/store/keys', () => {
       url = (await postgres(this)).url
     })
     contract(() => openDatabase(url))
+    takesOver(async () => {
+      const database = await openDatabase(url)
+      await sql`drop schema public cascade`.execute(database.query)
+      await sql`create schema public`.execute(database.query)
+      await database.close()
+      return url
+    })
   })
 })

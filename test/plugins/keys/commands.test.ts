@@ -1,11 +1,13 @@
 import { expect } from 'chai'
 import { openDatabase } from '../../../engine/store/database.ts'
-import { configuration, sandbox } from './sandbox.ts'
-import type { Sandbox } from './sandbox.ts'
+import { migrateKeys } from '../../support/keys.ts'
+import { configuration, sandbox } from '../../engine/cli/sandbox.ts'
+import type { Sandbox } from '../../engine/cli/sandbox.ts'
+import { tablesOf } from '../../support/tables.ts'
 
 const models = `[{ name: large, provider: echo, aliases: [big] }, { name: small, provider: echo }]`
 
-describe('cli/key', () => {
+describe('plugins/keys: commands', () => {
   let here: Sandbox
   let url: string
   beforeEach(async () => {
@@ -22,7 +24,8 @@ describe('cli/key', () => {
   const made = async () => {
     const database = await openDatabase(url)
     try {
-      return await database.query.selectFrom('api_keys').select(['name', 'models', 'expires_at']).execute()
+      await migrateKeys(database)
+      return await tablesOf(database).selectFrom('api_keys').select(['name', 'models', 'expires_at']).execute()
     } finally {
       await database.close()
     }

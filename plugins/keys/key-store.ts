@@ -1,10 +1,8 @@
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { parsedJson } from '../json/parse.ts'
-import type { Keys } from '../spec/store.ts'
-import type { Principal } from '../spec/slots.ts'
-import type { Database } from './connect.ts'
-import type { ApiKeysTable } from './tables.ts'
+import type { Principal, ServiceHost } from '../../engine/index.ts'
+import { parsedJson } from '../../engine/kit.ts'
+import type { ApiKeysTable } from './table.ts'
 
 /** An API key as the config file declares it. */
 export interface DeclaredKey {
@@ -17,11 +15,13 @@ export interface DeclaredKey {
 }
 
 /** What a new key is to be. */
-export interface NewKey {
-  readonly name: string
-  readonly models?: readonly string[]
-  /** Milliseconds since 1970. */
-  readonly expiresAt?: number
+export type NewKey = Omit<DeclaredKey, 'key'>
+
+/** What is wrong with a declared key. */
+export interface KeyProblem {
+  /** Which of them it is. */
+  readonly index: number
+  readonly message: string
 }
 
 /** The name of a new key is in use, by the file or by the database, or was used by a key that is revoked. */
@@ -51,9 +51,6 @@ const LENGTH = PREFIX.length + 43
 /** Most keys in use whose digests are remembered. */
 const REMEMBERED = 1_000
 
-/** Milliseconds after which it is known here that another process made or revoked a key. */
-export const keyPoll = 1_000
-
 /** Milliseconds after which any other change of a key is known here. */
 const CHANGES = 5_000
 
@@ -66,8 +63,8 @@ const SECOND_LOOK = 1_000
  * else of a lookup: the digests of keys in use are remembered by their texts, in memory alone and a bounded number of
  * them. `refresh` reads the database anew.
  */
-export class ApiKeys implements Keys {
-  readonly #database: Database
+export class KeyStore {
+  readonly #stores: Pick<ServiceHost, 'database' | 'rows'>
   #declared: readonly DeclaredKey[] = []
   #fromFile: Records = new Map()
   #fromDatabase: Records = new Map()
@@ -86,11 +83,12 @@ export class ApiKeys implements Keys {
   #state = ''
 
   /** @param onFailure hears that the database could not be read when a key was searched for */
-  constructor(database: Database, onFailure: (error: unknown) => void = () => undefined) {
-    this.#database = database
+  constructor(stores: Pick<ServiceHost, 'database' | 'rows'>, onFailure: (error: unknown) => void = () => undefined) {
+    this.#stores = stores
     this.#onFailure = onFailure
   }
 
+  /** The principal of a key's text; undefined when it is unknown or expired. */
   find(text: string): Principal | undefined {
     const known = this.#digests.get(text)
     if (known === undefined && (text.length > 256 || !SHAPE.test(text))) return undefined
@@ -101,6 +99,10 @@ export class ApiKeys implements Keys {
     return record !== undefined && Date.now() < record.expiresAt ? record.principal : undefined
   }
 
+  /**
+   * The same, of a key that may have been made elsewhere a moment ago: the database is asked, at most once a second for
+   * all who wait. Never rejects.
+   */
   async search(text: string): Promise<Principal | undefined> {
     // Only what looks like a key that was made here can have been made elsewhere.
     if (text.length !== LENGTH || !text.startsWith(PREFIX)) return undefined
@@ -108,12 +110,12 @@ export class ApiKeys implements Keys {
     return this.find(text)
   }
 
-  /** What is wrong with keys a config file declares, one sentence each; they name keys, never their text. */
-  problems(declared: readonly DeclaredKey[]): readonly string[] {
-    const problems: string[] = []
+  /** What is wrong with keys a config file declares, in sentences that name keys, never their text. */
+  problems(declared: readonly DeclaredKey[]): readonly KeyProblem[] {
     const names = new Set<string>()
     const digests = new Map<string, string>()
-    for (const { name, key, expiresAt } of declared) {
+    return declared.flatMap(({ name, key, expiresAt }, index) => {
+      const problems: string[] = []
       const digest = hash('sha256', key)
       const twin = digests.get(digest)
       if (!SHAPE.test(key)) problems.push(`api key "${name}": use 8 to 256 printable ASCII characters without spaces`)
@@ -124,8 +126,8 @@ export class ApiKeys implements Keys {
       else if (this.#fromDatabase.has(digest)) problems.push(`api key "${name}" has the text of a key in the database`)
       names.add(name.toLowerCase())
       digests.set(digest, name)
-    }
-    return problems
+      return problems.map((message) => ({ index, message }))
+    })
   }
 
   /** Takes the keys of a config file in place of those of the one before. */
@@ -144,7 +146,7 @@ export class ApiKeys implements Keys {
    * made or revoked since this was asked last.
    */
   async poll(): Promise<boolean> {
-    const counts = await this.#database.rows('select count(*) as made, count(revoked_at) as revoked from api_keys')
+    const counts = await this.#stores.rows('select count(*) as made, count(revoked_at) as revoked from api_keys')
     const state = JSON.stringify(counts)
     const changed = state !== this.#state
     if (changed || performance.now() - this.#readAt >= CHANGES) await this.refresh()
@@ -155,7 +157,7 @@ export class ApiKeys implements Keys {
   /** Reads the keys of the database. */
   async refresh(): Promise<void> {
     const began = (this.#readAt = performance.now())
-    const rows = await this.#database.rows<ApiKeysTable>('select * from api_keys')
+    const rows = await this.#stores.rows<ApiKeysTable>('select * from api_keys')
     // A reading that was overtaken knows less.
     if (began < this.#known) return
     this.#known = began
@@ -174,7 +176,7 @@ export class ApiKeys implements Keys {
     const id = randomUUIDv7()
     const text = PREFIX + randomBytes(32).toString('base64url')
     if (this.#isDeclared(name)) throw new NameTaken(`an API key named "${name}" is declared in the config file`)
-    const { numInsertedOrUpdatedRows: made } = await this.#database.query
+    const { numInsertedOrUpdatedRows: made } = await this.#stores.database
       .insertInto('api_keys')
       .values({
         id,
@@ -196,12 +198,12 @@ export class ApiKeys implements Keys {
   /** Every key of the database, revoked ones too, the oldest first. */
   list(): Promise<StoredKey[]> {
     const columns = ['id', 'name', 'hint', 'models', 'created_at', 'expires_at', 'revoked_at'] as const
-    return this.#database.query.selectFrom('api_keys').select(columns).orderBy('created_at').orderBy('id').execute()
+    return this.#stores.database.selectFrom('api_keys').select(columns).orderBy('created_at').orderBy('id').execute()
   }
 
   /** Revokes a key of the database by its id, for good; answers whether it was in use. */
   async revoke(id: string): Promise<boolean> {
-    const { numUpdatedRows } = await this.#database.query
+    const { numUpdatedRows } = await this.#stores.database
       .updateTable('api_keys')
       .set({ revoked_at: Date.now() })
       .where('id', '=', id)

@@ -1,0 +1,84 @@
+import type { Logger } from 'pino'
+import type { Environment } from '../config/interpolate.ts'
+import type { Registry } from '../config/registry.ts'
+import { secretsOfStored } from '../config/secrets.ts'
+import type { Settings } from '../config/settings.ts'
+import { makeCatalog } from '../live/catalog.ts'
+import { withStored } from '../live/configuration.ts'
+import type { Configuration } from '../live/configuration.ts'
+import { emptyGateway, serviceHost } from '../live/gateway-host.ts'
+import type { GatewayHost } from '../live/gateway-host.ts'
+import { OpenServices } from '../live/services.ts'
+import { configureServices } from '../live/views.ts'
+import type { ServiceViews } from '../live/views.ts'
+import type { AnyService } from '../spec/service.ts'
+import { migrateService } from '../store/migrate-service.ts'
+import type { Secrets } from '../store/redaction.ts'
+import { openStores } from '../store/stores.ts'
+import { productVersion } from '../version.ts'
+import { WorkerPool } from '../workers/pool.ts'
+
+interface OwnServices {
+  readonly environment: Environment
+  /** Folder that relative paths start from. */
+  readonly folder: string
+  readonly log: Logger
+  readonly secrets: Secrets
+}
+
+/** Opens some services for a process that serves nothing, beside those of gateways that are running, until it is disposed of. */
+export async function openOwnServices(
+  names: readonly string[],
+  files: Configuration & { readonly settings: Settings },
+  { environment, folder: root, log, secrets }: OwnServices,
+): Promise<ServiceViews & AsyncDisposable> {
+  const { settings: declared, registry } = files
+  await using opened = new AsyncDisposableStack()
+  const stores = opened.adopt(await openStores(declared, { root, environment, log, secrets }), (one) => one.close())
+  const pool = opened.adopt(new WorkerPool({ onError: (error) => log.error({ err: error }) }), (one) => one.close())
+  const { keyValue, jobs, sealing } = stores
+  // As a gateway that starts now would.
+  const stored = await stores.records.read()
+  secretsOfStored(stored.records, registry).forEach((secret) => secrets.protect(secret))
+  const configuration = withStored(files, stored)
+  const { settings = declared } = configuration
+  const gateway: GatewayHost = {
+    ...emptyGateway(productVersion()),
+    log,
+    scrub: (text) => secrets.scrub(text),
+    keyValue,
+    ...(jobs ? { jobs } : {}),
+    seal: (bytes, context) => sealing.seal(bytes, context),
+    unseal: (sealed, context) => sealing.unseal(sealed, context),
+    work: (module, input, deadline) => pool.run(module, input, deadline),
+  }
+  const prepare = async (service: AnyService) => {
+    await migrateService(stores.database, service, log)
+    return serviceHost(gateway, stores, service)
+  }
+  const services = opened.adopt(new OpenServices({ log, prepare }), (one) => one.close())
+  const views = await configureServices({
+    ...configuration,
+    settings,
+    registry: { ...registry, services: usedBy(names, registry) },
+    catalog: makeCatalog(settings, new Map()),
+    services,
+    log,
+  })
+  opened.defer(() => views.close())
+  const closing = opened.move()
+  return { ...views, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+}
+
+/** These services, and those that they use. */
+function usedBy(names: readonly string[], { services }: Registry): ReadonlyMap<string, AnyService> {
+  const used = new Map<string, AnyService>()
+  const add = (name: string) => {
+    const service = services.get(name)
+    if (service === undefined || used.has(name)) return
+    used.set(name, service)
+    service.uses.forEach(add)
+  }
+  names.forEach(add)
+  return used
+}

@@ -1,0 +1,94 @@
+import type { KnownNames } from '../pipeline/named.ts'
+import { asText, isObject } from '../spec/json.ts'
+import type { Json, JsonObject } from '../spec/json.ts'
+import type { AnyRecord } from '../spec/record.ts'
+import type { Diagnostic } from './diagnostics.ts'
+import type { GivenRecord } from './records.ts'
+import type { Registry } from './registry.ts'
+import type { Path } from './source.ts'
+
+/** What sentences call a record of a type. */
+export function nounOf({ name, schema }: AnyRecord): string {
+  return (typeof schema === 'object' && schema.title) || name
+}
+
+/** Who bears each name, by type. */
+export type Owners = ReadonlyMap<string, ReadonlyMap<string, GivenRecord>>
+
+/** The names that are borne, by type. */
+export function namesOfOwners(owners: Owners, { records: types }: Registry): KnownNames {
+  const names = [...types].map(([name, { patterns }]) => [
+    name,
+    { words: [...(owners.get(name)?.keys() ?? [])], patterns },
+  ])
+  return Object.fromEntries(names) as KnownNames
+}
+
+/** Gives each name to the record that bears it. One that two of a type bear is a finding at the later one. */
+export function claimNames(
+  groups: readonly (readonly GivenRecord[])[],
+  registry: Registry,
+  diagnostics: Diagnostic[],
+): Owners {
+  return new Map(
+    [...registry.records.values()].map((type) => {
+      const owners = new Map<string, GivenRecord>()
+      const claims = groups.flatMap((given) => {
+        const claimed = given.flatMap((one) =>
+          one.type === type && isObject(one.value) ? namesOf(type, one.value).map((name) => ({ one, ...name })) : [],
+        )
+        // A name of its own goes before one that another has beside its own.
+        return claimed.toSorted((left, right) => left.steps.length - right.steps.length)
+      })
+      for (const { one, word, steps } of claims) {
+        const other = owners.get(word)
+        if (other === undefined) owners.set(word, one)
+        else {
+          const message = `the name "${word}" is already taken by ${ownerOf(other, word)}`
+          diagnostics.push(one.source.report([...one.path, ...steps], 'duplicate', message))
+        }
+      }
+      return [type.name, owners]
+    }),
+  )
+}
+
+/** Texts that two records of a type have and only one may, each told at the later one. */
+export function twins(given: readonly GivenRecord[]): readonly Diagnostic[] {
+  const owners = new Map<string, string>()
+  return given.flatMap(({ type, value, source, path }) =>
+    (type.unique ?? []).flatMap((field) => {
+      const text = isObject(value) ? value[field] : undefined
+      if (!isObject(value) || typeof text !== 'string' || text === '') return []
+      const own = JSON.stringify([type.name, field, text])
+      const other = owners.get(own)
+      if (other === undefined) {
+        owners.set(own, asText(value['name']))
+        return []
+      }
+      const message = `the ${nounOf(type)} "${other}" has the same ${titleOf(type, field)}`
+      return [source.report([...path, field], 'duplicate', message)]
+    }),
+  )
+}
+
+function titleOf({ schema }: AnyRecord, field: string): string {
+  const property = typeof schema === 'object' ? schema.properties?.[field] : undefined
+  return (typeof property === 'object' && property.title) || field
+}
+
+function ownerOf({ type, value, label }: GivenRecord, word: string): string {
+  const name = isObject(value) ? value['name'] : undefined
+  return name === word || typeof name !== 'string' ? label : `the ${nounOf(type)} "${name}"`
+}
+
+/** The names of a record of whatever shape, and where they stand in it. */
+export function namesOf({ aliases }: AnyRecord, value: JsonObject): { readonly word: string; readonly steps: Path }[] {
+  const further = aliases === undefined ? undefined : value[aliases]
+  const list = Array.isArray(further) ? (further as readonly Json[]) : []
+  const named = [
+    { word: value['name'], steps: ['name'] },
+    ...list.map((word, at) => ({ word, steps: [aliases ?? '', at] })),
+  ]
+  return named.flatMap(({ word, steps }) => (typeof word === 'string' && word !== '' ? [{ word, steps }] : []))
+}

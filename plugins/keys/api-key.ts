@@ -1,0 +1,77 @@
+import { defineRecord } from '../../engine/index.ts'
+import { recordName } from '../../engine/kit.ts'
+
+declare module '../../engine/index.ts' {
+  interface Records {
+    api_key: ApiKey
+  }
+}
+
+/** A virtual model, in any case: it is no record. */
+const virtual = {
+  pattern: '^([Ff][Aa][Ss][Tt]|[Aa][Uu][Tt][Oo]|[Bb][Ee][Ss][Tt])$',
+  patternErrorMessage: 'must be fast, auto or best',
+} as const
+
+const schema = {
+  type: 'object',
+  title: 'API key',
+  additionalProperties: false,
+  required: ['name', 'key'],
+  description: 'An API key of a client.',
+  properties: {
+    name: { ...recordName, description: 'Name of the key in logs.' },
+    key: {
+      type: 'string',
+      minLength: 8,
+      title: 'text',
+      description: 'The text of the key, best from the environment; while its variable is unset, the key is off.',
+    },
+    models: {
+      type: 'array',
+      items: {
+        ...recordName,
+        anyOf: [virtual, { 'x-names': 'model' }],
+      },
+      description: 'Models the key may use, by name or alias; unset: all.',
+    },
+    expires_at: { type: 'string', description: 'Date or date and time (RFC 3339) after which the key is refused.' },
+  },
+} as const
+
+/** An API key as the configuration file declares it. */
+export interface ApiKey {
+  readonly name: string
+  readonly key: string
+  readonly models?: readonly string[]
+  /** RFC 3339. */
+  readonly expires_at?: string
+}
+
+/** Those who may ask: programs that show the text of a key. */
+export default defineRecord({
+  name: 'api_key',
+  summary: 'API keys declared here; others are kept in the database.',
+  place: 'api_keys',
+  schema,
+  secrets: ['key'],
+  unique: ['key'],
+  optional: true,
+  holds: 'service',
+  check({ expires_at: expires }, _all, report) {
+    if (expires !== undefined && expires !== '' && !isMoment(expires))
+      report(['expires_at'], 'date', 'must be a date or a date and time, such as 2027-01-31T12:00:00Z')
+  },
+})
+
+/** Whether a text may be the name of a key. */
+export function isName(text: string): boolean {
+  return text !== '' && text.length <= recordName.maxLength && !/\s/u.test(text)
+}
+
+/** A calendar date, alone or with a time and its zone (RFC 3339). */
+export function isMoment(text: string): boolean {
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.exec(text) ?? []
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
+  return date.getUTCDate() === Number(day) && !Number.isNaN(Date.parse(text))
+}

@@ -1,0 +1,70 @@
+import { defineCommand } from '../../engine/index.ts'
+import { columns, parseJson, printJson } from '../../engine/kit.ts'
+import type { DeclaredKey, StoredKey } from './key-store.ts'
+
+/** Prints the API keys of the configuration and of the database. */
+export default defineCommand({
+  name: 'key list',
+  summary: 'List the API keys, declared ones too. Their texts are shown to nobody.',
+  options: { type: 'object', additionalProperties: false, properties: {} } as const,
+  uses: ['api_keys'],
+  async run(_options, { api_keys: keys }, { json, out }) {
+    const stored = await keys.stored()
+    const listed = [...keys.declared.map(listedOfFile), ...stored.map(listedOfDatabase)]
+    if (json) out(printJson(listed.map((key) => ({ ...key }))))
+    else if (listed.length === 0) out('There is no API key; "sluice key create --name <name>" makes one.')
+    else out(columns([['name', 'key', 'state', 'expires', 'id', 'models'], ...listed.map(rowOf)]))
+    return 0
+  },
+})
+
+/** An API key as it is listed. Times are RFC 3339. */
+interface ListedKey {
+  readonly id: string
+  readonly name: string
+  readonly source: 'file' | 'database'
+  readonly state: 'in use' | 'expired' | 'revoked'
+  /** The last characters of its text; null: only the file knows them. */
+  readonly hint: string | null
+  /** Null: all. */
+  readonly models: readonly string[] | null
+  readonly created_at: string | null
+  readonly expires_at: string | null
+}
+
+function listedOfFile({ name, models, expiresAt }: DeclaredKey): ListedKey {
+  return {
+    id: `file:${name}`,
+    name,
+    source: 'file',
+    state: (expiresAt ?? Infinity) <= Date.now() ? 'expired' : 'in use',
+    hint: null,
+    models: models ?? null,
+    created_at: null,
+    expires_at: momentIn(expiresAt ?? null),
+  }
+}
+
+function listedOfDatabase(key: StoredKey): ListedKey {
+  const { id, name, hint, models, created_at: created, expires_at: expires, revoked_at: revoked } = key
+  const ended = (expires ?? Infinity) <= Date.now() ? 'expired' : 'in use'
+  return {
+    id,
+    name,
+    source: 'database',
+    state: revoked === null ? ended : 'revoked',
+    hint,
+    models: models === null ? null : (parseJson(models) as string[]),
+    created_at: momentIn(created),
+    expires_at: momentIn(expires),
+  }
+}
+
+function rowOf({ id, name, source, state, hint, models, expires_at: expires }: ListedKey): string[] {
+  const text = hint === null ? `(${source})` : `…${hint}`
+  return [name, text, state, expires?.slice(0, 10) ?? 'never', id, models?.join(', ') ?? 'all']
+}
+
+function momentIn(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString()
+}

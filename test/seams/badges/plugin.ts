@@ -1,0 +1,131 @@
+import { GatewayError, defineRecord, defineService, defineStage, definePlugin, noConfig } from 'sluice'
+import type { Principal } from 'sluice'
+
+/** Who is let in by what they wear. */
+interface Badges {
+  find(code: string): Principal | undefined
+  /** Shuts out whoever wears a badge, wherever they are. */
+  withdraw(name: string): void
+  readonly names: readonly string[]
+}
+
+interface Badge {
+  readonly name: string
+  readonly code: string
+}
+
+declare module 'sluice' {
+  interface Services {
+    badges: Badges
+  }
+  interface Records {
+    badge: Badge
+  }
+}
+
+const badge = defineRecord({
+  name: 'badge',
+  summary: 'Badges of guests.',
+  place: 'badges',
+  schema: {
+    type: 'object',
+    title: 'guest badge',
+    additionalProperties: false,
+    required: ['name', 'code'],
+    properties: {
+      name: { type: 'string', minLength: 1, description: 'Whose it is.' },
+      code: { type: 'string', minLength: 3, title: 'print', description: 'What is printed on it.' },
+    },
+  } as const,
+  secrets: ['code'],
+  unique: ['code'],
+  optional: true,
+  holds: 'service',
+})
+
+const badges = defineService({
+  name: 'badges',
+  summary: 'Who is let in.',
+  open(host) {
+    const withdrawn = new Set<string>()
+    return {
+      configure(_settings, _services, { records, reject }) {
+        const worn = records.of('badge')
+        for (const one of worn) if (one.name === 'nobody') reject(one, ['name'], 'no-guest', 'nobody is no guest')
+        const view: Badges = {
+          find(code) {
+            const found = worn.find((one) => one.code === code && !withdrawn.has(one.name))
+            return found && { kind: 'key', id: found.name, name: found.name }
+          },
+          withdraw(name) {
+            withdrawn.add(name)
+            host.recheck()
+          },
+          names: worn.map(({ name }) => name),
+        }
+        return { view }
+      },
+    }
+  },
+  greet: ({ names }) =>
+    names.length === 0
+      ? undefined
+      : {
+          now: { text: `Guests: ${names.join(', ')}.`, json: { guests: [...names] } },
+          served: ({ url, catalog }) => ({
+            text: `The door is at ${url}/door, behind it ${catalog.models.length} model.`,
+          }),
+        },
+})
+
+const enter = defineStage({
+  name: 'badge-enter',
+  summary: 'Let in whoever wears a badge.',
+  config: noConfig,
+  needs: ['ingress'],
+  provides: ['principal'],
+  uses: ['badges'],
+  build:
+    (_config, _host, { badges: door }) =>
+    ({ ingress: { headers } }) => {
+      const principal = door.find(String(headers['x-badge']))
+      if (principal === undefined) throw new GatewayError('invalid_api_key')
+      return { principal }
+    },
+})
+
+const withdraw = defineStage({
+  name: 'badge-withdraw',
+  summary: 'Withdraw the badge of whoever asks.',
+  config: noConfig,
+  needs: ['principal'],
+  provides: ['reply'],
+  uses: ['badges'],
+  build:
+    (_config, _host, { badges: door }) =>
+    ({ principal }) => {
+      door.withdraw(principal.name)
+      return { reply: { status: 200, headers: {}, body: { kind: 'json', value: { gone: principal.name } } } }
+    },
+})
+
+const greet = defineStage({
+  name: 'badge-greet',
+  summary: 'Greet.',
+  config: noConfig,
+  needs: ['principal'],
+  provides: ['reply'],
+  build:
+    () =>
+    ({ principal }) => ({
+      reply: { status: 200, headers: {}, body: { kind: 'json', value: { hello: principal.name } } },
+    }),
+})
+
+export default definePlugin({
+  name: 'badges',
+  summary: 'Badges of guests.',
+  records: [badge],
+  services: [badges],
+  stages: [enter, withdraw, greet],
+})
