@@ -6,7 +6,6 @@ import { didYouMean } from '../config/suggest.ts'
 import { loadConfiguration } from '../live/configuration.ts'
 import type { Json } from '../spec/json.ts'
 import { declareCommand } from './declare-command.ts'
-import { makeProgram } from './program.ts'
 import { componentsOf, kinds } from './reference/components.ts'
 import type { Component, Kind } from './reference/components.ts'
 import { componentsPage, referencePages } from './reference/pages.ts'
@@ -25,13 +24,16 @@ export interface ListOptions extends CommonOptions {
   readonly out?: string
 }
 
+/** Makes the program with the engine's own commands; `exit` hears the code of one that has run. */
+type MakeProgram = (terminal: Terminal, exit: (code: number) => void) => Command
+
 /** Prints what is registered: one line each, or everything about one, or the reference. */
-export async function list(options: ListOptions, terminal: Terminal): Promise<number> {
+export async function list(options: ListOptions, terminal: Terminal, make: MakeProgram): Promise<number> {
   const { environment, folder } = terminal
   const { registry, diagnostics } = await loadConfiguration({ file: options.config, root: folder, environment })
   if (registry.incomplete) for (const diagnostic of diagnostics) terminal.error(printDiagnostic(diagnostic))
   const kind = kinds.find((word) => word === options.kind)
-  if (options.markdown || options.out !== undefined) await reference(kind, options.out, registry, terminal)
+  if (options.markdown || options.out !== undefined) await reference(kind, options.out, registry, terminal, make)
   else if (kind !== undefined && options.name !== undefined)
     describe(find(kind, options.name, registry), options.json, terminal)
   else overview(kind === undefined ? kinds : [kind], registry, options.json, terminal)
@@ -43,19 +45,20 @@ async function reference(
   out: string | undefined,
   registry: Registry,
   terminal: Terminal,
+  make: MakeProgram,
 ): Promise<void> {
   const pages =
     kind === undefined
-      ? referencePages(registry, programOf(registry, terminal))
+      ? referencePages(registry, programOf(registry, terminal, make))
       : new Map([[`${kind}.md`, componentsPage(kind, registry)]])
   if (out === undefined) terminal.out([...pages.values()].join('\n').trimEnd())
   else terminal.out(printWritten(await writeFiles(pages, resolve(terminal.folder, out)), out))
 }
 
 /** Every command, those of plugins too. */
-export function programOf({ commands }: Registry, terminal: Terminal): Command {
+export function programOf({ commands }: Registry, terminal: Terminal, make: MakeProgram): Command {
   const exit = () => undefined
-  const program = makeProgram({ ...terminal, environment: {} }, exit)
+  const program = make({ ...terminal, environment: {} }, exit)
   for (const command of commands.values()) declareCommand(program, command, terminal, exit)
   return program
 }

@@ -89,7 +89,7 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
     .option('--out <folder>', 'Write the reference into a folder, one page per kind.')
     .action(
       runs(async (options: CommonOptions & { markdown: boolean; out?: string }, kind?: string, name?: string) =>
-        (await import('./list.ts')).list({ ...options, kind, name }, terminal),
+        (await import('./list.ts')).list({ ...options, kind, name }, terminal, makeProgram),
       ),
     )
 

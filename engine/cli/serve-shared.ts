@@ -13,14 +13,13 @@ import { productVersion } from '../version.ts'
 import { endInOrder } from './ending.ts'
 import { greet, introduce } from './introduce.ts'
 import { openOwnServices } from './own-services.ts'
-import type { ServeOptions } from './serve.ts'
-import type { Terminal } from './terminal.ts'
+import type { CommonOptions, Terminal } from './terminal.ts'
 
 /** Milliseconds before a process that ended by itself is replaced. */
 const pause = 1_000
 
 export interface Shared {
-  readonly options: ServeOptions
+  readonly options: CommonOptions
   readonly configuration: Configuration
   /** How many processes serve. */
   readonly count: number

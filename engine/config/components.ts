@@ -11,6 +11,7 @@ import type { AnySignal } from '../spec/signal.ts'
 import type { AnySlot } from '../spec/slot.ts'
 import type { AnyStage } from '../spec/stage.ts'
 import { sectionType } from './sections.ts'
+import type { Component } from './registry.ts'
 import { proveSchema } from './validate.ts'
 
 /** Words that a pipeline uses for itself. */
@@ -18,18 +19,6 @@ export const structuralWords = ['use', 'switch', 'attempt'] as const
 
 /** The word that stands beside the name of a step. */
 export const timeoutWord = 'timeout'
-
-/** A component that passed its checks, by kind. */
-export type Component =
-  | { readonly kind: 'plugin'; readonly value: Plugin }
-  | { readonly kind: 'stage'; readonly value: AnyStage }
-  | { readonly kind: 'codec'; readonly value: EitherCodec }
-  | { readonly kind: 'provider'; readonly value: AnyProvider }
-  | { readonly kind: 'signal'; readonly value: AnySignal }
-  | { readonly kind: 'slot'; readonly value: AnySlot }
-  | { readonly kind: 'service'; readonly value: AnyService }
-  | { readonly kind: 'command'; readonly value: AnyCommand }
-  | { readonly kind: 'record'; readonly value: AnyRecord }
 
 /** What a default export is, or what is wrong with it. */
 export function recognise(value: unknown): Component | { readonly problem: string } {

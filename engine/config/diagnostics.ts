@@ -1,7 +1,10 @@
+import { isAbsolute, relative } from 'node:path'
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import { requirement } from '../spec/requirement.ts'
-import type { Path, Source } from './source.ts'
 import { didYouMean } from './suggest.ts'
+
+/** Steps from the root of a document to a value in it. */
+export type Path = readonly (string | number)[]
 
 /** Something wrong in a configuration, and where. Lines and columns count from 1; what has none says 0, and has a path. */
 export interface Diagnostic {
@@ -33,18 +36,6 @@ export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[
   return [...unique.values()].sort(
     (left, right) => left.file.localeCompare(right.file) || left.line - right.line || left.column - right.column,
   )
-}
-
-/**
- * The findings of a schema validation, placed in the source the value came from.
- * `base` is the path of the validated value in that source. Values are never quoted.
- */
-export function schemaDiagnostics(source: Source, base: Path, errors: readonly ErrorObject[]): Diagnostic[] {
-  return schemaProblems(errors).map(({ keyword, path, key, message, hint }) => {
-    const place = [...base, ...path]
-    if (keyword === 'additionalProperties') return source.report([...place, key ?? ''], keyword, message + hint, 'key')
-    return source.report(place, keyword, message)
-  })
 }
 
 /** One thing that is wrong with a value. */
@@ -118,4 +109,10 @@ function sentence(error: ErrorObject): string {
     default:
       return requirement(error)
   }
+}
+
+/** A file's name as diagnostics show it: relative to `root` when it lies below. */
+export function display(file: string, root: string): string {
+  const name = relative(root, file)
+  return name.startsWith('..') || isAbsolute(name) ? file : name
 }

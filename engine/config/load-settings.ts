@@ -14,7 +14,8 @@ import type { Overridden, SectionSet } from './sections.ts'
 import { serverSettings } from './server-settings.ts'
 import { fileFormat, settingsFormat } from './settings.ts'
 import type { ProviderSettings, Settings, SettingsFile } from './settings.ts'
-import type { Path, Source } from './source.ts'
+import type { Path } from './diagnostics.ts'
+import type { Source } from './source.ts'
 import { validator } from './validate.ts'
 
 /** Settings, or at least what could be read of them, with everything that is wrong. */

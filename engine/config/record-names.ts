@@ -2,10 +2,23 @@ import type { KnownNames } from '../pipeline/named.ts'
 import { asText, isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { AnyRecord } from '../spec/record.ts'
-import type { Diagnostic } from './diagnostics.ts'
-import type { GivenRecord } from './records.ts'
+import type { StoredRecord } from '../store/records.ts'
+import type { Diagnostic, Path } from './diagnostics.ts'
 import type { Registry } from './registry.ts'
-import type { Path } from './source.ts'
+import type { Source } from './source.ts'
+
+/** A record as it was given, of whatever shape, and where its findings are shown. */
+export interface GivenRecord {
+  readonly type: AnyRecord
+  readonly value: Json
+  readonly source: Source
+  /** Steps to it in its source. */
+  readonly path: Path
+  /** What it is called in a sentence, such as `the model number 2`. */
+  readonly label: string
+  /** Absent: the file declares it. */
+  readonly stored?: StoredRecord
+}
 
 /** What sentences call a record of a type. */
 export function nounOf({ name, schema }: AnyRecord): string {

@@ -8,26 +8,13 @@ import type { Diagnostic } from './diagnostics.ts'
 import { checkTraits, knownOffers } from './offers.ts'
 import { wordsOfThrown } from './plugin-error.ts'
 import { claimNames, namesOf, namesOfOwners, nounOf, twins } from './record-names.ts'
-import type { Owners } from './record-names.ts'
+import type { GivenRecord, Owners } from './record-names.ts'
 import type { Registry } from './registry.ts'
-import type { StoredRecord } from '../store/records.ts'
-import type { Path, Source } from './source.ts'
+import type { Path } from './diagnostics.ts'
+import type { Source } from './source.ts'
 import { speaksToUpstreams } from './speaking.ts'
 import { didYouMean } from './suggest.ts'
 import { validator } from './validate.ts'
-
-/** A record as it was given, of whatever shape, and where its findings are shown. */
-export interface GivenRecord {
-  readonly type: AnyRecord
-  readonly value: Json
-  readonly source: Source
-  /** Steps to it in its source. */
-  readonly path: Path
-  /** What it is called in a sentence, such as `the model number 2`. */
-  readonly label: string
-  /** Absent: the file declares it. */
-  readonly stored?: StoredRecord
-}
 
 /** A record that its schema accepts. */
 export interface CheckedRecord {

@@ -1,12 +1,9 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
 import type { Document, Node, Pair, Scalar, YAMLMap } from 'yaml'
 import type { Json } from '../spec/json.ts'
-import type { Diagnostic } from './diagnostics.ts'
+import type { Diagnostic, Path } from './diagnostics.ts'
 import { interpolate } from './interpolate.ts'
 import type { Environment } from './interpolate.ts'
-
-/** Steps from the root of a document to a value in it. */
-export type Path = readonly (string | number)[]
 
 /** A string whose `${NAME}` has no value and no default. */
 export interface Missing {

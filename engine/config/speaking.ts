@@ -1,7 +1,8 @@
 import type { AnyClientCodec, AnyUpstreamCodec, EitherCodec } from '../spec/codec.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { ErrorParser } from '../spec/error.ts'
-import type { AnyProvider, Offer } from '../spec/provider.ts'
+import type { AnyProvider } from '../spec/provider.ts'
+import type { Offer } from '../spec/open-provider.ts'
 import { didYouMean } from './suggest.ts'
 
 /** Codecs by protocol. */

@@ -5,9 +5,11 @@ import type { StoredRecord } from '../store/records.ts'
 import { printDiagnostic } from './diagnostics.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import { checkRecords } from './records.ts'
-import type { GivenRecord, RecordSet } from './records.ts'
+import type { GivenRecord } from './record-names.ts'
+import type { RecordSet } from './records.ts'
 import type { Registry } from './registry.ts'
-import type { Path, Source } from './source.ts'
+import type { Path } from './diagnostics.ts'
+import type { Source } from './source.ts'
 import { didYouMean } from './suggest.ts'
 
 /** A stored record that contradicts the rest of a configuration, and what is wrong with it. */

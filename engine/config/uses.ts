@@ -2,7 +2,7 @@ import type { AnyCommand } from '../spec/command.ts'
 import type { AnyProvider } from '../spec/provider.ts'
 import type { AnyService } from '../spec/service.ts'
 import type { AnyStage } from '../spec/stage.ts'
-import type { Component } from './components.ts'
+import type { Component } from './registry.ts'
 import type { Registry } from './registry.ts'
 import { didYouMean } from './suggest.ts'
 

@@ -2,9 +2,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import type { Json, JsonObject } from '../spec/json.ts'
-import { pointer, schemaDiagnostics } from './diagnostics.ts'
+import { pointer, schemaProblems } from './diagnostics.ts'
 import type { Diagnostic } from './diagnostics.ts'
-import type { Path, Source } from './source.ts'
+import type { Path } from './diagnostics.ts'
+import type { Source } from './source.ts'
 
 /** Fills defaults in and says what is wrong; the given value stays as it was. */
 export type Validator = (source: Source, path: Path, value: Json) => { value: Json; diagnostics: Diagnostic[] }
@@ -128,4 +129,16 @@ function typed(text: Json | undefined, types: readonly string[]): number | boole
   if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true'
   if (types.some((type) => type === 'number' || type === 'integer') && /^-?\d+(\.\d+)?$/.test(text)) return Number(text)
   return undefined
+}
+
+/**
+ * The findings of a schema validation, placed in the source the value came from.
+ * `base` is the path of the validated value in that source. Values are never quoted.
+ */
+function schemaDiagnostics(source: Source, base: Path, errors: readonly ErrorObject[]): Diagnostic[] {
+  return schemaProblems(errors).map(({ keyword, path, key, message, hint }) => {
+    const place = [...base, ...path]
+    if (keyword === 'additionalProperties') return source.report([...place, key ?? ''], keyword, message + hint, 'key')
+    return source.report(place, keyword, message)
+  })
 }

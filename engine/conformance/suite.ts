@@ -7,7 +7,7 @@ import { refuses } from './refuses.ts'
 import { triedWith } from './rig.ts'
 import type { Subject } from './rig.ts'
 import type { Operation } from '../spec/operation.ts'
-import type { Offer } from '../spec/provider.ts'
+import type { Offer } from '../spec/open-provider.ts'
 import { sends } from './sends.ts'
 import { takes } from './takes.ts'
 

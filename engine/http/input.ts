@@ -8,7 +8,8 @@ import type { Mistake } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { Ingress } from '../spec/slots.ts'
-import type { Bag, StageRun } from '../pipeline/run.ts'
+import type { Bag } from '../pipeline/bag.ts'
+import type { StageRun } from '../pipeline/step.ts'
 import { clientJson, clientOutline } from './client-json.ts'
 
 /** Bytes, keys, levels and mistakes: most that a body may have, and that are told of it. */

@@ -1,5 +1,5 @@
 import type { Source } from '../spec/source.ts'
-import type { Scope } from '../spec/stage.ts'
+import type { Scope } from '../spec/scope.ts'
 import type { Sent } from './reply.ts'
 
 /**

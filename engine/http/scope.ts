@@ -2,10 +2,10 @@
 import { performance } from 'node:perf_hooks'
 import { randomUUIDv7 } from 'node:crypto'
 import type { Json } from '../spec/json.ts'
-import type { Timing } from '../spec/stage.ts'
+import type { Timing } from '../spec/scope.ts'
 import type { TraceContext } from '../spec/trace.ts'
-import type { RunScope } from '../pipeline/run.ts'
-import type { Settlement } from '../pipeline/settle.ts'
+import type { RunScope } from '../pipeline/step.ts'
+import type { Settlement } from '../pipeline/settlement.ts'
 
 interface Listener {
   readonly listener: (reason: Error) => void

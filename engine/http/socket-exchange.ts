@@ -11,8 +11,12 @@ import type { Sent } from './reply.ts'
 import { ExchangeScope } from './scope.ts'
 import { socketEndpoint, upgradeIngress } from './socket-access.ts'
 import type { Upgrade } from './socket-access.ts'
-import type { SocketServerOptions } from './socket.ts'
+import type { SocketOptions } from './socket-peer.ts'
 import { RelayPeer, refuseOpen } from './socket-relay.ts'
+
+export interface SocketServerOptions extends SocketOptions {
+  readonly closing: () => boolean
+}
 
 /** An upgrade that has not been answered. */
 interface Upgrading {

@@ -17,12 +17,8 @@ import { admit, isCrossSite, routeAt, upgradeOf } from './socket-access.ts'
 import type { Upgrade } from './socket-access.ts'
 import { Peer } from './socket-peer.ts'
 import { SocketExchanges } from './socket-exchange.ts'
-import type { SocketOptions } from './socket-peer.ts'
+import type { SocketServerOptions } from './socket-exchange.ts'
 import { Tally } from './tally.ts'
-
-export interface SocketServerOptions extends SocketOptions {
-  readonly closing: () => boolean
-}
 
 /** Whether a request asks for a WebSocket; any other upgrade is ignored, as RFC 9110 (section 7.8) allows. */
 export function wantsSocket({ method, headers: { upgrade } }: IncomingMessage): boolean {

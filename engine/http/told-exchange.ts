@@ -1,23 +1,27 @@
-import type { Bag, CompiledPipeline } from '../pipeline/run.ts'
+import type { Bag } from '../pipeline/bag.ts'
+import type { CompiledPipeline } from '../pipeline/run.ts'
+import type { Outcome } from '../spec/slots.ts'
 import type { ToldExchange } from '../spec/telling.ts'
 import { exchanges, toldError } from '../telling.ts'
-import type { Ended } from './exchange.ts'
 import type { ExchangeScope } from './scope.ts'
 
 /** Runs an exchange and tells of it. */
-export async function tellExchange(
+export async function tellExchange<E extends { readonly outcome: Outcome }>(
   { name }: CompiledPipeline,
   slots: Bag,
   scope: ExchangeScope,
-  run: () => Promise<Ended>,
-): Promise<Ended> {
+  run: () => Promise<E>,
+): Promise<E> {
   const message = begun(name, slots, scope)
   const over = exchanges.begin(message)
   scope.trace = message.trace
   try {
     const ended = await run()
     const { error } = ended.outcome
-    over(error && { code: error.code, ...(error.at === undefined ? {} : { at: error.at }) }, known(slots, ended))
+    over(
+      error && { code: error.code, ...(error.at === undefined ? {} : { at: error.at }) },
+      known(slots, ended.outcome),
+    )
     return ended
   } catch (thrown) {
     over(toldError(thrown))
@@ -36,9 +40,8 @@ function begun(pipeline: string, { ingress }: Bag, { id, parent, trace }: Exchan
 }
 
 /** What is known of an exchange at its end. */
-function known(slots: Bag, { outcome }: Ended): Partial<ToldExchange> {
+function known(slots: Bag, { status, result, bytes, firstByte }: Outcome): Partial<ToldExchange> {
   const { principal, request, model, bill } = slots
-  const { status, result, bytes, firstByte } = outcome
   return {
     status,
     result,

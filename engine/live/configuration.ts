@@ -10,7 +10,7 @@ import { loadSettings, pipelinesFolder, pluginEntries, withRecords } from '../co
 import type { LoadedSettings } from '../config/load-settings.ts'
 import { namesOfRecords } from '../config/records.ts'
 import type { RecordSet } from '../config/records.ts'
-import { display } from '../config/registry.ts'
+import { display } from '../config/diagnostics.ts'
 import type { Registry } from '../config/registry.ts'
 import type { Settings } from '../config/settings.ts'
 import { defaultConfigFile, shipped as everything } from '../config/shipped.ts'

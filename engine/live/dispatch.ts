@@ -1,11 +1,13 @@
+import type { Registry } from '../config/registry.ts'
 import { speaksToClients } from '../config/speaking.ts'
 import { limitedStep } from '../pipeline/deadline.ts'
-import type { Bag, CompiledPipeline } from '../pipeline/run.ts'
+import type { Bag } from '../pipeline/bag.ts'
+import type { CompiledPipeline } from '../pipeline/run.ts'
 import type { Dispatched, WholeReply } from '../spec/dispatch.ts'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { Reply, SlotName } from '../spec/slots.ts'
 import type { ByteBudget } from '../spec/source.ts'
-import type { Host } from '../spec/stage.ts'
+import type { Host } from '../spec/host.ts'
 import { failed } from '../generate/fold.ts'
 import { errorReply, noReply, runExchange } from '../http/exchange.ts'
 import { readToEnd } from '../http/read-to-end.ts'
@@ -13,32 +15,46 @@ import type { Sent } from '../http/reply.ts'
 import { ExchangeScope } from '../http/scope.ts'
 import { tooLarge } from '../stream/collect.ts'
 import { ampleRoom, answerHold, byteBudgetSpent } from '../stream/byte-budget.ts'
-import type { Snapshot, SnapshotOptions } from './snapshot.ts'
+import type { GatewayHost } from './gateway-host.ts'
+
+/** A configuration, as far as sub-exchanges need it. */
+interface Serving {
+  readonly registry: Registry
+  readonly pipelines: ReadonlyMap<string, CompiledPipeline>
+}
 
 /** What sub-exchanges take of the gateway. */
-export interface Dispatching extends Pick<SnapshotOptions, 'hold'> {
-  readonly gateway: Pick<SnapshotOptions['gateway'], 'byteBudget' | 'log' | 'scrub'>
+export interface Dispatching<S extends Serving> {
+  readonly gateway: Pick<GatewayHost, 'byteBudget' | 'log' | 'scrub'>
+  /**
+   * Keeps a configuration open until the answer is called, and has the sub-exchange `cut` when the gateway stops; default:
+   * nobody would close it.
+   */
+  readonly hold?: (serving: S, cut: (reason: GatewayError) => void) => () => void
 }
 
 /**
  * What `host.dispatch` does in a configuration.
  * @param current gives that configuration, once it is there
  */
-export function dispatcher(current: () => Snapshot | undefined, dispatching: Dispatching): Host['dispatch'] {
+export function dispatcher<S extends Serving>(
+  current: () => S | undefined,
+  dispatching: Dispatching<S>,
+): Host['dispatch'] {
   return async (name, given, parent, options = {}) => {
     const scope = new ExchangeScope(undefined, parent.id)
     scope.trace = parent.trace
     try {
-      const snapshot = current()
-      const pipeline = snapshot?.pipelines.get(name)
-      if (snapshot === undefined || pipeline === undefined)
+      const serving = current()
+      const pipeline = serving?.pipelines.get(name)
+      if (serving === undefined || pipeline === undefined)
         throw new Error(`no pipeline "${name}" is served, or named by a field with "x-names"`)
       assertHandedOver(pipeline, given)
-      const release = dispatching.hold?.(snapshot, (reason) => scope.abort(reason))
+      const release = dispatching.hold?.(serving, (reason) => scope.abort(reason))
       // Only now, or what ends the parent would be left with a listener of an exchange that never began.
       scope.onEnd(parent.onAbort((reason) => scope.abort(reason)))
       try {
-        return await runHeld(snapshot, withEnd(pipeline, scope, options.deadline), { ...given }, scope, {
+        return await runHeld(serving, withEnd(pipeline, scope, options.deadline), { ...given }, scope, {
           limit: options.limit ?? ampleRoom.limit,
           byteBudget: dispatching.gateway.byteBudget,
         })
@@ -54,7 +70,7 @@ export function dispatcher(current: () => Snapshot | undefined, dispatching: Dis
 
 /** Runs a pipeline in a configuration that is held. */
 async function runHeld(
-  { registry }: Snapshot,
+  { registry }: Serving,
   pipeline: CompiledPipeline,
   slots: Bag,
   scope: ExchangeScope,
@@ -74,7 +90,12 @@ async function runHeld(
 }
 
 /** Whoever asked for it has made a mistake, or the gateway is closed. The log says which. */
-function failedOutside(thrown: unknown, scope: ExchangeScope, given: Bag, { gateway }: Dispatching): Dispatched {
+function failedOutside(
+  thrown: unknown,
+  scope: ExchangeScope,
+  given: Bag,
+  { gateway }: Pick<Dispatching<Serving>, 'gateway'>,
+): Dispatched {
   const { id, parent } = scope
   gateway.log.error({ err: thrown, id, parent }, 'a sub-exchange failed outside of its pipeline')
   const error = asGatewayError(thrown)

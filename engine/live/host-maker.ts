@@ -1,20 +1,27 @@
 import { clientCodec, upstreamCodec } from '../config/speaking.ts'
 import type { Catalog } from '../spec/catalog.ts'
-import type { Host, HostStatus } from '../spec/stage.ts'
+import type { Host, HostStatus } from '../spec/host.ts'
+import type { RecordAccess } from '../spec/record.ts'
 import type { Configuration } from './configuration.ts'
+import type { GatewayHost } from './gateway-host.ts'
 import type { Lease } from './keep.ts'
 import { viewsOf } from './section-views.ts'
-import type { SnapshotOptions } from './snapshot.ts'
 import { collectVotes } from './votes.ts'
 
-/** What hosts are made with. */
-type HostOptions = Pick<SnapshotOptions, 'gateway' | 'configStatus' | 'recordsStatus' | 'changeRecord'> & {
-  readonly kept: Lease
+/** What hosts are made of. */
+export interface HostParts {
+  readonly gateway: GatewayHost
+  /** State of the configuration for `host.status`; default: this one, without an error. */
+  readonly configStatus?: () => HostStatus['config']
+  /** What is wrong with stored records, for `host.status`. */
+  readonly recordsStatus?: () => readonly string[]
+  /** Changes a stored record; default: nothing is stored. */
+  readonly changeRecord?: RecordAccess['change']
 }
 
 /** What makes the hosts of stages and providers, each with its pipeline or its own name. */
 export function hostMaker(
-  { gateway, kept, configStatus, recordsStatus, changeRecord }: HostOptions,
+  { gateway, kept, configStatus, recordsStatus, changeRecord }: HostParts & { readonly kept: Lease },
   configuration: Configuration,
   catalog: Catalog,
   dispatch: Host['dispatch'] = () => Promise.reject(new Error('no pipeline is served here')),

@@ -1,32 +1,14 @@
 import type { GatewayError } from '../spec/error.ts'
-import type { Job } from '../spec/key-value.ts'
 import type { Reply } from '../spec/slots.ts'
 import { runExchange } from '../http/exchange.ts'
 import { readToEnd } from '../http/read-to-end.ts'
 import type { Sent } from '../http/reply.ts'
 import { ExchangeScope } from '../http/scope.ts'
 import { finish } from '../pipeline/finish.ts'
-import type { Bag, CompiledPipeline } from '../pipeline/run.ts'
+import type { Bag } from '../pipeline/bag.ts'
+import type { CompiledPipeline } from '../pipeline/run.ts'
+import type { JobRunner } from '../store/job-worker.ts'
 import type { Live } from './live.ts'
-
-/** A job that is under way. */
-export interface RunningJob {
-  /** Resolves once its pipeline and its `finally` are over. Rejects when `finally` has to be run again. */
-  readonly done: Promise<void>
-  /** Ends it early. */
-  abort(reason: GatewayError): void
-}
-
-/** Runs jobs through the pipelines of the running configuration. */
-export interface JobRunner {
-  /** Begins a job; undefined: the configuration of this process has no such pipeline. */
-  run(pipeline: string, job: Job): RunningJob | undefined
-  /**
-   * Runs `finally` alone, for a job that ended with `error` before or outside of this process. Rejects when that has to
-   * be done again, or elsewhere: this process has no such pipeline.
-   */
-  end(pipeline: string, job: Job, error: GatewayError): Promise<void>
-}
 
 /** Each job is an exchange of its own: the slot `job`, the job's id, and no client. */
 export function jobRunner(live: Pick<Live, 'acquire' | 'release'>): JobRunner {

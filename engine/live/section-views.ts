@@ -1,7 +1,9 @@
 import { openSection } from '../config/secrets.ts'
-import { sectionDefaults, sectionSchema, sectionType } from '../config/sections.ts'
-import type { CheckedSection } from '../config/sections.ts'
-import type { Snapshot } from './snapshot.ts'
+import { sectionDefaults, sectionSchema } from '../config/sections.ts'
+import { sectionType } from '../config/sections.ts'
+import type { CheckedSection, Overridden, SectionSet } from '../config/sections.ts'
+import type { RecordSet } from '../config/records.ts'
+import type { Registry } from '../config/registry.ts'
 import { leftOutLine } from '../config/stored-records.ts'
 import type { LeftOut } from '../config/stored-records.ts'
 import type { JsonObject } from '../spec/json.ts'
@@ -28,7 +30,11 @@ function sectionViews(shown: Shown): readonly SectionView[] {
 }
 
 /** What sections are shown of. */
-export interface Shown extends Pick<Snapshot, 'records' | 'sections' | 'overridden' | 'registry'> {
+export interface Shown {
+  readonly records: RecordSet
+  readonly sections: SectionSet
+  readonly overridden: readonly Overridden[]
+  readonly registry: Registry
   readonly leftOut?: readonly LeftOut[]
 }
 

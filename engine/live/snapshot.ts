@@ -1,10 +1,9 @@
 import type { Catalog, OpenProvider } from '../spec/catalog.ts'
-import type { GatewayError } from '../spec/error.ts'
 import type { JsonObject } from '../spec/json.ts'
-import type { AnyProvider, Offer } from '../spec/provider.ts'
+import type { AnyProvider } from '../spec/provider.ts'
+import type { Offer } from '../spec/open-provider.ts'
 import { Refusal } from '../spec/refusal.ts'
-import type { RecordAccess } from '../spec/record.ts'
-import type { Host, HostStatus } from '../spec/stage.ts'
+import type { Host } from '../spec/host.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { wordsOfThrown } from '../config/plugin-error.ts'
 import { hideSecrets } from '../config/hidden-findings.ts'
@@ -22,7 +21,9 @@ import type { CompiledPipeline } from '../pipeline/run.ts'
 import { makeCatalog } from './catalog.ts'
 import { toldProvider } from './told-provider.ts'
 import { hostMaker } from './host-maker.ts'
+import type { HostParts } from './host-maker.ts'
 import { dispatcher } from './dispatch.ts'
+import type { Dispatching } from './dispatch.ts'
 import { loadConfiguration } from './configuration.ts'
 import type { Configuration, ConfigurationOptions } from './configuration.ts'
 import type { GatewayHost } from './gateway-host.ts'
@@ -65,21 +66,9 @@ export interface Snapshot {
 }
 
 /** What a snapshot is made with. */
-export interface SnapshotOptions extends ConfigurationOptions {
-  readonly gateway: GatewayHost
+export interface SnapshotOptions extends ConfigurationOptions, HostParts, Pick<Dispatching<Snapshot>, 'hold'> {
   /** Refuse stages that give anything but what they provide; for tests. */
   readonly strict?: boolean
-  /** State of the configuration for `host.status`; default: this one, without an error. */
-  readonly configStatus?: () => HostStatus['config']
-  /** Changes a stored record; default: nothing is stored. */
-  readonly changeRecord?: RecordAccess['change']
-  /** What is wrong with stored records, for `host.status`. */
-  readonly recordsStatus?: () => readonly string[]
-  /**
-   * Keeps a snapshot open for a sub-exchange until the answer is called, and has it `cut` when the gateway stops; default:
-   * nobody would close it.
-   */
-  readonly hold?: (snapshot: Snapshot, cut: (reason: GatewayError) => void) => () => void
   /** Sees to it that what was opened for nothing is closed at last; default: it is waited for. */
   readonly later?: (closed: Promise<void>) => void
 }

@@ -1,8 +1,8 @@
 import type { Operation } from '../spec/operation.ts'
 import type { Dialed } from '../spec/leg.ts'
-import type { Answer, Call, Dial, Offer, Provider } from '../spec/provider.ts'
+import type { Answer, Call, Dial, Offer, Provider } from '../spec/open-provider.ts'
 import type { Source } from '../spec/source.ts'
-import type { Scope } from '../spec/stage.ts'
+import type { Scope } from '../spec/scope.ts'
 import type { ToldCall, ToldError } from '../spec/telling.ts'
 import { calls, toldError } from '../telling.ts'
 

@@ -3,7 +3,8 @@ import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { Json } from '../spec/json.ts'
 import type { SlotName } from '../spec/slots.ts'
 import { puts } from './bag.ts'
-import type { Bag, RunScope, Step } from './run.ts'
+import type { Bag } from './bag.ts'
+import type { RunScope, Step } from './step.ts'
 
 /** What an `attempt` does, ready to run. */
 export interface Attempt {

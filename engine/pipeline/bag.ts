@@ -40,3 +40,8 @@ function putNamed(slot: SlotName): Put {
     return true
   }
 }
+
+/** Whether what a stage gives is still to come. A plugin may have a promise of another kind than V8's. */
+export function isPromise<T>(given: T | PromiseLike<T>): given is PromiseLike<T> {
+  return given instanceof Promise || typeof (given as PromiseLike<T> | undefined)?.then === 'function'
+}

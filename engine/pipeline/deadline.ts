@@ -1,7 +1,7 @@
 // The global of this name is a getter.
 import { performance } from 'node:perf_hooks'
 import { GatewayError } from '../spec/error.ts'
-import type { RunScope, Step } from './run.ts'
+import type { RunScope, Step } from './step.ts'
 
 /** Something that is waited for, with what is done each time it is looked at. */
 export interface Waiting {

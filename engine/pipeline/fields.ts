@@ -1,6 +1,6 @@
 import { didYouMean } from '../config/suggest.ts'
 import type { AnySlot, SlotField } from '../spec/slot.ts'
-import type { Condition, Scalar, Test } from './match.ts'
+import type { Condition, Scalar, Test } from './nodes.ts'
 
 /**
  * What is wrong with what a condition asks of a slot: a field that is not there, or a value of another type. A step into a

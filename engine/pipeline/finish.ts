@@ -3,7 +3,9 @@ import { asGatewayError } from '../spec/error.ts'
 import type { GatewayError } from '../spec/error.ts'
 import type { SlotName } from '../spec/slots.ts'
 import type { End } from '../spec/stage.ts'
-import type { Bag, CompiledPipeline, RunScope, Step } from './run.ts'
+import type { Bag } from './bag.ts'
+import type { CompiledPipeline } from './run.ts'
+import type { RunScope, Step } from './step.ts'
 
 type Failures = readonly GatewayError[]
 

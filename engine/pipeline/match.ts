@@ -1,29 +1,6 @@
-import type { Bag } from './run.ts'
+import type { Bag } from './bag.ts'
 import type { SlotName } from '../spec/slots.ts'
-import type { Place } from './nodes.ts'
-
-/** A value that a condition can ask for. */
-export type Scalar = string | number | boolean | null
-
-/** What a condition asks of the value that it finds. */
-export type Test =
-  /** Of a slot itself: whether it is there. */
-  | { readonly kind: 'there'; readonly wanted: boolean }
-  | { readonly kind: 'is'; readonly any: readonly Scalar[] }
-  | { readonly kind: 'prefix'; readonly any: readonly string[] }
-  /** Texts in which each `*` stands for any characters, or none. */
-  | { readonly kind: 'pattern'; readonly any: readonly string[] }
-  | { readonly kind: 'not'; readonly test: Test }
-  | { readonly kind: 'all'; readonly tests: readonly Test[] }
-
-/** One line of a `when:` map. */
-export interface Condition {
-  readonly place: Place
-  readonly slot: string
-  /** Steps from the slot to the value; none: the slot itself. */
-  readonly path: readonly string[]
-  readonly test: Test
-}
+import type { Condition, Place, Scalar, Test } from './nodes.ts'
 
 /**
  * Reads a `when:` key and value. The slot is the longest known one that the dotted key begins with; a key that begins

@@ -6,7 +6,7 @@ import { isObject } from '../spec/json.ts'
 import type { Json } from '../spec/json.ts'
 import { fitting } from '../spec/model-pattern.ts'
 import { reportAt, stagesOf, within } from './nodes.ts'
-import type { Pipeline, Place } from './nodes.ts'
+import type { Named, Pipeline, Place } from './nodes.ts'
 
 /**
  * What a value can name beside the records of some type, whose own name is a kind, too. The schema of the value says so
@@ -32,17 +32,6 @@ export function wordsOf({ codecs, records, incomplete }: Registry): KnownNames {
   if (incomplete) return {}
   const kept = [...records.values()].filter(({ holds }) => holds !== 'service')
   return { protocol: { words: [...codecs.keys()] }, record: { words: kept.map(({ name }) => name) } }
-}
-
-/** A name in the configuration of a stage, or in a record. */
-export interface Named {
-  readonly kind: string
-  readonly name: string
-  readonly place: Place
-  /** Slots that a pipeline which the stage runs is handed (`x-inputs`); absent: the stage only names it. */
-  readonly inputs?: readonly string[]
-  /** Slots that it surely has to give (`x-gives`). */
-  readonly gives?: readonly string[]
 }
 
 /** A JSON Schema, as far as it leads to values inside. */

@@ -2,14 +2,47 @@ import type { JsonObject } from '../spec/json.ts'
 import type { SlotName } from '../spec/slots.ts'
 import type { AnyStage } from '../spec/stage.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
-import type { Path, Source } from '../config/source.ts'
-import type { Condition } from './match.ts'
-import type { Named } from './named.ts'
+import type { Path } from '../config/diagnostics.ts'
+import type { Source } from '../config/source.ts'
 
 /** Where something in a pipeline was written. */
 export interface Place {
   readonly source: Source
   readonly path: Path
+}
+
+/** A name in the configuration of a stage, or in a record. */
+export interface Named {
+  readonly kind: string
+  readonly name: string
+  readonly place: Place
+  /** Slots that a pipeline which the stage runs is handed (`x-inputs`); absent: the stage only names it. */
+  readonly inputs?: readonly string[]
+  /** Slots that it surely has to give (`x-gives`). */
+  readonly gives?: readonly string[]
+}
+
+/** A value that a condition can ask for. */
+export type Scalar = string | number | boolean | null
+
+/** What a condition asks of the value that it finds. */
+export type Test =
+  /** Of a slot itself: whether it is there. */
+  | { readonly kind: 'there'; readonly wanted: boolean }
+  | { readonly kind: 'is'; readonly any: readonly Scalar[] }
+  | { readonly kind: 'prefix'; readonly any: readonly string[] }
+  /** Texts in which each `*` stands for any characters, or none. */
+  | { readonly kind: 'pattern'; readonly any: readonly string[] }
+  | { readonly kind: 'not'; readonly test: Test }
+  | { readonly kind: 'all'; readonly tests: readonly Test[] }
+
+/** One line of a `when:` map. */
+export interface Condition {
+  readonly place: Place
+  readonly slot: string
+  /** Steps from the slot to the value; none: the slot itself. */
+  readonly path: readonly string[]
+  readonly test: Test
 }
 
 /** One step of a pipeline as it was written: checked by itself, not yet against its neighbours. */

@@ -1,6 +1,6 @@
 import { printDuration } from '../spec/duration.ts'
 import type { Json } from '../spec/json.ts'
-import type { Condition, Test } from './match.ts'
+import type { Condition, Test } from './nodes.ts'
 import { printPlace, reportAt } from './nodes.ts'
 import type { Pipeline, StepNode } from './nodes.ts'
 

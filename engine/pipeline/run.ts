@@ -1,37 +1,11 @@
 import type { Logger } from 'pino'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { SlotName } from '../spec/slots.ts'
-import type { Scope, Settle } from '../spec/stage.ts'
-import { puts } from './bag.ts'
+import { isPromise, puts } from './bag.ts'
 import type { Bag } from './bag.ts'
 import { unwatch, waitForStage } from './deadline.ts'
 import type { Route } from './nodes.ts'
-import type { Settlement } from './settle.ts'
-
-export type { Bag } from './bag.ts'
-
-/** The scope as the engine holds it. */
-export interface RunScope extends Scope {
-  attempt: number
-  /** Adds the time since the last call of `lap` or `begin` to what is reported under `name`. */
-  lap(name: string): void
-  /** What has passed by now belongs to no stage. */
-  begin(): void
-  /**
-   * Milliseconds on the clock that deadlines go by; it stands still while the client's body is being read.
-   * @param now `performance.now()`, where it is known
-   */
-  clock(now?: number): number
-  /** When, on that clock, the steps under way must be done; `Infinity`: whenever they are. */
-  deadline: number
-  /** Aborts what the stage under way has begun, and nothing else. */
-  giveUp(reason: Error): void
-  /** What has to be done when the way under way has ended; undefined until a stage is run that settles. */
-  settlement: Settlement | undefined
-}
-
-/** A step ready to run. It answers a promise only when it has to wait. */
-export type Step = (slots: Bag, scope: RunScope) => Promise<void> | undefined
+import type { RunScope, StageRun, Step } from './step.ts'
 
 /** A pipeline ready to run. */
 export interface CompiledPipeline {
@@ -87,9 +61,6 @@ async function rest(
     if (pending !== undefined) await pending
   }
 }
-
-/** What a stage was built to. */
-export type StageRun = (slots: Bag, scope: RunScope, settle?: Settle<Bag>) => Bag | Promise<Bag>
 
 /** A built stage with what the engine needs to know of it. */
 export interface BuiltStage {
@@ -156,11 +127,6 @@ function placed(thrown: unknown, place: string): GatewayError {
   const error = asGatewayError(thrown)
   error.at ??= place
   return error
-}
-
-/** A plugin may have a promise of another kind than V8's. */
-export function isPromise<T>(given: T | PromiseLike<T>): given is PromiseLike<T> {
-  return given instanceof Promise || typeof (given as PromiseLike<T> | undefined)?.then === 'function'
 }
 
 function assertGiven(name: string, provides: readonly string[], gives: readonly string[], given: Bag): void {

@@ -1,4 +1,5 @@
-import type { Bag, Step } from './run.ts'
+import type { Bag } from './bag.ts'
+import type { Step } from './step.ts'
 
 /** One arm of a switch, ready to run. */
 export interface Arm {

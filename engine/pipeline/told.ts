@@ -2,7 +2,8 @@ import type { Candidate } from '../spec/catalog.ts'
 import type { ToldAttempt, ToldEnd, ToldError, ToldStage } from '../spec/telling.ts'
 import { attempts, stages, toldError } from '../telling.ts'
 import type { Telling } from '../telling.ts'
-import type { Bag, RunScope, Step } from './run.ts'
+import type { Bag } from './bag.ts'
+import type { RunScope, Step } from './step.ts'
 
 /** The step of a stage, told of whenever somebody listens as it begins. */
 export function toldStage(step: Step, place: Pick<ToldStage, 'pipeline' | 'stage' | 'at'>): Step {

@@ -1,4 +1,4 @@
-import type { Offer, Provider } from './provider.ts'
+import type { Offer, Provider } from './open-provider.ts'
 
 /** USD. What was used and has no price makes the cost unknown. */
 export interface Pricing {

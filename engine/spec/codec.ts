@@ -3,7 +3,7 @@ import type { ErrorDialect, ErrorParser, ErrorPrinter, Failure } from './error.t
 import type { Json, JsonObject } from './json.ts'
 import type { EventOf, Operation, ReplyOf, RequestOf } from './operation.ts'
 import type { Part } from './part.ts'
-import type { Offer } from './provider.ts'
+import type { Offer } from './open-provider.ts'
 import type { Relaying } from './relaying.ts'
 import type { Frame } from './source.ts'
 import type { Asked, EventParser, EventPrinter, PrintTarget, Printed, Restore } from './translation.ts'

@@ -2,7 +2,7 @@ import type { JSONSchema } from 'json-schema-to-ts'
 import type { AnyUpstreamCodec } from './codec.ts'
 import type { ConfigOf } from './config.ts'
 import type { JsonObject } from './json.ts'
-import type { Offer } from './provider.ts'
+import type { Offer } from './open-provider.ts'
 import type { Principal } from './slots.ts'
 
 /**

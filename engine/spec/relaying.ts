@@ -1,6 +1,6 @@
 import type { Failure } from './error.ts'
 import type { Json, JsonObject } from './json.ts'
-import type { Offer } from './provider.ts'
+import type { Offer } from './open-provider.ts'
 import type { Envelope } from './slots.ts'
 import type { Frame } from './source.ts'
 import type { Asked, Loss } from './translation.ts'

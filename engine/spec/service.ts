@@ -7,7 +7,7 @@ import type { ConfigOf } from './config.ts'
 import type { ServiceMigration, TableQueries, Tables } from './database.ts'
 import type { RecordChanged, RecordName, Records, TypedRecords } from './record.ts'
 import type { Principal } from './slots.ts'
-import type { Host } from './stage.ts'
+import type { Host } from './host.ts'
 
 /**
  * What stages and other services see of each service, by its name. A plugin adds its own by declaration merging:

@@ -1,7 +1,7 @@
 import type { ModelRecord } from './catalog.ts'
 import type { DecideQuestion } from './decide.ts'
 import type { Json } from './json.ts'
-import type { Offer } from './provider.ts'
+import type { Offer } from './open-provider.ts'
 import type { Frame } from './source.ts'
 
 /** A field of a request or an answer that could not be carried over, and why. */

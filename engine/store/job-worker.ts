@@ -2,6 +2,7 @@ import { DelayedError, Worker } from 'bullmq'
 import type { Job as QueuedJob } from 'bullmq'
 import { Redis } from 'ioredis'
 import type { RedisOptions } from 'ioredis'
+import type { GatewayError } from '../spec/error.ts'
 import type { Job } from '../spec/key-value.ts'
 import { OWNED } from './job-ownership.ts'
 import { redisOptions } from './key-value-redis.ts'
@@ -108,4 +109,23 @@ export function startJobWorker(url: string, options: JobWorkerOptions): JobWorke
       subscriber.disconnect()
     },
   }
+}
+
+/** A job that is under way. */
+export interface RunningJob {
+  /** Resolves once its pipeline and its `finally` are over. Rejects when `finally` has to be run again. */
+  readonly done: Promise<void>
+  /** Ends it early. */
+  abort(reason: GatewayError): void
+}
+
+/** Runs jobs through the pipelines of the running configuration. */
+export interface JobRunner {
+  /** Begins a job; undefined: the configuration of this process has no such pipeline. */
+  run(pipeline: string, job: Job): RunningJob | undefined
+  /**
+   * Runs `finally` alone, for a job that ended with `error` before or outside of this process. Rejects when that has to
+   * be done again, or elsewhere: this process has no such pipeline.
+   */
+  end(pipeline: string, job: Job, error: GatewayError): Promise<void>
 }

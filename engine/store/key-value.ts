@@ -1,7 +1,5 @@
-import type { Logger } from 'pino'
 import { GatewayError } from '../spec/error.ts'
 import type { KeyValue } from '../spec/key-value.ts'
-import type { Database } from './connect.ts'
 import { codeOf } from './location.ts'
 
 /** A key-value store that is open. */
@@ -9,16 +7,6 @@ export interface OpenKeyValue extends KeyValue {
   /** Whether it is out of reach at present. */
   readonly failing: boolean
   close(): Promise<void>
-}
-
-/** Opens the key-value store at `url` (`redis://…`, `rediss://…`), or the one in the database where there is no URL. */
-export async function openKeyValue(url: string | undefined, database: Database, log: Logger): Promise<OpenKeyValue> {
-  if (url === undefined) {
-    const { openDatabaseKeyValue } = await import('./key-value-database.ts')
-    return openDatabaseKeyValue(database, log)
-  }
-  const { openRedisKeyValue } = await import('./key-value-redis.ts')
-  return openRedisKeyValue(url, log)
 }
 
 /**

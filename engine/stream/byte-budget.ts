@@ -1,6 +1,7 @@
 import { GatewayError } from '../spec/error.ts'
 import type { ByteBudget } from '../spec/source.ts'
-import type { Host, Scope } from '../spec/stage.ts'
+import type { Host } from '../spec/host.ts'
+import type { Scope } from '../spec/scope.ts'
 
 /** A budget of `limit` bytes. */
 export function byteBudgetOf(limit: number): ByteBudget {

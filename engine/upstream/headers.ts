@@ -1,4 +1,4 @@
-import type { Call } from '../spec/provider.ts'
+import type { Call } from '../spec/open-provider.ts'
 
 /** Headers that belong to the connection or to the request being sent; a provider's settings cannot set them. */
 const reserved: ReadonlySet<string> = new Set([

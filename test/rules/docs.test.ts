@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { checkFile } from '../../engine/cli/check-file.ts'
 import { findings } from '../../engine/cli/codes.ts'
 import { programOf } from '../../engine/cli/list.ts'
+import { makeProgram } from '../../engine/cli/program.ts'
 import { referencePages } from '../../engine/cli/reference/pages.ts'
 import { schemaFiles } from '../../engine/cli/schema.ts'
 import type { Terminal } from '../../engine/cli/terminal.ts'
@@ -46,13 +47,13 @@ describe('the documentation', () => {
 
   it('has a current reference (npm run docs)', async () => {
     const known = await registry()
-    const pages = referencePages(known, programOf(known, silent))
+    const pages = referencePages(known, programOf(known, silent, makeProgram))
     expect(outdated(pages, 'docs/reference')).to.deep.equal([])
   })
 
   it('has no page of the reference that nothing generates', async () => {
     const known = await registry()
-    const pages = referencePages(known, programOf(known, silent))
+    const pages = referencePages(known, programOf(known, silent, makeProgram))
     const names = (await readFolder(join(root, 'docs/reference'))).files.map((path) =>
       path.slice(join(root, 'docs/reference/').length),
     )

@@ -28,6 +28,19 @@ function isPackage(target: string): boolean {
   return !/^(engine|plugins|test|pipelines|config|console|docs)\//.test(target)
 }
 
+/** The ways that lead from a file back to itself; one of them for each file where such a way is found. */
+function circles(targets: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>()
+  const follow = (file: string, way: readonly string[]): string[] => {
+    if (way.includes(file)) return [[...way.slice(way.indexOf(file)), file].join(' -> ')]
+    if (done.has(file)) return []
+    const found = (targets.get(file) ?? []).flatMap((target) => follow(target, [...way, file]))
+    done.add(file)
+    return found
+  }
+  return [...targets.keys()].flatMap((file) => follow(file, []))
+}
+
 /** What plugins see of the engine: `sluice` and `sluice/kit`. */
 const doors = new Set(['engine/index.ts', 'engine/kit.ts'])
 
@@ -77,6 +90,22 @@ describe('imports', () => {
       expect(
         await refused(folder, (target, _, { typeOnly }) => typeOnly || !isPackage(target) || brings(target)),
       ).to.deep.equal([])
+  })
+
+  it('has no circles: what two files need of each other stands in one that neither needs', async () => {
+    const files = (await Promise.all(['engine', 'plugins'].map(sourcesOf))).flat()
+    const targets = new Map(files.map((file) => [file.path, importsOf(file).map((how) => targetOf(file, how))]))
+    expect(circles(targets)).to.deep.equal([])
+    expect(
+      circles(
+        new Map([
+          ['a', ['b']],
+          ['b', ['c', 'd']],
+          ['c', ['b']],
+          ['d', []],
+        ]),
+      ),
+    ).to.deep.equal(['b -> c -> b'])
   })
 
   it('keeps the specifiers of what Node runs as they are: relative ones end in .ts', async () => {

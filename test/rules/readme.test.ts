@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { expect } from 'chai'
 import { programOf } from '../../engine/cli/list.ts'
+import { makeProgram } from '../../engine/cli/program.ts'
 import { fencedBlocks } from '../../engine/cli/markdown-blocks.ts'
 import { sandbox } from '../engine/cli/sandbox.ts'
 import { anthropic, openai } from '../support/clients.ts'
@@ -47,7 +48,11 @@ describe('the read-mes', () => {
   it('show commands that exist', async () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
     const silent = { out: () => {}, error: () => {}, style: (_: unknown, text: string) => text }
-    const program = programOf(await registry(), { environment: {}, folder: root, interactive: false, ...silent })
+    const program = programOf(
+      await registry(),
+      { environment: {}, folder: root, interactive: false, ...silent },
+      makeProgram,
+    )
     const shown = pages.flatMap((page) => commandsOf(page).flatMap((line) => line.split(' && ')))
     expect(shown.length).to.be.above(15)
     const wrong = shown.flatMap((line) => {

@@ -1,10 +1,9 @@
 import { isObject } from '../../../engine/kit.ts'
-import type { Held, JsonObject, KeyValue, Principal } from '../../../engine/index.ts'
+import type { Held, Json, JsonObject, KeyValue, Principal } from '../../../engine/index.ts'
 import { isList, objects, text } from '../values.ts'
 import { decodeLines, encodeLines } from './lines.ts'
 import type { Items } from './lines.ts'
 import { conversationLimit } from './room.ts'
-import { weightOf } from './session.ts'
 import { compress, decompress } from './zstd.ts'
 
 /** How long a response is kept: 24 hours in milliseconds, from the last time it was written. */
@@ -184,4 +183,31 @@ async function decoded({ value }: Held): Promise<StoredResponse> {
   const whole = { ...record, input, response }
   sizes.set(whole, bytes.length)
   return whole
+}
+
+/** What a value takes up beside its text, in bytes: a pointer and the head of an object. */
+const valueWeight = 32
+
+/**
+ * About how many bytes of memory a value takes up. Values are counted and texts measured, which costs far less than
+ * writing them as JSON would, and no more is looked at than `limit` bytes of them.
+ */
+export function weightOf(value: Json, limit: number): number {
+  let weight = 0
+  const open: (Json | undefined)[] = [value]
+  while (open.length > 0 && weight <= limit) {
+    const next = open.pop()
+    weight += valueWeight
+    if (typeof next === 'string') weight += next.length
+    else if (isList(next)) {
+      // Before they are put on the list themselves.
+      if (next.length * valueWeight > limit - weight) return limit + 1
+      for (const item of next) open.push(item)
+    } else if (isObject(next))
+      for (const name in next) {
+        weight += name.length
+        open.push(next[name])
+      }
+  }
+  return weight
 }

@@ -1,6 +1,5 @@
-import { isObject } from '../../../engine/kit.ts'
-import type { Host, Ingress, Json } from '../../../engine/index.ts'
-import { isList } from '../values.ts'
+import type { Host, Ingress } from '../../../engine/index.ts'
+import { weightOf } from './record.ts'
 import type { WholeResponse } from './record.ts'
 
 const word = 'responses.last'
@@ -42,31 +41,4 @@ export function keepOnSocket(ingress: Ingress | undefined, record: WholeResponse
 
 export function forgetOnSocket(ingress: Ingress | undefined): void {
   ingress?.session?.delete(word)
-}
-
-/** What a value takes up beside its text, in bytes: a pointer and the head of an object. */
-const valueWeight = 32
-
-/**
- * About how many bytes of memory a value takes up. Values are counted and texts measured, which costs far less than
- * writing them as JSON would, and no more is looked at than `limit` bytes of them.
- */
-export function weightOf(value: Json, limit: number): number {
-  let weight = 0
-  const open: (Json | undefined)[] = [value]
-  while (open.length > 0 && weight <= limit) {
-    const next = open.pop()
-    weight += valueWeight
-    if (typeof next === 'string') weight += next.length
-    else if (isList(next)) {
-      // Before they are put on the list themselves.
-      if (next.length * valueWeight > limit - weight) return limit + 1
-      for (const item of next) open.push(item)
-    } else if (isObject(next))
-      for (const name in next) {
-        weight += name.length
-        open.push(next[name])
-      }
-  }
-  return weight
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { printDiagnostic, sortDiagnostics } from '../../../engine/config/diagnostics.ts'
 import { loadSettings } from '../../../engine/config/load-settings.ts'
-import { assemble } from '../../../engine/config/registry.ts'
+import { assemble } from '../../../engine/config/assemble.ts'
 import type { Registry } from '../../../engine/config/registry.ts'
 import { settingsSchema } from '../../../engine/config/schema.ts'
 import { secretsOf } from '../../../engine/config/secrets.ts'

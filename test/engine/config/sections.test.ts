@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { exampleSettings } from '../../../engine/config/example.ts'
-import { assemble } from '../../../engine/config/registry.ts'
+import { assemble } from '../../../engine/config/assemble.ts'
 import { settingsSchema } from '../../../engine/config/schema.ts'
 import { secretsOf } from '../../../engine/config/secrets.ts'
 import { sectionsSchema, settingsOf } from '../../../engine/config/sections.ts'

@@ -5,7 +5,7 @@ import { printDiagnostic, sortDiagnostics } from '../../../engine/config/diagnos
 import { exampleSettings } from '../../../engine/config/example.ts'
 import type { Environment } from '../../../engine/config/interpolate.ts'
 import { loadSettings } from '../../../engine/config/load-settings.ts'
-import { assemble } from '../../../engine/config/registry.ts'
+import { assemble } from '../../../engine/config/assemble.ts'
 import { pipelineSchema, settingsSchema } from '../../../engine/config/schema.ts'
 import catalog from '../../../plugins/catalog/index.ts'
 import keys from '../../../plugins/keys/index.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { asksFirst } from '../../../engine/pipeline/access.ts'
 import type { StepNode } from '../../../engine/pipeline/nodes.ts'
-import type { Bag } from '../../../engine/pipeline/run.ts'
+import type { Bag } from '../../../engine/pipeline/bag.ts'
 import { TestScope, compiled, stub } from './stubs.ts'
 
 const stages = [

@@ -3,7 +3,8 @@ import type { Candidate, ErrorCode, ErrorOptions } from '../../../engine/index.t
 import { GatewayError } from '../../../engine/index.ts'
 import { attemptStep } from '../../../engine/pipeline/attempt.ts'
 import type { Attempt } from '../../../engine/pipeline/attempt.ts'
-import type { Bag, Step } from '../../../engine/pipeline/run.ts'
+import type { Bag } from '../../../engine/pipeline/bag.ts'
+import type { Step } from '../../../engine/pipeline/step.ts'
 import { LapScope, TestScope } from './stubs.ts'
 
 const busy = (options: ErrorOptions = {}, code: ErrorCode = 'upstream_error') =>

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { AnyStage, Candidate, GatewayError, Scope } from '../../../engine/index.ts'
-import type { Bag } from '../../../engine/pipeline/run.ts'
+import type { Bag } from '../../../engine/pipeline/bag.ts'
 import { unwatch, waitForStage } from '../../../engine/pipeline/deadline.ts'
 import { finish } from '../../../engine/pipeline/finish.ts'
 import { execute } from '../../../engine/pipeline/run.ts'

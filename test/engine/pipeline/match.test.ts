@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { matcher, proves, readCondition } from '../../../engine/pipeline/match.ts'
-import type { Condition } from '../../../engine/pipeline/match.ts'
+import type { Condition } from '../../../engine/pipeline/nodes.ts'
 import type { Place } from '../../../engine/pipeline/nodes.ts'
 
 const place = {} as Place

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { GatewayError } from '../../../engine/index.ts'
-import type { Bag } from '../../../engine/pipeline/run.ts'
+import type { Bag } from '../../../engine/pipeline/bag.ts'
 import { finish } from '../../../engine/pipeline/finish.ts'
 import { execute } from '../../../engine/pipeline/run.ts'
 import { LapScope, TestScope, compiled, stub } from './stubs.ts'

@@ -5,7 +5,8 @@ import { GatewayError, defineStage, noConfig } from '../../../engine/index.ts'
 import type { AnyStage, Candidate, End, SlotName } from '../../../engine/index.ts'
 import { finish } from '../../../engine/pipeline/finish.ts'
 import { execute } from '../../../engine/pipeline/run.ts'
-import type { Bag, CompiledPipeline } from '../../../engine/pipeline/run.ts'
+import type { Bag } from '../../../engine/pipeline/bag.ts'
+import type { CompiledPipeline } from '../../../engine/pipeline/run.ts'
 import { TestScope, compiled, findings, registryOf, stub, stubs } from './stubs.ts'
 
 type Work = (slots: Record<string, unknown>, end: End) => unknown

@@ -1,6 +1,6 @@
 import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { expect } from 'chai'
-import type { RunScope, Step } from '../../../engine/pipeline/run.ts'
+import type { RunScope, Step } from '../../../engine/pipeline/step.ts'
 import { toldStage, toldTry } from '../../../engine/pipeline/told.ts'
 import { GatewayError } from '../../../engine/spec/error.ts'
 import type { ToldStage } from '../../../engine/spec/telling.ts'

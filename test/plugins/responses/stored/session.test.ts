@@ -7,8 +7,8 @@ import {
   lastOnSocket,
   sessionsLimit,
   socketLimit,
-  weightOf,
 } from '../../../../plugins/responses/stored/session.ts'
+import { weightOf } from '../../../../plugins/responses/stored/record.ts'
 import { recordWith, said } from './kept.ts'
 
 describe('the last response of a socket', () => {

@@ -1,0 +1,121 @@
+import type { EitherCodec } from '../spec/codec.ts'
+import type { AnyCommand } from '../spec/command.ts'
+import type { Plugin } from '../spec/plugin.ts'
+import type { AnyProvider } from '../spec/provider.ts'
+import type { AnyRecord } from '../spec/record.ts'
+import type { AnyService } from '../spec/service.ts'
+import type { AnySignal } from '../spec/signal.ts'
+import type { AnySlot } from '../spec/slot.ts'
+import type { AnyStage } from '../spec/stage.ts'
+import { problemOfSchemas, recognise } from './components.ts'
+import type { Component } from './registry.ts'
+import type { Diagnostic } from './diagnostics.ts'
+import type { Registry } from './registry.ts'
+import { ownSlots } from './own-slots.ts'
+import { checkNamed, checkPlaces } from './record-types.ts'
+import { checkSections } from './sections.ts'
+import { didYouMean } from './suggest.ts'
+import { checkUses } from './uses.ts'
+import type { ReportOf } from './uses.ts'
+
+/** A default export and the file or package it came from. */
+export interface Found {
+  readonly value: unknown
+  readonly from: string
+  /** The product brings it: what others bring under the same name takes its place. */
+  readonly shipped?: boolean
+}
+
+/**
+ * A registry of default exports; plugins are opened. Wrong components, and names that are taken by others than the
+ * product, are diagnostics.
+ * @param incomplete some plugin could not be loaded: an unknown name may be one of its
+ */
+export function assemble(
+  exports: readonly Found[],
+  incomplete = false,
+): { registry: Registry; diagnostics: Diagnostic[] } {
+  const diagnostics: Diagnostic[] = []
+  const owners = new Map<string, Found>()
+  const found = {
+    plugin: new Map<string, Plugin>(),
+    stage: new Map<string, AnyStage>(),
+    codec: new Map<string, EitherCodec>(),
+    provider: new Map<string, AnyProvider>(),
+    signal: new Map<string, AnySignal>(),
+    slot: new Map<string, AnySlot>(),
+    service: new Map<string, AnyService>(),
+    command: new Map<string, AnyCommand>(),
+    record: new Map<string, AnyRecord>(),
+  } satisfies { [K in Component['kind']]: Map<string, Extract<Component, { kind: K }>['value']> }
+  const put = ({ kind, value }: Component, by: Found) => {
+    const name = kind === 'codec' ? value.protocol : value.name
+    const owner = owners.get(`${kind} ${name}`)
+    if (owner !== undefined && (owner.shipped ?? false) === (by.shipped ?? false))
+      return diagnostics.push(inFile(by.from, 'duplicate', `the ${kind} "${name}" is already there: ${owner.from}`))
+    owners.set(`${kind} ${name}`, by)
+    return (found[kind] as Map<string, Component['value']>).set(name, value)
+  }
+  const add = (given: Found): void => {
+    const component = recognise(given.value)
+    const wrong = (problem: string) => void diagnostics.push(inFile(given.from, 'component', problem))
+    if ('problem' in component) return wrong(component.problem)
+    // Those of the product are tried by its tests: at each start, that would take longer than most of what is done there.
+    const flaw = given.shipped ? undefined : problemOfSchemas(component)
+    if (flaw !== undefined) return wrong(flaw.problem)
+    put(component, given)
+    if (component.kind === 'plugin') for (const part of partsOf(component.value)) add({ ...given, value: part })
+  }
+  for (const slot of ownSlots()) put({ kind: 'slot', value: slot }, { value: slot, from: 'the engine' })
+  exports.forEach(add)
+  const { plugin: plugins, stage: stages, codec: codecs, provider: providers, signal: signals } = found
+  const { slot: slots, service: services, command: commands, record: records } = found
+  for (const slot of ownSlots(records.get('model')?.schema)) slots.set(slot.name, slot)
+  const report: ReportOf = ({ kind, name }, code, message) =>
+    diagnostics.push(inFile(owners.get(`${kind} ${name}`)?.from ?? '', code, message))
+  if (!incomplete) checkSlots(stages, slots, report)
+  checkUses({ stages, providers, services, commands, incomplete }, report)
+  checkSections(services, report)
+  checkPlaces(records, report)
+  if (!incomplete) checkNamed({ stages, records, services, providers }, report)
+  const components = { plugins, stages, codecs, providers, signals, slots, services, commands, records }
+  return { registry: { ...components, incomplete: diagnostics.length > 0 }, diagnostics }
+}
+
+/** What a plugin brings. */
+function partsOf(plugin: Plugin): readonly unknown[] {
+  const { stages, codecs, providers, signals, slots, services, commands, records } = plugin
+  const lists: (readonly unknown[] | undefined)[] = [
+    stages,
+    codecs,
+    providers,
+    signals,
+    slots,
+    services,
+    commands,
+    records,
+  ]
+  return lists.flatMap((parts) => parts ?? [])
+}
+
+/** Finds slots that a stage takes and nothing gives or declares, used in a pipeline or not. */
+function checkSlots(
+  stages: ReadonlyMap<string, AnyStage>,
+  slots: ReadonlyMap<string, AnySlot>,
+  report: ReportOf,
+): void {
+  const known = new Set<string>([
+    ...slots.keys(),
+    ...[...stages.values()].flatMap(({ provides, gives = [] }) => [...provides, ...gives]),
+  ])
+  for (const stage of stages.values())
+    for (const slot of [...stage.needs, ...(stage.reads ?? []), ...(stage.settles ?? [])]) {
+      if (known.has(slot)) continue
+      const message = `stage "${stage.name}" takes the slot "${slot}", which no stage gives and nothing declares`
+      report(stage, 'unknown-slot', message + didYouMean(slot, known))
+    }
+}
+
+function inFile(file: string, code: string, message: string): Diagnostic {
+  return { file, line: 1, column: 1, code, message }
+}
