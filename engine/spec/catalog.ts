@@ -1,20 +1,34 @@
 import type { Offer, Provider } from './open-provider.ts'
 
-/** USD. What was used and has no price makes the cost unknown. */
-export interface Pricing {
-  /** Per million tokens. */
+/** USD per million tokens. A part of a bucket that has no price of its own costs what the bucket costs. */
+interface TokenPrices {
   readonly input?: number
   readonly output?: number
   readonly cache_read?: number
   readonly cache_write?: number
   /** Default: `cache_write`. */
   readonly cache_write_1h?: number
+  /** Default: `output`, as of the other parts of it. */
+  readonly reasoning?: number
+  readonly output_audio?: number
+  readonly output_image?: number
+  /** Default: `input`. */
+  readonly input_audio?: number
+  readonly input_image?: number
+}
+
+/** USD. What was used and has no price makes the cost unknown. */
+export interface Pricing extends TokenPrices {
   /** Each. */
   readonly images?: number
   /** Per million. */
   readonly characters?: number
   /** Each. */
   readonly seconds?: number
+  /** Each, beside all else. */
+  readonly requests?: number
+  /** Ascending. The highest that the input is above, cached tokens among it, has the prices of the whole request. */
+  readonly tiers?: readonly (TokenPrices & { readonly above_input_tokens: number })[]
 }
 
 /** Names that stand for no model: each request by them is given one of the pool. They are written in any case. */

@@ -5,12 +5,18 @@
 export interface Usage {
   /** Input that was neither read from nor written to a cache. */
   readonly input: number
+  /** How much of `input` is audio, and how much is pictures, where it was told. */
+  readonly inputAudio?: number
+  readonly inputImage?: number
   readonly cacheRead: number
   readonly cacheWrite: number
   /** How much of `cacheWrite` is kept for an hour, where it was told. */
   readonly cacheWriteHour?: number
   /** Visible output, without reasoning. */
   readonly output: number
+  /** How much of `output` is audio, and how much is pictures, where it was told. */
+  readonly outputAudio?: number
+  readonly outputImage?: number
   readonly reasoning: number
 }
 

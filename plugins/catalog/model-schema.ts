@@ -4,6 +4,23 @@ import { recordName } from '../../engine/kit.ts'
 const price = (what: string) => ({ type: 'number', minimum: 0, description: `USD per million ${what}.` }) as const
 const flag = (description: string, fallback: boolean) => ({ type: 'boolean', default: fallback, description }) as const
 
+/** What a part of a bucket costs, where that has a price of its own. */
+const part = (what: string, bucket: string) =>
+  ({ type: 'number', minimum: 0, description: `USD per million ${what}; unset: as \`${bucket}\`.` }) as const
+
+const tokenPrices = {
+  input: price('input tokens'),
+  output: price('output tokens'),
+  cache_read: price('tokens read from a cache'),
+  cache_write: price('tokens written to a cache'),
+  cache_write_1h: part('tokens written to a cache for an hour', 'cache_write'),
+  reasoning: part('tokens of reasoning', 'output'),
+  input_audio: part('tokens of audio that is sent', 'input'),
+  output_audio: part('tokens of audio that is answered', 'output'),
+  input_image: part('tokens of pictures that are sent', 'input'),
+  output_image: part('tokens of pictures that are answered', 'output'),
+} as const
+
 /** JSON Schema of a model as it is declared. */
 export const modelSchema = {
   type: 'object',
@@ -45,18 +62,36 @@ export const modelSchema = {
       description:
         'What it costs. A request that uses something without a price has an unknown cost. Tokens count where they have prices and the provider tells them; otherwise seconds, images and characters do, the first of them that has a price.',
       properties: {
-        input: price('input tokens'),
-        output: price('output tokens'),
-        cache_read: price('tokens read from a cache'),
-        cache_write: price('tokens written to a cache'),
-        cache_write_1h: {
-          type: 'number',
-          minimum: 0,
-          description: 'USD per million tokens written to a cache for an hour; unset: as `cache_write`.',
-        },
+        ...tokenPrices,
         images: { type: 'number', minimum: 0, description: 'USD per picture that is delivered.' },
         characters: price('characters of a text that is spoken'),
         seconds: { type: 'number', minimum: 0, description: 'USD per second of audio that is listened to.' },
+        requests: {
+          type: 'number',
+          minimum: 0,
+          description:
+            'USD per request, beside what else it costs; where nothing else has a price, it is all that it costs.',
+        },
+        tiers: {
+          type: 'array',
+          minItems: 1,
+          description:
+            'Prices for long inputs, in ascending order. The highest one that the input is above counts for the whole request.',
+          items: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['above_input_tokens'],
+            description: 'Prices of tokens; what is not among them costs what it costs without this.',
+            properties: {
+              above_input_tokens: {
+                type: 'integer',
+                minimum: 1,
+                description: 'Tokens that an input has more than, those of caches among them.',
+              },
+              ...tokenPrices,
+            },
+          },
+        },
       },
     },
     fallbacks: {

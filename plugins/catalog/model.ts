@@ -21,6 +21,7 @@ export default defineRecord({
   check(model, all, report) {
     checkNames(model, report)
     checkTier(model, report)
+    checkPriceTiers(model, report)
     checkFallbacks(model, all, report)
     const offers = all.offers(model.provider)
     if (offers === undefined) return
@@ -44,6 +45,19 @@ const tiers = ['economy', 'balanced', 'premium']
 function checkTier({ quality_tier: tier }: Model, report: RecordReport): void {
   if (tier !== undefined && !tiers.includes(tier))
     report(['quality_tier'], 'quality-tier', `"${tier}" counts as economy${didYouMean(tier, tiers)}`, 'warning')
+}
+
+/** Prices for long inputs that stand in another order than they are looked for. */
+function checkPriceTiers({ pricing: { tiers: prices = [] } = {} }: Model, report: RecordReport): void {
+  prices.forEach(({ above_input_tokens: above }, at) => {
+    const before = prices[at - 1]?.above_input_tokens
+    if (before === undefined || above > before) return
+    report(
+      ['pricing', 'tiers', at, 'above_input_tokens'],
+      'tiers',
+      `must be more than ${before}, as tiers are ascending`,
+    )
+  })
 }
 
 /** Protocols that a model wants spoken to a provider that does not speak them. */

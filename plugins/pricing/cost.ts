@@ -4,79 +4,112 @@ import type { Pricing, Units, Usage } from '../../engine/index.ts'
 const SCALE = 1e9
 
 /**
- * The cost of one exchange in micro-USD, rounded half up once. Tokens count where the model has prices for them and they
- * are known; else seconds, images and characters, the first of them that has a price. Undefined when it is unknown:
- * something was used that has no price or that nobody could count, a number makes no sense, or the sum is too large.
+ * The cost of one exchange in micro-USD: the exact sum of all that it used, rounded half up once. Tokens count where the
+ * model has prices for them and they are known; else seconds, images and characters, the first of them that has a price;
+ * else nothing, where the request itself has a price. The price of the request itself is added to that. Undefined when it
+ * is unknown: something was used that has no price or that nobody could count, a number makes no sense, or the sum is too
+ * large.
  */
 export function costOf(usage: Usage | undefined, pricing: Pricing = {}, units: Units = {}): number | undefined {
-  if (usage !== undefined && tokenPrices.some((name) => pricing[name] !== undefined))
-    return costOfTokens(usage, pricing)
-  for (const [name, micros] of unitPrices) {
-    const price = pricing[name]
-    if (price !== undefined) return costOfUnits(units[name], price, micros)
-  }
-  return usage && costOfTokens(usage, pricing)
+  const used = usedOf(usage, pricing, units)
+  if (used === undefined) return undefined
+  if (pricing.requests !== undefined) used.push([EACH, pricing.requests])
+  return sumOf(used)
 }
 
-const tokenPrices = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const
+/** An amount, and its price in USD per million, which is the price of one in micro-USD. */
+type Used = [amount: number, price: number | undefined]
 
-/** What is counted where tokens are not, and the micro-USD that one costs at a price of 1. */
-const unitPrices = [
-  ['seconds', 1_000_000n],
-  ['images', 1_000_000n],
-  ['characters', 1n],
+/** The amount of what has a price for each. */
+const EACH = 1_000_000
+
+/** What is counted where tokens are not, and the amount that so much of it is. Seconds are counted to the thousandth. */
+const amounts = {
+  seconds: (count: number) => Math.round(count * 1000) * 1000,
+  images: (count: number) => count * EACH,
+  characters: (count: number) => count,
+} as const
+
+function usedOf(usage: Usage | undefined, pricing: Pricing, units: Units): Used[] | undefined {
+  const prices = usage ? pricesFor(usage, pricing) : pricing
+  if (usage !== undefined && tokenPrices.some((name) => prices[name] !== undefined)) return tokensOf(usage, prices)
+  for (const name of ['seconds', 'images', 'characters'] as const) {
+    const price = pricing[name]
+    if (price !== undefined) return [[amounts[name](units[name] ?? Number.NaN), price]]
+  }
+  if (pricing.requests !== undefined) return []
+  return usage && tokensOf(usage, prices)
+}
+
+const tokenPrices = [
+  'input',
+  'output',
+  'cache_read',
+  'cache_write',
+  'cache_write_1h',
+  'reasoning',
+  'input_audio',
+  'output_audio',
+  'input_image',
+  'output_image',
 ] as const
 
-/** A price in USD per million tokens is one in micro-USD per token. Reasoning is priced as output. */
-function costOfTokens(usage: Usage, pricing: Pricing): number | undefined {
-  const { cacheWriteHour = 0 } = usage
-  const buckets: Buckets = [
-    [usage.input, pricing.input],
+/** The prices for an input of this length: those of the highest tier that it is above, and what that leaves as it is. */
+function pricesFor({ input, cacheRead, cacheWrite }: Usage, pricing: Pricing): Pricing {
+  const length = input + cacheRead + cacheWrite
+  const tier = pricing.tiers?.findLast(({ above_input_tokens: above }) => length > above)
+  return tier ? { ...pricing, ...tier } : pricing
+}
+
+/** Tokens by their prices. What has none of its own costs what the bucket costs that it is a part of. */
+function tokensOf(usage: Usage, pricing: Pricing): Used[] {
+  const { cacheWriteHour = 0, inputAudio = 0, inputImage = 0, outputAudio = 0, outputImage = 0 } = usage
+  const { input, output, cache_write: cacheWrite } = pricing
+  return [
+    [usage.input - inputAudio - inputImage, input],
+    [inputAudio, pricing.input_audio ?? input],
+    [inputImage, pricing.input_image ?? input],
     [usage.cacheRead, pricing.cache_read],
-    [usage.cacheWrite - cacheWriteHour, pricing.cache_write],
-    [cacheWriteHour, pricing.cache_write_1h ?? pricing.cache_write],
-    [usage.output, pricing.output],
-    [usage.reasoning, pricing.output],
+    [usage.cacheWrite - cacheWriteHour, cacheWrite],
+    [cacheWriteHour, pricing.cache_write_1h ?? cacheWrite],
+    [usage.output - outputAudio - outputImage, output],
+    [outputAudio, pricing.output_audio ?? output],
+    [outputImage, pricing.output_image ?? output],
+    [usage.reasoning, pricing.reasoning ?? output],
   ]
+}
+
+function sumOf(used: readonly Used[]): number | undefined {
   let sum = 0
-  for (const [tokens, price] of buckets) {
-    if (!isCount(tokens)) return undefined
-    if (tokens === 0) continue
+  for (const [amount, price] of used) {
+    if (!isCount(amount)) return undefined
+    if (amount === 0) continue
     const scaled = Math.round((price ?? Number.NaN) * SCALE)
     if (!isCount(scaled)) return undefined
-    sum += tokens * scaled
+    sum += amount * scaled
   }
   const above = sum + SCALE / 2
   // Beyond what a number counts one by one, the last digits would be a guess.
-  return Number.isSafeInteger(above) ? (above - (above % SCALE)) / SCALE : largeCost(buckets)
+  return Number.isSafeInteger(above) ? (above - (above % SCALE)) / SCALE : largeSumOf(used)
 }
-
-type Buckets = readonly (readonly [tokens: number, price: number | undefined])[]
 
 /** The same with numbers of any size. */
-function largeCost(buckets: Buckets): number | undefined {
+function largeSumOf(used: readonly Used[]): number | undefined {
+  const scale = BigInt(SCALE)
   let sum = 0n
-  for (const [tokens, price = 0] of buckets) if (tokens > 0) sum += BigInt(tokens) * BigInt(Math.round(price * SCALE))
-  return rounded(sum, BigInt(SCALE))
-}
-
-/** @param micros micro-USD that one costs at a price of 1 */
-function costOfUnits(amount: number | undefined, price: number, micros: bigint): number | undefined {
-  const thousandths = Math.round((amount ?? Number.NaN) * 1000)
-  const scaled = Math.round(price * SCALE)
-  if (!isCount(thousandths) || !isCount(scaled)) return undefined
-  return rounded(BigInt(thousandths) * BigInt(scaled) * micros, BigInt(SCALE) * 1000n)
-}
-
-function rounded(sum: bigint, scale: bigint): number | undefined {
+  for (const [amount, price = 0] of used) if (amount > 0) sum += BigInt(amount) * BigInt(Math.round(price * SCALE))
   const whole = Number((sum + scale / 2n) / scale)
   return isCount(whole) ? whole : undefined
 }
 
-/** Whether every bucket is a number of tokens; anything else an upstream says is as good as nothing. */
-export function isPlausible({ input, cacheRead, cacheWrite, cacheWriteHour = 0, output, reasoning }: Usage): boolean {
-  const counts = [input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning]
-  return counts.every(isCount) && cacheWriteHour <= cacheWrite
+/** Whether every bucket is a number of tokens, and holds its parts; anything else an upstream says is as good as nothing. */
+export function isPlausible(usage: Usage): boolean {
+  const { input, cacheRead, cacheWrite, cacheWriteHour = 0, output, reasoning } = usage
+  const { inputAudio = 0, inputImage = 0, outputAudio = 0, outputImage = 0 } = usage
+  const buckets = [input, cacheRead, cacheWrite, output, reasoning]
+  const parts = [cacheWriteHour, inputAudio, inputImage, outputAudio, outputImage]
+  if (![...buckets, ...parts].every(isCount)) return false
+  return cacheWriteHour <= cacheWrite && inputAudio + inputImage <= input && outputAudio + outputImage <= output
 }
 
 function isCount(value: number): boolean {

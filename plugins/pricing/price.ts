@@ -28,6 +28,7 @@ export default defineStage({
 })
 
 const nothing: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
+const noOutput = { output: 0, outputAudio: 0, outputImage: 0, reasoning: 0 }
 const unasked: Bill = { tokens: nothing, cost: { micros: 0, origin: 'unasked' } }
 const unknown: Bill = { tokens: undefined, cost: { micros: undefined, origin: 'unknown' } }
 
@@ -40,7 +41,7 @@ function billOf({ outcome, model, measurement }: Slots, scope: Scope, counted: '
   if (metered.unasked) return unasked
   const { usage, units } = metered
   const tokens = usage !== undefined && isPlausible(usage) ? usage : undefined
-  const billed = tokens && counted === 'input' ? { ...tokens, output: 0, reasoning: 0 } : tokens
+  const billed = tokens && counted === 'input' ? { ...tokens, ...noOutput } : tokens
   const micros = costOf(billed, model.model.pricing, units)
   return { ...units, tokens, cost: { micros, origin: originOf(micros, metered) } }
 }

@@ -16,25 +16,47 @@ export function parseUsage(value: Json | undefined): Usage | undefined {
   if (cacheRead === undefined || cacheWrite === undefined || reasoning === undefined) return undefined
   // Some servers count reasoning beside the completion; only their total tells.
   const apart = reasoning > 0 && value['total_tokens'] === prompt + completion + reasoning
+  const input = Math.max(0, prompt - cacheRead - cacheWrite)
+  const output = apart ? completion : Math.max(0, completion - reasoning)
+  const { audio: inputAudio, image: inputImage } = partsOf(value['prompt_tokens_details'], input)
+  const { audio: outputAudio, image: outputImage } = partsOf(value['completion_tokens_details'], output)
   return {
-    input: Math.max(0, prompt - cacheRead - cacheWrite),
+    input,
+    ...(inputAudio > 0 ? { inputAudio } : {}),
+    ...(inputImage > 0 ? { inputImage } : {}),
     cacheRead,
     cacheWrite,
-    output: apart ? completion : Math.max(0, completion - reasoning),
+    output,
+    ...(outputAudio > 0 ? { outputAudio } : {}),
+    ...(outputImage > 0 ? { outputImage } : {}),
     reasoning,
   }
 }
 
+/** How much of a bucket is audio, and how much is pictures: what else is told to be in caches may be either. */
+function partsOf(details: Json | undefined, bucket: number): { readonly audio: number; readonly image: number } {
+  const audio = Math.min(bucket, detail(details, 'audio_tokens') ?? 0)
+  return { audio, image: Math.min(bucket - audio, detail(details, 'image_tokens') ?? 0) }
+}
+
 /** The buckets as a `usage` object. */
-export function printUsage({ input, cacheRead, cacheWrite, output, reasoning }: Usage): JsonObject {
+export function printUsage(usage: Usage): JsonObject {
+  const { input, cacheRead, cacheWrite, output, reasoning, inputAudio, outputAudio } = usage
   const prompt = input + cacheRead + cacheWrite
   const completion = output + reasoning
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite },
-    completion_tokens_details: { reasoning_tokens: reasoning },
+    prompt_tokens_details: {
+      cached_tokens: cacheRead,
+      cache_write_tokens: cacheWrite,
+      ...(inputAudio === undefined ? {} : { audio_tokens: inputAudio }),
+    },
+    completion_tokens_details: {
+      reasoning_tokens: reasoning,
+      ...(outputAudio === undefined ? {} : { audio_tokens: outputAudio }),
+    },
   }
 }
 

@@ -56,7 +56,27 @@ function usageOf(value: Json | undefined): Usage | undefined {
   const details = value['input_tokens_details'] ?? value['input_token_details']
   const cacheRead = count((isObject(details) ? details['cached_tokens'] : undefined) ?? 0)
   if (input === undefined || output === undefined || cacheRead === undefined || cacheRead > input) return undefined
-  return { input: input - cacheRead, cacheRead, cacheWrite: 0, output, reasoning: 0 }
+  const uncached = input - cacheRead
+  return {
+    input: uncached,
+    ...partsOf(details, uncached, 'input'),
+    cacheRead,
+    cacheWrite: 0,
+    output,
+    ...partsOf(value['output_tokens_details'], output, 'output'),
+    reasoning: 0,
+  }
+}
+
+/** How much of a bucket is audio, and how much is pictures, where that is told. */
+function partsOf(details: Json | undefined, bucket: number, side: 'input' | 'output'): Partial<Usage> {
+  const told = isObject(details) ? details : {}
+  const audio = Math.min(bucket, count(told['audio_tokens']) ?? 0)
+  const image = Math.min(bucket - audio, count(told['image_tokens']) ?? 0)
+  return {
+    ...(audio > 0 ? { [`${side}Audio`]: audio } : {}),
+    ...(image > 0 ? { [`${side}Image`]: image } : {}),
+  }
 }
 
 function count(value: Json | undefined): number | undefined {

@@ -209,6 +209,18 @@ models:
     ])
   })
 
+  it('finds tiers of prices that are not in ascending order', () => {
+    const text = `providers: [{ name: far, type: far, key: k }]
+models:
+  - name: a
+    provider: far
+    pricing: { input: 1, tiers: [{ above_input_tokens: 20, input: 2 }, { above_input_tokens: 20, input: 3 }] }
+`
+    expect(load(text).problems).to.include.members([
+      's.yaml:5:94: must be more than 20, as tiers are ascending [tiers]',
+    ])
+  })
+
   it('finds words of smart routing, protocols and traits that mean nothing', () => {
     const text = `providers:
   - { name: far, type: remote, api_key: long-enough, traits: { laud: true, level: 3 } }

@@ -5,7 +5,24 @@ import { costOf, isPlausible } from '../../../plugins/pricing/cost.ts'
 
 const NONE: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 const PRICES: Pricing = { input: 0.25, output: 2, cache_read: 0.025, cache_write: 0.3 }
-const ALL = ['input', 'cacheRead', 'cacheWrite', 'cacheWriteHour', 'output', 'reasoning'] as const
+const MIXED: Partial<Usage> = {
+  input: 4000,
+  inputAudio: 2000,
+  inputImage: 1000,
+  output: 4000,
+  outputAudio: 2000,
+  outputImage: 1000,
+}
+const PARTS: Pricing = { ...PRICES, input_audio: 0.8, input_image: 5, output_audio: 12, output_image: 30 }
+const TIERED: Pricing = {
+  ...PRICES,
+  tiers: [
+    { above_input_tokens: 1000, input: 1 },
+    { above_input_tokens: 2000, input: 4 },
+  ],
+}
+const BUCKETS = ['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const
+const ALL = [...BUCKETS, 'cacheWriteHour', 'inputAudio', 'inputImage', 'outputAudio', 'outputImage'] as const
 
 describe('plugins/pricing/cost', () => {
   const table: readonly (readonly [string, Partial<Usage>, Pricing | undefined, number | undefined])[] = [
@@ -23,6 +40,25 @@ describe('plugins/pricing/cost', () => {
     ['more of an hour than there is', { cacheWrite: 1, cacheWriteHour: 2 }, PRICES, undefined],
     ['output alone', { output: 1000 }, PRICES, 2000],
     ['reasoning at the price of output', { reasoning: 1000 }, PRICES, 2000],
+    ['reasoning at a price of its own', { output: 1000, reasoning: 1000 }, { ...PRICES, reasoning: 3 }, 5000],
+    ['audio and pictures at the prices of their buckets', MIXED, PRICES, 1000 + 8000],
+    ['audio and pictures at prices of their own', MIXED, PARTS, 250 + 1600 + 5000 + 2000 + 24_000 + 30_000],
+    ['more audio than there is input', { input: 1, inputAudio: 2 }, PARTS, undefined],
+    ['more pictures than there is output', { output: 1, outputImage: 2 }, PARTS, undefined],
+    ['a request that has a price', { input: 1000 }, { ...PRICES, requests: 0.01 }, 10_250],
+    ['a request where nothing else has a price', { input: 1000 }, { requests: 0.01 }, 10_000],
+    ['a request that costs nothing', { input: 1000 }, { requests: 0 }, 0],
+    ['a request beside tokens without a price', { output: 1 }, { input: 1, requests: 0.01 }, undefined],
+    ['an input as long as a tier allows', { input: 800, cacheRead: 200 }, TIERED, 205],
+    ['all of a request whose input is above a tier', { input: 801, cacheRead: 200, output: 100 }, TIERED, 1006],
+    ['the highest of the tiers', { input: 2001, output: 100 }, TIERED, 8204],
+    ['tiers without prices beside them', { input: 10 }, { tiers: [{ above_input_tokens: 1, input: 2 }] }, 20],
+    [
+      'an input below tiers, where nothing else has a price',
+      { input: 1 },
+      { tiers: [{ above_input_tokens: 1, input: 2 }] },
+      undefined,
+    ],
     ['a half, rounded up', { input: 2 }, PRICES, 1],
     ['less than a half, rounded down', { input: 1 }, PRICES, 0],
     ['a half that binary fractions miss', { input: 50 }, { input: 0.29 }, 15],
@@ -55,6 +91,9 @@ describe('plugins/pricing/cost', () => {
   const inUnits: readonly (readonly [string, Usage | undefined, Pricing, Units, number | undefined])[] = [
     ['seconds', undefined, { seconds: 0.0001 }, { seconds: 12.345 }, 1235],
     ['images', undefined, { images: 0.04 }, { images: 3 }, 120_000],
+    ['images beside the request', undefined, { images: 0.04, requests: 0.5 }, { images: 3 }, 620_000],
+    ['the request alone, where nobody knows what it used', undefined, { requests: 0.5 }, {}, 500_000],
+    ['a request whose other amount nobody knows', undefined, { seconds: 1, requests: 0.5 }, {}, undefined],
     ['characters', undefined, { characters: 15 }, { characters: 101 }, 1515],
     ['no images', undefined, { images: 0.04 }, { images: 0 }, 0],
     ['a price that binary fractions miss', undefined, { images: 0.29 }, { images: 1 }, 290_000],

@@ -15,6 +15,20 @@ describe('chat usage', () => {
     expect(parseUsage(whole)).to.deep.equal({ input: 30, cacheRead: 60, cacheWrite: 10, output: 18, reasoning: 12 })
   })
 
+  it('tells how much of it is audio and pictures, never more than there is', () => {
+    const details = { cached_tokens: 60, audio_tokens: 25, image_tokens: 20 }
+    const heard = { ...whole, prompt_tokens_details: details, completion_tokens_details: { audio_tokens: 7 } }
+    const read = { input: 40, inputAudio: 25, inputImage: 15, cacheRead: 60, cacheWrite: 0 }
+    expect(parseUsage(heard)).to.deep.equal({ ...read, output: 30, outputAudio: 7, reasoning: 0 })
+    expect(parseUsage(heard)).to.deep.equal(
+      parseUsage({ ...heard, completion_tokens_details: { audio_tokens: 7, image_tokens: 'x' } }),
+    )
+    expect(printUsage({ ...read, output: 30, outputAudio: 7, reasoning: 0 })).to.deep.include({
+      prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 0, audio_tokens: 25 },
+      completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 7 },
+    })
+  })
+
   it('takes missing details for none', () => {
     const bare = { input: 3, cacheRead: 0, cacheWrite: 0, output: 4, reasoning: 0 }
     expect(parseUsage({ prompt_tokens: 3, completion_tokens: 4 })).to.deep.equal(bare)

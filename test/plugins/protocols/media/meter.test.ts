@@ -40,7 +40,7 @@ describe('meters of media', () => {
     expect(transcriptions.meter.reply(told)).to.deep.equal({ usage: usage(14, 45) })
     const heard = { audio_tokens: 10, text_tokens: 4, cached_tokens: 6 }
     expect(transcriptions.meter.reply({ usage: { ...told.usage, input_token_details: heard } })).to.deep.equal({
-      usage: usage(8, 45, 6),
+      usage: { ...usage(8, 45, 6), inputAudio: 8 },
     })
     expect(transcriptions.meter.reply({ text: 'Hi', usage: { type: 'duration', seconds: 9 } })).to.deep.equal({})
   })
