@@ -101,6 +101,7 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     this.#dropped += this.#pending
     this.#rows = []
     this.#underWay = []
+    this.#settle()
   }
 
   /** What became of the batch that is on its way, or why it cannot be written yet. */

@@ -9,9 +9,11 @@ import type { Database } from '../../../engine/store/database.ts'
 import { migrateService } from '../../../engine/store/migrate-service.ts'
 import requests from '../../../plugins/request-log/requests/requests.ts'
 import type { LogRow } from '../../../plugins/request-log/requests/row.ts'
+import { startGateway } from '../../support/gateway.ts'
 import { makeOldDatabase, releasedMigrations } from '../../support/old-database.ts'
 import { openRequestLog } from '../../support/request-log.ts'
 import { postgres } from '../../support/services.ts'
+import { until } from '../../support/until.ts'
 
 const row: LogRow = {
   id: 'new',
@@ -114,5 +116,29 @@ describe('plugins/request-log/requests', () => {
       await database.close()
       return url
     })
+  })
+
+  it('is among what is degraded while its table is away, and loses no row', async () => {
+    const gateway = await startGateway()
+    const degraded = async () => {
+      const answer = await fetch(`${gateway.url}/api/health`)
+      return ((await answer.json()) as { readonly degraded: readonly string[] }).degraded
+    }
+    const ask = () =>
+      gateway.post('/v1/chat/completions', { model: 'echo', messages: [{ role: 'user', content: 'Hi' }] })
+    const { database } = gateway.engine
+    try {
+      await database.rows('alter table requests rename to elsewhere')
+      await (await ask()).text()
+      await until(async () => (await degraded()).length > 0)
+      expect(await degraded()).to.deep.equal(['requests'])
+      await database.rows('alter table elsewhere rename to requests')
+      expect((await gateway.rows()).map(({ type, status }) => ({ type, status }))).to.deep.equal([
+        { type: 'chat', status: 200 },
+      ])
+      expect(await degraded()).to.deep.equal([])
+    } finally {
+      await gateway.close()
+    }
   })
 })

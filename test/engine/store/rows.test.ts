@@ -1,0 +1,116 @@
+import { EventEmitter } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Worker } from 'node:worker_threads'
+import { expect } from 'chai'
+import { pino } from 'pino'
+import { openDatabase } from '../../../engine/store/database.ts'
+import type { Database } from '../../../engine/store/database.ts'
+import { Rows } from '../../../engine/store/rows.ts'
+import { postgres } from '../../support/services.ts'
+import { until } from '../../support/until.ts'
+
+const log = pino({ level: 'silent' })
+
+/** In place of the thread: it takes batches and never answers. */
+class Silent extends EventEmitter {
+  readonly tables: string[] = []
+
+  postMessage(message: { readonly table: string } | 'close'): void {
+    if (message === 'close') this.emit('exit')
+    else this.tables.push(message.table)
+  }
+
+  ref(): void {}
+  unref(): void {}
+  async terminate(): Promise<void> {}
+}
+
+function contract(open: () => Promise<Database>): void {
+  it('are written while the table of others is away, whose rows wait or are dropped as they said', async () => {
+    const database = await open()
+    const rows = new Rows({ url: database.url, log })
+    const [hens, geese, eggs] = ['hens', 'geese', 'eggs'].map((table) => rows.of(table)) as [
+      ReturnType<Rows['of']>,
+      ReturnType<Rows['of']>,
+      ReturnType<Rows['of']>,
+    ]
+    try {
+      for (const table of ['hens', 'eggs']) await database.rows(`create table ${table} (id text primary key)`)
+      await database.rows('alter table hens rename to hens_elsewhere')
+      hens.waits = true
+      for (const id of ['a', 'b']) for (const queue of [hens, geese, eggs]) queue.append({ id })
+      await Promise.all([eggs.flush(), geese.flush()])
+      await until(() => hens.counters.failing !== undefined)
+      expect(hens.counters).to.include({ written: 0, dropped: 0, pending: 2 })
+      expect(geese.counters).to.deep.equal({ written: 0, dropped: 2, pending: 0, failing: undefined })
+      expect(eggs.counters).to.deep.equal({ written: 2, dropped: 0, pending: 0, failing: undefined })
+      eggs.append({ id: 'c' })
+      await eggs.flush()
+      expect(eggs.counters.written).to.equal(3)
+      await database.rows('alter table hens_elsewhere rename to hens')
+      await rows.flush()
+      expect(hens.counters).to.deep.equal({ written: 2, dropped: 0, pending: 0, failing: undefined })
+      expect(await database.rows('select id from hens order by id')).to.deep.equal([{ id: 'a' }, { id: 'b' }])
+    } finally {
+      await rows.close()
+      for (const table of ['hens', 'eggs']) await database.rows(`drop table ${table}`)
+      await database.close()
+    }
+  })
+}
+
+describe('rows in bulk', () => {
+  describe('on SQLite', () => {
+    let folder: string
+    before(() => (folder = mkdtempSync(join(tmpdir(), 'sluice-rows-'))))
+    after(() => rmSync(folder, { recursive: true }))
+    contract(() => openDatabase(`sqlite:${folder}/sluice.db`))
+  })
+
+  describe('on PostgreSQL', () => {
+    let url = ''
+    before(async function () {
+      url = (await postgres(this)).url
+    })
+    contract(() => openDatabase(url))
+  })
+
+  it('of one table push out no rows of another', async () => {
+    const thread = new Silent()
+    const rows = new Rows({ url: 'sqlite:unused', log, limit: 10, spawn: () => thread as unknown as Worker })
+    for (let count = 0; count < 15; count += 1) rows.of('hens').append({ id: String(count) })
+    for (let count = 0; count < 5; count += 1) rows.of('eggs').append({ id: String(count) })
+    expect(rows.of('hens').counters).to.include({ dropped: 5, pending: 10 })
+    expect(rows.of('eggs').counters).to.include({ dropped: 0, pending: 5 })
+    const flushed = rows.flush()
+    await rows.close(0)
+    await flushed
+    expect(rows.of('eggs').counters).to.include({ dropped: 5, pending: 0 })
+  })
+
+  it('go to one thread, a batch of each table at a time', async () => {
+    const thread = new Silent()
+    let born = 0
+    const spawn = () => {
+      born += 1
+      return thread as unknown as Worker
+    }
+    const rows = new Rows({ url: 'sqlite:unused', log, spawn })
+    for (const table of ['hens', 'eggs', 'hens']) rows.of(table).append({ id: table })
+    const flushed = rows.flush()
+    rows.of('hens').append({ id: 'late' })
+    await new Promise(setImmediate)
+    expect(thread.tables).to.deep.equal(['hens', 'eggs'])
+    for (const [table, written] of [
+      ['hens', 2],
+      ['eggs', 1],
+    ])
+      thread.emit('message', { table, written, dropped: 0 })
+    await flushed
+    expect(rows.of('hens').counters).to.include({ written: 2, pending: 1 })
+    expect(born).to.equal(1)
+    await rows.close(0)
+  })
+})
