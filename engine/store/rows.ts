@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import { moduleBeside } from '../workers/module-beside.ts'
-import { RowQueue } from './log-queue.ts'
+import { RowQueue } from './row-queue.ts'
 import type { FromWorker, ToWorker } from './worker.ts'
 
 export interface RowsOptions {

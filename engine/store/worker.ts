@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { openRowWriter } from './log-writer.ts'
-import type { Batch, Written } from './log-writer.ts'
+import { openRowWriter } from './row-writer.ts'
+import type { Batch, Written } from './row-writer.ts'
 
 /** What the thread is sent: a batch of rows, one of each table at a time, or the word to end. */
 export type ToWorker = Batch | 'close'

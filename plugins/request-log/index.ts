@@ -1,7 +1,7 @@
 import { definePlugin } from '../../engine/index.ts'
 import log from './log.ts'
-import logs from './logs/logs.ts'
-import requests from './requests/requests.ts'
+import logs from './logs.ts'
+import requests from './requests.ts'
 
 export default definePlugin({
   name: 'request-log',

@@ -1,7 +1,7 @@
 import { defineStage } from '../../engine/index.ts'
 import { isObject } from '../../engine/kit.ts'
 import type { Given, Host, Json, Loss, Metered, Scope } from '../../engine/index.ts'
-import type { LogRow } from './requests/row.ts'
+import type { LogRow } from './row.ts'
 
 type Slots = Given<'outcome', 'ingress' | 'principal' | 'request' | 'model' | 'upstream' | 'measurement' | 'bill'>
 

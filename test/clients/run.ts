@@ -2,7 +2,7 @@
 // upstream, and prints what passed.
 //   npm run clients [-- --only codex] [-- --verbose]
 // The first run installs the clients into a temporary folder. Besides that, everything stays on this machine.
-import type { RequestsTable } from '../../plugins/request-log/requests/table.ts'
+import type { RequestsTable } from '../../plugins/request-log/table.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { RequestsTable } from '../../plugins/request-log/requests/table.ts'
+import type { RequestsTable } from '../../plugins/request-log/table.ts'
 import { anthropic, openai } from '../support/clients.ts'
 import { startGeneration } from '../support/generation.ts'
 import type { RunningGateway } from '../support/gateway.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../engine/index.ts'
-import type { RequestsTable } from '../../plugins/request-log/requests/table.ts'
+import type { RequestsTable } from '../../plugins/request-log/table.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Json, JsonObject } from '../../engine/index.ts'
-import type { RequestsTable } from '../../plugins/request-log/requests/table.ts'
+import type { RequestsTable } from '../../plugins/request-log/table.ts'
 import { openai } from '../support/clients.ts'
 import { startGeneration } from '../support/generation.ts'
 import type { Generation } from '../support/generation.ts'

@@ -9,7 +9,7 @@ import { httpLimits } from '../../engine/http/limits.ts'
 import type { HttpLimits, SocketLimits } from '../../engine/http/limits.ts'
 import { makeLog } from '../../engine/log.ts'
 import { Secrets } from '../../engine/store/redaction.ts'
-import type { RequestsTable } from '../../plugins/request-log/requests/table.ts'
+import type { RequestsTable } from '../../plugins/request-log/table.ts'
 import { tablesOf } from './tables.ts'
 import { until } from './until.ts'
 

@@ -3,8 +3,8 @@ import { emptyGateway, serviceHost } from '../../engine/live/gateway-host.ts'
 import type { Database } from '../../engine/store/database.ts'
 import { Rows } from '../../engine/store/rows.ts'
 import type { RowsOptions } from '../../engine/store/rows.ts'
-import requests from '../../plugins/request-log/requests/requests.ts'
-import type { Requests } from '../../plugins/request-log/requests/requests.ts'
+import requests from '../../plugins/request-log/requests.ts'
+import type { Requests } from '../../plugins/request-log/requests.ts'
 
 /** The request log on a database that has its table, as the stages of a gateway see it, and what its rows go through. */
 export interface RequestLog {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Host, Json, Metered, Outcome, Scope, Usage } from '../../../engine/index.ts'
 import log from '../../../plugins/request-log/log.ts'
 import price from '../../../plugins/pricing/price.ts'
-import type { LogRow } from '../../../plugins/request-log/requests/row.ts'
+import type { LogRow } from '../../../plugins/request-log/row.ts'
 
 const USAGE: Usage = { input: 100, cacheRead: 40, cacheWrite: 0, output: 10, reasoning: 5 }
 const OUTCOME: Outcome = { status: 200, result: 'completed', firstByte: 12.4, duration: 100.6, bytes: 7 }

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { Refusal, defineCommand } from '../../../engine/index.ts'
-import { duration, isDuration, printJson } from '../../../engine/kit.ts'
-import type { CommandOutput, ConfigOf, Json } from '../../../engine/index.ts'
-import type { RequestFilter } from '../requests/find.ts'
-import type { Requests } from '../requests/requests.ts'
-import type { RequestsTable } from '../requests/table.ts'
+import { Refusal, defineCommand } from '../../engine/index.ts'
+import { duration, isDuration, printJson } from '../../engine/kit.ts'
+import type { CommandOutput, ConfigOf, Json } from '../../engine/index.ts'
+import type { RequestFilter } from './find.ts'
+import type { Requests } from './requests.ts'
+import type { RequestsTable } from './table.ts'
 import { describeRequest, requestJson, requestLine } from './describe.ts'
 
 /** Rows that are shown at most, and those that one look for new ones takes. */

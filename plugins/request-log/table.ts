@@ -1,4 +1,4 @@
-import type { ServiceMigration } from '../../../engine/index.ts'
+import type { ServiceMigration } from '../../engine/index.ts'
 
 /** A row of the request log as it is kept. Milliseconds, tokens and micro-USD are whole numbers. */
 export interface RequestsTable {
@@ -31,7 +31,7 @@ export interface RequestsTable {
   metadata: string
 }
 
-declare module '../../../engine/index.ts' {
+declare module '../../engine/index.ts' {
   interface Tables {
     requests: RequestsTable
   }

@@ -1,4 +1,4 @@
-import type { TableQueries } from '../../../engine/index.ts'
+import type { TableQueries } from '../../engine/index.ts'
 import type { RequestsTable } from './table.ts'
 
 /** Which rows are wanted. Those that say nothing about a column take every value of it. */

@@ -1,6 +1,6 @@
-import { columns, isObject, parseJson } from '../../../engine/kit.ts'
-import type { CommandOutput, Json, JsonObject } from '../../../engine/index.ts'
-import type { RequestsTable } from '../requests/table.ts'
+import { columns, isObject, parseJson } from '../../engine/kit.ts'
+import type { CommandOutput, Json, JsonObject } from '../../engine/index.ts'
+import type { RequestsTable } from './table.ts'
 
 /** Names of API keys by their ids. */
 type Names = ReadonlyMap<string, string>

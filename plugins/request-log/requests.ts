@@ -1,5 +1,5 @@
-import { defineService } from '../../../engine/index.ts'
-import type { RowCounters } from '../../../engine/index.ts'
+import { defineService } from '../../engine/index.ts'
+import type { RowCounters } from '../../engine/index.ts'
 import { latestRequests, partsOf, requestOf } from './find.ts'
 import type { RequestFilter } from './find.ts'
 import { columnsOf } from './row.ts'
@@ -21,7 +21,7 @@ export interface Requests {
   partsOf(id: string): Promise<RequestsTable[]>
 }
 
-declare module '../../../engine/index.ts' {
+declare module '../../engine/index.ts' {
   interface Services {
     requests: Requests
   }

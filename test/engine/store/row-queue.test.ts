@@ -17,9 +17,9 @@ import { type Database, openDatabase } from '../../../engine/store/database.ts'
 import { migrateService } from '../../../engine/store/migrate-service.ts'
 import type { RowsOptions } from '../../../engine/store/rows.ts'
 import type { ToWorker } from '../../../engine/store/worker.ts'
-import requests from '../../../plugins/request-log/requests/requests.ts'
-import type { Requests } from '../../../plugins/request-log/requests/requests.ts'
-import type { LogRow } from '../../../plugins/request-log/requests/row.ts'
+import requests from '../../../plugins/request-log/requests.ts'
+import type { Requests } from '../../../plugins/request-log/requests.ts'
+import type { LogRow } from '../../../plugins/request-log/row.ts'
 import { openRequestLog } from '../../support/request-log.ts'
 import { postgres } from '../../support/services.ts'
 import { tablesOf } from '../../support/tables.ts'
@@ -146,7 +146,7 @@ async function openWithTable(url: string): Promise<Database> {
   return database
 }
 
-describe('engine/store/log-queue', () => {
+describe('engine/store/row-queue', () => {
   const open: Queue[] = []
   let database: Database
 

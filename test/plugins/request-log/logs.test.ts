@@ -7,12 +7,12 @@ import { startGateway } from '../../support/gateway.ts'
 import type { RunningGateway } from '../../support/gateway.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { ScriptedUpstream } from '../../support/upstream.ts'
-import type { RequestsTable } from '../../../plugins/request-log/requests/table.ts'
+import type { RequestsTable } from '../../../plugins/request-log/table.ts'
 import { tablesOf } from '../../support/tables.ts'
-import { root } from './sandbox.ts'
-import type { Ran } from './sandbox.ts'
+import { root } from '../../engine/cli/sandbox.ts'
+import type { Ran } from '../../engine/cli/sandbox.ts'
 
-describe('cli/logs', () => {
+describe('plugins/request-log/logs', () => {
   let folder: string
   let upstream: ScriptedUpstream
   let gateway: RunningGateway

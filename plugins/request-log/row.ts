@@ -1,5 +1,5 @@
-import { mapMembers } from '../../../engine/kit.ts'
-import type { Json } from '../../../engine/index.ts'
+import { mapMembers } from '../../engine/kit.ts'
+import type { Json } from '../../engine/index.ts'
 import type { RequestsTable } from './table.ts'
 
 /** What the request log says of an exchange. Times in milliseconds, tokens in disjoint buckets, money in micro-USD. */
