@@ -19,6 +19,7 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
       writeErr: (text) => terminal.error(text.trimEnd()),
+      outputError: (text, write) => write(text.replace(/^error: /, 'sluice: ')),
     })
     .exitOverride()
 

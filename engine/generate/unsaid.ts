@@ -35,3 +35,8 @@ export function unsaid(request: GenerateRequest, said: readonly Wish[]): readonl
   const own = Object.keys(rest?.fields ?? {}).map((field) => ({ field, because: `only ${rest?.protocol} has it` }))
   return [...losses, ...own]
 }
+
+/** A name that somebody else chose, fit for a loss: losses reach headers and logs, so anything but a word is withheld. */
+export function word(name: unknown): string {
+  return typeof name === 'string' && /^[\w.-]{1,64}$/.test(name) ? name : 'unknown'
+}

@@ -1,5 +1,5 @@
 import type { AnyClientCodec } from '../spec/codec.ts'
-import type { GatewayError, Mistake } from '../spec/error.ts'
+import type { Failure, GatewayError, Mistake } from '../spec/error.ts'
 import { asGatewayError, scrubbedFailure } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
@@ -9,7 +9,6 @@ import { exchanges } from '../telling.ts'
 import { finish } from '../pipeline/finish.ts'
 import type { Bag } from '../pipeline/bag.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
-import { printFailure } from './dialect.ts'
 import type { Sent } from './reply.ts'
 import type { ExchangeScope } from './scope.ts'
 import { tellExchange } from './told-exchange.ts'
@@ -198,4 +197,9 @@ function failureOf({ measurement }: Bag, { log }: CompiledPipeline): Wrong | und
     log.warn({ err: error }, 'the answer could not be looked at for its failure')
     return undefined
   }
+}
+
+/** The error body of routes that belong to no protocol (`{ error: { message, type, param, code } }`). */
+function printFailure({ message, type, param, code }: Failure): Json {
+  return { error: { message, type, param, code } }
 }

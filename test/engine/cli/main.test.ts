@@ -60,7 +60,7 @@ describe('cli/main', () => {
 
   it('suggests the command that was meant', async () => {
     const { error } = await here.run('chekc')
-    expect(error).to.deep.equal(["error: unknown command 'chekc'", '(Did you mean check?)'])
+    expect(error).to.deep.equal(["sluice: unknown command 'chekc'", '(Did you mean check?)'])
   })
 
   it('serves where no command is named', async () => {
