@@ -61,6 +61,7 @@ const purse = defineService({
   ],
   open(host) {
     const shared = { inside: 0, room: 0 }
+    const entries = host.appender('purse_entries', { waits: true })
     const add = (key_id: string, held: number, spent: number, limit = Infinity) =>
       host.database
         .updateTable('purse')
@@ -85,7 +86,7 @@ const purse = defineService({
               return {
                 async settle(spent) {
                   await add(key_id, -1, spent ? 1 : 0)
-                  host.append('purse_entries', { id: note, key_id, credits: spent ? 1 : 0 })
+                  entries.append({ id: note, key_id, credits: spent ? 1 : 0 })
                 },
               }
             },
@@ -103,7 +104,7 @@ const purse = defineService({
           close: () => host.log.info(`purse of ${credits} closed`),
         }
       },
-      status: () => (shared.room > 100 ? 'there is room for very many' : undefined),
+      status: () => (shared.room > 100 ? 'there is room for very many' : entries.counters.failing),
       close: () => host.log.info('purse closed'),
     }
   },

@@ -120,6 +120,23 @@ describe('a service of an outsider', function () {
       expect(gateway.lines.join()).to.include('purse of 3 closed').and.include('purse of 2 closed')
     })
 
+    it('keeps its rows while their table is away, says so, and holds up nobody else', async () => {
+      await limits({ credits: 5 })
+      const { database } = gateway.engine
+      const degraded = async () => {
+        const response = await fetch(`${gateway.url}/api/health`)
+        return ((await response.json()) as { readonly degraded: readonly string[] }).degraded
+      }
+      await database.rows('alter table purse_entries rename to purse_elsewhere')
+      expect(await statusOf('/acme/held')).to.equal(200)
+      await until(async () => (await degraded()).length > 0)
+      expect(await degraded()).to.deep.equal(['purse'])
+      await until(async () => (await database.rows('select id from requests')).length > 0)
+      await database.rows('alter table purse_elsewhere rename to purse_entries')
+      expect(await entries(1)).to.have.length(1)
+      expect(await degraded()).to.deep.equal([])
+    })
+
     it('follows its settings only once they are live, and refuses them at their place', async () => {
       expect(await limits({ credits: 1, at_once: 2 })).to.have.length(1)
       const [finding] = await limits({ credits: 1, at_once: 2 })
