@@ -75,7 +75,8 @@ describe('a gateway that is killed', () => {
     for (let some = 0; some < 200; some = (await written()).size - first.length) await new Promise(setImmediate)
     serving.interrupt('SIGKILL')
     await serving.ended
-    expect(await broken).to.equal('fetch failed')
+    // Before or after the head of an answer.
+    expect(await broken).to.be.oneOf(['fetch failed', 'terminated'])
     const kept = await written()
     expect(first.filter((id) => !kept.has(id))).to.deep.equal([])
     // Rows are written in the order of the answers: none is missing but the last ones.

@@ -216,7 +216,7 @@ describe('a turn on a responses socket', () => {
   })
 
   it('is finished before its socket is closed for age, and the client is told why', async () => {
-    service = await startService({ limits: { sockets: { age: 400 } } })
+    service = await startService({ limits: { sockets: { age: 1_500 } } })
     const { gateway, upstream } = service
     const gate = held(upstream)
     const [busy, idle] = [await openSession(gateway), await openSession(gateway)]

@@ -4,6 +4,7 @@ import type { AddressInfo, Server } from 'node:net'
 import { expect } from 'chai'
 import { openDatabase } from '../../../engine/store/database.ts'
 import { freePort } from '../../support/free-port.ts'
+import { sideBySide } from '../../support/side-by-side.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { ScriptedUpstream } from '../../support/upstream.ts'
 import { tablesOf } from '../../support/tables.ts'
@@ -171,21 +172,22 @@ describe('cli/serve', function () {
     expect(await rows()).to.deep.equal([{ type: 'chat', result: 'completed' }])
   })
 
-  it('says which plugin never finishes loading, as `check` does, and ends', async () => {
-    await here.write('plugins/endless.ts', 'await new Promise(() => {})\nexport default {}\n')
+  sideBySide('says which plugin never finishes loading, as `check` does, and ends', async () => {
+    const own = await sandbox({ 'plugins/endless.ts': 'await new Promise(() => {})\nexport default {}\n' })
     const finding =
       'plugins/endless.ts:1:1: cannot be loaded: it had not finished loading after 10 seconds; ' +
       'does an "await" at its top never end? [plugin]'
-    const process = await start('{ port: 0 }')
-    const checking = startCommand(here.folder, {}, 'check')
+    const started = [startServe(own.folder), startCommand(own.folder, {}, 'check')] as const
+    const [process, checking] = started
     try {
       expect(await checking.ended).to.equal(1)
       expect(checking.out).to.include(finding)
+      expect(await process.ended).to.equal(1)
+      expect(process.error.join('\n')).to.include(JSON.stringify(finding).slice(1, -1))
     } finally {
-      await checking.remove()
+      await Promise.all(started.map((one) => one.remove()))
+      await own.remove()
     }
-    expect(await process.ended).to.equal(1)
-    expect(process.error.join('\n')).to.include(JSON.stringify(finding).slice(1, -1))
   })
 
   for (const workers of [1, 2])

@@ -49,7 +49,7 @@ describe('modules of plugins', () => {
     })
     const pool = new WorkerPool({ threads: 1 })
     try {
-      expect(await pool.run(pathToFileURL(join(folder.path, 'work.ts')), {}, 30_000)).to.equal(true)
+      expect(await pool.run(pathToFileURL(join(folder.path, 'work.ts')), {}, 600_000)).to.equal(true)
     } finally {
       await pool.close()
     }

@@ -32,7 +32,7 @@ describe('what arrives on a socket', () => {
   }
 
   it('has to be whole in time, and gives back what it took', async () => {
-    await start({ arrival: 500 }, 100_000)
+    await start({ arrival: 2_000 }, 100_000)
     const client = await connect(gateway, '/talk')
     begin(client, 90_000)
     await room(50_000, false)

@@ -28,7 +28,7 @@ describe('a socket', () => {
   afterEach(() => (closed ? gateway.remove() : gateway.close()))
 
   it('closes when it is too old, after the answer under way (H8)', async () => {
-    await start({ age: 2_000 })
+    await start({ age: 1_500 })
     const gate = Promise.withResolvers<void>()
     async function* slow() {
       yield '{"n":1}'

@@ -397,7 +397,11 @@ describe('engine/store/row-queue', () => {
       locker.exec('begin immediate')
       const queue = queueOn({ log })
       queue.write(row('lost'))
-      await queue.close(100).finally(() => locker.close())
+      const closing = queue.close(100)
+      await until(() => messages.length > 0)
+      // The writer's thread ends when it is not held by the lock any more.
+      locker.close()
+      await closing
       expect(queue.counters).to.include({ written: 0, dropped: 1, pending: 0 })
       expect(messages).to.deep.equal(['the last rows of a table could not be written'])
     })

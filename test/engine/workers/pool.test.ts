@@ -7,7 +7,7 @@ import type { WorkFailure } from '../../../engine/workers/pool.ts'
 import type { Order } from './tasks.ts'
 
 const tasks = new URL('./tasks.ts', import.meta.url)
-const ample = 30_000
+const ample = 600_000
 
 describe('WorkerPool', function () {
   let pool: WorkerPool

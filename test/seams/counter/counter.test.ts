@@ -77,7 +77,7 @@ describe('seams/counter', () => {
     upstream.answer({ body: chatAnswer }, { status: 503, body: { error: { message: 'no room' } } })
     for (const model of ['big', 'big', 'alone', 'nothing']) await (await ask(model)).text()
     // An exchange is over when its row is handed in, which its client does not wait for.
-    await gateway.rows()
+    await gateway.rows(4)
     const lines = (await metrics()).split('\n')
     expect(lines).to.include.members([
       'acme_exchanges{pipeline="chat-completions",status="200",model="big",error=""} 1',

@@ -385,7 +385,7 @@ describe('seams/relay', () => {
   })
 
   it('is closed when it is too old, with a word about it', async () => {
-    await start({ limits: { sockets: { age: 200 } } })
+    await start({ limits: { sockets: { age: 1_500 } } })
     const { client, met } = await talk()
     expect(await client.nextJson()).to.have.nested.property('error.code', 'websocket_connection_limit_reached')
     expect((await client.closed).code).to.equal(1001)
