@@ -14,18 +14,24 @@ export interface Check {
   readonly group: string
   readonly name: string
   readonly when: Condition
+  /** It waits for time itself; whoever runs many checks may run it beside others. */
+  readonly lasts: boolean
   run(rig: Rig): unknown
 }
 
 type Add = (name: string, run: Check['run']) => void
 type AddWhen = (when: Condition, name: string, run: Check['run']) => void
 
-/** Checks that have a title in common; those made by the second function have a condition. */
-export function group(title: string, write: (check: Add, checkWhen: AddWhen) => void): readonly Check[] {
+/** Checks that have a title in common; those made by the second function have a condition, those by the third one last. */
+export function group(
+  title: string,
+  write: (check: Add, checkWhen: AddWhen, checkLong: Add) => void,
+): readonly Check[] {
   const checks: Check[] = []
   write(
-    (name, run) => void checks.push({ group: title, name, when: {}, run }),
-    (when, name, run) => void checks.push({ group: title, name, when, run }),
+    (name, run) => void checks.push({ group: title, name, when: {}, lasts: false, run }),
+    (when, name, run) => void checks.push({ group: title, name, when, lasts: false, run }),
+    (name, run) => void checks.push({ group: title, name, when: {}, lasts: true, run }),
   )
   return checks
 }

@@ -7,7 +7,7 @@ import { collect } from '../kit.ts'
 import { scriptedUpstream } from './upstream.ts'
 import { reading, zeros } from './rig.ts'
 
-export const fails = group('fails', (check, checkWhen) => {
+export const fails = group('fails', (check, checkWhen, checkLong) => {
   check('as unreachable when the connection is refused (faults A1)', async (rig) => {
     const gone = await scriptedUpstream()
     await gone.close()
@@ -56,7 +56,7 @@ export const fails = group('fails', (check, checkWhen) => {
     await rig.upstream.closed()
   })
 
-  check('in time when a stream falls silent (faults A3)', async (rig) => {
+  checkLong('in time when a stream falls silent (faults A3)', async (rig) => {
     rig.upstream.answer({ frames: ['1', '2', '3'], ending: 'hang' })
     const reader = reading(await rig.send(rig.open(), rig.limited({ idle: 500 })))
     await reader.over
@@ -67,7 +67,7 @@ export const fails = group('fails', (check, checkWhen) => {
     await rig.upstream.closed()
   })
 
-  check('in time when a stream drips for ever (faults A20)', async (rig) => {
+  checkLong('in time when a stream drips for ever (faults A20)', async (rig) => {
     rig.upstream.answer({ chunks: zeros(Infinity, 1), every: 20 })
     const started = performance.now()
     const reader = reading(await rig.send(rig.open(), rig.limited({ total: 1_000 })))

@@ -4,7 +4,7 @@ import { group } from './check.ts'
 import { collect } from '../kit.ts'
 import { reading, zeros } from './rig.ts'
 
-export const takes = group('takes', (check) => {
+export const takes = group('takes', (check, _, checkLong) => {
   check('any status as an answer, with its headers', async (rig) => {
     const answer = await rig.answered({
       status: 429,
@@ -80,7 +80,7 @@ export const takes = group('takes', (check) => {
     equal(reader.error, undefined)
   })
 
-  check('no offence at a pause that is longer than the idle limit', async (rig) => {
+  checkLong('no offence at a pause that is longer than the idle limit', async (rig) => {
     rig.upstream.answer({ chunks: zeros(4 * 1024 * 1024) })
     const reader = reading(await rig.send(rig.open(), rig.limited({ idle: 1_000 })))
     await reader.some

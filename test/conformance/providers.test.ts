@@ -4,6 +4,7 @@ import { subjectOf } from '../../engine/conformance/subject.ts'
 import { checksFor } from '../../engine/conformance/suite.ts'
 import type { JsonObject } from '../../engine/index.ts'
 import { configuration } from '../rules/registry.ts'
+import { sideBySide } from '../support/side-by-side.ts'
 
 /** Ways to set a type up beside its defaults. */
 const variants: Readonly<Record<string, readonly JsonObject[]>> = { messages: [{ auth: 'bearer' }] }
@@ -17,7 +18,7 @@ for (const plugin of loaded.registry.providers.values())
       this.timeout(60_000)
       const subject = subjectOf(plugin, loaded, settings)
       for (const check of checksFor(subject))
-        it(`${check.group} ${check.name}`, async () => {
+        (check.lasts ? sideBySide : it)(`${check.group} ${check.name}`, async () => {
           const rig = await Rig.open(subject)
           try {
             await check.run(rig)
