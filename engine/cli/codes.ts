@@ -124,6 +124,7 @@ export const findings: ReadonlyMap<string, string> = new Map([
   ['reserved', 'The name is that of a virtual model.'],
   ['restart', 'The setting cannot change while the gateway runs; start it again.'],
   ['sealed', 'A stored record was sealed with another master secret (SLUICE_SECRET).'],
+  ['section', 'The settings of a section do not go together, or one of them is not what it has to be.'],
   ['service', 'A service says what is wrong with its settings, or could not be opened with them.'],
   ['service-cycle', 'Services use each other in a circle, so that none of them can be opened first.'],
   [

@@ -4,10 +4,11 @@ import type { KnownNames } from '../pipeline/named.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { Refusal } from '../spec/refusal.ts'
-import type { AnyService } from '../spec/service.ts'
+import type { AnyService, Report } from '../spec/service.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import { wordsOfThrown } from './plugin-error.ts'
 import type { Registry } from './registry.ts'
+import { serverChecks } from './server-checks.ts'
 import { serverSettings } from './server-settings.ts'
 import type { Path } from './diagnostics.ts'
 import type { Source } from './source.ts'
@@ -55,6 +56,8 @@ interface Part {
   /** Absent: the engine. */
   readonly service?: AnyService
   readonly schema: Schema
+  /** Says what the schema cannot say, of settings that it accepts. */
+  readonly check?: (settings: JsonObject, report: Report) => void
 }
 
 interface Schema {
@@ -65,12 +68,17 @@ interface Schema {
 
 type Services = ReadonlyMap<string, AnyService>
 
-const engineParts = Object.entries(serverSettings.properties).map(([section, schema]): Part => ({ section, schema }))
+const engineChecks = serverChecks as Readonly<Record<string, Part['check']>>
+const engineParts = Object.entries(serverSettings.properties).map(([section, schema]): Part => {
+  const check = engineChecks[section]
+  return { section, schema, ...(check && { check }) }
+})
 
 function partsOf(services: Services): Part[] {
   const others = [...services.values()].map((service): Part => {
     const { section, settings } = service
-    return { section, service, schema: settings as Schema }
+    const check: Part['check'] = (given, report) => service.check?.(given, report)
+    return { section, service, schema: settings as Schema, check }
   })
   return [...engineParts, ...others.filter(({ schema }) => namesOf(schema).length > 0)]
 }
@@ -164,25 +172,26 @@ export function valuesOf(sections: SectionSet): Sections {
 const sectionFormat = { type: 'object' } as const
 
 function checkedPart(
-  { schema, service }: Part,
+  part: Part,
   source: Source,
   path: Path,
   section: JsonObject | undefined,
   names: KnownNames,
   diagnostics: Diagnostic[],
 ): Json {
+  const { schema, service } = part
   const given = picked(section, schema)
   const checked = validator(schema)(source, path, given)
   diagnostics.push(...checked.diagnostics)
   diagnostics.push(...unknownNames(namesIn(schema, given, { source, path }), names))
-  if (service?.check && checked.diagnostics.length === 0) {
+  if (checked.diagnostics.length === 0) {
     const report = (inner: Path, message: string) =>
-      diagnostics.push(source.report([...path, ...inner], 'service', message))
+      diagnostics.push(source.report([...path, ...inner], service ? 'service' : 'section', message))
     try {
-      service.check(checked.value as JsonObject, report)
+      part.check?.(checked.value as JsonObject, report)
     } catch (error) {
       if (error instanceof Refusal) report(error.path, error.message)
-      else report([], `the service "${service.name}" cannot check its settings: ${wordsOfThrown(error)}`)
+      else report([], `the service "${service?.name}" cannot check its settings: ${wordsOfThrown(error)}`)
     }
   }
   return checked.value

@@ -3,6 +3,17 @@ import { durationSchema } from '../spec/duration.ts'
 const limit = <const D extends string>(fallback: D, description: string) =>
   ({ ...durationSchema, default: fallback, description }) as const
 
+const origins = { type: 'array', default: [], items: { type: 'string', minLength: 1 } } as const
+const names = {
+  type: 'array',
+  default: [],
+  items: {
+    type: 'string',
+    pattern: '^[\\w!#$%&*+.^`|~-]+$',
+    patternErrorMessage: 'must be the name of a header',
+  },
+} as const
+
 /** How the gateway behaves: the sections of `server_config` that the engine and its kit heed. Services bring the others. */
 export const serverSettings = {
   type: 'object',
@@ -47,6 +58,44 @@ export const serverSettings = {
             total: limit('1h', 'How long a whole answer may take.'),
           },
         },
+      },
+    },
+    security: {
+      type: 'object',
+      additionalProperties: false,
+      description: 'Who is trusted.',
+      properties: {
+        trusted_proxies: {
+          type: 'array',
+          default: [],
+          items: { type: 'string', minLength: 1 },
+          description:
+            'Addresses and ranges (10.0.0.0/8) of proxies. Of a request that comes from one, x-forwarded-for says who its client is.',
+        },
+      },
+    },
+    cors: {
+      type: 'object',
+      additionalProperties: false,
+      description: 'Which pages of other sites may ask in browsers (CORS).',
+      properties: {
+        origins: {
+          ...origins,
+          description:
+            'Origins (https://app.example) that may ask everywhere but below /api; "*": all, without credentials.',
+        },
+        admin_origins: { ...origins, description: 'Origins that may ask below /api.' },
+        credentials: {
+          type: 'boolean',
+          default: false,
+          description: 'Whether their requests may carry cookies and the like.',
+        },
+        max_age: limit('10m', 'How long browsers may keep what a preflight has said.'),
+        allow_headers: {
+          ...names,
+          description: 'Headers that they may send, beside those that clients of the protocols send.',
+        },
+        expose_headers: { ...names, description: 'Headers that they may read, beside those that the gateway sets.' },
       },
     },
     keepalive: {

@@ -3,6 +3,8 @@ import type { Ingress } from '../spec/slots.ts'
 import { Hold } from '../stream/byte-budget.ts'
 import type { Body, BodyReader, ByteBudget, HeldBody } from '../spec/source.ts'
 import { readAlong, readBody } from './body.ts'
+import { clientAddress } from './edge.ts'
+import type { Edge } from './edge.ts'
 import type { HttpLimits } from './limits.ts'
 import type { Endpoint } from './routes.ts'
 import type { ExchangeScope } from './scope.ts'
@@ -14,6 +16,7 @@ interface Given {
   readonly budget: ByteBudget
   readonly scope: ExchangeScope
   readonly spool: Spool
+  readonly edge: Pick<Edge, 'proxies'>
 }
 
 /** A request over HTTP. */
@@ -36,7 +39,7 @@ export class HttpIngress implements Ingress {
     this.path = path
     this.params = params
     this.headers = request.headers
-    this.remote = request.socket.remoteAddress ?? ''
+    this.remote = clientAddress(request, given.edge)
     this.#request = request
     this.#given = given
     this.#hold = new Hold(given.budget)

@@ -32,8 +32,6 @@ export interface SocketLimits {
   readonly perKey: number
   /** Refused sockets per address that have not closed yet. Beyond them the upgrade itself is refused. */
   readonly strangers: number
-  /** Sites (`https://console.example`) whose pages may connect, beside the one that the gateway itself is. */
-  readonly origins: readonly string[]
 }
 
 /** What clients may take up in one process. Times in milliseconds. */
@@ -90,7 +88,6 @@ export const httpLimits: HttpLimits = {
     perAddress: 4_096,
     perKey: 2_048,
     strangers: 64,
-    origins: [],
   },
 }
 

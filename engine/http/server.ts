@@ -5,9 +5,12 @@ import type { Logger } from 'pino'
 import { GatewayError } from '../spec/error.ts'
 import type { Live } from '../live/live.ts'
 import { discardBody, hasBody } from './body.ts'
+import { isPreflight } from './cors.ts'
 import type { ByteBudget } from '../spec/source.ts'
 import { drain } from './drain.ts'
-import { errorReply, runExchange } from './exchange.ts'
+import { edgeOf } from './edge.ts'
+import type { Edge } from './edge.ts'
+import { errorReply, noReply, runExchange } from './exchange.ts'
 import type { Send } from './exchange.ts'
 import { suspicious } from './guard.ts'
 import { onHalfClose } from './half-close.ts'
@@ -56,9 +59,10 @@ interface Running {
   readonly scrub: Live['scrub']
 }
 
-/** What holds for one request: how long a stream may be silent stands in the configuration that serves it. */
+/** What holds for one request, as the configuration says that serves it. */
 interface Serving extends Running {
   readonly silence: string
+  readonly edge: Edge
 }
 
 /** What is to be known of a connection. */
@@ -93,7 +97,13 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
     try {
       if (draining()) res.setHeader('connection', 'close')
       const silence = snapshot.settings.server_config.keepalive.sse_interval
-      await serve(req, res, routesOf(snapshot).match(asked(req)), { ...running, silence }, connection)
+      await serve(
+        req,
+        res,
+        routesOf(snapshot).match(asked(req)),
+        { ...running, silence, edge: edgeOf(snapshot) },
+        connection,
+      )
       // An answer that lasts may have begun after the others were told to end.
       if (closing) for (const leave of running.lasting) leave()
     } catch (error) {
@@ -147,11 +157,16 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
   matched: Matched,
-  { limits, budget, spool, scopes, lasting, scrub, silence }: Serving,
+  { limits, budget, spool, scopes, lasting, scrub, silence, edge }: Serving,
   connection: Connection,
 ): Promise<void> {
   const scope = new ExchangeScope()
+  const { path } = asked(request)
+  const asksBefore = isPreflight(request)
+  const { cors } = edge
+  const shared = asksBefore ? cors.preflight(path, request.headers) : cors.headers(path, request.headers.origin)
   const send: Send = (reply, headers) => {
+    if (shared) share(headers, shared)
     const within = { unread: limits.unread, silence }
     if (reply.body.kind === 'stream' && reply.body.lasting) scopes.delete(scope)
     if (request.complete || !hasBody(request)) return sendReply(response, reply, headers, within, lasting)
@@ -160,6 +175,10 @@ async function serve(
     return sendReply(response, reply, headers, within, lasting, () => discardBody(request, limits))
   }
   const wrong = suspicious(request)
+  if (wrong === undefined && asksBefore) {
+    await send(noReply, { 'x-request-id': scope.id })
+    return
+  }
   if (wrong !== undefined || 'error' in matched) {
     const error =
       wrong === undefined && 'error' in matched
@@ -175,7 +194,7 @@ async function serve(
     await send(reply, headers)
     return
   }
-  const ingress = new HttpIngress(request, matched, { limits, budget, scope, spool })
+  const ingress = new HttpIngress(request, matched, { limits, budget, scope, spool, edge })
   scopes.add(scope)
   response.on('close', () => {
     scopes.delete(scope)
@@ -187,6 +206,13 @@ async function serve(
     // Not before: what runs at the end of an exchange may still read its body.
     ingress.release()
   }
+}
+
+/** Adds what an answer says to browsers of other sites. */
+function share(headers: Record<string, string>, { vary = '', ...others }: Readonly<Record<string, string>>): void {
+  const { vary: own } = headers
+  headers['vary'] = own === undefined ? vary : `${own}, ${vary}`
+  Object.assign(headers, others)
 }
 
 /** What a request asks for, as routes know it. */

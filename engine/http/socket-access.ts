@@ -9,6 +9,9 @@ import type { CompiledPipeline } from '../pipeline/run.ts'
 import type { BodyReader } from '../spec/source.ts'
 import { BytesBody, readHeld } from '../stream/body.ts'
 import { toldOf } from './exchange.ts'
+import type { Cors } from './cors.ts'
+import { clientAddress, edgeOf } from './edge.ts'
+import type { Edge } from './edge.ts'
 import { routesOf } from './routes.ts'
 import type { Endpoint, Matched } from './routes.ts'
 import { reasonOf } from './close-reason.ts'
@@ -23,14 +26,23 @@ export interface Upgrade {
   readonly remote: string
 }
 
-export function upgradeOf({ url = '/', headers, socket }: IncomingMessage): Upgrade {
+export function upgradeOf(request: IncomingMessage, edge: Pick<Edge, 'proxies'>): Upgrade {
+  const { url = '/', headers } = request
   const mark = url.indexOf('?')
   return {
     path: mark < 0 ? url : url.slice(0, mark),
     query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)),
     headers,
-    remote: socket.remoteAddress ?? '',
+    remote: clientAddress(request, edge),
   }
+}
+
+/** What the running configuration says of whoever asks for a socket. */
+export function currentEdge(live: Live): Edge {
+  const snapshot = live.acquire()
+  const edge = edgeOf(snapshot)
+  live.release(snapshot)
+  return edge
 }
 
 /** Where the sockets of a path go by now; `not_found` where it has none. */
@@ -149,14 +161,15 @@ function asked({ query, headers, remote }: Upgrade, { path, params }: Endpoint):
 
 /**
  * Whether a browser asks on behalf of a page of another site (RFC 6455, section 10.2): its `origin` is neither the
- * host that was asked nor one of `allowed`.
+ * host that was asked nor one that may ask there.
  */
-export function isCrossSite({ headers }: Upgrade, allowed: readonly string[]): boolean {
+export function isCrossSite({ path, headers }: Upgrade, cors: Cors): boolean {
   const origin = headers.origin ?? headers['sec-websocket-origin']
   if (origin === undefined) return false
-  if (typeof origin !== 'string' || !URL.canParse(origin)) return true
+  if (typeof origin !== 'string') return true
+  if (cors.admits(path, origin)) return false
+  if (!URL.canParse(origin)) return true
   const site = new URL(origin)
-  if (allowed.includes(site.origin)) return false
   const own = `${site.protocol}//${headers.host}`
   return !/^https?:$/.test(site.protocol) || !URL.canParse(own) || new URL(own).host !== site.host
 }

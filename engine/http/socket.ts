@@ -8,12 +8,13 @@ import type { Principal } from '../spec/slots.ts'
 import { Shares } from './arrivals.ts'
 import { hasBody } from './body.ts'
 import type { ByteBudget } from '../spec/source.ts'
+import type { Edge } from './edge.ts'
 import { part, reasonOf, stopping, tooMany } from './close-reason.ts'
 import type { CloseReason } from './close-reason.ts'
 import { suspicious } from './guard.ts'
 import { refuseRaw } from './raw.ts'
 import { ExchangeScope } from './scope.ts'
-import { admit, isCrossSite, routeAt, upgradeOf } from './socket-access.ts'
+import { admit, currentEdge, isCrossSite, routeAt, upgradeOf } from './socket-access.ts'
 import type { Upgrade } from './socket-access.ts'
 import { Peer } from './socket-peer.ts'
 import { SocketExchanges } from './socket-exchange.ts'
@@ -109,9 +110,11 @@ export class Sockets {
   }
 
   async #welcome(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
-    const upgrade = upgradeOf(request)
-    const { error, codec, relay } = this.#refusal(request, upgrade)
-    const { scrub } = this.#options.live
+    const { live } = this.#options
+    const { scrub } = live
+    const edge = currentEdge(live)
+    const upgrade = upgradeOf(request, edge)
+    const { error, codec, relay } = this.#refusal(request, upgrade, edge)
     if (error) return refuseRaw(stream, error, scrub, codec)
     const scope = new ExchangeScope()
     stream.once('close', () => scope.abort(new GatewayError('client_closed')))
@@ -134,8 +137,8 @@ export class Sockets {
   }
 
   /** Why an upgrade is not even considered, and what is at its path. */
-  #refusal(request: IncomingMessage, upgrade: Upgrade): Asked {
-    const { live, limits, closing } = this.#options
+  #refusal(request: IncomingMessage, upgrade: Upgrade, { cors }: Edge): Asked {
+    const { live, closing } = this.#options
     const wrong = suspicious(request) ?? (hasBody(request) ? 'an upgrade has no body' : undefined)
     if (wrong !== undefined)
       return { error: new GatewayError('invalid_request', { reason: `The request cannot be read safely: ${wrong}.` }) }
@@ -143,7 +146,7 @@ export class Sockets {
     const route = routeAt(live, upgrade.path)
     const spoken = route.codec ? { codec: route.codec } : {}
     if ('error' in route) return { error: route.error, ...spoken }
-    if (isCrossSite(upgrade, limits.origins)) return { error: new GatewayError('origin_not_allowed'), ...spoken }
+    if (isCrossSite(upgrade, cors)) return { error: new GatewayError('origin_not_allowed'), ...spoken }
     return { ...spoken, relay: route.pipeline.relays }
   }
 

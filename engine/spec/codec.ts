@@ -60,6 +60,11 @@ export interface ClientCodec<O extends Operation = Operation> extends Protocol<O
   readonly idHeader?: string
   /** A header that its clients send with every request: on routes of no protocol they get errors in its dialect. */
   readonly clientHeader?: string
+  /**
+   * Further headers that its clients send, `*` at the end for any rest: pages of other sites that may ask
+   * (`server_config.cors`) may send them.
+   */
+  readonly headers?: readonly string[]
   /** JSON Schema (draft 2020-12) of a request body; unknown fields are allowed unless the protocol forbids them. */
   readonly schema: JsonObject
   /** What no schema can say of a body: the first thing wrong with one that the schema accepts. */

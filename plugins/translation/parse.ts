@@ -25,7 +25,7 @@ export default defineStage({
       limit: {
         type: 'integer',
         minimum: 1,
-        description: 'Most bytes a body may have. Unset: 67,108,864, and 536,870,912 for a form.',
+        description: 'Most bytes a body may have. Unset: `request_policy.max_body_bytes`, and 536,870,912 for a form.',
       },
       members: {
         type: 'integer',
@@ -39,7 +39,9 @@ export default defineStage({
   needs: ['ingress'],
   provides: ['request'],
   readsBody: true,
-  build: (limits, host) => {
+  uses: ['request_policy'],
+  build: ({ limit, members }, host, { request_policy: { max_body_bytes: most } }) => {
+    const limits = { whole: limit ?? most, form: limit ?? formLimit, members }
     const { name, protocol } = host.pipeline
     if (protocol === undefined) throw new Error(`pipeline "${name}" uses "parse" and says no protocol`)
     const codec = host.codec(protocol)
@@ -48,17 +50,21 @@ export default defineStage({
 })
 
 const json = 'application/json'
-/** Most bytes of a body where the pipeline says nothing. */
-const jsonLimit = 64 * 1024 * 1024
-/** A form goes to disk. */
+/** Most bytes of a form where the pipeline says nothing: it goes to disk. */
 const formLimit = 512 * 1024 * 1024
 
 interface Limits {
-  readonly limit?: number | undefined
+  /** Bytes of a body that is read as a whole, and of a form. */
+  readonly whole: number
+  readonly form: number
   readonly members: number
 }
 
-function read(codec: AnyClientCodec, ingress: Ingress, { limit, members }: Limits): Promise<{ request: Envelope }> {
+function read(
+  codec: AnyClientCodec,
+  ingress: Ingress,
+  { whole, form: most, members }: Limits,
+): Promise<{ request: Envelope }> {
   const contentType = ingress.headers['content-type'] ?? json
   const form = contentType !== json && contentType.toLowerCase().startsWith('multipart/form-data')
   const content = codec.content ?? 'json'
@@ -68,8 +74,8 @@ function read(codec: AnyClientCodec, ingress: Ingress, { limit, members }: Limit
       expected: content === 'json' ? json : 'multipart/form-data',
     })
   return form
-    ? readForm(codec, ingress, limit ?? formLimit, contentType)
-    : ingress.body(limit ?? jsonLimit).then((raw) => readJson(codec, ingress, raw, members))
+    ? readForm(codec, ingress, most, contentType)
+    : ingress.body(whole).then((raw) => readJson(codec, ingress, raw, members))
 }
 
 async function readForm(codec: AnyClientCodec, ingress: Ingress, limit: number, contentType: string) {

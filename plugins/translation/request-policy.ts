@@ -6,6 +6,13 @@ const settings = {
   additionalProperties: false,
   description: 'What is made of requests and answers.',
   properties: {
+    max_body_bytes: {
+      type: 'integer',
+      minimum: 1_024,
+      maximum: 67_108_864,
+      default: 67_108_864,
+      description: 'Most bytes of a body that is no form; a pipeline may say another limit. Beyond it: 413.',
+    },
     answer_model: {
       enum: ['upstream', 'gateway'],
       default: 'upstream',

@@ -24,6 +24,7 @@ export default defineCodec<'generate'>({
   summary: 'Chat completions: messages in, one assistant message out, whole or as chunks.',
   address: { path: '/chat/completions' },
   content: 'json',
+  headers: ['openai-*', 'x-stainless-*'],
   schema,
   traits: chatTraits,
   instruct,

@@ -24,6 +24,7 @@ export default defineCodec<'generate'>({
   address: { path: '/messages' },
   idHeader: 'request-id',
   clientHeader: 'anthropic-version',
+  headers: ['anthropic-*', 'x-stainless-*'],
   content: 'json',
   schema,
   traits: Object.fromEntries(

@@ -1,6 +1,9 @@
 import { expect } from 'chai'
 import { exampleSettings } from '../../../engine/config/example.ts'
 import { assemble } from '../../../engine/config/assemble.ts'
+import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
+import { loadSettings } from '../../../engine/config/load-settings.ts'
+import { readSource } from '../../../engine/config/source.ts'
 import { settingsSchema } from '../../../engine/config/schema.ts'
 import { secretsOf } from '../../../engine/config/secrets.ts'
 import { sectionsSchema, settingsOf } from '../../../engine/config/sections.ts'
@@ -59,5 +62,24 @@ describe('sections of services', () => {
     expect(settingsOf(rates!, { limits })).to.deep.equal({ rate: 'fast', hook: limits.hook })
     const settings = { providers: [], server_config: { limits } }
     expect(secretsOf(settings as never, registry)).to.include.members(['the-token', 'password'])
+  })
+
+  it('of the engine say what its schemas cannot', () => {
+    const found = (sections: string) => {
+      const { source } = readSource('s.yaml', `server_config: ${sections}`, {})
+      return loadSettings(source, registry, {}).diagnostics.map(printDiagnostic)
+    }
+    expect(found('{ security: { trusted_proxies: [10.0.0.0/8, "::1", "fd00::/8"] } }')).to.deep.equal([])
+    expect(found('{ security: { trusted_proxies: [10.0.0.0/33] } }')).to.deep.equal([
+      's.yaml:1:48: must be an address, or a range such as 10.0.0.0/8 [section]',
+    ])
+    expect(found('{ cors: { origins: ["https://app.example", "app://desk", "*"], max_age: 1m } }')).to.deep.equal([])
+    const origin = 'must be an origin such as https://app.example: a scheme and a host, and nothing after it'
+    for (const wrong of ['https://app.example/', 'https://APP.example', 'app.example', 'null'])
+      expect(found(`{ cors: { origins: ["${wrong}"] } }`)).to.deep.equal([`s.yaml:1:36: ${origin} [section]`])
+    expect(found('{ cors: { admin_origins: ["*"] } }')).to.deep.equal([`s.yaml:1:42: ${origin} [section]`])
+    expect(found('{ cors: { origins: ["*"], credentials: true } }')).to.deep.equal([
+      's.yaml:1:55: "*" lets every origin in, and goes only without credentials [section]',
+    ])
   })
 })

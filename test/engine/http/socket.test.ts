@@ -203,7 +203,10 @@ describe('sockets', () => {
     })
 
     it('not for pages of other sites (H15)', async () => {
-      await start({ origins: ['https://console.example'], farewell: 100 })
+      gateway = await startStub(pipelines, {
+        server_config: { cors: { origins: ['https://console.example'] } },
+        limits: { sockets: { farewell: 100 } },
+      })
       const { host } = new URL(gateway.url)
       for (const origin of [
         'http://evil.example',
