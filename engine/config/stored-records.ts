@@ -101,7 +101,8 @@ export function readable(
   return { finding: storedSource(stored).report([], code, message) }
 }
 
-function givenRecord(
+/** A stored record as it is checked. */
+export function givenRecord(
   type: AnyRecord,
   stored: StoredRecord,
   value: JsonObject,

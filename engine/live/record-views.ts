@@ -55,7 +55,7 @@ function viewOfLeftOut(one: LeftOut, registry: Registry): RecordView {
 }
 
 /** A value without its secrets, and what there is of them. Of one whose secrets nobody knows, the name and the type. */
-function shown(type: AnyRecord, value: JsonObject, registry: Registry): Pick<RecordView, 'value' | 'secrets'> {
+export function shown(type: AnyRecord, value: JsonObject, registry: Registry): Pick<RecordView, 'value' | 'secrets'> {
   const whole = nested(type, value)
   const named = secretNames(type, value, registry)
   if (named === undefined) return { value: { name: whole['name'] ?? null, type: whole['type'] ?? null }, secrets: {} }

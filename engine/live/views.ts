@@ -15,6 +15,7 @@ import type { JsonObject } from '../spec/json.ts'
 import { closedView } from '../pipeline/closed-view.ts'
 import { Refusal } from '../spec/refusal.ts'
 import type { AnyService, Configured, Greeting, ServiceConfiguration } from '../spec/service.ts'
+import { heldRecords } from './held-records.ts'
 import { closeInTime, inTime } from './services.ts'
 import type { OpenServices } from './services.ts'
 
@@ -55,12 +56,13 @@ export async function configureServices(options: ViewOptions): Promise<ServiceVi
   const diagnostics: Diagnostic[] = []
   const reject = rejecterOf(options.records, diagnostics)
   if (services === undefined) return { ...nothing, of: unopenedViews(registry, settings) }
+  const configuration = { catalog, records, reject, ...heldRecords(registry, options.records, services) }
   const of: ServiceViews['of'] = (names = []) =>
     Object.fromEntries(names.map((name) => [name, views.has(name) ? views.get(name) : closedView(name, true)]))
   const configure = async (service: AnyService, own: JsonObject, from: OpenServices) => {
     const open = await from.take(service)
     taken.push(service)
-    const made = open.configure(own, of(service.uses), { catalog, records, reject })
+    const made = open.configure(own, of(service.uses), configuration)
     const view = await inTime(made, 'it was not configured', (late) => closeView(service, late, log))
     // Its types say so; a plugin may be written without them.
     if (!isObject(view) || !('view' in view)) throw new Error('its "configure" gives no view')

@@ -80,6 +80,24 @@ export interface ServiceConfiguration {
     code: string,
     message: string,
   ) => void
+  /**
+   * A record that a service is about to store, of a type that services hold: with defaults, and checked like a declared
+   * one, together with those. Throws the `GatewayError` of `create-record`, with every finding.
+   */
+  readonly accept: <N extends RecordName>(type: N, value: JsonObject) => Records[N]
+  /**
+   * Has every service witness the change of such a record, in the transaction that makes it. Where this rejects, the
+   * transaction has to fail. What is secret in the values is hidden from the witnesses.
+   */
+  readonly witness: (transaction: TableQueries, change: HeldChange, by?: Principal) => Promise<void>
+}
+
+/** A change of a record that a service holds. */
+export interface HeldChange extends Pick<RecordChanged, 'kind' | 'type' | 'name'> {
+  /** Absent: it is made. */
+  readonly before?: JsonObject
+  /** Absent: it is deleted. */
+  readonly after?: JsonObject
 }
 
 /** An open service: the state that outlives every reload. */

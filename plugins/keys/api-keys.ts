@@ -1,9 +1,10 @@
 import { Refusal, defineService } from '../../engine/index.ts'
-import type { Catalog, Greeting, ModelRecord, Principal } from '../../engine/index.ts'
+import type { Catalog, Greeting, JsonObject, ModelRecord, Principal } from '../../engine/index.ts'
 import { didYouMean, fitting, isPattern, isVirtual } from '../../engine/kit.ts'
 import type { ApiKey } from './api-key.ts'
 import { KeyStore } from './key-store.ts'
-import type { DeclaredKey, NewKey, StoredKey } from './key-store.ts'
+import type { DeclaredKey } from './key-store.ts'
+import type { MadeKey, NewKey, StoredKey } from './stored-keys.ts'
 import { migrations } from './table.ts'
 
 /** The API keys of the configuration file and of the database. What is stored of a key is its SHA-256, never its text. */
@@ -20,12 +21,13 @@ export interface ApiKeys {
   /** Every key of the database, revoked ones too, the oldest first. */
   stored(): Promise<readonly StoredKey[]>
   /**
-   * Makes a key in the database. Its text is answered here and never again. Rejects with a `NameTaken`, and with a
-   * `Refusal` where there is no such model.
+   * Makes a key in the database. Its text is answered here and never again. Rejects with a `NameTaken`, with a `Refusal`
+   * where there is no such model, and with a `GatewayError` where such a key could not be declared either.
+   * @param by who asks for it
    */
-  create(key: NewKey): Promise<{ readonly id: string; readonly text: string }>
-  /** Revokes a key of the database by its id, for good; answers whether it was in use. */
-  revoke(id: string): Promise<boolean>
+  create(key: NewKey, by?: Principal): Promise<MadeKey>
+  /** Revokes a key of the database, for good; answers whether it was in use. */
+  revoke(key: Pick<StoredKey, 'id' | 'name'>, by?: Principal): Promise<boolean>
   /** Makes the key `first` when there is no key at all, and answers its text; once, even when many processes start. */
   first(): Promise<string | undefined>
 }
@@ -51,7 +53,7 @@ export default defineService({
     const look = () => void keys.poll().then((changed) => changed && host.recheck(), unread)
     const polling = setInterval(look, poll).unref()
     return {
-      configure(_settings, _services, { catalog: { models }, records, reject }) {
+      configure(_settings, _services, { catalog: { models }, records, reject, accept, witness }) {
         const given = records.of('api_key')
         const names = modelNames(models)
         const declared = given.map((key) => declaredKey(key, names))
@@ -61,10 +63,22 @@ export default defineService({
           search: (text) => keys.search(text),
           declared,
           stored: () => keys.list(),
-          create: ({ models: wanted, ...key }) =>
-            keys.createKey({ ...key, ...(wanted && { models: knownModels(wanted, names) }) }),
-          revoke: (id) => keys.revoke(id),
-          first: () => keys.ensureFirstKey(),
+          create({ models: wanted, ...rest }, by) {
+            const key = { ...rest, ...(wanted && { models: knownModels(wanted, names) }) }
+            const { name } = key
+            return keys.createKey(key, {
+              accept: (text) => void accept('api_key', { ...recordOf(key), key: text }),
+              witness: (done) => witness(done, { kind: 'create', type: 'api_key', name, after: recordOf(key) }, by),
+            })
+          },
+          async revoke({ id, name }, by) {
+            const revoked = await keys.revoke(id, (transaction) =>
+              witness(transaction, { kind: 'delete', type: 'api_key', name, before: { name } }, by),
+            )
+            host.recheck()
+            return revoked
+          },
+          first: () => keys.ensureFirstKey((key) => view.create(key)),
         }
         return { view, live: () => keys.declare(declared) }
       },
@@ -93,6 +107,15 @@ export function declaredKey(
       models: allowed.map((model) => names.get(model) ?? (isVirtual(model) ? model.toLowerCase() : model)),
     }),
     ...(expires !== undefined && { expiresAt: Date.parse(expires) }),
+  }
+}
+
+/** A key as the file would declare it, but for its text. */
+function recordOf({ name, models, expiresAt }: NewKey): JsonObject {
+  return {
+    name,
+    ...(models && { models }),
+    ...(expiresAt !== undefined && { expires_at: new Date(expiresAt).toISOString() }),
   }
 }
 

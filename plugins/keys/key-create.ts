@@ -1,7 +1,7 @@
 import { Refusal, defineCommand } from '../../engine/index.ts'
 import { isMoment, isName } from './api-key.ts'
-import { NameTaken } from './key-store.ts'
-import type { NewKey } from './key-store.ts'
+import { NameTaken } from './stored-keys.ts'
+import type { NewKey } from './stored-keys.ts'
 
 /** Makes an API key and prints its text, once. */
 export default defineCommand({

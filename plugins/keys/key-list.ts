@@ -1,6 +1,7 @@
 import { defineCommand } from '../../engine/index.ts'
 import { columns, parseJson, printJson } from '../../engine/kit.ts'
-import type { DeclaredKey, StoredKey } from './key-store.ts'
+import type { DeclaredKey } from './key-store.ts'
+import type { StoredKey } from './stored-keys.ts'
 
 /** Prints the API keys of the configuration and of the database. */
 export default defineCommand({

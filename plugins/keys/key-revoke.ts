@@ -25,7 +25,7 @@ export default defineCommand({
       return 1
     }
     const { id, name } = found
-    const revoked = await keys.revoke(id)
+    const revoked = await keys.revoke(found)
     if (!revoked) error(`sluice: the API key "${name}" is revoked already`)
     else if (json) out(JSON.stringify({ id, name, revoked }))
     else out(`The API key "${name}" is revoked. Gateways that are running know it within a second.`)

@@ -1,7 +1,9 @@
-import { hash, randomBytes, randomUUIDv7 } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Principal, ServiceHost } from '../../engine/index.ts'
 import { parsedJson } from '../../engine/kit.ts'
+import { NameTaken, insertKey, madeLength, madePrefix, revokeKey, storedKeys } from './stored-keys.ts'
+import type { MadeKey, Making, NewKey, StoredKey, Witness } from './stored-keys.ts'
 import type { ApiKeysTable } from './table.ts'
 
 /** An API key as the config file declares it. */
@@ -14,23 +16,12 @@ export interface DeclaredKey {
   readonly expiresAt?: number
 }
 
-/** What a new key is to be. */
-export type NewKey = Omit<DeclaredKey, 'key'>
-
 /** What is wrong with a declared key. */
 export interface KeyProblem {
   /** Which of them it is. */
   readonly index: number
   readonly message: string
 }
-
-/** The name of a new key is in use, by the file or by the database, or was used by a key that is revoked. */
-export class NameTaken extends Error {
-  override readonly name = 'NameTaken'
-}
-
-/** A key of the database, without its hash. */
-export type StoredKey = Omit<ApiKeysTable, 'hash'>
 
 interface KeyRecord {
   readonly principal: Principal
@@ -41,12 +32,6 @@ type Records = ReadonlyMap<string, KeyRecord>
 
 /** What any key may look like: printable ASCII without spaces, as a header carries it unharmed. */
 const SHAPE = /^[\x21-\x7e]{8,256}$/
-
-/** The prefix of keys made here; a scanner for leaked secrets knows them by it. */
-const PREFIX = 'sk-sluice-'
-
-/** Length of the keys made here. */
-const LENGTH = PREFIX.length + 43
 
 /** Most keys in use whose digests are remembered. */
 const REMEMBERED = 1_000
@@ -105,7 +90,7 @@ export class KeyStore {
    */
   async search(text: string): Promise<Principal | undefined> {
     // Only what looks like a key that was made here can have been made elsewhere.
-    if (text.length !== LENGTH || !text.startsWith(PREFIX)) return undefined
+    if (text.length !== madeLength || !text.startsWith(madePrefix)) return undefined
     await (this.#look ??= this.#lookAgain())
     return this.find(text)
   }
@@ -171,54 +156,33 @@ export class KeyStore {
     )
   }
 
-  /** Makes a key in the database. Its text is answered here and never again. Throws `NameTaken`. */
-  async createKey({ name, models, expiresAt }: NewKey): Promise<{ readonly id: string; readonly text: string }> {
-    const id = randomUUIDv7()
-    const text = PREFIX + randomBytes(32).toString('base64url')
+  /** Makes a key in the database. Its text is answered here and never again. Rejects with a `NameTaken`. */
+  async createKey(key: NewKey, making?: Making): Promise<MadeKey> {
+    const { name } = key
     if (this.#isDeclared(name)) throw new NameTaken(`an API key named "${name}" is declared in the config file`)
-    const { numInsertedOrUpdatedRows: made } = await this.#stores.database
-      .insertInto('api_keys')
-      .values({
-        id,
-        name,
-        hash: hash('sha256', text),
-        hint: text.slice(-4),
-        models: models === undefined ? null : JSON.stringify(models),
-        created_at: Date.now(),
-        expires_at: expiresAt ?? null,
-        revoked_at: null,
-      })
-      .onConflict((conflict) => conflict.column('name').doNothing())
-      .executeTakeFirstOrThrow()
-    if (made !== 1n) throw new NameTaken(`an API key named "${name}" exists already; a revoked one keeps its name`)
+    const made = await insertKey(this.#stores.database, key, making)
     await this.refresh()
-    return { id, text }
+    return made
   }
 
   /** Every key of the database, revoked ones too, the oldest first. */
   list(): Promise<StoredKey[]> {
-    const columns = ['id', 'name', 'hint', 'models', 'created_at', 'expires_at', 'revoked_at'] as const
-    return this.#stores.database.selectFrom('api_keys').select(columns).orderBy('created_at').orderBy('id').execute()
+    return storedKeys(this.#stores.database)
   }
 
   /** Revokes a key of the database by its id, for good; answers whether it was in use. */
-  async revoke(id: string): Promise<boolean> {
-    const { numUpdatedRows } = await this.#stores.database
-      .updateTable('api_keys')
-      .set({ revoked_at: Date.now() })
-      .where('id', '=', id)
-      .where('revoked_at', 'is', null)
-      .executeTakeFirstOrThrow()
+  async revoke(id: string, witness?: Witness): Promise<boolean> {
+    const revoked = await revokeKey(this.#stores.database, id, witness)
     await this.refresh()
-    return numUpdatedRows === 1n
+    return revoked
   }
 
   /** Makes the key `first` when there is no key at all, and answers its text; once, even when many processes start. */
-  async ensureFirstKey(): Promise<string | undefined> {
+  async ensureFirstKey(make = (key: NewKey) => this.createKey(key)): Promise<string | undefined> {
     await this.refresh()
     if (this.#declared.length > 0 || this.#names.size > 0) return undefined
     try {
-      return (await this.createKey({ name: 'first' })).text
+      return (await make({ name: 'first' })).text
     } catch (error) {
       if (!(error instanceof NameTaken)) throw error
       await this.refresh()

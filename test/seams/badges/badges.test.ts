@@ -5,8 +5,10 @@ import { startServe } from '../../engine/cli/process.ts'
 import { configuration, sandbox } from '../../engine/cli/sandbox.ts'
 import type { Sandbox } from '../../engine/cli/sandbox.ts'
 import { connect } from '../../engine/http/socket-client.ts'
+import { GatewayError } from '../../../engine/index.ts'
 import { startGateway } from '../../support/gateway.ts'
 import type { RunningGateway } from '../../support/gateway.ts'
+import { keysOf } from '../../support/keys.ts'
 
 const plugin = join(import.meta.dirname, 'plugin.ts')
 const pipelines = join(import.meta.dirname, 'pipelines.yaml')
@@ -37,6 +39,75 @@ describe('records that a service of an outsider holds', function () {
     after(async () => {
       await gateway.close()
       await here.remove()
+    })
+
+    const made = async (value: unknown) => {
+      const headers = { 'x-badge': 'print-of-bob', 'content-type': 'application/json' }
+      const answer = await fetch(`${gateway.url}/make`, { method: 'POST', headers, body: JSON.stringify(value) })
+      return { status: answer.status, body: (await answer.json()) as { error: object; errors?: object[] } }
+    }
+    const entries = async () => {
+      const rows = await gateway.engine.database.rows<{ entry: string }>('select entry from ledger')
+      return rows.map(({ entry }) => JSON.parse(entry) as object)
+    }
+
+    it('are checked like declared ones and together with those, when they are made', async () => {
+      const wrong = await made({ name: 'carol', code: 'x', colour: 'red' })
+      expect(wrong.status).to.equal(422)
+      expect(wrong.body.errors?.map((one) => Object.values(one).slice(0, 2))).to.deep.equal([
+        ['code', 'invalid_field'],
+        ['colour', 'unknown_field'],
+      ])
+      expect((await made({ name: 'ann', code: 'another' })).body.error).to.include({ code: 'name_taken' })
+      const twin = await made({ name: 'carol', code: 'print-of-ann' })
+      expect(twin.status).to.equal(409)
+      expect(JSON.stringify(twin.body)).to.include('the guest badge').and.not.include('print-of-ann')
+      expect(await entries()).to.deep.equal([])
+    })
+
+    it('take no other configuration, and are witnessed without their secrets', async () => {
+      const { version } = gateway.engine.live.current
+      expect(await made({ name: 'carol', code: 'print-of-carol' })).to.deep.equal({
+        status: 201,
+        body: { name: 'carol' },
+      })
+      expect(gateway.engine.live.current.version).to.equal(version)
+      const client = await connect(gateway, '/door', { headers: { 'x-badge': 'print-of-carol' } })
+      client.send('{}')
+      expect(await client.nextJson()).to.deep.equal({ hello: 'carol' })
+      client.socket.close()
+      const secrets = { code: { set: true, hint: null } }
+      const after = { type: 'badge', name: 'carol', value: { name: 'carol' }, secrets, source: 'database' }
+      expect(await entries()).to.deep.equal([{ kind: 'create', type: 'badge', name: 'carol', after, by: 'bob' }])
+    })
+
+    it('are not made where a witness objects', async () => {
+      expect((await made({ name: 'mallory', code: 'print-of-mallory' })).status).to.equal(500)
+      const rows = await gateway.engine.database.rows<{ name: string }>('select name from badges')
+      expect(rows.map(({ name }) => name)).to.deep.equal(['carol'])
+      expect(await entries()).to.have.length(1)
+    })
+
+    it('are witnessed where the gateway itself holds them: API keys', async () => {
+      const keys = keysOf(gateway.engine)
+      const { id, text } = await keys.create({ name: 'app', models: ['echo'] })
+      await keys.revoke({ id, name: 'app' })
+      const refusal: unknown = await keys.create({ name: 'mallory' }).catch((error: unknown) => error)
+      expect(String(refusal)).to.include('nobody may know of this')
+      expect((await keys.stored()).map(({ name }) => name)).to.deep.equal(['app'])
+      const [, created, revoked, ...others] = await entries()
+      expect(created).to.deep.include({ kind: 'create', type: 'api_key', name: 'app' })
+      expect(created).to.have.deep.nested.property('after.value', { name: 'app', models: ['echo'] })
+      expect(revoked).to.deep.include({ kind: 'delete', type: 'api_key', name: 'app' })
+      expect(others).to.deep.equal([])
+      expect(JSON.stringify([created, revoked])).to.not.include(text)
+    })
+
+    it('are refused by API keys where none of that name could be declared', async () => {
+      const refusal: unknown = await keysOf(gateway.engine)
+        .create({ name: 'two words' })
+        .catch((error: unknown) => error)
+      expect(refusal).to.be.instanceOf(GatewayError).with.property('message').that.includes('must have no spaces')
     })
 
     it('close the sockets of whoever was shut out, at once and nobody else', async () => {
@@ -83,8 +154,8 @@ describe('records that a service of an outsider holds', function () {
     it('are none that the stages for records could keep', async () => {
       await write(guests)
       const stages = '[{ badge-enter: {} }, { create-record: { of: badge } }]'
-      await here.write('pipelines/make.yaml', `name: make\nsummary: Make.\nroutes: [POST /make]\nstages: ${stages}\n`)
-      expect((await here.run('check')).out[0]).to.match(/^pipelines\/make\.yaml:4:\d+: no record named "badge"/)
+      await here.write('pipelines/keep.yaml', `name: keep\nsummary: Keep.\nroutes: [POST /keep]\nstages: ${stages}\n`)
+      expect((await here.run('check')).out[0]).to.match(/^pipelines\/keep\.yaml:4:\d+: no record named "badge"/)
     })
 
     it('refuse a configuration at their place', async () => {

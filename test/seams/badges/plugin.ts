@@ -1,5 +1,5 @@
 import { GatewayError, defineRecord, defineService, defineStage, definePlugin, noConfig } from 'sluice'
-import type { Principal } from 'sluice'
+import type { JsonObject, Principal } from 'sluice'
 
 /** Who is let in by what they wear. */
 interface Badges {
@@ -7,6 +7,8 @@ interface Badges {
   /** Shuts out whoever wears a badge, wherever they are. */
   withdraw(name: string): void
   readonly names: readonly string[]
+  /** Makes a badge that is worn from now on. */
+  make(value: JsonObject, by: Principal): Promise<Badge>
 }
 
 interface Badge {
@@ -17,6 +19,11 @@ interface Badge {
 declare module 'sluice' {
   interface Services {
     badges: Badges
+    ledger: object
+  }
+  interface Tables {
+    badges: Badge
+    ledger: { entry: string }
   }
   interface Records {
     badge: Badge
@@ -46,15 +53,25 @@ const badge = defineRecord({
 const badges = defineService({
   name: 'badges',
   summary: 'Who is let in.',
-  open(host) {
+  migrations: [
+    {
+      name: '1-badges',
+      async up(queries) {
+        const table = queries.schema.createTable('badges').addColumn('name', 'text', (name) => name.primaryKey())
+        await table.addColumn('code', 'text', (code) => code.notNull().unique()).execute()
+      },
+    },
+  ],
+  async open(host) {
     const withdrawn = new Set<string>()
+    const made = new Map((await host.rows<Badge>('select name, code from badges')).map((one) => [one.code, one]))
     return {
-      configure(_settings, _services, { records, reject }) {
+      configure(_settings, _services, { records, reject, accept, witness }) {
         const worn = records.of('badge')
         for (const one of worn) if (one.name === 'nobody') reject(one, ['name'], 'no-guest', 'nobody is no guest')
         const view: Badges = {
           find(code) {
-            const found = worn.find((one) => one.code === code && !withdrawn.has(one.name))
+            const found = worn.find((one) => one.code === code && !withdrawn.has(one.name)) ?? made.get(code)
             return found && { kind: 'key', id: found.name, name: found.name }
           },
           withdraw(name) {
@@ -62,6 +79,16 @@ const badges = defineService({
             host.recheck()
           },
           names: worn.map(({ name }) => name),
+          async make(value, by) {
+            const one = accept('badge', value)
+            const { name, code } = one
+            await host.database.transaction().execute(async (transaction) => {
+              await transaction.insertInto('badges').values({ name, code }).execute()
+              await witness(transaction, { kind: 'create', type: 'badge', name, after: { name, code } }, by)
+            })
+            made.set(code, one)
+            return one
+          },
         }
         return { view }
       },
@@ -76,6 +103,44 @@ const badges = defineService({
             text: `The door is at ${url}/door, behind it ${catalog.models.length} model.`,
           }),
         },
+})
+
+/** Writes down every change of a record, by whichever service it is held. */
+const ledger = defineService({
+  name: 'ledger',
+  summary: 'Who has changed what.',
+  migrations: [
+    {
+      name: '1-ledger',
+      async up(queries) {
+        await queries.schema.createTable('ledger').addColumn('entry', 'text').execute()
+      },
+    },
+  ],
+  open: () => ({
+    configure: () => ({ view: {} }),
+    async witness(transaction, change, by) {
+      if (change.name === 'mallory') throw new Error('nobody may know of this')
+      const entry = JSON.stringify({ ...change, by: by?.name })
+      await transaction.insertInto('ledger').values({ entry }).execute()
+    },
+  }),
+})
+
+const make = defineStage({
+  name: 'badge-make',
+  summary: 'Make a badge.',
+  config: noConfig,
+  body: () => ({ type: 'object' }),
+  needs: ['principal'],
+  provides: ['reply'],
+  uses: ['badges'],
+  build:
+    (_config, _host, { badges: door }) =>
+    async ({ input, principal }) => {
+      const { name } = await door.make(input, principal)
+      return { reply: { status: 201, headers: {}, body: { kind: 'json', value: { name } } } }
+    },
 })
 
 const enter = defineStage({
@@ -126,6 +191,6 @@ export default definePlugin({
   name: 'badges',
   summary: 'Badges of guests.',
   records: [badge],
-  services: [badges],
-  stages: [enter, withdraw, greet],
+  services: [badges, ledger],
+  stages: [enter, make, withdraw, greet],
 })

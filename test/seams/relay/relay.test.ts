@@ -300,7 +300,7 @@ describe('seams/relay', () => {
       const client = await connect(gateway, '/talk?model=m', { headers: { authorization: `Bearer ${made.text}` } })
       const met = await session()
       expect(await client.next()).to.equal('welcome')
-      await keysOf(gateway.engine).revoke(made.id)
+      await keysOf(gateway.engine).revoke({ id: made.id, name: 'brief' })
       expect(await client.nextJson()).to.have.nested.property('error.code', 'invalid_api_key')
       expect((await client.closed).code).to.equal(4401)
       expect((await met.closed).code).to.equal(1000)

@@ -1,0 +1,90 @@
+import { hash, randomBytes, randomUUIDv7 } from 'node:crypto'
+import type { TableQueries } from '../../engine/index.ts'
+import type { ApiKeysTable } from './table.ts'
+
+/** A key of the database, without its hash. */
+export type StoredKey = Omit<ApiKeysTable, 'hash'>
+
+/** What a new key is to be. */
+export interface NewKey {
+  readonly name: string
+  /** Models the key may use; absent: all. */
+  readonly models?: readonly string[]
+  /** Milliseconds since 1970. */
+  readonly expiresAt?: number
+}
+
+/** A key that was made. Its text is kept nowhere. */
+export interface MadeKey {
+  readonly id: string
+  readonly text: string
+}
+
+/** Sees a change in the transaction that makes it, which fails where this rejects. */
+export type Witness = (transaction: TableQueries) => Promise<void>
+
+/** Who has a say in the making of a key. */
+export interface Making {
+  /** Throws where a key of this text cannot be. */
+  accept(text: string): void
+  readonly witness: Witness
+}
+
+/** The name of a new key is in use, by the file or by the database, or was used by a key that is revoked. */
+export class NameTaken extends Error {
+  override readonly name = 'NameTaken'
+}
+
+/** What keys made here begin with: a scanner for leaked secrets knows them by it. */
+export const madePrefix = 'sk-sluice-'
+
+/** Length of the keys made here. */
+export const madeLength = madePrefix.length + 43
+
+/** Makes a key. Rejects with a `NameTaken`. */
+export async function insertKey(database: TableQueries, key: NewKey, making?: Making): Promise<MadeKey> {
+  const id = randomUUIDv7()
+  const text = madePrefix + randomBytes(32).toString('base64url')
+  making?.accept(text)
+  const { name, models, expiresAt } = key
+  const row: ApiKeysTable = {
+    id,
+    name,
+    hash: hash('sha256', text),
+    hint: text.slice(-4),
+    models: models === undefined ? null : JSON.stringify(models),
+    created_at: Date.now(),
+    expires_at: expiresAt ?? null,
+    revoked_at: null,
+  }
+  await database.transaction().execute(async (transaction) => {
+    const { numInsertedOrUpdatedRows: made } = await transaction
+      .insertInto('api_keys')
+      .values(row)
+      .onConflict((conflict) => conflict.column('name').doNothing())
+      .executeTakeFirstOrThrow()
+    if (made !== 1n) throw new NameTaken(`an API key named "${name}" exists already; a revoked one keeps its name`)
+    await making?.witness(transaction)
+  })
+  return { id, text }
+}
+
+/** Every key, revoked ones too, the oldest first. */
+export function storedKeys(database: TableQueries): Promise<StoredKey[]> {
+  const columns = ['id', 'name', 'hint', 'models', 'created_at', 'expires_at', 'revoked_at'] as const
+  return database.selectFrom('api_keys').select(columns).orderBy('created_at').orderBy('id').execute()
+}
+
+/** Revokes a key by its id, for good; answers whether it was in use. */
+export function revokeKey(database: TableQueries, id: string, witness?: Witness): Promise<boolean> {
+  return database.transaction().execute(async (transaction) => {
+    const { numUpdatedRows } = await transaction
+      .updateTable('api_keys')
+      .set({ revoked_at: Date.now() })
+      .where('id', '=', id)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows === 1n) await witness?.(transaction)
+    return numUpdatedRows === 1n
+  })
+}
