@@ -51,13 +51,15 @@ export default defineService({
     const keys = new KeyStore(host, unread)
     await keys.refresh()
     const look = () => void keys.poll().then((changed) => changed && host.recheck(), unread)
+    let isStart = true
     const polling = setInterval(look, poll).unref()
     return {
       configure(_settings, _services, { catalog: { models }, records, reject, accept, witness }) {
         const given = records.of('api_key')
         const names = modelNames(models)
         const declared = given.map((key) => declaredKey(key, names))
-        for (const { index, message } of keys.problems(declared)) reject(given[index] as ApiKey, [], 'keys', message)
+        for (const { index, message } of keys.problems(declared, isStart))
+          reject(given[index] as ApiKey, [], 'keys', message)
         const view: ApiKeys = {
           find: (text) => keys.find(text),
           search: (text) => keys.search(text),
@@ -80,7 +82,15 @@ export default defineService({
           },
           first: () => keys.ensureFirstKey((key) => view.create(key)),
         }
-        return { view, live: () => keys.declare(declared) }
+        const live = () => {
+          isStart = false
+          keys.declare(declared)
+        }
+        return { view, live }
+      },
+      status() {
+        const { leftOut } = keys
+        return leftOut.length === 0 ? undefined : `left out, since the file declares such a key: ${leftOut.join(', ')}`
       },
       close: () => clearInterval(polling),
     }

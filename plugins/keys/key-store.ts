@@ -53,6 +53,8 @@ export class KeyStore {
   #declared: readonly DeclaredKey[] = []
   #fromFile: Records = new Map()
   #fromDatabase: Records = new Map()
+  /** Every key of the database that is in use, those that are left out too. */
+  #stored: Records = new Map()
   /** Names in the database by lower case, those of revoked keys among them. */
   #names: ReadonlySet<string> = new Set()
 
@@ -95,8 +97,20 @@ export class KeyStore {
     return this.find(text)
   }
 
-  /** What is wrong with keys a config file declares, in sentences that name keys, never their text. */
-  problems(declared: readonly DeclaredKey[]): readonly KeyProblem[] {
+  /**
+   * Names of keys of the database that are left out: a declared one has the name or the text. That happens at a start,
+   * where nothing runs that could go on, and where another process has made such a key.
+   */
+  get leftOut(): readonly string[] {
+    const out = [...this.#stored].filter(([digest]) => !this.#fromDatabase.has(digest))
+    return out.map(([, { principal }]) => principal.name)
+  }
+
+  /**
+   * What is wrong with keys a config file declares, in sentences that name keys, never their text. Keys of the database
+   * are no reason against one that is declared already, nor against any at a start.
+   */
+  problems(declared: readonly DeclaredKey[], isStart = false): readonly KeyProblem[] {
     const names = new Set<string>()
     const digests = new Map<string, string>()
     return declared.flatMap(({ name, key, expiresAt }, index) => {
@@ -106,9 +120,12 @@ export class KeyStore {
       if (!SHAPE.test(key)) problems.push(`api key "${name}": use 8 to 256 printable ASCII characters without spaces`)
       if (Number.isNaN(expiresAt)) problems.push(`api key "${name}": its expiry is no date`)
       if (names.has(name.toLowerCase())) problems.push(`api key "${name}" is declared twice`)
-      if (this.#names.has(name.toLowerCase())) problems.push(`api key "${name}" exists in the database too; rename one`)
+      const isNew = !isStart && !this.#isDeclared(name)
+      if (isNew && this.#names.has(name.toLowerCase()))
+        problems.push(`api key "${name}" exists in the database too; rename one`)
       if (twin !== undefined) problems.push(`api key "${name}" has the same text as "${twin}"`)
-      else if (this.#fromDatabase.has(digest)) problems.push(`api key "${name}" has the text of a key in the database`)
+      else if (isNew && this.#stored.has(digest))
+        problems.push(`api key "${name}" has the text of a key in the database`)
       names.add(name.toLowerCase())
       digests.set(digest, name)
       return problems.map((message) => ({ index, message }))
@@ -124,6 +141,7 @@ export class KeyStore {
         { principal: principalOf(`file:${name}`, name, models), expiresAt: expiresAt ?? Infinity },
       ]),
     )
+    this.#fit()
   }
 
   /**
@@ -148,12 +166,13 @@ export class KeyStore {
     this.#known = began
     const live = rows.filter((row) => row.revoked_at === null)
     this.#names = new Set(rows.map((row) => row.name.toLowerCase()))
-    this.#fromDatabase = new Map(
+    this.#stored = new Map(
       live.map((row) => [
         row.hash,
         { principal: principalOf(row.id, row.name, modelsOf(row.models)), expiresAt: row.expires_at ?? Infinity },
       ]),
     )
+    this.#fit()
   }
 
   /** Makes a key in the database. Its text is answered here and never again. Rejects with a `NameTaken`. */
@@ -188,6 +207,15 @@ export class KeyStore {
       await this.refresh()
       return undefined
     }
+  }
+
+  /** Leaves out those of the database whose name or text the file has. */
+  #fit(): void {
+    const names = new Set(this.#declared.map(({ name }) => name.toLowerCase()))
+    const fitting = [...this.#stored].filter(
+      ([digest, { principal }]) => !this.#fromFile.has(digest) && !names.has(principal.name.toLowerCase()),
+    )
+    this.#fromDatabase = new Map(fitting)
   }
 
   #remember(text: string, digest: string): void {

@@ -6,6 +6,7 @@ import { expect } from 'chai'
 import { openai } from '../support/clients.ts'
 import { startFolder } from '../support/folder.ts'
 import type { FolderGateway } from '../support/folder.ts'
+import { keyStore, keysOf } from '../support/keys.ts'
 import { copyPipelines } from '../support/pipelines.ts'
 import { until } from '../support/until.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
@@ -159,6 +160,33 @@ describe('a gateway whose files change', () => {
     expect((await ask()).status).to.equal(200)
     await changed(() => gateway.configure({}))
     expect((await ask()).status).to.equal(401)
+  })
+
+  it('refuses a key of the name of a stored one, and leaves the stored one out where it was made later', async () => {
+    const key = 'sk-declared-0123456789abcdef0123456789abcdef'
+    const own = { name: 'test', key: gateway.key }
+    const ask = async (text: string) => {
+      const answer = await gateway.ask(
+        '/v1/chat/completions',
+        { model: 'echo', messages },
+        { authorization: `Bearer ${text}` },
+      )
+      await answer.bytes()
+      return answer.status
+    }
+    const { text, id } = await keysOf(gateway.engine).create({ name: 'stored' })
+    expect(await refused(() => gateway.configure({ api_keys: [own, { name: 'Stored', key }] }))).to.match(
+      /^sluice\.yaml:\d+:\d+: api key "Stored" exists in the database too; rename one \[keys\]$/,
+    )
+    expect([await ask(text), await ask(key)]).to.deep.equal([200, 401])
+    await mended(() => gateway.configure({ api_keys: [own, { name: 'later', key }] }))
+    const { text: late } = await keyStore(gateway.engine.database).createKey({ name: 'later' })
+    await until(async () => JSON.stringify((await gateway.ready()).body).includes('"degraded":["api_keys"]'))
+    expect([await ask(late), await ask(key)]).to.deep.equal([401, 200])
+    expect(await gateway.engine.live.reload(), 'what runs already goes on').to.deep.equal([])
+    await changed(() => gateway.configure({}))
+    expect([await ask(late), await ask(key), await ask(text)]).to.deep.equal([200, 401, 200])
+    await keysOf(gateway.engine).revoke({ id, name: 'stored' })
   })
 
   it('follows a pipeline', async () => {
