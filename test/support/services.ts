@@ -106,7 +106,7 @@ async function startPostgres(): Promise<Service | string> {
   const port = await freePort()
   const settings = ['-c', `unix_socket_directories=${folder}`, '-c', 'listen_addresses=127.0.0.1', '-F']
   const child = spawn(binaries.postgres, ['-D', folder, '-p', String(port), ...settings], options)
-  return ready(`postgres://postgres:unused@127.0.0.1:${port}/postgres`, port, child, folder, 'SIGINT')
+  return ready(`postgres://postgres:unused@127.0.0.1:${port}/postgres`, port, child, folder, 'SIGQUIT')
 }
 
 async function ready(
