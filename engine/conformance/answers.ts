@@ -14,7 +14,7 @@ const said = (role: 'user' | 'assistant' | 'system', text: string): Item => ({
 })
 const plain: GenerateRequest = { items: [said('user', 'Say yes.')], tools: [], stream: true }
 const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
-/** A conversation with everything that clients send often. */
+/** A conversation with everything that clients commonly send. */
 const rich: GenerateRequest = {
   items: [
     said('system', 'Be short.'),
@@ -97,7 +97,7 @@ const decision: DecideRequest = {
   ],
 }
 
-/** The events of an answer; a whole answer counts as its items at once. */
+/** The events of an answer; a whole answer counts as its items. */
 async function eventsOf(
   rig: Rig,
   request: GenerateRequest,
@@ -118,7 +118,7 @@ function whole(reply: GenerateReply): undefined {
   return undefined
 }
 
-/** A request may be refused, but only in the words of the table of codes. */
+/** A request may be refused, but only with a code of the error table. */
 function refusal(error: unknown): undefined {
   if (!(error instanceof GatewayError)) throw error
   return undefined

@@ -1,7 +1,7 @@
 import type { Operation } from '../spec/operation.ts'
 import type { Rig } from './rig.ts'
 
-/** What must be there, or there is nothing to look at. */
+/** What the provider must have for a check to apply. */
 export interface Condition {
   /** A field of the provider's configuration. */
   readonly field?: string
@@ -9,7 +9,7 @@ export interface Condition {
   readonly answers?: Operation
 }
 
-/** One thing that a provider must do. It throws or rejects when the provider does not. */
+/** One requirement for a provider. Throws or rejects when the provider does not meet it. */
 export interface Check {
   readonly group: string
   readonly name: string

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 import type { GenerateEvent, Item } from '../spec/generate.ts'
 import type { Usage } from '../spec/usage.ts'
 
-/** Asserts the order that `GenerateEvent` promises; nothing to look at where the answer came whole. */
+/** Asserts the event order that `GenerateEvent` documents; a whole answer has no events to check. */
 export function legalEvents(events: readonly GenerateEvent[] | undefined): void {
   if (events === undefined) return
   const [first] = events
@@ -54,7 +54,7 @@ function opensEmpty(item: Item, place: string): void {
   if (item.type === 'call') equal(item.input, '', `${place}: a call opens without input`)
 }
 
-/** Asserts that the items of a whole answer are of the model: its words, reasoning and calls. */
+/** Asserts that the items of a whole answer can come from a model: text, reasoning and calls. */
 export function legalItems(items: readonly Item[]): void {
   for (const item of items) {
     ok(item.type !== 'result', 'a model gives no results of tools')
@@ -62,7 +62,7 @@ export function legalItems(items: readonly Item[]): void {
   }
 }
 
-/** Asserts that tokens are whole numbers from 0 in every bucket. */
+/** Asserts that every bucket is a non-negative integer. */
 export function legalUsage(usage: Usage): void {
   for (const bucket of ['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const)
     ok(Number.isInteger(usage[bucket]) && usage[bucket] >= 0, `usage: "${bucket}" is no number of tokens`)

@@ -18,19 +18,19 @@ import type { Script, ScriptedUpstream } from './upstream.ts'
 /** A provider type under test. */
 export interface Subject {
   readonly plugin: AnyProvider
-  /** Fields of its configuration, beside its address and its secrets. */
+  /** Fields of its configuration, besides its address and its secrets. */
   readonly settings: JsonObject
   readonly codecs: Codecs
-  /** A host with state of its own, the views of the services that it uses, and what closes that state. */
+  /** A host with state of its own, the views of the services it uses, and a function that closes the state. */
   readonly host: () => { readonly host: Host; readonly services: object; close(): Promise<void> }
 }
 
-/** The key that must be seen nowhere but in the requests to the upstream. */
+/** The key that may appear only in requests to the upstream. */
 export const key = 'canary-key-2f9b51c07d'
 
 const timeouts: Call['timeouts'] = { firstByte: 60_000, idle: 60_000, total: 120_000 }
 
-/** A provider under test with an upstream of its own. */
+/** A provider under test, with its own upstream. */
 export class Rig {
   readonly #subject: Subject
   readonly upstream: ScriptedUpstream
@@ -51,7 +51,7 @@ export class Rig {
     await this.upstream.close()
   }
 
-  /** Closes what the opened providers share. */
+  /** Closes the values that the opened providers share. */
   closeKept(): Promise<void> {
     return this.#host.close()
   }
@@ -64,7 +64,7 @@ export class Rig {
     return this.openAt(this.upstream.url, more)
   }
 
-  /** Opens the provider as the loader does: its configuration is checked and its defaults are filled in. */
+  /** Opens the provider like the loader does: checks its configuration and fills in the defaults. */
   openAt(url: string, more: JsonObject = {}): Provider {
     const { host, services } = this.#host
     return this.plugin.open(completed(this.#subject, url, more), host, services)
@@ -75,7 +75,7 @@ export class Rig {
     return offersOf(plugin, triedWith(this.#subject), codecs)
   }
 
-  /** The words of `endpoint_base_urls`. */
+  /** The keys of `endpoint_base_urls`. */
   get movable(): readonly string[] {
     const { properties } = this.plugin.config as { properties: { endpoint_base_urls: { properties: object } } }
     return Object.keys(properties.endpoint_base_urls.properties)
@@ -97,7 +97,7 @@ export class Rig {
     }
   }
 
-  /** A call with these limits instead of long ones, in milliseconds. */
+  /** A call with these timeouts, in milliseconds, instead of long ones. */
   limited(limits: Partial<Call['timeouts']>): Call {
     return this.call({ timeouts: { ...timeouts, ...limits } })
   }
@@ -114,7 +114,7 @@ export class Rig {
     return this.send(this.open(), call)
   }
 
-  /** The failure of `failing`, which must tell neither a client nor a log what is secret. */
+  /** The error of `failing`, which must reveal no secret to clients or to the log. */
   async failure(failing: Promise<unknown>): Promise<GatewayError> {
     const error = await failing.then(
       () => fail('it should have failed'),
@@ -123,7 +123,7 @@ export class Rig {
     return this.harmless(error)
   }
 
-  /** Asserts that `error` shows the key to nobody and the address to no client. */
+  /** Asserts that `error` does not contain the key, and that clients do not see the address. */
   harmless(error: unknown): GatewayError {
     if (!(error instanceof GatewayError)) throw error
     ok(!inspect(error, { depth: 20, showHidden: true }).includes(key), 'the error shows the key')
@@ -134,12 +134,12 @@ export class Rig {
   }
 }
 
-/** The settings that a provider is tried with, at an address where nobody is. */
+/** The settings for a trial opening, with an address at which nothing listens. */
 export function triedWith(subject: Subject): JsonObject {
   return completed(subject, 'http://127.0.0.1:9', {})
 }
 
-/** The settings with an address, a key and the defaults, checked as the loader checks them. */
+/** The settings with an address, a key and the defaults, checked like the loader does. */
 function completed({ plugin: { config, secrets = [] }, settings }: Subject, url: string, more: JsonObject): JsonObject {
   const { properties = {} } = config as { properties?: object }
   const has = (field: string) => Object.hasOwn(properties, field)
@@ -162,7 +162,7 @@ function completed({ plugin: { config, secrets = [] }, settings }: Subject, url:
   return value as JsonObject
 }
 
-/** A reader that takes what comes. */
+/** A reader that consumes a body. */
 export interface Reader {
   readonly flow: Flow
   readonly size: number

@@ -47,7 +47,7 @@ export const sends = group('sends', (check, checkWhen) => {
     const models = ['m', '../../admin?a#b', 'x@evil.example', '__proto__', 'a\r\nb: c', '\\\\host', '%2e%2e']
     for (const model of models) await collect((await rig.send(provider, rig.call({ model }))).body, 1_000)
     equal(rig.upstream.requests.length, 7)
-    // An address may hold the name, as one segment of its path.
+    // An address may contain the model name, as one segment of its path.
     const segment = (text: string, model = '') => (decodeURIComponent(text) === model ? '{model}' : text)
     const paths = rig.upstream.requests.map(({ path }, index) =>
       path.split('/').map((text) => segment(text, models[index])),
@@ -64,7 +64,8 @@ export const sends = group('sends', (check, checkWhen) => {
       for (let index = 0; index < 3; index++) await collect((await rig.send(provider)).body, 1_000)
     }
     equal(rig.upstream.requests.length, 9)
-    // A connection is free again one turn of the event loop after its answer ended; a quick next request takes a second.
+    // A connection becomes free one turn of the event loop after its response ended; a quick next request may open a
+    // second one.
     ok(rig.upstream.sockets >= 1 && rig.upstream.sockets <= 2)
   })
 

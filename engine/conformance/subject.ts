@@ -8,12 +8,12 @@ import { unopenedViews } from '../live/views.ts'
 import { productVersion } from '../version.ts'
 import type { Subject } from './rig.ts'
 
-/** Fields that a check sets as it needs them. */
+/** Fields that checks set themselves. */
 const ownFields = ['headers', 'timeouts', 'max_connections', 'endpoint_base_urls']
 
 /**
- * A provider type of a configuration that is right, to be checked with the fields that its first provider has there.
- * @param settings fields to use instead
+ * A provider type of a valid configuration as a subject, with the settings of the first provider of that type.
+ * @param settings settings to use instead
  */
 export function subjectOf(plugin: AnyProvider, configuration: Configuration, settings?: JsonObject): Subject {
   const { registry, settings: file } = configuration

@@ -12,8 +12,8 @@ import { sends } from './sends.ts'
 import { takes } from './takes.ts'
 
 /**
- * What a provider must do, whatever its upstream does to it. Every type is checked for what it declares and for what it
- * answers in neutral form; one with a `base_url` also over HTTP, against an upstream that misbehaves.
+ * The requirements for a provider, however its upstream behaves. Every type is checked for its declarations and its
+ * neutral answers; one with a `base_url` also over HTTP, against a misbehaving upstream.
  */
 export function checksFor(subject: Subject): readonly Check[] {
   const { properties = {} } = subject.plugin.config as { properties?: object }

@@ -68,7 +68,7 @@ export const takes = group('takes', (check, _, checkLong) => {
     await reader.some
     reader.flow.pause()
     const { size } = reader
-    // Meanwhile the world goes on: without the pause these exchanges leave time for megabytes.
+    // Gives a provider that ignores the pause enough time to read megabytes.
     for (let index = 0; index < 30; index++) await collect((await rig.send(provider)).body, 1_000)
     const [big] = rig.upstream.requests
     ok(reader.size - size <= 64 * 1024)
@@ -85,7 +85,7 @@ export const takes = group('takes', (check, _, checkLong) => {
     const reader = reading(await rig.send(rig.open(), rig.limited({ idle: 1_000 })))
     await reader.some
     reader.flow.pause()
-    // More than the limit: only time itself can show that it does not count.
+    // Longer than the limit: only real time can show that a pause does not count.
     await sleep(1_200)
     equal(reader.error, undefined)
     reader.flow.resume()

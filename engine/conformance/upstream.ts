@@ -8,30 +8,33 @@ import { encodeFrame } from '../stream/sse.ts'
 
 type Chunk = string | Uint8Array
 
-/** What the upstream does with one request, once it has read it. */
+/** The upstream's behaviour for one request, after the request was read. */
 export interface Script {
   /** Default 200. */
   readonly status?: number
   readonly headers?: OutgoingHttpHeaders
   /** A whole body: text and bytes as they are, anything else as JSON. */
   readonly body?: Json | Uint8Array
-  /** A body in pieces; each is written when the client has taken the one before. */
+  /** A body in chunks; each is written after the client has read the previous one. */
   readonly chunks?: Iterable<Chunk> | AsyncIterable<Chunk>
-  /** Server-sent events: text is the data; data that is no text becomes JSON. */
+  /** Server-sent events: text is used as data; other values become JSON. */
   readonly frames?: readonly (string | { readonly event?: string; readonly data: Json })[]
   /** Milliseconds before the answer begins. */
   readonly delay?: number
-  /** Milliseconds before each piece or frame. */
+  /** Milliseconds before each chunk or frame. */
   readonly every?: number
-  /** What follows the body: its proper end (default), a closed or a reset connection, or nothing for ever. */
+  /** What follows the body: its proper end (default), a closed or reset connection, or nothing. */
   readonly ending?: 'end' | 'close' | 'reset' | 'hang'
-  /** These bytes instead of an answer, in pieces that arrive one by one; `ending` says what follows, by default nothing. */
+  /**
+   * Raw bytes instead of a response, in chunks that arrive one by one; `ending` says what follows, by default
+   * nothing.
+   */
   readonly raw?: Chunk | readonly Chunk[]
-  /** No answer at all. */
+  /** Whether to send no response at all. */
   readonly silent?: boolean
 }
 
-/** A request as it came, and how its answer fares. */
+/** A recorded request, and the state of its response. */
 export interface RecordedRequest {
   readonly method: string
   /** Path and query as sent. */
@@ -40,28 +43,28 @@ export interface RecordedRequest {
   /** Names and values in turn, as sent. */
   readonly rawHeaders: readonly string[]
   readonly body: Buffer
-  /** Bytes of the answer's body handed to the connection so far. */
+  /** Bytes of the response body handed to the connection so far. */
   sent: number
-  /** The client has stopped reading: the next piece waits. */
+  /** Whether the next chunk waits because the client has stopped reading. */
   blocked: boolean
 }
 
 type Answering = Script | ((request: RecordedRequest) => Script | Promise<Script>)
 
-/** An upstream on a free local port that answers what it is told to and records what it is asked. */
+/** An upstream on a free local port. It sends scripted responses and records requests. */
 export interface ScriptedUpstream {
   /** `http://127.0.0.1:<port>` */
   readonly url: string
   readonly requests: readonly RecordedRequest[]
   /** Open connections, idle ones included. */
   readonly sockets: number
-  /** Sets the answers from now on: one per request, the last one for all that follow. */
+  /** Sets the scripts for the next requests: one each, and the last one for all that follow. */
   answer(...scripts: readonly [Answering, ...Answering[]]): void
-  /** Resolves once `condition` holds; looked at whenever something happens here. */
+  /** Resolves once `condition` holds; it is evaluated after every event of this upstream. */
   when(condition: () => boolean): Promise<void>
-  /** Resolves with the last request once there have been `count`. */
+  /** Resolves with the latest request once there have been `count`. */
   received(count?: number): Promise<RecordedRequest>
-  /** Resolves once no request is being answered: each answer is complete or its connection is gone. */
+  /** Resolves once no request is being answered: each response is complete or its connection has closed. */
   closed(): Promise<void>
   /** Closes the port and all connections. */
   close(): Promise<void>
@@ -133,7 +136,7 @@ export async function scriptedUpstream(): Promise<ScriptedUpstream> {
   }
 }
 
-/** A request whose client left while it was being read has no answer. */
+/** A request whose client disconnected during the upload gets no response. */
 const nobodyAsks = () => undefined
 
 async function read(request: IncomingMessage): Promise<RecordedRequest> {
@@ -149,7 +152,7 @@ async function perform(script: Script, response: ServerResponse, recorded: Recor
   if (script.raw !== undefined) {
     for (const piece of [script.raw].flat()) {
       socket.write(piece)
-      // What is written at once is read at once.
+      // Otherwise the client would read both chunks at once.
       await sleep(2)
     }
     return finish(script.ending ?? 'hang', response, socket)
@@ -169,7 +172,7 @@ async function perform(script: Script, response: ServerResponse, recorded: Recor
   finish(script.ending ?? 'end', response, socket)
 }
 
-/** Resolves when more may be written, or nothing will be any more. */
+/** Resolves when more can be written, or the connection has closed. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -3,14 +3,17 @@ import type { Operation } from '../spec/operation.ts'
 import type { AnswerContent, Answering, EventHandler, EventMap, Look, Upstream, UpstreamAnswer } from '../spec/slots.ts'
 
 /**
- * The answer of a provider, or of a stage that answers in its place: then `{ kind: 'neutral-reply', reply }` can be given
- * to a client of any protocol.
+ * The answer of a provider, or of a stage that answers in its place. In the latter case, `{ kind: 'neutral-reply',
+ * reply }` reaches clients of any protocol.
  */
 export function answering<C extends AnswerContent>(operation: Operation, content: C): C & Answering {
   return Object.assign(new HandledAnswer(operation), content)
 }
 
-/** Whether the provider's bytes go to the client as they are: both speak one protocol, and no stage changes what they say. */
+/**
+ * Whether the provider's bytes are relayed unchanged: both sides speak the same protocol, and no stage changes the
+ * content.
+ */
 export function answerOnByteLane({ same }: Upstream, { handlers }: UpstreamAnswer): boolean {
   return same && (handlers.length === 0 || !handlers.some((handler) => 'make' in handler))
 }

@@ -6,18 +6,18 @@ import type { Completion, Envelope } from '../spec/slots.ts'
 import { BytesBody } from '../stream/body.ts'
 import { sealPrefix, unpackSeal } from './seal.ts'
 
-/** What was read of a request. */
+/** The parts read from a request. */
 type Read = Pick<Envelope, 'raw' | 'headers' | 'contentType'> & {
-  /** Absent: it is printed from the neutral form when somebody asks for it. */
+  /** When absent, the body is printed from the neutral form on demand. */
   readonly body?: JsonObject
   readonly modelAt?: Envelope['modelAt'] | undefined
 }
 
-/** What stages have made of it. */
+/** Changes made by stages. */
 interface Made {
   readonly sent?: JsonObject
   readonly exact: boolean
-  /** The client has sent something else. */
+  /** Whether the client sent something else. */
   readonly rewritten?: boolean
   readonly neutral?: unknown
   readonly heldBy?: string | undefined
@@ -56,7 +56,7 @@ export class ClientRequest implements Envelope {
     this.sent = made.sent ?? this.body
     this.exact = made.exact
     if (read.modelAt) this.modelAt = read.modelAt
-    // What a provider holds was answered to the client's bytes: it would be asked with these again.
+    // The provider's stored content belongs to the client's own bytes, so only an unchanged request refers to it.
     if (made.heldBy !== undefined && !made.rewritten) this.heldBy = made.heldBy
     if (made.missing) this.missing = made.missing
   }
@@ -66,7 +66,7 @@ export class ClientRequest implements Envelope {
   }
 
   get model(): string {
-    // Asked for the log, too, of bodies that no schema has seen.
+    // The log also reads this for bodies that no schema has validated.
     const model: unknown = this.#read().model
     return typeof model === 'string' ? model : ''
   }
@@ -117,7 +117,7 @@ export class ClientRequest implements Envelope {
     return new ClientRequest(this.#codec, { raw, headers, contentType, modelAt, ...(body ? { body } : {}) }, made)
   }
 
-  /** The neutral form as a body of the client's own protocol, under the name of the model that the client asked for. */
+  /** The neutral form as a body of the client's protocol, with the model name that the client requested. */
   #printed(): JsonObject {
     const { operation, protocol } = this
     const { model } = this.#codec.head(this.sent)
@@ -140,10 +140,10 @@ export class ClientRequest implements Envelope {
   }
 }
 
-/** A string of JSON that is written like a seal from its first character to its last. */
+/** A JSON string that looks like a seal from its first to its last character. */
 const sealLike = new RegExp(`"(${sealPrefix.replace('.', '\\.')}[\\w-]+)"`, 'g')
 
-/** Whether a seal packed here stands in a body. A text that only speaks of one is none. */
+/** Whether a body contains a seal packed by this gateway. A text that only mentions a seal does not count. */
 function holdsSeal(body: Buffer | undefined): boolean {
   if (!body?.includes(sealPrefix)) return false
   return body
@@ -152,7 +152,7 @@ function holdsSeal(body: Buffer | undefined): boolean {
     .some(([, seal = '']) => unpackSeal(seal) !== undefined)
 }
 
-/** A body as bytes, and where the model's name stands in them: at the beginning. */
+/** A body as bytes with the model first, and the position of the model's name in them. */
 function printed({ model, ...others }: JsonObject): Pick<Read, 'raw' | 'modelAt'> {
   if (typeof model !== 'string') return { raw: new BytesBody(Buffer.from(JSON.stringify({ model, ...others }))) }
   const rest = JSON.stringify(others)

@@ -1,6 +1,6 @@
 import { parsedObject } from '../json/parse.ts'
 
-/** What stands before the text, and where in it white space may stand. */
+/** The characters before the text, and where white space may stand among them. */
 const opening = '{"input":"'
 const gaps: ReadonlySet<number> = new Set([0, 1, 8, 9])
 
@@ -13,19 +13,19 @@ const escapes: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Takes the text out of `{"input":"…"}`, the arguments of a custom tool that was sent as a function, while they
- * arrive in pieces. Arguments of any other shape come out whole at the end, as the model wrote them.
+ * Extracts the text from `{"input":"…"}`, the arguments of a custom tool that was sent as a function, while they
+ * arrive in pieces. Arguments of any other shape are returned whole at the end, as the model wrote them.
  */
 export class CustomInput {
-  /** How much of `opening` has arrived; once something else has, the shape is another one. */
+  /** How many characters of `opening` have arrived; the shape differs as soon as another character arrives. */
   #opened = 0
   #state: 'before' | 'inside' | 'after' | 'other' = 'before'
-  /** All that came before the text began. */
+  /** Everything before the start of the text. */
   #head = ''
-  /** An escape, or half of a character, whose rest has not arrived. */
+  /** An incomplete escape, or the first half of a character. */
   #pending = ''
 
-  /** The text that this piece completes. */
+  /** The text completed by this piece. */
   push(piece: string): string {
     if (this.#state === 'inside') return this.#decode(piece)
     if (this.#state === 'after') return ''
@@ -33,7 +33,7 @@ export class CustomInput {
     return this.#state === 'before' ? this.#open(piece) : ''
   }
 
-  /** What is left to tell when the arguments have ended. */
+  /** The rest, once the arguments have ended. */
   end(): string {
     return this.#state === 'inside' || this.#state === 'after' ? '' : inputOf(this.#head)
   }
@@ -78,7 +78,7 @@ export class CustomInput {
     }
   }
 
-  /** A character outside the basic plane has two halves; one alone cannot be sent. */
+  /** A character outside the basic plane has two halves; a single half cannot be sent. */
   #complete(decoded: string): string {
     const last = decoded.charCodeAt(decoded.length - 1)
     if (!(last >= 0xd8_00 && last <= 0xdb_ff)) return decoded
@@ -87,7 +87,7 @@ export class CustomInput {
   }
 }
 
-/** The text in whole arguments, as `CustomInput` reads it. */
+/** The text of complete arguments, as `CustomInput` returns it. */
 export function customInput(json: string): string {
   const input = new CustomInput()
   return input.push(json) + input.end()
@@ -96,13 +96,13 @@ export function customInput(json: string): string {
 function unescaped(sequence: string): string {
   const letter = sequence[1] as string
   if (letter !== 'u') return escapes.get(letter) ?? letter
-  // What only looks like an escape stays as the model wrote it.
+  // An invalid escape stays as the model wrote it.
   return /^\\u[\da-f]{4}$/i.test(sequence) ? String.fromCharCode(Number.parseInt(sequence.slice(2), 16)) : sequence
 }
 
-/** The text of arguments that hold more than it, or hold it later. */
+/** The text of arguments with further members, or with `input` in a later position. */
 function inputOf(text: string): string {
-  // Where there is none, the model wrote free text, as the tool really wants it.
+  // Without this member, the model wrote free text, which is what the tool expects anyway.
   const input = parsedObject(text)?.['input']
   return typeof input === 'string' ? input : text
 }

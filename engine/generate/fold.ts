@@ -63,12 +63,12 @@ export class Fold {
     }
   }
 
-  /** The item at `index` with all that has arrived of it. */
+  /** The item at `index`, as far as it has arrived. */
   item(index: number): Item {
     return closed(this.#at(index))
   }
 
-  /** All items so far, in the order they opened. */
+  /** All items so far, in the order in which they were opened. */
   items(): readonly Item[] {
     return this.#open.filter((entry) => entry !== undefined).map(closed)
   }
@@ -140,7 +140,7 @@ function messagePart({ kind, text, annotations, logprobs }: OpenPart): Part {
   }
 }
 
-/** The whole answer that a stream of events amounts to. Throws the stream's own failure when it has one. */
+/** The whole answer that a stream of events describes. Throws the failure that the stream reports, if any. */
 export function fold(events: Iterable<GenerateEvent>): GenerateReply {
   const folded = new Fold()
   for (const event of events) {
@@ -150,7 +150,9 @@ export function fold(events: Iterable<GenerateEvent>): GenerateReply {
   return folded.reply()
 }
 
-/** A failure met in a stream, as an error that keeps what the upstream, or whoever else made it, said. */
+/**
+ * A failure in a stream as an error. It keeps the message of the upstream or of the stage that reported the failure.
+ */
 export function failed(
   { failure }: Extract<GenerateEvent, { type: 'failure' }>,
   code: ErrorCode = 'upstream_error',

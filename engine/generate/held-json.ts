@@ -3,25 +3,25 @@ import { anyText } from './map-json.ts'
 import type { TextChange } from './map-json.ts'
 import { HeldText } from './held-text.ts'
 
-/** What stands in a JSON text outside of its strings, but for marks and white space. */
+/** A JSON token outside of strings, except punctuation and white space. */
 const token = /^(?:true|false|null|-?\d[\d.eE+-]{0,99})$/
 const number = /^-?\d/
 const mark = /[\s{}[\],:]/
 
 /**
- * JSON on its way through a change of the texts and numbers in it: each string passes when it has ended, everything else as it
- * comes. From where it turns out to be no JSON, it is text.
+ * Applies a change to the strings and numbers of JSON that arrives in pieces. Each string and number passes when it
+ * has ended, everything else as it arrives. Text that turns out not to be JSON is changed as text from there on.
  */
 export class HeldJson {
   readonly #change: TextChange
   readonly #any: TextChange
   readonly #text: HeldText
-  /** It is no JSON. */
+  /** Whether the text has turned out not to be JSON. */
   #broken = false
-  /** The string, or the token outside of one, that has not ended. */
+  /** The unfinished string or other token. */
   #open = ''
   #inside = false
-  /** The next character is part of an escape. */
+  /** Whether the next character is part of an escape. */
   #escaped = false
   #changed = false
 
@@ -35,7 +35,7 @@ export class HeldJson {
     return this.#changed || this.#text.changed
   }
 
-  /** The JSON that is sure by now. */
+  /** The JSON that no later piece can change. */
   push(piece: string): string {
     let given = ''
     for (let at = 0; at < piece.length; at++) {
@@ -45,7 +45,7 @@ export class HeldJson {
     return given
   }
 
-  /** What is left of it. */
+  /** The rest. */
   end(): string {
     if (!this.#inside) return this.#token() + this.#text.end()
     const whole = `${this.#open}"`
@@ -80,7 +80,7 @@ export class HeldJson {
     return before
   }
 
-  /** The token that has ended. What is none shows that all of it is none. */
+  /** The token that has ended. An invalid token shows that the text is not JSON. */
   #token(): string {
     const open = this.#open
     this.#open = ''

@@ -1,16 +1,19 @@
 import type { TextChange } from './map-json.ts'
 
-/** A text on its way through a change, which may find something that has not arrived as a whole, and look around it. */
+/**
+ * Applies a change to text that arrives in pieces. The change may match text split between pieces, and look at its
+ * surroundings.
+ */
 export class HeldText {
   readonly #change: TextChange
   readonly #longest: number
-  /** What is held, after what was given and may be looked at. */
+  /** Text already returned that the change may still look at, followed by the text held back. */
   #window = ''
-  /** Where in the window what is held begins. */
+  /** Index in the window at which the held text begins. */
   #until = 0
-  /** What was given of the window. */
+  /** The changed form of the text before that index. */
   #given = ''
-  /** The text that was given is another one than came. */
+  /** Whether the returned text differs from the original. */
   changed = false
 
   constructor(change: TextChange, longest: number) {
@@ -18,15 +21,15 @@ export class HeldText {
     this.#longest = Math.max(1, longest)
   }
 
-  /** The text that is sure by now. */
+  /** The text that no later piece can change. */
   push(text: string): string {
     this.#window += text
     const all = this.#window
-    // What begins before this place has arrived as a whole.
+    // A match that begins before this index has arrived completely.
     const sure = boundary(all, all.length - this.#longest + 1)
     if (sure <= this.#until) return ''
     const whole = this.#change(all)
-    // No further back than what is found reaches: at one of these places nothing is cut.
+    // Goes back by at most the length of the longest match: within it, some index splits no match.
     for (let at = sure; at > this.#until && at > sure - this.#longest; at--) {
       const place = boundary(all, at)
       const end = whole.endsWith(all.slice(place)) ? whole.length - all.length + place : this.#endBefore(place, whole)
@@ -35,7 +38,7 @@ export class HeldText {
     return ''
   }
 
-  /** What is left of it. */
+  /** The rest. */
   end(): string {
     const whole = this.#change(this.#window)
     const given = this.#give(whole, this.#window.length, whole.length)
@@ -53,7 +56,9 @@ export class HeldText {
     return given
   }
 
-  /** Lets go of what no change looks at any more, up to a place from which on all of it is changed as before. */
+  /**
+   * Discards text that the change no longer looks at, up to an index from which on the change gives the same result.
+   */
   #forget(whole: string): void {
     if (this.#until <= 2 * this.#longest) return
     const last = this.#until - this.#longest
@@ -68,7 +73,7 @@ export class HeldText {
     }
   }
 
-  /** Where in the changed window ends what comes of the text before a place; undefined: the place cuts something. */
+  /** The index in the changed window that corresponds to `place`; undefined if `place` splits a match. */
   #endBefore(place: number, whole: string): number | undefined {
     const before = this.#change(this.#window.slice(0, place))
     if (!whole.startsWith(before)) return undefined
@@ -76,7 +81,7 @@ export class HeldText {
   }
 }
 
-/** The place, or the one before, so that no character outside of the basic plane is cut. */
+/** `at`, or the index before it if `at` would split a character outside the basic plane. */
 function boundary(text: string, at: number): number {
   if (at <= 0) return 0
   const before = text.charCodeAt(at - 1)

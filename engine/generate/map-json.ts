@@ -5,25 +5,26 @@ import { mapMembers, mapTexts } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 
 /**
- * A text with something else in place of what must not be in it. It has to say the same of the same text, and to find
- * nothing in what it has given.
+ * Returns a text with its unwanted parts replaced. The function must be deterministic, and must find nothing in its
+ * own output.
  */
 export type TextChange = (text: string) => string
 
-/** Deepest nesting of a text that is taken for JSON. */
+/** Maximum nesting of a text that is treated as JSON. */
 const deepest = 100
 
 /**
- * An object of JSON with every text in it, names of members too, put through `change`: `request.rewrite` takes it. A text
- * that is JSON is changed as JSON, so that escapes hide nothing, numbers in it too, and then as any text. One that has a key
- * twice, or is nested deeper than 100 levels, is no JSON here. Data stays as it is: a text of a thousand characters and
- * more that is base64 and nothing else, or an address with such data in it. Numbers outside of texts are no texts.
+ * Puts every text in a JSON object, including member names, through `change`; for use with `request.rewrite`. A text
+ * that is itself JSON is changed as JSON, numbers included, so that escapes hide nothing; it is then changed as plain
+ * text, too. A text with a repeated key, or nested deeper than 100 levels, is not treated as JSON. Binary data stays
+ * unchanged: a base64 text of at least a thousand characters, or a data URL with such content. Numbers outside of
+ * texts are not changed.
  */
 export function mapJson(object: JsonObject, change: TextChange): JsonObject {
   return mapMembers(object, anyText(change), Infinity)
 }
 
-/** The change for a text that may be JSON, or data. */
+/** The change for a text that may be JSON or binary data. */
 export function anyText(change: TextChange): TextChange {
   const any: TextChange = (text) => {
     if (isData(text)) return text
@@ -32,13 +33,13 @@ export function anyText(change: TextChange): TextChange {
       value === undefined ? value : mapTexts(value, any, Infinity, (number) => changedNumber(number, change))
     const plain = change(text)
     if (changed === value) return plain
-    // What `change` finds across the texts inside, such as a key with its value, is still there.
+    // A match across several texts, such as a key with its value, is still present.
     return plain === text ? JSON.stringify(changed) : change(JSON.stringify(changed))
   }
   return any
 }
 
-/** A number as it prints; one that `change` finds something in becomes a text. */
+/** A number as it prints. A number in which `change` finds something becomes a text. */
 function changedNumber(number: Json, change: TextChange): Json {
   const printed = JSON.stringify(number)
   const changed = change(printed)

@@ -10,15 +10,16 @@ import { anyText } from './map-json.ts'
 import type { TextChange } from './map-json.ts'
 
 /**
- * A map of answers (`answer.map`) that puts every text of one through `change`: what the model says, its refusals, its
- * reasoning and summaries of it, the input of its calls, and the texts in items and fields that only one protocol knows.
+ * A map for answers (`answer.map`) that puts every text through `change`: the model's text, refusals, reasoning and
+ * its summaries, the input of calls, and the texts in items and fields that only one protocol has.
  *
- * `change` is asked anew about the same text, so the same text has to have the same answer. `longest` is the length of the
- * longest text that it may change, with what it looks at around that, in characters: so many are held back of a text that
- * goes on. The input of a function is JSON, of which each string and each number is changed when it has ended.
+ * `change` may be called repeatedly with the same text, so it must be deterministic. `longest` is the maximum length,
+ * in characters, of a text that it may change, including the surroundings that it looks at: that many characters of
+ * an unfinished text are held back. The input of a function is JSON; each of its strings and numbers is changed when
+ * it has ended.
  *
- * Log probabilities repeat the tokens and are left out. Where a text was changed, the offsets of its annotations are 0, the
- * seal of its reasoning is left out, and so are citations that only their own protocol can read.
+ * Log probabilities repeat the tokens and are dropped. Where a text was changed, the offsets of its annotations
+ * become 0; the seal of its reasoning, and citations that only their own protocol can read, are dropped.
  */
 export function mapText(change: TextChange, longest: number): () => EventMap {
   return () => new TextMap(change, longest)
@@ -26,20 +27,20 @@ export function mapText(change: TextChange, longest: number): () => EventMap {
 
 type Of<T extends GenerateEvent['type']> = Extract<GenerateEvent, { type: T }>
 
-/** An item that has not ended. */
+/** An unfinished item. */
 interface Open {
   readonly item: Item
   text: HeldText | HeldJson
-  /** Those of the open part: whether its text is changed shows at its end. */
+  /** Annotations of the open part; whether its text is changed is known at its end. */
   annotations: Annotation[]
-  /** Something in a part that is closed was changed. */
+  /** Whether a finished part was changed. */
   changed: boolean
 }
 
 class TextMap implements EventMap {
   readonly #change: TextChange
   readonly #longest: number
-  /** `change` for a text that may be JSON, or data. */
+  /** `change` for a text that may be JSON or binary data. */
   readonly #any: TextChange
   readonly #open = new Map<number, Open>()
 
@@ -81,7 +82,7 @@ class TextMap implements EventMap {
     const text = json ? new HeldJson(this.#change, this.#longest) : new HeldText(this.#change, this.#longest)
     this.#open.set(index, { item, text, annotations: [], changed: false })
     if (item.type !== 'reasoning') return { type: 'item', index, item: this.#item(item) }
-    // Whether its seal holds is known when it has ended.
+    // Whether the seal stays valid is known at the end of the item.
     const { seal: _, ...open } = item
     return { type: 'item', index, item: this.#item(open) }
   }
@@ -95,7 +96,7 @@ class TextMap implements EventMap {
     return this.#open.get(event.index)?.changed ? flushed : [...flushed, event]
   }
 
-  /** What is left of the open part. */
+  /** The rest of the open part. */
   #flush(index: number): readonly GenerateEvent[] {
     const open = this.#open.get(index)
     if (!open) return []
@@ -107,7 +108,7 @@ class TextMap implements EventMap {
       return kept ? [{ type: 'annotation', index, annotation: kept }] : []
     })
     open.annotations = []
-    // A call has one text; of any other item each part has its own.
+    // A call has a single text; in any other item, each part has its own.
     if (open.item.type !== 'call') open.text = new HeldText(this.#change, this.#longest)
     return [...said, ...annotations]
   }
@@ -132,7 +133,7 @@ class TextMap implements EventMap {
     }
   }
 
-  /** What an item says when it opens. */
+  /** The content with which an item opens. */
   #item(item: Item): Item {
     switch (item.type) {
       case 'message':
@@ -189,7 +190,7 @@ class TextMap implements EventMap {
     return source.kind === 'url' ? { ...source, url: this.#any(source.url) } : source
   }
 
-  /** Undefined: nobody could read it any more. */
+  /** The annotation for a part; undefined if it would no longer be readable. */
   #annotation(annotation: Annotation, changed: boolean): Annotation | undefined {
     if (annotation.type === 'opaque')
       return changed ? undefined : { ...annotation, value: mapMembers(annotation.value, this.#any, Infinity) }

@@ -8,18 +8,18 @@ interface Named {
   readonly namespace?: string
 }
 
-/** The namespace whose tools are called by their bare names, as those of no namespace are. */
+/** The namespace whose tools are called by their bare names, like tools without a namespace. */
 const bareNamespace = 'functions'
 
-/** What a tool is called where there are no namespaces. */
+/** The name of a tool in a protocol without namespaces. */
 export function flatName({ name, namespace }: Named): string {
   return namespace === undefined || namespace === bareNamespace ? name : `${namespace}__${name}`
 }
 
-/** Finds the tool that is meant by a name with its namespace, by a flattened name, or by a name alone. */
+/** Finds a tool by name and namespace, by flattened name, or by bare name. */
 export type FindTool = (meant: Named) => FunctionTool | CustomTool | undefined
 
-/** The tools of one request by all their names; of several with the same name it is the first. */
+/** The tools of one request by all their names; the first of several with the same name wins. */
 export function toolsByName(tools: readonly Tool[]): FindTool {
   const callable = tools.filter((tool) => tool.type !== 'opaque').toReversed()
   const exact = new Map(callable.map((tool) => [exactName(tool), tool]))
@@ -31,8 +31,8 @@ export function toolsByName(tools: readonly Tool[]): FindTool {
 }
 
 /**
- * Whether a tool of this name may be called. Where there are tools that the vendors of `protocol` bring, the name may
- * be one of theirs.
+ * Whether a tool of this name may be called. If the request has built-in tools of the vendors of `protocol`, the name
+ * may be one of theirs.
  */
 export function callable(tools: readonly Tool[], protocol: string): (meant: Named) => boolean {
   const find = toolsByName(tools)
@@ -40,7 +40,7 @@ export function callable(tools: readonly Tool[], protocol: string): (meant: Name
   return (meant) => brought || find(meant) !== undefined
 }
 
-/** Throws `invalid_value` for a choice of a tool that a client of `protocol` did not declare. */
+/** Throws `invalid_value` when the tool choice of a client of `protocol` names a tool that it did not declare. */
 export function requireChosen(tools: readonly Tool[], choice: ToolChoice | undefined, protocol: string): void {
   if (choice?.type !== 'tool' && choice?.type !== 'allowed') return
   const known = callable(tools, protocol)
@@ -54,18 +54,18 @@ function exactName({ name, namespace }: Named): string {
   return JSON.stringify([namespace, name])
 }
 
-/** How the tools of one request are called at an upstream that has no namespaces and shorter names. */
+/** The names of one request's tools at an upstream without namespaces and with shorter names. */
 export interface ToolNames {
-  /** The name the upstream sees. A tool that was not declared (an old call in the history) is renamed alike. */
+  /** The name that the upstream sees. An undeclared tool (an old call in the history) is renamed in the same way. */
   printed(tool: Named): string
-  /** What leads from the upstream's names back; `as-functions`: custom tools went as functions with one `input`. */
+  /** Maps the upstream's names back; `as-functions`: custom tools were sent as functions with one `input`. */
   restore(customs: 'as-functions' | 'as-customs'): Restore
 }
 
 /**
- * Names for `tools` of at most `limit` characters out of letters, digits, `_` and `-`.
- * Namespaces flatten to `namespace__name`; what is too long or has other characters ends in a hash of itself.
- * Throws `invalid_value` where a tool of a namespace flattens to the name of another tool.
+ * Names for `tools` of at most `limit` letters, digits, `_` and `-`. Namespaces flatten to `namespace__name`; a name
+ * that is too long or has other characters ends in a hash of itself. Throws `invalid_value` when a tool of a
+ * namespace flattens to the name of another tool.
  */
 export function toolNames(tools: readonly Tool[], limit: number): ToolNames {
   refuseCollisions(tools)
@@ -90,12 +90,12 @@ export function toolNames(tools: readonly Tool[], limit: number): ToolNames {
   }
 }
 
-/** The client's name of a tool that an upstream calls. `kind` is `custom` only for a custom tool sent as a function. */
+/** The client's name of a tool called by an upstream. `kind` is `custom` only for a custom tool sent as a function. */
 export function restored(restore: Restore | undefined, name: string): Named & { readonly kind: 'function' | 'custom' } {
   return restore?.tools.get(name) ?? { name, kind: 'function' }
 }
 
-/** A call id every protocol accepts: unchanged where it can be, else a hash of it. */
+/** A call id that every protocol accepts: unchanged if possible, otherwise a hash of it. */
 export function legalCallId(id: string): string {
   return /^[\w-]{1,64}$/.test(id) ? id : `call_${hash(id, 24)}`
 }
@@ -115,7 +115,7 @@ function refuseCollisions(tools: readonly Tool[]): void {
   }
 }
 
-/** Tools of no namespace come first: theirs are the names that are taken. */
+/** Tools without a namespace come first: their names take precedence. */
 function rank({ namespace }: Named): number {
   return namespace === undefined ? 0 : 1
 }

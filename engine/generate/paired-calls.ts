@@ -1,13 +1,13 @@
 import type { Item, ToolCall, ToolResult } from '../spec/generate.ts'
 import { legalCallId } from './names.ts'
 
-/** A result, and where among the items it stands. */
+/** A result, and its index among the items. */
 export interface CallAnswer {
   readonly result: ToolResult
   readonly at: number
 }
 
-/** Calls of one turn with the same id: those before `next` are answered. */
+/** Calls of one turn with the same id; those before `next` have results. */
 interface Waiting {
   readonly turn: number
   readonly calls: ToolCall[]
@@ -15,9 +15,9 @@ interface Waiting {
 }
 
 /**
- * The calls of a conversation: an id of its own for each, and its result. Some servers count calls from zero in each
- * turn, or give several calls of one turn the same id: a result belongs to the latest turn with an open call of its
- * id, and there to the first of them.
+ * Gives each call of a conversation a unique id, and pairs it with its result. Some servers count calls from zero in
+ * each turn, or give several calls of one turn the same id. A result belongs to the latest turn with an open call of
+ * its id, and there to the first such call.
  */
 export class PairedCalls {
   readonly #ids = new Map<ToolCall, string>()
@@ -51,7 +51,7 @@ export class PairedCalls {
     return this.#answers.get(call)
   }
 
-  /** The call of a result; undefined where there is none before it, or none that was still open. */
+  /** The call of a result; undefined if no earlier call with its id is open. */
   call(result: ToolResult): ToolCall | undefined {
     return this.#calls.get(result)
   }

@@ -2,12 +2,12 @@ import { parsedObject } from '../json/parse.ts'
 import type { Json } from '../spec/json.ts'
 import { isObject } from '../spec/json.ts'
 
-/** How every seal packed here begins. */
+/** The prefix of every seal packed by this gateway. */
 export const sealPrefix = 'gw1.'
 
 /**
- * Packs what one origin sealed (a signature, a ciphertext, whole blocks) into a text that any client can hand back.
- * `origin` says which provider and model family alone can read it again.
+ * Packs content sealed by one origin (a signature, a ciphertext, whole blocks) into a text that any client can send
+ * back. `origin` names the provider and model family, the only ones that can read it.
  */
 export function packSeal(origin: string, value: Json): string {
   return sealPrefix + Buffer.from(JSON.stringify({ origin, value })).toString('base64url')

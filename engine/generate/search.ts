@@ -3,7 +3,7 @@ import { isObject } from '../spec/json.ts'
 import type { Json } from '../spec/json.ts'
 import type { Search, SearchLocation, SearchWish } from '../spec/search.ts'
 
-/** The fields of a tool that searches the web, as a client has sent them. */
+/** The fields of a web search tool as a client sent them. */
 export interface SearchFields {
   readonly allowedDomains?: Json | undefined
   readonly blockedDomains?: Json | undefined
@@ -14,7 +14,7 @@ export interface SearchFields {
   readonly further: readonly string[]
 }
 
-/** What a client wants of a search; fields of another kind than theirs say nothing. */
+/** The search options that a client requests; fields of a wrong type are ignored. */
 export function searchWish(fields: SearchFields): SearchWish {
   const { contextSize, maxUses, further } = fields
   const allowedDomains = domains(fields.allowedDomains)
@@ -45,7 +45,7 @@ function locationOf(value: Json | undefined): SearchLocation | undefined {
   return named.length > 0 ? Object.fromEntries(named) : undefined
 }
 
-/** What an item tells of a search, in the assistant's words: for a model that cannot read the item itself. */
+/** A search as text of the assistant, for a model that cannot read the search item itself. */
 export function searchInWords({ queries, found, failed }: Search): Message {
   const asked = queries ? [`I searched the web for: ${queries.join('; ')}`] : []
   const told = failed === undefined ? foundInWords(found, asked.length > 0) : ['The search failed.']
@@ -55,7 +55,7 @@ export function searchInWords({ queries, found, failed }: Search): Message {
 function foundInWords(found: Search['found'], asked: boolean): readonly string[] {
   if (!found) return []
   const pages = found.map(({ url, title = url }) => (title === url ? `- ${url}` : `- ${title}: ${url}`))
-  // Who tells the call alone may not be told what was found.
+  // An item with queries alone may simply not carry its results.
   if (pages.length === 0) return asked ? [] : ['The search found nothing.']
   return ['The search found:', ...pages]
 }

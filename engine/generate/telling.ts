@@ -3,8 +3,8 @@ import type { GenerateEvent, Item, StopReason, ToolCall } from '../spec/generate
 import type { Usage } from '../spec/usage.ts'
 
 /**
- * An answer as events: items and parts are opened when something is said and closed when something else is. Each method
- * gives the events that it takes; one item is open at a time.
+ * Builds the events of an answer. Items and parts open and close as the kind of content changes; one item is open at
+ * a time. Each method returns the events to send.
  */
 export class Telling {
   #index = -1
@@ -12,14 +12,14 @@ export class Telling {
   #ended = false
   #open: 'text' | 'reasoning' | 'call' | undefined;
 
-  /** What is known at the beginning; said by itself before anything else where nobody says it. */
+  /** The start event with the known facts; sent without facts before anything else if this is not called. */
   *start(facts: Omit<Extract<GenerateEvent, { type: 'start' }>, 'type'> = {}): Iterable<GenerateEvent> {
     if (this.#begun) return
     this.#begun = true
     yield { type: 'start', ...facts }
   }
 
-  /** More of what the model says. */
+  /** More text of the model. */
   *text(text: string): Iterable<GenerateEvent> {
     if (this.#open !== 'text') {
       yield* this.#next('text', { type: 'message', role: 'assistant', content: [] })
@@ -28,7 +28,7 @@ export class Telling {
     if (text !== '') yield { type: 'delta', index: this.#index, text }
   }
 
-  /** More of its reasoning. */
+  /** More reasoning of the model. */
   *reasoning(text: string): Iterable<GenerateEvent> {
     if (this.#open !== 'reasoning') {
       yield* this.#next('reasoning', { type: 'reasoning', parts: [] })
@@ -37,12 +37,12 @@ export class Telling {
     if (text !== '') yield { type: 'delta', index: this.#index, text }
   }
 
-  /** It calls a tool; `input` brings what it gives it. */
+  /** A tool call; its arguments follow through `input`. */
   *call(call: Omit<ToolCall, 'type' | 'input'>): Iterable<GenerateEvent> {
     yield* this.#next('call', { type: 'call', ...call, input: '' })
   }
 
-  /** More of the input of the call that is open. */
+  /** More input for the open call. */
   *input(text: string): Iterable<GenerateEvent> {
     if (this.#open === 'call' && text !== '') yield { type: 'delta', index: this.#index, text }
   }
@@ -60,7 +60,7 @@ export class Telling {
     yield { type: 'failure', failure }
   }
 
-  /** There is no more to come: a failure, where neither `finish` nor `fail` was said. */
+  /** The end of the answer: a failure, unless `finish` or `fail` was called. */
   *end(): Iterable<GenerateEvent> {
     const message = 'The stream of the provider ended before the answer did.'
     if (!this.#ended) yield* this.fail({ status: 502, code: null, type: 'server_error', message, param: null })

@@ -1,7 +1,7 @@
 import type { GenerateEvent, GenerateReply, Item, Message, Reasoning } from '../spec/generate.ts'
 import type { Part } from '../spec/part.ts'
 
-/** A whole answer as the events of a stream: what a client gets that asked to stream what came whole. */
+/** A whole answer as stream events, for a client that requested a stream. */
 export function* unfold(reply: GenerateReply): Iterable<GenerateEvent> {
   yield {
     type: 'start',
@@ -41,7 +41,7 @@ function* itemEvents(index: number, item: Item): Iterable<GenerateEvent> {
 }
 
 function* messageEvents(index: number, item: Message): Iterable<GenerateEvent> {
-  // What has no delta of its own (images a model made, opaque parts) opens with the item.
+  // Parts without a delta of their own (generated images, opaque parts) are sent with the item.
   const whole = item.content.filter((part) => part.type !== 'text' && part.type !== 'refusal')
   yield { type: 'item', index, item: { ...item, content: whole } }
   for (const part of item.content) yield* partEvents(index, part)

@@ -1,7 +1,10 @@
 import type { GenerateRequest } from '../spec/generate.ts'
 import type { Loss } from '../spec/translation.ts'
 
-/** Wishes of a request that not every protocol can say, as clients call them. Items, tools and the stream are not among them. */
+/**
+ * Options of a request that not every protocol has, by the names clients use. Items, tools and the stream are not
+ * among them.
+ */
 const wishes = {
   toolChoice: 'tool_choice',
   parallelTools: 'parallel_tool_calls',
@@ -23,10 +26,10 @@ const wishes = {
   metadata: 'metadata',
 } as const satisfies { readonly [K in keyof GenerateRequest]?: string }
 
-/** A field of a `GenerateRequest` that is a wish. */
+/** A field of a `GenerateRequest` that is such an option. */
 export type Wish = keyof typeof wishes
 
-/** What of a request is lost in a protocol that can say these wishes and no others: each other one that the client has. */
+/** The losses of a request in a protocol that has only the options in `said`: one for each other option that is set. */
 export function unsaid(request: GenerateRequest, said: readonly Wish[]): readonly Loss[] {
   const losses = (Object.keys(wishes) as Wish[])
     .filter((wish) => request[wish] !== undefined && !said.includes(wish))

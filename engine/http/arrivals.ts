@@ -2,24 +2,24 @@ import type { ByteBudget } from '../spec/source.ts'
 import type { SocketLimits } from './limits.ts'
 import { MessageBytes } from './socket-bytes.ts'
 
-/** What one socket has taken from the budget for the messages that are arriving. */
+/** Counts the unfinished message of one socket against the byte budget. */
 export class Arrivals {
   readonly #budget: ByteBudget
   readonly #share: ByteBudget
   readonly #limits: Pick<SocketLimits, 'arrival' | 'uncounted'>
   readonly #late: () => void
   readonly #messages = new MessageBytes({ part: (bytes) => this.#part(bytes), end: () => this.#end() })
-  /** Bytes that were taken. */
+  /** Bytes reserved in the budget. */
   #bytes = 0
-  /** Of the last chunk, those that count. */
+  /** Bytes of the last chunk that count against the budget. */
   #due = 0
-  /** Of the message that has not ended. */
+  /** Bytes of the unfinished message so far. */
   #size = 0
   #deadline: NodeJS.Timeout | undefined
 
   /**
-   * @param budget of all clients
-   * @param share of this one, for what has not arrived whole
+   * @param budget shared by all clients
+   * @param share this client's own limit for unfinished messages
    * @param late called when a message does not end in time
    */
   constructor(
@@ -34,7 +34,7 @@ export class Arrivals {
     this.#late = late
   }
 
-  /** Counts what came. False: too much is in hand already. */
+  /** Counts a chunk. Returns false when the budget or the share is exhausted. */
   take(chunk: Buffer): boolean {
     this.#due = 0
     this.#messages.push(chunk)
@@ -47,7 +47,7 @@ export class Arrivals {
     return true
   }
 
-  /** A message of `size` bytes is there: how many of them the budget has still to get back. */
+  /** A message of `size` bytes is complete. Returns how many of its bytes the caller must return to the budget. */
   complete(size: number): number {
     const held = Math.min(this.#counted(size), this.#bytes)
     this.#bytes -= held
@@ -55,7 +55,7 @@ export class Arrivals {
     return held
   }
 
-  /** Nothing of what has arrived is kept any more. */
+  /** Discards everything that has arrived, and returns its bytes to the budget. */
   forget(): void {
     this.#budget.give(this.complete(Infinity))
     clearTimeout(this.#deadline)
@@ -78,7 +78,7 @@ export class Arrivals {
   }
 }
 
-/** What each client may have at once: so many bytes of its own. */
+/** One byte budget per client. */
 export class Shares {
   readonly #limit: number
   readonly #used = new Map<string, number>()

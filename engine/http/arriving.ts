@@ -1,4 +1,4 @@
-// The global of this name is a getter.
+// The global `performance` is a getter, which is slower.
 import { performance } from 'node:perf_hooks'
 import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../spec/error.ts'
@@ -6,18 +6,18 @@ import type { Flow, Sink, Source } from '../spec/source.ts'
 import { unwatch, watch } from '../pipeline/deadline.ts'
 import type { Waiting } from '../pipeline/deadline.ts'
 
-/** What a body may take while it arrives. */
+/** Limits for a body while it arrives. */
 export interface ArrivalLimits {
-  /** Most bytes. */
+  /** Maximum size, in bytes. */
   readonly limit: number
-  /** Milliseconds for which nothing of it may come. */
+  /** Milliseconds without any byte of the body before it is refused. */
   readonly silence: number
 }
 
 /**
- * The body of a request as a source. It fails with `request_too_large`, `request_timeout` or `client_closed`; what is
- * left of it then stays where it is.
- * Throws `request_too_large` for one that says so, and `unsupported_media_type` for a compressed one.
+ * The body of a request as a source. It fails with `request_too_large`, `request_timeout` or `client_closed`; the
+ * unread rest then stays in the request. Throws `request_too_large` when the content length exceeds the limit, and
+ * `unsupported_media_type` for a compressed body.
  */
 export class ArrivingBody implements Source, Flow, Waiting {
   readonly #request: IncomingMessage
@@ -41,7 +41,7 @@ export class ArrivingBody implements Source, Flow, Waiting {
   open(sink: Sink): Flow {
     this.#sink = sink
     const request = this.#request
-    // It would say so to nobody again.
+    // A destroyed request emits no further event.
     if (request.destroyed) queueMicrotask(() => this.#fail(new GatewayError('client_closed')))
     else watch(this)
     request.on('data', (chunk: Buffer) => this.#take(chunk))
@@ -92,7 +92,7 @@ export class ArrivingBody implements Source, Flow, Waiting {
     sink?.fail(error)
   }
 
-  /** The sink hears nothing more. */
+  /** Detaches the sink and returns it; it receives no further call. */
   #leave(): Sink | undefined {
     const sink = this.#sink
     this.#sink = undefined

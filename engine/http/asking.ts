@@ -6,15 +6,15 @@ import type { Ingress } from '../spec/slots.ts'
 import type { BodyReader } from '../spec/source.ts'
 import { BytesBody, readHeld } from '../stream/body.ts'
 
-/** A request that no client has sent. */
+/** A request that no client sent. */
 export interface Question {
-  /** The protocol that `body` is written in, and that the reply will be in, whatever the pipeline's clients speak. */
+  /** The protocol of `body` and of the reply, whatever protocol the pipeline's clients speak. */
   readonly protocol: string
   readonly body: JsonObject
   readonly headers?: IncomingHttpHeaders
 }
 
-/** A request from scratch, for a pipeline that reads it with `parse`. */
+/** An ingress without a client, for a pipeline whose `parse` stage reads it. */
 export function asking({ protocol, body, headers = {} }: Question): Ingress {
   const bytes = new BytesBody(Buffer.from(JSON.stringify(body)))
   return {
@@ -30,7 +30,7 @@ export function asking({ protocol, body, headers = {} }: Question): Ingress {
   }
 }
 
-/** The JSON of a reply, whether it was relayed or written here; undefined for a reply that is none. */
+/** The JSON of a reply, relayed or printed; undefined when the reply is not JSON. */
 export function replyJson({ body }: WholeReply): Json | undefined {
   if (body.kind === 'json') return body.value
   return body.kind === 'bytes' ? parsedJson(Buffer.from(body.bytes).toString()) : undefined

@@ -9,16 +9,15 @@ import type { ArrivalLimits } from './arriving.ts'
 import type { HttpLimits } from './limits.ts'
 import type { Spool, SpoolFile } from './spool.ts'
 
-/** What a body may take while it is being read. */
+/** Limits and budget for reading a body. */
 export interface BodyReading extends ArrivalLimits {
   readonly hold: Hold
 }
 
 /**
- * Reads the whole body of a request. What it takes from the budget stays taken until `hold` is released, which a
- * refused body is at once.
- * Rejects with `request_too_large`, `unsupported_media_type` (a compressed body), `request_timeout`, `overloaded`, or
- * `client_closed`.
+ * Reads the whole body of a request. Its bytes stay reserved in the budget until `hold` is released; a refused body
+ * releases them at once. Rejects with `request_too_large`, `unsupported_media_type` (a compressed body),
+ * `request_timeout`, `overloaded`, or `client_closed`.
  */
 export function readBody(request: IncomingMessage, reading: BodyReading): Promise<BytesBody> {
   return new Promise((resolve, reject) => {
@@ -45,8 +44,8 @@ export function readBody(request: IncomingMessage, reading: BodyReading): Promis
 }
 
 /**
- * Like `readBody`, with a `reader` who reads along: a body that is larger than it wants held goes to a file, which its
- * taker has to close. `hold` counts what is in memory.
+ * Like `readBody`, with a `reader` that sees each chunk. A body larger than the reader wants in memory is written to
+ * a file, which the caller has to close. `hold` counts only bytes in memory.
  */
 export function readAlong(
   request: IncomingMessage,
@@ -60,7 +59,7 @@ export function readAlong(
   })
 }
 
-/** Gives the memory of a chunk back at once: a collection would come only after tens of megabytes of them. */
+/** Frees the memory of a chunk at once: garbage collection would only start after tens of megabytes of chunks. */
 function free({ buffer, length }: Buffer): void {
   if (length === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
@@ -70,17 +69,17 @@ interface Taken {
   reject(error: Error): void
 }
 
-/** Bytes that wait for the disk at most; their sender waits, too. */
+/** Maximum bytes waiting for the disk; beyond it the sender is paused. */
 const waitingLimit = 1024 * 1024
 
-/** Takes a body in: in memory as long as it is small, else into a file while it arrives. */
+/** Reads a body into memory while it is small, and spools a larger one to a file while it arrives. */
 class Spooling implements Sink {
   readonly #flow: Flow
   readonly #hold: Hold
   readonly #reader: BodyReader
   readonly #spool: Spool
   readonly #done: Taken
-  /** What is not in the file. */
+  /** Chunks not yet written to the file. */
   #waiting: Buffer[] = []
   #size = 0
   #file: SpoolFile | undefined
@@ -124,17 +123,17 @@ class Spooling implements Sink {
     this.#done.reject(error)
   }
 
-  /** Moves what waits into the file. */
+  /** Writes the waiting chunks to the file. */
   async #write(): Promise<void> {
     try {
       this.#file ??= await this.#spool.open()
       while (this.#waiting.length > 0 && !this.#over) {
         const chunks = this.#waiting
         this.#waiting = []
-        // More may come while it is written.
+        // More chunks may arrive during the write.
         const written = await this.#file.append(chunks)
         chunks.forEach(free)
-        // What it held was given back, and nobody would do that again.
+        // The hold was released meanwhile, so nothing would release a later reservation.
         if (this.#over) break
         this.#size -= written
         this.#count()
@@ -149,7 +148,7 @@ class Spooling implements Sink {
 
   #count(): void {
     if (!this.#hold.resize(this.#size + this.#reader.kept)) throw byteBudgetSpent()
-    // What is to stay in memory waits for nothing.
+    // A body that stays in memory never waits for the disk.
     if (this.#writing && this.#size > waitingLimit) this.#flow.pause()
     else if (this.#size < waitingLimit / 2) this.#flow.resume()
   }
@@ -165,14 +164,14 @@ class Spooling implements Sink {
   }
 }
 
-/** Whether a request says that it has a body. */
+/** Whether a request announces a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
 /**
- * Reads the rest of a body and forgets it, within limits: a connection that is closed while its client still sends is
- * reset, and the client loses the answer.
+ * Reads and discards the rest of a body, within limits. Closing a connection while its client still sends would reset
+ * it, and the client would lose the response.
  */
 export function discardBody(
   request: IncomingMessage,

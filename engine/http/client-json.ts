@@ -5,29 +5,33 @@ import { brokenAt, readJson } from '../json/reader.ts'
 import type { Verbatim } from '../json/reader.ts'
 import { GatewayError } from '../spec/error.ts'
 
-/** Deepest nesting a body may have; beyond it validators and walkers would overflow their stack. */
+/** Maximum nesting of a body; deeper values would overflow the stack of validators and walkers. */
 export const depthLimit = 128
 
-/** Where the value of a top-level field stands in the bytes of a JSON text. */
+/** The position of a top-level field's value in the bytes of a JSON text. */
 export interface Token {
   readonly start: number
   readonly end: number
 }
 
-/** What is known of a client's JSON text. */
+/** What is known about a client's JSON text. */
 export interface KnownText {
-  /** What a walk over it found; absent: whether an escape stands in one of its keys is looked for. */
+  /** The result of a walk over the text. When absent, the parser itself looks for escapes in keys. */
   readonly found?: Outline
-  /** What of it has to print as it stands. */
+  /** Values that must print exactly as they were written. */
   readonly verbatim?: Verbatim | undefined
-  /** The client sent this very text, so that a place in it means something to it. */
+  /** Whether the client sent this exact text, so that positions in it mean something to the client. */
   readonly sent?: boolean
 }
 
-/** The value of a client's JSON text. Throws `invalid_json`, which says where the text is none and never quotes it. */
+/**
+ * The value of a client's JSON text. Throws `invalid_json`, which gives the position of the mistake and never quotes
+ * the text.
+ */
 export function clientJson(text: string, { found, verbatim, sent = false }: KnownText = {}): unknown {
   try {
-    // What the body itself says in numbers, such as a temperature, is read; what its members hold may be passed on.
+    // The body's own numbers, such as a temperature, are parsed; values nested in its members may be relayed as
+    // written.
     return verbatim && found && found.changes > 1 ? readJson(text, verbatim) : parseJson(text, found?.escapedKey)
   } catch (cause) {
     const place = sent && text.length <= placeLimit ? placeOf(text) : undefined
@@ -35,10 +39,10 @@ export function clientJson(text: string, { found, verbatim, sent = false }: Know
   }
 }
 
-/** Characters of the longest text in which the place is looked for: it is read once more, and more slowly. */
+/** Maximum characters of a text in which the position is looked for: that takes a second, slower parse. */
 const placeLimit = 256 * 1024
 
-/** Where a text stops being JSON. */
+/** The position at which a text stops being JSON. */
 function placeOf(text: string): string | undefined {
   const at = brokenAt(text)
   if (at === undefined) return undefined
@@ -49,7 +53,8 @@ function placeOf(text: string): string | undefined {
 }
 
 /**
- * Walks over a client's JSON text. Throws `invalid_json` for what is nested deeper than `depth` levels, `request_too_large` for what has more than `members`.
+ * Walks over a client's JSON text. Throws `invalid_json` when it is nested deeper than `depth` levels, and
+ * `request_too_large` when it has more than `members` members.
  */
 export function clientOutline(text: string, members: number, visitor?: MemberVisitor, depth = depthLimit): Outline {
   const bounds: JsonBounds = { depth, members }
@@ -64,10 +69,10 @@ export function clientOutline(text: string, members: number, visitor?: MemberVis
   }
 }
 
-/** Characters of the longest key that is decoded. */
+/** Maximum characters of a key that is decoded. */
 const keyLimit = 256
 
-/** What the token of a key says; too long a one stays as it is written. */
+/** The decoded key of a token; a key that is too long is returned as written. */
 export function keyOf(token: string): string {
   return token.includes('\\') && token.length <= keyLimit ? (clientJson(token) as string) : token.slice(1, -1)
 }

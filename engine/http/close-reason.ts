@@ -1,14 +1,14 @@
 import type { WebSocket } from 'ws'
 import { GatewayError } from '../spec/error.ts'
 
-/** How a socket ends: the close code, and the error that is said before it. */
+/** How a socket is closed: the close code, and the error sent before the close frame. */
 export interface CloseReason {
   readonly code: number
   readonly reason: string
   readonly error?: GatewayError
 }
 
-/** For a client that cannot be served, and the error says why. */
+/** The close reason for a client that is refused with this error. */
 export function reasonOf({ failure }: GatewayError): CloseReason {
   if (failure.status === 401 || failure.status === 403) return { code: 4401, reason: 'not authenticated' }
   if (failure.status === 404) return { code: 1001, reason: 'not served any more' }
@@ -17,7 +17,7 @@ export function reasonOf({ failure }: GatewayError): CloseReason {
 
 export const failed: CloseReason = { code: 1011, reason: 'the gateway failed' }
 
-/** For a client that hears the error on its open socket. */
+/** The close reason for a client that received an error with this status on its open socket. */
 export function reasonOfStatus(status: number): CloseReason {
   if (status === 401) return { code: 4401, reason: 'not authenticated' }
   if (status === 503) return { code: 1013, reason: 'try again later' }
@@ -40,7 +40,10 @@ export const tooOld: CloseReason = {
   error: new GatewayError('websocket_connection_limit_reached'),
 }
 
-/** Closes a socket, without a code too; who does not close in turn is cut off after `farewell` milliseconds. */
+/**
+ * Closes a socket, with or without a code. A peer that does not answer with a close frame within `farewell`
+ * milliseconds is disconnected.
+ */
 export function part(
   socket: WebSocket,
   { code, reason }: { readonly code?: number; readonly reason: string },

@@ -8,29 +8,29 @@ import { httpLimits } from './limits.ts'
 import { Pulse } from './pulse.ts'
 import { SocketLeg } from './socket-leg.ts'
 
-/** A socket to be opened. */
+/** A WebSocket to be opened. */
 export interface Dialing {
   /** `ws:` or `wss:`. */
   readonly url: URL
   readonly headers?: Readonly<Record<string, string>>
   readonly protocols?: readonly string[]
-  /** Names the upstream in errors. */
+  /** The model named in errors. */
   readonly model: string
-  /** Milliseconds until it is open. */
+  /** Connect timeout in milliseconds. */
   readonly timeout: number
   readonly scope: Pick<Scope, 'onAbort' | 'onEnd'>
 }
 
 /**
- * Opens a WebSocket to an upstream. Redirects are never followed. It closes with the end of the exchange. Until somebody
- * has attached to it, it also closes when `scope` is aborted, and when another one of this `scope` is attached to instead,
- * as after a try that failed. Who wants several attaches to them in one go.
- * Rejects with `upstream_unreachable`, `upstream_timeout`, `upstream_refused_key` (401, 403), or `upstream_error` with
- * the status of its refusal as a tag.
+ * Opens a WebSocket to an upstream. Redirects are never followed. The socket closes at the end of the exchange. Until
+ * a sink is attached, it also closes when `scope` is aborted, and when a sink is attached to another socket of the
+ * same `scope`, as after a failed attempt. A caller that needs several sockets attaches to all of them in the same
+ * tick. Rejects with `upstream_unreachable`, `upstream_timeout`, `upstream_refused_key` (401, 403), or
+ * `upstream_error` with the status of the refusal as a tag.
  */
 export async function dial(dialing: Dialing, { byteBudget, log }: Pick<Host, 'byteBudget' | 'log'>): Promise<Dialed> {
   const { url, headers = {}, protocols = [], timeout, scope, model } = dialing
-  // Only who opens sockets needs it.
+  // Loaded on first use: few pipelines open sockets.
   const { WebSocket } = await import('ws')
   const { sockets: limits } = httpLimits
   const options = { headers, followRedirects: false, perMessageDeflate: false, maxPayload: limits.message }
@@ -71,10 +71,10 @@ export async function dial(dialing: Dialing, { byteBudget, log }: Pick<Host, 'by
   }
 }
 
-/** Closes the sockets of an exchange that nobody has attached to. */
+/** How to close the sockets of an exchange that have no sink yet. */
 const waiting = new WeakMap<Dialing['scope'], Set<() => void>>()
 
-/** Resolves once a socket is open, with what `made` makes of it before anything of it can be missed. */
+/** Resolves once a socket is open, with the result of `made`, which runs before the socket can emit a message. */
 function opened<T>(socket: WebSocket, made: () => T, { model, scope }: Dialing): Promise<T> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => {
@@ -91,7 +91,7 @@ function opened<T>(socket: WebSocket, made: () => T, { model, scope }: Dialing):
       fail(refused(response.statusCode ?? 0, model))
       request.destroy()
     })
-    // Also after the rest: terminating a socket that is not open yet is an error to it.
+    // Stays attached: terminating a socket that is still connecting emits an error.
     socket.on('error', (cause) => fail(unreachable(cause, model)))
   })
 }

@@ -1,25 +1,25 @@
 import type { Server } from 'node:http'
 
-/** Milliseconds between two looks for connections that have become idle. */
+/** Milliseconds between two sweeps of idle connections. */
 const sweep = 250
 
 export interface DrainOptions {
-  /** Whether any request is being answered; one that has not arrived yet is not waited for. */
+  /** Whether any request is being answered. A request whose headers have not arrived does not count. */
   readonly busy: () => boolean
-  /** Milliseconds for requests under way. */
+  /** Milliseconds that running requests have to finish. */
   readonly deadline: number
-  /** Ends the requests that are still under way then, so that their clients hear of it. */
+  /** Aborts the requests that still run at the deadline, so that their clients receive an error. */
   readonly cut: () => void
-  /** Milliseconds this may take before the connections are closed. */
+  /** Milliseconds for these errors to be sent before the connections are closed. */
   readonly lastWords: number
 }
 
-/** Stops taking connections, lets requests under way finish and closes each connection as it becomes idle. */
+/** Stops accepting connections, lets running requests finish, and closes each connection as it becomes idle. */
 export function drain(server: Server, { busy, deadline, cut, lastWords }: DrainOptions): Promise<void> {
   return new Promise((resolve) => {
     let quiet = false
     const sweeping = setInterval(() => {
-      // Not at the first look: the last bytes of an answer may still be on their way.
+      // Not on the first quiet sweep: the last bytes of a response may still be in a buffer.
       if (quiet) server.closeAllConnections()
       else server.closeIdleConnections()
       quiet = !busy()

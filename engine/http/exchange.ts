@@ -14,25 +14,25 @@ import type { ExchangeScope } from './scope.ts'
 import { tellExchange } from './told-exchange.ts'
 import { traceContext } from './trace-context.ts'
 
-/** How a reply leaves: over HTTP, as frames of a socket, or not at all. */
+/** Sends a reply: over HTTP, as messages of a socket, or not at all. */
 export type Send = (reply: Reply, headers: Record<string, string>) => Promise<Sent>
 
-/** Of a pipeline that gives no reply, which no route leads to. */
+/** For a pipeline without a reply, to which no route leads. */
 export const noReply: Reply = { status: 204, headers: {}, body: { kind: 'none' } }
 
-/** Of an error that could not be printed. */
+/** For an error that could not be printed. */
 const failedReply: Reply = { status: 500, headers: {}, body: { kind: 'none' } }
 
-/** How an exchange ended, and what of its `finally` failed. */
+/** How an exchange ended, and what failed in its `finally`. */
 export interface Ended {
   readonly outcome: Outcome
   readonly failures: readonly GatewayError[]
 }
 
 /**
- * One exchange through one pipeline: runs its stages, sends the reply or the error, and when the last byte has left or
- * the client has gone, lets its stages settle and runs `finally`, exactly once.
- * @param slots what the exchange begins with: a request's `ingress`, or whatever else the pipeline takes
+ * Runs one exchange through one pipeline: runs its stages and sends the reply or the error. After the last byte was
+ * sent or the client disconnected, it settles the stages and runs `finally` exactly once.
+ * @param slots filled at the start: the `ingress` of a request, or other slots that the pipeline takes
  */
 export function runExchange(
   pipeline: CompiledPipeline,
@@ -73,7 +73,7 @@ async function exchange(
       reply = errorReply(error, { codec, id: scope.id, scrub: pipeline.scrub, asked: slots.request?.sent })
       sent = await send(reply, commonHeaders(reply, pipeline, codec, scope))
     } catch (again) {
-      // Whoever serves it has to hear of that, but only when the exchange has come to its end.
+      // The caller must learn of this error, but only after the exchange has ended.
       unsent = { thrown: again }
       sent = { bytes: 0, firstByte: undefined, left: false }
     }
@@ -88,7 +88,7 @@ async function exchange(
   return { outcome, failures }
 }
 
-/** What a client must not read, an operator has to: why something broke inside, or what a provider gave as its reason. */
+/** Logs what a client must not see: the cause of an internal error, or the reason a provider gave. */
 function tell({ log }: CompiledPipeline, error: GatewayError, id: string): void {
   const { code, at, cause } = error
   if (code === 'internal_error') log.error({ err: cause ?? error, id, at }, 'an exchange failed')
@@ -96,19 +96,19 @@ function tell({ log }: CompiledPipeline, error: GatewayError, id: string): void 
     log.warn({ code, id, at, reason: (cause as { readonly message?: unknown }).message }, 'a provider failed')
 }
 
-/** For whom an error is written down. */
+/** What printing an error takes. */
 export interface Telling {
-  /** The protocol of its reader; absent: the plain shape. */
+  /** The client's protocol; without it the error is printed in the plain form. */
   readonly codec: AnyClientCodec | undefined
-  /** Id of the exchange. */
+  /** The exchange id. */
   readonly id: string
-  /** Takes secrets out of a text. */
+  /** Redacts secrets in a text. */
   readonly scrub: (text: string) => string
-  /** The body of the request, where one was read. */
+  /** The body of the request, if it was read. */
   readonly asked?: JsonObject | undefined
 }
 
-/** The error as its client is to read it. Every error that leaves passes here, and no secret does. */
+/** The error as its client receives it. Every error that leaves the gateway passes here, and is redacted here. */
 export function errorReply(error: GatewayError, { codec, id, scrub, asked }: Telling): Reply {
   const { facts } = error
   const failure = scrubbedFailure(error.failure, scrub)
@@ -145,11 +145,11 @@ function commonHeaders(
   return headers
 }
 
-/** What no header may hold: it would end the header, or Node would refuse it. */
+/** Characters that no header may hold: they would end the header, or Node would reject it. */
 const unprintable = /[^\t\x20-\x7e\x80-\xff]/
 const unprintables = new RegExp(unprintable, 'g')
 
-/** Stage times worth a look (Server Timing, W3C): those of at least a tenth of a millisecond. */
+/** `Server-Timing` (W3C) of the stages that took at least a tenth of a millisecond. */
 function serverTiming(scope: ExchangeScope): string {
   let text = ''
   for (const { name, milliseconds } of scope.times)
@@ -157,7 +157,7 @@ function serverTiming(scope: ExchangeScope): string {
   return `${text}total;dur=${scope.elapsed().toFixed(1)}`
 }
 
-/** What went wrong in an exchange. */
+/** The failure of an exchange. */
 type Wrong = NonNullable<End['error']> & { readonly at?: string }
 
 function outcomeOf(
@@ -187,7 +187,7 @@ export function toldOf({ code, message, at }: Wrong, scrub: CompiledPipeline['sc
   return at === undefined ? told : { ...told, at }
 }
 
-/** A failure that a reply carried to its end. An answer that cannot be read must not cost an exchange its end. */
+/** The failure reported inside a reply. An answer that cannot be read must not prevent the exchange from ending. */
 function failureOf({ measurement }: Bag, { log }: CompiledPipeline): Wrong | undefined {
   try {
     const failure = measurement?.read().failure

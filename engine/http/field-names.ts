@@ -1,22 +1,22 @@
 import { GatewayError } from '../spec/error.ts'
 
 /**
- * Top-level fields of a body that decide something here. Each may stand there once, and in its own spelling: parsers
- * that take the first of two, or do not tell capitals from small letters, would read another value than the gateway.
+ * Top-level fields of a body on which the gateway bases decisions. Each may occur once, in its exact spelling: a
+ * parser that takes the first of two, or ignores case, would read another value than the gateway.
  */
 export class FieldNames {
   readonly #names: ReadonlySet<string>
   readonly #lengths: ReadonlySet<number>
 
-  /** Names in small ASCII letters, digits and underscores. */
+  /** @param names in lower-case ASCII letters, digits and underscores */
   constructor(names: Iterable<string>) {
     this.#names = new Set(names)
     this.#lengths = new Set([...this.#names].map(({ length }) => length))
   }
 
   /**
-   * For one body: takes its keys one after the other, and gives back those that are one of the names.
-   * The function throws `invalid_value` for a second one and for one in another spelling.
+   * A function for one body: takes its keys one after the other, and returns each key that is one of the names. The
+   * function throws `invalid_value` for a repeated name and for a name in another spelling.
    */
   reader(): (key: string) => string | undefined {
     const seen = new Set<string>()
@@ -31,11 +31,11 @@ export class FieldNames {
     }
   }
 
-  /** The name that a key is taken for by who ignores case. */
+  /** The name that a case-insensitive parser would take the key for. */
   #nameOf(key: string): string | undefined {
     if (!this.#lengths.has(key.length)) return undefined
     if (this.#names.has(key)) return key
-    // As Unicode folds case: the long s and the sign of Kelvin are an s and a k.
+    // Unicode case folding maps the long s and the Kelvin sign to s and k.
     const folded = key.toUpperCase().toLowerCase()
     return this.#names.has(folded) ? folded : undefined
   }

@@ -1,29 +1,31 @@
 import { GatewayError } from '../spec/error.ts'
 
-/** Most parts of a form. */
+/** Maximum number of parts. */
 const partLimit = 100
-/** Most bytes of a part's headers, and most headers. */
+/** Maximum bytes of a part's headers, and maximum number of headers. */
 const headerLimit = 8 * 1024
 const headerCount = 16
-/** Most bytes of a field's name. */
+/** Maximum bytes of a field's name. */
 const nameLimit = 100
 
-/** Most bytes of a text field, and of all of them: they are parsed in one go, which holds up everybody else. */
+/**
+ * Maximum bytes of a text field, and of all text fields: they are parsed synchronously, which blocks other requests.
+ */
 export const fieldLimit = 1024 * 1024
 const textLimit = 8 * fieldLimit
 
-/** One part of a form: what it is called, and where it stands in the bytes. */
+/** One part of a form: its name, and its position in the bytes. */
 export interface FormPart {
   readonly name: string
-  /** It names a file; otherwise it is a text field. */
+  /** Whether it is a file; otherwise it is a text field. */
   readonly file: boolean
-  /** Character set its own headers state, in lower case. */
+  /** The character set stated in its own headers, in lower case. */
   readonly charset?: string
   /** Its headers and the empty line after them. */
   readonly head: Buffer
   /** Its content; empty for a file. */
   readonly text: Buffer
-  /** First byte of its content, and the byte after its last. */
+  /** Offset of the first byte of its content, and of the byte after the last. */
   readonly start: number
   readonly end: number
 }
@@ -31,30 +33,29 @@ export interface FormPart {
 type Growing = Omit<FormPart, 'end' | 'text'> & { end: number; text: Buffer }
 
 /**
- * The parts of a `multipart/form-data` body (RFC 7578, RFC 2046 section 5.1), in order, found while it arrives. What a
- * file holds is not kept.
- * Stricter than either: whatever two readers could understand differently (a preamble, folded or repeated headers,
- * a delimiter line with anything after the boundary, encoded content, `name*`) is refused with `invalid_request`, so
- * that the upstream sees the same parts as the gateway.
+ * The parts of a `multipart/form-data` body (RFC 7578, RFC 2046 section 5.1), in order, parsed while it arrives. File
+ * contents are not kept. The parser is stricter than both RFCs: it refuses with `invalid_request` whatever two
+ * parsers could understand differently (a preamble, folded or repeated headers, a delimiter line with anything after
+ * the boundary, encoded content, `name*`). So the upstream sees the same parts as the gateway.
  */
 export class FormParts {
-  /** What stands between two parts. */
+  /** The delimiter between two parts. */
   readonly #delimiter: Buffer
   readonly #parts: Growing[] = []
-  /** What comes next. */
+  /** What the parser expects next. */
   #next: 'opening' | 'line' | 'head' | 'content' | 'ending' = 'opening'
   #at = 0
-  /** The beginning of what takes more bytes to be read. */
+  /** Bytes that need more bytes before they can be parsed. */
   #rest: Buffer = nothing
   #texts = 0
-  /** Bytes that are kept: headers and texts. */
+  /** Bytes kept in memory: headers and texts. */
   kept = 0
 
   constructor(boundary: string) {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1')
   }
 
-  /** The next bytes of the body. */
+  /** Parses the next bytes of the body. */
   push(chunk: Buffer): void {
     let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
     for (let read = this.#read(bytes); read !== undefined; read = this.#read(bytes)) {
@@ -64,7 +65,7 @@ export class FormParts {
     this.#rest = bytes.length === 0 ? nothing : Buffer.from(bytes)
   }
 
-  /** There is no more of it. */
+  /** The body has ended. Returns its parts. */
   end(): readonly FormPart[] {
     if (this.#next === 'ending') return this.#parts
     if (this.#next === 'opening') throw malformed('it does not begin with its boundary')
@@ -72,7 +73,7 @@ export class FormParts {
     throw malformed('it has no end')
   }
 
-  /** Reads what it can of the bytes that begin at `#at`, and answers how many that were; undefined: it takes more. */
+  /** Parses from `#at`. Returns the number of bytes consumed; undefined when it needs more. */
   #read(bytes: Buffer): number | undefined {
     switch (this.#next) {
       case 'opening':
@@ -96,7 +97,7 @@ export class FormParts {
     return first.length
   }
 
-  /** What follows a boundary: the end of its line, which stays for the headers, or of the form. */
+  /** What follows a boundary: a line end, which is left for the headers, or the end of the form. */
   #line(bytes: Buffer): number | undefined {
     if (bytes.length < 2) return undefined
     const after = bytes.toString('latin1', 0, 2)
@@ -110,7 +111,7 @@ export class FormParts {
     return 0
   }
 
-  /** The headers of a part, from the end of the line before them up to that of their own last line. */
+  /** The headers of a part, from the line end before them up to, but without, the end of their last line. */
   #head(bytes: Buffer): number | undefined {
     const lines = bytes.subarray(0, 2 + headerLimit)
     const last = lines.indexOf('\r\n\r\n', 2)
@@ -127,7 +128,7 @@ export class FormParts {
     return undefined
   }
 
-  /** The content of a part, from the empty line before it. */
+  /** The content of a part, starting with the empty line before it. */
   #content(bytes: Buffer): number | undefined {
     const part = this.#parts.at(-1) as Growing
     const end = bytes.indexOf(this.#delimiter)
@@ -152,7 +153,7 @@ export class FormParts {
     if (length + bytes.length > fieldLimit)
       throw new GatewayError('invalid_value', { param: part.name, reason: `it is longer than ${fieldLimit} bytes` })
     if (this.#texts > textLimit) throw malformed(`its texts are longer than ${textLimit} bytes`)
-    // Pieces may be tiny, and each buffer of its own would take more than what is in it.
+    // Chunks may be tiny, and a buffer per chunk would take more memory than its content.
     if (part.text.length < length + bytes.length)
       part.text = Buffer.concat([part.text.subarray(0, length)], Math.max(length + bytes.length, 2 * length))
     bytes.copy(part.text, length)
@@ -165,14 +166,14 @@ export class FormParts {
 
 const nothing = Buffer.alloc(0)
 
-/** How many bytes at the end of some may be the beginning of `delimiter`. */
+/** Length of the longest suffix of `bytes` that may be a prefix of `delimiter`. */
 function beginning(bytes: Buffer, delimiter: Buffer): number {
   for (let length = Math.min(bytes.length, delimiter.length - 1); length > 0; length--)
     if (bytes.compare(delimiter, 0, length, bytes.length - length) === 0) return length
   return 0
 }
 
-/** The boundary that the content type names. */
+/** The boundary in a content type. */
 export function boundaryOf(contentType: string): string {
   const [type, ...params] = contentType.split(';')
   if (type?.trim().toLowerCase() !== 'multipart/form-data')
@@ -180,14 +181,14 @@ export function boundaryOf(contentType: string): string {
   const boundaries = params.filter((param) => /^\s*boundary/i.test(param))
   const match = /^\s*boundary=(?:"([^"]*)"|([^\s"]*))\s*$/i.exec(boundaries[0] ?? '')
   const boundary = match?.[1] ?? match?.[2] ?? ''
-  // The characters of RFC 2046 without those that content types are cut at.
+  // The characters of RFC 2046, without those at which parsers split a content type.
   if (boundaries.length !== 1 || !/^[0-9A-Za-z'()+_,./:=?-]{1,70}$/.test(boundary)) {
     throw malformed('the content type names no valid boundary')
   }
   return boundary
 }
 
-/** A form that cannot be read in exactly one way. */
+/** The error for a form that two parsers could read differently. */
 export function malformed(reason: string): GatewayError {
   return new GatewayError('invalid_request', { reason: `The form is malformed: ${reason}.` })
 }
@@ -221,7 +222,7 @@ function headerFields(block: string): Map<string, string> {
   return fields
 }
 
-/** Parameters of a header whose value must be `kind`, by their names in lower case. */
+/** Parameters of a header whose value must be `kind`, by lower-case name. */
 function parameters(header: string, kind: string): Map<string, string> {
   const found = new Map<string, string>()
   const parameter = /;[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s";]*))[ \t]*/y

@@ -9,19 +9,19 @@ import type { FormPart } from './form-parts.ts'
 /** A file of a form, without its content. */
 export interface FormFile {
   readonly name: string
-  /** The last part of the path the client gave. Never used as a path. */
+  /** The last segment of the path that the client sent. Never used as a path. */
   readonly filename: string
-  /** As the client says: lower case, without parameters. */
+  /** The client's media type, in lower case, without parameters. */
   readonly mediaType: string
-  /** Length of its content. */
+  /** Length of the content in bytes. */
   readonly bytes: number
 }
 
-/** A form, read. */
+/** A parsed form. */
 export interface Form {
   /**
-   * Everything in it by name, as a protocol's schema describes it: a text is a string, a file
-   * `{ filename, mediaType, bytes }`. A name that comes again, or ends in `[]`, holds a list. Has no prototype.
+   * All parts by name, as a protocol's schema describes them: a text is a string, a file is `{ filename, mediaType,
+   * bytes }`. A name that is repeated, or ends in `[]`, holds a list. Has no prototype.
    */
   readonly fields: JsonObject
   readonly files: readonly FormFile[]
@@ -29,9 +29,9 @@ export interface Form {
 }
 
 /**
- * Reads a `multipart/form-data` body while it arrives; only its text fields are kept.
- * Throws `invalid_request` where it is malformed, cut off, or beyond a limit (100 parts, names of 100 bytes,
- * texts of 1 MiB and of 8 MiB in all).
+ * Parses a `multipart/form-data` body while it arrives, and keeps only its text fields. Throws `invalid_request` when
+ * it is malformed, truncated, or beyond a limit (100 parts, names of 100 bytes, texts of 1 MiB each and 8 MiB in
+ * total).
  */
 export class FormReader implements BodyReader {
   readonly memory = 256 * 1024
@@ -51,7 +51,7 @@ export class FormReader implements BodyReader {
     this.#parts.push(chunk)
   }
 
-  /** What the whole form says. */
+  /** The fields of the whole form. */
   async read(): Promise<Form> {
     const parts = this.#parts.end()
     const found = await parse(withoutFiles(parts, this.#boundary), this.#boundary)
@@ -70,8 +70,8 @@ export class FormReader implements BodyReader {
 }
 
 /**
- * Where the content of the one text field `name` stands.
- * Throws `invalid_value` when the field is missing, stands there more than once, or is no UTF-8 text.
+ * The position of the content of the single text field `name`. Throws `invalid_value` when the field is missing, is
+ * repeated, or is not UTF-8 text.
  */
 export function fieldAt({ parts }: Pick<Form, 'parts'>, name: string): Token {
   const [part, ...others] = parts.filter((candidate) => candidate.name === name)
@@ -82,20 +82,23 @@ export function fieldAt({ parts }: Pick<Form, 'parts'>, name: string): Token {
   return { start: part.start, end: part.end }
 }
 
-/** A form with `value`, which must be one line, in place of the content at `place`; every other byte stays as it is. */
+/**
+ * The form with `value` in place of the content at `place`; all other bytes stay as they are. `value` must be one
+ * line.
+ */
 export function spliceField(body: Body, place: Token, value: string): Body {
   if (/[\r\n]/.test(value)) throw new TypeError('The new value of a form field must be one line.')
   return spliced(body, place, Buffer.from(value))
 }
 
-/** What the parser says of a part. */
+/** What the parser returns for a part. */
 interface Given {
   readonly name: string
   readonly text: string
   readonly file?: { readonly filename: string; readonly mediaType: string }
 }
 
-/** The same form with empty files: their content would only cost the parser time. */
+/** The same form with empty files: parsing their content would only cost time. */
 function withoutFiles(parts: readonly FormPart[], boundary: string): Buffer {
   const line = Buffer.from(`--${boundary}\r\n`)
   const newline = Buffer.from('\r\n')
@@ -104,7 +107,7 @@ function withoutFiles(parts: readonly FormPart[], boundary: string): Buffer {
 }
 
 async function parse(form: Buffer, boundary: string): Promise<readonly Given[]> {
-  // Loaded with the first form: most requests are JSON.
+  // Loaded on first use: most requests are JSON.
   const { Busboy } = await import('@fastify/busboy')
   return new Promise((resolve, reject) => {
     const found: Given[] = []

@@ -8,18 +8,21 @@ import { part, tooSlow } from './close-reason.ts'
 import type { SocketLimits } from './limits.ts'
 import type { Sent } from './reply.ts'
 
-/** A socket an answer goes to, and what writes it. */
+/** The socket that receives an answer, and the printer of its messages. */
 export interface Outlet {
   readonly socket: WebSocket
   readonly limits: Pick<SocketLimits, 'unsent' | 'stalled' | 'farewell' | 'trailing'>
   readonly writer: SocketPrinter
-  /** For its unfinished events. */
+  /** The byte budget for unfinished events. */
   readonly room: EventRoom
-  /** The error reply for a stream that broke without an end of its own. */
+  /** The error reply for a stream that failed without an end event of its own. */
   readonly broken: (error: Error) => Reply
 }
 
-/** Sends a reply as messages, and resolves once the last one was handed over or the client left. Never rejects. */
+/**
+ * Sends a reply as messages. Resolves once the last one was handed to the system or the client disconnected. Never
+ * rejects.
+ */
 export function sendFrames(outlet: Outlet, reply: Reply): Promise<Sent> {
   return new Promise((resolve) => {
     const { status, headers, body } = reply
@@ -33,7 +36,7 @@ export function sendFrames(outlet: Outlet, reply: Reply): Promise<Sent> {
   })
 }
 
-/** One answer on its way out: what was said of it, and how much of that has left. */
+/** One answer being sent: the messages written, and how many of them have left. */
 class Telling {
   readonly #outlet: Outlet
   readonly #done: (sent: Sent) => void
@@ -54,7 +57,7 @@ class Telling {
     outlet.socket.on('close', this.#left)
   }
 
-  /** Says everything a stream of events has to say. A client that reads too slowly pauses it. */
+  /** Sends the events of a stream. A client that reads too slowly pauses the stream. */
   follow(open: (sink: { data(chunk: Uint8Array): void; end(): void; fail(error: Error): void }) => Flow): void {
     const decoder = new FrameDecoder(this.#outlet.room)
     const flow = open({
@@ -71,7 +74,7 @@ class Telling {
       fail: (error) => this.#break(error),
     })
     this.#flow = flow
-    // A socket that has closed already says so to nobody.
+    // A closed socket emits no further event.
     if (this.#outlet.socket.readyState === WebSocket.CLOSED) this.#left()
   }
 
@@ -96,7 +99,7 @@ class Telling {
     else this.#finish()
   }
 
-  /** What must not throw into the source: what it throws breaks the answer. */
+  /** Runs `say`, and returns its error instead of throwing into the source. The error ends the answer. */
   #failing(say: () => void): Error | undefined {
     try {
       say()
@@ -113,7 +116,7 @@ class Telling {
     if (writer.ended && !this.#ended) this.#trailing ??= setTimeout(this.#cutTrail, limits.trailing)
   }
 
-  /** Nobody waits for a stream that goes on after its last word: the next request may be waiting for its end. */
+  /** A stream that continues after its end event is cancelled: the next request may be waiting for its end. */
   #cutTrail = (): void => {
     this.#flow?.cancel(new Error('the stream went on after its end'))
     this.end()
@@ -122,7 +125,7 @@ class Telling {
   #break(error: Error): void {
     const { writer } = this.#outlet
     if (this.#ended) return
-    // What breaks after the last word breaks nothing for the client.
+    // The client already has its end event, so a later failure does not concern it.
     if (writer.ended) return this.end()
     this.#broken = error
     const { status, headers, body } = this.#outlet.broken(error)
@@ -130,19 +133,19 @@ class Telling {
     this.end()
   }
 
-  /** A message has left this process, or can no longer leave it. */
+  /** A message was handed to the system, or cannot be sent any more. */
   #handedOver = (): void => {
     this.#unsent--
     const { socket, limits } = this.#outlet
     if (this.#ended && this.#unsent === 0) return this.#finish()
     if (!this.#paused || socket.bufferedAmount > limits.unsent / 2) return
     this.#paused = false
-    // What is left of an answer that has ended still has to be read in time.
+    // An answer that has ended must still be read in time.
     if (!this.#ended) this.#calm()
     this.#flow?.resume()
   }
 
-  /** Gives the client its time to read what is written. */
+  /** Starts the timer within which the client has to read what was sent. */
   #hurry(): void {
     const { socket, limits } = this.#outlet
     this.#stalled ??= setTimeout(() => part(socket, tooSlow, limits.farewell), limits.stalled)

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Headers that may stand there once: of two, readers along the way would choose differently. */
+/** Headers that may occur once: given two, proxies and servers choose differently. */
 const single = new Set(['host', 'authorization', 'x-api-key', 'content-type'])
 
 /**
- * Requests that Node's parser lets through although proxies read them differently (request smuggling): a header twice
- * that may come once, no host, chunked encoding in HTTP/1.0, an absolute-form target, a fragment in the target.
- * Says what is wrong, or nothing.
+ * Detects requests that Node's parser accepts although proxies read them differently (request smuggling): a repeated
+ * header that may occur once, no host, chunked encoding in HTTP/1.0, an absolute-form target, a fragment in the
+ * target. Returns the reason, or undefined.
  */
 export function suspicious(request: IncomingMessage): string | undefined {
   const { rawHeaders, httpVersionMinor, httpVersionMajor, headers, url = '' } = request
@@ -15,7 +15,7 @@ export function suspicious(request: IncomingMessage): string | undefined {
   if (headers.host === undefined && httpVersionMinor !== 0) return 'it has no host header'
   if (!url.startsWith('/')) return 'the target must begin with a slash'
   if (url.includes('#')) return 'the target holds a fragment'
-  // A header that came twice shows in the raw list alone, which then is longer than the parsed one.
+  // Only the raw headers show a repeated header: their list is then longer than the parsed one.
   if (rawHeaders.length / 2 === Object.keys(headers).length) return undefined
   const seen = new Set<string>()
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Milliseconds between the first two probes, and the most between any two. */
+/** Milliseconds between the first two probes, and the maximum between any two. */
 const firstPause = 20
 const longestPause = 10_000
 
 /**
- * What a connection's end (FIN) means for the answer under way on it. A client may close its own direction once it has
- * asked, and still read; one that has left looks the same. As long as the answer has not begun, interim responses
- * (102, RFC 9110 section 15.2) tell them apart: a client that has left resets the connection. Afterwards, and in
- * HTTP/1.0, which has no interim responses, it counts as having left.
+ * Decides what the end of a connection (FIN) means for the response in progress. A client may close its sending side
+ * after the request and still read; a client that disconnected looks the same. Before the response has started,
+ * interim responses (102, RFC 9110 section 15.2) tell them apart: the system of a disconnected client answers with a
+ * reset. Afterwards, and in HTTP/1.0, which has no interim responses, the client counts as disconnected.
  */
 export function onHalfClose(socket: Socket, response: ServerResponse | undefined): void {
   if (!response || response.writableEnded) return

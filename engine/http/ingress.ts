@@ -26,12 +26,12 @@ export class HttpIngress implements Ingress {
   readonly headers: Ingress['headers']
   readonly transport = 'http'
   readonly remote: string
-  /** What the body takes from the budget. */
+  /** The body's reservation in the byte budget. */
   readonly #hold: Hold
   readonly #request: IncomingMessage
   readonly #given: Given
   #query: URLSearchParams | undefined
-  /** Where the body is that is not in memory. */
+  /** The file of a body that was spooled. */
   #file: SpoolFile | undefined
   #over = false
 
@@ -71,7 +71,7 @@ export class HttpIngress implements Ingress {
     )
   }
 
-  /** The exchange is over: what its body took is given back. */
+  /** The exchange is over: releases the body's reservation and closes its file. */
   release(): void {
     this.#over = true
     this.#hold.release()

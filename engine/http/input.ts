@@ -12,7 +12,7 @@ import type { Bag } from '../pipeline/bag.ts'
 import type { StageRun } from '../pipeline/step.ts'
 import { clientJson, clientOutline } from './client-json.ts'
 
-/** Bytes, keys, levels and mistakes: most that a body may have, and that are told of it. */
+/** Maximum bytes, keys and levels of a body, and maximum mistakes reported. */
 const byteLimit = 1024 * 1024
 const memberLimit = 100_000
 const deepest = 32
@@ -22,19 +22,20 @@ const json = 'application/json'
 /** What a PATCH may call its body as well (RFC 7396). */
 const mergePatch = 'application/merge-patch+json'
 
-/** Reads the bodies that a schema describes. */
+/** Reads bodies described by a schema. */
 export interface InputReader {
   /**
-   * The body of a request, defaults filled in; `{}` where it has none. Rejects with `unsupported_media_type` for anything
-   * but `application/json` and, in a PATCH, `application/merge-patch+json`, `request_too_large` beyond 1 MiB, `invalid_json`, also for a key that stands there twice, and
-   * with everything at once that the schema says is wrong: `missing_field`, `unknown_field`, `invalid_field`.
+   * The body of a request with defaults filled in; `{}` when it has none. Rejects with `unsupported_media_type` for
+   * anything but `application/json` and, in a PATCH, `application/merge-patch+json`; `request_too_large` beyond 1
+   * MiB; `invalid_json`, also for a repeated key; and for a schema violation with all mistakes at once:
+   * `missing_field`, `unknown_field`, `invalid_field`.
    */
   read(ingress: Ingress): Promise<JsonObject>
-  /** What the first request would have to wait for. */
+  /** Compiles the validator ahead of the first request. */
   prepare(): void
 }
 
-/** A stage that gets what was read beside its slots. */
+/** A stage that receives the parsed body next to its slots. */
 export function withInput(run: StageRun, reader: InputReader): StageRun {
   return (slots, scope, settle) =>
     reader.read(slots.ingress as Ingress).then((input) => run({ ...slots, input } as Bag, scope, settle))
@@ -55,7 +56,7 @@ export function inputReader(schema: object): InputReader {
 async function readValue(ingress: Ingress): Promise<Json> {
   const { transport, headers, method } = ingress
   const type = headers['content-type']
-  // A page of another site can send a form without being asked whether it may, but no JSON.
+  // A page of another site can send a form without a CORS preflight, but not JSON.
   if (type !== undefined && transport === 'http') accept(type, method)
   const { bytes } = await ingress.body(byteLimit)
   if (bytes.length === 0) return {}
@@ -83,7 +84,7 @@ function refusal(mistakes: readonly Mistake[]): GatewayError {
   return new GatewayError(code, param, { message: first.message, errors: mistakes.slice(0, toldMistakes) })
 }
 
-/** Everything that is wrong, in the order in which it stands in the body; what is missing comes after what is there. */
+/** All mistakes in the order of the body; missing fields come after present ones. */
 function mistakesOf(problems: readonly SchemaProblem[], body: Json): Mistake[] {
   return problems
     .map((problem) => ({ problem, at: positionOf(problem, body) }))
@@ -105,7 +106,7 @@ function mistakeOf({ keyword, path, key, message, hint }: SchemaProblem, body: J
   return { param, code: 'invalid_field', message: `${param ?? 'The body'} ${message}${end}` }
 }
 
-/** The place of a value among all of the body, a number for each level. */
+/** The position of a value in the body: one number per level. */
 function positionOf({ path, key }: SchemaProblem, body: Json): number[] {
   let inside: Json | undefined = body
   return [...path, ...(key === undefined ? [] : [key])].map((step) => {
@@ -125,7 +126,7 @@ function compare(left: readonly number[], right: readonly number[]): number {
   return left.length - right.length
 }
 
-/** `budget`, `usd` as `budget.usd`; an index of a list in brackets. */
+/** `budget`, `usd` becomes `budget.usd`; a list index stands in brackets. */
 function place(path: readonly string[], body: Json): string {
   let inside: Json | undefined = body
   let text = ''
@@ -141,7 +142,7 @@ function memberOf(value: Json | undefined, step: string): Json | undefined {
   return isObject(value) ? value[step] : undefined
 }
 
-/** A name from outside, short enough to be repeated. */
+/** A name from the client, truncated so that it can be quoted. */
 function shown(name: string): string {
   return name.length > 64 ? `${name.slice(0, 64)}…` : name
 }

@@ -1,20 +1,20 @@
 import { duration } from '../spec/duration.ts'
 
-/** How often a silent stream is looked at within its interval: it is told at most so much of it too early. */
+/** Checks per interval: a keep-alive may be sent early by at most this fraction of the interval. */
 const looks = 16
 
-/** A stream that is watched. Whoever sends something sets `quiet` to 0. */
+/** A watched stream. The sender sets `quiet` to 0 whenever it sends something. */
 export interface Beat {
-  /** Looks since something was sent. */
+  /** Checks since the last send. */
   quiet: number
-  /** Undefined once it has stopped: a table of the set that was outgrown must not keep a stream that is over. */
+  /** Undefined once stopped: the set's outgrown internal tables must not keep a finished stream alive. */
   say: (() => void) | undefined
   stop(): void
 }
 
 /**
- * Streams that have to say something whenever they were silent for an interval. All of one interval share a timer, which
- * runs while there are any.
+ * The streams that send a keep-alive after one interval of silence. All streams of an interval share one timer, which
+ * runs only while there are any.
  */
 class Interval {
   readonly #every: number
@@ -52,8 +52,8 @@ class Interval {
 const intervals = new Map<string, Interval | undefined>()
 
 /**
- * Watches a stream that is to `say` something after every `interval` of silence, a duration as text.
- * Undefined: it is never to, which is what an interval of 0 means.
+ * Calls `say` after every `interval` of silence, a duration as text. Returns undefined for an interval of 0, which
+ * turns it off.
  */
 export function watchSilence(interval: string, say: () => void): Beat | undefined {
   if (!intervals.has(interval)) {

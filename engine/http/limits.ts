@@ -1,61 +1,64 @@
 import type { Settings } from '../config/settings.ts'
 import { duration } from '../spec/duration.ts'
 
-/** What WebSockets may take up. Times in milliseconds. */
+/** Limits for WebSockets. Times are milliseconds. */
 export interface SocketLimits {
-  /** Bytes of a message. */
+  /** Maximum bytes of a message. */
   readonly message: number
-  /** For a whole message to arrive, from its first frame. */
+  /** Time for a whole message to arrive, from its first frame. */
   readonly arrival: number
-  /** Bytes at the beginning of each message that are not counted: there is always room for them. */
+  /** Bytes at the start of each message that are not counted, so that small messages always fit. */
   readonly uncounted: number
-  /** Bytes of unfinished messages per API key, per address where there is none. */
+  /** Maximum bytes of unfinished messages per API key, or per address without a key. */
   readonly unfinished: number
-  /** Bytes that are written and not sent yet, beyond which the answer is paused. */
+  /** Bytes written but not sent beyond which the answer is paused. */
   readonly unsent: number
-  /** How long they may stay unsent. */
+  /** Time they may stay unsent. */
   readonly stalled: number
-  /** How long a stream may go on after its last word before the next message is answered. */
+  /** Time a stream may continue after its end event before it is cancelled for the next message. */
   readonly trailing: number
-  /** Between two pings; from whom nothing comes after two is gone. */
+  /** Time between two pings; a client silent after two pings counts as gone. */
   readonly beat: number
-  /** Between two looks at whether a client may still be here. */
+  /** Time between two checks whether a client is still authorized. */
   readonly recheck: number
-  /** How long a socket may be open. */
+  /** Maximum age of a socket. */
   readonly age: number
-  /** How long a client may take to close in its turn. */
+  /** Time for a client to answer a close frame. */
   readonly farewell: number
-  /** Messages in a row that cannot be read. */
+  /** Maximum unreadable messages in a row. */
   readonly strikes: number
-  /** Open sockets per address, and per API key. */
+  /** Maximum open sockets per address, and per API key. */
   readonly perAddress: number
   readonly perKey: number
-  /** Refused sockets per address that have not closed yet. Beyond them the upgrade itself is refused. */
+  /** Maximum refused sockets per address that are still closing. Beyond it the upgrade itself is refused. */
   readonly strangers: number
 }
 
-/** What clients may take up in one process. Times in milliseconds. */
+/** Limits for clients in one process. Times are milliseconds. */
 export interface HttpLimits {
-  /** For the headers of a request to arrive. */
+  /** Time for the headers of a request to arrive. */
   readonly headers: number
-  /** For a whole request to arrive. */
+  /** Time for a whole request to arrive. */
   readonly request: number
-  /** How long nothing of a body may come while it is being read. */
+  /** Time without any byte of a body while it is being read. */
   readonly silence: number
-  /** Between two looks at these times. */
+  /** Time between two checks of these timeouts. */
   readonly look: number
-  /** How long a connection may be idle. */
+  /** Time a connection may be idle. */
   readonly idle: number
-  /** How long an answer may stay unread. */
+  /** Time a response may stay unread. */
   readonly unread: number
-  /** How long the rest of a refused body is read, so that its sender hears why, and most bytes of it. */
+  /** How long, and for how many bytes, the rest of a refused body is read so that its sender receives the error. */
   readonly linger: number
   readonly lingerBytes: number
-  /** How long answers that are cut at the end of draining may take for their last words. */
+  /** Time for responses that are aborted at the drain deadline to send their error. */
   readonly lastWords: number
-  /** Bytes in hand of all bodies, messages, answers and unfinished events, of clients and upstreams together. */
+  /**
+   * Maximum bytes in memory of all bodies, messages, responses and unfinished events, of clients and upstreams
+   * together.
+   */
   readonly bodies: number
-  /** Bytes of all bodies on disk. */
+  /** Maximum bytes of all bodies on disk. */
   readonly spool: number
   readonly sockets: SocketLimits
 }
@@ -91,7 +94,7 @@ export const httpLimits: HttpLimits = {
   },
 }
 
-/** How long clients may take, as the configuration has it. */
+/** The client timeouts of the configuration. */
 export function clientTimes(
   times: Settings['client_timeouts'],
 ): Pick<HttpLimits, 'headers' | 'request' | 'silence' | 'unread'> {

@@ -5,33 +5,34 @@ import type { Json, JsonObject } from '../spec/json.ts'
 import { clientJson, clientOutline, keyOf } from './client-json.ts'
 import { FieldNames } from './field-names.ts'
 
-/** The text of a JSON object without some of its members, and what these say. */
+/** The text of a JSON object without some of its members, and the values of those members. */
 export interface Cut {
   readonly members: JsonObject
-  /** What stands between the braces without them, in pieces that commas have to join. */
+  /** The remaining text between the braces, in pieces that have to be joined by commas. */
   readonly kept: readonly Buffer[]
   /** The closing brace and what follows it. */
   readonly tail: Buffer
 }
 
-/** Longest member that is cut out, in bytes: parsing it must not take long. */
+/** Maximum bytes of a member that is cut out: parsing it must not take long. */
 const memberLimit = 64 * 1024
 
 /**
- * Cuts the top-level members called `names` out of the text of a JSON object. Only they are parsed: whether the rest is
- * JSON, its reader finds out. Throws `invalid_request` for what is no object, `invalid_value` for one of the names that
- * is there twice, in another spelling, or with a member of more than 64 KiB, `invalid_json` for one that cannot be parsed
- * and for what is nested deeper than 128 levels, `request_too_large` for more than two million members.
+ * Cuts the top-level members called `names` out of the text of a JSON object. Only these members are parsed; a
+ * mistake elsewhere is left to the parser of the rest. Throws `invalid_request` when the text is not an object;
+ * `invalid_value` when one of the names is repeated, has another spelling, or has a value of more than 64 KiB;
+ * `invalid_json` when one of them cannot be parsed or the text is nested deeper than 128 levels; `request_too_large`
+ * for more than two million members.
  */
 export function cutMembers(bytes: Buffer, names: FieldNames): Cut {
-  // One character per byte: a place in this text is one in the bytes.
+  // Latin-1 has one character per byte, so offsets in this text are byte offsets.
   const text = bytes.toString('latin1')
   const open = /^[ \t\r\n]*\{/.exec(text)?.[0].length
   if (open === undefined) throw new GatewayError('invalid_request', { reason: 'It must be a JSON object.' })
   const read = names.reader()
   const members = new Map<string, Json | undefined>()
   const kept: Buffer[] = []
-  /** Where the members begin that are kept as one piece, and the member that is looked at. */
+  /** Start of the current piece of kept members, and the current member. */
   let from = open
   let start = open
   let named: string | undefined
@@ -56,14 +57,14 @@ export function cutMembers(bytes: Buffer, names: FieldNames): Cut {
   return { members: Object.fromEntries(members), kept, tail: bytes.subarray(end) }
 }
 
-/** The text of a JSON object with other members, at least one, in place of those that were cut out. */
+/** The text of a JSON object with the members `added`, at least one, in place of those that were cut out. */
 export function pasteMembers(cut: Cut, added: JsonObject): Buffer {
   return Buffer.concat([...pieces(cut, added), cut.tail])
 }
 
 /**
- * Like `pasteMembers`, for `bytes` that nobody reads any more: the text is written over what was cut out of them, and
- * copied only where that has no room for it.
+ * Like `pasteMembers`, for `bytes` that no one else reads: the new members overwrite those that were cut out. The
+ * text is copied only when they do not fit.
  */
 export function pasteOver(bytes: Buffer, cut: Cut, added: JsonObject): Buffer {
   const last = cut.kept.at(-1)
@@ -76,7 +77,7 @@ export function pasteOver(bytes: Buffer, cut: Cut, added: JsonObject): Buffer {
   return bytes.subarray(end - size)
 }
 
-/** What stands before the closing brace. */
+/** Everything before the closing brace. */
 function pieces({ members, kept }: Cut, added: JsonObject): Buffer[] {
   const parts: Buffer[] = [Buffer.from(`{${JSON.stringify(added).slice(1, -1)}`)]
   const empty = Object.keys(members).length === 0 && kept.every((piece) => piece.every(isSpace))
@@ -85,8 +86,8 @@ function pieces({ members, kept }: Cut, added: JsonObject): Buffer[] {
 }
 
 /**
- * `bytes`, the text of a JSON object with at least one member, whose parsed form is `body`, with the members `added`, at
- * least one, in place of those of the same names. All other bytes stay. Throws like `cutMembers`.
+ * `bytes`, the text of a JSON object with at least one member, with the members `added`, at least one, in place of
+ * those of the same names. `body` is its parsed form. All other bytes stay. Throws like `cutMembers`.
  */
 export function putMembers(bytes: Buffer, body: JsonObject, added: JsonObject): Buffer {
   const replaced = Object.keys(added).filter((name) => Object.hasOwn(body, name))

@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws'
 
-/** Whether the other end of a socket is still there. */
+/** Pings the other end of a socket, and terminates the socket when it no longer answers. */
 export class Pulse {
   readonly #socket: WebSocket
   #unanswered = 0
@@ -9,14 +9,14 @@ export class Pulse {
     this.#socket = socket
   }
 
-  /** Something came of it, were it a part of a message. */
+  /** Bytes arrived, even if only part of a message. */
   heard(): void {
     this.#unanswered = 0
   }
 
-  /** Asks. One from whom nothing came twice is gone. */
+  /** Sends a ping. A peer that was silent for two beats counts as gone. */
   beat(): void {
-    // What it says is not read any more.
+    // A paused socket reads nothing, not even a pong.
     if (this.#socket.isPaused) return
     if (this.#unanswered >= 2) return this.#socket.terminate()
     this.#unanswered++

@@ -6,10 +6,13 @@ import { GatewayError } from '../spec/error.ts'
 import { errorReply } from './exchange.ts'
 import type { Telling } from './exchange.ts'
 
-// An import of this module would evaluate its every export, `fetch` with all its parts among them.
+// Importing this module would evaluate all its exports, among them `fetch` with its dependencies.
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
-/** Answers on a connection that has no response object, and closes it. What its client still sends is not read. */
+/**
+ * Writes an error on a connection that has no response object, and closes it. Further bytes of the client are not
+ * read.
+ */
 export function refuseRaw(stream: Duplex, error: GatewayError, scrub: Telling['scrub'], codec?: AnyClientCodec): void {
   if (!stream.writable) {
     stream.destroy()
@@ -30,8 +33,9 @@ export function refuseRaw(stream: Duplex, error: GatewayError, scrub: Telling['s
 }
 
 /**
- * Answers a request that Node's parser refused; `rawPacket` holds the bytes in which it gave up.
- * @param response the latest response on the connection: what is said now would be taken for it, unless it is done
+ * Answers a request that Node's parser refused; `rawPacket` holds the bytes at which it gave up.
+ * @param response the latest response on the connection: unless it is complete, the client would take the error for
+ * part of it
  */
 export function refuseUnreadable(
   error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer },
@@ -59,7 +63,7 @@ const unreadable = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', 408],
 ])
 
-/** The bytes begin with a request line that does not end in them. */
+/** Whether the bytes end within a request line, before the end of its target. */
 function endsInTarget(packet: Buffer): boolean {
   return /^[A-Z]{3,10} \/[^\s]*$/.test(packet.toString('latin1'))
 }

@@ -3,8 +3,8 @@ import type { Scope } from '../spec/scope.ts'
 import type { Sent } from './reply.ts'
 
 /**
- * Reads a stream that no client waits for, so that its stages see all of it. Rejects, and closes what feeds it, when it
- * breaks, when the exchange is aborted, or when `take` throws.
+ * Reads a stream that no client reads, so that its stages see all of it. When the stream fails, the exchange is
+ * aborted, or `take` throws, it rejects and cancels the source.
  */
 export function readToEnd(
   source: Source,

@@ -7,26 +7,29 @@ import { watchSilence } from './keepalive.ts'
 import type { Beat } from './keepalive.ts'
 import type { HttpLimits } from './limits.ts'
 
-/** What sending takes: how long an answer may stay unread, and how long a stream may be silent (a duration as text). */
+/**
+ * Limits for sending: how long a response may stay unread, and how long a stream may be silent (a duration as text).
+ */
 export type SendLimits = Pick<HttpLimits, 'unread'> & { readonly silence: string }
 
-/** Ends what outlives its exchange, in good order. */
+/** Functions that end each response that outlives its exchange. */
 export type Lasting = Set<() => void>
 
-/** How sending a reply ended. Milliseconds since the process started (`performance.now`). */
+/** How sending a reply ended. Times are milliseconds since the process started (`performance.now`). */
 export interface Sent {
   readonly bytes: number
   readonly firstByte: number | undefined
-  /** The stream broke and its reader could not be told in its own protocol. */
+  /** The stream failed, and the client's protocol had no way to report it. */
   readonly broken?: Error
-  /** The client left before the last byte. */
+  /** The client disconnected before the last byte. */
   readonly left: boolean
 }
 
 /**
- * Sends a reply and resolves once its last byte was handed over or the client left. Never rejects, and throws for a reply that HTTP has no place for.
- * @param lasting of this server, to which one that outlives its exchange is added until it has ended
- * @param linger what must be over before the connection of a whole reply is closed
+ * Sends a reply. Resolves once its last byte was handed to the system or the client disconnected. Never rejects;
+ * throws for a reply that HTTP cannot send.
+ * @param lasting the set to which a response that outlives its exchange is added until it ends
+ * @param linger awaited before the connection of a whole reply is closed
  */
 export function sendReply(
   response: ServerResponse,
@@ -79,19 +82,19 @@ function sendBytes(
     const size = bytes?.length ?? 0
     response.on('close', () => resolve({ bytes: size, firstByte, left: !response.writableFinished }))
     if (!linger) return end(response, unread, bytes)
-    // The client has it all before it is over.
+    // The client has the whole body before the exchange ends.
     if (bytes && response.req.method !== 'HEAD') response.write(bytes)
     else response.flushHeaders()
     void linger().then(() => end(response, unread))
   })
 }
 
-/** Bytes up to which a copy as text costs less than another piece to write. */
+/** Bytes up to which a copy as text is cheaper than a second write. */
 const onePiece = 16 * 1024
 
-/** Hands over the last bytes. A client that takes none of what it was sent for `unread` milliseconds is given up. */
+/** Writes the last bytes. A client that reads nothing for `unread` milliseconds is disconnected. */
 function end(response: ServerResponse, unread: number, bytes?: Uint8Array): void {
-  // A text leaves together with its head, bytes do not.
+  // Node sends a text in one write with the headers, but not a buffer.
   if (bytes === undefined || bytes.length > onePiece) response.end(bytes)
   else response.end(bufferOf(bytes).toString('latin1'), 'latin1')
   if (response.socket && response.socket.writableLength > 0) response.setTimeout(unread, () => response.destroy())
@@ -129,7 +132,7 @@ function relay(
       ended = true
       beat?.stop()
       broken = error
-      // A chunked answer that just ends would look complete: only cutting the connection says that it is not.
+      // A chunked response that ends normally would look complete; only a closed connection shows that it is not.
       response.destroy()
     },
   })
@@ -141,7 +144,7 @@ function relay(
     ended = true
     done({ bytes, firstByte, left, ...(broken ? { broken } : {}) })
   }
-  // A client that left before says so no more.
+  // A client that disconnected earlier emits no further event.
   const leave = () => {
     if (ended) return
     flow.cancel(new Error('the gateway is about to stop'))
@@ -150,7 +153,7 @@ function relay(
     end(response, unread)
   }
   if (response.closed) {
-    // Whoever asked for the stream has `leave` before it hears of the end.
+    // The source gets `leave` before it can see the end.
     queueMicrotask(over)
     return leave
   }

@@ -10,10 +10,10 @@ import type { Snapshot } from '../live/snapshot.ts'
 import type { Route } from '../pipeline/nodes.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
 
-// Imported as a module it would evaluate every export of `node:http`, `fetch` with all its parts among them.
+// Imported as a module, it would evaluate all exports of `node:http`, among them `fetch` with its dependencies.
 const { Router } = createRequire(import.meta.url)('koa-router') as typeof koaRouter
 
-/** Where a request goes: to a pipeline, or back with an error in the dialect of the routes nearest to its path. */
+/** The result of routing a request: an endpoint, or an error in the protocol of the route nearest to its path. */
 export type Matched = Endpoint | { readonly error: GatewayError; readonly codec: AnyClientCodec | undefined }
 
 export interface Endpoint {
@@ -23,7 +23,7 @@ export interface Endpoint {
   readonly params: Readonly<Record<string, string>>
 }
 
-/** What of a request says where it goes. */
+/** What routing needs of a request. */
 export interface Asked {
   readonly method: string
   readonly path: string
@@ -31,13 +31,13 @@ export interface Asked {
 }
 
 export interface Routes {
-  /** A WebSocket asks with the method `WS`. */
+  /** A WebSocket upgrade has the method `WS`. */
   match(asked: Asked): Matched
 }
 
 const known = new WeakMap<Snapshot, Routes>()
 
-/** The routes of a snapshot, made once. */
+/** The routes of a snapshot, compiled once. */
 export function routesOf(snapshot: Snapshot): Routes {
   let routes = known.get(snapshot)
   if (!routes) known.set(snapshot, (routes = createRoutes(snapshot)))
@@ -45,12 +45,12 @@ export function routesOf(snapshot: Snapshot): Routes {
 }
 
 /**
- * The routes of a snapshot. Paths are case-sensitive; one trailing slash is let pass. Of several that fit, one without
- * `*` goes before those with it, and of these the longest.
+ * The routes of a snapshot. Paths are case-sensitive; one trailing slash is accepted. If several routes match, one
+ * without `*` wins over those with it, and among the latter the longest wins.
  */
 function createRoutes(snapshot: Snapshot): Routes {
   const router = new Router({ sensitive: true, strict: false })
-  // Most requests go to a path without parameters: they are found without trying every pattern.
+  // Most requests go to a path without parameters, which is found without matching patterns.
   const fixed = new Map<string, Matched>()
   const endpoints = new Map<string, Endpoint>()
   const speaking = [...snapshot.registry.codecs.values()].filter(speaksToClients)
@@ -107,13 +107,13 @@ function search(
   return { error: new GatewayError('method_not_allowed', { method, path: path.slice(0, 256), allow }), codec }
 }
 
-/** Longest path that is repeated, and that is compared with others. */
+/** Maximum length of a path that is quoted, and compared with the paths of routes. */
 const longestPath = 256
 
 function nothingAt(method: string, path: string, endpoints: ReadonlyMap<string, Endpoint>): GatewayError {
   const shown = path.slice(0, longestPath)
   const all = [...endpoints.values()]
-  // Aliases are for clients that are set up in odd ways.
+  // Only the first address of each pipeline is suggested: its aliases are for clients with unusual base URLs.
   const first = new Set(
     all.flatMap(({ pipeline }) => pipeline.routes.filter(({ alias }) => !alias).map((route) => route.path)),
   )
@@ -125,11 +125,11 @@ function nothingAt(method: string, path: string, endpoints: ReadonlyMap<string, 
   return new GatewayError('not_found', { method, path: shown }, message)
 }
 
-/** The endpoint that shares the most leading segments with `path`: whoever missed it speaks its protocol. */
+/** The endpoint that shares the most leading segments with `path`: a client that missed it speaks its protocol. */
 function nearest(endpoints: ReadonlyMap<string, Endpoint>, path: string): Endpoint | undefined {
   const wanted = path.split('/')
   let best: Endpoint | undefined
-  // `/v1` alone says nothing about the protocol.
+  // `/v1` alone does not identify a protocol.
   let most = 2
   for (const endpoint of endpoints.values()) {
     const have = endpoint.path.split('/')

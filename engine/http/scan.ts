@@ -10,33 +10,33 @@ import { clientJson, clientOutline, keyOf } from './client-json.ts'
 import type { Token } from './client-json.ts'
 import type { FieldNames } from './field-names.ts'
 
-/** A JSON object out of bytes, and where values of its top level stand in them. */
+/** A parsed JSON object, and the positions of top-level values in its bytes. */
 export interface ScannedJson {
   readonly body: JsonObject
-  /** Values that are strings, of the fields that were looked for. */
+  /** String values of the fields that were looked for. */
   readonly tokens: ReadonlyMap<string, Token>
 }
 
-/** What a body may be. */
+/** Limits and options for a body. */
 export interface ScanOptions {
-  /** Fields that may stand there once, in their own spelling; they are looked for. */
+  /** Fields to look for. Each may occur once, in its exact spelling. */
   readonly fields: FieldNames
-  /** Most keys, objects and lists; four commas count as one. */
+  /** Maximum number of keys, objects and lists; four commas count as one. */
   readonly members: number
-  /** What of the body has to print as it stands. */
+  /** Values that must print exactly as they were written. */
   readonly verbatim?: Verbatim | undefined
-  /** The bytes are those that the client sent; default: they are. */
+  /** Whether the client sent these exact bytes. Default: true. */
   readonly sent?: boolean
 }
 
 /**
- * Parses a client's JSON body. Before it is parsed, one walk over its tokens refuses what is nested deeper than 128
- * levels, what has too many members, and a field that others may read in another way.
+ * Parses a client's JSON body. One walk over its tokens first refuses nesting deeper than 128 levels, too many
+ * members, and fields that another parser may read differently.
  */
 export function scanJson(bytes: Buffer, { fields, members, verbatim, sent = true }: ScanOptions): ScannedJson {
   if (!isUtf8(bytes)) throw new GatewayError('invalid_json', { reason: 'it is not UTF-8' })
   const text = bytes.toString()
-  // Where each character is one byte, a place in the text is one in the bytes.
+  // In a text of one-byte characters, offsets are byte offsets.
   const byteAt = text.length === bytes.length ? same : (at: number) => Buffer.byteLength(text.slice(0, at))
   const tokens = new Map<string, Token>()
   const read = fields.reader()
@@ -53,7 +53,7 @@ export function scanJson(bytes: Buffer, { fields, members, verbatim, sent = true
 
 const same = (at: number) => at
 
-/** A JSON body with the string at `token` replaced by `value`; everything else stays as it is. */
+/** A JSON body with the string at `token` replaced by `value`; all other bytes stay. */
 export function spliceString(body: Body, token: Token, value: string): Body {
   return spliced(body, token, Buffer.from(JSON.stringify(value)))
 }

@@ -1,4 +1,4 @@
-// The global of this name is a getter.
+// The global `performance` is a getter, which is slower.
 import { performance } from 'node:perf_hooks'
 import { randomUUIDv7 } from 'node:crypto'
 import type { Json } from '../spec/json.ts'
@@ -9,11 +9,11 @@ import type { Settlement } from '../pipeline/settlement.ts'
 
 interface Listener {
   readonly listener: (reason: Error) => void
-  /** How many stages had ended when it came. */
+  /** How many stages had ended when the listener was added. */
   readonly lap: number
 }
 
-/** The scope of one exchange; the server and `attempt` move it on, stages only see `Scope`. */
+/** The scope of one exchange. The server and `attempt` advance it; stages only see `Scope`. */
 export class ExchangeScope implements RunScope {
   readonly id: string
   readonly parent: string | undefined
@@ -32,7 +32,7 @@ export class ExchangeScope implements RunScope {
   #reason: Error | undefined
   deadline = Infinity
   settlement: Settlement | undefined
-  /** Milliseconds for which the clock stood still, and since when it does now. */
+  /** Milliseconds for which the stage clock was paused, and since when it is paused now. */
   #stood = 0
   #standing: number | undefined
 
@@ -65,11 +65,11 @@ export class ExchangeScope implements RunScope {
     }
   }
 
-  /** Ends the exchange early; only the first reason counts. */
+  /** Aborts the exchange; only the first reason counts. */
   abort(reason: Error): void {
     if (this.#reason) return
     this.#reason = reason
-    // One of them may take back another.
+    // A listener may remove another one.
     const listeners = this.#listeners ?? []
     while (listeners.length > 0) listeners.shift()?.listener(reason)
     this.#controller?.abort(reason)
@@ -84,7 +84,7 @@ export class ExchangeScope implements RunScope {
       listeners.splice(index, 1)
       entry.listener(reason)
     }
-    // Who comes later gets a signal that is not aborted.
+    // A signal that is requested later has its own controller, which is not aborted.
     this.#controller?.abort(reason)
     this.#controller = undefined
   }
@@ -93,7 +93,7 @@ export class ExchangeScope implements RunScope {
     return (this.#standing ?? now) - this.#stood
   }
 
-  /** Lets the clock stand still until the work is done: how long it takes is not up to the stages. */
+  /** Pauses the stage clock during `work`, whose duration the stages cannot influence. */
   standStill<T>(work: Promise<T>): Promise<T> {
     const since = (this.#standing = performance.now())
     const go = () => {
@@ -110,8 +110,8 @@ export class ExchangeScope implements RunScope {
   }
 
   /**
-   * Everything has been sent, or nobody is there any more.
-   * @param failed hears of a listener that throws: the others are called all the same
+   * The exchange has ended: everything was sent, or the client disconnected.
+   * @param failed called with the error of a listener that throws; the other listeners still run
    */
   end(failed: (error: unknown) => void): void {
     const holders = this.#holders
@@ -139,7 +139,7 @@ export class ExchangeScope implements RunScope {
   }
 
   time(name: string, milliseconds: number): void {
-    // There are about ten of them.
+    // There are about ten entries, so a linear search is fast enough.
     for (const timing of this.#times)
       if (timing.name === name) {
         timing.milliseconds += milliseconds

@@ -25,7 +25,7 @@ import { ExchangeScope } from './scope.ts'
 import type { Spool } from './spool.ts'
 import { Sockets, wantsSocket } from './socket.ts'
 
-// An import of this module would evaluate its every export, `fetch` with all its parts among them.
+// Importing this module would evaluate all its exports, among them `fetch` with its dependencies.
 const { createServer } = process.getBuiltinModule('node:http')
 
 export interface HttpOptions {
@@ -33,29 +33,29 @@ export interface HttpOptions {
   readonly log: Logger
   readonly limits: HttpLimits
   readonly budget: ByteBudget
-  /** Where bodies go that are too large to be held. */
+  /** Files for bodies that are too large for memory. */
   readonly spool: Spool
-  /** It is about to stop: clients are told to connect elsewhere. */
+  /** Whether the gateway is about to stop. Clients are then asked to close their connections. */
   readonly draining: () => boolean
 }
 
 /** A server for HTTP and WebSockets. */
 export interface HttpServer {
   readonly server: Server
-  /** Looks whether the clients of open sockets may still be here. */
+  /** Checks whether the clients of open sockets are still authorized. */
   recheck(): void
-  /** Takes nothing new and lets what is under way finish; after `deadline` milliseconds it is cut. */
+  /** Accepts nothing new and lets running exchanges finish; after `deadline` milliseconds they are aborted. */
   drain(deadline: number): Promise<void>
 }
 
-/** What is under way on one server. */
+/** The running exchanges of one server. */
 interface Running {
   readonly limits: HttpLimits
   readonly budget: ByteBudget
   readonly spool: Spool
   readonly scopes: Set<ExchangeScope>
   readonly lasting: Lasting
-  /** Takes secrets out of a text. */
+  /** Redacts secrets in a text. */
   readonly scrub: Live['scrub']
 }
 
@@ -65,15 +65,15 @@ interface Serving extends Running {
   readonly edge: Edge
 }
 
-/** What is to be known of a connection. */
+/** State of one connection. */
 interface Connection {
   /** Its latest response. */
   response?: ServerResponse
-  /** It brought something unsafe: what else it brings is not looked at. */
+  /** It sent an unsafe request, so its further requests are refused unread. */
   unsafe: boolean
 }
 
-/** The HTTP server: Koa as the shell, the running snapshot's pipelines behind its router. */
+/** The HTTP server: Koa in front, the pipelines of the current snapshot behind its router. */
 export function createHttpServer({ live, log, limits, budget, spool, draining }: HttpOptions): HttpServer {
   let closing = false
   const running: Running = { limits, budget, spool, scopes: new Set(), lasting: new Set(), scrub: live.scrub }
@@ -87,7 +87,7 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
   const app = new Koa()
   app.silent = true
   app.use(async (context) => {
-    // The exchange writes to the response itself: a stream outlives Koa's idea of a body.
+    // The exchange writes to the response itself: Koa's handling of bodies ends before a stream does.
     context.respond = false
     const { req, res } = context
     const connection = connectionOf(req.socket)
@@ -121,12 +121,12 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
       connectionsCheckingInterval: limits.look,
       noDelay: true,
       shouldUpgradeCallback: wantsSocket,
-      // Answered like everything else that cannot be read safely.
+      // The guard refuses it, like every other unsafe request.
       requireHostHeader: false,
     },
     app.callback(),
   )
-  // Whether a client has left or only said its last word is decided below, not by Node.
+  // `onHalfClose`, not Node, decides whether a client has disconnected or only finished sending.
   Object.assign(server, { httpAllowHalfOpen: true })
   server.on('connection', (socket) => {
     const connection = connectionOf(socket)
@@ -170,7 +170,7 @@ async function serve(
     const within = { unread: limits.unread, silence }
     if (reply.body.kind === 'stream' && reply.body.lasting) scopes.delete(scope)
     if (request.complete || !hasBody(request)) return sendReply(response, reply, headers, within, lasting)
-    // Bytes of a body that nobody read would be taken for the next request.
+    // The server would parse the bytes of an unread body as the next request.
     headers['connection'] = 'close'
     return sendReply(response, reply, headers, within, lasting, () => discardBody(request, limits))
   }
@@ -203,7 +203,7 @@ async function serve(
   try {
     await runExchange(matched.pipeline, matched.codec, { ingress }, scope, send)
   } finally {
-    // Not before: what runs at the end of an exchange may still read its body.
+    // Not earlier: stages that run at the end of an exchange may still read the body.
     ingress.release()
   }
 }

@@ -18,7 +18,7 @@ import { reasonOf } from './close-reason.ts'
 import { ExchangeScope } from './scope.ts'
 import type { SocketMessage } from './socket-message.ts'
 
-/** What the request said that became a socket, or asks to. */
+/** The parts of an upgrade request that matter later. */
 export interface Upgrade {
   readonly path: string
   readonly query: URLSearchParams
@@ -59,14 +59,17 @@ function socketRoute(snapshot: Snapshot, path: string): Matched {
   return { ...matched, error: new GatewayError('not_found', { method: 'WS', path: path.slice(0, 256) }) }
 }
 
-/** Where the sockets of a path go. Throws `not_found` where it has none. */
+/** Where sockets of a path are routed. Throws `not_found` when no route has the path. */
 export function socketEndpoint(snapshot: Snapshot, path: string): Endpoint {
   const matched = socketRoute(snapshot, path)
   if ('error' in matched) throw matched.error
   return matched
 }
 
-/** The request of one message: the upgrade's, with the message as its body. A message that is none has no body. */
+/**
+ * One message as a request: the upgrade's headers and path, with the message as its body. Without a message it has no
+ * body.
+ */
 export function messageIngress(
   upgrade: Upgrade,
   endpoint: Endpoint,
@@ -78,15 +81,15 @@ export function messageIngress(
   return { ...asked(upgrade, endpoint), session, message: fields, body: read }
 }
 
-/** The request that asks for a socket. */
+/** The upgrade itself as a request. */
 export function upgradeIngress(upgrade: Upgrade, endpoint: Endpoint): Ingress {
   const body = () => Promise.reject(new GatewayError('invalid_request', { reason: 'An upgrade has no body.' }))
   return { ...asked(upgrade, endpoint), body }
 }
 
 /**
- * Runs the stages that find out who asks, on what the upgrade says alone.
- * Rejects as they do, and with `not_found` when nothing serves sockets at the path.
+ * Runs the stages that authenticate the client, on the upgrade alone. Rejects as they do, and with `not_found` when
+ * no route serves sockets at the path.
  */
 export async function admit(live: Live, upgrade: Upgrade, scope: ExchangeScope): Promise<Principal | undefined> {
   const snapshot = live.acquire()
@@ -100,7 +103,7 @@ export async function admit(live: Live, upgrade: Upgrade, scope: ExchangeScope):
   }
 }
 
-/** Looks again and again whether the client of an open socket may still be here. */
+/** Checks repeatedly whether the client of an open socket is still authorized. */
 export class Standing {
   readonly #live: Live
   readonly #log: Logger
@@ -113,7 +116,7 @@ export class Standing {
     this.#upgrade = upgrade
   }
 
-  /** Why it may not; undefined: it may, or nobody can tell. */
+  /** The reason why the client is no longer authorized; undefined when it still is, or when this cannot be checked. */
   async refusal(): Promise<GatewayError | undefined> {
     if (this.#looking) return undefined
     this.#looking = true
@@ -130,7 +133,10 @@ export class Standing {
   }
 }
 
-/** What the stages take while they find out who asks, they give back as soon as it is known; `finally` is for messages. */
+/**
+ * Runs the access stages and releases what they reserved as soon as the client is known. `finally` runs for messages
+ * only.
+ */
 async function runAccess({ access, scrub }: CompiledPipeline, slots: Bag, scope: ExchangeScope): Promise<void> {
   let error: GatewayError | undefined
   try {
@@ -146,7 +152,7 @@ async function runAccess({ access, scrub }: CompiledPipeline, slots: Bag, scope:
   }
 }
 
-/** How it ended to ask who opens a socket, or still has it open: the socket goes on (101), or the error says why not. */
+/** The outcome of authenticating a socket: 101 when it may open or stay open, otherwise the error. */
 function accessOutcome(error: GatewayError | undefined, scope: ExchangeScope, scrub: Live['scrub']): Outcome {
   const common = { duration: scope.elapsed(), bytes: 0 }
   if (error === undefined) return { ...common, status: 101, result: 'completed' }

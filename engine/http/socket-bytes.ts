@@ -1,24 +1,24 @@
-/** Hears which of a socket's bytes belong to a message. */
+/** Receives the size of each message while it arrives. */
 export interface MessageSink {
-  /** So many bytes of a message are there; none where a frame of it begins. */
+  /** Bytes of a message arrived; 0 at the start of a frame. */
   part(bytes: number): void
   /** The message is complete. */
   end(): void
 }
 
-/** Longest head of a frame: two bytes, the length in eight and the mask in four. */
+/** Maximum length of a frame head: two bytes, eight for the length and four for the mask. */
 const longestHead = 14
 
 /**
- * Finds the messages in what arrives on a socket, by the heads of its frames (RFC 6455, section 5.2). Control frames
- * are passed over. Frames that break the protocol are not its business: whoever reads them closes the socket.
+ * Finds message boundaries in the bytes of a socket by reading frame heads (RFC 6455 section 5.2). Control frames are
+ * skipped. Invalid frames are left to the WebSocket library, which closes the socket.
  */
 export class MessageBytes {
   readonly #sink: MessageSink
   readonly #head = Buffer.alloc(longestHead)
-  /** Bytes of the head that are there. */
+  /** Bytes of the head so far. */
   #known = 0
-  /** Bytes of the frame's content that are still to come. */
+  /** Bytes of the frame's payload still to come. */
   #left = 0
 
   constructor(sink: MessageSink) {
@@ -57,7 +57,7 @@ export class MessageBytes {
     if (last && this.#left === 0) this.#sink.end()
   }
 
-  /** Its least value while the head's second byte is not there. */
+  /** The minimum length while the second byte of the head is missing. */
   #headLength(): number {
     if (this.#known < 2) return 2
     const [, second = 0] = this.#head

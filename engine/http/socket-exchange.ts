@@ -27,7 +27,7 @@ interface Upgrading {
   readonly share: ByteBudget
 }
 
-/** What opens sockets: those that are joined, and those that only hear why not. */
+/** The WebSocket servers: one for sockets that are relayed, one for sockets that only receive an error. */
 interface Servers {
   readonly open: WebSocketServer
   readonly door: WebSocketServer
@@ -41,19 +41,19 @@ export class SocketExchanges {
   /** Exchanges whose socket is not open yet. */
   readonly #opening = new Set<ExchangeScope>()
 
-  /** @param join hears of each that is open */
+  /** @param join called with each socket that has opened */
   constructor(options: SocketServerOptions, servers: Servers, join: (socket: WebSocket, peer: RelayPeer) => void) {
     this.#options = options
     this.#servers = servers
     this.#join = join
   }
 
-  /** Those that are not open yet are refused. */
+  /** Aborts the exchanges whose socket is not open yet. */
   stop(): void {
     for (const scope of this.#opening) scope.abort(new GatewayError('draining', {}, { retryAfter: 1 }))
   }
 
-  /** One exchange for a whole socket: it is opened when every stage has run, were it to say what is wrong. */
+  /** Runs one exchange for a whole socket. The socket opens after every stage has run, if only to send an error. */
   async run(asking: Upgrading): Promise<void> {
     const { live } = this.#options
     const snapshot = live.acquire()
@@ -76,7 +76,7 @@ export class SocketExchanges {
     }
   }
 
-  /** Opens a socket for the reply of its exchange, and resolves when it is over. */
+  /** Opens a socket for the reply of its exchange. Resolves when the socket has closed. */
   #answer(
     { request, stream, head, ...asking }: Upgrading,
     codec: AnyClientCodec | undefined,
@@ -85,7 +85,7 @@ export class SocketExchanges {
     return new Promise((resolve) => {
       const gone = () => resolve({ bytes: 0, firstByte: undefined, left: true })
       if (stream.destroyed) return gone()
-      // Nobody calls back for one that closes before it is open.
+      // The library calls no callback for a connection that closes before the upgrade is done.
       stream.once('close', gone)
       const { body } = reply
       const server = body.kind === 'socket' ? this.#servers.open : this.#servers.door
@@ -107,7 +107,7 @@ export class SocketExchanges {
   }
 }
 
-/** Throws for a reply of whole or streamed bytes, of which nothing can be told on a socket, and ends what feeds it. */
+/** Throws for a whole or streamed reply, which a relayed socket cannot send, and cancels its source. */
 function refuseUntold({ body }: Reply): void {
   if (body.kind !== 'stream' && body.kind !== 'bytes') return
   const error = new Error(`a reply of kind "${body.kind}" is not for routes with "socket: relay"`)
@@ -117,10 +117,10 @@ function refuseUntold({ body }: Reply): void {
 
 const deaf: Sink = { data: () => undefined, end: () => undefined, fail: () => undefined }
 
-/** Most bytes that are read of a client that waits for its socket, which has nothing to say yet. */
+/** Maximum bytes read from a client before its socket is open; it should send nothing yet. */
 const earlyLimit = 64 * 1024
 
-/** What comes of a client that waits for its socket. It is read at all because its leaving shows in no other way. */
+/** Buffers the bytes of a client that waits for its socket. Only reading shows that the client has disconnected. */
 class Early {
   readonly #stream: Duplex
   readonly #left: () => void
@@ -133,7 +133,7 @@ class Early {
     stream.on('data', this.#take).once('end', left).once('close', left)
   }
 
-  /** It is open: from now on both sides tell each other how they close. Gives what was read. */
+  /** The socket is open, so both sides exchange close frames from now on. Returns the buffered bytes. */
   end(): Buffer {
     this.#stream.off('data', this.#take).off('end', this.#left).off('close', this.#left)
     this.#stream.resume()

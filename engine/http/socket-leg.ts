@@ -1,4 +1,4 @@
-// The global of this name is a getter.
+// The global `performance` is a getter, which is slower.
 import { performance } from 'node:perf_hooks'
 import type { WebSocket } from 'ws'
 import type { Leg, LegSink } from '../spec/leg.ts'
@@ -9,10 +9,10 @@ import { failed, part, tooMuch, tooSlow } from './close-reason.ts'
 import type { CloseReason } from './close-reason.ts'
 import type { SocketLimits } from './limits.ts'
 
-/** What a leg may take up. Times in milliseconds. */
+/** Limits for a leg. Times are milliseconds. */
 export type LegLimits = Pick<SocketLimits, 'unsent' | 'stalled' | 'farewell'>
 
-/** What a leg tells by itself: its socket says when it has closed. */
+/** The events of a leg itself; its socket reports the close. */
 type Heard = Pick<LegSink, 'message' | 'drained'>
 
 /** An open WebSocket as one side of a relay: the client's, or an upstream's. */
@@ -23,19 +23,20 @@ export class SocketLeg implements Leg {
   #sink: Heard | undefined
   #full = false
   #stalled: NodeJS.Timeout | undefined
-  /** What it was sent, and when that began. */
+  /** Bytes sent, and when the first was sent. */
   bytes = 0
   firstByte: number | undefined
-  /** Why it was closed, where that is a failure. */
+  /** The failure for which it was closed, if any. */
   error: Error | undefined
 
-  /** Says nothing before somebody is attached. */
+  /** Emits no event before a sink is attached. */
   constructor(socket: WebSocket, limits: LegLimits, budget: ByteBudget) {
     this.#socket = socket
     this.#limits = limits
     this.#budget = budget
     socket.pause()
-    // `ws` closes a socket that breaks the protocol by itself; one that does not close in turn is cut.
+    // `ws` itself closes a socket that violates the protocol; a peer that does not answer the close frame is
+    // disconnected.
     socket.on('error', () => setTimeout(() => socket.terminate(), limits.farewell).unref())
     socket.on('close', () => clearTimeout(this.#stalled))
   }
@@ -93,7 +94,7 @@ export class SocketLeg implements Leg {
     part(this.#socket, { ...closing(code), reason }, this.#limits.farewell)
   }
 
-  /** Closes it with words of the gateway's own. */
+  /** Closes the socket with a reason of the gateway's own. */
   part(closeReason: CloseReason, error?: Error): void {
     this.close(closeReason.code, closeReason.reason, error)
   }
@@ -110,13 +111,16 @@ export class SocketLeg implements Leg {
     }
   }
 
-  /** Whoever hears it has thrown: inside a socket's callback nobody else would catch that. */
+  /** The sink has thrown; inside a socket's callback no caller would catch the error. */
   #failed(thrown: unknown): void {
     this.part(failed, asGatewayError(thrown))
   }
 }
 
-/** What a close frame may say of a code: 1004 to 1006 and 1015 stand for what happened without one. */
+/**
+ * The arguments of a close frame for a code. 1004 to 1006 and 1015 must not be sent: they describe closes without a
+ * code.
+ */
 function closing(code = 1005): { readonly code?: number } {
   if (code === 1005) return {}
   const sendable = (code >= 1000 && code <= 1014 && (code < 1004 || code > 1006)) || (code >= 3000 && code <= 4999)

@@ -10,21 +10,21 @@ import { FieldNames } from './field-names.ts'
 import { cutMembers, pasteOver } from './members.ts'
 import type { Cut } from './members.ts'
 
-/** A message of a client as the request it stands for. */
+/** A client's message, read as a request. */
 export interface SocketMessage {
-  /** What was cut out of it: empty for a protocol that says nothing about sockets. */
+  /** Fields cut out of the message; empty for a protocol without a socket dialect. */
   readonly fields: JsonObject
   readonly body: Buffer
-  /** Why it stands for no request. */
+  /** Why the message is not a request. */
   readonly error?: GatewayError
 }
 
-/** Reads a message the way its protocol says. Its bytes become the body: they are nobody else's any more. Never throws. */
+/** Reads a message according to its protocol. The bytes are handed over: they become the body. Never throws. */
 export function readMessage(bytes: Buffer, dialect: SocketDialect | undefined): SocketMessage {
   return interpreted(bytes, dialect, (cut, added) => pasteOver(bytes, cut, added))
 }
 
-/** Like `readMessage` for a message that is refused: without a body of its own. Never throws. */
+/** Like `readMessage`, for a message that is refused and needs no body. Never throws. */
 export function readFields(bytes: Buffer, dialect: SocketDialect | undefined): Omit<SocketMessage, 'body'> {
   return interpreted(bytes, dialect, () => bytes)
 }
@@ -45,7 +45,7 @@ function interpreted(
   }
 }
 
-/** What writes the answer to a message with these fields. */
+/** The printer for the answer to a message with these fields. */
 export function answerWriter(codec: AnyClientCodec | undefined, fields: JsonObject): SocketPrinter {
   return codec?.socket?.printer(fields) ?? new PlainWriter()
 }
@@ -57,8 +57,8 @@ export function errorMessage(error: GatewayError, fields: JsonObject, telling: T
 }
 
 /**
- * Writes for protocols that say nothing about sockets: events as their data, without the mark that ends a stream over
- * HTTP, and answers and errors as their bodies, an error with its status and the type `error`.
+ * The printer for protocols without a socket dialect. Each event becomes its data, without the marker that ends a
+ * stream over HTTP. Whole replies and errors become their bodies; an error also gets its status and the type `error`.
  */
 class PlainWriter implements SocketPrinter {
   ended = false

@@ -23,7 +23,7 @@ import type { Upgrade } from './socket-access.ts'
 import { answerWriter, errorMessage, readFields, readMessage } from './socket-message.ts'
 import { SocketSession } from './socket-session.ts'
 
-/** What all sockets share. */
+/** Options common to all sockets. */
 export interface SocketOptions {
   readonly live: Live
   readonly log: Logger
@@ -31,7 +31,7 @@ export interface SocketOptions {
   readonly budget: ByteBudget
 }
 
-/** A message, until it is read, and the bytes of it that the budget knows of. */
+/** An unread message, and its bytes that are reserved in the budget. */
 interface Message {
   bytes: Buffer
   readonly held: number
@@ -45,25 +45,30 @@ interface Turn {
   readonly writer: SocketPrinter
 }
 
-/** Refusals that may be on their way to a client at once: who sends more and reads none would fill the memory. */
+/**
+ * Maximum refusals being sent to one client: a client that sends many messages and reads nothing would fill the
+ * memory.
+ */
 const refusalLimit = 1024
 
-/** Codes of errors that say that a message could not be read. */
+/** Codes of errors for unreadable messages. */
 const unreadable = new Set(['invalid_json', 'invalid_request'])
 
 /**
- * One open socket. Each message it brings runs through the pipeline of its path, and the answer goes back as messages;
- * one that comes before the last of these was written is refused. Every message is authenticated anew: a key that was
- * revoked has no turn left.
+ * One open socket. Each message runs through the pipeline of its path, and the answer is sent as messages. A message
+ * that arrives before the last of these was written is refused. Every message is authenticated again, so a revoked
+ * key takes effect at once.
  */
 export class Peer {
   readonly #socket: WebSocket
   readonly #upgrade: Upgrade
   readonly #options: SocketOptions
   readonly #session = new SocketSession()
-  /** Comes after the one that is being answered, whose client has its answer already. */
+  /**
+   * The next message, which waits until the current turn ends; its client already has the whole answer of that turn.
+   */
   #next: Message | undefined
-  /** Of the protocol its clients speak. */
+  /** The codec of its clients' protocol. */
   #codec: AnyClientCodec | undefined
   readonly #arrivals: Arrivals
   #busy = false
@@ -74,7 +79,7 @@ export class Peer {
   #refusals = 0
   readonly #standing: Standing
 
-  /** @param share what its client may have in unfinished messages */
+  /** @param share byte budget for the client's unfinished messages */
   constructor(socket: WebSocket, stream: Duplex, upgrade: Upgrade, share: ByteBudget, options: SocketOptions) {
     this.#socket = socket
     this.#pulse = new Pulse(socket)
@@ -84,7 +89,7 @@ export class Peer {
     this.#arrivals = new Arrivals(options.budget, share, options.limits, () => this.#part(tooSlowToSend))
     this.#codec = routeAt(options.live, upgrade.path).codec
     const { age, farewell } = options.limits
-    // Before the socket itself reads them, or a message would be counted after it was received.
+    // Runs before the socket reads the bytes; otherwise a message would be counted after it was received.
     stream.prependListener('data', (chunk: Buffer) => this.#arrived(chunk))
     socket.on('message', (data, binary) => this.#receive(data as Buffer, binary))
     socket.on('error', (error) => {
@@ -98,13 +103,13 @@ export class Peer {
     })
   }
 
-  /** Says closeReason once the answer under way is complete; a message that waits gets none. */
+  /** Closes with closeReason once the current answer is complete; a waiting message is not answered. */
   leave(closeReason: CloseReason): void {
     this.#closeReason ??= closeReason
     if (!this.#busy) this.#part(this.#closeReason)
   }
 
-  /** Ends the answer under way early. */
+  /** Aborts the current answer. */
   cut(error: GatewayError): void {
     this.#turn?.scope.abort(error)
     setTimeout(() => this.#socket.terminate(), this.#options.limits.farewell).unref()
@@ -114,19 +119,19 @@ export class Peer {
     this.#pulse.beat()
   }
 
-  /** Looks whether the client may still be here. */
+  /** Checks whether the client is still authorized. */
   async recheck(): Promise<void> {
     const error = await this.#standing.refusal()
     if (error) this.leave(reasonOf(error))
   }
 
   #arrived(chunk: Buffer): void {
-    // In the middle of a long frame a client cannot answer a ping.
+    // A client cannot answer a ping in the middle of a long frame.
     this.#pulse.heard()
     if (this.#socket.readyState !== WebSocket.OPEN || this.#arrivals.take(chunk)) return
     this.leave(tooMuch)
     this.#socket.pause()
-    // At once, or the others who are sending would have to go, too.
+    // Released at once; otherwise other clients that send messages would be refused.
     if (!this.#busy) this.#arrivals.forget()
   }
 
@@ -137,14 +142,14 @@ export class Peer {
     if (!this.#busy) void this.#work()
   }
 
-  /** Whether a message is to be answered; one that is not is refused. */
+  /** Whether a message is answered; otherwise it is refused. */
   #takes(bytes: Buffer, binary: boolean): boolean {
     if (binary) {
       this.#refuse(new GatewayError('invalid_request', { reason: 'Messages must be text.' }))
       this.#strike()
       return false
     }
-    // Who has read the last word may send the next message, although the turn is not put away yet.
+    // A client that has the end of an answer may send the next message, although the turn has not ended yet.
     if (!this.#busy || (this.#turn?.writer.ended && !this.#next)) return true
     const { fields, error } = readFields(bytes, this.#codec?.socket)
     this.#refuse(error ?? new GatewayError('response_already_in_flight'), fields)
@@ -152,7 +157,7 @@ export class Peer {
     return false
   }
 
-  /** Answers the message that came, and the one that comes after it, until there is none or the socket is to close. */
+  /** Answers messages one after the other, until none waits or the socket closes. */
   async #work(): Promise<void> {
     this.#busy = true
     try {
@@ -183,7 +188,7 @@ export class Peer {
       const endpoint = socketEndpoint(snapshot, this.#upgrade.path)
       const { pipeline, codec } = endpoint
       const asked = readMessage(message.bytes, codec?.socket)
-      // Its text may be large, and is the exchange's from now on.
+      // The text may be large, and now belongs to the exchange.
       message.bytes = read
       const scope = new ExchangeScope()
       const writer = answerWriter(codec, asked.fields)
@@ -202,7 +207,7 @@ export class Peer {
     }
   }
 
-  /** What an answer says about its client. A provider's error about a message that was read says nothing. */
+  /** Counts unreadable messages of the client. A provider's error about a message that was read does not count. */
   #judge({ status, error }: Outcome, wasRead: boolean): void {
     if (status === 401) this.#closeReason ??= reasonOf(new GatewayError('invalid_api_key'))
     else if (!wasRead && unreadable.has(error?.code ?? '')) this.#strike()

@@ -23,14 +23,14 @@ export interface Relayed {
   readonly socket: WebSocket
   readonly stream: Duplex
   readonly upgrade: Upgrade
-  /** What its client may have in unfinished messages. */
+  /** Byte budget for the client's unfinished messages. */
   readonly share: ByteBudget
   readonly codec: AnyClientCodec | undefined
-  /** Hears how it ended, when both sides have closed. */
+  /** Called with the result when both sides have closed. */
   readonly done: (sent: Sent) => void
 }
 
-/** The client's side of a socket that is one exchange: what it says goes to whoever its pipeline has joined it with. */
+/** The client's side of a socket that is one exchange: relays messages to the leg that its pipeline chose. */
 export class RelayPeer {
   readonly #relayed: Relayed
   readonly #options: SocketOptions
@@ -47,12 +47,12 @@ export class RelayPeer {
     this.#relayed = relayed
     this.#options = options
     this.#leg = new SocketLeg(socket, limits, budget)
-    // Before anything else: the other side may have closed meanwhile, and then there is nothing to watch over.
+    // First of all: the other side may have closed meanwhile, and then no timer may be started.
     this.#sink = body.attach(this.#leg)
     this.#pulse = new Pulse(socket)
     this.#standing = new Standing(options.live, log, upgrade)
     this.#arrivals = new Arrivals(budget, share, limits, () => this.#part(tooSlowToSend))
-    // Before the socket itself reads them, or a message would be counted after it was received.
+    // Runs before the socket reads the bytes; otherwise a message would be counted after it was received.
     stream.prependListener('data', (chunk: Buffer) => this.#arrived(chunk))
     socket.on('error', (error) => log.debug({ err: error }, 'a socket broke the protocol'))
     const aged = setTimeout(() => this.#part(tooOld), limits.age).unref()
@@ -67,7 +67,10 @@ export class RelayPeer {
     })
   }
 
-  /** Says closeReason; one that is about to stop lets what is under way end first, where somebody knows when that is. */
+  /**
+   * Closes with closeReason. When the gateway is about to stop, the running work ends first if its end can be
+   * detected.
+   */
   leave(closeReason: CloseReason): void {
     if (closeReason !== stopping || !this.#sink.stopping) return this.#part(closeReason)
     try {
@@ -77,7 +80,7 @@ export class RelayPeer {
     }
   }
 
-  /** Ends it now. */
+  /** Aborts the exchange now. */
   cut(error: GatewayError): void {
     this.#part(stopping, error)
   }
@@ -86,7 +89,7 @@ export class RelayPeer {
     this.#pulse.beat()
   }
 
-  /** Looks whether the client may still be here. */
+  /** Checks whether the client is still authorized. */
   async recheck(): Promise<void> {
     const error = await this.#standing.refusal()
     if (error) this.#part({ ...reasonOf(error), error })
@@ -108,7 +111,7 @@ export class RelayPeer {
     }
   }
 
-  /** Ends it for a reason of the gateway's own, which the client is told in its protocol. */
+  /** Closes for a reason of the gateway's own, and sends it to the client in its protocol. */
   #part(closeReason: CloseReason, error: Error | undefined = closeReason.error): void {
     if (this.#closeReason || this.#relayed.socket.readyState !== WebSocket.OPEN) return
     this.#closeReason = closeReason
@@ -120,7 +123,7 @@ export class RelayPeer {
     this.#leg.part(closeReason, error)
   }
 
-  /** The client has closed: the other side is told, and waited for. */
+  /** The client has closed: closes the other side, and waits for it. */
   async #closed(code: number, reason: string): Promise<void> {
     const closeReason = this.#closeReason
     const told = closeReason ? (closeReason.code === 1001 ? 1001 : 1000) : code
@@ -139,7 +142,7 @@ export class RelayPeer {
   }
 }
 
-/** Tells a client on its open socket why it is refused, and closes it. */
+/** Sends the reason of a refusal on an open socket, and closes the socket. */
 export function refuseOpen({ socket, codec, done }: Relayed, reply: Reply, { limits, log }: SocketOptions): void {
   socket.on('error', (error) => log.debug({ err: error }, 'a refused socket broke'))
   const text = messageOf(reply, codec)

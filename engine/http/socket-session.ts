@@ -5,7 +5,7 @@ interface Kept {
   readonly release: (() => void) | undefined
 }
 
-/** What stages keep on one socket. */
+/** Values that stages keep for one socket. */
 export class SocketSession implements Session {
   readonly #kept = new Map<string, Kept>()
   #ended = false
@@ -27,7 +27,7 @@ export class SocketSession implements Session {
     kept?.release?.()
   }
 
-  /** The socket has closed: nothing is kept any more. */
+  /** The socket has closed: releases all values. */
   end(): void {
     this.#ended = true
     for (const word of this.#kept.keys()) this.delete(word)

@@ -26,10 +26,10 @@ export function wantsSocket({ method, headers: { upgrade } }: IncomingMessage): 
   return method === 'GET' && upgrade?.toLowerCase() === 'websocket'
 }
 
-/** Who asks for a socket: a client with its share of unfinished messages, or somebody who gets none, and why. */
+/** A client that opens a socket: accepted with its share of unfinished messages, or refused with a reason. */
 type Visitor = { readonly share: ByteBudget } | { readonly refused: GatewayError; readonly closeReason: CloseReason }
 
-/** What is known of an upgrade before anybody has asked who it is. */
+/** What is known about an upgrade before its client is authenticated. */
 interface Asked {
   readonly error?: GatewayError
   readonly codec?: AnyClientCodec
@@ -37,7 +37,7 @@ interface Asked {
   readonly relay?: boolean
 }
 
-/** What an open socket can be told. */
+/** What the server can do with an open socket. */
 interface AnyPeer {
   leave(closeReason: CloseReason): void
   cut(error: GatewayError): void
@@ -45,14 +45,14 @@ interface AnyPeer {
   recheck(): Promise<void>
 }
 
-/** Longest message that is read of a client that is refused, in bytes: longer ones are dropped as they come. */
+/** Maximum bytes of a message of a refused client; longer ones are discarded as they arrive. */
 const refusedMessage = 1024
 
-/** Accepts WebSockets for the pipelines with a `WS` route, and keeps count of them. */
+/** Accepts WebSockets for the pipelines with a `WS` route, and counts them. */
 export class Sockets {
   readonly #options: SocketServerOptions
   readonly #server: WebSocketServer
-  /** Where sockets open only to hear why they are closed: a browser is told the reason in no other way. */
+  /** Opens sockets that only send the reason of their close: a browser shows no other reason. */
   readonly #door: WebSocketServer
   readonly #peers = new Set<AnyPeer>()
   readonly #exchanges: SocketExchanges
@@ -81,7 +81,7 @@ export class Sockets {
     this.#rechecking = setInterval(() => this.recheck(), recheck).unref()
   }
 
-  /** Takes an `upgrade` of the server. */
+  /** Handles an `upgrade` event of the server. */
   upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
     stream.on('error', () => stream.destroy())
     this.#welcome(request, stream, head).catch((error: unknown) => {
@@ -90,12 +90,12 @@ export class Sockets {
     })
   }
 
-  /** Looks whether the client of each socket may still be here. */
+  /** Checks whether the client of each socket is still authorized. */
   recheck(): void {
     for (const peer of this.#peers) void peer.recheck()
   }
 
-  /** Closes each socket after its answer under way; after `deadline` milliseconds these are cut. */
+  /** Closes each socket after its current answer; after `deadline` milliseconds answers are aborted. */
   async close(deadline: number): Promise<void> {
     clearInterval(this.#beating)
     clearInterval(this.#rechecking)
@@ -150,7 +150,7 @@ export class Sockets {
     return { ...spoken, relay: route.pipeline.relays }
   }
 
-  /** Finds out who asks for a socket, and counts it until its connection is closed. */
+  /** Authenticates the client of a socket, and counts the socket until its connection is closed. */
   async #visitor(stream: Duplex, upgrade: Upgrade, scope: ExchangeScope): Promise<Visitor> {
     const { live, log, closing } = this.#options
     let principal: Principal | undefined
@@ -185,8 +185,8 @@ export class Sockets {
 }
 
 /**
- * The subprotocol that is chosen of those a client offers: the first that is one word. What follows a dot may be a key,
- * as browsers have no other place for one, and is repeated to nobody.
+ * Chooses a subprotocol of those that a client offers: the first that is one word. The part after a dot may be a key,
+ * because browsers have no other place for one; it is never repeated.
  */
 function chosen(offered: ReadonlySet<string>): string | false {
   return offered.values().find((one) => !one.includes('.')) ?? false

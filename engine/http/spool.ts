@@ -9,15 +9,15 @@ import { byteBudgetOf, byteBudgetSpent } from '../stream/byte-budget.ts'
 import { lend, lentSize } from '../stream/lent.ts'
 import { pull } from '../stream/pull.ts'
 
-/** Where bodies are that are too large to be held in memory. */
+/** Files for bodies that are too large for memory. */
 export class Spool {
   readonly #folder: string
   readonly #room: ByteBudget
   readonly #log: Logger
 
   /**
-   * @param folder made with its first file, for its owner alone
-   * @param limit bytes of all its files
+   * @param folder created with the first file, readable by its owner only
+   * @param limit maximum bytes of all files
    */
   constructor(folder: string, limit: number, log: Logger) {
     this.#folder = folder
@@ -25,7 +25,7 @@ export class Spool {
     this.#log = log
   }
 
-  /** A new file without a name, so that nothing of it is left when the process ends. Rejects with `overloaded`. */
+  /** A new unlinked file, so that nothing remains when the process ends. Rejects with `overloaded`. */
   open(): Promise<SpoolFile> {
     return this.#try(async () => {
       await mkdir(this.#folder, { recursive: true, mode: 0o700 })
@@ -41,7 +41,7 @@ export class Spool {
     })
   }
 
-  /** What the file system refuses, a full disk above all, is told to the operator; the client may come again. */
+  /** Logs an error of the file system, such as a full disk, for the operator; the client may retry. */
   async #try<T>(use: () => Promise<T>): Promise<T> {
     try {
       return await use()
@@ -53,7 +53,7 @@ export class Spool {
   }
 }
 
-/** A body in a file that has no name. */
+/** A body in an unlinked file. */
 export class SpoolFile implements Body {
   size = 0
   #closed = false
@@ -67,7 +67,7 @@ export class SpoolFile implements Body {
     this.#try = attempt
   }
 
-  /** Writes more at its end, one call after the other, and answers how many bytes. Rejects with `overloaded`. */
+  /** Appends chunks; calls run one after the other. Returns the bytes written. Rejects with `overloaded`. */
   append(chunks: readonly Uint8Array[]): Promise<number> {
     return this.#try(async () => {
       const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
@@ -82,11 +82,11 @@ export class SpoolFile implements Body {
     return pull(this.#chunks(from, to))
   }
 
-  /** Lets go of it once what is being read or written is done. */
+  /** Closes the file after running reads and writes. */
   close(): void {
     if (this.#closed) return
     this.#closed = true
-    // Where the file system refuses even that, the operator was told.
+    // `#try` has logged a failure.
     void this.#try(() => this.#file.close())
       .catch(() => undefined)
       .then(() => this.#room.give(this.size))

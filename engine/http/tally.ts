@@ -1,4 +1,4 @@
-/** Counts what there is per name, up to a limit. */
+/** Counts per name, up to a limit. */
 export class Tally {
   readonly #limit: number
   readonly #counts = new Map<string, number>()
@@ -7,7 +7,7 @@ export class Tally {
     this.#limit = limit
   }
 
-  /** One more of `name`, and how to take it back, which counts once; undefined: there are enough. */
+  /** Adds one to `name`. Returns a function that subtracts it again, at most once; undefined at the limit. */
   add(name: string): (() => void) | undefined {
     const count = this.#counts.get(name) ?? 0
     if (count >= this.#limit) return undefined

@@ -1,24 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { TraceContext } from '../spec/trace.ts'
 
-/** Version, trace, parent and flags; a version to come may say more after them (W3C Trace Context, section 3.2.2). */
+/** Version, trace, parent and flags; later versions may append more (W3C Trace Context, section 3.2.2). */
 const traceparent = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const nothing = /^0+$/
 
-/** Of `tracestate` (section 3.3.1): a key may name a tenant before an "@". */
+/** A key of `tracestate` (section 3.3.1); it may have a tenant before an "@". */
 const key = /^[a-z0-9][a-z0-9_\-*/@]{0,255}$/
 const value = /^[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/
 const mostMembers = 32
-/** Characters; the standard wants 512 to pass at least. */
+/** Maximum characters; the standard requires at least 512. */
 const longest = 4_096
 
 /**
- * The trace context of a request, checked; undefined where it brings none, or none that is right. A wrong `tracestate`
- * alone is left out. A version to come is passed on as the one known here (section 3.2.4).
+ * The validated trace context of a request; undefined when it is absent or invalid. An invalid `tracestate` alone is
+ * dropped. A later version is passed on as the version known here (section 3.2.4).
  */
 export function traceContext(headers: IncomingHttpHeaders): TraceContext | undefined {
   const given = headers['traceparent']
-  // A header that came twice is joined by a comma, and is none.
+  // Node joins a repeated header with a comma, which makes it invalid.
   if (typeof given !== 'string' || given.length > longest) return undefined
   const [, version = '', trace = '', parent = '', flags = '', more] = traceparent.exec(given) ?? []
   if (version === '' || version === 'ff' || (version === '00' && more !== undefined)) return undefined
@@ -30,7 +30,7 @@ export function traceContext(headers: IncomingHttpHeaders): TraceContext | undef
 function stateOf(given: string | string[] | undefined): string | undefined {
   const text = typeof given === 'string' ? given : given?.join(',')
   if (text === undefined || text.length > longest) return undefined
-  // Empty members are allowed, and say nothing.
+  // Empty members are allowed and have no meaning.
   const members = text.split(',').flatMap((member) => member.trim() || [])
   const keys = members.map((member) => member.slice(0, Math.max(0, member.indexOf('='))))
   const right =

@@ -1,15 +1,15 @@
-/** What a JSON text may hold at most. */
+/** Limits for a JSON text. */
 export interface JsonBounds {
-  /** Levels of nesting. */
+  /** Maximum levels of nesting. */
   readonly depth: number
   /**
-   * Keys, objects and lists, which take most of the time that parsing takes. Four commas count as one, as do sixteen
-   * quotes that are escaped.
+   * Maximum keys, objects and lists, which take most of the parsing time. Four commas count as one, and so do sixteen
+   * escaped quotes.
    */
   readonly members: number
 }
 
-/** A JSON text that holds more than it may. */
+/** A JSON text exceeds a limit. */
 export class JsonBoundError extends SyntaxError {
   override readonly name = 'JsonBoundError'
   readonly bound: keyof JsonBounds
@@ -20,23 +20,23 @@ export class JsonBoundError extends SyntaxError {
   }
 }
 
-/** Hears where the members of the outermost object stand: indexes into the text. */
+/** Receives the positions of the members of the outermost object, as indexes into the text. */
 export interface MemberVisitor {
-  /** A key, from its opening quote to after its closing one; `value` is where the value begins. */
+  /** A key from its opening quote to after its closing quote; `value` is the index at which the value begins. */
   key(start: number, end: number, value: number): void
   /** A comma between two members, or the closing brace. */
   end?(at: number): void
 }
 
 export interface Outline {
-  /** An escape stands in a key, of whatever object. */
+  /** Whether any key, of any object, contains an escape. */
   readonly escapedKey: boolean
   /**
-   * Deepest level at which a number or a key stands that might print otherwise than it is written, such as `1.0`, `1e3`,
-   * `12345678901234567890` and `{"b":1,"0":2}`: 1 for a member of the outermost value, 0 where there is none.
+   * Deepest level of a number or key that might print differently than it is written, such as `1.0`, `1e3`,
+   * `12345678901234567890` and `{"b":1,"0":2}`: 1 for a member of the outermost value, 0 if there is none.
    */
   readonly changes: number
-  /** Index of the bracket that closes the outermost value; the length of the text where there is none. */
+  /** Index of the bracket that closes the outermost value; the length of the text if it is never closed. */
   readonly end: number
 }
 
@@ -45,18 +45,18 @@ const [quote, comma, colon, backslash] = [0x22, 0x2c, 0x3a, 0x5c]
 const [plus, zero, letterE, smallE] = [0x2b, 0x30, 0x45, 0x65]
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d]
 
-/** What tokens take of the room that the bound on members gives. */
+/** How much of the limit on members each token takes. */
 const sizeOf = { member: 16, comma: 4, escapedQuote: 1 }
 
 /**
- * Walks over the tokens of a JSON text once, up to where its outermost object or list closes. Strings, most of any
- * text, are skipped by a native search. What it says of a text that is no JSON means nothing.
- * Throws a `JsonBoundError` as soon as a bound is passed.
+ * Walks over the tokens of a JSON text once, until its outermost object or list closes. Strings, which make up most
+ * texts, are skipped by a native search. The result is meaningless for a text that is not JSON. Throws a
+ * `JsonBoundError` as soon as a limit is exceeded.
  */
 export function outline(text: string, bounds: JsonBounds, visitor?: MemberVisitor): Outline {
   let depth = 0
   let room = bounds.members * sizeOf.member
-  /** Where the next backslash stands, from the last key on. */
+  /** Index of the next backslash after the last key. */
   let slash = -1
   let escapedKey = false
   let changes = 0
@@ -103,7 +103,7 @@ function tooMany({ members }: JsonBounds): JsonBoundError {
   return new JsonBoundError('members', members)
 }
 
-/** Index of the first character from `at` on that is no part of a number. */
+/** Index of the first character from `at` on that is not part of a number. */
 function numberEnd(text: string, at: number): number {
   let end = at + 1
   for (let code = text.charCodeAt(end); (code > comma && code < colon) || isSign(code); code = text.charCodeAt(end))
@@ -111,7 +111,7 @@ function numberEnd(text: string, at: number): number {
   return end
 }
 
-/** A letter or sign of an exponent. */
+/** Whether it is a letter or sign of an exponent. */
 function isSign(code: number): boolean {
   return code === letterE || code === smallE || code === plus
 }
@@ -120,10 +120,10 @@ function isDigit(code: number): boolean {
   return code >= zero && code < colon
 }
 
-/** Digits that a number keeps, whichever they are. */
+/** A number of at most this many digits always prints unchanged. */
 const keptDigits = 15
 
-/** Whether a number might print otherwise: quick, and true more often than needed. */
+/** Whether a number might print differently. A fast check with false positives. */
 function mayChange(text: string, start: number, end: number): boolean {
   if (end - start > keptDigits) return true
   for (let at = start + 1; at < end; at++)
@@ -131,7 +131,7 @@ function mayChange(text: string, start: number, end: number): boolean {
   return text.startsWith('-0', start)
 }
 
-/** Whether an odd number of backslashes stands before the quote at `at`. */
+/** Whether the quote at `at` follows an odd number of backslashes. */
 function isEscaped(text: string, at: number): boolean {
   if (text.charCodeAt(at - 1) !== backslash) return false
   let from = at - 1
@@ -139,14 +139,14 @@ function isEscaped(text: string, at: number): boolean {
   return (at - from) % 2 === 1
 }
 
-/** Index of the first character from `at` on that is no white space. */
+/** Index of the first character from `at` on that is not white space. */
 function afterSpace(text: string, at: number): number {
   let next = at
   while (isSpace(text.charCodeAt(next))) next++
   return next
 }
 
-/** Whether a character code is white space between the tokens of JSON. */
+/** Whether a character code is white space between JSON tokens. */
 export function isSpace(code: number): boolean {
   return code === space || code === newline || code === carriageReturn || code === tab
 }
@@ -157,8 +157,8 @@ function indexOrEnd(text: string, searched: string, from: number): number {
 }
 
 /**
- * Index after the closing quote of the string token that begins at `from`, or that has an escape there; the length of
- * the text where nothing closes it.
+ * Index after the closing quote of the string token that begins at `from`, or that continues with an escape at
+ * `from`; the length of the text if the string is never closed.
  */
 export function stringEnd(text: string, from: number): number {
   let close = text.indexOf('"', from + 1)

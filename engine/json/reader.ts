@@ -2,20 +2,20 @@ import { ordered } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { isSpace, stringEnd } from './outline.ts'
 
-/** Deepest nesting that is read: the reader calls itself once per level. */
+/** Maximum nesting: the reader recurses once per level. */
 const deepest = 1_000
 
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
 /**
- * Names of members that hold JSON of somebody else, such as the input of a tool or a schema, at whatever depth; `all`
- * where a whole text is such JSON. `JSON.stringify` prints it as it stood: a number in its own digits (`1.0`,
- * `12345678901234567890`), and keys in their own order, even those that look like an index. So such a number is an object of
- * `JSON.rawJSON`, and who wants to know its value has to ask for `rawJSON`.
+ * Names of members whose values are foreign JSON at any depth, such as the input of a tool or a schema; `all` if the
+ * whole text is foreign JSON. `JSON.stringify` prints such values as they were written: numbers in their own digits
+ * (`1.0`, `12345678901234567890`), and keys in their own order, even keys that look like an index. Such a number is
+ * an object of `JSON.rawJSON`; its `rawJSON` property holds the digits.
  */
 export type Verbatim = ReadonlySet<string> | 'all'
 
-/** Node has it; its types do not. */
+/** Node implements `rawJSON`; its types do not declare it. */
 const { rawJSON } = JSON as unknown as { rawJSON(this: void, text: string): number }
 
 const words = [
@@ -25,16 +25,15 @@ const words = [
 ] as const
 
 /**
- * Reads one JSON text (RFC 8259) with the results of `JSON.parse`: the last of equal keys counts, `__proto__` is a key
- * like any other, and a lone surrogate is kept. What stands in members of a name in `verbatim` prints as it stood.
- * Takes time in proportion to the length of the text.
- * Throws a `SyntaxError` that does not quote the text, also for what is nested deeper than 1,000 levels.
+ * Reads one JSON text (RFC 8259) with the results of `JSON.parse`: the last of equal keys wins, `__proto__` is an
+ * ordinary key, and a lone surrogate is kept. Members named in `verbatim` print as they were written. Takes linear
+ * time. Throws a `SyntaxError` that does not quote the text; also for nesting deeper than 1,000 levels.
  */
 export function readJson(text: string, verbatim?: Verbatim): Json {
   return new JsonReader(text, verbatim).read()
 }
 
-/** Index of the token at which a text stops being JSON; undefined where it does not, or is nested too deep to be read. */
+/** Index of the token at which a text stops being JSON; undefined if it is JSON, or nested too deep to be read. */
 export function brokenAt(text: string): number | undefined {
   const reader = new JsonReader(text)
   try {
@@ -46,14 +45,16 @@ export function brokenAt(text: string): number | undefined {
   }
 }
 
-/** A key that an object of a JSON text has twice: which of its values counts, two readers may see differently. */
+/** A repeated key in any object of a JSON text: two parsers may disagree on which of its values counts. */
 export function repeatedKey(text: string): string | undefined {
   const reader = new JsonReader(text)
   reader.read()
   return reader.repeated
 }
 
-/** The value of a JSON text, which prints as it stood; undefined where an object has a key twice. Throws as `readJson`. */
+/**
+ * The value of a JSON text, printed as it was written; undefined if an object repeats a key. Throws like `readJson`.
+ */
 export function readUnambiguous(text: string): Json | undefined {
   const reader = new JsonReader(text, 'all')
   const value = reader.read()
@@ -63,13 +64,13 @@ export function readUnambiguous(text: string): Json | undefined {
 class JsonReader {
   readonly #text: string
   readonly #verbatim: Verbatim | undefined
-  /** What is read now has to print as it stands. */
+  /** Whether the current value must print as it was written. */
   #exact: boolean
   #at = 0
   #depth = 0
-  /** Where the text was found to be no JSON. */
+  /** Index at which the text stops being JSON. */
   broken: number | undefined
-  /** A key that an object has twice. */
+  /** A repeated key. */
   repeated: string | undefined
 
   constructor(text: string, verbatim?: Verbatim) {
@@ -111,7 +112,7 @@ class JsonReader {
       if (Object.hasOwn(object, key)) this.repeated ??= key
       this.#take(':')
       const value = this.#member(key)
-      // An assignment to this one would change the prototype.
+      // Assigning to this key would change the prototype.
       if (key === '__proto__')
         Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
       else object[key] = value
@@ -151,7 +152,7 @@ class JsonReader {
     if (token === undefined) throw this.#broken()
     this.#at += token.length
     const value = Number(token)
-    // A value that is no part of another has to stay a number.
+    // A top-level number stays a number.
     return this.#exact && this.#depth > 0 && String(value) !== token ? rawJSON(token) : value
   }
 
@@ -163,7 +164,7 @@ class JsonReader {
     return value
   }
 
-  /** The character after the white space; empty at the end. */
+  /** Skips white space. Returns the next character; empty at the end. */
   #next(): string {
     while (isSpace(this.#text.charCodeAt(this.#at))) this.#at++
     return this.#text.charAt(this.#at)
@@ -185,13 +186,13 @@ class JsonReader {
   }
 }
 
-/** What a string token says; undefined for one that is not well formed. */
+/** The decoded value of a string token; undefined if it is malformed. */
 function parsedString(token: string): string | undefined {
   try {
-    // A string alone has no keys, and V8 reads it right.
+    // A string has no keys, so the V8 bug does not affect it.
     return JSON.parse(token) as string
   } catch {
-    // The caller says where it stands.
+    // The caller reports the position.
     return undefined
   }
 }

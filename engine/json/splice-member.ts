@@ -3,9 +3,9 @@ import { outline, stringEnd } from './outline.ts'
 const unbound = { depth: Infinity, members: Infinity }
 
 /**
- * The text of a JSON object, perhaps after something else in its line, with another text as the value of the member that
- * `path` leads to by the plain spelling of its names. Everything else stays as it is, and so does a text without the
- * member, or in which it is no text.
+ * Replaces the value of the member at `path` in the text of a JSON object, which may follow other text in its line.
+ * The names in `path` match in their plain spelling only. All other bytes stay. A text without the member, or in
+ * which its value is not a string, is returned unchanged.
  */
 export function spliceMember(text: string, path: readonly string[], value: string): string {
   let at = text.indexOf('{')
@@ -17,7 +17,7 @@ export function spliceMember(text: string, path: readonly string[], value: strin
   return text.slice(0, at) + JSON.stringify(value) + text.slice(stringEnd(text, at))
 }
 
-/** Where the value of the member begins; of several the last one counts, as it does for readers. -1: there is none. */
+/** Index at which the value of the member begins, or -1. Of a repeated member the last one counts, as in parsers. */
 function valueOf(text: string, name: string): number {
   const key = JSON.stringify(name)
   let found = -1

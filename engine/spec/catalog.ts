@@ -21,9 +21,9 @@ interface TokenPrices {
 export interface Pricing extends TokenPrices {
   /** Each. */
   readonly images?: number
-  /** Per million. */
+  /** Per million characters. */
   readonly characters?: number
-  /** Each. */
+  /** Per second. */
   readonly seconds?: number
   /** Each, beside all else. */
   readonly requests?: number
@@ -31,23 +31,23 @@ export interface Pricing extends TokenPrices {
   readonly tiers?: readonly (TokenPrices & { readonly above_input_tokens: number })[]
 }
 
-/** Names that stand for no model: each request by them is given one of the pool. They are written in any case. */
+/** Virtual model names: each request for one is served by a model of the pool. Names are case-insensitive. */
 export const virtualModels: readonly string[] = ['fast', 'auto', 'best']
 
 export function isVirtual(name: string): boolean {
   return virtualModels.includes(name.toLowerCase())
 }
 
-/** A configured model. Field names are those of the config file. */
+/** A configured model, with the field names of the configuration file. */
 export interface ModelRecord {
   readonly name: string
   readonly provider: string
-  /** The provider's name for it. */
+  /** The provider's name of the model. */
   readonly upstream_model: string
   readonly aliases: readonly string[]
-  /** Tokens. */
+  /** In tokens. */
   readonly context_length?: number
-  /** Tokens. */
+  /** In tokens. */
   readonly max_output_tokens?: number
   readonly supports_images: boolean
   readonly supports_tools: boolean
@@ -57,9 +57,9 @@ export interface ModelRecord {
   readonly quality_tier?: string
   readonly routing_assignments?: readonly string[]
   readonly pricing?: Pricing
-  /** Names of models to try next. */
+  /** Names of the models to try next. */
   readonly fallbacks: readonly string[]
-  /** Protocols to speak to the provider, most wanted first; unset: what the provider offers. */
+  /** Protocols to use with the provider, by preference; unset: all that the provider offers. */
   readonly protocols?: readonly string[]
 }
 
@@ -69,25 +69,28 @@ export interface OpenProvider {
   readonly type: string
   readonly offers: readonly Offer[]
   readonly provider: Provider
-  /** Set when a secret it needs is missing: why it is off. */
+  /** Why it is off, such as a missing secret; unset: it is on. */
   readonly off?: string
 }
 
-/** A way to serve a request: a model at its provider, by one of the protocols it offers. */
+/** One way to serve a request: a model at its provider, in one of the protocols that the provider offers. */
 export interface Candidate {
   readonly model: ModelRecord
   readonly provider: OpenProvider
   readonly offer: Offer
-  /** Provider and model family: reasoning sealed by one origin is worthless to another. */
+  /** Provider and model family. Reasoning sealed by one origin cannot be used by another. */
   readonly origin: string
 }
 
-/** The sections of `server_config` that the kit heeds, defaults filled in: `docs/reference/settings.md` says what each field means. */
+/**
+ * The sections of `server_config` that concern requests, with defaults filled in; `docs/reference/settings.md`
+ * explains each field.
+ */
 export interface ServerSettings {
   readonly resilience: {
-    /** Bytes. */
+    /** In bytes. */
     readonly max_event_bytes: number
-    /** Durations. */
+    /** Durations as text. */
     readonly timeouts: {
       readonly connect: string
       readonly first_byte: string
@@ -100,7 +103,7 @@ export interface ServerSettings {
 /** The models and providers of one configuration. */
 export interface Catalog {
   readonly models: readonly ModelRecord[]
-  /** By name, by alias, as `provider/upstream_model`, or by a name that ends in `*`. */
+  /** Finds a model by name, by alias, as `provider/upstream_model`, or by a pattern that ends in `*`. */
   find(name: string): ModelRecord | undefined
   provider(name: string): OpenProvider | undefined
   readonly settings: ServerSettings

@@ -8,57 +8,63 @@ import type { Relaying } from './relaying.ts'
 import type { Frame } from './source.ts'
 import type { Asked, EventParser, EventPrinter, PrintTarget, Printed, Restore } from './translation.ts'
 
-/** What is wrong with a body: the place, such as `questions[2].name`, and what is the matter there. */
+/** A mistake in a body: the place, such as `questions[2].name`, and the reason. */
 export interface Flaw {
   readonly param: string
-  /** Goes on after "Invalid value at …: "; no full stop. */
+  /** Continues the sentence "Invalid value at …: "; no full stop. */
   readonly reason: string
 }
 
-/** What every body says, whatever its protocol. */
+/** The facts that every body states, in any protocol. */
 export interface Head {
   readonly model: string
   readonly stream: boolean
   readonly background: boolean
 }
 
-/** How a protocol speaks over a WebSocket: a message of the client is a request, and its answer one or more messages. */
+/** The protocol over a WebSocket: each message of the client is a request, answered by one or more messages. */
 export interface SocketDialect {
-  /** Top-level fields of a message that are no part of its request: cut out of its text, kept as `ingress.message`. */
+  /**
+   * Top-level fields of a message that are not part of the request. They are cut out of its text and kept as
+   * `ingress.message`.
+   */
   readonly fields: readonly string[]
-  /** What the request says in their place, given their values. Throws for a message that stands for no request. */
+  /** Fields to put into the request in their place. Throws when the message is not a request. */
   request(fields: JsonObject): JsonObject
-  /** Writes the answer to one message, given the same values, as far as they could be read. */
+  /** The printer for the answer to one message; gets the same fields, as far as they could be read. */
   printer(fields: JsonObject): SocketPrinter
 }
 
-/** Writes one answer as messages: JSON text each; undefined where nothing is to be said. */
+/** Prints one answer as messages. Each method returns a JSON text, or undefined to send nothing. */
 export interface SocketPrinter {
   /** An event of a stream. */
   event(frame: Frame): string | undefined
-  /** A whole answer, or an error in the shape of the protocol; `headers` are those it would have over HTTP. */
+  /** A whole answer, or an error in the form of the protocol; `headers` are those it would have over HTTP. */
   whole(status: number, body: Json, headers: Readonly<Record<string, string>>): string | undefined
-  /** There is no more to come: what the answer lacks, if it does. */
+  /** The end of the stream: returns the final message if the protocol still requires one. */
   end(): string | undefined
-  /** The last message was written: the client may send the next request. */
+  /** Whether the last message was written, after which the client may send the next request. */
   readonly ended: boolean
 }
 
-/** What every codec says of itself. */
+/** The fields common to all codecs. */
 export interface Protocol<O extends Operation = Operation> {
-  /** The word in YAML (`parse: { protocol }`) and in a provider's offers. */
+  /** The name used in YAML (`parse: { protocol }`) and in the offers of providers. */
   readonly protocol: string
   readonly operation: O
   readonly summary: string
 }
 
-/** The half of a codec that speaks with clients: reads their requests, writes answers, streams and errors for them. */
+/** The client side of a codec: parses requests, and prints answers, streams and errors. */
 export interface ClientCodec<O extends Operation = Operation> extends Protocol<O>, Partial<Relaying> {
-  /** `json` unless the body is a form with files. */
+  /** Default: `json`; the others are for bodies that are forms with files. */
   readonly content?: 'json' | 'multipart' | 'either'
-  /** A header that carries the request id on every answer, beside `x-request-id`. */
+  /** A response header for the request id, in addition to `x-request-id`. */
   readonly idHeader?: string
-  /** A header that its clients send with every request: on routes of no protocol they get errors in its dialect. */
+  /**
+   * A header that its clients send with every request: on routes without a protocol, errors are then printed in this
+   * protocol.
+   */
   readonly clientHeader?: string
   /**
    * Further headers that its clients send, `*` at the end for any rest: pages of other sites that may ask
@@ -67,32 +73,35 @@ export interface ClientCodec<O extends Operation = Operation> extends Protocol<O
   readonly headers?: readonly string[]
   /** JSON Schema (draft 2020-12) of a request body; unknown fields are allowed unless the protocol forbids them. */
   readonly schema: JsonObject
-  /** What no schema can say of a body: the first thing wrong with one that the schema accepts. */
+  /** Finds the first mistake that a schema cannot express, in a body that the schema accepts. */
   check?(body: JsonObject): Flaw | undefined
-  /** What else a body that is refused seems to be, as a sentence that says where it belongs. */
+  /** For a refused body that looks like another kind of request: a sentence that says where to send it. */
   mistaken?(body: JsonObject): string | undefined
   /**
-   * The body with an instruction before or after those it has; absent: the protocol has none. Where a body that nobody has
-   * checked yet holds something else in their place, it stays as it is.
+   * The body with an instruction before or after its own instructions; absent: the protocol has none. Gets
+   * unvalidated bodies, too: a body with an unexpected value in that place is returned unchanged.
    */
   instruct?(body: JsonObject, text: string, at: 'before' | 'after'): JsonObject
-  /** Reads what the gateway needs of any valid body. */
+  /** The facts that the gateway needs of any valid body. */
   head(body: JsonObject): Head
   readonly error: ErrorPrinter
-  /** What tells the client of a stream that it goes on though nothing has come for long; absent: a comment does. */
+  /** A frame that keeps a silent stream alive; absent: a comment is sent. */
   readonly keepalive?: Frame
-  /** How it speaks over a WebSocket; a protocol without it takes and sends the JSON of its bodies and events. */
+  /** The dialect for WebSockets; absent: messages are the JSON of bodies and events. */
   readonly socket?: SocketDialect
-  /** Absent, like `reply` and `events`, where an operation has no neutral form: such a protocol only meets itself. */
+  /**
+   * Absent, like `reply` and `events`, if the operation has no neutral form; the protocol can then only be relayed to
+   * itself.
+   */
   readonly request?: {
     parse(body: JsonObject): RequestOf<O>
-    /** Writes one that a stage has completed, as its client would have. */
+    /** Prints a request that a stage has changed, as its client would have written it. */
     print(request: RequestOf<O>, target: PrintTarget): Printed<JsonObject>
-    /** Names of members of a body that hold JSON of the client's own, which prints as it stood: `Verbatim`. */
+    /** Members of a body that hold the client's own JSON, which prints as it was written: `Verbatim`. */
     readonly verbatim?: ReadonlySet<string>
-    /** Names of members of a body that speak to the gateway: a completed request has them as the client sent them. */
+    /** Members of a body addressed to the gateway: a changed request keeps them as the client sent them. */
     readonly asSent?: readonly string[]
-    /** Whether a body asks for the provider's search of the web. */
+    /** Whether a body requests the provider's web search. */
     searches?(body: JsonObject): boolean
   }
   readonly reply?: {
@@ -103,33 +112,39 @@ export interface ClientCodec<O extends Operation = Operation> extends Protocol<O
   }
 }
 
-/** The half of a codec that speaks with upstreams: writes requests for them, reads their answers, streams and errors. */
+/** The upstream side of a codec: prints requests, and parses answers, streams and errors. */
 export interface UpstreamCodec<O extends Operation = Operation> extends Protocol<O> {
-  /** Where upstreams serve it; absent: each provider that offers it knows where. */
+  /** The address at which upstreams serve it; absent: each provider that offers it has its own. */
   readonly address?: UpstreamAddress
-  /** How the events of a stream stand in its bytes. Unset: `sse`. */
+  /** The framing of a stream's events. Default: `sse`. */
   readonly framing?: Framing
-  /** What a good answer is: `json` (the default), `text` of any type (a transcript), or `bytes` to relay (audio). */
+  /**
+   * The body of a successful answer: `json` (default), `text` of any media type (a transcript), or `bytes` to relay
+   * (audio).
+   */
   readonly answers?: 'json' | 'text' | 'bytes'
-  /** What offers may say of their upstreams, by name: a JSON Schema with description and default of each. */
+  /** Traits that offers may set, by name: a JSON Schema with description and default each. */
   readonly traits?: Readonly<Record<string, JsonObject>>
   readonly error: ErrorParser
-  /** The failure that a stream's frame announces, if it does: seen on the first frame, a retry is still possible. */
+  /**
+   * The failure that a frame of a stream reports, if any. If the first frame reports it, the request can still be
+   * retried.
+   */
   failed?(frame: Frame): Failure | undefined
   readonly request?: {
     /**
-     * Fields of a model's record that its requests have to know, with what holds for a model that does not name them:
-     * the rest of a sentence, which `check` tells.
+     * Fields of a model's record that its requests need. The value completes a sentence that `check` prints for a
+     * model without that field.
      */
     readonly assumes?: { readonly [F in keyof ModelRecord]?: string }
     print(request: RequestOf<O>, target: PrintTarget): Printed<JsonObject>
-    /** Whether a file or sound given by its address is to be fetched first: the offer takes its bytes, but no address. */
+    /** Whether the gateway must fetch a file or sound given by URL first, because the offer takes bytes but no URLs. */
     inlines?(part: Part, offer: Offer): boolean
   }
   readonly reply?: {
-    /** Names of members of an answer that hold JSON of the model's own, which prints as it stood: `Verbatim`. */
+    /** Members of an answer that hold the model's own JSON, which prints as it was written: `Verbatim`. */
     readonly verbatim?: ReadonlySet<string>
-    /** `offer`: whose answer it is; its traits may say how it is to be read. */
+    /** @param offer the offer that answered; its traits may matter for parsing */
     parse(body: Json, restore?: Restore, offer?: Offer): ReplyOf<O>
   }
   readonly events?: {
@@ -137,26 +152,27 @@ export interface UpstreamCodec<O extends Operation = Operation> extends Protocol
   }
 }
 
-/** How the events of a stream stand in its bytes: server-sent events, or messages of `application/vnd.amazon.eventstream`. */
+/** Framing of a stream's events: server-sent events, or messages of `application/vnd.amazon.eventstream`. */
 export type Framing = 'sse' | 'aws-event-stream'
 
-/** Where an upstream serves a protocol, below its base address. */
+/** The address of an operation below a provider's base address. */
 export interface UpstreamAddress {
-  /** The word in `endpoint_base_urls` under which a provider's settings can move it; unset: the name of the protocol. */
+  /** The key in `endpoint_base_urls` that moves it to another address; default: the name of the protocol. */
   readonly key?: string
-  /** What a base address without a path gets before it. Unset: `/v1`. */
+  /** Path inserted after a base address without a path. Default: `/v1`. */
   readonly prefix?: string
-  /** Such as `/completions`. `{model}` stands for the provider's name for the model. */
+  /** Such as `/completions`. `{model}` stands for the provider's name of the model. */
   readonly path: string
-  /** Where streams are asked for, if elsewhere. */
+  /** Path for streams, if different. */
   readonly streamed?: string
-  /** What follows even where the settings give a full address. */
+  /** Path appended even if the settings give a full address. */
   readonly below?: string
 }
 
 /**
- * One protocol of one operation, spoken on both sides: reads and writes its requests, answers, streams and errors.
- * `request`, `reply` and `events` are absent where an operation has no neutral form; such a protocol only meets itself.
+ * One protocol of one operation, on both sides: parses and prints its requests, answers, streams and errors.
+ * `request`, `reply` and `events` are absent if the operation has no neutral form; such a protocol can only be
+ * relayed to itself.
  */
 export interface Codec<O extends Operation = Operation> extends ClientCodec<O>, UpstreamCodec<O>, Relaying {
   readonly error: ErrorDialect
@@ -182,12 +198,12 @@ export function defineCodec<O extends Operation>(codec: Codec<O>): Codec<O> {
   return codec
 }
 
-/** Declares a codec that speaks with clients alone. */
+/** Declares a codec for the client side only. */
 export function defineClientCodec<O extends Operation>(codec: ClientCodec<O>): ClientCodec<O> {
   return codec
 }
 
-/** Declares a codec that speaks with upstreams alone. */
+/** Declares a codec for the upstream side only. */
 export function defineUpstreamCodec<O extends Operation>(codec: UpstreamCodec<O>): UpstreamCodec<O> {
   return codec
 }

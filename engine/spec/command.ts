@@ -3,54 +3,54 @@ import type { JsonObject } from './json.ts'
 import type { ConfigOf } from './config.ts'
 import type { ServiceName, Views } from './service.ts'
 
-/** Where a command writes what it has to say. */
+/** The output of a command. */
 export interface CommandOutput {
-  /** Results are wanted as JSON. */
+  /** Whether results should be printed as JSON. */
   readonly json: boolean
-  /** Prints lines to standard output: results. */
+  /** Prints results to standard output. */
   readonly out: (text: string) => void
-  /** Prints lines to standard error. */
+  /** Prints messages to standard error. */
   readonly error: (text: string) => void
-  /** The text in a style, where standard output is a terminal. */
+  /** Styles a text if standard output is a terminal. */
   readonly style: (format: Style, text: string) => string
-  /** Folder that relative paths start from. */
+  /** The folder to which relative paths refer. */
   readonly folder: string
-  /** Aborts when nobody reads standard output any more: no reason to go on for ever. */
+  /** Aborted when standard output is closed, so that a command that runs indefinitely can stop. */
   readonly unread?: AbortSignal
 }
 
 export type Style = 'bold' | 'dim' | 'green' | 'red'
 
-/** How an option is written, where its name does not say it. */
+/** How an option is written, if it differs from the default. */
 export interface OptionWords {
   /** The letter of its short form: `f` for `-f`. */
   readonly short?: string
-  /** What its value is called in the help; absent: as the option. */
+  /** Name of its value in the help; default: the name of the option. */
   readonly value?: string
 }
 
 /** A command of the command line: `sluice <name>`. */
 export interface CommandParts<S, U extends ServiceName> {
-  /** Its word, or two for one of a group: `logs`, `key create`. */
+  /** Its name, or two words for a command of a group: `logs`, `key create`. */
   readonly name: string
   readonly summary: string
-  /** What its group is for, where its name has two words; of several commands that say it, the first is heard. */
+  /** Description of its group, if its name has two words; the first one declared counts. */
   readonly group?: string
   /**
-   * JSON Schema of what it is given; every property has a description. A property is an option of its name
-   * (`--max-rows` for `max_rows`): a boolean is a flag, a list takes several words.
+   * JSON Schema of the options; every property has a description. A property is an option of the same name
+   * (`--max-rows` for `max_rows`): a boolean is a flag, a list takes several values.
    */
   readonly options: S
-  /** Properties that are given by their place, without a name. */
+  /** Properties given by position. */
   readonly arguments?: readonly (keyof ConfigOf<S> & string)[]
   readonly words?: { readonly [O in keyof ConfigOf<S> & string]?: OptionWords }
-  /** Services whose views it is run with. They are opened beside those of gateways that are running. */
+  /** Services whose views it gets. This process opens instances of its own, next to those of running gateways. */
   readonly uses?: readonly U[]
-  /** Answers the exit code: 0 fine, 1 a failure. A `Refusal` is wrong use: one line, exit code 2. */
+  /** Returns the exit code: 0 for success, 1 for a failure. A `Refusal` means wrong usage: one line, exit code 2. */
   run(options: ConfigOf<S>, services: Views<U>, output: CommandOutput): Promise<number>
 }
 
-/** A declared command, as a registry holds it: run only with options that its own schema accepted. */
+/** A declared command in a registry: run only with options that its schema accepted. */
 export interface AnyCommand {
   readonly kind: 'command'
   readonly name: string

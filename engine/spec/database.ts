@@ -1,27 +1,27 @@
 import type { Kysely } from 'kysely'
 
 /**
- * The tables of services, by name: what a row of each holds. A plugin adds its own by declaration merging:
- * `declare module 'sluice' { interface Tables { budgets: { key_id: string; spent: number } } }`.
+ * The row types of services' tables, by table name. A plugin adds its own by declaration merging: `declare module
+ * 'sluice' { interface Tables { budgets: { key_id: string; spent: number } } }`.
  */
 export interface Tables {}
 
 /**
- * The query builder (https://kysely.dev) over the tables of every service, on SQLite or PostgreSQL. On SQLite a
- * transaction holds up everybody else's statements: nothing but the database may be waited for inside of one.
+ * The query builder (https://kysely.dev) over the tables of all services, on SQLite or PostgreSQL. On SQLite a
+ * transaction blocks all other statements, so inside of one nothing but the database may be awaited.
  */
 export type TableQueries = Kysely<Tables>
 
-/** What SQLite and PostgreSQL call what they store differently. */
+/** For statements in which SQLite and PostgreSQL differ. */
 export type SqlDialect = 'sqlite' | 'postgres'
 
 /** A change of a service's tables. */
 export interface ServiceMigration {
-  /** Once it was released, it never changes. */
+  /** Must never change after its release. */
   readonly name: string
   /**
-   * Runs once in a database, in a transaction. It only adds: older processes go on with the tables that they know. The
-   * names of tables begin with the service's name: `budgets`, `budgets_spend`.
+   * Runs once per database, in a transaction. It must only add tables, columns or indexes, because older processes
+   * keep using the schema they know. Table names begin with the service's name: `budgets`, `budgets_spend`.
    */
   up(queries: TableQueries, dialect: SqlDialect): Promise<void>
 }

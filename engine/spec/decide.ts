@@ -2,12 +2,12 @@ import type { Json, JsonObject } from './json.ts'
 import type { Rest } from './tool.ts'
 import type { Usage } from './usage.ts'
 
-/** The neutral form of the operation `decide`: typed questions about evidence that all of them share. */
+/** The neutral form of the operation `decide`: typed questions about common evidence. */
 export interface DecideRequest {
-  /** Messages in the order they were said, each a list of parts. */
+  /** Messages in order, each a list of parts. */
   readonly evidence: readonly (readonly Evidence[])[]
   readonly questions: readonly DecideQuestion[]
-  /** Fields of the client's body that only its own protocol knows, and that protocol's name. */
+  /** Fields of the client's body that only its own protocol has, and the name of that protocol. */
   readonly rest?: Rest
 }
 
@@ -20,25 +20,25 @@ export type Evidence =
 export type DecideQuestion = PredicateQuestion | ChoiceQuestion | ScoreQuestion
 
 interface Question {
-  /** Unique in its request; absent: the answer is told apart by its position alone. */
+  /** Unique in its request; absent: the answer is identified by its position only. */
   readonly name?: string
   readonly instructions: string
 }
 
-/** Is it so? */
+/** A yes-or-no question. */
 export interface PredicateQuestion extends Question {
   readonly type: 'predicate'
   /** What yes and no mean. */
   readonly rubric?: { readonly yes?: string; readonly no?: string }
 }
 
-/** Which one is it? Values stay distinct when a boolean is written as its word. */
+/** A question with several options. Values stay distinct when booleans are written as text. */
 export interface ChoiceQuestion extends Question {
   readonly type: 'choice'
   readonly choices: readonly { readonly value: string | boolean; readonly description?: string }[]
 }
 
-/** How much is it? Levels are ordered, lowest first. */
+/** A question on an ordered scale, lowest level first. */
 export interface ScoreQuestion extends Question {
   readonly type: 'score'
   readonly levels: readonly { readonly label: string; readonly description?: string }[]
@@ -47,15 +47,18 @@ export interface ScoreQuestion extends Question {
 /** The answers to a request. */
 export interface DecideReply {
   readonly model?: string
-  /** One per question, in their order. */
+  /** One per question, in the same order. */
   readonly answers: readonly DecideAnswer[]
   /** Absent: the upstream reported none. */
   readonly usage?: Usage
-  /** The upstream's own report. */
+  /** The usage exactly as the upstream reported it. */
   readonly rawUsage?: JsonObject
 }
 
-/** Options are named by their index in the question; probabilities are from 0 to 1, one per option in that order. */
+/**
+ * Options are identified by their index in the question. Probabilities are from 0 to 1, one per option, in the same
+ * order.
+ */
 export type DecideAnswer =
   | { readonly type: 'predicate'; readonly probability: number }
   | {
@@ -67,10 +70,10 @@ export type DecideAnswer =
     }
   | {
       readonly type: 'score'
-      /** The average of the indices, weighted by their probabilities; may lie between two levels. */
+      /** The mean of the indices, weighted by their probabilities; it may lie between two levels. */
       readonly score: number
       readonly probabilities: readonly number[]
       readonly confidence?: number
     }
-  /** The question was declined. */
+  /** The model declined to answer the question. */
   | { readonly type: 'refusal' }

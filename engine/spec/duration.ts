@@ -13,7 +13,7 @@ const units = new Map([
   ['d', 86_400_000],
 ])
 
-/** Whether a value is such a text. */
+/** Whether a value is a duration as text. */
 export function isDuration(value: unknown): value is string {
   return typeof value === 'string' && /^\d+(ms|s|m|h|d)$/.test(value)
 }
@@ -27,7 +27,7 @@ export function duration(text: string): number {
   return Number(count) * size
 }
 
-/** The shortest such text for milliseconds, as `duration` reads it: `1h`, `90s`. */
+/** The shortest text for a number of milliseconds, in the format of `duration`: `1h`, `90s`. */
 export function printDuration(milliseconds: number): string {
   const [unit, size] = [...units].findLast(([, each]) => milliseconds % each === 0 && milliseconds >= each) ?? ['ms', 1]
   return `${milliseconds / size}${unit}`

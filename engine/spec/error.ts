@@ -1,16 +1,16 @@
 import { mapMembers } from './json.ts'
 import type { Json, JsonObject } from './json.ts'
 
-/** May the same request succeed later: `never`, at the `same` provider, or only at an `other` one. */
+/** Whether the same request may succeed later: `never`, at the `same` provider, or only at an `other` one. */
 export type Retry = 'never' | 'same' | 'other'
 
-/** One row of the error table: what a code means for every client. */
+/** One row of the error table: the meaning of a code for every client. */
 export interface ErrorRow {
   readonly status: number
   /** The `type` word of the error body. */
   readonly type: string
   readonly retry: Retry
-  /** Sentence with `{fact}` places. */
+  /** A sentence with placeholders such as `{model}`. */
   readonly message: string
 }
 
@@ -24,7 +24,7 @@ const request = 'invalid_request_error'
 const server = 'server_error'
 const hidden = 'Something failed inside the gateway. The request id helps to find it in the log.'
 
-/** Every code the gateway itself answers with. The reference lists exactly this table. */
+/** Every error code of the gateway itself. The reference lists exactly this table. */
 export const errors = {
   invalid_json: row(400, request, 'never', 'The body is not valid JSON: {reason}.'),
   invalid_request: row(400, request, 'never', '{reason}'),
@@ -91,10 +91,10 @@ export const errors = {
 
 export type ErrorCode = keyof typeof errors
 
-/** Facts that fill a message; also kept for the log. Never a key, never prompt text. */
+/** Values for the placeholders of a message, also logged. Never a key, never prompt text. */
 export type Facts = Readonly<Record<string, string | number | undefined>>
 
-/** One of the things that are wrong with a body. */
+/** One of several mistakes in a body. */
 export interface Mistake {
   /** The place, such as `budget.usd` or `fallbacks[2]`; null: the body as a whole. */
   readonly param: string | null
@@ -102,7 +102,7 @@ export interface Mistake {
   readonly message: string
 }
 
-/** An error as a client sees it, before a protocol gives it its shape. */
+/** An error as a client sees it, independent of the client's protocol. */
 export interface Failure {
   readonly status: number
   readonly code: string | null
@@ -110,39 +110,39 @@ export interface Failure {
   readonly message: string
   /** The place in the request, such as `messages[2].content`. */
   readonly param: string | null
-  /** Value of the `retry-after` header: seconds. */
+  /** Value of the `retry-after` header in seconds. */
   readonly retryAfter?: number
-  /** False: tell official clients not to retry (`x-should-retry`). */
+  /** False: asks official clients not to retry (`x-should-retry`). */
   readonly shouldRetry?: boolean
-  /** Further fields for the protocol that knows them. */
+  /** Further fields for protocols that have a place for them. */
   readonly details?: JsonObject
-  /** Everything that is wrong with the body; this error is the first of it. They stand beside `error` in every protocol. */
+  /** All mistakes in the body; this error describes the first. Every protocol prints them next to `error`. */
   readonly errors?: readonly Mistake[]
 }
 
 export interface ErrorOptions {
   readonly cause?: unknown
-  /** Replaces the table's status: an upstream's 4xx keeps its own. */
+  /** Overrides the table's status: an upstream's 4xx keeps its own. */
   readonly status?: number
-  /** Replaces the code the client sees: an upstream's own code. */
+  /** Overrides the code that the client sees, with the upstream's own code. */
   readonly code?: string | null
-  /** Replaces the table's type word. */
+  /** Overrides the table's `type`. */
   readonly type?: string
-  /** Replaces the table's sentence. */
+  /** Overrides the table's message. */
   readonly message?: string
   readonly param?: string
-  /** Seconds. */
+  /** In seconds. */
   readonly retryAfter?: number
   readonly shouldRetry?: boolean
   readonly details?: JsonObject
   readonly errors?: readonly Mistake[]
-  /** Replaces the table's word. */
+  /** Overrides the table's `retry`. */
   readonly retry?: Retry
-  /** Words that `attempt: { on: [...] }` matches: `connect`, `timeout`, an upstream status such as `429`. */
+  /** Values that `attempt: { on: [...] }` matches: `connect`, `timeout`, an upstream status such as `429`. */
   readonly tags?: readonly string[]
 }
 
-/** The one error class. Anything else that is thrown becomes `internal_error`. */
+/** The only error class. Any other thrown value becomes `internal_error`. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'
   readonly code: ErrorCode
@@ -150,7 +150,7 @@ export class GatewayError extends Error {
   readonly retry: Retry
   readonly tags: readonly string[]
   readonly failure: Failure
-  /** Where in which pipeline it happened, for the log alone: `pipelines/generate.yaml:15:11 (call)`. */
+  /** The pipeline position of the error, for the log only: `pipelines/generate.yaml:15:11 (call)`. */
   at?: string
 
   constructor(code: ErrorCode, facts: Facts = {}, options: ErrorOptions = {}) {
@@ -176,21 +176,21 @@ export class GatewayError extends Error {
 }
 
 function fill(sentence: string, facts: Facts): string {
-  // An error of a codec does not know whose answer it reads.
+  // A codec does not know the name of the model whose answer it parses.
   const known = facts['model'] === undefined ? sentence.replace(' of "{model}"', '') : sentence
   return known.replace(/\{(\w{1,64})\}/g, (_, name: string) => String(facts[name] ?? 'unknown'))
 }
 
-/** Whatever was thrown, as a `GatewayError`; the original stays as `cause`. */
+/** Any thrown value as a `GatewayError`; the original is its `cause`. */
 export function asGatewayError(thrown: unknown): GatewayError {
   return thrown instanceof GatewayError ? thrown : new GatewayError('internal_error', {}, { cause: thrown })
 }
 
-/** Most characters of a message that a client reads, and of each word beside it. */
+/** Maximum characters of a message for clients, and of each other text next to it. */
 const messageLimit = 16_384
 const wordLimit = 256
 
-/** A failure as it may leave the gateway: every text of it is cut to what a client needs, then put through `scrub`. */
+/** A failure ready to leave the gateway: every text is truncated and passed through `scrub`. */
 export function scrubbedFailure(failure: Failure, scrub: (text: string) => string): Failure {
   const word = (text: string) => scrub(text.slice(0, wordLimit))
   const { message, code, type, param, details, errors: mistakes } = failure
@@ -209,19 +209,22 @@ function scrubbedMistake({ param, code, message }: Mistake, word: (text: string)
   return { param: param === null ? null : word(param), code: word(code), message: word(message) }
 }
 
-/** How one protocol reads the errors of upstreams. */
+/** Parses the errors of upstreams in one protocol. */
 export interface ErrorParser {
-  /** An upstream's error body (parsed JSON, or undefined when it was none) as a failure. */
+  /** An upstream's error body (parsed JSON, or undefined if it is not JSON) as a failure. */
   parse(status: number, body: Json | undefined): Failure
 }
 
-/** How one protocol writes errors for clients. */
+/** Prints errors for the clients of one protocol. */
 export interface ErrorPrinter {
-  /** The status a client of this protocol expects, where it is another than the failure's own. */
+  /** The status that clients of this protocol expect, if it differs from the failure's. */
   status?(failure: Failure): number | undefined
-  /** The body a client of this protocol expects. `asked`: the body of its request, where one was read. */
+  /**
+   * The body that clients of this protocol expect.
+   * @param asked the body of the request, if it was read
+   */
   print(failure: Failure, requestId: string, asked?: JsonObject): Json
 }
 
-/** Both. */
+/** Both sides. */
 export interface ErrorDialect extends ErrorParser, ErrorPrinter {}

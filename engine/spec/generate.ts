@@ -6,12 +6,12 @@ import type { Usage } from './usage.ts'
 import type { Failure } from './error.ts'
 
 /**
- * The neutral form of the operation `generate`: a conversation as a flat list of items.
- * A field stands here only when two protocols read it; everything else a client sent rides in `rest`
- * (or in an `opaque` part, item or tool) and is printed by its own protocol alone.
+ * The neutral form of the operation `generate`: a conversation as a flat list of items. A field exists here only if
+ * at least two protocols have it. All other fields of a client are kept in `rest` (or in an `opaque` part, item or
+ * tool) and printed by its own protocol only.
  */
 export interface GenerateRequest {
-  /** System text, messages, reasoning, calls and results in the order they were said. */
+  /** System text, messages, reasoning, calls and results in conversation order. */
   readonly items: readonly Item[]
   readonly tools: readonly Tool[]
   readonly toolChoice?: ToolChoice
@@ -25,32 +25,32 @@ export interface GenerateRequest {
   readonly seed?: number
   readonly frequencyPenalty?: number
   readonly presencePenalty?: number
-  /** Log probabilities are wanted; the number is how many alternatives (0 to 20) come with each token. */
+  /** Requests log probabilities: the number of alternatives (0 to 20) per token. */
   readonly logprobs?: number
   readonly reasoning?: ReasoningWish
   readonly format?: Format
   readonly verbosity?: string
-  /** Stands for the end user, for abuse tracing. */
+  /** Identifies the end user, for abuse detection. */
   readonly user?: string
   /** Requests with the same key share a prompt cache. */
   readonly cacheKey?: string
   readonly serviceTier?: string
   readonly metadata?: JsonObject
   readonly store?: boolean
-  /** The client asked for a stream. */
+  /** Whether the client requested a stream. */
   readonly stream: boolean
-  /** The client asked that the stream reports usage at its end. */
+  /** Whether the client requested usage at the end of the stream. */
   readonly streamUsage?: boolean
-  /** Fields of the client's body that only its own protocol knows, and that protocol's name. */
+  /** Fields of the client's body that only its own protocol has, and the name of that protocol. */
   readonly rest?: Rest
 }
 
 export interface ReasoningWish {
   /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`. */
   readonly effort?: string
-  /** Most tokens to reason with. */
+  /** Maximum reasoning tokens. */
   readonly budget?: number
-  /** `auto`, `concise`, `detailed`; `none`: the client does not want to see a summary. */
+  /** `auto`, `concise`, `detailed`; `none`: the client wants no summary. */
   readonly summary?: string
 }
 
@@ -74,24 +74,27 @@ export interface Message {
   readonly id?: string
   /** The participant's name. */
   readonly name?: string
-  /** `commentary` or `final_answer`, where a model tells them apart. */
+  /** `commentary` or `final_answer`, if the model distinguishes them. */
   readonly phase?: string
 }
 
-/** One block of a model's reasoning. Blocks keep their order among calls and messages. */
+/** One block of a model's reasoning. Blocks keep their position among calls and messages. */
 export interface Reasoning {
   readonly type: 'reasoning'
   readonly id?: string
-  /** Readable text: `summary` is written for readers, `text` is the reasoning itself. May be empty. */
+  /** Readable text: `summary` is written for the reader, `text` is the reasoning itself. May be empty. */
   readonly parts: readonly { readonly kind: 'summary' | 'text'; readonly text: string }[]
-  /** The upstream's proof or ciphertext, to be returned unchanged to the same origin and to no other. */
+  /** The upstream's signature or ciphertext, to be sent back unchanged to the same origin only. */
   readonly seal?: Seal
 }
 
 export interface Seal {
-  /** Which provider and model family made it (`Candidate.origin`); absent: the client's own protocol did, unpacked. */
+  /**
+   * The provider and model family that made it (`Candidate.origin`); absent: it is in the form of the client's own
+   * protocol.
+   */
   readonly origin?: string
-  /** `signature` proves the readable text; `redacted` and `encrypted` stand instead of it. */
+  /** `signature` authenticates the readable text; `redacted` and `encrypted` replace it. */
   readonly kind: 'signature' | 'redacted' | 'encrypted'
   readonly data: string
 }
@@ -101,7 +104,7 @@ export interface ToolCall {
   readonly type: 'call'
   /** `custom` tools take free text, `function` tools take JSON text. */
   readonly kind: 'function' | 'custom'
-  /** Ties the result to the call. */
+  /** Links the result to the call. */
   readonly callId: string
   readonly name: string
   /** Groups tools; a protocol without namespaces sees `namespace__name`. */
@@ -117,29 +120,29 @@ export interface ToolResult {
   readonly kind: 'function' | 'custom'
   readonly callId: string
   readonly content: readonly Part[]
-  /** The tool failed; the content says how. */
+  /** Whether the tool failed; the content then describes the error. */
   readonly error?: boolean
   readonly id?: string
   readonly cache?: CacheMark
 }
 
-/** An item of one protocol that has no neutral meaning; kept in its place for that protocol. */
+/** An item that only one protocol has; kept at its position for that protocol. */
 export interface OpaqueItem {
   readonly type: 'opaque'
   readonly protocol: string
   readonly value: JsonObject
-  /** Who said it, where the protocol nests items in messages. */
+  /** Role of the message that contains it, if the protocol nests items in messages. */
   readonly role?: 'user' | 'assistant'
-  /** What it tells of a search of the web, for protocols that tell of searches in items of their own. */
+  /** A web search that the item describes, for protocols with search items of their own. */
   readonly search?: Search
-  /** What other protocols are told in its place. */
+  /** A message for other protocols in its place. */
   readonly instead?: Message
 }
 
 /**
- * Why a model stopped. `end`: it was done; `stop`: a stop sequence; `length`: the output limit; `context`: the
- * context window is full; `tool`: it waits for results; `refusal`: it declined; `filter`: a content filter cut in;
- * `pause`: the provider wants the same request again to go on.
+ * Why a model stopped. `end`: it had finished; `stop`: a stop sequence; `length`: the output limit; `context`: the
+ * context window is full; `tool`: it waits for tool results; `refusal`: it declined; `filter`: a content filter;
+ * `pause`: the provider needs the same request again to continue.
  */
 export type StopReason = 'end' | 'stop' | 'length' | 'context' | 'tool' | 'refusal' | 'filter' | 'pause'
 
@@ -147,24 +150,24 @@ export type StopReason = 'end' | 'stop' | 'length' | 'context' | 'tool' | 'refus
 export interface GenerateReply {
   readonly id?: string
   readonly model?: string
-  /** Seconds since 1970. */
+  /** Unix time in seconds. */
   readonly created?: number
   readonly items: readonly Item[]
   readonly stop: StopReason
-  /** The sequence that stopped it, for `stop`. */
+  /** The stop sequence that ended the answer, for `stop`. */
   readonly stopSequence?: string
   /** Absent: the upstream reported none. */
   readonly usage?: Usage
   readonly serviceTier?: string
-  /** Fields of the answer that only the upstream's protocol knows. */
+  /** Fields of the answer that only the upstream's protocol has. */
   readonly rest?: Rest
 }
 
 /**
- * A streamed answer: `start`, then items, then `finish` or `failure`, which is last.
- * Items are numbered from 0 in the order they open; several may be open at once (parallel calls).
- * `item` opens one with empty text; text arrives as deltas to its open part; `item-end` closes it.
- * An opaque item that comes again before its end takes the place of what was there.
+ * A streamed answer: `start`, then items, then `finish` or `failure` as the last event. Items are numbered from 0 in
+ * the order in which they open; several may be open at once (parallel calls). `item` opens an item with empty text,
+ * deltas add text to its open part, and `item-end` closes it. An opaque item that is sent again before its end
+ * replaces the earlier one.
  */
 export type GenerateEvent =
   | {
@@ -175,17 +178,23 @@ export type GenerateEvent =
       readonly usage?: Usage
       readonly serviceTier?: string
     }
-  /** Opens an item. A message opens with `content: []`, reasoning with `parts: []`, a call with `input: ''`; opaque items and results come whole. */
+  /**
+   * Opens an item. A message opens with `content: []`, reasoning with `parts: []`, a call with `input: ''`; opaque
+   * items and results are complete.
+   */
   | { readonly type: 'item'; readonly index: number; readonly item: Item }
-  /** Opens the next part of a message (`text`, `refusal`) or of reasoning (`summary`, `reasoning`); the part before it is closed. */
+  /**
+   * Opens the next part of a message (`text`, `refusal`) or of reasoning (`summary`, `reasoning`), and closes the
+   * previous part.
+   */
   | { readonly type: 'part'; readonly index: number; readonly kind: 'text' | 'refusal' | 'summary' | 'reasoning' }
   /** Text for the open part, or input for the call. */
   | { readonly type: 'delta'; readonly index: number; readonly text: string; readonly logprobs?: readonly Logprob[] }
   | { readonly type: 'annotation'; readonly index: number; readonly annotation: Annotation }
   | { readonly type: 'seal'; readonly index: number; readonly seal: Seal }
   /**
-   * What only one protocol tells of an opaque item that is under way: an event of its streams. `piece`: it brings a piece
-   * of a text which the item has as a whole when it ends.
+   * A stream event about an open opaque item that only one protocol has. `piece`: the event carries a piece of a text
+   * that the item will contain in full when it ends.
    */
   | {
       readonly type: 'progress'

@@ -11,18 +11,18 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A text as it is, and of anything else the empty one. */
+/** The value if it is a text, otherwise the empty text. */
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Node has it; its types do not. */
+/** Node implements `isRawJSON`; its types do not declare it. */
 const isRawNumber = (JSON as unknown as { isRawJSON(this: void, value: unknown): boolean }).isRawJSON
 
 /**
- * A JSON value with every text in it put through `map`, names of members too, and its numbers through `number`. What is
- * nested deeper than `depth` becomes null: it may come from a stranger, and nobody reads it. What stays the same is not
- * copied. Members whose names become the same are all kept: the later ones get a number behind their name.
+ * A JSON value with `map` applied to every text in it, member names included, and `number` to its numbers. Values
+ * nested deeper than `depth` become null, because the value may come from an untrusted client. Unchanged parts are
+ * not copied. If several members get the same name, all are kept; the later ones get a numeric suffix.
  */
 export function mapTexts(
   value: Json,
@@ -31,7 +31,7 @@ export function mapTexts(
   number: (value: Json) => Json = same,
 ): Json {
   if (typeof value === 'string') return map(value)
-  // A number that prints as it stood is an object.
+  // A number that prints as it was written is an object.
   if (typeof value === 'number' || isRawNumber(value)) return number(value)
   if (typeof value !== 'object' || value === null) return value
   if (depth === 0) return null
@@ -43,7 +43,7 @@ function same(value: Json): Json {
   return value
 }
 
-/** The same for an object. */
+/** Like `mapTexts`, for an object. */
 export function mapMembers(
   object: JsonObject,
   map: (text: string) => string,
@@ -64,7 +64,7 @@ export function mapMembers(
   return changed ? orderedObject(distinct(changed, names)) : object
 }
 
-/** Members that had these names, none of which was another's: a name that stayed is kept as it is. */
+/** Makes the new names unique. A name that did not change is kept. */
 function distinct(
   members: readonly (readonly [string, Json | undefined])[],
   names: readonly string[],
@@ -103,12 +103,12 @@ function mapItems(
   return changed ?? items
 }
 
-/** Like `Object.fromEntries`; its keys print in the order of the entries, even those that look like an index. */
+/** Like `Object.fromEntries`, but the keys print in the order of the entries, even keys that look like an index. */
 export function orderedObject(entries: readonly (readonly [string, Json | undefined])[]): JsonObject {
   return ordered(Object.fromEntries(entries), new Set(entries.map(([key]) => key)))
 }
 
-/** An object whose keys, all of `keys`, print in their order: JavaScript puts those first that look like an index. */
+/** An object whose keys, all of `keys`, print in that order: JavaScript prints keys that look like an index first. */
 export function ordered(object: JsonObject, keys: ReadonlySet<string>): JsonObject {
   const order = [...keys]
   if (Object.keys(object).every((key, index) => key === order[index])) return object

@@ -1,59 +1,64 @@
 import type { Json } from './json.ts'
 import type { TraceContext } from './trace.ts'
 
-/** A value as it is kept, and the version that this is of it: another one with every write. */
+/** A stored value with its version, which changes with every write. */
 export interface Held {
   readonly value: Buffer
   readonly version: string
 }
 
-/** What the living values of an account are together. */
+/** The total of an account's unexpired values. */
 export interface Used {
   readonly count: number
   readonly bytes: number
 }
 
 /**
- * Values that outlive an exchange, by key; each expires. Kept in the shared key-value store where one is configured,
- * else in the database. Every call rejects with `store_unavailable` when the store does not answer in time.
+ * Values that outlive an exchange, by key; each expires. They are stored in the shared key-value store if one is
+ * configured, otherwise in the database. Every call rejects with `store_unavailable` when the store does not respond
+ * in time.
  */
 export interface KeyValue {
-  /** Whether it is the configured key-value store, which other machines see too. */
+  /** Whether it is the configured key-value store, which other machines share. */
   readonly shared: boolean
   get(key: string): Promise<Held | undefined>
   /**
-   * Writes a value that lives for `ttl` milliseconds. With `version`, only over that version (`null`: only where there
-   * is no value); answers whether it was written. As long as it lives, it counts for `account`, if one is named.
+   * Writes a value that expires after `ttl` milliseconds. With `version`, it only replaces that version (`null`: only
+   * if there is no value). Returns whether it was written. Until it expires, it counts towards `account`, if given.
    */
   set(
     key: string,
     value: Uint8Array,
     options: { readonly ttl: number; readonly version?: string | null; readonly account?: string | undefined },
   ): Promise<boolean>
-  /** Lets a value live for another `ttl` milliseconds at least; answers whether there is one. It keeps its version. */
+  /**
+   * Extends the life of a value to at least `ttl` milliseconds from now. Returns whether the value exists. Its
+   * version stays.
+   */
   extend(key: string, ttl: number): Promise<boolean>
-  /** Answers whether there was a value. */
+  /** Returns whether the value existed. */
   delete(key: string): Promise<boolean>
-  /** What counts for an account at present, whichever process wrote it. */
+  /** The current total of an account, over all processes. */
   used(account: string): Promise<Used>
 }
 
-/** An exchange that goes on without its client: what it has to do, and what it knows. */
+/** An exchange that continues without its client: its task and its input. */
 export interface Job {
   readonly id: string
   readonly input: Json
-  /** The trace context of the exchange that began it. */
+  /** The trace context of the exchange that started it. */
   readonly trace?: TraceContext
 }
 
-/** Exchanges that run without a client, in whichever process that shares the key-value store is free. */
+/** Runs exchanges without a client, in any process that shares the key-value store. */
 export interface Jobs {
   /**
-   * Has `pipeline` run with the slot `job`, in an exchange of the id `job.id`. When the process that runs it is lost, it
-   * is not run again: `finally` alone runs elsewhere, with the error `worker_lost`; so it does, here or elsewhere, when
-   * a stage of `finally` failed with an error that may pass. Rejects with `store_unavailable`.
+   * Runs `pipeline` with the slot `job`, in an exchange with the id `job.id`. If the process that runs it is lost,
+   * the job is not run again: another process runs only its `finally`, with the error `worker_lost`. Its `finally` is
+   * also run again, in any process, when one of its stages failed with a temporary error. Rejects with
+   * `store_unavailable`.
    */
   add(pipeline: string, job: Job): Promise<void>
-  /** Ends a job wherever it runs, or keeps it from beginning; its `finally` runs with the error `cancelled`. */
+  /** Aborts a job in any process, or prevents its start; its `finally` runs with the error `cancelled`. */
   cancel(id: string): Promise<void>
 }

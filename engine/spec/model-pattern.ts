@@ -1,14 +1,14 @@
-/** Characters of a model's name: longer ones fit no pattern. */
+/** Maximum characters of a model name that is matched with patterns. */
 const longest = 256
 
-/** Whether the name of a model's record stands for many models: it ends in `*`. */
+/** Whether the name of a model record is a pattern for many models: it ends in `*`. */
 export function isPattern(name: string): boolean {
   return name.endsWith('*')
 }
 
 /**
- * The pattern that a name fits, the longest where several do, and what its `*` stands for: at least one character, none
- * of them a space or a control character.
+ * The longest pattern that matches a name, and the text for its `*`: at least one character, without spaces and
+ * control characters.
  */
 export function fitting(name: string, patterns: Iterable<string>): { pattern: string; rest: string } | undefined {
   if (name.length > longest || !/^[\x21-\x7e\u00a1-\uffff]+$/.test(name) || name.includes('*')) return undefined
@@ -21,7 +21,7 @@ export function fitting(name: string, patterns: Iterable<string>): { pattern: st
   return found === undefined ? undefined : { pattern: found, rest: name.slice(found.length - 1) }
 }
 
-/** Whether a list of models, as an API key has one, holds a model: by its name, or by a pattern that it fits. */
+/** Whether a list of models, such as that of an API key, contains a model, by name or by pattern. */
 export function holds(models: ReadonlySet<string>, name: string): boolean {
   return models.has(name) || fitting(name, models) !== undefined
 }

@@ -2,9 +2,9 @@ import type { DecideReply, DecideRequest } from './decide.ts'
 import type { GenerateEvent, GenerateReply, GenerateRequest } from './generate.ts'
 
 /**
- * What a gateway can be asked to do, and the neutral form of each: `request`, whole `reply`, streamed `event`.
- * An operation whose forms are `never` has none yet: it travels only between equal protocols.
- * Plugins add operations by declaration merging.
+ * The operations of the gateway, each with its neutral form: `request`, whole `reply`, streamed `event`. An operation
+ * whose forms are `never` has none yet, and can only be relayed between equal protocols. Plugins add operations by
+ * declaration merging.
  */
 export interface Operations {
   generate: { request: GenerateRequest; reply: GenerateReply; event: GenerateEvent }

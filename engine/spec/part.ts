@@ -1,11 +1,14 @@
 import type { JsonObject } from './json.ts'
 
-/** Everything up to and including what carries the mark may be cached. `ttl` is a duration such as `5m` or `1h`. */
+/**
+ * A cache breakpoint: everything up to and including the marked part may be cached. `ttl` is a duration such as `5m`
+ * or `1h`.
+ */
 export interface CacheMark {
   readonly ttl?: string
 }
 
-/** A piece of what a message or a result says. */
+/** A part of a message or of a tool result. */
 export type Part = TextPart | RefusalPart | ImagePart | FilePart | AudioPart | OpaquePart
 
 export interface TextPart {
@@ -35,7 +38,7 @@ export interface FilePart {
   readonly filename?: string
   readonly title?: string
   readonly context?: string
-  /** The model shall cite from it. */
+  /** Whether the model should cite from it. */
   readonly citations?: boolean
   readonly cache?: CacheMark
 }
@@ -54,8 +57,8 @@ export interface OpaquePart {
 }
 
 /**
- * Where media is: base64 data with its media type, plain text, an address, or an id at the provider that holds it. `api`
- * says whose ids it is one of, by a word of the protocols that share them: to all others it means nothing.
+ * The content of a medium: base64 data with its media type, plain text, a URL, or an id at the provider that stores
+ * it. `api` names the family of protocols that share such ids; all others ignore it.
  */
 export type MediaSource =
   | { readonly kind: 'data'; readonly mediaType: string; readonly data: string }
@@ -63,7 +66,7 @@ export type MediaSource =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'id'; readonly id: string; readonly api: string }
 
-/** A citation. `url` ones cross protocols; others are kept for the protocol that made them. */
+/** A citation. `url` citations exist in several protocols; others are kept for the protocol that made them. */
 export type Annotation =
   | {
       readonly type: 'url'
@@ -71,7 +74,7 @@ export type Annotation =
       readonly title: string
       readonly start: number
       readonly end: number
-      /** The citation as the protocol that made it writes it, where that says more. */
+      /** The citation in the form of the protocol that made it, if that has more detail. */
       readonly own?: { readonly protocol: string; readonly value: JsonObject }
     }
   | { readonly type: 'opaque'; readonly protocol: string; readonly value: JsonObject }

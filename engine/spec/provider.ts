@@ -5,26 +5,29 @@ import type { JsonObject } from './json.ts'
 import type { Offering, Provider } from './open-provider.ts'
 import type { ServiceName, Views } from './service.ts'
 
-/** A provider type: a file that adds one is all a new vendor takes. */
+/** A provider type. One file with such a type adds a vendor. */
 export interface ProviderParts<S, U extends ServiceName = never> {
-  /** The `type` in the config file. */
+  /** The `type` in the configuration file. */
   readonly name: string
   readonly summary: string
-  /** JSON Schema of its own fields beside `name` and `type`; every property has a description. */
+  /** JSON Schema of its own fields besides `name` and `type`; every property has a description. */
   readonly config: S
   /**
-   * Fields whose value is a secret: never shown, hidden in whatever leaves. The values of `headers` and the credentials in
-   * addresses are secrets of every type, without being named here.
+   * Fields with a secret value: never shown, and redacted in all output. The values of `headers` and credentials in
+   * addresses are always secret, without being listed here.
    */
   readonly secrets?: readonly string[]
-  /** Services whose views it is opened with. */
+  /** Services whose views it gets. */
   readonly uses?: readonly U[]
   offers(config: ConfigOf<S>): readonly Offering[]
-  /** Opens it. It keeps the views it needs and calls none of them yet: while a configuration is only checked, no service is open. */
+  /**
+   * Opens the provider. It may keep views but must not call them yet: services are closed while a configuration is
+   * only checked.
+   */
   open(config: ConfigOf<S>, host: Host, services: Views<U>): Provider
 }
 
-/** A declared provider type, as a registry holds it: opened only with a configuration its own schema accepted. */
+/** A declared provider type in a registry: opened only with a configuration that its schema accepted. */
 export interface AnyProvider {
   readonly kind: 'provider'
   readonly name: string

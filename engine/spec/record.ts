@@ -6,14 +6,17 @@ import type { Offer } from './open-provider.ts'
 import type { Principal } from './slots.ts'
 
 /**
- * What a record of each type holds, by the name of the type. A plugin adds its own by declaration merging:
- * `declare module 'sluice' { interface Records { member: ConfigOf<typeof schema> } }`.
+ * The value type of each record type, by name. A plugin adds its own by declaration merging: `declare module 'sluice'
+ * { interface Records { member: ConfigOf<typeof schema> } }`.
  */
 export interface Records {}
 
 export type RecordName = keyof Records
 
-/** Hears what is wrong with a record: the steps to the value, a code and a sentence. What can be served is a warning. */
+/**
+ * Reports a mistake in a record: the path to the value, a code and a sentence. Mistakes that do not prevent serving
+ * are warnings.
+ */
 export type RecordReport = (
   path: readonly (string | number)[],
   code: string,
@@ -21,61 +24,66 @@ export type RecordReport = (
   as?: 'error' | 'warning',
 ) => void
 
-/** The records of a configuration with all that is in them. */
+/** The records of a configuration with their full values. */
 export interface TypedRecords {
-  /** In the order in which they were given. */
+  /** All records of a type, in the order of their declaration. */
   of<N extends RecordName>(type: N): readonly Records[N][]
-  /** The one that bears this name, among its further ones too. */
+  /** Finds a record by name or alias. */
   find<N extends RecordName>(type: N, name: string): Records[N] | undefined
 }
 
-/** What a record is checked with: the others of its configuration that their schema accepts, and what plugins bring. */
+/** The context for checking a record: the configuration's other valid records, and what plugins define. */
 export interface AllRecords extends TypedRecords {
-  /** What a provider offers; unknown when there is none of that name, when it is off, or when its settings do not suffice. */
+  /** The offers of a provider; undefined when it does not exist, is off, or has incomplete settings. */
   offers(provider: string): readonly Offer[] | undefined
-  /** The codec of a protocol that upstreams speak. */
+  /** The upstream codec of a protocol. */
   codec(protocol: string): AnyUpstreamCodec | undefined
 }
 
-/** A type of record: something with a name that is declared in the configuration file. */
+/** A type of record: named objects declared in the configuration file. */
 export interface RecordParts<N extends RecordName, S> {
   /** Lower-case letters, digits and "_". */
   readonly name: N
   readonly summary: string
-  /** The list of the configuration file in which they are declared. */
+  /** The list in the configuration file that declares them. */
   readonly place: string
   /**
-   * JSON Schema of one, with a text `name` that is required. Every property has a description. A text that names another
-   * record says so (`'x-names': 'provider'`): a name that nothing bears is a finding. Its `title` is what sentences call
-   * one; default: the type's name.
+   * JSON Schema of a record, with a required text `name`. Every property has a description. A text that names another
+   * record is marked by `'x-names': 'provider'`; an unknown name is then a finding. `title` is the word for one
+   * record in messages; default: the type's name.
    */
   readonly schema: ConfigOf<S> extends Records[N] ? S : never
-  /** Fields whose value is a secret: never shown, hidden in whatever leaves. */
+  /** Fields with a secret value: never shown, and redacted in all output. */
   readonly secrets?: readonly string[]
-  /** The field that lists further names of it. No two records of a type share a name. */
+  /** The field with the aliases of a record. Names and aliases are unique within a type. */
   readonly aliases?: string
-  /** Fields in which no two of them have the same text. */
+  /** Fields whose texts must be unique among the records of the type. */
   readonly unique?: readonly string[]
-  /** Whether `*` at the end of a name stands for any text. */
+  /** Whether a name may end in `*`, which matches any text. */
   readonly patterns?: boolean
   /**
-   * Who holds those that are made while the gateway runs. `snapshot`: the engine, with a configuration for every change:
-   * others refer to them. `service`: a service in tables of its own, such as many that change all day; it is handed the
-   * declared ones when it is configured. Default: `snapshot`.
+   * Who stores the records that are created while the gateway runs. `snapshot`: the engine, with a new configuration
+   * for every change, because other records refer to them. `service`: a service, in its own tables, for records that
+   * are many and change often; the service gets the declared records when it is configured. Default: `snapshot`.
    */
   readonly holds?: 'snapshot' | 'service'
-  /** Whether one is off while a variable that it needs is unset; else that is a finding. */
+  /** Whether a record is off while an environment variable it needs is unset; otherwise that is a finding. */
   readonly optional?: boolean
-  /** Its field `type` names a component of this kind, whose schema its further fields follow. */
+  /**
+   * The field `type` of a record names a component of this kind, whose schema describes the record's further fields.
+   */
   readonly typed?: 'provider'
-  /** Says what its schema cannot say, of a record that its schema accepts. It also runs where nothing is opened. */
+  /**
+   * Checks what the schema cannot express, for a record that the schema accepts. It also runs while services are
+   * closed.
+   */
   check?(record: Records[N], all: AllRecords, report: RecordReport): void
 }
 
-/** Fields that clients see beside those of a record: no type of record has one of them. */
+/** Reserved fields that clients see next to a record's own fields. */
 export type RecordField = 'secrets' | 'source' | 'declared_at' | 'version' | 'created_at' | 'updated_at' | 'problem'
 
-/** A declared type of record, as a registry holds it. */
+/** A declared type of record in a registry. */
 export interface AnyRecord {
   readonly kind: 'record'
   readonly name: string
@@ -92,41 +100,44 @@ export interface AnyRecord {
   check?(record: JsonObject, all: AllRecords, report: RecordReport): void
 }
 
-/** A record as a configuration has it, without what is secret in it. */
+/** A record of a configuration without its secrets. */
 export interface RecordView {
-  /** Name of its type. */
+  /** The name of its type. */
   readonly type: string
   readonly name: string
   /**
-   * Defaults filled in. The fields that follow its `type`, where it has one, stand below `config`. While the component
-   * that `type` names is missing, nobody knows which of them are secret, and none is shown.
+   * The value with defaults filled in. Fields that belong to the component named by its `type` stand below `config`.
+   * If that component is missing, none of these fields is shown, because any of them may be secret.
    */
   readonly value: JsonObject
-  /** What is secret and set, by dotted path, with the last four characters of texts of 16 or more. */
+  /** Secrets that are set, by dotted path, with the last four characters of secrets of at least 16 characters. */
   readonly secrets: Readonly<Record<string, { readonly set: true; readonly hint: string | null }>>
-  /** Only sections of the settings are there by default. */
+  /** `default` occurs for sections of the settings only. */
   readonly source: 'file' | 'database' | 'default'
-  /** Where the file declares it. */
+  /** Its position in the configuration file. */
   readonly declaredAt?: { readonly file: string; readonly line: number }
-  /** Of a stored one: from 1, higher with every change, also than that of a deleted one of its name; milliseconds since 1970. */
+  /**
+   * For a stored record: its version, which starts at 1 and grows with every change, even over a deleted record of
+   * the same name; Unix times in milliseconds.
+   */
   readonly stored?: { readonly version: number; readonly createdAt: number; readonly updatedAt: number }
   /** Why it is off, or left out of the configuration. */
   readonly problem?: string
 }
 
-/** A section of `server_config` as a configuration has it: a record of the type `section`, without what is secret in it. */
+/** A section of `server_config` in a configuration: a record of the type `section`, without its secrets. */
 export interface SectionView extends RecordView {
-  /** Without the settings that have none. */
+  /** Defaults of the settings that have one. */
   readonly defaults: JsonObject
-  /** JSON Schema of all that stands in it. */
+  /** JSON Schema of the section. */
   readonly schema: JsonObject
-  /** Environment variables that have the last word, by the settings that they give. */
+  /** Environment variables that override settings of the section, by setting. */
   readonly overridden: Readonly<Record<string, string>>
 }
 
 /**
- * A change of a stored record. A section, whose type is `section`, is changed without being made before, and deleted it has
- * its defaults. `versions` are those of which it has to have one; absent: any will do.
+ * A change of a stored record. A section, whose type is `section`, always exists: it can be changed without being
+ * created, and deleting it restores its defaults. `versions` lists the versions the record may have; absent: any.
  */
 export type RecordChange =
   | { readonly kind: 'create'; readonly type: string; readonly value: JsonObject }
@@ -134,40 +145,41 @@ export type RecordChange =
       readonly kind: 'change'
       readonly type: string
       readonly name: string
-      /** What differs (RFC 7396): `null` takes a field away. */
+      /** A merge patch (RFC 7396): `null` removes a field. */
       readonly patch: JsonObject
       readonly versions?: readonly number[]
     }
   | { readonly kind: 'delete'; readonly type: string; readonly name: string; readonly versions?: readonly number[] }
 
-/** A change of a record as it is written. */
+/** A change of a record while it is being stored. */
 export interface RecordChanged {
   readonly kind: RecordChange['kind']
   readonly type: string
   readonly name: string
-  /** Absent: it is made. */
+  /** Absent: the record is created. */
   readonly before?: RecordView
-  /** Absent: it is deleted. */
+  /** Absent: the record is deleted. */
   readonly after?: RecordView
 }
 
-/** The records of one configuration, and the way to another one. */
+/** The records of one configuration, and the means to change them. */
 export interface RecordAccess {
-  /** The types that there are, by name. */
+  /** All types of records, by name. */
   readonly types: ReadonlyMap<string, AnyRecord>
-  /** Those of a type: the declared ones, the stored ones, and those that are left out. */
+  /** All records of a type: declared, stored, and those left out of the configuration. */
   of(type: string): readonly RecordView[]
-  /** By its own name. */
+  /** Finds a record by its own name, not by an alias. */
   find(type: string, name: string): RecordView | undefined
   /** Every section of `server_config`. */
   sections(): readonly SectionView[]
   /**
-   * Changes a stored record. The next configuration is built of the files as they run and checked, then the change is
-   * written, then it goes live; only then it is answered. The exchange that asks stays in its own configuration. Rejects
-   * with a `GatewayError`, and nothing was done: `not_found`, `declared_in_file`, `name_taken`, `in_use`, `stale_version`,
-   * `invalid_field`, `invalid_configuration` with every finding, or `store_unavailable`.
-   * @param by who asks, for the services that witness it
-   * @returns the record as it is now; undefined: it was deleted
+   * Changes a stored record. The next configuration is first built from the loaded files and the changed records, and
+   * checked. Then the change is stored, and the configuration goes live before this resolves. The calling exchange
+   * keeps its own configuration. Rejects with a `GatewayError`, without any change: `not_found`, `declared_in_file`,
+   * `name_taken`, `in_use`, `stale_version`, `invalid_field`, `invalid_configuration` with all findings, or
+   * `store_unavailable`.
+   * @param by the principal, for services that witness the change
+   * @returns the new record; undefined if it was deleted
    */
   change(change: RecordChange, by?: Principal): Promise<RecordView | undefined>
 }

@@ -1,7 +1,10 @@
-/** Thrown while something is opened or built: what is wrong with its settings, and where in them. */
+/**
+ * Thrown when a component is opened or built with settings it cannot accept: the reason, and its place in the
+ * settings.
+ */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
-  /** Steps from its settings to the value; none: the settings as a whole. */
+  /** Path to the value in the settings; empty: the settings as a whole. */
   readonly path: readonly (string | number)[]
 
   constructor(message: string, path: readonly (string | number)[] = []) {

@@ -1,11 +1,14 @@
-/** An error of a JSON Schema, as ajv tells it. */
+/** An error of a JSON Schema, as ajv reports it. */
 export interface SchemaError {
   readonly keyword: string
   readonly params: Readonly<Record<string, unknown>>
   readonly message?: string
 }
 
-/** What a value does not do, to follow its name: `must be a string or null`, `must have at most 255 items`. */
+/**
+ * The violated requirement, to follow the name of the value: `must be a string or null`, `must have at most 255
+ * items`.
+ */
 export function requirement({ keyword, params, message = 'is not valid' }: SchemaError): string {
   const { limit } = params
   switch (keyword) {

@@ -1,13 +1,13 @@
-/** How a client wants the provider to search the web. What is absent is left to the provider. */
+/** A client's options for the provider's web search. Absent options are left to the provider. */
 export interface SearchWish {
-  /** Only these domains and what lies below them; an entry may go on with a path. */
+  /** Only these domains and their subdomains; an entry may continue with a path. */
   readonly allowedDomains?: readonly string[]
   readonly blockedDomains?: readonly string[]
-  /** How much of what is found goes into the context: `low`, `medium`, `high`. */
+  /** How much of the results goes into the context: `low`, `medium`, `high`. */
   readonly contextSize?: string
-  /** Most searches of one answer. */
+  /** Maximum searches per answer. */
   readonly maxUses?: number
-  /** Roughly where the user is. */
+  /** The approximate location of the user. */
   readonly location?: SearchLocation
   /** Names of the tool's fields that only its own protocol has. */
   readonly further?: readonly string[]
@@ -15,22 +15,22 @@ export interface SearchWish {
 
 export interface SearchLocation {
   readonly city?: string
-  /** Two letters (ISO 3166-1). */
+  /** Country code of two letters (ISO 3166-1). */
   readonly country?: string
   readonly region?: string
-  /** A name of the IANA database. */
+  /** IANA time zone name. */
   readonly timezone?: string
 }
 
-/** What an item tells of a search of the web: the call, what it found, or both. */
+/** A web search described by an item: the call, its results, or both. */
 export interface Search {
-  /** Ties what was found to its call. */
+  /** Links the results to the call. */
   readonly id: string
-  /** Absent: the call is told by another item. */
+  /** Absent: another item describes the call. */
   readonly queries?: readonly string[]
-  /** Absent: it has not ended, or another item tells. */
+  /** Absent: the search has not ended, or another item has the results. */
   readonly found?: readonly SearchedPage[]
-  /** Why it failed: a word. */
+  /** Why it failed, in one word. */
   readonly failed?: string
 }
 

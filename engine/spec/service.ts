@@ -10,70 +10,74 @@ import type { Principal } from './slots.ts'
 import type { Host } from './host.ts'
 
 /**
- * What stages and other services see of each service, by its name. A plugin adds its own by declaration merging:
+ * The view that stages and other services get of each service, by name. A plugin adds its own by declaration merging:
  * `declare module 'sluice' { interface Services { budgets: Budgets } }`.
  */
 export interface Services {}
 
 export type ServiceName = keyof Services
 
-/** The views of some services, all of the same configuration. */
+/** The views of some services, all for the same configuration. */
 export type Views<U extends ServiceName> = { readonly [N in U]: Services[N] }
 
-/** What the gateway offers to a service while it is opened: nothing of a configuration, which it outlives. */
+/**
+ * The gateway's interface for a service that is being opened. It has nothing of a configuration, because the service
+ * outlives configurations.
+ */
 export interface ServiceHost extends Pick<
   Host,
   'log' | 'scrub' | 'byteBudget' | 'keyValue' | 'jobs' | 'seal' | 'unseal' | 'work' | 'warm' | 'version'
 > {
-  /** The configured database. The query builder is loaded with the first use of it: it is large. */
+  /** The configured database. The query builder is large, so it is loaded on first use. */
   readonly database: TableQueries
   /**
-   * Runs a statement of its own that takes no parameters, without loading the query builder, and gives its rows. It is a
-   * part of no transaction; on SQLite it waits for the one under way.
+   * Runs a statement without parameters, without loading the query builder, and returns its rows. It is not part of
+   * any transaction; on SQLite it waits for the running one.
    */
   rows<R>(statement: string): Promise<readonly R[]>
   /**
-   * Hands a row of texts, numbers and nulls to the thread that writes rows in bulk; never waits. A process that is killed
-   * loses the rows of the last 100 ms, a queue that is full its oldest. A row that breaks a constraint is dropped, one that
-   * is there already is passed over. Throws when the table is not the service's own.
+   * Queues a row of texts, numbers and nulls for the thread that writes rows in bulk; never waits. A killed process
+   * loses the rows of the last 100 ms; a full queue drops its oldest rows. A row that violates a constraint is
+   * dropped; one that already exists is skipped. Throws when the table is not the service's own.
    */
   append<T extends keyof Tables>(table: T, row: Insertable<Tables[T]>): void
   /**
-   * What appends rows to a table, and says what becomes of them. Throws when the table is not the service's own.
-   * @param options `waits`: rows wait while the table is not there, as while a backup is restored; else they are dropped
+   * An appender of rows to a table, with counters of their fate. Throws when the table is not the service's own.
+   * @param options `waits`: rows wait while the table is missing, as while a backup is restored; otherwise they are
+   * dropped
    */
   appender<T extends keyof Tables>(table: T, options?: { readonly waits?: boolean }): Appender<Insertable<Tables[T]>>
   /**
-   * Looks at once whether the clients of open sockets may still be here, which is done every few seconds anyway: somebody
-   * was shut out.
+   * Checks at once whether the clients of open sockets are still authorized, instead of at the next periodic check.
+   * To be called after access was revoked.
    */
   recheck(): void
 }
 
-/** Hands rows of a table to the thread that writes rows in bulk. */
+/** Queues rows of a table for the thread that writes rows in bulk. */
 export interface Appender<R> {
   /** Never waits, never throws. */
   append(row: R): void
   readonly counters: RowCounters
 }
 
-/** What became of the rows that this process has appended to a table. */
+/** Counters of the rows that this process has appended to a table. */
 export interface RowCounters {
   readonly written: number
-  /** Rows that were lost: the queue was full, or no database would take them. */
+  /** Rows lost because the queue was full or no database accepted them. */
   readonly dropped: number
   readonly pending: number
   /** Why rows cannot be written at present. */
   readonly failing: string | undefined
 }
 
-/** What a service can read of the configuration that it is configured for, beside its own settings. */
+/** The parts of a configuration that a service can read besides its own settings. */
 export interface ServiceConfiguration {
-  /** Its providers are opened after the services. */
+  /** The catalog; its providers are opened after the services. */
   readonly catalog: Catalog
-  /** Its records, those of the database too, with what is secret in them. One that is off is not among them. */
+  /** The records, including stored ones, with their secrets. Records that are off are left out. */
   readonly records: TypedRecords
-  /** Refuses the configuration for one of its records: the steps to the value, a code and a sentence, as a finding there. */
+  /** Refuses the configuration because of a record: the path to the value, a code and a sentence become a finding. */
   readonly reject: (
     record: Records[RecordName],
     path: readonly (string | number)[],
@@ -100,88 +104,100 @@ export interface HeldChange extends Pick<RecordChanged, 'kind' | 'type' | 'name'
   readonly after?: JsonObject
 }
 
-/** An open service: the state that outlives every reload. */
+/** An open service: state that outlives every reload. */
 export interface OpenService<S, V, W> {
   /**
-   * Makes its view for one configuration. It may wait, and refuse by a `Refusal`. Exchanges of other configurations are
-   * under way and this one may still be refused, so it changes nothing that others see.
+   * Creates the view for one configuration. May return a promise, and may throw a `Refusal`. Exchanges of other
+   * configurations are running, and this configuration may still be refused, so shared state must not change here.
    */
   configure(settings: S, views: W, configuration: ServiceConfiguration): Configured<V> | Promise<Configured<V>>
   /**
-   * Writes down that a stored record is changed, in the transaction of the change. Where it throws, or takes longer than 5
-   * seconds, the change is not made, and whoever asked for it is answered 503. It asks the database through `transaction`
-   * alone: what it asked otherwise would wait for the end of the transaction.
+   * Stores its own record of a change of a stored record, within the same transaction. If it throws or takes longer
+   * than 5 seconds, the change is rolled back and its client gets a 503. It must use `transaction` for all queries:
+   * any other query would wait for the end of the transaction.
    */
   witness?(transaction: TableQueries, change: RecordChanged, by: Principal | undefined): Promise<void>
-  /** What is degraded, in one line; undefined: nothing is. */
+  /** What is degraded, in one line; undefined: nothing. */
   status?(): string | undefined
-  /** No configuration uses it any more. It is waited for, for 10 seconds. */
+  /** No configuration uses the service any more. The engine waits up to 10 seconds for it. */
   close?(): void | Promise<void>
 }
 
-/** A service as one configuration has it. */
+/** A service within one configuration. */
 export interface Configured<V> {
-  /** What the stages of this configuration see. */
+  /** The view for stages of this configuration. */
   readonly view: V
-  /** The configuration went live: from now on shared state follows its settings. */
+  /** The configuration went live: shared state now follows its settings. */
   live?(): void
-  /** Its last exchange has ended, or it was refused. It is waited for, for 10 seconds. */
+  /**
+   * The last exchange of the configuration has ended, or the configuration was refused. The engine waits up to 10
+   * seconds.
+   */
   close?(): void | Promise<void>
 }
 
-/** What the start of a gateway prints. */
+/** Output at the start of a gateway. */
 export interface Said {
   readonly text: string
-  /** The same where JSON is printed; absent: nothing is. */
+  /** The same for JSON output; absent: nothing is printed. */
   readonly json?: JsonObject
 }
 
-/** What a service says to whoever starts the gateway. */
+/** A service's output for the operator who starts the gateway. */
 export interface Greeting {
-  /** Printed before the address: what can be told this once. Where several processes serve, none of them does so yet. */
+  /**
+   * Printed before the address, such as a secret shown only once. With several processes, it is printed before any of
+   * them serves.
+   */
   readonly now?: Said
   /** Printed below the address. */
   served?(gateway: { readonly url: string; readonly catalog: Catalog }): Said | undefined
 }
 
-/** Hears what is wrong with settings: the steps to the value, and a sentence. */
+/** Reports a mistake in settings: the path to the value, and a sentence. */
 export type Report = (path: readonly (string | number)[], message: string) => void
 
 interface Described<N extends ServiceName, S, U extends ServiceName> {
   /** Lower-case letters, digits and "_". */
   readonly name: N
   readonly summary: string
-  /** JSON Schema of its section of `server_config`; every property has a description, and a default or a place in `required`. */
+  /**
+   * JSON Schema of its section of `server_config`; every property has a description, and a default or a place in
+   * `required`.
+   */
   readonly settings?: S
-  /** Its section where that has another name. Several services may stand in one, each with properties of its own. */
+  /**
+   * Name of its section; default: the name of the service. Several services may share one, each with properties of
+   * its own.
+   */
   readonly section?: string
-  /** Properties whose value is a secret: hidden in whatever leaves. */
+  /** Properties with a secret value, which is redacted in all output. */
   readonly secrets?: readonly string[]
-  /** Services whose views it is configured with. They are opened first. */
+  /** Services whose views it gets when it is configured. They are opened first. */
   readonly uses?: readonly U[]
-  /** What makes its tables, in order. They ran before it is opened. */
+  /** Migrations of its tables, in order. They run before it is opened. */
   readonly migrations?: readonly ServiceMigration[]
-  /** Says what its schema cannot say. It also runs where nothing is opened. */
+  /** Checks what the schema cannot express. It also runs while services are closed. */
   check?(settings: ConfigOf<S>, report: Report): void
   /**
-   * Asked when a gateway has started, once and by one of its processes. It is given its view; where several processes
-   * serve, of a service that the first one opens for this alone.
+   * Called once when a gateway has started, in one of its processes. With several processes, the first process opens
+   * the service for this call only.
    */
   greet?(view: Services[N]): Greeting | undefined | Promise<Greeting | undefined>
 }
 
 interface Opening<N extends ServiceName, S, U extends ServiceName> {
-  /** Opens it, once in a process. */
+  /** Opens the service, once per process. */
   open(
     host: ServiceHost,
   ): OpenService<ConfigOf<S>, Services[N], Views<U>> | Promise<OpenService<ConfigOf<S>, Services[N], Views<U>>>
 }
 
-/** A service: something that lives longer than an exchange and is shared by stages. Without `open` its view is its settings. */
+/** A service: state that outlives exchanges and is shared by stages. Without `open`, its view is its settings. */
 export type ServiceParts<N extends ServiceName, S, U extends ServiceName> = Described<N, S, U> &
   (ConfigOf<S> extends Services[N] ? Partial<Opening<N, S, U>> : Opening<N, S, U>)
 
-/** A declared service, as a registry holds it: configured only with settings that its own schema accepted. */
+/** A declared service in a registry: configured only with settings that its schema accepted. */
 export interface AnyService {
   readonly kind: 'service'
   readonly name: string

@@ -1,16 +1,16 @@
 import type { JsonObject } from './json.ts'
 
-/** What is known of a request when it is classified: bounded text and facts, nothing that cannot be cloned. */
+/** The input of a classifier: bounded text and facts that can be cloned. */
 export interface Ask {
-  /** The text to judge, cut to a bound by whoever asks. */
+  /** The text to classify, truncated by the caller. */
   readonly text: string
-  /** Counts and flags of the request's shape. */
+  /** Counts and flags that describe the request. */
   readonly facts: JsonObject
 }
 
-/** One signal's opinion. */
+/** The result of one classifier. */
 export interface Vote {
-  /** From 0 (any model will do) to 1 (only the best). */
+  /** From 0 (any model suffices) to 1 (only the best). */
   readonly complexity: number
   /** From 0 (abstains) to 1. */
   readonly confidence: number
@@ -19,14 +19,14 @@ export interface Vote {
 }
 
 /**
- * A classifier of requests. Its module's default export is a pure function `(ask: Ask) => Vote`; it runs in the
- * worker pool, so it may take its time and cannot hold up a request beyond the deadline of whoever asks.
+ * A classifier of requests. The default export of its module is a pure function `(ask: Ask) => Vote`. It runs in the
+ * worker pool, so it may be slow: a request waits for it only until the caller's deadline.
  */
 export interface AnySignal {
   readonly kind: 'signal'
   readonly name: string
   readonly summary: string
-  /** Address of the module, best made by `new URL('./<name>.ts', import.meta.url)`. */
+  /** URL of the module, best created by `new URL('./<name>.ts', import.meta.url)`. */
   readonly module: URL
 }
 

@@ -11,8 +11,8 @@ import type { Body, BodyReader, HeldBody, Source } from './source.ts'
 import type { Bill, Metered } from './usage.ts'
 
 /**
- * Everything that can stand between two stages, by name. A stage says which slots it needs and which it provides,
- * and the check at load proves that each is there. Plugins add slots by declaration merging, under a prefix of theirs
+ * All values that stages can pass on, by name. A stage declares the slots it needs and provides, and loading a
+ * pipeline proves that each needed slot is set. Plugins add slots by declaration merging, with a prefix of their own
  * (`'acme.cache'`).
  */
 export interface Slots {
@@ -33,47 +33,47 @@ export interface Slots {
 
 export type SlotName = keyof Slots
 
-/** A request as it came in. */
+/** A request as it arrived. */
 export interface Ingress {
   readonly method: string
-  /** The canonical path: aliases and trailing slashes are folded. */
+  /** The canonical path: without alias and trailing slash. */
   readonly path: string
-  /** What stands in the places of its route: `:id` under `id`, all that a `*` at the end stands for under `*`. */
+  /** Values of the route's parameters: `:id` under `id`, the rest matched by a final `*` under `*`. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
   readonly transport: 'http' | 'ws'
-  /** Address of the peer. */
+  /** IP address of the peer. */
   readonly remote: string
-  /** The protocol of a body that was made here; absent: that of the pipeline's clients. */
+  /** The protocol of a body created by the gateway; absent: that of the pipeline's clients. */
   readonly protocol?: string
-  /** What stages keep from one message of a WebSocket to the next; forgotten when it closes. */
+  /** State that stages keep between the messages of a WebSocket; discarded when it closes. */
   readonly session?: Session
-  /** What a message of a WebSocket says beside its request: the fields that its protocol cuts out of it. */
+  /** Fields of a WebSocket message that its protocol cuts out because they are not part of the request. */
   readonly message?: JsonObject
   /**
-   * Reads the body once, and lets `reader` read along. Rejects with `request_too_large` beyond `limit` bytes,
-   * `unsupported_media_type` for encoded bodies, `overloaded` where there is no room for it.
+   * Reads the body once; `reader` sees each chunk. Rejects with `request_too_large` beyond `limit` bytes,
+   * `unsupported_media_type` for encoded bodies, and `overloaded` when the byte budget is exhausted.
    */
   body(limit: number): Promise<HeldBody>
   body(limit: number, reader: BodyReader): Promise<Body>
 }
 
-/** Values that live as long as a WebSocket. */
+/** Values with the lifetime of a WebSocket. */
 export interface Session {
   get(word: string): unknown
-  /** `release` runs once, when the value is replaced or deleted or the socket has closed. */
+  /** `release` runs once, when the value is replaced or deleted or the socket closes. */
   set(word: string, value: unknown, release?: () => void): void
   delete(word: string): void
 }
 
-/** Who asks: a program with an API key, or a member who has signed in. */
+/** The authenticated client: a program with an API key, or a signed-in member. */
 export interface Principal {
   readonly kind: 'key' | 'member'
-  /** Id of its record. */
+  /** The id of its record. */
   readonly id: string
   readonly name: string
-  /** What it may do, such as `admin`; API keys have none. */
+  /** Its role, such as `admin`; API keys have none. */
   readonly role?: string
   /** Models it may use; undefined: all. */
   readonly models?: ReadonlySet<string>
@@ -86,46 +86,49 @@ export interface Envelope {
   readonly model: string
   readonly stream: boolean
   readonly background: boolean
-  /** The client's bytes, or those that a stage has rewritten them to. */
+  /** The client's bytes, or the bytes of a stage that rewrote them. */
   readonly raw: Body
   readonly contentType: string
   /** The client's headers. */
   readonly headers: IncomingHttpHeaders
-  /** Where the model's name stands in `raw`, as the bytes of its token; absent when it cannot be spliced. */
+  /** Byte range of the model name's token in `raw`; absent when it cannot be replaced in place. */
   readonly modelAt?: { readonly start: number; readonly end: number }
-  /** The body to serve, as parsed or as a stage has completed it; of a form, its text fields. */
+  /** The body to serve, as parsed or as changed by a stage; for a form, its text fields. */
   readonly body: JsonObject
-  /** The body as the client sent it, for what an answer repeats of it. */
+  /** The body as the client sent it, from which answers repeat fields. */
   readonly sent: JsonObject
-  /** Whether `raw` says what `body` and `neutral` say: no stage has completed them. */
+  /** Whether `raw` is equivalent to `body` and `neutral`, that is, no stage has changed them. */
   readonly exact: boolean
-  /** Whether `raw` holds a seal packed here (`packSeal`), which nobody else can read. Found on first use. */
+  /**
+   * Whether `raw` contains a seal packed by this gateway (`packSeal`), which no provider can read. Computed on first
+   * use.
+   */
   readonly sealed: boolean
-  /** A provider of this origin (`Candidate.origin`) holds what `body` was completed with: to it, `raw` says the same. */
+  /** The origin (`Candidate.origin`) that stores the content added to `body`: for its provider, `raw` is equivalent. */
   readonly heldBy?: string
   /**
-   * A part of the conversation that is not here, so that at most a provider of the same protocol knows it: the error to
-   * answer with where no such provider is asked, or where it does not know it either.
+   * Set if a part of the conversation is stored elsewhere, possibly at a provider of the same protocol: the error to
+   * return if no such provider is tried, or if it does not have that part either.
    */
   readonly missing?: GatewayError
-  /** The neutral form, made on first use and kept. Throws `invalid_value` where the body has no meaning. */
+  /** The neutral form, created on first use. Throws `invalid_value` for a body without a valid meaning. */
   neutral<O extends Operation>(operation: O): RequestOf<O>
   /**
-   * The same request, completed by what the client did not say: answers do not repeat it. What is missing stays missing;
-   * who holds it has to be said again.
+   * The same request with content that the client left out; answers do not repeat it. `missing` stays; `heldBy` must
+   * be given again.
    */
   with(change: Completion): Envelope
   /**
-   * The request with another text, as if the client had sent that: `change` is applied to what was sent and to what that
-   * was completed to, so that no provider, no store and no answer sees the old one. The client's own bytes go to nobody
-   * any more. Throws `invalid_request_error` for a form, whose files it could not change.
+   * The request with other texts, as if the client had sent them. `change` is applied both to the sent body and to
+   * the completed one, so that no provider, store or answer sees the original. The client's own bytes are not used
+   * any more. Throws `invalid_request_error` for a form, whose files cannot be changed.
    */
   rewrite(change: (body: JsonObject) => JsonObject): Envelope
 }
 
 /**
- * What a stage completes a request to: another body; another neutral form, which is printed into the body where that is
- * asked for; the neutral form with the files in it that the body goes on naming; or only what is known of it.
+ * A completion of a request: another body; another neutral form, printed into the body on demand; a neutral form with
+ * resolved files, to which the body keeps referring; or only facts about the request.
  */
 export type Completion =
   | { readonly body: JsonObject; readonly heldBy?: string; readonly missing?: GatewayError }
@@ -133,7 +136,7 @@ export type Completion =
   | { readonly inlined: RequestOf<Operation> }
   | { readonly missing: GatewayError }
 
-/** What the requested model name stands for. */
+/** The model or models that the requested name resolves to. */
 export interface Target {
   readonly name: string
   readonly model?: ModelRecord
@@ -141,24 +144,27 @@ export interface Target {
 
 /** A request ready for the provider of `model`. */
 export interface Upstream {
-  /** Same protocol on both sides: the client's bytes with the model's name replaced. */
+  /** Whether both sides speak the same protocol: then the client's bytes are sent with the model's name replaced. */
   readonly same: boolean
   readonly body?: Body
   readonly contentType?: string
   readonly restore?: Restore
-  /** Stop sequences that the provider was not told of: its answer is to be cut there. */
+  /** Stop sequences that the provider's protocol cannot express; the gateway cuts the answer there. */
   readonly cuts?: readonly string[]
   readonly losses: readonly Loss[]
-  /** It counts on what the provider holds of the conversation. This makes the same request with all of it. */
+  /**
+   * Set if the request relies on conversation content stored at the provider: makes the same request with the whole
+   * conversation.
+   */
   whole?(): Upstream
 }
 
-/** The provider has begun to answer. It can be read once. `answering` makes one. */
+/** An answer that a provider has begun to send. It can be read once. `answering` creates it. */
 export type UpstreamAnswer = AnswerContent & Answering
 
 /**
- * `whole`: a JSON answer; `events`: a stream of server-sent events whose first one is no failure; `bytes`: anything else
- * (audio), relayed as it comes; `neutral-events`, `neutral-reply`: an answer in neutral form.
+ * `whole`: a JSON answer; `events`: a stream of server-sent events whose first event is not a failure; `bytes`: any
+ * other body (audio), relayed unchanged; `neutral-events`, `neutral-reply`: an answer in neutral form.
  */
 export type AnswerContent =
   | { readonly kind: 'whole'; readonly bytes: Buffer; readonly body: Json; readonly type: string }
@@ -168,44 +174,47 @@ export type AnswerContent =
   | {
       readonly kind: 'neutral-reply'
       readonly reply: ReplyOf<Operation>
-      /** No provider was asked for it: whatever usage it tells the client of, it costs nothing. */
+      /** No provider was called, so the answer costs nothing, whatever usage it reports. */
       readonly unasked?: boolean
     }
 
 /**
- * What stages do with the events of an answer, whatever it is made of. Only `generate` has events: `map` and `watch`
- * throw `unsupported` for any other operation, so a stage that serves others, too, asks first.
+ * Access to the events of an answer, in whatever form it is. Only `generate` has events: for other operations `map`
+ * and `watch` throw `unsupported`, so a stage that serves several operations must check first.
  */
 export interface Answering {
   readonly operation: Operation
-  /** What stages have asked for, in the order in which the events pass through it. */
+  /** The handlers of stages, in the order in which events pass through them. */
   readonly handlers: readonly EventHandler[]
   /**
-   * The answer with other events: the client, and whoever keeps or measures what the client gets, sees what `make` gives
-   * for each. It is called once, when the answer is read. A whole answer passes as the events of a stream, too. The
-   * answer is translated, also between equal protocols.
+   * The answer with changed events. The client, and every stage that stores or measures the answer, sees the events
+   * that `make` returns. `make` is called once, when the answer is read. A whole answer passes as events, too. The
+   * answer is translated even between equal protocols.
    */
   map(make: () => EventMap): UpstreamAnswer
-  /** The same answer; `look` sees its events on their way. Between equal protocols its bytes stay what they are. */
+  /** The same answer; `look` observes its events. Between equal protocols its bytes stay unchanged. */
   watch(look: Look): UpstreamAnswer
 }
 
 export type EventHandler = { readonly make: () => EventMap } | { readonly look: Look }
 
 /**
- * Changes the events of one answer. Whatever becomes of it, the last event that comes is `finish` or `failure`, once:
- * also when the provider throws, or the client leaves and nobody reads on. The first of these two that is given ends the
- * answer for the client; where none is given for it, the one that came is.
+ * Changes the events of one answer. The last event it receives is always a single `finish` or `failure`, even when
+ * the provider throws or the client disconnects. The first of these two that it returns ends the answer for the
+ * client; if it returns neither for the last event, the received one does.
  */
 export interface EventMap {
-  /** What takes the place of an event. What it throws ends the answer as a failure. */
+  /** The events that replace one event. An error thrown here ends the answer as a failure. */
   event(event: GenerateEvent): Iterable<GenerateEvent>
 }
 
-/** Sees the events of one answer, with the same last one. What it throws is logged, and it sees nothing more. */
+/**
+ * Observes the events of one answer, with the same last event. If it throws, the error is logged and it receives no
+ * further events.
+ */
 export type Look = (event: GenerateEvent) => void
 
-/** What the client gets. A `Source` is streamed; anything else is sent whole. */
+/** The reply to the client. A `Source` is streamed; any other body is sent whole. */
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -219,33 +228,36 @@ export type ReplyBody =
       readonly kind: 'stream'
       readonly source: Source
       readonly type: string
-      /** What may follow the latest chunk when the stream is silent for long; undefined: nothing, as inside an event. */
+      /** Bytes that may follow the latest chunk of a silent stream; undefined: none, as inside an event. */
       readonly keepalive?: () => Uint8Array | undefined
       /**
-       * It belongs to something that outlives the exchange and writes to it when it likes. The headers leave at once, and
-       * the exchange is over when they have: it holds no configuration, and a gateway that stops ends it.
+       * Whether the stream belongs to something that outlives the exchange and writes to it at any time. The headers
+       * are sent at once, and the exchange ends then: the stream holds no configuration, and a stopping gateway ends
+       * it.
        */
       readonly lasting?: boolean
     }
   | {
       readonly kind: 'socket'
-      /** Joins the client, whose socket is open, and answers who hears it. For routes that say `socket: relay`. */
+      /**
+       * Attaches the open socket of the client, and returns the sink for its events. For routes with `socket: relay`.
+       */
       attach(client: Leg): LegSink
     }
   | { readonly kind: 'none' }
 
-/** Tells, once the answer has left, what it turned out to be. Its losses are those of the answer alone. */
+/** Reports facts about an answer once it was sent. Its losses are those of the answer only. */
 export interface Measurement {
   read(): Metered & { readonly complete: boolean; readonly failure?: Failure; readonly losses: readonly Loss[] }
-  /** What the client's protocol does not show of the answer, once its last event was written. */
+  /** Parts of the answer that the client's protocol does not show; complete after its last event was written. */
   unshown?(): Unshown | undefined
 }
 
-/** How an exchange ended. Made once, when the last byte left or the client went away. */
+/** How an exchange ended. Created once, when the last byte was sent or the client disconnected. */
 export interface Outcome {
-  /** Status the client saw. */
+  /** The status that the client saw. */
   readonly status: number
-  /** `client_closed`: the client left first; `failed`: an error was answered or the stream broke. */
+  /** `client_closed`: the client disconnected first; `failed`: an error was returned or the stream failed. */
   readonly result: 'completed' | 'failed' | 'client_closed'
   readonly error?: { readonly code: string; readonly message: string; readonly at?: string }
   /** Milliseconds from the first byte of the request. */

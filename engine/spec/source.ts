@@ -1,64 +1,67 @@
-/** Where the bytes of a source go. After `end` or `fail`, which come once, nothing more arrives. */
+/** Receives the bytes of a source. `end` or `fail` is called once; nothing arrives after it. */
 export interface Sink {
   data(chunk: Uint8Array): void
   end(): void
   fail(error: Error): void
 }
 
-/** The reader's hand on an open source. */
+/** The reader's control over an open source. */
 export interface Flow {
-  /** Stop delivering until `resume`; a chunk already under way may still arrive. */
+  /** Stops delivering until `resume`; one chunk may still arrive. */
   pause(): void
   resume(): void
-  /** Close what feeds the source at once. The sink hears nothing more. */
+  /** Cancels the origin of the bytes at once. The sink receives no further call. */
   cancel(reason: Error): void
 }
 
-/**
- * Bytes that arrive over time, for exactly one reader.
- * `open` returns before it delivers anything to the sink.
- */
+/** Bytes that arrive over time, for exactly one reader. `open` returns before the sink receives anything. */
 export interface Source {
   open(sink: Sink): Flow
 }
 
 /**
- * Bytes of known length that may be read as often as is wanted. A reader that is done with a chunk may give it back
- * (`giveBack`): a large body is then read without leaving garbage.
+ * Bytes of known length that can be read repeatedly. A reader that has finished with a chunk may give it back
+ * (`giveBack`), so that reading a large body leaves no garbage.
  */
 export interface Body {
   /** In bytes. */
   readonly size: number
-  /** All of them, where they are in memory. */
+  /** All bytes, if they are in memory. */
   readonly bytes?: Buffer
-  /** The bytes from `from` up to, but not including, `to`; by default all of them. */
+  /** The bytes from `from` up to, but not including, `to`; default: all. */
   open(from?: number, to?: number): Source
 }
 
-/** A body that is in memory. */
+/** A body in memory. */
 export interface HeldBody extends Body {
   readonly bytes: Buffer
 }
 
-/** Reads a body while it arrives, so that not all of it has to be held. */
+/** Reads a body while it arrives, so that it need not be in memory as a whole. */
 export interface BodyReader {
-  /** Most bytes of the body that are held in memory: a larger one goes to a file that is gone with the exchange. */
+  /**
+   * Maximum bytes of the body in memory: a larger body is spooled to a file that exists until the end of the
+   * exchange.
+   */
   readonly memory: number
-  /** The next bytes, which are not its own: it copies what it keeps. What it throws refuses the body. */
+  /**
+   * The next bytes, which stay the caller's: the reader must copy what it keeps. An error thrown here refuses the
+   * body.
+   */
   push(chunk: Buffer): void
-  /** Bytes that it has kept so far. */
+  /** Bytes that the reader has kept so far. */
   readonly kept: number
 }
 
-/** One server-sent event (WHATWG HTML, section 9.2): the event name when there is one, and the joined data lines. */
+/** One server-sent event (WHATWG HTML, section 9.2): the event name, if any, and the joined data lines. */
 export interface Frame {
   readonly event?: string
   readonly data: string
 }
 
-/** Bytes that all exchanges of this process may have in hand at once, of clients and of upstreams. */
+/** The maximum bytes that all exchanges of this process may hold in memory, of clients and upstreams together. */
 export interface ByteBudget {
-  /** False: too much is in hand already. */
+  /** Reserves bytes. Returns false when the budget is exhausted. */
   take(bytes: number): boolean
   give(bytes: number): void
 }

@@ -13,33 +13,38 @@ export type Gives<P extends SlotName, G extends SlotName = never> = { readonly [
   readonly [K in G]?: Slots[K] | undefined
 }
 
-/** How an exchange, or one try of an `attempt`, has ended. */
+/** How an exchange, or one try of an `attempt`, ended. */
 export interface End {
-  /** Absent: nothing went wrong. `tags` are the words that `attempt: { on: [...] }` matches. */
+  /** Absent: it succeeded. `tags` are the values that `attempt: { on: [...] }` matches. */
   readonly error?: { readonly code: string; readonly message: string; readonly tags: readonly string[] }
 }
 
 /**
- * Says what has to be done when the way that the stage stands on has ended: in a try of an `attempt` that fails, at once;
- * else when the exchange is over, however it ended. It is done once, and newest first among what other stages have said.
- * What it throws is logged. What it promises is waited for, for 5 seconds, and until then its configuration stays open.
+ * Registers work for the end of the path on which the stage runs: the end of a failed try of an `attempt`, otherwise
+ * the end of the exchange. It runs exactly once, in reverse order of registration. Errors are logged. Its promise is
+ * awaited for up to 5 seconds; until then its configuration stays open.
  */
 export type Settle<S> = (work: (slots: S, end: End) => unknown) => void
 
-/** What a stage settles with: the slots it works with, and those of its `settles`, of which `outcome` alone is sure. */
+/**
+ * The slots at that time: those the stage works with, and those of its `settles`, of which only `outcome` is always
+ * set.
+ */
 export type Settled<N extends SlotName, O extends SlotName, T> = Given<
   N | Extract<T, 'outcome'>,
   O | Exclude<Extract<T, SlotName>, 'outcome'>
 >
 
-/** What a stage with a `body` gets beside its slots: nobody else sees it, and it may hold a password. */
+/**
+ * The validated body for a stage with a `body` schema. No other component sees it, because it may contain a password.
+ */
 export type Input<B> = undefined extends B
   ? unknown
   : { readonly input: B extends (...given: never[]) => unknown ? JsonObject : ConfigOf<B> }
 
 /**
- * A stage that was built from its configuration: slots in, slots out. It returns what it provides, and nothing else but
- * what it may give. One that declares `settles` is given `settle`, too, and one with a `body` its `input`.
+ * A built stage: slots in, slots out. It returns the slots it provides, and optionally those it may give. A stage
+ * that declares `settles` also gets `settle`; one with a `body` also gets `input`.
  */
 export type Run<
   N extends SlotName,
@@ -54,10 +59,10 @@ export type Run<
   ...settle: undefined extends T ? [] : [settle: Settle<Settled<N, R | P | G, T>>]
 ) => Gives<P, G> | Promise<Gives<P, G>>
 
-/** A JSON Schema, or what makes one where it depends on the configuration. */
+/** A JSON Schema, or a function that creates one from the configuration. */
 export type StageBody<S> = object | ((config: ConfigOf<S>, host: Host) => object)
 
-/** One step of a pipeline. The name is the word in YAML and the name of its file. */
+/** One step of a pipeline. Its name is the word in YAML and the name of its file. */
 export interface StageParts<
   S,
   N extends SlotName,
@@ -72,41 +77,42 @@ export interface StageParts<
   readonly summary: string
   /** JSON Schema of its fields; every property has a description, and a default or a place in `required`. */
   readonly config: S
-  /** Slots that must surely be there: the check at load refuses a pipeline where they are not. */
+  /** Slots that must be set: loading refuses a pipeline in which one may be missing. */
   readonly needs: readonly N[]
-  /** Slots it reads when they are there. */
+  /** Slots that it reads if they are set. */
   readonly reads?: readonly R[]
-  /** Those of `reads` that must surely be there with this configuration. */
+  /** Those of `reads` that must be set with this configuration. */
   insists?(config: ConfigOf<S>): readonly R[]
-  /** Slots it gives whenever it succeeds. */
+  /** Slots that it gives whenever it succeeds. */
   readonly provides: readonly P[]
-  /** Slots it gives sometimes, such as an answer that was found in a cache: the condition of a `switch` proves that one is there. */
+  /** Slots that it may give, such as an answer from a cache; the condition of a `switch` can prove that one is set. */
   readonly gives?: readonly G[]
   /**
-   * Present: it may take something that has to be given back, with `settle`. Beside the slots it works with, it settles
-   * with these: `outcome`, which a try that failed does not have, or what the pipeline gives later on, in its `finally` too.
+   * Present: the stage may reserve something, and releases it with `settle`. In addition to its own slots, it then
+   * gets these: `outcome`, which a failed try does not have, or slots given later in the pipeline, also in its
+   * `finally`.
    */
   readonly settles?: readonly T[]
-  /** Services whose views it is built with. */
+  /** Services whose views it gets. */
   readonly uses?: readonly U[]
-  /** How long it may take where its pipeline says nothing, such as `1h`; unset: `60s`. */
+  /** Its timeout if the pipeline sets none, such as `1h`; default: `60s`. */
   readonly timeout?: string
-  /** Whether it reads the body of the request: a route whose requests have none cannot use it. */
+  /** Whether it reads the body of the request: it cannot be used on routes whose requests have none. */
   readonly readsBody?: boolean
   /**
-   * JSON Schema of the body of the request, which the engine reads for it: at most 1 MiB of `application/json`, in a PATCH
-   * also of `application/merge-patch+json`. What is wrong with it is told at once (422), before the stage runs. It needs
-   * `ingress`, and is the only reader of the body.
+   * JSON Schema of the request body, which the engine reads for it: at most 1 MiB of `application/json`, in a PATCH
+   * also `application/merge-patch+json`. An invalid body is refused (422) with all its mistakes before the stage
+   * runs. The stage needs `ingress`, and is the only reader of the body.
    */
   readonly body?: B
   /**
-   * Builds it for one place in one pipeline. It keeps the views it needs and calls none of them before `run`: while a
-   * configuration is only checked, no service is open.
+   * Builds the stage for one place in one pipeline. It may keep views but must not call them before `run`: services
+   * are closed while a configuration is only checked.
    */
   build(config: ConfigOf<S>, host: Host, services: Views<U>): Run<N, R, P, G, T, B>
 }
 
-/** A declared stage, as a registry holds it: built only with a configuration its own schema accepted. */
+/** A declared stage in a registry: built only with a configuration that its schema accepted. */
 export interface AnyStage {
   readonly kind: 'stage'
   readonly name: string
@@ -126,10 +132,13 @@ export interface AnyStage {
   build(config: JsonObject, host: Host, services?: object): Run<any, any, any, any, any, any>
 }
 
-/** Declares a stage; what it may read and must return follows from `needs`, `reads`, `provides`, `gives` and `settles`. */
+/**
+ * Declares a stage. What it may read and must return follows from `needs`, `reads`, `provides`, `gives` and
+ * `settles`.
+ */
 export function defineStage<
   const S,
-  // Without a default, or the parameters of a function would have no types.
+  // No default: with one, the parameters of a function would have no types.
   const B extends StageBody<S> | undefined,
   N extends SlotName = never,
   R extends SlotName = never,

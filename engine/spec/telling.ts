@@ -3,9 +3,9 @@ import type { TraceContext } from './trace.ts'
 import type { Bill } from './usage.ts'
 
 /**
- * What is told on the channels `sluice:<kind>:start`, `sluice:<kind>:error` and `sluice:<kind>:end` of
- * `node:diagnostics_channel`, by kind. The three messages of one exchange, stage and so on are one object, to which more is
- * known at each; after every start comes one end. No message holds a prompt, an answer or a secret.
+ * Messages on the channels `sluice:<kind>:start`, `sluice:<kind>:error` and `sluice:<kind>:end` of
+ * `node:diagnostics_channel`, by kind. The messages of one exchange, stage and so on are the same object, which gains
+ * fields over time; every start is followed by exactly one end. No message contains a prompt, an answer or a secret.
  */
 export interface Told {
   exchange: ToldExchange
@@ -15,36 +15,36 @@ export interface Told {
   reload: ToldReload
 }
 
-/** What is known of everything once it has ended. */
+/** The fields that every message has at its end. */
 export interface ToldEnd {
-  /** Milliseconds. */
+  /** In milliseconds. */
   duration?: number
   error?: ToldError
 }
 
 export interface ToldError {
   readonly code: string
-  /** The words that an `attempt` matches: `connect`, `timeout`, an upstream's status. */
+  /** Values that an `attempt` matches: `connect`, `timeout`, an upstream status. */
   readonly tags?: readonly string[]
-  /** Where in which pipeline: `pipelines/generate.yaml:15:11 (call)`. */
+  /** Its pipeline position: `pipelines/generate.yaml:15:11 (call)`. */
   readonly at?: string
 }
 
-/** A request, a message of a WebSocket, a job, or what a stage began by `host.dispatch`. */
+/** A request, a message of a WebSocket, a job, or an exchange that a stage started by `host.dispatch`. */
 export interface ToldExchange extends ToldEnd {
   readonly id: string
   readonly parent?: string
   readonly pipeline: string
   readonly transport?: 'http' | 'ws'
   readonly method?: string
-  /** Without its query. */
+  /** Without the query. */
   readonly path?: string
-  /** What came in. At the start it may be replaced: what stands here then goes on to providers. */
+  /** The incoming trace context. It may be replaced at the start; the new one is then passed on to providers. */
   trace?: TraceContext
-  // From here on what is known at its end.
+  // This and the following fields are known at the end.
   status?: number
   result?: 'completed' | 'failed' | 'client_closed'
-  /** Milliseconds from its beginning. */
+  /** Milliseconds from its start. */
   firstByte?: number
   bytes?: number
   /** Id and name of the API key. */
@@ -52,16 +52,16 @@ export interface ToldExchange extends ToldEnd {
   operation?: Operation
   protocol?: string
   stream?: boolean
-  /** What served, or was tried last: names of the configuration. */
+  /** The model that served, or was tried last; names of the configuration. */
   model?: string
   provider?: string
-  /** Where its pipeline has it made: the slot `bill`. */
+  /** Set if its pipeline computes the slot `bill`. */
   bill?: Bill
 }
 
 /** A stage of an exchange. */
 export interface ToldStage extends ToldEnd {
-  /** Id of the exchange. */
+  /** The exchange id. */
   readonly exchange: string
   readonly pipeline: string
   readonly stage: string
@@ -76,7 +76,7 @@ export interface ToldAttempt extends ToldEnd {
   readonly pipeline: string
   /** `file:line:column`. */
   readonly at: string
-  /** From 1. */
+  /** Starts at 1. */
   readonly attempt: number
   readonly model: string
   readonly provider: string
@@ -92,25 +92,25 @@ export interface ToldCall extends ToldEnd {
   readonly operation: Operation
   /** Absent: the provider answers in neutral form. */
   readonly protocol?: string
-  /** The provider's name for it. */
+  /** The provider's name of the model. */
   readonly model: string
-  /** What goes on to the provider. At the start it may be replaced. */
+  /** The trace context for the provider. It may be replaced at the start. */
   trace?: TraceContext
-  /** What the upstream answered; a status of 400 or more is no error of the call. */
+  /** The upstream's status; one of 400 or more is not an error of the call. */
   status?: number
-  /** Milliseconds until its headers, or its first event, were there. */
+  /** Milliseconds until its headers, or its first event, arrived. */
   firstByte?: number
-  /** Its answer was not read to the end. */
+  /** Whether its answer was not read to the end. */
   cancelled?: boolean
 }
 
-/** A configuration that is read, the first one too. */
+/** A load of a configuration, including the first. */
 export interface ToldReload extends ToldEnd {
-  /** Version of the one that runs meanwhile. */
+  /** Version of the configuration that keeps running meanwhile. */
   readonly previous?: string
-  /** Version of what was read. */
+  /** Version of the loaded configuration. */
   version?: string
   result?: 'live' | 'refused' | 'unchanged'
-  /** How many were found. */
+  /** Number of findings. */
   findings?: number
 }

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from './json.ts'
 import type { CacheMark } from './part.ts'
 import type { SearchWish } from './search.ts'
 
-/** Fields that only one protocol understands; other protocols report them as losses. */
+/** Fields that only one protocol has; other protocols report them as losses. */
 export interface Rest {
   readonly protocol: string
   readonly fields: JsonObject
@@ -16,16 +16,19 @@ export interface FunctionTool {
   readonly name: string
   readonly namespace?: string
   readonly description?: string
-  /** JSON Schema of the arguments; never compiled or fetched, only passed on. */
+  /** JSON Schema of the arguments; only passed on, never compiled or fetched. */
   readonly parameters?: JsonObject
   readonly strict?: boolean
   readonly cache?: CacheMark
-  /** The protocol that finds the tool in an item of the conversation, and to which it is not declared again. */
+  /**
+   * The protocol that finds the tool's declaration in an item of the conversation; the tool is not declared to it
+   * again.
+   */
   readonly loaded?: string
   readonly rest?: Rest
 }
 
-/** A tool that takes free text, perhaps held to a grammar. */
+/** A tool that takes free text, optionally constrained by a grammar. */
 export interface CustomTool {
   readonly type: 'custom'
   readonly name: string
@@ -34,21 +37,21 @@ export interface CustomTool {
   /** `{ type: 'text' }` or `{ type: 'grammar', syntax, definition }`. */
   readonly format?: JsonObject
   readonly cache?: CacheMark
-  /** As for a function. */
+  /** As in `FunctionTool`. */
   readonly loaded?: string
   readonly rest?: Rest
 }
 
-/** A tool that only one protocol's vendors run (search, code, …). */
+/** A built-in tool of one protocol's vendors (search, code, …). */
 export interface OpaqueTool {
   readonly type: 'opaque'
   readonly protocol: string
   readonly value: JsonObject
-  /** It searches the web, as tools of other protocols do, too. What is said here counts, where `value` says otherwise. */
+  /** Set for a web search tool, which other protocols have, too. Where it contradicts `value`, this counts. */
   readonly search?: SearchWish
 }
 
-/** A tool by its name, which may be flattened or stand without its namespace. */
+/** A reference to a tool by its name, which may be flattened or lack its namespace. */
 export interface ToolRef {
   readonly kind: 'function' | 'custom'
   readonly name: string
@@ -62,10 +65,10 @@ export type ToolChoice =
       readonly type: 'allowed'
       readonly mode: 'auto' | 'required'
       readonly tools: readonly ToolRef[]
-      /** Allowed tools that only one protocol's vendors run. */
+      /** Allowed built-in tools of one protocol's vendors. */
       readonly own?: { readonly protocol: string; readonly tools: readonly JsonObject[] }
-      /** The search of the web is among them. */
+      /** Whether the web search is among them. */
       readonly search?: true
     }
-  /** `search`: it names the search of the web. */
+  /** `search`: the choice is the web search. */
   | { readonly type: 'opaque'; readonly protocol: string; readonly value: Json; readonly search?: true }

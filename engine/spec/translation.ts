@@ -4,30 +4,30 @@ import type { Json } from './json.ts'
 import type { Offer } from './open-provider.ts'
 import type { Frame } from './source.ts'
 
-/** A field of a request or an answer that could not be carried over, and why. */
+/** A field of a request or an answer that could not be translated, and why. */
 export interface Loss {
   readonly field: string
   readonly because: string
 }
 
-/** What a client is not shown of items of its answer, though later turns need it: by the items' ids. */
+/** Data of an answer's items that the client is not shown but later turns need, by item id. */
 export type Unshown = ReadonlyMap<string, string>
 
-/** Something printed in a protocol, with what was lost on the way. */
+/** A printed value, with the losses of its translation. */
 export interface Printed<T> {
   readonly body: T
   readonly losses: readonly Loss[]
-  /** Of an answer. */
+  /** For an answer. */
   readonly unshown?: Unshown
-  /** Stop sequences of a request that the upstream cannot be told of: its answer is to be cut there. */
+  /** Stop sequences of a request that the upstream's protocol cannot express; the gateway cuts the answer there. */
   readonly cuts?: readonly string[]
-  /** What the same codec needs to read the answer to this request back in the client's names. */
+  /** Data for the same codec to restore the client's names in the answer to this request. */
   readonly restore?: Restore
 }
 
-/** Names that were changed on the way to an upstream, by the name the upstream sees. */
+/** Names that were changed for an upstream, by the changed name. */
 export interface Restore {
-  /** The questions whose answer it is. */
+  /** The questions that the answer belongs to. */
   readonly questions?: readonly DecideQuestion[]
   readonly tools: ReadonlyMap<
     string,
@@ -35,23 +35,26 @@ export interface Restore {
   >
 }
 
-/** Whom a request is printed for. */
+/** The model and provider for which a request is printed. */
 export interface PrintTarget {
-  /** Whether to mark what may be cached for a client whose protocol has no marks: never, where it names a cache, always. */
+  /**
+   * Whether to add cache breakpoints for a client whose protocol has none: never, if the client names a cache, or
+   * always.
+   */
   readonly caching?: 'off' | 'asked' | 'auto'
-  /** The provider's name for the model. */
+  /** The provider's name of the model. */
   readonly model: string
   readonly record: ModelRecord
   readonly offer: Offer
-  /** Provider and model family: seals of any other origin are dropped. */
+  /** Provider and model family: seals of other origins are dropped. */
   readonly origin: string
 }
 
-/** What a client asked, as far as printing an answer needs it. */
+/** The parts of a request that printing its answer needs. */
 export interface Asked {
-  /** The gateway's id of the exchange; an answer's own id derives from it when a protocol must not show the upstream's. */
+  /** The exchange id; an answer's id is derived from it if a protocol must not show the upstream's. */
   readonly id: string
-  /** The model to name in the answer. */
+  /** The model name for the answer. */
   readonly model: string
   readonly stream: boolean
   /** The client's body, unchanged. */
@@ -60,17 +63,17 @@ export interface Asked {
   readonly origin: string
 }
 
-/** Turns the frames of an upstream into neutral events. Synchronous: one frame in, its events out. */
+/** Converts the frames of an upstream to neutral events, synchronously. */
 export interface EventParser<E> {
   parse(frame: Frame): Iterable<E>
-  /** The upstream closed: what is still to say. A stream cut before its end yields a `failure`. */
+  /** The upstream closed the stream. Returns the remaining events; for a truncated stream, a `failure`. */
   end(): Iterable<E>
 }
 
-/** Turns neutral events into the frames of a client. */
+/** Converts neutral events to the frames of a client. */
 export interface EventPrinter<E> {
   print(event: E): Iterable<Frame>
-  /** Losses met while printing, complete once the last event was written. */
+  /** Losses of the translation, complete once the last event was written. */
   readonly losses: readonly Loss[]
   /** Complete once the last event was written. */
   readonly unshown?: Unshown

@@ -1,18 +1,18 @@
 /**
- * Tokens of one exchange in disjoint buckets: their sum is everything that was processed.
- * A protocol whose counts include one another is split when it is read.
+ * Tokens of one exchange in disjoint buckets, which add up to all processed tokens. Protocols whose counts overlap
+ * are split when they are parsed.
  */
 export interface Usage {
-  /** Input that was neither read from nor written to a cache. */
+  /** Input neither read from nor written to a cache. */
   readonly input: number
   /** How much of `input` is audio, and how much is pictures, where it was told. */
   readonly inputAudio?: number
   readonly inputImage?: number
   readonly cacheRead: number
   readonly cacheWrite: number
-  /** How much of `cacheWrite` is kept for an hour, where it was told. */
+  /** The part of `cacheWrite` with a lifetime of one hour, if reported. */
   readonly cacheWriteHour?: number
-  /** Visible output, without reasoning. */
+  /** Visible output without reasoning. */
   readonly output: number
   /** How much of `output` is audio, and how much is pictures, where it was told. */
   readonly outputAudio?: number
@@ -20,45 +20,45 @@ export interface Usage {
   readonly reasoning: number
 }
 
-/** What an exchange has used beside tokens, as far as it is known. */
+/** Usage of an exchange other than tokens, as far as it is known. */
 export interface Units {
-  /** Pictures that were delivered. */
+  /** Number of images generated. */
   readonly images?: number
-  /** Characters (code points) of a text that was to be spoken. */
+  /** Characters (code points) of a text for speech. */
   readonly characters?: number
-  /** Seconds of audio that were listened to. */
+  /** Seconds of audio for transcription. */
   readonly seconds?: number
 }
 
-/** What an exchange has used, and what that costs. */
+/** The usage of an exchange, and its cost. */
 export interface Bill extends Units {
-  /** Undefined: nobody can say. */
+  /** Undefined: unknown. */
   readonly tokens: Usage | undefined
   readonly cost: Cost
 }
 
-/** What an exchange costs. */
+/** The cost of an exchange. */
 export interface Cost {
-  /** A whole number of micro-USD; undefined: unknown, which never means that it costs nothing. */
+  /** In whole micro-USD; undefined: unknown, which is not the same as free. */
   readonly micros: number | undefined
   /**
-   * How it is known: `unasked`, no provider was asked, so that it costs nothing; `reported`, by what the provider said was
-   * used; `estimated`, by what arrived of an answer whose end nobody saw; `unknown`.
+   * The basis of the cost: `unasked`, no provider was called, so it is free; `reported`, the provider's reported
+   * usage; `estimated`, the part of an incomplete answer that arrived; `unknown`.
    */
   readonly origin: 'unasked' | 'reported' | 'estimated' | 'unknown'
 }
 
-/** What an exchange turned out to be, read from an answer without translating it. */
+/** Facts about an exchange, read from an answer without translating it. */
 export interface Metered {
   readonly usage?: Usage
   readonly units?: Units
-  /** Nobody saw the end of the answer: what its provider did not tell of its usage is counted by what arrived. */
+  /** The answer is incomplete: usage that its provider did not report is estimated from what arrived. */
   readonly estimated?: boolean
-  /** No provider was asked: the usage is that of an answer which was there before. */
+  /** No provider was called: the usage is that of an earlier answer. */
   readonly unasked?: boolean
-  /** The model the upstream says it used. */
+  /** The model name that the upstream reports. */
   readonly model?: string
-  /** Why the model stopped, in the words of `StopReason` where there is one. */
+  /** Why the model stopped, as a `StopReason` if possible. */
   readonly stop?: string
   /** The upstream's own id of the answer. */
   readonly id?: string

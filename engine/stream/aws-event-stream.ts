@@ -7,21 +7,24 @@ import type { EventRoom } from './byte-budget.ts'
 import { encodeFrame } from './sse.ts'
 import type { Transform } from './through.ts'
 
-/** Lengths in bytes: two lengths and their checksum before the headers, and the checksum of all at the end. */
+/**
+ * Lengths in bytes: the prelude is two lengths and their checksum; the trailer is the checksum of the whole message.
+ */
 const prelude = 12
 const checksum = 4
 
 /**
- * Messages of `application/vnd.amazon.eventstream` (smithy.io/2.0/aws/amazon-eventstream.html) as server-sent events,
- * each as soon as it is whole: the event is its `:event-type`, or what its exception or error is called, and the data its
- * payload. A message that is too large, or whose checksums are wrong, breaks the stream (`upstream_invalid_response`).
+ * Converts messages of `application/vnd.amazon.eventstream` (smithy.io/2.0/aws/amazon-eventstream.html) to
+ * server-sent events, each as soon as it is complete. The event name is its `:event-type`, or the name of its
+ * exception or error; the data is its payload. A message that is too large or has a wrong checksum fails the stream
+ * (`upstream_invalid_response`).
  */
 export class AwsEventStream implements Transform {
   readonly #room: EventRoom
-  /** The beginning of a message, in the pieces in which it came: they are joined once more of it can be told. */
+  /** The chunks of an incomplete message, joined once enough bytes have arrived. */
   #held: Uint8Array[] = []
   #size = 0
-  /** Bytes that it takes until then. */
+  /** Bytes needed before parsing can continue. */
   #needed = prelude
 
   constructor(room: EventRoom = ampleRoom) {
@@ -31,7 +34,7 @@ export class AwsEventStream implements Transform {
   data(chunk: Uint8Array): Uint8Array | undefined {
     this.#size += chunk.length
     if (this.#size < this.#needed) {
-      // A piece of somebody else's buffer would hold on to all of it.
+      // Copied: a view would keep the whole buffer of its owner alive.
       this.#hold(Buffer.from(chunk))
       return undefined
     }
@@ -57,7 +60,7 @@ export class AwsEventStream implements Transform {
   }
 }
 
-/** Bytes of the message that begins here; undefined while too few of them are known. */
+/** Length in bytes of the message that begins here; undefined while its head is incomplete. */
 function lengthOf(bytes: Buffer): number | undefined {
   if (bytes.length < prelude) return undefined
   const length = bytes.readUInt32BE(0)
@@ -74,16 +77,16 @@ function frameOf(message: Buffer): Frame {
   const event = headers.get(':event-type') ?? headers.get(':exception-type') ?? headers.get(':error-code')
   const told = headers.get(':error-message')
   const data = told === undefined ? message.toString('utf8', start, end) : JSON.stringify({ message: told })
-  // Between the tokens of JSON, the only place where it may hold them, line breaks mean nothing.
+  // JSON allows line breaks only between tokens, where they have no meaning.
   const line = data.replaceAll(/[\r\n]/g, ' ')
   return event === undefined ? { data: line } : { event: event.replaceAll(/[\r\n]/g, ' '), data: line }
 }
 
-/** How many bytes the values of each type take; text and bytes say it before them. */
+/** Bytes of a value by header type; texts and byte arrays carry their length in front. */
 const sizes: readonly (number | 'told')[] = [0, 0, 1, 2, 4, 8, 'told', 'told', 8, 16]
 const text = 7
 
-/** The headers whose value is a text. */
+/** The headers with a text value. */
 function headersOf(bytes: Buffer): ReadonlyMap<string, string> {
   const headers = new Map<string, string>()
   try {
@@ -99,7 +102,7 @@ function headersOf(bytes: Buffer): ReadonlyMap<string, string> {
       at = end
     }
   } catch (error) {
-    // A length that leads outside of the headers.
+    // A length pointed beyond the headers.
     throw error instanceof RangeError ? unreadable() : error
   }
   return headers

@@ -2,7 +2,7 @@ import { GatewayError } from '../spec/error.ts'
 import type { Body, BodyReader, Flow, HeldBody, Source } from '../spec/source.ts'
 import { pull } from './pull.ts'
 
-/** A body out of bytes in memory. */
+/** A body held in memory. */
 export class BytesBody implements HeldBody {
   readonly bytes: Buffer
 
@@ -23,20 +23,20 @@ async function* once(bytes: Buffer) {
   if (bytes.length > 0) yield bytes
 }
 
-/** Reads a body that is in memory already, as `Ingress.body` does. Rejects with `request_too_large`. */
+/** Reads a body that is already in memory, like `Ingress.body`. Rejects with `request_too_large`. */
 export async function readHeld(body: HeldBody, limit: number, reader?: BodyReader): Promise<HeldBody> {
   if (body.size > limit) throw new GatewayError('request_too_large', { limit })
   reader?.push(body.bytes)
   return body
 }
 
-/** A body with `bytes` in place of what stands from `start` up to `end`; what is in memory is copied. */
+/** A body with `bytes` in place of the range from `start` to `end`. A body in memory is copied. */
 export function spliced(body: Body, { start, end }: { start: number; end: number }, bytes: Buffer): Body {
   if (!body.bytes) return new SplicedBody(body, start, end, bytes)
   return new BytesBody(Buffer.concat([body.bytes.subarray(0, start), bytes, body.bytes.subarray(end)]))
 }
 
-/** A body that is not in memory, with other bytes in one place. */
+/** A body outside of memory with one range replaced. */
 class SplicedBody implements Body {
   readonly size: number
   readonly #body: Body
@@ -53,7 +53,7 @@ class SplicedBody implements Body {
   }
 
   open(from = 0, to = this.size): Source {
-    /** Where the other bytes end, and by how much everything after them has moved. */
+    /** End of the replacement, and the offset by which later bytes have moved. */
     const after = this.#start + this.#bytes.size
     const moved = this.#end - after
     return chained([
@@ -64,7 +64,7 @@ class SplicedBody implements Body {
   }
 }
 
-/** One source after the other; each is opened when the one before it has ended. */
+/** Concatenates sources; each is opened when the previous one has ended. */
 function chained([first, ...others]: readonly [Source, ...Source[]]): Source {
   return {
     open(sink) {

@@ -18,25 +18,25 @@ export function byteBudgetOf(limit: number): ByteBudget {
   }
 }
 
-/** What one holder has in hand, and has taken from a budget for it. */
+/** The bytes that one holder has reserved in a budget. */
 export class Hold {
   readonly #budget: ByteBudget
   readonly #free: number
   #bytes = 0
   #taken = 0
 
-  /** @param free bytes that are not counted: there is always room for them */
+  /** @param free bytes that are not counted, so that small holders always fit */
   constructor(budget: ByteBudget, free = 0) {
     this.#budget = budget
     this.#free = free
   }
 
-  /** So many bytes more. False: too much is in hand already, and nothing has changed. */
+  /** Reserves further bytes. Returns false, and reserves nothing, when the budget is exhausted. */
   take(bytes: number): boolean {
     return this.resize(this.#bytes + bytes)
   }
 
-  /** So many bytes from now on, more or fewer than before. False: as above. */
+  /** Changes the reservation to a new total. Returns false, and changes nothing, when the budget is exhausted. */
   resize(bytes: number): boolean {
     const counted = bytes > this.#free ? bytes - this.#free : 0
     if (counted > this.#taken) {
@@ -52,32 +52,32 @@ export class Hold {
   }
 }
 
-/** Bytes of each answer that are not counted: little answers pass however much is in hand. */
+/** Uncounted bytes of each answer: small answers pass even when the budget is exhausted. */
 const uncounted = 16 * 1024
 
-/** What an exchange has in hand of an answer, at the longest until it is over. */
+/** The reservation for an answer held in memory; released at the end of the exchange at the latest. */
 export function answerHold({ byteBudget }: Pick<Host, 'byteBudget'>, scope?: Pick<Scope, 'onEnd'>): Hold {
   const hold = new Hold(byteBudget, uncounted)
   scope?.onEnd?.(() => hold.release())
   return hold
 }
 
-/** What the unfinished events of a stream may take up. */
+/** Limits for the unfinished events of a stream. */
 export interface EventRoom {
-  /** Most bytes of one. */
+  /** Maximum bytes of one event. */
   readonly limit: number
   readonly hold?: Hold
 }
 
-/** As much as a whole answer, for the last event may repeat all of it. */
+/** As large as a whole answer, because the last event may repeat all of it. */
 export const ampleRoom: EventRoom = { limit: 64 * 1024 * 1024 }
 
-/** Room for the unfinished events of an answer, as the settings have it. */
+/** Limits for the unfinished events of an answer, from the settings. */
 export function eventRoom(host: Pick<Host, 'byteBudget' | 'catalog'>, scope: Pick<Scope, 'onEnd'>): EventRoom {
   return { limit: host.catalog.settings.resilience.max_event_bytes, hold: answerHold(host, scope) }
 }
 
-/** Why a stream with a larger event is not read any further. */
+/** The error for a stream with a larger event. */
 export function eventTooLarge({ limit }: EventRoom): GatewayError {
   return new GatewayError(
     'upstream_invalid_response',
@@ -86,7 +86,7 @@ export function eventTooLarge({ limit }: EventRoom): GatewayError {
   )
 }
 
-/** Why something is not read any further. */
+/** The error when the byte budget is exhausted. */
 export function byteBudgetSpent(): GatewayError {
   return new GatewayError('overloaded', {}, { retryAfter: 1 })
 }

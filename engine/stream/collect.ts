@@ -5,9 +5,9 @@ import { byteBudgetSpent } from './byte-budget.ts'
 import type { Hold } from './byte-budget.ts'
 
 /**
- * All bytes of a source. What they take from `hold` stays taken; it is released when they are refused.
- * Rejects, and closes its feed, as soon as they are more than `limit` (`upstream_invalid_response`) or than there is
- * room for (`overloaded`).
+ * Collects all bytes of a source. Their reservation in `hold` stays; it is released when the bytes are refused.
+ * Rejects, and cancels the source, as soon as there are more than `limit` bytes (`upstream_invalid_response`) or the
+ * budget is exhausted (`overloaded`).
  */
 export function collect(source: Source, limit: number, hold?: Hold): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -38,7 +38,7 @@ export function collect(source: Source, limit: number, hold?: Hold): Promise<Buf
   })
 }
 
-/** Why bytes beyond a limit are not read. */
+/** The error for a body beyond the limit. */
 export function tooLarge(limit: number): GatewayError {
   return new GatewayError(
     'upstream_invalid_response',

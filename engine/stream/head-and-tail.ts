@@ -8,26 +8,26 @@ const firstRoom = 4 * 1024
 const pieceLimit = 64 * 1024
 
 /**
- * Remembers the first and the last bytes of a relayed stream of events, so that what it was can be read once it is
- * over. Bytes are copied: a chunk kept as it came would hold on to everything that was read from the socket with it.
+ * Keeps the first and the last bytes of a relayed event stream, so that its outcome can be read at the end. Bytes are
+ * copied: keeping a chunk itself would keep the whole read buffer of the socket alive.
  */
 export class HeadAndTail {
-  /** Bytes at the end that are surely kept. */
+  /** Bytes at the end that are always kept. */
   readonly #wanted: number
   #bytes = Buffer.allocUnsafeSlow(firstRoom)
   #size = 0
-  /** The beginning of the stream, once its bytes have gone. */
+  /** The beginning of the stream, once the ring buffer no longer holds it. */
   #head: Buffer | undefined
-  /** The kept bytes begin inside an event. */
+  /** Whether the kept bytes begin inside an event. */
   #torn = false
   #total = 0
 
-  /** @param wanted bytes at the end to keep, at most 256 KiB; an event that is longer is kept whole up to that size */
+  /** @param wanted bytes at the end to keep, at most 256 KiB; a longer event is kept whole up to that size */
   constructor(wanted: number = tailLimit) {
     this.#wanted = Math.min(wanted, tailLimit)
   }
 
-  /** How many bytes there have been in all, and how many of them are kept at the end. */
+  /** Total bytes of the stream, and how many bytes of its end are kept. */
   get total(): number {
     return this.#total
   }
@@ -47,24 +47,24 @@ export class HeadAndTail {
     }
   }
 
-  /** Whether there have been no more than `bytes` bytes in all. */
+  /** Whether the stream had at most `bytes` bytes in total. */
   within(bytes: number): boolean {
     return this.#head === undefined && this.#size <= bytes
   }
 
-  /** Whole frames of the first 2 KiB. */
+  /** Complete frames of the first 2 KiB. */
   first(): Frame[] {
     return new FrameDecoder().push(this.#head ?? this.#bytes.subarray(0, Math.min(headLimit, this.#size)))
   }
 
-  /** The end of an event whose beginning is gone, when it is the first thing that is kept; else nothing. */
+  /** The rest of an event whose beginning was discarded, if the kept bytes begin with one; otherwise an empty text. */
   torn(): string {
     if (!this.#torn) return ''
     const kept = this.#bytes.subarray(0, this.#size)
     return kept.toString('utf8', 0, afterEmptyLine(kept))
   }
 
-  /** Whole frames of the last `bytes` bytes, as far as they are kept; the one whose beginning is gone is left out. */
+  /** Complete frames of the last `bytes` bytes, as far as they are kept. A frame without its beginning is left out. */
   last(bytes: number): Frame[] {
     const start = Math.max(0, this.#size - bytes)
     const end = this.#bytes.subarray(start, this.#size)
@@ -72,7 +72,7 @@ export class HeadAndTail {
     return framesOf(end.subarray(from))
   }
 
-  /** The end of more than is wanted: when an event ends before it, nothing earlier need be kept. */
+  /** The end of a chunk larger than wanted. If an event ends before it, nothing earlier needs to be kept. */
   #endOf(chunk: Uint8Array): Uint8Array {
     const bytes = bufferOf(chunk)
     const from = afterLastEmptyLine(bytes.subarray(0, bytes.length - this.#wanted))
@@ -89,7 +89,7 @@ export class HeadAndTail {
     this.#drop(afterLastEmptyLine(this.#bytes.subarray(0, old)), false)
     const room = this.#bytes.length
     if (this.#size + more <= room) return
-    // Twice as much room as is wanted: letting go of half of it at a time keeps the copying rare.
+    // Twice the wanted size: discarding half of it at a time makes copying rare.
     const grown = Buffer.allocUnsafeSlow(Math.min(Math.max(2 * room, this.#size + more), 2 * tailLimit))
     this.#bytes.copy(grown, 0, 0, this.#size)
     this.#bytes = grown
@@ -105,7 +105,7 @@ export class HeadAndTail {
   }
 }
 
-/** The frames of these bytes, the last one as far as it goes. */
+/** The frames of these bytes; the last one may be incomplete. */
 function framesOf(bytes: Uint8Array): Frame[] {
   const decoder = new FrameDecoder()
   return [...decoder.push(bytes), ...decoder.end()]
@@ -113,22 +113,22 @@ function framesOf(bytes: Uint8Array): Frame[] {
 
 const emptyLines = ['\n\n', '\r\n\r\n', '\r\r'] as const
 
-/** Where the first whole event begins in bytes that were cut from the middle of a stream. */
+/** Where the first complete event begins in bytes cut from the middle of a stream. */
 function afterEmptyLine(bytes: Buffer): number {
   let start = bytes.length
   for (const gap of emptyLines) {
-    // Only what begins before the one that was found can be nearer.
+    // Only an earlier start can be nearer.
     const at = bytes.subarray(0, start).indexOf(gap)
     if (at >= 0) start = Math.min(start, at + gap.length)
   }
   return start
 }
 
-/** Where the last event begins that follows an empty line in these bytes; 0: there is none. */
+/** Where the last event that follows an empty line begins; 0 if there is none. */
 function afterLastEmptyLine(bytes: Buffer): number {
   let start = 0
   for (const gap of emptyLines) {
-    // Nearly always the first kind is the only one: what stands before its last line need not be read for the others.
+    // The first kind of empty line is nearly always the only one, so the others are searched only after it.
     const from = Math.max(0, start - gap.length + 1)
     const at = bytes.subarray(from).lastIndexOf(gap)
     if (at >= 0) start = Math.max(start, from + at + gap.length)

@@ -4,16 +4,16 @@ import { GatewayError } from '../spec/error.ts'
 
 type Look = (bytes: Buffer, binary: boolean) => Uint8Array | undefined
 
-/** What passes between two sides: a message as it is to go on, or undefined where it is not to. */
+/** Inspects the messages of each direction. Returns the message to relay, or undefined to drop it. */
 export interface Passing {
   readonly up?: Look
   readonly down?: Look
 }
 
 /**
- * Joins a client with an upstream: messages go through as they are, a side that reads slowly pauses the other, and each
- * closes as the other does. One that vanishes closes the other: the upstream with 1001, the client with 1011. What a look
- * throws closes both.
+ * Relays messages between a client and an upstream. A side that reads slowly pauses the other, and each side closes
+ * with the code of the other. If a side disconnects without a close frame, the other is closed: the upstream with
+ * 1001, the client with 1011. An error thrown by `up` or `down` closes both.
  */
 export function joined(upstream: Dialed, { up, down }: Passing = {}): Extract<ReplyBody, { kind: 'socket' }> {
   return {

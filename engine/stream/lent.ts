@@ -1,14 +1,14 @@
-/** Bytes of a buffer that is lent. */
+/** Bytes of a pooled buffer. */
 export const lentSize = 64 * 1024
-/** Most buffers that wait for their next use. */
+/** Maximum number of buffers kept for reuse. */
 const idleLimit = 16
 
 const lent = new WeakSet<ArrayBufferLike>()
 const idle: Buffer[] = []
 
 /**
- * A buffer of `lentSize` bytes. Whoever reads it last may give it back; one that nobody gives back is collected, but
- * only when tens of megabytes of such are there.
+ * Takes a buffer of `lentSize` bytes from the pool. Its last reader may give it back. A buffer that is not given back
+ * is garbage, which Node collects only after tens of megabytes.
  */
 export function lend(): Buffer {
   const buffer = idle.pop() ?? Buffer.allocUnsafeSlow(lentSize)
@@ -16,12 +16,12 @@ export function lend(): Buffer {
   return buffer
 }
 
-/** Whether a chunk may be given back. */
+/** Whether a chunk is a pooled buffer. */
 export function isLent(chunk: unknown): chunk is Uint8Array {
   return chunk instanceof Uint8Array && chunk.length === lentSize && lent.has(chunk.buffer)
 }
 
-/** Lets a chunk be written over if it is a buffer that was lent: nobody reads it any more. */
+/** Returns a chunk to the pool if it came from there. Only its last reader may call this: the chunk is overwritten. */
 export function giveBack(chunk: Uint8Array): void {
   if (isLent(chunk) && lent.delete(chunk.buffer) && idle.length < idleLimit) idle.push(Buffer.from(chunk.buffer))
 }

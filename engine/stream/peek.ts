@@ -2,8 +2,8 @@ import type { Flow, Sink, Source } from '../spec/source.ts'
 import { joinedBytes } from './buffer-of.ts'
 
 /**
- * Waits until `source` has delivered what `enough` is content with, or ended, and gives those first bytes beside a
- * source that starts with them. Rejects when the source fails before that.
+ * Waits until the first bytes of `source` satisfy `enough` or the source has ended. Returns these bytes, and a source
+ * that starts with them. Rejects when the source fails earlier.
  */
 export function peek(
   source: Source,
@@ -23,7 +23,7 @@ export function peek(
     }
     const replay = (reader: Sink): Flow => {
       let cancelled = false
-      // The reader hears the held bytes only after `open` has returned.
+      // The reader must not be called before `open` has returned.
       queueMicrotask(() => {
         if (cancelled) return
         sink = reader

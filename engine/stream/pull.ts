@@ -1,6 +1,6 @@
 import type { Flow, Sink, Source } from '../spec/source.ts'
 
-/** A source fed by an async iterable; nothing is pulled before the reader opens it or while it is paused. */
+/** A source fed by an async iterable. Nothing is pulled before it is opened or while it is paused. */
 export function pull(chunks: AsyncIterable<Uint8Array>): Source {
   return { open: (sink) => new Pump(chunks[Symbol.asyncIterator](), sink) }
 }
@@ -29,7 +29,7 @@ class Pump implements Flow {
 
   cancel(): void {
     this.#done = true
-    // The generator's clean-up may fail; its reader has left, so nobody is there to be told.
+    // The generator's clean-up may fail, but the reader has already cancelled and cannot receive the error.
     void this.#chunks.return?.().catch(() => undefined)
   }
 

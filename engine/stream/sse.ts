@@ -6,38 +6,38 @@ import { bufferOf } from './buffer-of.ts'
 const byteOrderMark = 0xfeff
 
 /**
- * Server-sent events out of bytes, however they were cut and whichever line ending they use
- * (WHATWG HTML, section 9.2.6). Comments and fields other than `event` and `data` are passed over.
+ * Decodes server-sent events from chunks of any size with any line ending (WHATWG HTML, section 9.2.6). Comments and
+ * fields other than `event` and `data` are ignored.
  */
 export class FrameDecoder {
   readonly #room: EventRoom
-  /** For characters that were cut; most streams need none, and it is dear to make. */
+  /** Decodes characters split between chunks. Created on demand: most streams need none, and it is expensive. */
   #text: TextDecoder | undefined
-  /** A character was cut at the end of the last chunk. */
+  /** Whether the last chunk ended inside a character. */
   #cut = false
   #began = false
-  /** The line that has not ended yet. */
+  /** The unfinished line. */
   #rest = ''
   #data: string | undefined
   #event: string | undefined
   #size = 0
-  /** The last chunk ended in CR: a LF at the start of the next belongs to it. */
+  /** Whether the last chunk ended in CR: an LF at the start of the next chunk belongs to it. */
   #afterReturn = false
 
-  /** @param room what an unfinished event may take up; 64 MiB unless something else is said */
+  /** @param room limits for an unfinished event; default: 64 MiB */
   constructor(room: EventRoom = ampleRoom) {
     this.#room = room
   }
 
   /**
-   * The events that `chunk` completes. Throws on an event that is too large (`upstream_invalid_response`) or for which
-   * there is no room (`overloaded`).
+   * The events that `chunk` completes. Throws `upstream_invalid_response` when an event is too large, and
+   * `overloaded` when the byte budget is exhausted.
    */
   push(chunk: Uint8Array): Frame[] {
     return this.#lines(this.#decode(chunk))
   }
 
-  /** The event that the end of the stream completes, if its lines are whole. */
+  /** The event completed by the end of the stream, if its lines are complete. */
   end(): Frame[] {
     const frames = this.#lines(this.#text?.decode() ?? '')
     if (this.#rest !== '') this.#field(this.#rest)
@@ -50,7 +50,7 @@ export class FrameDecoder {
   #decode(chunk: Uint8Array): string {
     const last = chunk.at(-1)
     if (last === undefined) return ''
-    // What ends in ASCII ends with a whole character.
+    // An ASCII byte never ends inside a character.
     const whole = last < 0x80
     let text: string
     if (whole && !this.#cut) text = bufferOf(chunk).toString()
@@ -94,7 +94,7 @@ export class FrameDecoder {
     return frames
   }
 
-  /** So much of an event waits for the rest of it. */
+  /** Checks and reserves the bytes of an unfinished event. */
   #keep(size: number): void {
     const { limit, hold } = this.#room
     if (size > limit) throw eventTooLarge(this.#room)
@@ -125,7 +125,7 @@ export class FrameDecoder {
   }
 }
 
-/** A frame as its lines, ended by LF. Its data must hold no line breaks, as printed JSON never does. */
+/** A frame as lines ended by LF. Its data must not hold line breaks; printed JSON never does. */
 export function encodeFrame(frame: Frame): string {
   return frame.event === undefined ? `data: ${frame.data}\n\n` : `event: ${frame.event}\ndata: ${frame.data}\n\n`
 }

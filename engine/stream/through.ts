@@ -1,16 +1,16 @@
 import type { Flow, Sink, Source } from '../spec/source.ts'
 
-/** What happens to the bytes of a source on their way. Each step may give bytes to pass on. */
+/** Transforms the bytes of a source on their way. Each method may return bytes to pass on. */
 export interface Transform {
   data(chunk: Uint8Array): Uint8Array | undefined
   end?(): Uint8Array | undefined
-  /** Asked after each chunk: its reader has all it wants, so that it ends and what feeds it is cancelled. */
+  /** Called after each chunk. True: the reader needs no more, so the stream ends and its source is cancelled. */
   enough?(): boolean
-  /** What a broken source still says to its reader, which then ends in good order; undefined: it fails. */
+  /** Bytes that end a failed stream properly for its reader; undefined: the stream fails. */
   fail?(error: Error): Uint8Array | undefined
 }
 
-/** A source whose bytes pass through `transform`. An error that `data` throws breaks the stream and cancels its feed. */
+/** A source whose bytes pass through `transform`. An error thrown by `data` fails the stream and cancels the source. */
 export function through(source: Source, transform: Transform): Source {
   return {
     open(sink: Sink): Flow {

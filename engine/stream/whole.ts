@@ -1,46 +1,48 @@
 import { ampleRoom } from './byte-budget.ts'
 import type { EventRoom } from './byte-budget.ts'
 
-/** Two ends of lines, one after the other, whichever of the three they are. */
+/** Two consecutive line ends, in any of the three kinds. */
 const emptyLines = ['\n\n', '\n\r', '\r\r'] as const
 
-/** Bytes that may be passed on. */
+/** Bytes to pass on. */
 export interface Passed {
   readonly bytes: Uint8Array
-  /** Whole events, or the beginning or more of one that is too large to be held. */
+  /** Complete events, or the beginning or continuation of an event too large to be buffered. */
   readonly part: 'whole' | 'beginning' | 'more'
 }
 
 /**
- * Passes bytes of a stream of server-sent events on in whole events, so that a stream that breaks leaves no half of
- * one behind, and who reads gets each event in one piece. An event for which there is no room passes as it arrives.
+ * Passes a stream of server-sent events on in complete events. A stream that fails leaves no partial event behind,
+ * and a reader gets each event in one piece. An event for which the budget has no room passes as it arrives.
  */
 export class WholeFrames {
   readonly #room: EventRoom
   #held: Uint8Array[] = []
   #size = 0
-  /** The last byte that came, with which the next one may make an empty line; before the first, none. */
+  /** The last byte so far, which may form an empty line with the next one; undefined at the start. */
   #last: number | undefined
   #inside = false
 
-  /** @param room what an event that is held may take up; 64 MiB unless something else is said */
+  /** @param room limits for a buffered event; default: 64 MiB */
   constructor(room: EventRoom = ampleRoom) {
     this.#room = room
   }
 
-  /** What was passed on ends inside an event. */
+  /** Whether the bytes passed on end inside an event. */
   get inside(): boolean {
     return this.#inside
   }
 
-  /** Whether this chunk is whole events and nothing waits, as of most streams: it can be passed on as it is. */
+  /**
+   * Whether this chunk is complete events and nothing is buffered, as in most streams: it can be passed on unchanged.
+   */
   passes(chunk: Uint8Array): boolean {
     const whole = this.#size === 0 && !this.#inside && endsEvent(chunk)
     if (whole) this.#last = lineFeed
     return whole
   }
 
-  /** All that can be passed on with this chunk, in order. */
+  /** The bytes to pass on after this chunk, in order. */
   push(chunk: Uint8Array): readonly Passed[] {
     if (!this.#inside) return this.#pass(chunk)
     const end = this.#end(chunk, 'first')
@@ -51,7 +53,7 @@ export class WholeFrames {
     return [large, ...this.#pass(chunk.subarray(end))]
   }
 
-  /** What was not whole when the stream ended; nothing waits any more. */
+  /** The incomplete rest at the end of the stream; the buffer is then empty. */
   rest(): Uint8Array | undefined {
     return this.#size === 0 ? undefined : this.#joined(new Uint8Array())
   }
@@ -70,7 +72,7 @@ export class WholeFrames {
     return passed
   }
 
-  /** Where in the chunk its first or its last whole event ends; 0: nowhere. */
+  /** The offset in the chunk at which its first or last complete event ends; 0 if none does. */
   #end(chunk: Uint8Array, which: 'first' | 'last'): number {
     if (which === 'last' && endsEvent(chunk)) return chunk.length
     const before = this.#last === undefined ? [] : [this.#last]
@@ -82,12 +84,12 @@ export class WholeFrames {
     return chunk[end] === lineFeed && chunk[end - 1] === carriageReturn ? end + 1 : end
   }
 
-  /** Keeps the beginning of an event. False: there is no room for it. */
+  /** Buffers the beginning of an event. Returns false when the budget has no room for it. */
   #hold(chunk: Uint8Array): boolean {
     const { limit, hold } = this.#room
     const size = this.#size + chunk.length
     if (size > limit || hold?.resize(size) === false) return false
-    // A piece of somebody else's buffer would hold on to all of it.
+    // Copied: a view would keep the whole buffer of its owner alive.
     this.#held.push(Buffer.from(chunk))
     this.#size = size
     return true
@@ -107,7 +109,7 @@ export class WholeFrames {
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
-/** Whether the last bytes are an empty line as most streams write it. */
+/** Whether the chunk ends in an empty line, in the most common kind. */
 function endsEvent(chunk: Uint8Array): boolean {
   const { length } = chunk
   return chunk[length - 1] === lineFeed && chunk[length - 2] === lineFeed
