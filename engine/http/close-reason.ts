@@ -32,7 +32,7 @@ export const tooSlowToSend: CloseReason = { code: 1013, reason: 'too slow to sen
 
 export const tooMany: CloseReason = { code: 1013, reason: 'too many sockets' }
 
-export const tooMuch: CloseReason = { code: 1013, reason: 'the gateway has too much in hand' }
+export const tooMuch: CloseReason = { code: 1013, reason: 'the gateway is overloaded' }
 
 export const tooOld: CloseReason = {
   code: 1001,

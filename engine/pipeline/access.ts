@@ -1,9 +1,12 @@
 import type { Pipeline, StepNode } from './nodes.ts'
 
-/** What steps do first: find out who asks, something else, or on some path nothing at all. */
+/** What the first step of a path does: authenticate the client, something else, or there is no step. */
 type First = 'asks' | 'other' | 'nothing'
 
-/** Whether a stage that provides `principal` comes before anything else, on every path. A step that is not understood may be it. */
+/**
+ * Whether a stage that provides `principal` comes first on every path. A step that could not be parsed may be that
+ * stage.
+ */
 export function asksFirst(steps: readonly StepNode[], byName: ReadonlyMap<string, Pipeline>): boolean {
   return firstOf(steps, byName, []) === 'asks'
 }
@@ -42,7 +45,7 @@ function firstOfStep(step: StepNode, byName: ReadonlyMap<string, Pipeline>, open
   }
 }
 
-/** What steps do first that may take any of some paths. */
+/** The combined result of several alternative paths. */
 function allOf(paths: readonly First[]): First {
   if (paths.includes('other')) return 'other'
   return paths.includes('nothing') ? 'nothing' : 'asks'

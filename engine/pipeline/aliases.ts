@@ -5,7 +5,7 @@ import { isObject } from '../spec/json.ts'
 import { aliasesFormat } from './format.ts'
 import type { Pipeline, Place, Route } from './nodes.ts'
 
-/** Paths that begin with `from` are served at each of `to`, too. Both end with `/`. */
+/** Paths that begin with `from` are also served at each of `to`. Both end with `/`. */
 export interface Aliases {
   readonly from: string
   readonly to: readonly string[]
@@ -27,8 +27,8 @@ export function parseAliases(source: Source, diagnostics: Diagnostic[]): Aliases
 }
 
 /**
- * Pipelines with the routes that aliases add to those that are written: marked, and behind them. What is served already is
- * left to whoever wrote it, and so is what is written at an alias.
+ * Adds the routes of aliases to pipelines, marked and after the written ones. A route that is already served is not
+ * added, and a route written below an alias path gets no alias of its own.
  */
 export function withAliases(pipelines: readonly Pipeline[], aliases: readonly Aliases[]): Pipeline[] {
   const key = ({ method, path }: Route) => `${method} ${path.replace(/:[^/]+/g, ':')}`

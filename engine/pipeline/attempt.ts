@@ -6,27 +6,27 @@ import { puts } from './bag.ts'
 import type { Bag } from './bag.ts'
 import type { RunScope, Step } from './step.ts'
 
-/** What an `attempt` does, ready to run. */
+/** An `attempt` step, ready to run. */
 export interface Attempt {
   readonly over: string
   readonly tries: number
-  /** Words of `error.tags`, upstream statuses, and the classes `4xx` and `5xx`. */
+  /** Values of `error.tags`, upstream statuses, and the classes `4xx` and `5xx`. */
   readonly on: readonly string[]
-  /** Milliseconds to wait at most before the same candidate is asked again. */
+  /** Maximum milliseconds to wait before the same candidate is called again. */
   readonly wait: number
   /** `file:line:column`. */
   readonly at: string
   /** Slots that its steps provide. */
   readonly gives: readonly string[]
   readonly run: Step
-  /** Runs when the last try failed with an error of one of the words, whether or not trying again could have helped. */
+  /** Runs when the last try failed with an error that matches `on`, whether or not another try could have helped. */
   readonly otherwise?: Step
 }
 
 /**
- * Tries candidates until one serves. Each try starts from the same slots with the next candidate as `model`.
- * After the last candidate the first follows again. A candidate that asked to wait is not asked twice, and one whose
- * error says `other` not right after itself. Rejects with the last error.
+ * Tries candidates until one succeeds. Each try starts from the same slots, with the next candidate as `model`; after
+ * the last candidate it starts over. A candidate that asked for a wait is not tried twice, and one whose error is
+ * tagged `other` is not tried twice in a row. Rejects with the last error.
  */
 export function attemptStep(attempt: Attempt): Step {
   const tries = triesStep(attempt)
@@ -38,7 +38,7 @@ export function attemptStep(attempt: Attempt): Step {
       await tries(slots, scope)
     } catch (thrown) {
       if (!matches(asGatewayError(thrown)) || over(scope)) throw thrown
-      // A try works on a copy: the slots are those from before.
+      // A try works on a copy, so these are the slots from before it.
       await otherwise(slots, scope)
     }
   }
@@ -49,7 +49,7 @@ function triesStep(attempt: Attempt): Step {
   const matches = matcher(attempt.on)
   return async (slots, scope) => {
     const candidates = (slots[attempt.over as SlotName] ?? []) as readonly Candidate[]
-    // Most exchanges are served by the first they ask: what only further tries need is made for them.
+    // Created for further tries only: in most exchanges the first try succeeds.
     let failed: { readonly asked: Set<number>; readonly waiting: Set<number> } | undefined
     for (let index = 0, tries = 1; ; tries++) {
       const candidate = candidates[index]
@@ -79,7 +79,7 @@ function triesStep(attempt: Attempt): Step {
         )
         if (next === undefined) throw error
         const wait = asked.has(next) ? Math.random() * attempt.wait : 0
-        // A try that could only begin after the deadline of the steps around is not waited for.
+        // A try that could only begin after the deadline is not waited for.
         if (scope.clock() + wait >= scope.deadline) throw error
         if (wait > 0) await pause(wait, scope)
         if (over(scope)) throw error
@@ -90,13 +90,13 @@ function triesStep(attempt: Attempt): Step {
   }
 }
 
-/** Whether an error carries one of some words. */
+/** Whether an error matches one of the words in `on`. */
 function matcher(on: readonly string[]): (error: GatewayError) => boolean {
   const words = new Set(on)
   return ({ tags }) => tags.some((tag) => words.has(tag) || (/^\d{3}$/.test(tag) && words.has(`${tag.slice(0, 1)}xx`)))
 }
 
-/** The next index after `index`, round and round, that is not refused. */
+/** The next index after `index`, cyclically, that is not refused. */
 function successor(index: number, count: number, refused: (index: number) => boolean): number | undefined {
   for (let step = 1; step <= count; step++) {
     const next = (index + step) % count
@@ -105,7 +105,7 @@ function successor(index: number, count: number, refused: (index: number) => boo
   return undefined
 }
 
-/** Whether nobody is there any more, or the time of the steps around has passed. */
+/** Whether the exchange was aborted, or its deadline has passed. */
 function over(scope: RunScope): boolean {
   return scope.signal.aborted || scope.clock() >= scope.deadline
 }
@@ -120,7 +120,7 @@ function atPlace(error: GatewayError, at: string): GatewayError {
   return error
 }
 
-/** Waits, but no longer than until the exchange is aborted. */
+/** Waits, at most until the exchange is aborted. */
 function pause(milliseconds: number, scope: RunScope): Promise<void> {
   return new Promise((resolve) => {
     let forget: (() => void) | undefined

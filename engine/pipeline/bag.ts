@@ -1,14 +1,14 @@
 import type { SlotName, Slots } from '../spec/slots.ts'
 
-/** The slots of one exchange. Steps add to it; stages see it as read-only. */
+/** The slots of one exchange. Steps add slots; stages see them as read-only. */
 export type Bag = { -readonly [K in SlotName]?: Slots[K] }
 
-/** Copies one slot that is there; answers false where it is not. */
+/** Copies one slot if it is set. Returns false if it is not. */
 export type Put = (into: Bag, from: Bag) => boolean
 
 /**
- * How the gateway's own slots are copied. A function for each, because this is done some twenty times per request: V8 finds a
- * property by a fixed name without a search, and by a name that changes with one.
+ * Copiers of the engine's slots. Each slot has a function of its own, because copies happen some twenty times per
+ * request: V8 accesses a property with a fixed name without a lookup, and one with a variable name with a lookup.
  */
 const own: { readonly [K in SlotName]?: Put } = {
   ingress: (into, { ingress }) => ingress !== undefined && Boolean((into.ingress = ingress)),
@@ -26,12 +26,12 @@ const own: { readonly [K in SlotName]?: Put } = {
   bill: (into, { bill }) => bill !== undefined && Boolean((into.bill = bill)),
 }
 
-/** How slots are copied, one after the other. */
+/** Copiers for some slots, in order. */
 export function puts(slots: readonly SlotName[]): readonly Put[] {
   return slots.map((slot) => (Object.hasOwn(own, slot) && own[slot]) || putNamed(slot))
 }
 
-/** Slots of plugins. */
+/** The copier for a slot of a plugin. */
 function putNamed(slot: SlotName): Put {
   return (into, from) => {
     const value = from[slot]

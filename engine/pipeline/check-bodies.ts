@@ -3,8 +3,8 @@ import { reportAt, servedOf, within } from './nodes.ts'
 import type { Pipeline, StageNode, StepNode } from './nodes.ts'
 
 /**
- * Finds, in each pipeline that runs by itself, what reads the body of a request that has none, or that an earlier stage may
- * have read: a body is read once.
+ * Finds stages that read the body of a request that has none, or that an earlier stage may have read: a body can be
+ * read only once. Each served pipeline is checked.
  */
 export function checkBodies(pipelines: readonly Pipeline[]): Diagnostic[] {
   const byName = new Map(pipelines.map((pipeline) => [pipeline.name, pipeline]))
@@ -13,11 +13,11 @@ export function checkBodies(pipelines: readonly Pipeline[]): Diagnostic[] {
     walk.steps([...pipeline.stages, ...pipeline.finally], undefined, false)
     return [...noBodies(pipeline, walk.readers[0]), ...walk.diagnostics]
   })
-  // An include that is wrong by itself is wrong in all that use it.
+  // A mistake inside an included pipeline is found once per pipeline that includes it.
   return [...new Map(found.map((one) => [`${one.file}:${one.line}:${one.column} ${one.message}`, one])).values()]
 }
 
-/** Routes whose requests have no body, before a stage that reads one. */
+/** Routes whose requests have no body, in a pipeline with a stage that reads one. */
 function noBodies({ place, routes, relays }: Pipeline, reader: StageNode | undefined): Diagnostic[] {
   if (reader === undefined) return []
   return routes.flatMap(({ method }, index) =>
@@ -33,7 +33,7 @@ function noBodies({ place, routes, relays }: Pipeline, reader: StageNode | undef
   )
 }
 
-/** Goes along every path of a pipeline. */
+/** Follows every path of a pipeline. */
 class Walk {
   readonly diagnostics: Diagnostic[] = []
   readonly readers: StageNode[] = []
@@ -44,7 +44,10 @@ class Walk {
     this.#byName = byName
   }
 
-  /** @returns the stage that may have read the body by their end, given the one that may have before */
+  /**
+   * @param before the stage that may have read the body before these steps
+   * @returns the stage that may have read it after them
+   */
   steps(steps: readonly StepNode[], before: StageNode | undefined, tried: boolean): StageNode | undefined {
     return steps.reduce((reader, step) => this.#step(step, reader, tried) ?? reader, before)
   }

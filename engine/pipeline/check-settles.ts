@@ -4,9 +4,9 @@ import { givenBy, reportAt, servedOf } from './nodes.ts'
 import type { Pipeline, StageNode, StepNode } from './nodes.ts'
 
 /**
- * Proves of each pipeline that runs by itself that what its stages settle with will be there: `outcome` outside of an
- * `attempt`, and what the pipeline gives. Includes are looked at within each of them: alone, they do not know where they
- * stand. Of a pipeline with a step that was not understood nothing is said.
+ * Proves for each served pipeline that the slots with which its stages settle will exist: `outcome` outside of an
+ * `attempt`, and slots that the pipeline gives. Included pipelines are checked as part of the pipelines that include
+ * them, because their context matters. A pipeline with a step that could not be parsed is skipped.
  */
 export function checkSettles(pipelines: readonly Pipeline[]): Diagnostic[] {
   const byName = new Map(pipelines.map((pipeline) => [pipeline.name, pipeline]))
@@ -33,14 +33,14 @@ function findings({ node, tried }: Settling, given: ReadonlySet<string>, pipelin
 /** A stage that settles. */
 interface Settling {
   readonly node: StageNode
-  /** It stands in a try of an `attempt`. */
+  /** Whether it stands inside an `attempt`. */
   readonly tried: boolean
 }
 
-/** Goes through everything that a pipeline may run. */
+/** Visits every step that a pipeline may run. */
 class Walk {
   readonly settling: Settling[] = []
-  /** Slots that are there on some path, at the latest at its end. */
+  /** Slots that some path provides by the end of the pipeline. */
   readonly given: Set<string>
   understood = true
   readonly #byName: ReadonlyMap<string, Pipeline>

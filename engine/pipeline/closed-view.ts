@@ -1,7 +1,7 @@
-/** A view was used while its service is not open. */
+/** A view was used while its service is closed. */
 export class NotOpen extends Error {
   override readonly name = 'NotOpen'
-  /** Whether why it is not open is a finding already. */
+  /** Whether the reason is already reported as a finding. */
   readonly told: boolean
 
   constructor(service: string, told: boolean) {
@@ -10,7 +10,7 @@ export class NotOpen extends Error {
   }
 }
 
-/** Stands for the view of a service that is not open: it can be kept and handed on, and throws when it is used. */
+/** A placeholder for the view of a closed service. It may be stored and passed on, and throws when it is used. */
 export function closedView(service: string, told: boolean): unknown {
   const refuse = () => {
     throw new NotOpen(service, told)

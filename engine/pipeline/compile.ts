@@ -21,19 +21,19 @@ import { settling, settlingTry } from './settle.ts'
 import { switchStep } from './switch.ts'
 import { toldStage, toldTry } from './told.ts'
 
-/** What pipelines are built with. */
+/** What the compiler needs besides the pipelines. */
 export interface Workshop {
   hostFor(pipeline: Host['pipeline']): Host
-  /** The views of services, by their names. */
+  /** The views of services, by service name. */
   viewsOf(names: readonly string[] | undefined): Readonly<Record<string, unknown>>
-  /** Refuse stages that give anything but what they provide; for tests. */
+  /** Fails stages that give other slots than they declare; for tests. */
   readonly strict: boolean
 }
 
 /**
- * Builds every pipeline that is served or named by a stage's configuration; includes are built into each of them, so
- * that a stage knows whose clients it works for. The pipelines must have passed `checkFlow`. A stage that cannot be
- * built is a diagnostic.
+ * Compiles every pipeline that is served or that the configuration of a stage names. Includes are compiled into each
+ * including pipeline, so that a stage knows whose clients it serves. The pipelines must have passed `checkFlow`. A
+ * stage that cannot be built becomes a diagnostic.
  */
 export function compilePipelines(
   pipelines: readonly Pipeline[],
@@ -53,7 +53,7 @@ class Builder {
   readonly #host: Host
   readonly #workshop: Workshop
   readonly #diagnostics: Diagnostic[]
-  /** What the stages of its `finally` give. */
+  /** The slots given by the stages of its `finally`. */
   readonly #after: ReadonlySet<SlotName>
 
   constructor(root: Pipeline, byName: ReadonlyMap<string, Pipeline>, workshop: Workshop, diagnostics: Diagnostic[]) {
@@ -92,12 +92,12 @@ class Builder {
     return inFinally ? eachStep(steps, this.#host.log) : sequence(steps)
   }
 
-  /** Of steps and what they were built from, those up to the one that finds out who asks. */
+  /** Compiles the leading steps, up to the one that authenticates the client. */
   #access(nodes: readonly StepNode[], steps: readonly Step[]): Step {
     const asking = asksFirst(nodes, this.#byName) ? nodes.findIndex((node) => asksFirst([node], this.#byName)) : -1
     const last = nodes[asking]
     if (last?.kind !== 'use') return sequence(steps.slice(0, asking + 1))
-    // What it includes may do more than ask.
+    // The included pipeline may do more than authenticate.
     const inner = this.#included(last)
     return limited(
       this.#access(
@@ -112,7 +112,7 @@ class Builder {
     return this.#opened(this.#byName.get(pipeline)?.stages ?? [])
   }
 
-  /** Includes replaced by what they include, but for those that are limited as a whole. */
+  /** Replaces includes by their steps, except includes with a timeout of their own. */
   #opened(nodes: readonly StepNode[]): StepNode[] {
     return nodes.flatMap((node) => (node.kind === 'use' && node.timeout === undefined ? this.#included(node) : [node]))
   }
@@ -133,7 +133,7 @@ class Builder {
       case 'attempt': {
         const { over, tries, on, wait, otherwise } = node
         const stages = stagesOf(node.steps, this.#byName).map(({ stage }) => stage)
-        // A try ends with the first stage that fails, in `finally`, too.
+        // A try ends with the first stage that fails, also inside `finally`.
         const run = this.#sequence(node.steps, false)
         const attempt = attemptStep({
           over,
@@ -180,7 +180,7 @@ class Builder {
     }
   }
 
-  /** A stage with a body is run when that was read. */
+  /** A stage with a body schema runs after the body was read. */
   #reading({ body }: AnyStage, run: StageRun, config: JsonObject): StageRun {
     if (body === undefined) return run
     const reader = inputReader(typeof body === 'function' ? body(config, this.#host) : body)

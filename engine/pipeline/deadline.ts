@@ -1,31 +1,31 @@
-// The global of this name is a getter.
+// The global `performance` is a getter, which is slower.
 import { performance } from 'node:perf_hooks'
 import { GatewayError } from '../spec/error.ts'
 import type { RunScope, Step } from './step.ts'
 
-/** Something that is waited for, with what is done each time it is looked at. */
+/** A waiting operation that is checked periodically. */
 export interface Waiting {
   /** @param now milliseconds of `performance.now()` */
   look(now: number): void
-  /** Its neighbours in the ring of all that wait; undefined: nobody waits for it any more. */
+  /** Neighbours in the ring of waiting operations; undefined once it no longer waits. */
   before?: Waiting | undefined
   after?: Waiting | undefined
 }
 
-/** Milliseconds between two looks: how late what waits may be found out of time. */
+/** Milliseconds between two checks, which is how late an expired deadline may be noticed. */
 export const beat = 100
 
 /**
- * Where the ring begins and ends. Most that wait do so for a moment, and there are thousands of them a second: in a set,
- * its outgrown tables would keep what is long over alive, streams with their buffers among it.
+ * Start and end of the ring. Thousands of operations per second wait for a moment each. A `Set` is no alternative:
+ * its outgrown internal tables would keep finished operations alive, with their streams and buffers.
  */
 const ring: Waiting = { look: () => undefined }
 ring.before = ring.after = ring
 let looking: NodeJS.Timeout | undefined
 
 /**
- * Has something looked at ten times a second. One timer serves all that wait, and none is there while nothing does: a
- * timer for each stage would cost more than most stages.
+ * Checks an operation ten times a second. One timer serves all waiting operations and runs only while there are any:
+ * a timer per stage would cost more than most stages.
  */
 export function watch(one: Waiting): void {
   const last = ring.before as Waiting
@@ -35,7 +35,7 @@ export function watch(one: Waiting): void {
   looking ??= setInterval(lookAtAll, beat)
 }
 
-/** Has it looked at no more. False: it was not any more. */
+/** Stops the checks. Returns false if they had already stopped. */
 export function unwatch(one: Waiting): boolean {
   const { before, after } = one
   if (before === undefined || after === undefined) return false
@@ -49,7 +49,7 @@ function lookAtAll(): void {
   const now = performance.now()
   const all: Waiting[] = []
   for (let one = ring.after as Waiting; one !== ring; one = one.after as Waiting) all.push(one)
-  // What is told that its time is over may take out others, too.
+  // A callback may remove other operations, too.
   for (const one of all) if (one.after !== undefined) one.look(now)
   if (ring.after !== ring) return
   clearInterval(looking)
@@ -57,9 +57,9 @@ function lookAtAll(): void {
 }
 
 /**
- * Waits for a stage that has answered a promise.
- * @param limit milliseconds it may take, unless the steps around it have less
- * @param expired called when that time is over; whatever the stage answers then comes too late
+ * Waits for a stage that returned a promise.
+ * @param limit milliseconds that the stage may take, unless the steps around it have less time left
+ * @param expired called when that time is over; a later result of the stage is too late
  */
 export function waitForStage(
   stage: string,
@@ -81,7 +81,7 @@ export function waitForStage(
   return waiting
 }
 
-/** Steps that together may take `limit` milliseconds: the stage that runs when they are over fails. */
+/** Steps with a common timeout of `limit` milliseconds. The stage that is running at the timeout fails. */
 export function limitedStep(run: Step, limit: number): Step {
   return (slots, scope) => {
     const outer = scope.deadline
@@ -91,7 +91,7 @@ export function limitedStep(run: Step, limit: number): Step {
     try {
       pending = run(slots, scope)
     } finally {
-      // What waits goes on under this deadline.
+      // A pending step continues under this deadline.
       if (pending === undefined) restore()
     }
     return pending?.finally(restore)

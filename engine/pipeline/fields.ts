@@ -3,11 +3,11 @@ import type { AnySlot, SlotField } from '../spec/slot.ts'
 import type { Condition, Scalar, Test } from './nodes.ts'
 
 /**
- * What is wrong with what a condition asks of a slot: a field that is not there, or a value of another type. A step into a
+ * The mistake in a condition's field: the slot has no such field, or its values have another type. A path step into a
  * list of candidates may be a number.
  */
 export function wrongField({ slot: name, path, test }: Condition, slot: AnySlot | undefined): string | undefined {
-  // A slot that nobody declared may hold anything.
+  // An undeclared slot may hold anything.
   if (slot === undefined || path.length === 0) return undefined
   if (slot.fields === undefined) return `nothing in "${name}" can be read; ask for the slot itself`
   let field: SlotField = slot.fields
@@ -33,7 +33,7 @@ function inside(field: SlotField, step: string): SlotField | undefined {
   return typeof field === 'object' && Object.hasOwn(field, step) ? field[step] : undefined
 }
 
-/** The type of the texts and numbers at the end of a path. */
+/** JavaScript types of text and number fields. */
 const types: Partial<Record<string, string>> = { text: 'string', list: 'string', number: 'number', boolean: 'boolean' }
 
 function wrongValue(path: string, field: SlotField, test: Test): string | undefined {

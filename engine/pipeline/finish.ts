@@ -10,10 +10,10 @@ import type { RunScope, Step } from './step.ts'
 type Failures = readonly GatewayError[]
 
 /**
- * Ends an exchange that has its `outcome`. First settle the stages that need nothing of `finally`, then the stages of
- * `finally` run, each of them even when another fails, then the other stages settle. What fails of `finally` is logged and
- * answered. It answers a promise, which never rejects, only when it has to wait.
- * @param error what went wrong in the exchange
+ * Ends an exchange once its `outcome` is set. First, the stages settle that need nothing from `finally`. Then all
+ * stages of `finally` run, even if some fail. Last, the other stages settle. Failures of `finally` are logged and
+ * returned. Returns a promise, which never rejects, only if it has to wait.
+ * @param error the failure of the exchange
  */
 export function finish(
   pipeline: CompiledPipeline,
@@ -54,7 +54,7 @@ function settleRest(
   return settlement.late(log)?.then(() => failures) ?? failures
 }
 
-/** Runs steps one after the other, each even when another fails. Failures are logged and answered. */
+/** Runs all steps in order, even if some fail. Failures are logged and returned. */
 function runEach(steps: readonly Step[], log: Logger, slots: Bag, scope: RunScope): Failures | Promise<Failures> {
   const failures: GatewayError[] = []
   const fail = (thrown: unknown) => {
@@ -77,7 +77,7 @@ function runEach(steps: readonly Step[], log: Logger, slots: Bag, scope: RunScop
   return last === undefined ? failures : last.then(() => failures)
 }
 
-/** Steps below one of `finally`: each runs even when another fails, and what failed is told at their end. */
+/** The nested steps of a step of `finally`: all of them run even if some fail, and failures are thrown at the end. */
 export function eachStep(steps: readonly Step[], log: Logger): Step {
   if (steps.length === 1) return steps[0] as Step
   return (slots, scope) => {
@@ -88,7 +88,7 @@ export function eachStep(steps: readonly Step[], log: Logger): Step {
   }
 }
 
-/** Steps of `finally` that have failed, and were logged. */
+/** Failures of nested `finally` steps that were already logged. */
 class Unfinished extends Error {
   readonly failures: Failures
 
@@ -102,7 +102,7 @@ function refuse(failures: Failures): void {
   if (failures.length > 0) throw new Unfinished(failures)
 }
 
-/** A stage of `finally` that lacks what another one should have given. */
+/** A stage of `finally` was skipped because a slot from a failed stage is missing. */
 class PassedOver extends Error {
   readonly at: string
 
@@ -112,7 +112,7 @@ class PassedOver extends Error {
   }
 }
 
-/** A stage of `finally` that needs what others in it give: without that it is passed over. */
+/** A stage of `finally` that needs slots from other stages of it. It is skipped when one of these slots is missing. */
 export function dependentStep(step: Step, needs: readonly SlotName[], at: string): Step {
   return (slots, scope) => {
     const missing = needs.find((slot) => slots[slot] === undefined)

@@ -7,22 +7,22 @@ import type { Named } from './nodes.ts'
 import { reportAt, within } from './nodes.ts'
 import type { AttemptNode, Pipeline, Place, StageNode, StepNode, SwitchNode, UseNode } from './nodes.ts'
 
-/** Slots at one point of a pipeline. */
+/** The slots known at one point of a pipeline. */
 interface Known {
-  /** There on every path to this point. */
+  /** Set on every path to this point. */
   sure: ReadonlySet<string>
-  /** There on some path; holds the sure ones too. */
+  /** Set on some path; includes the sure ones. */
   maybe: ReadonlySet<string>
-  /** Every path passed a step that is not understood and may have given anything. */
+  /** Whether every path has a step that could not be parsed, which may have given any slot. */
   sureOfAll: boolean
-  /** Some path did. */
+  /** Whether some path has such a step. */
   maybeAll: boolean
 }
 
 /**
- * Proves that each stage finds the slots it needs, that a served pipeline first asks who is there and always replies,
- * and that included pipelines exist. Includes are checked where they are used and, once, inside.
- * @param incomplete some pipeline could not be read, so that an unknown name may be its
+ * Proves that each stage finds the slots it needs, that a served pipeline authenticates its client first and always
+ * replies, and that included pipelines exist. Includes are checked where they are used and, once, on their own.
+ * @param incomplete whether some pipeline could not be read; an unknown name may then be its name
  */
 export function checkFlow(pipelines: readonly Pipeline[], incomplete = false): Diagnostic[] {
   const checker = new FlowChecker(pipelines, incomplete)
@@ -131,7 +131,10 @@ class FlowChecker {
     }
   }
 
-  /** A pipeline that a stage runs by itself: it gets what it begins with, gives what is expected, and does not come back. */
+  /**
+   * Checks a pipeline that a stage runs: its inputs are handed over, it gives the expected slots, and there is no
+   * cycle.
+   */
   #dispatched({ name, place, inputs = [], gives = [] }: Named, stage: string): void {
     const target = this.#byName.get(name)
     if (target === undefined) return
@@ -161,7 +164,7 @@ class FlowChecker {
       for (const condition of when) this.#condition(condition, otherwise)
       const proven = when.filter(proves).map(({ slot }) => slot)
       const end = this.#walk(steps, given(otherwise, proven))
-      // Of several conditions, any may have failed.
+      // If several conditions fail, it is unknown which one did.
       const [only] = when.length === 1 ? when : []
       if (only && !proves(only)) otherwise = given(otherwise, [only.slot])
       return end
@@ -185,7 +188,7 @@ class FlowChecker {
     return otherwise === undefined ? served : merge([served, this.#walk(otherwise, start)])
   }
 
-  /** Reports each slot that is not surely there, and takes it as there from then on. */
+  /** Reports each slot that may be missing, and treats it as set from there on. */
   #need(slots: readonly string[], who: string, place: Place, known: Known): Known {
     const missing = known.sureOfAll ? [] : slots.filter((slot) => !known.sure.has(slot))
     for (const slot of missing) {
@@ -220,7 +223,7 @@ function perhaps(known: Known, slots: readonly string[] = []): Known {
   return slots.length === 0 ? known : { ...known, maybe: new Set([...known.maybe, ...slots]) }
 }
 
-/** What holds after paths meet. */
+/** The slots known where paths join. */
 function merge(paths: readonly Known[]): Known {
   const certain = paths.filter((path) => !path.sureOfAll).map((path) => path.sure)
   const sure = certain.reduce((left, right) => left.intersection(right), certain[0] ?? new Set<string>())

@@ -2,7 +2,7 @@ import { durationSchema } from '../spec/duration.ts'
 
 const steps = { type: 'array', minItems: 1, description: 'Steps, in order.' } as const
 
-/** What any step may say beside its name. */
+/** Fields that any step may have next to its name. */
 export const timeoutFormat = {
   ...durationSchema,
   description: 'How long the step may take; then the answer is 504, or another candidate is tried.',
@@ -14,7 +14,7 @@ const beginning = {
   patternErrorMessage: 'must begin and end with "/"',
 } as const
 
-/** What further addresses there are, of the routes of all files. */
+/** The `aliases` of a file: further addresses for the routes of all files. */
 export const aliasesFormat = {
   type: 'object',
   description: 'Beginnings of paths, such as "/v1/", each with others under which the same is served.',

@@ -23,10 +23,10 @@ export interface LoadedPipelines {
   readonly pipelines: readonly Pipeline[]
   readonly diagnostics: readonly Diagnostic[]
   readonly files: readonly string[]
-  /** Hash of the files as they were read. */
+  /** Hash of the files' contents. */
   readonly hash: string
   readonly folders: readonly string[]
-  /** The user's own folder, when there is none. */
+  /** The user's own folder, if it does not exist. */
   readonly missing: string | undefined
 }
 
@@ -36,17 +36,19 @@ export interface PipelineText {
   readonly text: string
 }
 
-/** Where pipelines lie: those of the product, and those of the user, whose files win over files of the same name. */
+/**
+ * Pipeline folders: those of the product, and those of the user, whose files replace product files of the same name.
+ */
 export interface PipelineFolders {
   readonly own: string
   readonly shipped?: string | undefined
-  /** Names in findings are relative to this one. */
+  /** File names in findings are relative to this folder. */
   readonly root: string
 }
 
 /**
- * Reads every pipeline (`*.yaml`, `*.yml`; not `*.test.yaml`) of the folders and of those below them. An empty file
- * takes the shipped one of its name away and puts nothing in its place.
+ * Reads every pipeline file (`*.yaml`, `*.yml`; not `*.test.yaml`) of the folders, recursively. An empty file of the
+ * user removes the product's file of that name.
  */
 export async function loadPipelines(
   { own, shipped, root }: PipelineFolders,
@@ -65,15 +67,15 @@ export async function loadPipelines(
   return { ...checkPipelines(wanted, registry, environment, records), files, hash, folders, missing }
 }
 
-/** The fixtures of the folders: a user's wins over a shipped one of the same name. */
+/** The fixture files of the folders; a user's file replaces a product file of the same name. */
 export async function findFixtures({ own, shipped, root }: PipelineFolders): Promise<string[]> {
   const { files } = await readLayers(own, shipped)
   return files.filter(isFixture).map((file) => display(file, root))
 }
 
 /**
- * Parses and checks pipelines together.
- * @param records names of records that stages may name, by type; unset: any
+ * Parses and checks all pipelines together.
+ * @param records names of records that stages may refer to, by type; unset: any name
  */
 export function checkPipelines(
   texts: readonly PipelineText[],
@@ -107,10 +109,10 @@ export function checkPipelines(
 }
 
 interface Layers {
-  /** Every YAML file that counts. */
+  /** Every effective YAML file. */
   readonly files: readonly string[]
   readonly folders: readonly string[]
-  /** Those of `files` that stand for a shipped one. */
+  /** The user's files among them that replace a product file. */
   readonly covering: ReadonlySet<string>
   readonly missing: string | undefined
 }
@@ -132,7 +134,7 @@ async function readLayers(own: string, shipped: string | undefined): Promise<Lay
   }
 }
 
-/** The YAML files of a folder by their names below it, without the ending. */
+/** The YAML files of a folder, by relative name without extension. */
 function named(folder: Folder): [string, string][] {
   return filesOf(folder)
     .filter((file) => /\.ya?ml$/.test(file))

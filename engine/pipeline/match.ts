@@ -3,8 +3,8 @@ import type { SlotName } from '../spec/slots.ts'
 import type { Condition, Place, Scalar, Test } from './nodes.ts'
 
 /**
- * Reads a `when:` key and value. The slot is the longest known one that the dotted key begins with; a key that begins
- * with none names its first segment. Answers a sentence when the value cannot be matched.
+ * Parses a key and value of `when:`. The slot is the longest known slot name with which the dotted key begins; if
+ * there is none, the first segment. Returns a sentence if the value is not a valid test.
  */
 export function readCondition(key: string, value: unknown, slots: Iterable<string>, place: Place): Condition | string {
   const owners = [...slots].filter((slot) => key === slot || key.startsWith(`${slot}.`))
@@ -43,12 +43,12 @@ function readWord(word: string, value: unknown): Test | string {
     : `"${word}" takes a text, or a list of texts`
 }
 
-/** Whether a condition that holds proves that its slot is there. One that does not, proves it where it fails. */
+/** Whether a condition that holds proves that its slot is set. A negated one proves it by failing. */
 export function proves({ test }: Condition): boolean {
   return !holds(test, undefined)
 }
 
-/** All conditions of a map as one test. */
+/** All conditions of a map as one function. */
 export function matcher(conditions: readonly Condition[]): (slots: Bag) => boolean {
   const tests = conditions.map(tester)
   return (slots) => tests.every((test) => test(slots))
@@ -60,8 +60,8 @@ function tester({ slot, path, test }: Condition): (slots: Bag) => boolean {
 }
 
 /**
- * Whether a test holds for what is found along a path. Of a list, one member is enough, on the way and at its end; a value
- * behind something absent equals nothing.
+ * Whether a test holds for the value at a path. In a list, one matching member is enough, along the path and at its
+ * end. A missing value equals nothing.
  */
 function holdsAt(test: Test, value: unknown, path: readonly string[], at: number): boolean {
   if (test.kind === 'not') return !holdsAt(test.test, value, path, at)
@@ -95,7 +95,7 @@ function holds(test: Test, value: unknown): boolean {
   }
 }
 
-/** Whether a text is what a pattern says. Each part takes the first place where it fits, so that the time is linear. */
+/** Whether a text matches a pattern. Each part takes its first possible place, so the time is linear. */
 function fits(text: string, pattern: string): boolean {
   const [first = '', ...parts] = pattern.split('*')
   const last = parts.pop()

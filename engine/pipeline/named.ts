@@ -9,24 +9,24 @@ import { reportAt, stagesOf, within } from './nodes.ts'
 import type { Named, Pipeline, Place } from './nodes.ts'
 
 /**
- * What a value can name beside the records of some type, whose own name is a kind, too. The schema of the value says so
- * under `x-names`; `record` is the name of a type of records.
+ * Kinds of names that a value can contain, besides the types of records, which are kinds, too. The schema of the
+ * value states the kind in `x-names`. `record` is the name of a type of records.
  */
 export const nameKinds = ['pipeline', 'protocol', 'record'] as const
 
-/** The names that there are of one kind. */
+/** All names of one kind. */
 export interface Names {
   readonly words: readonly string[]
-  /** Whether `*` at the end of one stands for any text. */
+  /** Whether a name may end in `*`, which matches any text. */
   readonly patterns?: boolean | undefined
 }
 
-/** The names that there are, by kind; of a kind that is missing nothing is known. */
+/** All names by kind. For a missing kind, any name is accepted. */
 export type KnownNames = Readonly<Record<string, Names | undefined>>
 
 /**
- * Names of what plugins bring; while one could not be loaded, nothing is known of them. Records that a service holds are
- * not among those that any stage can be told to keep.
+ * Names that plugins define; empty while a plugin could not be loaded. Records held by a service are left out,
+ * because stages cannot store them.
  */
 export function wordsOf({ codecs, records, incomplete }: Registry): KnownNames {
   if (incomplete) return {}
@@ -61,7 +61,7 @@ export const followedKeywords = [
   'oneOf',
 ] as const satisfies readonly (keyof Schema)[]
 
-/** Every name in a value that its schema marks as one. */
+/** Every name in a value that its schema marks with `x-names`. */
 export function namesIn(schema: Schema | boolean | undefined, value: Json | undefined, place: Place): readonly Named[] {
   if (typeof schema !== 'object' || value === undefined) return []
   const { prefixItems = [], items, allOf = [], anyOf = [], oneOf = [] } = schema
@@ -80,16 +80,16 @@ export function namesIn(schema: Schema | boolean | undefined, value: Json | unde
   ]
 }
 
-/** The names by those branches that the value fits; none where one of these takes it without a name. */
+/** The names according to the branches that match the value; none if a branch without names matches. */
 function namesInBranches(branches: readonly (Schema | boolean)[], value: Json, place: Place): readonly Named[] {
   const found = branches.map((branch) => ({ branch, names: namesIn(branch, value, place) }))
-  // Most schemas name nothing, and then no branch has to be compiled.
+  // Most schemas contain no names, and then no branch has to be compiled.
   if (found.every(({ names }) => names.length === 0)) return []
   const fitting = found.filter(({ branch }) => fits(branch, value))
   return fitting.some(({ names }) => names.length === 0) ? [] : fitting.flatMap(({ names }) => names)
 }
 
-/** The schemas of a member of an object. */
+/** The schemas that apply to a member of an object. */
 function schemasOf(schema: Schema, key: string): readonly (Schema | boolean | undefined)[] {
   const { properties = {}, patternProperties = {}, additionalProperties } = schema
   const own = [
@@ -105,12 +105,12 @@ function nameOf(schema: Schema, name: string, place: Place): readonly Named[] {
   return [{ kind, name, place, ...(inputs === undefined ? {} : { inputs }), ...(gives === undefined ? {} : { gives }) }]
 }
 
-/** Names in the configurations of stages. */
+/** The names in the configurations of stages. */
 export function namesOf(pipelines: readonly Pipeline[]): readonly Named[] {
   return pipelines.flatMap(({ stages, finally: last }) => stagesOf([...stages, ...last]).flatMap((node) => node.names))
 }
 
-/** Names that nothing bears. */
+/** Findings for names that do not exist. */
 export function unknownNames(named: readonly Named[], known: KnownNames): Diagnostic[] {
   return named.flatMap(({ kind, name, place }) => {
     const names = known[kind]
@@ -119,7 +119,7 @@ export function unknownNames(named: readonly Named[], known: KnownNames): Diagno
   })
 }
 
-/** Whether something bears a name, or a pattern that it fits. */
+/** Whether a name exists, or matches a pattern. */
 function bears({ words, patterns }: Names, name: string): boolean {
   return words.includes(name) || (patterns === true && fitting(name, words) !== undefined)
 }

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../config/diagnostics.ts'
 import { printPlace, reportAt, within } from './nodes.ts'
 import type { Pipeline, Place } from './nodes.ts'
 
-/** Routes and names that two pipelines claim, and routes that cannot be answered with a socket. */
+/** Finds routes and names claimed by two pipelines, and routes that cannot be served as sockets. */
 export function checkNames(pipelines: readonly Pipeline[]): Diagnostic[] {
   const taken = new Map<string, Place>()
   const claim = (key: string, what: string, place: Place): Diagnostic[] => {

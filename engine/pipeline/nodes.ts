@@ -5,7 +5,7 @@ import type { Diagnostic } from '../config/diagnostics.ts'
 import type { Path } from '../config/diagnostics.ts'
 import type { Source } from '../config/source.ts'
 
-/** Where something in a pipeline was written. */
+/** The source position of something in a pipeline. */
 export interface Place {
   readonly source: Source
   readonly path: Path
@@ -48,9 +48,9 @@ export interface Condition {
 /** One step of a pipeline as it was written: checked by itself, not yet against its neighbours. */
 export type StepNode = StageNode | UseNode | SwitchNode | AttemptNode | UnknownNode
 
-/** What every step may say beside its name. */
+/** Fields that every step may have next to its name. */
 interface Limited {
-  /** Milliseconds it may take; a stage always has a limit. */
+  /** Timeout in milliseconds; a stage always has one. */
   readonly timeout?: number
 }
 
@@ -59,9 +59,9 @@ export interface StageNode extends Limited {
   readonly kind: 'stage'
   readonly place: Place
   readonly stage: AnyStage
-  /** Valid, defaults filled in. */
+  /** Valid, with defaults filled in. */
   readonly config: JsonObject
-  /** What its configuration names. */
+  /** The names in its configuration. */
   readonly names: readonly Named[]
   readonly timeout: number
 }
@@ -84,7 +84,7 @@ export interface SwitchNode extends Limited {
 export interface AttemptNode extends Limited {
   readonly kind: 'attempt'
   readonly place: Place
-  /** Slot of the candidates. */
+  /** The slot with the candidates. */
   readonly over: string
   readonly tries: number
   readonly on: readonly string[]
@@ -94,27 +94,27 @@ export interface AttemptNode extends Limited {
   readonly otherwise?: readonly StepNode[]
 }
 
-/** A step that could not be understood; it may give anything. */
+/** A step that could not be parsed; it may give any slot. */
 export interface UnknownNode {
   readonly kind: 'unknown'
   readonly place: Place
 }
 
-/** A served method and path; `WS` is a WebSocket. Segments that start with `:` are parameters. */
+/** A served method and path; `WS` stands for a WebSocket. Segments that start with `:` are parameters. */
 export interface Route {
   readonly method: string
   readonly path: string
-  /** Where the alias is written that adds it; absent: it is written with its pipeline. */
+  /** Position of the alias that adds the route; absent: the pipeline declares it. */
   readonly alias?: Place
 }
 
-/** A pipeline as it was written. */
+/** A parsed pipeline. */
 export interface Pipeline {
   readonly name: string
   readonly summary: string
   readonly protocol?: string
   readonly routes: readonly Route[]
-  /** A WebSocket is one exchange; otherwise each of its messages is. */
+  /** Whether a WebSocket is one exchange; otherwise each of its messages is. */
   readonly relays: boolean
   readonly public: boolean
   readonly inputs: readonly string[]
@@ -123,7 +123,7 @@ export interface Pipeline {
   readonly place: Place
 }
 
-/** A place further inside. */
+/** A nested place. */
 export function within({ source, path }: Place, ...steps: readonly (string | number)[]): Place {
   return { source, path: [...path, ...steps] }
 }
@@ -139,12 +139,12 @@ export function printPlace(place: Place): string {
   return `${file}:${line}:${column}`
 }
 
-/** The slots that a stage may give. */
+/** All slots that a stage may give. */
 export function givenBy({ provides, gives = [] }: AnyStage): readonly SlotName[] {
   return [...provides, ...gives]
 }
 
-/** The stages among some steps and below them; those of includes too when the pipelines are given. */
+/** The stages among some steps and their nested steps, also in includes if the pipelines are given. */
 export function stagesOf(nodes: readonly StepNode[], byName: ReadonlyMap<string, Pipeline> = new Map()): StageNode[] {
   return nodes.flatMap((node): StageNode[] => {
     switch (node.kind) {
@@ -162,14 +162,14 @@ export function stagesOf(nodes: readonly StepNode[], byName: ReadonlyMap<string,
   })
 }
 
-/** The pipelines that run by themselves: those with routes, and those that a stage's configuration names. */
+/** The pipelines that run on their own: those with routes, and those named in the configuration of a stage. */
 export function servedOf(pipelines: readonly Pipeline[]): Pipeline[] {
   const stages = pipelines.flatMap((pipeline) => stagesOf([...pipeline.stages, ...pipeline.finally]))
   const named = new Set(stages.flatMap(pipelinesOf).map(({ name }) => name))
   return pipelines.filter(({ name, routes }) => routes.length > 0 || named.has(name))
 }
 
-/** The attempts among some steps and below them. */
+/** The attempts among some steps and their nested steps. */
 export function attemptsOf(nodes: readonly StepNode[]): AttemptNode[] {
   return nodes.flatMap((node): AttemptNode[] => {
     if (node.kind === 'switch') return node.arms.flatMap(({ steps }) => attemptsOf(steps))
@@ -177,12 +177,12 @@ export function attemptsOf(nodes: readonly StepNode[]): AttemptNode[] {
   })
 }
 
-/** The pipelines that the configuration of a stage names. */
+/** The pipelines named in the configuration of a stage. */
 export function pipelinesOf({ names }: StageNode): readonly Named[] {
   return names.filter(({ kind }) => kind === 'pipeline')
 }
 
-/** The names of the pipelines that some steps, and those below them, include or name in their fields. */
+/** The names of all pipelines that some steps, and their nested steps, include or name in their configuration. */
 export function pipelinesIn(nodes: readonly StepNode[]): string[] {
   return nodes.flatMap((node) => {
     switch (node.kind) {

@@ -18,10 +18,10 @@ import { namesIn } from './named.ts'
 import { reportAt } from './nodes.ts'
 import type { Pipeline, Place, StepNode, SwitchNode } from './nodes.ts'
 
-/** Words of a file that holds no single pipeline. */
+/** Top-level keys of a file that holds several pipelines. */
 const lists: readonly string[] = ['endpoints', 'aliases']
 
-/** Reads a file: one pipeline, or those of its `endpoints`, and its `aliases`. What is wrong inside one is a diagnostic. */
+/** Parses a file: one pipeline, or those of its `endpoints`, and its `aliases`. Mistakes inside become diagnostics. */
 export function parsePipelines(
   source: Source,
   registry: Registry,
@@ -45,7 +45,7 @@ export function parsePipelines(
   }
 }
 
-/** How long a stage may take where neither its pipeline nor itself says anything. */
+/** Timeout of a stage if neither the stage nor its pipeline sets one. */
 const stageTimeout = '60s'
 
 /** Every slot that is declared or that a stage names. */
@@ -92,7 +92,7 @@ class Parser {
     }
   }
 
-  /** Clients must be able to speak it. */
+  /** The protocol must be one that clients can speak. */
   #protocol(path: Path, protocol: string): void {
     try {
       clientCodec(this.#registry.codecs, protocol)
@@ -101,7 +101,7 @@ class Parser {
     }
   }
 
-  /** The slots that a pipeline starts with; one that nothing ever gives is a typing error, even while nothing includes it. */
+  /** The slots with which a pipeline starts. A slot that no stage gives is a typing error. */
   #inputs(path: Path, slots: string[]): string[] {
     slots.forEach((slot, index) => {
       if (!this.#slots.has(slot) && !this.#registry.incomplete)
@@ -170,7 +170,7 @@ class Parser {
     return { kind: 'stage', place, stage, config: isObject(config) ? config : {}, names, timeout }
   }
 
-  /** The fields of a stage; a time that stands among them and belongs beside the name is told as just that. */
+  /** The fields of a stage. A timeout among them, which belongs next to the stage's name, gets a message of its own. */
   #fields(name: string, { properties = {} }: { readonly properties?: object }, at: Path, given: Json): Json {
     if (!isObject(given) || given[timeoutWord] === undefined || Object.hasOwn(properties, timeoutWord))
       return given ?? {}
@@ -250,7 +250,7 @@ class Parser {
   }
 }
 
-// A duration that the schema refused is reported already; the pipeline will not run.
+// A duration that violates the schema is already reported, and the pipeline will not run.
 function milliseconds(text: Json | undefined): number {
   return isDuration(text) ? duration(text) : 0
 }

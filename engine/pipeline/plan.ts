@@ -7,7 +7,7 @@ import type { Pipeline, StepNode } from './nodes.ts'
 /** A step as it will run. */
 export interface PlannedStep {
   readonly kind: StepNode['kind']
-  /** The word of a stage, the pipeline of an include. */
+  /** The name of a stage, or of an included pipeline. */
   readonly name?: string
   readonly file: string
   readonly line: number
@@ -18,17 +18,17 @@ export interface PlannedStep {
   readonly reads?: readonly string[]
   readonly gives?: readonly string[]
   readonly may_give?: readonly string[]
-  /** What it settles with, once the exchange or the try of it is over. */
+  /** Slots with which it settles at the end of the exchange, or of its try. */
   readonly settles?: readonly string[]
-  /** Its configuration with defaults; what stands in the environment is not shown. */
+  /** Its configuration with defaults; values from the environment are hidden. */
   readonly options?: readonly { readonly name: string; readonly value: Json }[]
-  /** Of a switch; without `when`: otherwise. */
+  /** Arms of a switch; one without `when` is the default. */
   readonly arms?: readonly { readonly when?: string; readonly do: readonly PlannedStep[] }[]
   readonly do?: readonly PlannedStep[]
   readonly otherwise?: readonly PlannedStep[]
 }
 
-/** The steps of a pipeline as they will run, includes opened. The pipelines must have passed `checkFlow`. */
+/** The steps of a pipeline as they will run, with includes expanded. The pipelines must have passed `checkFlow`. */
 export function planSteps(steps: readonly StepNode[], pipelines: readonly Pipeline[]): readonly PlannedStep[] {
   const byName = new Map(pipelines.map((pipeline) => [pipeline.name, pipeline]))
   const plan = (inner: readonly StepNode[]): readonly PlannedStep[] => inner.map((step) => planned(step, plan, byName))
@@ -89,8 +89,9 @@ function planned(
 }
 
 /**
- * A pipeline as it will run, as text: includes opened, and of each stage where it was written, how long it may take, what
- * it needs and gives, and its configuration with defaults. The pipelines must have passed `checkFlow`.
+ * A pipeline as it will run, as text. Includes are expanded. Each stage is shown with its source position, its
+ * timeout, the slots it needs and gives, and its configuration with defaults. The pipelines must have passed
+ * `checkFlow`.
  */
 export function printPlan(pipeline: Pipeline, pipelines: readonly Pipeline[]): string {
   const access = pipeline.routes.length > 0 && pipeline.public ? ['public'] : []

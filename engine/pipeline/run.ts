@@ -12,31 +12,31 @@ export interface CompiledPipeline {
   readonly name: string
   readonly summary: string
   readonly file: string
-  /** Protocol that the clients of its routes speak. */
+  /** The protocol that clients of its routes speak. */
   readonly protocol?: string
-  /** A WebSocket is one exchange. */
+  /** Whether a WebSocket is one exchange. */
   readonly relays: boolean
   readonly public: boolean
   readonly routes: readonly Route[]
   readonly inputs: readonly string[]
   readonly run: Step
-  /** Its leading steps alone, up to the one that finds out who asks; of a pipeline that asks nobody, none. */
+  /** Its leading steps up to the one that authenticates the client; empty if the pipeline authenticates no one. */
   readonly access: Step
   readonly finally: readonly Step[]
   readonly log: Logger
-  /** `text` without any secret the gateway knows of. */
+  /** Returns `text` with all known secrets redacted. */
   readonly scrub: (text: string) => string
 }
 
 /**
- * Runs the stages of a pipeline; what they provide is added to `slots`, also when a later one fails.
- * Rejects with the `GatewayError` of the stage that failed, its `at` set.
+ * Runs the stages of a pipeline. The slots they provide are added to `slots`, even if a later stage fails. Rejects
+ * with the `GatewayError` of the stage that failed; its `at` is set.
  */
 export async function execute(pipeline: CompiledPipeline, slots: Bag, scope: RunScope): Promise<void> {
   await pipeline.run(slots, scope)
 }
 
-/** Steps one after the other. */
+/** Runs steps in order. */
 export function sequence(steps: readonly Step[]): Step {
   if (steps.length === 1) return steps[0] as Step
   return (slots, scope) => {
@@ -68,16 +68,16 @@ export interface BuiltStage {
   /** `file:line:column`. */
   readonly at: string
   readonly provides: readonly string[]
-  /** What it may give beside that. */
+  /** Slots that it may give in addition. */
   readonly gives: readonly string[]
   readonly run: StageRun
-  /** Milliseconds it may take. */
+  /** Timeout in milliseconds. */
   readonly timeout: number
-  /** Refuse a stage that gives anything but what it declares. */
+  /** Fails a stage that gives slots it does not declare. */
   readonly strict: boolean
 }
 
-/** A stage as a step: keeps what it provides, its time, and the place of its errors. */
+/** A stage as a step: stores the slots it gives, its time, and the source position of its errors. */
 export function stageStep({ name, at, provides, gives, run, timeout, strict }: BuiltStage): Step {
   const place = `${at} (${name})`
   const copies = puts(provides as readonly SlotName[])
@@ -134,7 +134,7 @@ function assertGiven(name: string, provides: readonly string[], gives: readonly 
     throw notGiven(name, provides, given)
 }
 
-/** Told at the stage that is wrong: else one that needs the slot would be blamed. */
+/** Reported at the stage that failed to give the slot, not at a later one that needs it. */
 function notGiven(name: string, provides: readonly string[], given: Bag): GatewayError {
   const gave = Object.keys(given).filter((slot) => given[slot as SlotName] !== undefined)
   const cause = new Error(`stage "${name}" gave [${gave.join(', ')}] but provides [${provides.join(', ')}]`)

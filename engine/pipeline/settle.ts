@@ -4,7 +4,7 @@ import { Settlement } from './settlement.ts'
 import type { Settler } from './settlement.ts'
 import type { StageRun, Step } from './step.ts'
 
-/** A stage that settles: what it says has to be done is kept with the way that it stands on. */
+/** A settling stage: its settlement is kept with the path on which it runs. */
 export function settling(run: StageRun, by: Settler): StageRun {
   return (slots, scope) => {
     const way = (scope.settlement ??= new Settlement(scope.id))

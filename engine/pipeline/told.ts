@@ -5,12 +5,12 @@ import type { Telling } from '../telling.ts'
 import type { Bag } from './bag.ts'
 import type { RunScope, Step } from './step.ts'
 
-/** The step of a stage, told of whenever somebody listens as it begins. */
+/** The step of a stage, reported to listeners that are present when it begins. */
 export function toldStage(step: Step, place: Pick<ToldStage, 'pipeline' | 'stage' | 'at'>): Step {
   return told<ToldStage>(step, stages, (_, { id, attempt }) => ({ exchange: id, attempt, ...place }))
 }
 
-/** The steps of an attempt that are tried with one candidate, told of in the same way. */
+/** The steps of a try with one candidate, reported in the same way. */
 export function toldTry(run: Step, place: Pick<ToldAttempt, 'pipeline' | 'at'>): Step {
   return told<ToldAttempt>(run, attempts, (slots, { id, attempt }) => {
     const { model, provider } = slots.model as Candidate

@@ -82,7 +82,7 @@ export const errors = {
   provider_off: row(503, server, 'other', 'The provider of "{model}" is switched off: {reason}.'),
   redis_not_available: row(503, server, 'never', 'Background responses need the shared key-value store: {reason}.'),
   store_unavailable: row(503, server, 'same', 'What is kept between requests cannot be reached; try again shortly.'),
-  overloaded: row(503, server, 'same', 'The gateway has too much in hand; try again shortly.'),
+  overloaded: row(503, server, 'same', 'The gateway is overloaded; try again shortly.'),
   draining: row(503, server, 'same', 'The gateway is about to stop; try again shortly.'),
   worker_lost: row(500, server, 'never', 'The process that worked on the response was lost.'),
   upstream_timeout: row(504, server, 'other', 'The provider of "{model}" did not answer in time.'),

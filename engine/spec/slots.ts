@@ -99,10 +99,7 @@ export interface Envelope {
   readonly sent: JsonObject
   /** Whether `raw` is equivalent to `body` and `neutral`, that is, no stage has changed them. */
   readonly exact: boolean
-  /**
-   * Whether `raw` contains a seal packed by this gateway (`packSeal`), which no provider can read. Computed on first
-   * use.
-   */
+  /** Whether `raw` contains a seal of this gateway (`packSeal`), unreadable for providers. Computed on first use. */
   readonly sealed: boolean
   /** The origin (`Candidate.origin`) that stores the content added to `body`: for its provider, `raw` is equivalent. */
   readonly heldBy?: string
@@ -152,10 +149,7 @@ export interface Upstream {
   /** Stop sequences that the provider's protocol cannot express; the gateway cuts the answer there. */
   readonly cuts?: readonly string[]
   readonly losses: readonly Loss[]
-  /**
-   * Set if the request relies on conversation content stored at the provider: makes the same request with the whole
-   * conversation.
-   */
+  /** Set if the request relies on content stored at the provider: makes it with the whole conversation. */
   whole?(): Upstream
 }
 
@@ -239,9 +233,7 @@ export type ReplyBody =
     }
   | {
       readonly kind: 'socket'
-      /**
-       * Attaches the open socket of the client, and returns the sink for its events. For routes with `socket: relay`.
-       */
+      /** Attaches the client's open socket, and returns the sink for its events. For routes with `socket: relay`. */
       attach(client: Leg): LegSink
     }
   | { readonly kind: 'none' }

@@ -1,16 +1,16 @@
 import { Refusal } from '../spec/refusal.ts'
 
-/** Where a provider is asked: its base address, and the operations that live elsewhere. */
+/** Where requests to a provider go: its base address, and operations served at other addresses. */
 export interface Addresses {
   readonly base_url: string
   readonly endpoint_base_urls?: { readonly [key: string]: unknown } | undefined
 }
 
 /**
- * The full address of an operation. `key` is its word in `endpoint_base_urls`, `path` its path below a base.
- * A base without a path gets `prefix`. In `endpoint_base_urls`, an address without a path or with one that ends in `/v1`
- * is a base; any other is the full address of the operation. A query is kept.
- * Throws a `Refusal` that names the setting, never the address: it may hold credentials.
+ * The full address of an operation. `key` is its name in `endpoint_base_urls`, `path` its path below a base. A base
+ * without a path gets `prefix`. In `endpoint_base_urls`, an address without a path, or with a path that ends in
+ * `/v1`, is a base; any other is the full address of the operation. A query is kept. Throws a `Refusal` that names
+ * the setting, never the address: the address may hold credentials.
  */
 export function addressOf(config: Addresses, key: string, path: string, prefix = '/v1'): URL {
   const moved = config.endpoint_base_urls?.[key]
@@ -29,7 +29,9 @@ function trimmed(url: URL): string {
   return url.pathname.replace(/\/{1,64}$/, '')
 }
 
-/** Refuses a base address that is the full address of an operation: one that ends in one of the paths where operations are served. */
+/**
+ * Refuses a base address that is the full address of an operation, that is, ends in one of the `paths` of operations.
+ */
 export function refuseFullAddress(base: string, paths: readonly string[]): void {
   const path = trimmed(parsed(base, 'base_url'))
   const [end] = paths.filter((one) => path.endsWith(one)).sort((left, right) => right.length - left.length)

@@ -1,6 +1,6 @@
 import type { Call } from '../spec/open-provider.ts'
 
-/** Headers that belong to the connection or to the request being sent; a provider's settings cannot set them. */
+/** Headers that belong to the connection or to the request itself; the settings of a provider cannot set them. */
 const reserved: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -20,9 +20,8 @@ const reserved: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Header lines as a flat list of names and values. A later group replaces lines of earlier ones.
- * Throws an `Error` on names and values that HTTP forbids (RFC 9110, section 5.5), line breaks above all, and never
- * quotes a value.
+ * Header lines as a flat list of names and values. Later groups replace lines of earlier ones. Throws an `Error`,
+ * which never quotes a value, for names and values that HTTP forbids (RFC 9110, section 5.5), above all line breaks.
  */
 export function headerLines(
   own: Readonly<Record<string, string>>,
@@ -43,7 +42,7 @@ export function headerLines(
   return [...lines].flat()
 }
 
-/** Those of a client's headers that `names` lists, as lines of a flat list. */
+/** The client's headers listed in `names`, as a flat list of names and values. */
 export function passedOn(given: ClientHeaders | undefined, names: readonly string[]): string[] {
   return names.flatMap((name) => {
     const value = given?.[name]
@@ -51,10 +50,10 @@ export function passedOn(given: ClientHeaders | undefined, names: readonly strin
   })
 }
 
-/** A trace context as lines of a flat list. */
+/** A trace context as a flat list of header names and values. */
 export function traceLines({ traceparent, tracestate }: NonNullable<Call['trace']>): string[] {
   return ['traceparent', traceparent, ...(tracestate === undefined ? [] : ['tracestate', tracestate])]
 }
 
-/** A client's headers, lower case, as `Call.clientHeaders` brings them. */
+/** A client's headers with lower-case names, as in `Call.clientHeaders`. */
 export type ClientHeaders = Readonly<Record<string, string | string[] | undefined>>

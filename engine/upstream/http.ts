@@ -11,7 +11,7 @@ import { UpstreamRequest } from './request.ts'
 import { withoutContinue } from './interim.ts'
 import type { Timeouts } from './limits.ts'
 
-/** What the settings of a provider say about its connections. Durations as text. */
+/** Connection settings of a provider. Durations are texts. */
 export interface HttpSettings {
   readonly timeouts?:
     | {
@@ -21,11 +21,11 @@ export interface HttpSettings {
         readonly total?: string | undefined
       }
     | undefined
-  /** Most connections to one origin at a time; unset: as many as there are requests. */
+  /** Maximum connections to one origin at a time; unset: unlimited. */
   readonly max_connections?: number | undefined
 }
 
-/** An address with the headers that all requests to it carry. */
+/** An address with the headers of every request to it. */
 export interface Target {
   readonly pool: Pool
   /** Path and query. */
@@ -33,30 +33,34 @@ export interface Target {
   readonly headers: readonly string[]
 }
 
-/** What of a call matters to the transport. */
+/** The parts of a call that the transport uses. */
 export type Sending = Pick<Call, 'body' | 'contentType' | 'model' | 'publicName' | 'timeouts'> & {
   readonly scope: Pick<Scope, 'onAbort'>
 }
 
-/** A request without a body. A limit of 0 is none: a stream may be silent for ever. */
+/** A request without a body. A timeout of 0 is none: a stream may then be silent forever. */
 export type Asking = Omit<Sending, 'body' | 'contentType'>
 
 /**
- * The HTTP client of all providers. All requests resolve when the answer's headers are there, whatever its status, and
- * reject with the failures that `transportFailure` tells apart. Redirects are never followed and encoded answers never
- * decoded: both are `upstream_invalid_response`.
+ * The HTTP client of all providers. Requests resolve with any status as soon as the response headers have arrived,
+ * and reject with the errors of `transportFailure`. Redirects are not followed and encoded bodies are not decoded:
+ * both are `upstream_invalid_response`.
  */
 export interface Http {
-  /** An address to ask; made once, when a provider is opened. `headers`: names and values in turn. */
+  /**
+   * An address for requests, created once when a provider is opened.
+   * @param headers names and values in turn
+   */
   target(url: URL, headers: readonly string[]): Target
-  /** `headers`: further lines for this one request. */
+  /** @param headers further lines for this request only */
   post(target: Target, sending: Sending, headers?: readonly string[]): Promise<Answer>
   ask(target: Target, method: 'GET' | 'DELETE', asking: Asking, headers?: readonly string[]): Promise<Answer>
 }
 
 /**
- * Opens the client with the limits of one provider. Connections live in one pool per origin and settings, and outlive
- * a reload of the configuration. A limit that the provider sets goes before the pipeline's and the settings'.
+ * Opens the client with the settings of one provider. There is one connection pool per origin and settings; it
+ * outlives a reload of the configuration. A timeout of the provider takes precedence over those of the pipeline and
+ * of the settings.
  */
 export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'catalog'>): Http {
   const limits = settings.timeouts ?? {}
@@ -67,7 +71,7 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'cata
     ...(limits.total === undefined ? {} : { total: duration(limits.total) }),
   }
   const connections = settings.max_connections ?? null
-  // Every call of a stage brings the same timeouts.
+  // Every call of a stage has the same timeouts object.
   const merged = new WeakMap<object, Timeouts>()
   const within = (given: Sending['timeouts']): Timeouts => {
     let timeouts = merged.get(given)
@@ -85,7 +89,7 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'cata
       const exchange = new UpstreamRequest(name, within(sending.timeouts), sending.scope, { resolve, reject })
       if (exchange.over) return
       const body = sending.body && (sending.body.bytes ?? streamed(sending.body, () => exchange.sent()))
-      // Without it the length of a stream would not be told.
+      // Without it, the body would be sent chunked.
       if (body instanceof Readable) headers.push('content-length', String(sending.body?.size))
       target.pool.dispatch({ method, path: target.path, body: body ?? null, headers }, exchange)
     })
@@ -105,7 +109,7 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'cata
   }
 }
 
-/** A body that is not in memory, read as fast as its connection takes it. `sent` hears of each chunk. */
+/** A body outside of memory, read as fast as its connection takes it. `sent` is called for each chunk. */
 function streamed(body: Body, sent: () => void): Readable {
   let flow: Flow | undefined
   const open = () =>
@@ -142,13 +146,13 @@ function openPool(origin: string, connections: number | null, connect: number): 
     allowH2: false,
     keepAliveTimeout: 60_000,
     maxHeaderSize: 16 * 1024,
-    // Its own timers are accurate to half a second; `Limits` watches instead.
+    // undici's own timers are accurate to half a second; `Limits` is used instead.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
 }
 
-/** A connection that gives the chunks of large bodies back once they have left. */
+/** A connection that returns the chunks of large bodies to the pool once they have been sent. */
 function givingBack<S extends Socket>(socket: S): S {
   const write = socket.write.bind(socket)
   socket.write = ((...given: Parameters<typeof write>) => {

@@ -1,23 +1,25 @@
 import type { Socket } from 'node:net'
 
-/** How an answer begins that only says that the request may go on (RFC 9110, section 15.2.1), whatever its version. */
+/**
+ * The start of a `100 Continue` response (RFC 9110, section 15.2.1), except for the minor version, which may differ.
+ */
 const start = Buffer.from('HTTP/1.1 100')
-/** Where the status begins: nearly every answer is known by that digit. */
+/** Index of the status: its first digit rules out nearly every other response. */
 const firstDigit = 'HTTP/1.1 '.length
 const end = '\r\n\r\n'
-/** Most bytes of its lines. */
+/** Maximum bytes of its header section. */
 const headLimit = 16 * 1024
 const nothing = Buffer.alloc(0)
 
 /**
- * A connection that does not show `100 Continue` to its reader. Nobody here asks for it, servers send it all the same,
- * and the HTTP client gives up a connection on which it comes. It is looked for at the beginning of an answer alone:
- * a body may say what it likes.
+ * Hides `100 Continue` responses from the reader of a connection. The gateway never requests them, some servers send
+ * them anyway, and the HTTP client destroys a connection on which one arrives. They are only recognized at the start
+ * of a response; bodies pass unread.
  */
 export function withoutContinue<S extends Socket>(socket: S): S {
   const read = socket.read.bind(socket) as (size?: number) => Buffer | null
   const write = socket.write.bind(socket)
-  /** An answer begins with the next bytes, and those of them that do not tell yet what it is. */
+  /** Whether a response begins with the next bytes, and the bytes that are too few to decide. */
   let beginning = false
   let held: Buffer = nothing
   socket.write = ((...given: Parameters<typeof write>) => {
@@ -39,7 +41,7 @@ export function withoutContinue<S extends Socket>(socket: S): S {
   return socket
 }
 
-/** What follows the whole answers of this kind at the beginning. */
+/** The bytes after all complete `100 Continue` responses at the start. */
 function withoutHead(bytes: Buffer): Buffer {
   let rest: Buffer = bytes
   while (rest.subarray(0, start.length).equals(start)) {
@@ -50,7 +52,7 @@ function withoutHead(bytes: Buffer): Buffer {
   return rest
 }
 
-/** Whether it takes more bytes to know. */
+/** Whether more bytes are needed to decide. */
 function mayContinue(bytes: Buffer): boolean {
   const length = Math.min(bytes.length, start.length)
   return bytes.length < headLimit && start.subarray(0, length).equals(bytes.subarray(0, length))

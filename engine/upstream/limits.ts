@@ -1,14 +1,14 @@
 import { performance } from 'node:perf_hooks'
 
-/** How long each phase of an exchange may take, in milliseconds; 0 means no limit. */
+/** Timeouts for the phases of an exchange, in milliseconds; 0 means none. */
 export interface Timeouts {
-  /** Until a connection carries the request; waiting for a free one counts. */
+  /** Until a connection carries the request, including the wait for a free connection. */
   readonly connect: number
-  /** From then until the answer's headers. */
+  /** From then until the response headers. */
   readonly firstByte: number
-  /** Between two reads of the body, while its reader wants more. */
+  /** Between two reads of the body, while its reader is not paused. */
   readonly idle: number
-  /** For everything. */
+  /** For the whole exchange. */
   readonly total: number
 }
 
@@ -17,8 +17,8 @@ export type Phase = Exclude<keyof Timeouts, 'total'>
 const longestTimer = 2 ** 31 - 1
 
 /**
- * Watches all limits of one exchange with one timer. The timer is only moved when a limit comes nearer; hearing from
- * the upstream just notes the time, so that a busy stream costs no timer work. Accurate to the millisecond.
+ * Enforces all timeouts of one exchange with one timer. The timer is only reset when a deadline moves closer; data
+ * from the upstream just updates a timestamp, so a busy stream costs no timer work. Accurate to the millisecond.
  */
 export class Limits {
   readonly #timeouts: Timeouts
@@ -29,7 +29,7 @@ export class Limits {
   #wakes = Infinity
   #timer: NodeJS.Timeout | undefined
   #turn: NodeJS.Immediate | undefined
-  /** The reader wants nothing: silence is then not the upstream's. */
+  /** Whether the reader has paused: the upstream is then not responsible for the silence. */
   paused = false
 
   constructor(timeouts: Timeouts, expired: (limit: keyof Timeouts) => void) {
@@ -52,7 +52,7 @@ export class Limits {
     if (this.#due < this.#wakes) this.#watch(now)
   }
 
-  /** The phase's time starts anew. */
+  /** Restarts the time of the current phase. */
   heard(): void {
     this.#due = performance.now() + (this.#timeouts[this.#phase] || Infinity)
   }
@@ -68,7 +68,8 @@ export class Limits {
     if (this.#wakes === Infinity) return
     const wait = Math.min(Math.ceil(this.#wakes - now), longestTimer)
     this.#timer = setTimeout(() => {
-      // Whatever has arrived while this process stood still is heard first: that silence was not the upstream's.
+      // Data that arrived while this process was blocked is read first: the upstream is not responsible for that
+      // silence.
       this.#turn = setImmediate(() => this.#wake())
     }, wait)
   }

@@ -20,19 +20,19 @@ export interface UpstreamSettings extends Addresses, HttpSettings {
   readonly headers?: { readonly [name: string]: unknown } | undefined
 }
 
-/** What a type of provider over HTTP says of itself. */
+/** The parts in which types of HTTP providers differ. */
 export interface UpstreamParts {
-  /** What it speaks; the codecs say where. */
+  /** Protocols that the provider speaks; their codecs know the paths. */
   readonly protocols: readonly string[]
-  /** Its own headers, such as the one that shows the key: they go to the configured addresses and nowhere else. */
+  /** Headers of its own, such as the one with the key. They are sent to the configured addresses only. */
   readonly headers?: Readonly<Record<string, string>>
   /** Header lines that depend on the call: names and values in turn. */
   readonly perCall?: (call: Call) => readonly string[]
-  /** Where it lists its models as `{ data: [{ id }] }`, below the base address. Unset: nowhere. */
+  /** Path of its model list (`{ data: [{ id }] }`) below the base address; unset: it has none. */
   readonly models?: string
 }
 
-/** A provider over HTTP. Throws a `Refusal`, or an `Error`, on settings that cannot be used. */
+/** Opens a provider over HTTP. Throws a `Refusal` or an `Error` for settings that cannot be used. */
 export function openUpstream(
   settings: UpstreamSettings,
   host: Host,
@@ -65,7 +65,7 @@ export function openUpstream(
   }
 }
 
-/** Where protocols of any codec are served, below a base address. */
+/** The paths of all codecs' operations below a base address. */
 function servedPaths({ codecs }: Host): string[] {
   return codecs.flatMap((codec) => {
     const { path = '', streamed = path, below = '' } = (speaksToUpstreams(codec) && codec.address) || {}
@@ -73,10 +73,10 @@ function servedPaths({ codecs }: Host): string[] {
   })
 }
 
-/** How the name of the model stands in an address that was made with `{model}` in it. */
+/** How `{model}` appears in a parsed address. */
 const placeholder = '%7Bmodel%7D'
 
-/** What each call of a protocol is sent to; undefined for a model whose name would change the address. */
+/** The target of a call; undefined for a model whose name would change the address. */
 function targetOf(
   settings: Addresses,
   protocol: string,
@@ -94,15 +94,15 @@ function targetOf(
     return stream === whole ? () => whole : (call) => (call.stream ? stream : whole)
   return (call) => {
     const target = call.stream ? stream : whole
-    // They would lead to another address, or no address can hold them.
+    // A URL parser would resolve the dots as path segments; a lone surrogate cannot be encoded.
     if (call.model === '.' || call.model === '..' || !call.model.isWellFormed()) return undefined
     return { ...target, path: target.path.replace(placeholder, encodeURIComponent(call.model)) }
   }
 }
 
-/** Limits of requests that no client waits for, in milliseconds. */
+/** Timeouts of requests that no client waits for, in milliseconds. */
 const background = { firstByte: 30_000, idle: 10_000, total: 60_000 }
-/** Most bytes a list of models may have. */
+/** Maximum bytes of a model list. */
 const listLimit = 8 * 1024 * 1024
 
 async function modelsAt(http: Http, target: Target, signal: AbortSignal, hold: Hold): Promise<readonly string[]> {

@@ -8,9 +8,9 @@ import { tookTooLong, transportFailure, unreadable } from './failures.ts'
 import { Limits } from './limits.ts'
 import type { Timeouts } from './limits.ts'
 
-/** Bytes held for a reader that has not opened the body yet; beyond that the socket is not read. */
+/** Bytes buffered for a reader that has not opened the body yet; beyond that the socket is paused. */
 const heldLimit = 64 * 1024
-/** Header lines of an answer. Their size is limited by the pool. */
+/** Maximum number of response header lines. The pool limits their size. */
 const headerLimit = 256
 
 type IncomingHeaders = Readonly<Record<string, string | string[] | undefined>>
@@ -21,9 +21,9 @@ interface Waiting {
 }
 
 /**
- * One request and its answer: what the HTTP client calls back, the answer's body, and the reader's hand on it in one
- * object, because there is one for every request. The socket is closed as soon as the exchange fails, is aborted or
- * cancelled; what arrives after that is dropped.
+ * One request and its response. A single object implements the callbacks of the HTTP client, the response body and
+ * the reader's flow, because one is created per request. The socket is closed as soon as the exchange fails, is
+ * aborted or cancelled; later bytes are dropped.
  */
 export class UpstreamRequest implements Dispatcher.DispatchHandler, Source, Flow {
   readonly #model: string
@@ -35,11 +35,11 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Source, Flow
   #held: Uint8Array[] = []
   #heldSize = 0
   #paused = false
-  /** What is held is about to be handed on. */
+  /** Whether the buffered chunks are about to be handed on. */
   #flowing = false
-  /** How it ended, once it has. */
+  /** How the response ended; undefined until then. */
   #last: { readonly error?: Error } | undefined
-  /** The sink knows how it ended. */
+  /** Whether the sink was called with the end. */
   #told = false
 
   constructor(model: string, timeouts: Timeouts, scope: Pick<Scope, 'onAbort'>, waiting: Waiting) {
@@ -49,19 +49,19 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Source, Flow
     this.#forget = scope.onAbort((reason) => this.#break(reason))
   }
 
-  /** It ended before it was sent: the scope was aborted already. */
+  /** Whether it ended before it was sent, because the scope was already aborted. */
   get over(): boolean {
     return this.#last !== undefined
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Thrown rather than aborted: the connection has carried nothing of this request and stays good for others.
+    // Throws instead of aborting: the connection has carried nothing of this request and stays usable for others.
     if (this.#last) throw this.#last.error ?? new Error('The request ended before it was sent.')
     this.#controller = controller
     this.#limits.enter('firstByte')
   }
 
-  /** More of a large body has left: how long the answer may take to begin counts from its end. */
+  /** A chunk of a large body was sent. The first-byte timeout counts from the last chunk. */
   sent(): void {
     this.#limits.heard()
   }
@@ -79,7 +79,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Source, Flow
     this.#held.push(chunk)
     this.#heldSize += chunk.length
     if (this.#heldSize >= heldLimit) controller.pause()
-    // Of what arrives together the first chunk is enough to know that the upstream is there.
+    // Of chunks that arrive together, the first is enough to restart the timeout.
     if (this.#held.length === 1) this.#limits.heard()
     if (this.#sink && !this.#paused) this.#soon()
   }
@@ -92,7 +92,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Source, Flow
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#last) return
-    // What is sent could not be read.
+    // The request body could not be read.
     const ours = error instanceof GatewayError
     this.#break(ours ? error : transportFailure(error, this.#limits.phase, this.#model))
   }
@@ -125,8 +125,8 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Source, Flow
   }
 
   /**
-   * Hands on what is held when the HTTP parser has returned: it must not be entered while it calls back, and all chunks
-   * of one read travel as one, which costs the whole way to the client a fraction of what each by itself would.
+   * Hands on the buffered chunks after the HTTP parser has returned. The parser must not be re-entered from its
+   * callbacks. All chunks of one read are passed on together, which is much cheaper all the way to the client.
    */
   #soon(): void {
     if (this.#flowing) return
@@ -134,7 +134,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Source, Flow
     queueMicrotask(() => this.#flow())
   }
 
-  /** Hands on what was held, then lets the socket flow. */
+  /** Hands on the buffered chunks, then resumes the socket. */
   #flow(): void {
     this.#flowing = false
     try {
@@ -158,7 +158,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Source, Flow
     this.#finish({ error })
     this.#controller?.abort(error)
     this.#waiting.reject(error)
-    // A reader that has paused may never come back for what is held, but must learn that nothing more comes.
+    // A paused reader may never resume, but must learn that the response has ended.
     if (this.#paused) this.#held = []
     this.#tell()
   }
@@ -169,7 +169,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Source, Flow
     this.#forget?.()
   }
 
-  /** Tells the sink how it ended, once, after all that was held. */
+  /** Calls the sink's `end` or `fail` once, after all buffered chunks. */
   #tell(): void {
     if (this.#told || !this.#sink || this.#held.length > 0) return
     this.#told = true
@@ -178,7 +178,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Source, Flow
   }
 }
 
-/** Why an answer with these headers is not passed on. */
+/** Why a response with these headers is not relayed. */
 function refusal(status: number, headers: IncomingHeaders, raw: unknown): string | undefined {
   if (status >= 300 && status < 400) return 'it answered with a redirect'
   const encoding = headers['content-encoding']
@@ -196,7 +196,7 @@ function joined(headers: IncomingHeaders): Readonly<Record<string, string>> {
   return lines
 }
 
-/** Whether every header came once, as it nearly always is. */
+/** Whether no header is repeated, which is nearly always the case. */
 function single(headers: IncomingHeaders): headers is Readonly<Record<string, string>> {
   for (const name in headers) if (typeof headers[name] !== 'string') return false
   return true

@@ -9,7 +9,7 @@ export const baseUrl = {
   description: "The provider's address as its own client libraries take it; one without a path gets /v1.",
 } as const
 
-/** Settings that every provider over HTTP has, as properties of its schema. */
+/** Settings of every HTTP provider, as properties of its schema. */
 export const upstreamProperties = {
   api_key: {
     type: 'string',

@@ -73,7 +73,7 @@ describe('what arrives on a socket', () => {
     for (let beat = 0; beat < 5; beat++) await once(other.socket, 'ping')
     gate.resolve()
     expect(await client.nextJson()).to.deep.equal({ size: 2 })
-    expect(await client.closed).to.deep.equal({ code: 1013, reason: 'the gateway has too much in hand' })
+    expect(await client.closed).to.deep.equal({ code: 1013, reason: 'the gateway is overloaded' })
     await room(90_000, true)
   })
 
