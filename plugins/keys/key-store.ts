@@ -55,6 +55,7 @@ export class KeyStore {
   #fromDatabase: Records = new Map()
   /** Every key of the database that is in use, those that are left out too. */
   #stored: Records = new Map()
+  #leftOut: readonly string[] = []
   /** Names in the database by lower case, those of revoked keys among them. */
   #names: ReadonlySet<string> = new Set()
 
@@ -102,8 +103,7 @@ export class KeyStore {
    * where nothing runs that could go on, and where another process has made such a key.
    */
   get leftOut(): readonly string[] {
-    const out = [...this.#stored].filter(([digest]) => !this.#fromDatabase.has(digest))
-    return out.map(([, { principal }]) => principal.name)
+    return this.#leftOut
   }
 
   /**
@@ -212,10 +212,13 @@ export class KeyStore {
   /** Leaves out those of the database whose name or text the file has. */
   #fit(): void {
     const names = new Set(this.#declared.map(({ name }) => name.toLowerCase()))
-    const fitting = [...this.#stored].filter(
-      ([digest, { principal }]) => !this.#fromFile.has(digest) && !names.has(principal.name.toLowerCase()),
-    )
-    this.#fromDatabase = new Map(fitting)
+    const out = new Map<string, string>()
+    for (const [digest, { principal }] of this.#stored)
+      if (this.#fromFile.has(digest) || names.has(principal.name.toLowerCase())) out.set(digest, principal.name)
+    this.#leftOut = [...out.values()]
+    // Nearly always all of them fit, and there may be very many.
+    this.#fromDatabase =
+      out.size === 0 ? this.#stored : new Map([...this.#stored].filter(([digest]) => !out.has(digest)))
   }
 
   #remember(text: string, digest: string): void {
