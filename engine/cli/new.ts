@@ -3,20 +3,25 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { shipped } from '../config/shipped.ts'
 import { didYouMean } from '../config/suggest.ts'
 import { providerTemplate } from './template/provider.ts'
+import { serviceTemplate } from './template/service.ts'
 import { stageTemplate } from './template/stage.ts'
+import type { Template } from './template/stage.ts'
 import { WrongUse } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 import { printJson } from './text.ts'
 
+/** What can be written. */
+export type NewKind = 'provider' | 'stage' | 'service' | 'pipeline'
+
 export interface NewOptions extends CommonOptions {
-  readonly kind: 'provider' | 'stage' | 'pipeline'
+  readonly kind: NewKind
   readonly name: string
   /** The file to write; absent: `plugins/<name>.ts` or `pipelines/<name>.yaml`. */
   readonly out?: string
 }
 
 /**
- * Writes a small provider or stage that works as it is, or a shipped pipeline to change, and says how to go on.
+ * Writes a small provider, stage or service that works as it is, or a shipped pipeline to change, and says how to go on.
  * Overwrites nothing.
  */
 export async function create({ kind, name, out, json }: NewOptions, terminal: Terminal): Promise<number> {
@@ -36,8 +41,14 @@ export async function create({ kind, name, out, json }: NewOptions, terminal: Te
 /** Writes a file where there is none; answers what to do next. */
 type Writer = (path: string) => Promise<string>
 
-function componentWriter(kind: 'provider' | 'stage', name: string, folder: string): Writer {
-  const template = kind === 'provider' ? providerTemplate(name) : stageTemplate(name)
+const templates: Readonly<Record<Exclude<NewKind, 'pipeline'>, (name: string) => Template>> = {
+  provider: providerTemplate,
+  stage: stageTemplate,
+  service: serviceTemplate,
+}
+
+function componentWriter(kind: keyof typeof templates, name: string, folder: string): Writer {
+  const template = templates[kind](name)
   return async (path) => {
     await writeFile(path, template.text, { flag: 'wx' })
     return template.next(entryOf(path, folder))

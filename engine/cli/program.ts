@@ -1,6 +1,7 @@
 import { Argument, Command, Option } from 'commander'
 import { defaultConfigFile } from '../config/shipped.ts'
 import { productVersion } from '../version.ts'
+import type { NewKind } from './new.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 
 /**
@@ -115,12 +116,12 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
 
   program
     .command('new')
-    .description('Write a provider or a stage to begin with, or a shipped pipeline to change.')
-    .addArgument(new Argument('<kind>', 'What to write.').choices(['provider', 'stage', 'pipeline']))
+    .description('Write a provider, a stage or a service to begin with, or a shipped pipeline to change.')
+    .addArgument(new Argument('<kind>', 'What to write.').choices(['provider', 'stage', 'service', 'pipeline']))
     .argument('<name>', 'Its name, the word in YAML; of a pipeline, the name of its shipped file.')
     .option('--out <file>', 'The file to write; absent: ./plugins/<name>.ts or ./pipelines/<name>.yaml.')
     .action(
-      runs(async (options: CommonOptions & { out?: string }, kind: 'provider' | 'stage' | 'pipeline', name: string) =>
+      runs(async (options: CommonOptions & { out?: string }, kind: NewKind, name: string) =>
         (await import('./new.ts')).create({ ...options, kind, name }, terminal),
       ),
     )

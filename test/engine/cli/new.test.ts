@@ -6,6 +6,7 @@ import { root, sandbox } from './sandbox.ts'
 import type { Sandbox } from './sandbox.ts'
 
 const config = `
+server_config: { my_count: { requests: 1 } }
 providers: [{ name: my-acme, type: acme, sentence: "Hello you." }]
 models: [{ name: my-model, provider: my-acme }]
 `
@@ -16,6 +17,7 @@ protocol: chat
 routes: [POST /chat]
 stages:
   - auth
+  - my-count-limit
   - parse
   - my-rule: { prefix: internal- }
   - resolve
@@ -41,22 +43,26 @@ describe('cli/new', () => {
   })
   afterEach(() => here.remove())
 
-  it('writes a provider and a stage that work as they are', async () => {
+  it('writes a provider, a stage and a service that work as they are', async () => {
     expect((await here.run('new', 'provider', 'acme')).status).to.equal(0)
     expect((await here.run('new', 'stage', 'my-rule')).status).to.equal(0)
+    expect((await here.run('new', 'service', 'my-count')).status).to.equal(0)
     await here.write('config/sluice.yaml', config)
     await here.write('pipelines/guarded.yaml', pipeline)
     await here.write('guarded.test.yaml', fixture)
     expect((await here.run('check')).status).to.equal(0)
+    expect((await here.run('list', 'services', 'my_count')).status).to.equal(0)
     const { status, out } = await here.run('test', 'guarded.test.yaml')
     expect(out.at(-1)).to.equal('2 passing')
     expect(status).to.equal(0)
   })
 
-  it('writes what the compiler accepts', async function () {
+  it('writes what the compiler and the linter accept', async function () {
+    this.timeout(60_000)
     await here.write('package.json', '{ "type": "module" }')
     await here.run('new', 'provider', 'acme')
     await here.run('new', 'stage', 'my-rule')
+    await here.run('new', 'service', 'my-count')
     const options = {
       noEmit: true,
       typeRoots: [join(root, 'node_modules/@types')],
@@ -66,16 +72,18 @@ describe('cli/new', () => {
       extends: join(root, 'tsconfig.json'),
       compilerOptions: options,
       include: [],
-      files: ['plugins/acme.ts', 'plugins/my-rule.ts'],
+      files: ['plugins/acme.ts', 'plugins/my-rule.ts', 'plugins/my-count.ts'],
     }
     await here.write('tsconfig.json', JSON.stringify(project))
-    const { stdout, status } = spawnSync(
-      process.execPath,
-      [join(root, 'node_modules/typescript/bin/tsc'), '-p', here.folder],
-      { encoding: 'utf8' },
-    )
-    expect(stdout).to.equal('')
-    expect(status).to.equal(0)
+    const tools = [
+      ['typescript/bin/tsc', '-p', here.folder],
+      ['oxlint/bin/oxlint', '--config', join(root, '.oxlintrc.json'), join(here.folder, 'plugins')],
+    ] as const
+    for (const [tool, ...words] of tools) {
+      const program = join(root, 'node_modules', tool)
+      const { stdout, status } = spawnSync(process.execPath, [program, ...words], { encoding: 'utf8' })
+      expect(status, stdout).to.equal(0)
+    }
   })
 
   it('says what to do next', async () => {
@@ -84,6 +92,7 @@ describe('cli/new', () => {
     expect(out).to.include('  plugins: [./plugins, ./mine/acme.ts]')
     expect((await here.run('new', 'stage', 'rule')).out.join('\n')).to.not.contain('plugins: [')
     expect(out.at(-1)).to.equal('  sluice list providers acme')
+    expect((await here.run('new', 'service', 'my-count')).out).to.include('    my_count: { requests: 2 }')
   })
 
   it('copies a shipped pipeline, which then stands for it', async () => {
