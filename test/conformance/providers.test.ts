@@ -15,7 +15,7 @@ const loaded = await configuration()
 for (const plugin of loaded.registry.providers.values())
   for (const settings of [{}, ...(variants[plugin.name] ?? [])])
     describe(`provider ${plugin.name} ${JSON.stringify(settings)}`, function () {
-      this.timeout(60_000)
+      this.timeout(300_000)
       const subject = subjectOf(plugin, loaded, settings)
       for (const check of checksFor(subject))
         (check.lasts ? sideBySide : it)(`${check.group} ${check.name}`, async () => {

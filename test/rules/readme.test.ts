@@ -65,7 +65,7 @@ describe('the read-mes', () => {
   })
 
   it('show a provider that serves as it is, with the configuration beside it', async function () {
-    this.timeout(60_000)
+    this.timeout(300_000)
     const [code] = fencedBlocks(read('plugins/README.md'), ['ts'])
     const [settings] = fencedBlocks(read('plugins/README.md'), ['yaml'])
     const here = await sandbox({ 'acme.ts': code?.text ?? '', 'config/sluice.yaml': settings?.text ?? '' })
@@ -96,7 +96,7 @@ describe('the read-mes', () => {
   })
 
   it('show plugins that load, with the pipelines and models that they name', async function () {
-    this.timeout(60_000)
+    this.timeout(300_000)
     const [, ...blocks] = fencedBlocks(read('plugins/README.md'), ['ts'])
     const plugins = [...blocks, ...fencedBlocks(read('docs/telling.md'), ['ts'])]
     expect(plugins).to.have.length.above(3)
@@ -126,7 +126,7 @@ stages: [auth: { with: key }, parse, ask-first: ${asks}, use: route, use: genera
   })
 
   it('show a wire format that is spoken', async function () {
-    this.timeout(60_000)
+    this.timeout(300_000)
     const page = read('docs/wire-formats.md')
     const [plugin] = fencedBlocks(page, ['ts'])
     const [settings, fixture] = fencedBlocks(page, ['yaml'])
@@ -146,7 +146,7 @@ stages: [auth: { with: key }, parse, ask-first: ${asks}, use: route, use: genera
   })
 
   it('show services that count, sign in and are shown', async function () {
-    this.timeout(60_000)
+    this.timeout(300_000)
     const page = read('docs/services.md')
     const [tally, desk] = fencedBlocks(page, ['ts']).map(({ text }) => text)
     const [settings, endpoints] = fencedBlocks(page, ['yaml']).map(({ text }) => text)

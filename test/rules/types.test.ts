@@ -42,7 +42,7 @@ describe('the types behind the doors', () => {
   })
 
   it('let an outsider in any folder name shipped services, records and slots, and find what does not exist', async function () {
-    this.timeout(120_000)
+    this.timeout(300_000)
     const compilerOptions = {
       module: 'nodenext',
       target: 'es2024',

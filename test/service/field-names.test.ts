@@ -88,7 +88,7 @@ describe('a field that decides something', () => {
   })
 
   it('stands among as many members as the longest histories have', async function () {
-    this.timeout(60_000)
+    this.timeout(300_000)
     rig.upstream.answer({ body: chatAnswer })
     const call = { id: 'c', type: 'function', function: { name: 'edit', arguments: '{"path":"a.ts","text":"b"}' } }
     const turn = [

@@ -3,7 +3,7 @@ import { startGateway } from '../support/gateway.ts'
 import type { RunningGateway } from '../support/gateway.ts'
 
 describe('the size of bodies', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let gateway: RunningGateway
   before(async () => {
     gateway = await startGateway({

@@ -39,7 +39,7 @@ const made = (name: string, protocol: string, stages: unknown[]) => ({
 })
 
 describe('what is stored for a member and an API key of the same id', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let gateway: FolderGateway
   before(async () => {
     gateway = await startFolder(

@@ -20,7 +20,7 @@ const events = { 'content-type': 'text/event-stream' }
 const chat = (model: string, stream: boolean) => ({ model, stream, messages: [{ role: 'user', content: 'hi' }] })
 
 describe('what upstreams send without an end', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let upstream: ScriptedUpstream
   let gateway: RunningGateway
   beforeEach(async () => (upstream = await scriptedUpstream()))

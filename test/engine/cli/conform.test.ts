@@ -17,7 +17,7 @@ const answering = (events: string) =>
   open: () => ({ answer: { async *generate() { ${events} } } }),`)
 
 describe('cli/test --provider', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let here: Sandbox
   beforeEach(async () => {
     here = await sandbox()

@@ -9,7 +9,7 @@ const pipeline =
   'name: hi\nsummary: Says how it fares.\npublic: true\nroutes: [GET /hi]\nstages: [{ health: { report: ready } }]\n'
 
 describe('cli in an empty folder', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let folder: string
   let serving: Serving | undefined
   beforeEach(async () => {

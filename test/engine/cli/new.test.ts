@@ -58,7 +58,7 @@ describe('cli/new', () => {
   })
 
   it('writes what the compiler and the linter accept', async function () {
-    this.timeout(60_000)
+    this.timeout(300_000)
     await here.write('package.json', '{ "type": "module" }')
     await here.run('new', 'provider', 'acme')
     await here.run('new', 'stage', 'my-rule')

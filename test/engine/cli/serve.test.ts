@@ -103,7 +103,7 @@ describe('cli/serve', function () {
   }
 
   it('loads no query builder for a database that needs nothing done, not even to answer and to log', async function () {
-    this.timeout(60_000)
+    this.timeout(300_000)
     await here.write(
       'loaded.mjs',
       `import { registerHooks } from 'node:module'

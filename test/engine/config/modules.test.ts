@@ -42,7 +42,7 @@ describe('modules of plugins', () => {
   })
 
   it('import it in worker threads too', async function () {
-    this.timeout(60_000)
+    this.timeout(300_000)
     await folder.write({
       'package.json': '{ "type": "commonjs" }',
       'work.ts': "import { isObject } from 'sluice/kit'\nexport default (input: unknown): boolean => isObject(input)\n",

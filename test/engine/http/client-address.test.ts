@@ -31,7 +31,7 @@ describe('the address of a client', () => {
   })
 
   it('is what stages see', async function () {
-    this.timeout(60_000)
+    this.timeout(300_000)
     const pipelines =
       'endpoints: [{ name: things, summary: Things., public: true, routes: [GET /things], stages: [stub] }]'
     const seen = async (trusted: readonly string[]) => {

@@ -15,7 +15,7 @@ const app = 'https://app.example'
 const desk = 'https://console.example'
 
 describe('pages of other sites', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let gateway: StubGateway
   const start = async (cors: object) => (gateway = await startStub(pipelines, { server_config: { cors } }))
   afterEach(() => gateway.close())
@@ -117,7 +117,7 @@ describe('pages of other sites', function () {
 })
 
 describe('pages of other sites, with the shipped endpoints', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let gateway: RunningGateway
   afterEach(() => gateway.close())
 

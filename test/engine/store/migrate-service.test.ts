@@ -229,7 +229,7 @@ describe('engine/store/migrate-service', () => {
   })
 
   describe('on PostgreSQL', function () {
-    this.timeout(60_000)
+    this.timeout(300_000)
     beforeEach(async function () {
       const { url } = await postgres(this)
       database = await openDatabase(url)

@@ -33,7 +33,7 @@ describe('plugins/keys/api-keys', () => {
   })
 
   it('lets a gateway start over a stored key of the same name, which is left out until it is revoked', async function () {
-    this.timeout(60_000)
+    this.timeout(300_000)
     const folder = await mkdtemp(join(tmpdir(), 'sluice-left-out-'))
     const key = 'sk-declared-0123456789abcdef0123456789abcdef'
     const before = await startGateway({ folder })

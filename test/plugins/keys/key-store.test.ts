@@ -240,7 +240,7 @@ function contract(open: () => Promise<Database>): void {
 function takesOver(fresh: () => Promise<string>): void {
   for (const last of releasedMigrations)
     it(`goes on with the keys of a database whose newest migration was ${last}`, async function () {
-      this.timeout(60_000)
+      this.timeout(300_000)
       const url = await fresh()
       const text = `sk-sluice-${'k'.repeat(43)}`
       const values = `'1', 'old', '${hash('sha256', text)}', 'kkkk', '["echo"]', 1000`

@@ -15,7 +15,7 @@ const pipelines = join(import.meta.dirname, 'pipelines.yaml')
 const guests = '[{ name: ann, code: print-of-ann }, { name: bob, code: print-of-bob }]'
 
 describe('records that a service of an outsider holds', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
 
   describe('in a gateway', () => {
     let gateway: RunningGateway

@@ -257,7 +257,7 @@ describe('seams/provider', () => {
   })
 
   it('passes the conformance suite, and its protocol is no word for clients', async function () {
-    this.timeout(120_000)
+    this.timeout(300_000)
     const here = await sandbox({
       'plugins/acme.ts': await readFile(file, 'utf8'),
       'config/sluice.yaml':

@@ -5,7 +5,7 @@ import { startFolder } from '../../support/folder.ts'
 import type { FolderGateway } from '../../support/folder.ts'
 
 describe('changes of stored records', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let gateway: FolderGateway
   before(async () => {
     gateway = await startFolder(

@@ -29,7 +29,7 @@ interface Shown {
 }
 
 describe('failures that pass', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let folder: string
   let plugin: string
   let gateway: FolderGateway

@@ -14,7 +14,7 @@ import { chatAnswer } from '../../service/streams.ts'
 type Body = Record<string, unknown>
 
 describe('records of an outsider', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let database: object
   let upstream: ScriptedUpstream
   let gateway: FolderGateway

@@ -12,7 +12,7 @@ const endpoints = (of: string) => [
 ]
 
 describe('secrets of stored records', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let folder: string
   let plugin: string
   let gateway: FolderGateway

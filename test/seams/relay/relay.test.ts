@@ -325,7 +325,7 @@ describe('seams/relay', () => {
     }
 
     it('the client', async function () {
-      this.timeout(120_000)
+      this.timeout(300_000)
       await start({ limits })
       const { client, met } = await talk()
       client.socket.pause()
@@ -337,7 +337,7 @@ describe('seams/relay', () => {
     })
 
     it('the upstream', async function () {
-      this.timeout(120_000)
+      this.timeout(300_000)
       await start({ limits })
       const { client, met } = await talk()
       met.socket.pause()

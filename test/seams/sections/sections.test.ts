@@ -10,7 +10,7 @@ import { postgres } from '../../support/services.ts'
 type Body = Record<string, unknown>
 
 describe('stored sections of the settings', function () {
-  this.timeout(120_000)
+  this.timeout(300_000)
   let database: object
   let gateway: FolderGateway
   let files: Record<string, string>

@@ -14,7 +14,7 @@ import { chatAnswer } from '../../service/streams.ts'
 const question = (model = 'first') => ({ model, messages: [{ role: 'user', content: 'Hi' }] })
 
 describe('a service of an outsider', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let upstream: ScriptedUpstream
   let gateway: FolderGateway
   let plugin: string

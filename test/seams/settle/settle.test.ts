@@ -23,7 +23,7 @@ interface State {
 }
 
 describe('seams/settle', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
 
   let upstream: ScriptedUpstream
   let gateway: FolderGateway

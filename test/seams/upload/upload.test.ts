@@ -103,7 +103,7 @@ describe('a large upload', () => {
 })
 
 describe('the body of an upload', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let gateway: RunningGateway
   const start = async (settings: GatewaySettings = {}) => {
     gateway = await startGateway({
