@@ -38,41 +38,41 @@ import { WorkerPool } from './workers/pool.ts'
 export interface GatewayOptions {
   /** The configuration file. */
   readonly file: string
-  /** Folder that relative paths in it start from; default: the working directory. */
+  /** The folder to which relative paths in it refer; default: the working directory. */
   readonly root?: string
   readonly environment: Environment
-  /** What is there without a word in the configuration; default: all that the product brings. */
+  /** Plugins and pipelines available without configuration; default: those of the product. */
   readonly shipped?: Shipped
   readonly log: Logger
   readonly secrets: Secrets
-  /** Reload when a file of the configuration changes. */
+  /** Whether to reload when a file of the configuration changes. */
   readonly watch?: boolean
-  /** Refuse stages that give anything but what they provide; for tests. */
+  /** Fails stages that give other slots than they declare; for tests. */
   readonly strict?: boolean
-  /** What clients may take up, where it is not as the configuration and `httpLimits` have it. */
+  /** Limits that override those of the configuration and of `httpLimits`. */
   readonly limits?: Partial<HttpLimits>
 }
 
-/** A gateway that serves. */
+/** A running gateway. */
 export interface Gateway {
   readonly address: AddressInfo
-  /** Resolves once what the first requests would wait for is ready. */
+  /** Resolves once everything is ready that the first requests would otherwise wait for. */
   readonly warm: Promise<void>
   readonly live: Live
   readonly database: Database
-  /** Resolves once every row so far that is written in bulk is in the database. */
+  /** Resolves once all rows queued so far are in the database. */
   flush(): Promise<void>
   /**
-   * Lets what is under way finish, for at most `deadline` milliseconds, then closes everything. For `notice`
-   * milliseconds before, requests are still taken while health reports say that it is about to stop; default: at once.
+   * Lets running exchanges finish for at most `deadline` milliseconds, then closes everything. For the first `notice`
+   * milliseconds, requests are still accepted while health reports announce the stop; default: 0.
    */
   close(deadline?: number, notice?: number): Promise<void>
 }
 
-/** Milliseconds after which the log says that a service is degraded. */
+/** Milliseconds between two checks for degraded services to log. */
 const tellEvery = 1_000
 
-/** The configuration was refused; the findings are all of them. */
+/** The configuration was refused; contains all findings. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError'
   readonly diagnostics: readonly Diagnostic[]
@@ -146,7 +146,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     version: productVersion(),
   }
   const closeStores = async () => {
-    // They may still write, and know no end of their own.
+    // Services may still be writing, and have no timeout of their own.
     const ended = await Promise.allSettled([within(services.close(), lastWords, 'a service does not close')])
     const closed = await Promise.allSettled([stores?.close(), keep.close(), pool.close()])
     const failures = [...ended, ...closed].flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []))
@@ -204,7 +204,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
           const end = performance.now() + deadline + lastWords
           const cut = setTimeout(() => live.cut(new GatewayError('draining')), deadline).unref()
           await Promise.all([serving.drain(deadline), jobs?.drain(deadline, lastWords)])
-          // Requests that were cut at the very end still have their rows to hand in.
+          // Requests aborted at the deadline still have to hand in their log rows.
           await live.close(Math.max(lastWords, end - performance.now()))
           clearTimeout(cut)
         } finally {
@@ -223,7 +223,7 @@ function opened(stores: Stores | undefined): Stores {
   return stores
 }
 
-/** What is wrong with an address that cannot be listened on, by the error's code. */
+/** Reasons why listening at an address failed, by error code. */
 const unusable: ReadonlyMap<string | undefined, string> = new Map([
   ['EADDRINUSE', 'the port is in use'],
   ['EADDRNOTAVAIL', 'this machine has no such address'],

@@ -1,4 +1,4 @@
-// The door `sluice`: the contract between the engine and what is plugged into it. A change here breaks plugins.
+// The entry point `sluice`: the contract between the engine and its plugins. A change here breaks plugins.
 export type { Json, JsonObject } from './spec/json.ts'
 export type * from './spec/config.ts'
 export type * from './spec/source.ts'

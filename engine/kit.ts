@@ -1,6 +1,6 @@
-// The door `sluice/kit`: what makes stages, codecs and providers easy to write. Nothing here is needed to speak with the engine.
+// The entry point `sluice/kit`: helpers for writing stages, codecs and providers. Plugins can work without them.
 
-// JSON: reading, comparing, changing without a new text
+// JSON: parse, compare, change without printing it again
 export { asText, isObject, mapMembers, mapTexts, orderedObject } from './spec/json.ts'
 export { objectAfter, parseJson, parseVerbatim, parsedJson, parsedObject } from './json/parse.ts'
 export type { Verbatim } from './json/reader.ts'
@@ -17,7 +17,7 @@ export type { SchemaError } from './spec/requirement.ts'
 export { FormReader, fieldAt, spliceField } from './http/form.ts'
 export type { Form, FormFile } from './http/form.ts'
 
-// Sub-exchanges: the request, and what is read of the reply
+// Sub-exchanges: making the request, reading the reply
 export { asking, replyJson } from './http/asking.ts'
 export type { Question } from './http/asking.ts'
 

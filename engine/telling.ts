@@ -3,7 +3,7 @@ import type { Channel } from 'node:diagnostics_channel'
 import { asGatewayError } from './spec/error.ts'
 import type { Told, ToldEnd, ToldError } from './spec/telling.ts'
 
-/** The three channels of one kind. */
+/** The three diagnostics channels of one kind. */
 export class Telling<M extends ToldEnd> {
   readonly #start: Channel
   readonly #error: Channel
@@ -15,12 +15,12 @@ export class Telling<M extends ToldEnd> {
     this.#end = channel(`sluice:${kind}:end`)
   }
 
-  /** Whether anybody listens. Who begins to listen later hears of what begins after that. */
+  /** Whether there is a subscriber. A new subscriber receives only what begins after it subscribed. */
   get heard(): boolean {
     return this.#end.hasSubscribers || this.#start.hasSubscribers || this.#error.hasSubscribers
   }
 
-  /** Tells of a beginning. The answer tells of its end, once, with an error if there was one and what else is known then. */
+  /** Publishes the start. The returned function publishes the end, with an optional error and further fields. */
   begin(message: M): (error?: ToldError, known?: Partial<M>) => void {
     const started = performance.now()
     let over = false
@@ -39,7 +39,7 @@ export class Telling<M extends ToldEnd> {
   }
 }
 
-/** What was thrown, as it may be told. */
+/** A thrown value as it may be published. */
 export function toldError(thrown: unknown): ToldError {
   const { code, tags, at } = asGatewayError(thrown)
   return { code, tags, ...(at === undefined ? {} : { at }) }

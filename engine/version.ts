@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { parseJson } from './json/parse.ts'
 
-/** Version of the product, as its package says. */
+/** The version of the product, from its package.json. */
 export function productVersion(): string {
   const file = findPackageJSON('.', import.meta.url)
   if (file === undefined) return 'unknown'

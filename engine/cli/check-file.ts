@@ -18,8 +18,8 @@ import { WrongUse } from './terminal.ts'
 import type { Terminal } from './terminal.ts'
 
 /**
- * The findings in one file: a pipeline, checked among those of the configuration; a configuration, checked with the
- * loaded plugins; a fixture; or the YAML blocks of a Markdown file that are pipelines or configurations.
+ * The findings in one file: a pipeline, checked together with those of the configuration; a configuration, checked with
+ * the loaded plugins; a fixture; or a Markdown file with YAML blocks that are pipelines or configurations.
  */
 export async function checkFile(path: string, configuration: Configuration, terminal: Terminal): Promise<Diagnostic[]> {
   const file = display(resolve(terminal.folder, path), terminal.folder)
@@ -42,7 +42,7 @@ async function checkMarkdown(
     if (source.value === null && ours.test(block.text)) findings.push(...diagnostics)
     if (kindOf(source.value, configuration) === undefined) continue
     const found = await checkText({ file, text: block.text }, configuration, terminal)
-    // An example may well show a pipeline that is there already.
+    // An example may repeat a pipeline of the configuration.
     findings.push(...found.filter(({ code }) => code !== 'duplicate'))
   }
   return findings
@@ -63,16 +63,16 @@ async function checkText(given: PipelineText, configuration: Configuration, term
   return sortDiagnostics(found.filter(({ file }) => file === given.file))
 }
 
-/** The files of the configuration's pipelines, but for one. */
+/** The files of the configuration's pipelines, except one. */
 async function neighbours(given: string, { pipelines }: Configuration, { folder }: Terminal): Promise<PipelineText[]> {
   const files = new Set(pipelines.map(({ place }) => place.source.file).filter((file) => file !== given))
   return Promise.all([...files].map(async (file) => ({ file, text: await readFile(resolve(folder, file), 'utf8') })))
 }
 
-/** Words that tell a block as ours when it cannot be read. */
+/** Top-level keys that identify a block as ours even if it cannot be parsed. */
 const ours = /^\s{0,64}(stages|endpoints|aliases|providers|models):/m
 
-/** What a YAML text is, by its fields; nothing of ours when it has none that we know. */
+/** The kind of a YAML text, by its top-level keys; undefined for any other YAML. */
 function kindOf(value: Json, { registry }: Configuration): 'pipeline' | 'configuration' | undefined {
   if (!isObject(value)) return undefined
   if (['stages', 'endpoints', 'aliases'].some((word) => Object.hasOwn(value, word))) return 'pipeline'

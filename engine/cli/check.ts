@@ -11,11 +11,11 @@ import type { CommonOptions, Terminal } from './terminal.ts'
 import { count, printJson } from './text.ts'
 
 export interface CheckOptions extends CommonOptions {
-  /** Files to check, the configuration around them taken as it is; none: check everything. */
+  /** Files to check within the current configuration; empty: check everything. */
   readonly files: readonly string[]
 }
 
-/** Prints every finding as `file:line:column: message [code]`. Answers 1 when there are any but warnings. */
+/** Prints every finding as `file:line:column: message [code]`. Returns 1 if any of them is more than a warning. */
 export async function check({ config, json, files }: CheckOptions, terminal: Terminal): Promise<number> {
   const { environment, folder } = terminal
   const configuration = await loadConfiguration({ file: config, root: folder, environment })
@@ -33,7 +33,7 @@ export async function check({ config, json, files }: CheckOptions, terminal: Ter
   return wrong.length > 0 ? 1 : 0
 }
 
-/** What reading says and, when that is nothing, what building and the fixtures say. */
+/** The findings of reading and, if there are none, those of building and of the fixtures. */
 async function checkAll(
   configuration: Configuration,
   file: string,

@@ -1,13 +1,13 @@
 import type { ErrorCode, Retry } from '../spec/error.ts'
 
-/** What a word of `retry` says. */
+/** The meaning of each value of `retry`. */
 export const retryMeaning: Readonly<Record<Retry, string>> = {
   never: 'the same request fails again',
   same: 'the same provider may serve it a little later',
   other: 'another provider may serve it',
 }
 
-/** What to do about each error. */
+/** The advice for each error code. */
 export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
   invalid_json: 'Send a JSON body; the message says where it stops being one.',
   invalid_request: 'Correct the request as the message says.',
@@ -31,7 +31,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
   invalid_configuration: 'Correct what the message and "errors" name; nothing was changed.',
   request_too_large: 'Send less, or raise the limit of the parse stage.',
   unsupported_media_type: 'Send the content type that the message names, uncompressed.',
-  previous_response_not_found: 'Begin a new chain with the whole conversation: responses are kept for 24 hours.',
+  previous_response_not_found: 'Start a new chain with the whole conversation: responses are kept for 24 hours.',
   invalid_encrypted_content: 'Send sealed content back as it was given, with the API key it was given to.',
   response_not_found: 'Responses are kept for 24 hours, per API key, unless store is false.',
   response_not_cancellable: 'Only a response that runs in the background can be cancelled.',
@@ -66,16 +66,16 @@ export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
   upstream_timeout: 'Raise the time limits of the call stage or of the provider, or give the model fallbacks.',
 }
 
-/** What the codes of findings mean; those of single words in camel case are keywords of JSON Schema. */
+/** The meaning of each finding code; camel-case codes are keywords of JSON Schema. */
 export const findings: ReadonlyMap<string, string> = new Map([
-  ['additionalProperties', 'A field that is not known here. Look for a typing error, or for a wrong indentation.'],
+  ['additionalProperties', 'The field is unknown here. Look for a typing error or a wrong indentation.'],
   ['anyOf', 'The value fits none of the forms that are possible here.'],
   [
     'body-twice',
     'A stage reads the body of the request, and an earlier one may have read it. A body can be read once, and not by each try of an attempt.',
   ],
   ['build', 'A stage could not be built from its configuration, although every field by itself is valid.'],
-  ['component', 'A plugin brings something that is no stage, codec or provider, or lacks a part of one.'],
+  ['component', 'A plugin contains something that is not a valid component, or a component that lacks a part.'],
   ['condition', 'A line of "when:" asks for something that cannot be compared.'],
   ['const', 'The value must be exactly the one named.'],
   ['date', 'The text is not a date (2027-01-31) or a date and time with its zone (2027-01-31T12:00:00Z).'],
@@ -113,12 +113,12 @@ export const findings: ReadonlyMap<string, string> = new Map([
   ['not-given', 'A stage runs a pipeline by its name and expects a slot of it that not every path of it provides.'],
   ['not-handed-over', 'A stage runs a pipeline by its name and does not hand over a slot that it begins with.'],
   ['not-offered', 'A model wants a protocol spoken to its provider that the provider does not speak.'],
-  ['other-name', 'A row of the database holds a record whose name is another one than that of the row.'],
+  ['other-name', 'A row of the database holds a record with another name than the row.'],
   ['oneOf', 'The value fits none of the forms that are possible here, or more than one.'],
   ['open', 'A provider cannot be opened with its configuration.'],
   ['pattern', 'The text does not have the form that is needed, such as 60s for a duration.'],
-  ['pipelines', 'The folder of the pipelines is not there.'],
-  ['plugin', 'A plugin is not there or fails when it is loaded.'],
+  ['pipelines', 'The folder of the pipelines does not exist.'],
+  ['plugin', 'A plugin does not exist, or fails when it is loaded.'],
   ['quality-tier', 'The word is none of economy, balanced and premium; it counts as economy.'],
   ['required', 'A field that must be there is missing.'],
   ['reserved', 'The name is that of a virtual model.'],
@@ -135,7 +135,7 @@ export const findings: ReadonlyMap<string, string> = new Map([
   ['too-large', 'The file is too large for a configuration.'],
   ['tries', 'A model has more fallbacks than an attempt makes tries, so that the last ones are never asked.'],
   ['type', 'The value is of the wrong kind, such as a text in place of a number.'],
-  ['uniqueItems', 'The list says something twice.'],
+  ['uniqueItems', 'The list has an item twice.'],
   [
     'unknown-field',
     'A condition reads a field that the slot does not have; "sluice list slots <name>" shows those it has.',

@@ -10,17 +10,17 @@ import { WrongUse } from './terminal.ts'
 import type { Terminal } from './terminal.ts'
 import { count, printJson } from './text.ts'
 
-/** Milliseconds that a check may take. */
+/** Timeout of a check in milliseconds. */
 const deadline = 60_000
 
-/** What came of a check: why the provider failed it, if it did. */
+/** The result of a check: why the provider failed it, if it did. */
 interface Outcome {
   readonly group: string
   readonly name: string
   readonly problem: string | null
 }
 
-/** Runs the conformance suite on a provider type and prints what holds and what does not. Answers 1 when anything does not. */
+/** Runs the conformance suite on a provider type and prints the result of each check. Returns 1 if any check fails. */
 export async function conform(
   type: string,
   configuration: Configuration,

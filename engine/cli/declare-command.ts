@@ -4,7 +4,7 @@ import type { AnyCommand, OptionWords } from '../spec/command.ts'
 import type { Json } from '../spec/json.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 
-/** What the command line shows of a schema. */
+/** The parts of a schema that the command line shows. */
 interface Field {
   readonly type?: string | readonly string[]
   readonly description?: string
@@ -12,7 +12,7 @@ interface Field {
   readonly enum?: readonly string[]
 }
 
-/** Adds a command of a plugin to the program, and the group that its first word names. */
+/** Adds a plugin's command to the program, in the group named by its first word. */
 export function declareCommand(
   program: Command,
   command: AnyCommand,
@@ -63,7 +63,7 @@ function optionOf(
   return usual === undefined ? option : option.default(usual)
 }
 
-/** The name by which the parser hands an option out. */
+/** The key under which the parser returns an option. */
 function camelCase(name: string): string {
   return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
 }

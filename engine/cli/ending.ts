@@ -3,29 +3,28 @@ import { readFileSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import type { Logger } from 'pino'
 
-/** Milliseconds in which the same Ctrl-C comes a second time, from a parent that hands it on. */
+/** Milliseconds within which a second SIGINT is the same Ctrl-C, forwarded by a parent process. */
 const echo = 250
 
-/** Milliseconds between two looks for the npm that started this process. */
+/** Milliseconds between two checks for the npm that started this process. */
 const lookout = 1_000
 
-/** What signals do. */
+/** The reactions to signals. */
 export interface Ending {
   /**
-   * Lets requests under way finish.
-   * @param sound the process may take further requests for a while
+   * Lets running requests finish.
+   * @param sound whether the process may still accept requests for a while
    */
   readonly close: (sound: boolean) => Promise<void>
-  /** Reads the configuration again. Never rejects. */
+  /** Reloads the configuration. Never rejects. */
   readonly reload: () => void
   readonly log: Logger
 }
 
 /**
- * Ends the process in good order on a signal (exit code 0), when the terminal or the npm that it was started from is
- * gone, or after an error that nobody caught (1). A second signal ends it at once. SIGHUP of a terminal that is still
- * there, or of none, has the configuration read again. A process that shares its port leaves Ctrl-C to the one that
- * started it, and waits as long as that one does.
+ * Ends the process gracefully: on a signal (exit code 0), when its terminal or the npm that started it has gone, or
+ * after an uncaught error (1). A second signal ends it at once. SIGHUP reloads the configuration unless it means that
+ * the terminal was closed. A process that shares its port ignores Ctrl-C: its parent ends it.
  */
 export function endInOrder({ close, reload, log }: Ending): void {
   let code: number | undefined
@@ -57,7 +56,7 @@ export function endInOrder({ close, reload, log }: Ending): void {
   process.on('SIGHUP', () => (hungUp() ? leave('the terminal was closed') : reload()))
   if (cluster.isPrimary && process.env['npm_lifecycle_event'] !== undefined)
     onOrphaned(() => leave('the npm that started this process has ended'))
-  // Rejections that nobody handles come here too.
+  // Unhandled rejections arrive here, too.
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'an error that nobody caught: the process ends once requests under way are done')
     if (code === undefined) end(1)
@@ -65,7 +64,7 @@ export function endInOrder({ close, reload, log }: Ending): void {
   })
 }
 
-/** Calls back once the npm above has ended: it does not hand every signal on, and a shell may stand in between. */
+/** Calls the listener once npm has ended: npm does not forward every signal, and a shell may run in between. */
 function onOrphaned(listener: () => void): void {
   const before = ancestors()
   const looking = setInterval(() => {
@@ -75,17 +74,17 @@ function onOrphaned(listener: () => void): void {
   }, lookout).unref()
 }
 
-/** Numbers of the process above and, where the system tells, of the one above that. */
+/** The ids of the parent process and, if the system reports it, of the grandparent. */
 function ancestors(): string {
   const { ppid, platform } = process
   if (platform !== 'linux') return `${ppid}`
   try {
-    // proc(5): its number, its name in brackets, its state, the number of its parent, and more.
+    // proc(5): process id, name in parentheses, state, parent process id, and more.
     const stat = readFileSync(`/proc/${ppid}/stat`, 'latin1')
     const [, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return `${ppid} ${parent}`
   } catch {
-    // It ended in this moment.
+    // The process has just ended.
     return ''
   }
 }

@@ -10,7 +10,9 @@ import { WrongUse } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 import { columns, printJson, wrap } from './text.ts'
 
-/** Prints the plan of a pipeline: every stage with what it needs and gives, includes opened, defaults filled in. */
+/**
+ * Prints the plan of a pipeline: every stage with the slots it needs and gives, includes expanded, defaults filled in.
+ */
 export async function explainPipeline(
   options: CommonOptions & { readonly pipeline: string },
   terminal: Terminal,
@@ -48,7 +50,7 @@ export async function explainPipeline(
   return 0
 }
 
-/** Prints what a code means: of an error that clients get, or of a finding of `check`. */
+/** Prints the meaning of an error code or of a finding code of `check`. */
 export async function explainCode(
   { json, code }: CommonOptions & { readonly code: string },
   terminal: Terminal,

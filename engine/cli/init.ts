@@ -15,8 +15,9 @@ import type { CommonOptions, Terminal } from './terminal.ts'
 import { printJson } from './text.ts'
 
 /**
- * Writes a configuration to begin with: the providers whose variables are set, and their models, as the shipped
- * configuration has them; and what editors need beside it. A key's text is never written. Overwrites no configuration.
+ * Writes a first configuration, and the schemas for editors next to it. It contains the providers of the shipped
+ * configuration whose environment variables are set, and their models. Keys themselves are never written. An existing
+ * configuration is never overwritten.
  */
 export async function init({ config, json }: CommonOptions, terminal: Terminal): Promise<number> {
   const { environment, folder } = terminal
@@ -37,7 +38,10 @@ export async function init({ config, json }: CommonOptions, terminal: Terminal):
   return configuration.diagnostics.length > 0 ? 1 : 0
 }
 
-/** The lines of the shipped configuration whose variables are set; where only what needs none is left, one more as a hint. */
+/**
+ * The lines of the shipped configuration whose variables are set. If all of them need no variable, one more line is
+ * added as a hint.
+ */
 function starter(text: string, environment: Environment): string {
   const { source } = readSource(basename(shipped.config), text, environment)
   const document = parseDocument(text)

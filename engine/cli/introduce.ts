@@ -4,19 +4,19 @@ import type { Snapshot } from '../live/snapshot.ts'
 import type { Terminal } from './terminal.ts'
 import { wrap } from './text.ts'
 
-/** Says what services have to say before the address. */
+/** Prints the greetings of services that come before the address. */
 export function greet(greetings: readonly Greeting[], json: boolean, terminal: Terminal): void {
   for (const { now } of greetings) say(now, json, terminal)
 }
 
-/** What serves, and what services say of it. */
+/** The running gateway, and the greetings of services. */
 export interface Introduced {
   readonly address: AddressInfo
   readonly snapshot: Pick<Snapshot, 'settings' | 'catalog' | 'without' | 'off'>
   readonly greetings: readonly Greeting[]
 }
 
-/** Says where it serves and by what, and what services say of it. */
+/** Prints the address and the models of the gateway, and the greetings of services. */
 export function introduce(
   { address: { address, port }, snapshot, greetings }: Introduced,
   json: boolean,
@@ -34,7 +34,7 @@ function say(said: Said | undefined, asJson: boolean, terminal: Terminal): void 
   else if (said.json !== undefined) terminal.out(JSON.stringify(said.json))
 }
 
-/** Where the configuration would be, and what is there without it. */
+/** Where the configuration file is expected, and what is served without it. */
 function unconfigured({ settings, catalog, off }: Introduced['snapshot'], file: string): string {
   const on = settings.providers.filter((provider) => provider.off === undefined).map(({ name }) => name)
   const models = catalog.models.filter(({ provider }) => on.includes(provider)).map(({ name }) => name)

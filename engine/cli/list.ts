@@ -15,7 +15,7 @@ import type { CommonOptions, Terminal } from './terminal.ts'
 import { columns, printJson, wrap } from './text.ts'
 
 export interface ListOptions extends CommonOptions {
-  /** A word of `kinds`; absent: all of them. */
+  /** A kind of `kinds`; absent: all of them. */
   readonly kind: string | undefined
   /** The component to describe. */
   readonly name: string | undefined
@@ -24,10 +24,10 @@ export interface ListOptions extends CommonOptions {
   readonly out?: string
 }
 
-/** Makes the program with the engine's own commands; `exit` hears the code of one that has run. */
+/** Creates the program with the engine's own commands; `exit` receives the exit code of the command. */
 type MakeProgram = (terminal: Terminal, exit: (code: number) => void) => Command
 
-/** Prints what is registered: one line each, or everything about one, or the reference. */
+/** Prints the registered components: one line each, all details of one, or the reference. */
 export async function list(options: ListOptions, terminal: Terminal, make: MakeProgram): Promise<number> {
   const { environment, folder } = terminal
   const { registry, diagnostics } = await loadConfiguration({ file: options.config, root: folder, environment })
@@ -55,7 +55,7 @@ async function reference(
   else terminal.out(printWritten(await writeFiles(pages, resolve(terminal.folder, out)), out))
 }
 
-/** Every command, those of plugins too. */
+/** All commands, including those of plugins. */
 export function programOf({ commands }: Registry, terminal: Terminal, make: MakeProgram): Command {
   const exit = () => undefined
   const program = make({ ...terminal, environment: {} }, exit)

@@ -6,7 +6,7 @@ import { makeProgram } from './program.ts'
 import { processTerminal } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 
-/** Runs the command line of this process and sets its exit code. A `.env` in the working directory is read first. */
+/** Runs the command line of this process and sets its exit code. Reads `.env` in the working directory first. */
 export async function main(argv: readonly string[]): Promise<void> {
   const terminal = processTerminal()
   process.exitCode = readEnvironment(terminal) ? await run(argv.slice(2), terminal) : 1
@@ -14,7 +14,7 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 function readEnvironment(terminal: Terminal): boolean {
   try {
-    // What the environment says already counts.
+    // Variables of the environment take precedence.
     for (const [name, value] of Object.entries(parseEnv(readFileSync('.env', 'utf8')))) process.env[name] ??= value
     return true
   } catch (error) {
@@ -26,8 +26,8 @@ function readEnvironment(terminal: Terminal): boolean {
 }
 
 /**
- * Runs one command. Answers the exit code: 0 fine, 1 findings or a failure, 2 wrong use.
- * @param words what follows the program's name
+ * Runs one command. Returns the exit code: 0 for success, 1 for findings or a failure, 2 for wrong usage.
+ * @param words the arguments after the program's name
  */
 export async function run(words: readonly string[], terminal: Terminal): Promise<number> {
   let status = 0
@@ -43,19 +43,25 @@ export async function run(words: readonly string[], terminal: Terminal): Promise
   }
 }
 
-/** Words without a command serve. Not by a default of the parser: it would take a mistyped command for an argument. */
+/**
+ * Without a command, `serve` runs. It is not the parser's default command, because the parser would then take a
+ * mistyped command for an argument.
+ */
 function commanded(words: readonly string[], program: Command): readonly string[] {
   const asks = words.some((word) => ['-h', '--help', '--version'].includes(word))
   return asks || program.parseOptions([...words]).operands.length > 0 ? words : ['serve', ...words]
 }
 
-/** Whether the words are for a command of the engine: plugins are loaded only for another one, and to list all. */
+/**
+ * Whether the arguments name a command of the engine. Plugins are loaded only for other commands, and to list all
+ * commands.
+ */
 function isOwn(words: readonly string[], own: Command): boolean {
   const [word] = own.parseOptions([...words]).operands
   return words.includes('--version') || own.commands.some((command) => command.name() === word)
 }
 
-/** Adds the commands that the plugins of the configuration bring. What is wrong with one that cannot be loaded, says `check`. */
+/** Adds the commands of the configuration's plugins. Plugins that cannot be loaded are reported by `check` only. */
 async function declarePlugins(
   program: Command,
   words: readonly string[],
@@ -65,7 +71,7 @@ async function declarePlugins(
   const { declareCommand } = await import('./declare-command.ts')
   const { loadConfiguration } = await import('../live/configuration.ts')
   const { environment, folder: root } = terminal
-  // Options that were read once would be there when they are read for the command.
+  // A separate parser: otherwise its options would still be set when the command's arguments are parsed.
   const parser = makeProgram(terminal, () => undefined)
   parser.parseOptions([...words])
   const { config: file } = parser.opts<CommonOptions>()
@@ -73,11 +79,11 @@ async function declarePlugins(
   for (const command of registry.commands.values()) declareCommand(program, command, terminal, exit)
 }
 
-/** Says what went wrong; what is no fault of ours is one line. */
+/** Prints an error. An expected error is one line, without a stack. */
 function failed(error: unknown, terminal: Terminal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
-  // By name: the classes live in modules that most commands have no need to load.
+  // Compared by name: most commands do not need the modules that define these classes.
   const expected = name === 'WrongUse' || name === 'StartError'
   terminal.error(expected ? `sluice: ${message}` : (stack ?? message))
   return name === 'WrongUse' ? 2 : 1

@@ -1,12 +1,12 @@
 /** A fenced block of a Markdown file. */
 export interface Block {
-  /** Its text after as many empty lines as stand before it in the file, so that places in it are places in the file. */
+  /** Its text, preceded by empty lines so that line numbers match those of the file. */
   readonly text: string
-  /** The line of its first line, from 1. */
+  /** Number of its first line, from 1. */
   readonly line: number
 }
 
-/** The fenced blocks in one language (CommonMark, section 4.5). A block's own indentation stays. */
+/** The fenced blocks in some languages (CommonMark, section 4.5). Their own indentation is kept. */
 export function fencedBlocks(markdown: string, languages: readonly string[]): Block[] {
   const blocks: Block[] = []
   let open: { fence: string; wanted: boolean; line: number; lines: string[] } | undefined

@@ -38,7 +38,7 @@ export async function create({ kind, name, out, json }: NewOptions, terminal: Te
   return 0
 }
 
-/** Writes a file where there is none; answers what to do next. */
+/** Writes a new file. Returns the next steps. */
 type Writer = (path: string) => Promise<string>
 
 const templates: Readonly<Record<Exclude<NewKind, 'pipeline'>, (name: string) => Template>> = {
@@ -55,7 +55,7 @@ function componentWriter(kind: keyof typeof templates, name: string, folder: str
   }
 }
 
-/** Copies the shipped file of that name: the copy takes its place. */
+/** Copies the shipped file of that name, which the copy then replaces. */
 function pipelineWriter(name: string): Writer {
   return async (path) => {
     const names = (await readdir(shipped.pipelines)).filter((file) => !file.includes('.test.'))
@@ -68,7 +68,7 @@ Look at it with "sluice check" and "sluice explain".`
   }
 }
 
-/** What to add to `plugins:`; nothing where the folder that is there by default holds the file already. */
+/** The entry to add to `plugins:`; undefined if the default plugin folder contains the file. */
 function entryOf(path: string, folder: string): string | undefined {
   const name = relative(folder, path).split(sep).join('/')
   if (name.startsWith('plugins/')) return undefined

@@ -20,13 +20,13 @@ import { WorkerPool } from '../workers/pool.ts'
 
 interface OwnServices {
   readonly environment: Environment
-  /** Folder that relative paths start from. */
+  /** The folder to which relative paths refer. */
   readonly folder: string
   readonly log: Logger
   readonly secrets: Secrets
 }
 
-/** Opens some services for a process that serves nothing, beside those of gateways that are running, until it is disposed of. */
+/** Opens services in a process that serves nothing, next to those of running gateways, until it is disposed of. */
 export async function openOwnServices(
   names: readonly string[],
   files: Configuration & { readonly settings: Settings },
@@ -37,7 +37,7 @@ export async function openOwnServices(
   const stores = opened.adopt(await openStores(declared, { root, environment, log, secrets }), (one) => one.close())
   const pool = opened.adopt(new WorkerPool({ onError: (error) => log.error({ err: error }) }), (one) => one.close())
   const { keyValue, jobs, sealing } = stores
-  // As a gateway that starts now would.
+  // Stored records count, as for a gateway that starts now.
   const stored = await stores.records.read()
   secretsOfStored(stored.records, registry).forEach((secret) => secrets.protect(secret))
   const configuration = withStored(files, stored)
@@ -70,7 +70,7 @@ export async function openOwnServices(
   return { ...views, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
 
-/** These services, and those that they use. */
+/** These services, and all services they use. */
 function usedBy(names: readonly string[], { services }: Registry): ReadonlyMap<string, AnyService> {
   const used = new Map<string, AnyService>()
   const add = (name: string) => {

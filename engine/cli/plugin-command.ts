@@ -13,7 +13,7 @@ import { openOwnServices } from './own-services.ts'
 import { WrongUse } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 
-/** Runs a command of a plugin, with the services it uses opened under the configuration. Answers the exit code. */
+/** Runs a plugin's command, with its services opened for the configuration. Returns the exit code. */
 export async function runCommand(
   { name }: AnyCommand,
   given: JsonObject,
@@ -46,7 +46,7 @@ export async function runCommand(
   }
 }
 
-/** What was given on the command line, which is all text, as the schema wants it; defaults filled in. */
+/** Converts the texts of the command line according to the schema, and fills in defaults. */
 function checkedOptions({ name, options }: AnyCommand, given: JsonObject): JsonObject {
   const report: Source['report'] = (path, code, message) => {
     const place = path.length === 0 ? '' : `--${path.join('.').replaceAll('_', '-')} `

@@ -5,8 +5,9 @@ import type { NewKind } from './new.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 
 /**
- * The commands with their arguments and options. A command's code is loaded when it runs: `serve` must start fast.
- * @param exit takes the exit code of the command that ran
+ * The commands with their arguments and options. A command's code is loaded when it runs, because `serve` must start
+ * fast.
+ * @param exit called with the exit code of the command
  */
 export function makeProgram(terminal: Terminal, exit: (code: number) => void): Command {
   const program = new Command('sluice')
@@ -24,7 +25,7 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
     })
     .exitOverride()
 
-  /** An action that is handed the arguments, then all options. */
+  /** An action that gets the arguments and the merged options. */
   const runs = <A extends unknown[], O extends CommonOptions>(action: (options: O, ...words: A) => Promise<number>) =>
     async function (this: Command, ...given: unknown[]): Promise<void> {
       exit(await action(this.optsWithGlobals<O>(), ...(given.slice(0, -2) as A)))

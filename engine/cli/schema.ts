@@ -55,7 +55,7 @@ export function printWritten(written: readonly Written[], folder: string): strin
   return columns(written.map(({ name, changed }) => [join(folder, name), changed ? 'written' : 'unchanged']))
 }
 
-/** Writes those files of a folder that differ. */
+/** Writes the files of a folder whose contents differ. */
 export async function writeFiles(files: ReadonlyMap<string, string>, folder: string): Promise<Written[]> {
   await mkdir(folder, { recursive: true })
   return Promise.all(

@@ -15,13 +15,13 @@ import { greet, introduce } from './introduce.ts'
 import { openOwnServices } from './own-services.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 
-/** Milliseconds before a process that ended by itself is replaced. */
+/** Milliseconds before a process that ended unexpectedly is replaced. */
 const pause = 1_000
 
 export interface Shared {
   readonly options: CommonOptions
   readonly configuration: Configuration
-  /** How many processes serve. */
+  /** Number of serving processes. */
   readonly count: number
   readonly log: Logger
   readonly secrets: Secrets
@@ -29,8 +29,8 @@ export interface Shared {
 }
 
 /**
- * Serves with several processes on one port. This one serves nothing: it starts the others, the first of them alone,
- * and replaces those that end after they served. Answers 1 when the first cannot serve.
+ * Serves with several processes on one port. This process only starts the others, the first one alone, and replaces
+ * those that end after they have served. Returns 1 when the first one cannot serve.
  */
 export async function serveShared({ options, configuration, count, log, secrets, terminal }: Shared): Promise<number> {
   const { config: file, json } = options
@@ -44,7 +44,7 @@ export async function serveShared({ options, configuration, count, log, secrets,
   const { settings } = opened.snapshot
   await opened.snapshot.close()
   secrets.protectUrl(settings.database.url)
-  // Before any process serves, so that all of them know what was made, and before anything else can go wrong.
+  // Greetings come before any process serves, so that all processes see what was created, and before any other failure.
   const greetings = await greetingsOf({ ...configuration, settings }, { environment, folder: root, log, secrets })
   greet(greetings, json, terminal)
 
@@ -58,7 +58,7 @@ export async function serveShared({ options, configuration, count, log, secrets,
     },
     reload: () => workers().forEach((worker) => worker.process.kill('SIGHUP')),
   })
-  /** Where a new process listens; nothing when it ended before. */
+  /** The address at which a new process listens; undefined if it ended before. */
   const start = (): Promise<AddressInfo | undefined> =>
     new Promise((resolve) => {
       const worker = cluster.fork()
@@ -75,13 +75,13 @@ export async function serveShared({ options, configuration, count, log, secrets,
         if (serves) {
           log.error({ code, signal }, 'a serving process ended and is replaced')
           setTimeout(() => void add(), pause)
-          // Whoever ends with 1 has said why.
+          // A process that ends with 1 has already reported the reason.
         } else if (code !== 1) log.error({ code, signal }, 'a process ended before it served')
       })
     })
   const add = async () => {
     if (stopping) return
-    // It would end the same way again. When no other is left, this process ends too, and not well.
+    // A replacement would fail in the same way. Once no process is left, this process ends with an error, too.
     if ((await start()) === undefined) process.exitCode = 1
   }
   const address = await start()
@@ -92,15 +92,15 @@ export async function serveShared({ options, configuration, count, log, secrets,
   return 0
 }
 
-/** A message with which Node hands a connection to a process, or with which that process says what became of one. */
+/** An internal message of Node about handing a connection to a process. */
 interface Handing {
   readonly seq?: number
   readonly ack?: number
 }
 
 /**
- * Resets the connections that were on their way to a process when it died. Node closes its own end of a connection
- * once the process has said that it took it; from one that died it hears nothing, and the client would wait for ever.
+ * Closes the connections that were being handed to a process when it died. Node closes its own end of a connection when
+ * the process confirms it; a dead process never does, and the client would wait forever.
  */
 function closeStrays({ process: child }: Worker): void {
   const underWay = new Map<number, { close(): void }>()
@@ -117,14 +117,14 @@ function isConnection(value: unknown): value is { close(): void } {
   return typeof value === 'object' && value !== null && 'close' in value
 }
 
-/** Lets a process end in order, and waits for it. */
+/** Ends a process gracefully and waits for it. */
 async function end(worker: Worker): Promise<void> {
   if (worker.isDead()) return
   worker.process.kill('SIGTERM')
   await once(worker, 'exit')
 }
 
-/** What services say at the start: those that say something are opened for it. */
+/** The greetings of services; services with greetings are opened for them. */
 async function greetingsOf(
   configuration: Parameters<typeof openOwnServices>[1],
   own: Parameters<typeof openOwnServices>[2],
@@ -133,7 +133,7 @@ async function greetingsOf(
   const names = services.flatMap((service) => (service.greet ? [service.name] : []))
   if (names.length === 0) return []
   await using views = await openOwnServices(names, configuration, own)
-  // The first process that serves says what is wrong.
+  // The first serving process reports the findings.
   if (views.diagnostics.length > 0) return []
   views.live()
   return await views.greet()

@@ -20,7 +20,7 @@ export interface ServeOptions extends CommonOptions {
   readonly watch: boolean
 }
 
-/** Serves until a signal ends it. Answers the exit code when it cannot begin. */
+/** Serves until a signal arrives. Returns the exit code if it cannot start. */
 export async function serve(options: ServeOptions, terminal: Terminal): Promise<number> {
   const { config: file, watch, json } = options
   const { environment, folder: root } = terminal
@@ -40,9 +40,9 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     gateway = await openGateway({ file, root, environment, log, secrets, watch })
   } catch (error) {
     if (!(error instanceof ConfigurationError || error instanceof StartError)) throw error
-    // The findings are in the log already when it was the configuration.
+    // Findings in the configuration are already in the log.
     if (error instanceof StartError) terminal.error(`sluice cannot start: ${error.message}`)
-    // The channel to the process that started this one would keep it alive.
+    // Otherwise the channel to the parent process would keep it alive.
     if (cluster.isWorker) process.exit(1)
     return 1
   }
@@ -61,7 +61,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     greet(greetings, json, terminal)
     introduce({ address: gateway.address, snapshot, greetings }, json, terminal)
   }
-  // Starting is over once all is prepared: the process keeps its memory small until then.
+  // The start ends here: until then the process limits its memory.
   await gateway.warm
   return 0
 }
@@ -74,11 +74,11 @@ async function reloaded({ live }: Gateway, log: Logger): Promise<void> {
   }
 }
 
-/** Whether the configuration file may ask for more than one process: only then it is loaded before it is served. */
+/** Whether the configuration file may ask for several processes: only then it has to be loaded here first. */
 async function saysWorkers(file: string, { environment, folder }: Terminal): Promise<boolean> {
-  // What is wrong with the file is told by those who load it.
+  // Later loading reports a file that cannot be read.
   const text = await readFile(resolve(folder, file), 'utf8').catch(() => '')
-  // Reading YAML takes its time, and most say nothing of them.
+  // Parsing YAML is slow, and most configurations do not mention workers.
   if (!text.includes('workers')) return false
   const { value } = readSource(file, text, environment).source
   const listen = isObject(value) ? value['listen'] : undefined

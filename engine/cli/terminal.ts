@@ -2,20 +2,23 @@ import { styleText } from 'node:util'
 import type { Environment } from '../config/interpolate.ts'
 import type { Style } from '../spec/command.ts'
 
-/** Where a command reads its surroundings and writes what it has to say. */
+/** The environment and the output of a command. */
 export interface Terminal {
   readonly environment: Environment
-  /** Folder that relative paths start from. */
+  /** The folder to which relative paths refer. */
   readonly folder: string
-  /** A person reads standard error as it is written. */
+  /** Whether standard error is a terminal. */
   readonly interactive: boolean
   /** Prints lines to standard output. */
   out(text: string): void
   /** Prints lines to standard error. */
   error(text: string): void
-  /** The text in a style, where standard output is a terminal. */
+  /** Styles a text if standard output is a terminal. */
   style(format: Style, text: string): string
-  /** Aborts when whoever read standard output, such as `head`, has gone: no failure, and no reason to go on for ever. */
+  /**
+   * Aborted when the reader of standard output, such as `head`, has closed it. That is not a failure, but a command
+   * that runs indefinitely should stop.
+   */
   readonly unread?: AbortSignal
 }
 
@@ -26,7 +29,7 @@ export interface CommonOptions {
   readonly json: boolean
 }
 
-/** The user asked for something that is not there: one line, exit code 2. */
+/** Wrong usage, such as a name that does not exist: one line, exit code 2. */
 export class WrongUse extends Error {
   override readonly name = 'WrongUse'
 }

@@ -16,21 +16,21 @@ import type { CommonOptions, Terminal } from './terminal.ts'
 import { count, printJson } from './text.ts'
 
 export interface TestOptions extends CommonOptions {
-  /** Fixtures to run; none: all in the folder of the pipelines. */
+  /** Fixtures to run; empty: all fixtures of the pipelines. */
   readonly files: readonly string[]
-  /** A provider type to run the conformance suite on, instead of fixtures. */
+  /** A provider type on which to run the conformance suite, instead of fixtures. */
   readonly provider?: string
 }
 
-/** What came of one fixture. */
+/** The result of one fixture. */
 interface FixtureResult {
   readonly file: string
-  /** What is wrong with the fixture itself. */
+  /** Findings in the fixture itself. */
   readonly findings: readonly Diagnostic[]
   readonly tests: readonly TestResult[]
 }
 
-/** Runs fixtures, or the conformance suite, and prints what holds and what does not. Answers 1 when anything does not. */
+/** Runs fixtures, or the conformance suite, and prints the results. Returns 1 if anything fails. */
 export async function test({ config, json, files, provider }: TestOptions, terminal: Terminal): Promise<number> {
   const { environment, folder } = terminal
   const configuration = await loadConfiguration({ file: config, root: folder, environment })
@@ -80,7 +80,7 @@ async function runFixture(
     }
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
-    // Places in the configuration made for the fixture would mean nothing to its author.
+    // Positions in the generated configuration would mean nothing to the fixture's author.
     return { file, findings: error.diagnostics.map(({ code, message }) => source.report([], code, message)), tests: [] }
   } finally {
     await upstream.close()

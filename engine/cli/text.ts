@@ -2,7 +2,7 @@ import type { Json } from '../spec/json.ts'
 
 const width = 100
 
-/** Rows with their columns aligned; the last column is wrapped. */
+/** Rows with aligned columns; the last column is wrapped. */
 export function columns(rows: readonly (readonly string[])[], indent = ''): string {
   const widths = (rows[0] ?? [])
     .slice(0, -1)
@@ -15,7 +15,7 @@ export function columns(rows: readonly (readonly string[])[], indent = ''): stri
     .join('\n')
 }
 
-/** A text broken into lines; all but the first begin with `indent`, whose width counts for the first one too. */
+/** A text broken into lines. All lines but the first begin with `indent`, whose width also counts for the first. */
 export function wrap(text: string, indent: string): string {
   const lines: string[] = []
   let line = ''
@@ -30,7 +30,7 @@ export function wrap(text: string, indent: string): string {
   return [...lines, line].join(`\n${indent}`)
 }
 
-/** JSON as the commands print it. */
+/** JSON in the format of the commands. */
 export function printJson(value: Json): string {
   return JSON.stringify(value, null, 2)
 }

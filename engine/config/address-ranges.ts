@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Addresses and ranges (`10.0.0.0/8`, `::1`) as one list; undefined where a text is neither. */
+/** IP addresses and ranges (`10.0.0.0/8`, `::1`) as one list; undefined if a text is neither. */
 export function rangesOf(texts: readonly string[]): BlockList | undefined {
   const list = new BlockList()
   for (const text of texts) {
@@ -16,7 +16,7 @@ export function rangesOf(texts: readonly string[]): BlockList | undefined {
   return list
 }
 
-/** Whether an address is in a list of ranges. One of IPv4 may be written as one of IPv6 (RFC 4291, section 2.5.5.2). */
+/** Whether an address is in a list. An IPv4 address may be written as an IPv6 address (RFC 4291, section 2.5.5.2). */
 export function isWithin(address: string, list: BlockList): boolean {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
   const family = isIP(plain)

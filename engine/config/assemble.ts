@@ -18,18 +18,18 @@ import { didYouMean } from './suggest.ts'
 import { checkUses } from './uses.ts'
 import type { ReportOf } from './uses.ts'
 
-/** A default export and the file or package it came from. */
+/** A default export, and the file or package that exports it. */
 export interface Found {
   readonly value: unknown
   readonly from: string
-  /** The product brings it: what others bring under the same name takes its place. */
+  /** Whether it belongs to the product; other components of the same name replace it. */
   readonly shipped?: boolean
 }
 
 /**
- * A registry of default exports; plugins are opened. Wrong components, and names that are taken by others than the
- * product, are diagnostics.
- * @param incomplete some plugin could not be loaded: an unknown name may be one of its
+ * A registry of default exports, with plugins expanded. Invalid components, and names taken twice outside of the
+ * product, become diagnostics.
+ * @param incomplete whether some plugin could not be loaded; an unknown name may then belong to it
  */
 export function assemble(
   exports: readonly Found[],
@@ -60,7 +60,7 @@ export function assemble(
     const component = recognise(given.value)
     const wrong = (problem: string) => void diagnostics.push(inFile(given.from, 'component', problem))
     if ('problem' in component) return wrong(component.problem)
-    // Those of the product are tried by its tests: at each start, that would take longer than most of what is done there.
+    // The product's tests check its schemas: at each start, that would take longer than most other steps.
     const flaw = given.shipped ? undefined : problemOfSchemas(component)
     if (flaw !== undefined) return wrong(flaw.problem)
     put(component, given)
@@ -82,7 +82,7 @@ export function assemble(
   return { registry: { ...components, incomplete: diagnostics.length > 0 }, diagnostics }
 }
 
-/** What a plugin brings. */
+/** The components of a plugin. */
 function partsOf(plugin: Plugin): readonly unknown[] {
   const { stages, codecs, providers, signals, slots, services, commands, records } = plugin
   const lists: (readonly unknown[] | undefined)[] = [
@@ -98,7 +98,10 @@ function partsOf(plugin: Plugin): readonly unknown[] {
   return lists.flatMap((parts) => parts ?? [])
 }
 
-/** Finds slots that a stage takes and nothing gives or declares, used in a pipeline or not. */
+/**
+ * Finds slots that a stage takes although no stage gives and no plugin declares them, whether or not a pipeline uses
+ * the stage.
+ */
 function checkSlots(
   stages: ReadonlyMap<string, AnyStage>,
   slots: ReadonlyMap<string, AnySlot>,

@@ -14,13 +14,13 @@ import { sectionType } from './sections.ts'
 import type { Component } from './registry.ts'
 import { proveSchema } from './validate.ts'
 
-/** Words that a pipeline uses for itself. */
+/** Step names that pipelines reserve. */
 export const structuralWords = ['use', 'switch', 'attempt'] as const
 
-/** The word that stands beside the name of a step. */
+/** The key for a timeout next to the name of a step. */
 export const timeoutWord = 'timeout'
 
-/** What a default export is, or what is wrong with it. */
+/** The component in a default export, or what is wrong with it. */
 export function recognise(value: unknown): Component | { readonly problem: string } {
   const shape = value as Record<string, unknown>
   if (value === undefined) return { problem: nothingExported }
@@ -136,7 +136,7 @@ function problemOfService(service: Record<string, unknown>): Problem {
   return problemOfMigrations(owner, migrations) ?? problemOfForm(owner, settings, false, 'settings')
 }
 
-/** First words of the engine's own commands, and options that every command has. */
+/** First words of the engine's own commands, and options of every command. */
 export const ownCommands: readonly string[] = [
   'serve',
   'check',
@@ -196,14 +196,14 @@ function problemOfCodec(codec: Record<string, unknown>): Problem {
   return undefined
 }
 
-/** A closed object, as far as that is seen without reading the schema whole. */
+/** Checks that a schema describes a closed object, without examining all of it. */
 function problemOfForm(owner: string, schema: unknown, open = false, word = 'config'): Problem {
   if (!isObject(schema) || schema['type'] !== 'object' || (!open && schema['additionalProperties'] !== false))
     return { problem: `${owner}: its ${word} must be an object schema with additionalProperties: false` }
   return undefined
 }
 
-/** What is wrong with the schemas that a component declares. Each takes milliseconds. */
+/** The mistake in the schemas that a component declares. Each schema takes milliseconds to check. */
 export function problemOfSchemas({ kind, value }: Component): Problem {
   switch (kind) {
     case 'stage': {
@@ -236,7 +236,7 @@ function isName(value: unknown): value is string {
   return typeof value === 'string' && /^[a-z][a-z0-9._-]*$/.test(value)
 }
 
-/** A name that tables, sections and places can have. */
+/** Whether a value can be the name of a table, a section or a place. */
 function isWord(value: unknown): value is string {
   return typeof value === 'string' && /^[a-z][a-z0-9_]*$/.test(value)
 }

@@ -3,23 +3,26 @@ import type { ErrorObject } from 'ajv/dist/2020.js'
 import { requirement } from '../spec/requirement.ts'
 import { didYouMean } from './suggest.ts'
 
-/** Steps from the root of a document to a value in it. */
+/** Path from the root of a document to a value. */
 export type Path = readonly (string | number)[]
 
-/** Something wrong in a configuration, and where. Lines and columns count from 1; what has none says 0, and has a path. */
+/**
+ * A finding in a configuration, and its position. Lines and columns start at 1; a finding without a position has 0, and
+ * a path.
+ */
 export interface Diagnostic {
   readonly file: string
   readonly line: number
   readonly column: number
   readonly code: string
   readonly message: string
-  /** Steps to the value in a record of the database, whose `file` is the name of the record. */
+  /** Path to the value in a stored record, whose name is in `file`. */
   readonly path?: Path
-  /** It is probably a mistake, but one that can be served. */
+  /** Whether it is only a probable mistake that does not prevent serving. */
   readonly warning?: true
 }
 
-/** `file:line:column: message [code]`; of a record in the database `model "x" (database): path: message [code]`. */
+/** `file:line:column: message [code]`; for a stored record `model "x" (database): path: message [code]`. */
 export function printDiagnostic({ file, line, column, code, message, path, warning }: Diagnostic): string {
   const place = path === undefined ? `:${line}:${column}` : path.length === 0 ? '' : `: ${printPath(path)}`
   return `${file}${place}: ${warning ? 'warning: ' : ''}${message} [${code}]`
@@ -30,7 +33,7 @@ export function printPath(path: Path): string {
   return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('')
 }
 
-/** In the order of a reader: by file, line and column; each finding once. */
+/** Sorts by file, line and column, and removes duplicates. */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const unique = new Map(diagnostics.map((diagnostic) => [printDiagnostic(diagnostic), diagnostic]))
   return [...unique.values()].sort(
@@ -38,20 +41,20 @@ export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[
   )
 }
 
-/** One thing that is wrong with a value. */
+/** One mistake in a value. */
 export interface SchemaProblem {
-  /** That of the schema that says so. */
+  /** The schema keyword that the value violates. */
   readonly keyword: string
   readonly path: readonly string[]
-  /** The member that should not be there (`additionalProperties`), or should (`required`). */
+  /** The member that is unknown (`additionalProperties`) or missing (`required`). */
   readonly key?: string
-  /** Without the value; what is required of it follows its name. */
+  /** Follows the name of the value, and never quotes the value. */
   readonly message: string
-  /** Which field was probably meant, to follow the message; empty where nobody can say. */
+  /** A suggestion for the intended name, to follow the message; empty if there is none. */
   readonly hint: string
 }
 
-/** What is wrong with a value, each thing once: of the alternatives that a value could be, all in one sentence. */
+/** The mistakes in a value, each once. The alternatives of a union are combined in one sentence. */
 export function schemaProblems(errors: readonly ErrorObject[]): SchemaProblem[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
   return errors
@@ -69,7 +72,7 @@ export function schemaProblems(errors: readonly ErrorObject[]): SchemaProblem[] 
     })
 }
 
-/** Path of a JSON pointer (RFC 6901). */
+/** The path in a JSON pointer (RFC 6901). */
 export function pointer(text: string): string[] {
   return text
     .split('/')
@@ -85,7 +88,7 @@ function isBranch(error: ErrorObject, union: ErrorObject): boolean {
   )
 }
 
-/** The known field nearest to one that is not. */
+/** Suggests the known field that is nearest to an unknown one. */
 function hintOf({ params, parentSchema }: ErrorObject): string {
   const unknown: unknown = params['additionalProperty']
   const known = Object.keys((parentSchema?.['properties'] as object | undefined) ?? {})
@@ -111,7 +114,7 @@ function sentence(error: ErrorObject): string {
   }
 }
 
-/** A file's name as diagnostics show it: relative to `root` when it lies below. */
+/** The name of a file in diagnostics: relative to `root` if the file is below it. */
 export function display(file: string, root: string): string {
   const name = relative(root, file)
   return name.startsWith('..') || isAbsolute(name) ? file : name

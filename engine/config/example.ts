@@ -1,7 +1,7 @@
 import { fileProperties } from './file-properties.ts'
 import type { Registry } from './registry.ts'
 
-/** What the example prints of a schema. */
+/** The parts of a schema that the example prints. */
 interface Field {
   readonly type?: string | readonly string[]
   readonly description?: string
@@ -13,8 +13,8 @@ interface Field {
 }
 
 /**
- * Text of a configuration file that says every setting with its default and what it means. Settings without a default
- * stand in comments, and so does one provider of each type: loaded as it is, the file changes nothing.
+ * The text of a configuration file with every setting, its default and its description. Settings without a default are
+ * commented out, and so is one provider of each type: loading the file changes nothing.
  */
 export function exampleSettings(registry: Registry): string {
   const typed = [...registry.records.values()].filter((type) => type.typed !== undefined)
@@ -51,7 +51,7 @@ function setting(name: string, field: Field, indent: string): string[] {
   return [...head, `${indent}${name}: ${JSON.stringify(field.default)}`, ...entry]
 }
 
-/** A field in comments: its description behind it when it fits, else above. */
+/** A commented-out field. Its description follows on the same line if it fits, otherwise it stands above. */
 function aside(name: string, field: Field, prefix: string): string[] {
   const deeper = prefix.replace('- ', '  ')
   const value = field.properties

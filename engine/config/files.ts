@@ -3,14 +3,17 @@ import type { Stats } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What a folder holds, links followed; hidden entries and `node_modules` are not there. Paths are real and absolute. */
+/**
+ * The contents of a folder, with links followed; hidden entries and `node_modules` are left out. Paths are real and
+ * absolute.
+ */
 export interface Folder {
   readonly path: string
   readonly files: readonly string[]
   readonly folders: readonly Folder[]
 }
 
-/** Reads a folder and all below it, in the order of names. Rejects when it is not a folder. */
+/** Reads a folder recursively, in the order of names. Rejects when it is not a folder. */
 export async function readFolder(path: string, above: readonly string[] = []): Promise<Folder> {
   const real = await realpath(path)
   const files: string[] = []
@@ -21,14 +24,14 @@ export async function readFolder(path: string, above: readonly string[] = []): P
     const at = join(real, entry.name)
     const kind = entry.isSymbolicLink() ? await targetOf(at) : entry
     if (kind?.isFile()) files.push(at)
-    // Only a link can lead back up.
+    // Only a link can lead to a folder above.
     if (kind?.isDirectory() && (kind === entry || ![...above, real].includes(await realpath(at))))
       folders.push(readFolder(at, [...above, real]))
   }
   return { path: real, files, folders: await Promise.all(folders) }
 }
 
-/** What a link leads to; undefined: nowhere. */
+/** The target of a link; undefined if it does not exist. */
 async function targetOf(link: string): Promise<Stats | undefined> {
   try {
     return await stat(link)
@@ -38,12 +41,12 @@ async function targetOf(link: string): Promise<Stats | undefined> {
   }
 }
 
-/** Every file of a folder and of those below it. */
+/** Every file of a folder, recursively. */
 export function filesOf(folder: Folder): string[] {
   return [...folder.files, ...folder.folders.flatMap(filesOf)]
 }
 
-/** A folder's path and those of all below it. */
+/** The path of a folder, and those of all folders below it. */
 export function foldersOf(folder: Folder): string[] {
   return [folder.path, ...folder.folders.flatMap(foldersOf)]
 }
@@ -53,7 +56,7 @@ export async function hashFiles(files: readonly string[]): Promise<string> {
   return hashContents(await Promise.all(files.map(async (file) => ({ file, content: await readFile(file) }))))
 }
 
-/** The same hash of files that were read already. */
+/** Like `hashFiles`, for contents that were already read. */
 export function hashContents(files: readonly { readonly file: string; readonly content: string | Buffer }[]): string {
   const hash = createHash('sha256')
   for (const { file, content } of files) hash.update(`${file}\0${Buffer.byteLength(content)}\0`).update(content)

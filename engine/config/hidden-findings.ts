@@ -9,7 +9,7 @@ import { secretsOf, secretsOfStored } from './secrets.ts'
 import type { Sections } from './sections.ts'
 import type { Source } from './source.ts'
 
-/** Findings without any secret of the file or of stored records: a plugin that refuses a value may quote it. */
+/** Findings with all secrets of the file and of stored records redacted: a plugin may quote the value it refuses. */
 export function hideSecrets(
   findings: readonly Diagnostic[],
   source: Source,
@@ -19,7 +19,7 @@ export function hideSecrets(
   return secretsHider(source, registry, stored)(findings)
 }
 
-/** Does what `hideSecrets` does to one list of findings after the other. */
+/** Like `hideSecrets`, for several lists of findings. */
 export function secretsHider(
   source: Source,
   registry: Registry,
@@ -39,7 +39,7 @@ function secretsIn(values: readonly string[]): Secrets {
   return secrets
 }
 
-/** The secrets of a file as it is written, which may be wrong in any way. */
+/** The secrets in a file as written, which may have any mistakes. */
 function writtenSecrets({ value }: Source, registry: Registry): readonly string[] {
   const file = isObject(value) ? value : {}
   const objects = (place: string): JsonObject[] => {

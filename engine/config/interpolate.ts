@@ -1,20 +1,20 @@
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** A text whose variables were filled in. */
+/** A text with its variables expanded. */
 export interface Interpolated {
   readonly text: string
-  /** Names without a value and without a default. */
+  /** Variables with neither a value nor a default. */
   readonly missing: readonly string[]
   readonly problem?: string
 }
 
-/** A variable as shells write it, and nothing else. */
+/** A text that is nothing but a variable in shell syntax. */
 const bare = /^\$[A-Z][A-Z0-9_]*$/
 
 /**
- * Fills `${NAME}` and `${NAME:-default}` in; a variable set to nothing counts as unset. `$${` stands for `${`.
- * The environment's text is inserted as it is: it is never searched for variables itself.
+ * Expands `${NAME}` and `${NAME:-default}`; an empty variable counts as unset. `$${` stands for `${`. Values from the
+ * environment are not expanded again.
  */
 export function interpolate(text: string, environment: Environment): Interpolated {
   if (bare.test(text)) return { text, missing: [], problem: `"${text}" is taken as it is; write \${${text.slice(1)}}` }

@@ -13,44 +13,44 @@ import type { Registry } from './registry.ts'
 import { isWithin } from './shipped.ts'
 import { within } from './within.ts'
 
-/** Plugins as they were loaded. */
+/** The loaded plugins. */
 export interface Loaded {
   readonly registry: Registry
   readonly diagnostics: readonly Diagnostic[]
-  /** Folders whose changes matter. Packages are not watched. */
+  /** Folders to watch for changes. Packages are not watched. */
   readonly folders: readonly string[]
   readonly files: readonly string[]
-  /** Hashes of the loaded files, as they were right before they were loaded. */
+  /** Hashes of the loaded files, computed just before loading. */
   readonly hashes: readonly string[]
 }
 
-/** One entry of `plugins:`, and how to report what is wrong with it. */
+/** One entry of `plugins:`, and a function for findings about it. */
 export interface PluginEntry {
   readonly text: string
-  /** It need not exist. */
+  /** Whether it may be missing. */
   readonly optional?: boolean
   readonly report: (code: string, message: string) => Diagnostic
 }
 
-/** Where plugins are looked for. */
+/** The places of plugins. */
 export interface PluginPlaces {
-  /** Real path of the folder that relative paths start from. */
+  /** Real path of the folder to which relative paths refer. */
   readonly root: string
-  /** The configuration file: packages are found from its folder. */
+  /** The configuration file: packages are resolved from its folder. */
   readonly configFile: string
-  /** Folder of the shipped plugins; absent: there are none. */
+  /** Folder of the product's plugins; absent: none. */
   readonly shipped?: string | undefined
-  /** Milliseconds for each file or package. */
+  /** Timeout in milliseconds for each file or package. */
   readonly deadline?: number
 }
 
-/** Milliseconds in which a file must have loaded: an `await` at its top that never ends would hold up every reload. */
+/** Milliseconds within which a file must load: a top-level `await` that never ends would block every reload. */
 export const loadDeadline = 10_000
 
 /**
- * Loads the shipped plugins, then those that a configuration names: folders, files (starting with `.` or `/`) and npm
- * packages. A folder with an index file is one plugin; of any other folder every module is one component, those of its
- * folders too. Left out are tests, declarations, hidden files, and what an entry names of the shipped plugins.
+ * Loads the product's plugins, then those of a configuration: folders, files (starting with `.` or `/`) and npm
+ * packages. A folder with an index file is one plugin; in any other folder every module is one component, recursively.
+ * Tests, declarations and hidden files are skipped, and so are files of the product's plugins that an entry names.
  */
 export async function loadPlugins(entries: readonly PluginEntry[], places: PluginPlaces): Promise<Loaded> {
   const loading = new Loading(places)
@@ -64,7 +64,7 @@ export async function loadPlugins(entries: readonly PluginEntry[], places: Plugi
     const path = resolve(places.root, text)
     const kind = await stat(path).catch(() => undefined)
     if (kind === undefined) {
-      // It is heard of as soon as it is there.
+      // Watched so that the file is loaded as soon as it exists.
       loading.folders.push(dirname(path))
       if (!optional) loading.diagnostics.push(report('plugin', `there is no file or folder "${text}"`))
     } else if (isWithin(await realpath(path), shipped)) continue
@@ -74,11 +74,11 @@ export async function loadPlugins(entries: readonly PluginEntry[], places: Plugi
   return loading.done()
 }
 
-/** What was loaded so far. */
+/** The state of loading. */
 class Loading {
   readonly #places: PluginPlaces
   readonly #found: Found[] = []
-  /** Files by the names that diagnostics show. */
+  /** Paths of files, by the names shown in diagnostics. */
   readonly #shown = new Map<string, string>()
   readonly diagnostics: Diagnostic[] = []
   readonly folders: string[] = []
@@ -139,7 +139,7 @@ class Loading {
     }
   }
 
-  /** A finding about a component, at the place of the default export that brings it. */
+  /** A finding about a component, at the position of its default export. */
   async #placed(finding: Diagnostic): Promise<Diagnostic> {
     const file = this.#shown.get(finding.file)
     return file === undefined ? finding : { ...finding, ...(await placeOfExport(file)), file: finding.file }

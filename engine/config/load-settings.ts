@@ -18,23 +18,23 @@ import type { Path } from './diagnostics.ts'
 import type { Source } from './source.ts'
 import { validator } from './validate.ts'
 
-/** Settings, or at least what could be read of them, with everything that is wrong. */
+/** The settings as far as they could be read, with all findings. */
 export interface LoadedSettings {
-  /** Complete when there are no diagnostics. */
+  /** Complete if there are no diagnostics. */
   readonly settings: Settings | undefined
-  /** Those that the file declares and their schemas accept. */
+  /** The records declared in the file that their schemas accept. */
   readonly records: RecordSet
   readonly sections: SectionSet
-  /** Settings of sections that the environment gives. */
+  /** Settings of sections that the environment overrides. */
   readonly overridden: readonly Overridden[]
   readonly diagnostics: readonly Diagnostic[]
-  /** What is probably a mistake and can be served. */
+  /** Probable mistakes that do not prevent serving. */
   readonly warnings: readonly Diagnostic[]
-  /** Lines that say which records are off, and why. */
+  /** Lines that name the records that are off, with the reason. */
   readonly off: readonly string[]
 }
 
-/** Validates the configuration file against the settings, the registered provider types and itself. */
+/** Validates the configuration file with the schema of the settings and the registered components. */
 export function loadSettings(source: Source, registry: Registry, environment: Environment): LoadedSettings {
   const checked = validator(fileFormat(registry))(source, [], source.value ?? {})
   const file = checked.value as unknown as SettingsFile
@@ -84,7 +84,7 @@ export function loadSettings(source: Source, registry: Registry, environment: En
   return { settings, records, sections, overridden, diagnostics, warnings, off }
 }
 
-/** The settings with the catalog of other records, and with other sections. */
+/** The settings with a catalog of other records, and with other sections. */
 export function withRecords(settings: Settings, records: RecordSet, sections: Settings['server_config']): Settings {
   return { ...settings, ...catalogOf(records), server_config: sections }
 }
@@ -96,18 +96,18 @@ function catalogOf(records: RecordSet): Pick<Settings, 'providers' | 'models'> {
   }
 }
 
-/** What the engine opens. */
+/** The settings from which the engine opens a provider. */
 function providerSettings({ value, unset }: CheckedRecord): ProviderSettings {
   return { ...typedParts(value), ...(unset.length > 0 ? { off: isNotSet(unset) } : {}) }
 }
 
-/** What the catalog finds. */
+/** The model record in the catalog. */
 function modelRecord({ name, value }: CheckedRecord): ModelRecord {
   const upstream_model = isPattern(name) ? '*' : name
   return { upstream_model, ...(value as unknown as Omit<ModelRecord, 'upstream_model'>) }
 }
 
-/** One line for all records of a type that are off: a configuration may name many for the case that their keys are there. */
+/** One line for all records of a type that are off: a configuration may declare many in case their keys are set. */
 function offLine(noun: string, records: readonly CheckedRecord[]): string[] {
   const off = records.filter(({ unset }) => unset.length > 0)
   const [first, ...others] = off
@@ -117,7 +117,9 @@ function offLine(noun: string, records: readonly CheckedRecord[]): string[] {
   return [`${off.length} ${noun}s are off until their variables are set: ${lacking.join(', ')}`]
 }
 
-/** The strings of a list that may be malformed, with their places: what to load before the settings are checked. */
+/**
+ * The texts in a list that may be malformed, with their paths. Plugins are loaded before the settings are validated.
+ */
 export function pluginEntries(source: Source): { readonly text: string; readonly path: Path; optional: boolean }[] {
   const usual = settingsFormat.properties.plugins.default
   const given = written(source, 'plugins') ?? usual
@@ -130,7 +132,7 @@ export function pluginEntries(source: Source): { readonly text: string; readonly
     : []
 }
 
-/** The folder of the pipelines that a configuration names; the usual one need not exist. */
+/** The pipelines folder of a configuration. The default folder may be missing. */
 export function pipelinesFolder(source: Source): { readonly text: string; readonly optional: boolean } {
   const usual = settingsFormat.properties.pipelines.default
   const given = written(source, 'pipelines')
@@ -142,7 +144,7 @@ function written(source: Source, field: 'plugins' | 'pipelines'): Json | undefin
   return isObject(source.value) ? source.value[field] : undefined
 }
 
-/** Variables without which nothing can be left off: those outside of optional records, and in their names. */
+/** Unset variables that do not just switch a record off: those outside of optional records, and in record names. */
 function unsetVariables(source: Source, { records }: Registry): Diagnostic[] {
   const optional = new Set([...records.values()].flatMap((type) => (type.optional ? [type.place] : [])))
   return source.missing
@@ -156,7 +158,7 @@ function isNotSet(variables: readonly string[]): string {
   return `${[...new Set(variables)].join(', ')} ${variables.length > 1 ? 'are' : 'is'} not set`
 }
 
-/** A section with one field taken from the environment when it is set there. */
+/** A section with one field overridden by the environment, if the variable is set. */
 function override<T>(
   environment: Environment,
   variable: string,
@@ -180,7 +182,7 @@ function override<T>(
   return { ...section, [field]: (checked.value as JsonObject)['value'] }
 }
 
-/** What the environment gives of sections. */
+/** Section settings that the environment overrides. */
 function overriddenSettings(environment: Environment, diagnostics: Diagnostic[]): Overridden[] {
   const none: { readonly level?: Json } = {}
   const { logging } = serverSettings.properties

@@ -4,9 +4,9 @@ import { pathToFileURL } from 'node:url'
 import { moduleBeside } from '../workers/module-beside.ts'
 
 /**
- * Files that are loaded, and loaded again, together: a plugin's folder. Node keeps every module it ever loaded, so a
- * changed unit is imported under new addresses (`?v=<hash>`), its inner relative imports too. Modules outside the unit
- * (the engine, packages) stay the same instances. Old versions stay in memory until the process ends.
+ * Files that are loaded and reloaded together, such as a plugin's folder. Node keeps every loaded module, so a changed
+ * unit is imported under new URLs (`?v=<hash>`), and so are its relative imports. Modules outside of the unit (the
+ * engine, packages) keep their instances. Old versions stay in memory until the process ends.
  */
 export interface Unit {
   readonly files: readonly string[]
@@ -14,7 +14,7 @@ export interface Unit {
   readonly hash: string
 }
 
-/** Names under which a plugin, wherever it lies, imports the engine that runs: never a second copy of it. */
+/** Specifiers under which any plugin imports the running engine, never a second copy of it. */
 const doors: ReadonlyMap<string, string> = new Map([
   ['sluice', moduleBeside('../index', import.meta.url).href],
   ['sluice/kit', moduleBeside('../kit', import.meta.url).href],
@@ -25,7 +25,7 @@ const members = new Map<string, ReadonlySet<string>>()
 const firstLoaded = new Map<string, string>()
 let hooked = false
 
-/** The default export of a file, as the unit's files are now. */
+/** The default export of a file, in the current version of its unit. */
 export async function importFile(file: string, unit: Unit): Promise<unknown> {
   const address = pathToFileURL(file).href
   hookModules()
@@ -34,7 +34,7 @@ export async function importFile(file: string, unit: Unit): Promise<unknown> {
   return defaultExport(await import(first === unit.hash ? address : versioned(address, unit)))
 }
 
-/** The default export of an npm package, found from the folder of `from` (a file's path) as an import there would. */
+/** The default export of an npm package, resolved like an import in the file `from`. */
 export async function importPackage(name: string, from: string): Promise<unknown> {
   hookModules()
   return defaultExport(
@@ -52,8 +52,8 @@ function defaultExport(module: { readonly default?: unknown }): unknown {
 }
 
 /**
- * Makes this thread resolve modules as plugins expect it: `sluice` is the engine that runs, a TypeScript file is an ES
- * module whatever package.json is near, and a changed unit is found under its new addresses.
+ * Makes this thread resolve modules as plugins expect: `sluice` is the running engine, a TypeScript file is an ES
+ * module regardless of the nearest package.json, and a changed unit is found under its new URLs.
  */
 export function hookModules(): void {
   if (hooked) return

@@ -10,7 +10,9 @@ import type { Source } from './source.ts'
 import { offersOf, speaksToUpstreams } from './speaking.ts'
 import { validator } from './validate.ts'
 
-/** What a provider offers; nothing where its settings do not suffice to say it: what is wrong with them is told when it is opened. */
+/**
+ * The offers of a provider; empty if its settings are incomplete. Opening the provider reports the mistakes in them.
+ */
 export function knownOffers(
   type: AnyProvider | undefined,
   config: JsonObject,
@@ -23,7 +25,7 @@ export function knownOffers(
   }
 }
 
-/** The traits that a provider's settings name: unknown ones, and values that mean nothing to the codec. */
+/** Finds unknown traits in a provider's settings, and trait values that the codec does not accept. */
 export function checkTraits(
   source: Source,
   path: Path,

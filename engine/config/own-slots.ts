@@ -3,8 +3,8 @@ import { defineSlot } from '../spec/slot.ts'
 import type { AnySlot, SlotField, SlotFields } from '../spec/slot.ts'
 
 /**
- * The slots that the engine itself knows; their types are those of `Slots`.
- * @param model JSON Schema of the records of models, which conditions read; unset: anything
+ * The engine's own slots; their types are in `Slots`.
+ * @param model JSON Schema of model records, whose fields conditions can read; unset: any field
  */
 export function ownSlots(model?: JSONSchema): readonly AnySlot[] {
   const record = model === undefined ? 'anything' : fieldsOf((model as Property).properties)
@@ -131,7 +131,7 @@ interface Property {
   readonly properties?: Readonly<Record<string, Property>>
 }
 
-/** The fields of a record, from the schema that checks it. */
+/** The fields of a record according to its schema. */
 function fieldsOf(properties: Readonly<Record<string, Property>> = {}): SlotFields {
   return Object.fromEntries(
     Object.entries(properties).map(([name, { type, properties: inner }]) => [

@@ -2,26 +2,26 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** A place in a file; line and column count from 1. */
+/** A position in a file; line and column start at 1. */
 export interface FilePlace {
   readonly file: string
   readonly line: number
   readonly column: number
 }
 
-/** What a plugin threw, in words: it may be anything. */
+/** A message for anything that a plugin threw. */
 export function wordsOfThrown(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
 
-/** What helps against errors that do not say it themselves. */
+/** Advice for errors whose messages do not help. */
 const remedies: readonly (readonly [RegExp, string])[] = [
   [/does not provide an export named/, 'if that is a type, say "import type"'],
   [/not supported in strip-only mode/, 'types are only left out; what becomes code is written in JavaScript'],
   [/^Cannot find module '[^'\n]*\/[^'.\n/]+' imported/, 'an import of a file names its extension, such as ".ts"'],
 ]
 
-/** The same for what kept a plugin from loading: how it goes on after the words of the error; often empty. */
+/** Advice for a plugin that could not be loaded, to follow the error message; often empty. */
 export function remedyOf(thrown: unknown): string {
   const message = wordsOfThrown(thrown)
   const remedy = remedies.find(([symptom]) => symptom.test(message))?.[1]
@@ -32,8 +32,8 @@ export function remedyOf(thrown: unknown): string {
 const searched = 10_000
 
 /**
- * Where in a plugin's files the error lies that kept it from loading: a wrong character, an import that finds nothing,
- * or the line that threw. The beginning of `file`, the one that was loaded, when the error does not tell.
+ * The position in a plugin's files of the error that prevented loading: a syntax error, an unresolved import, or the
+ * line that threw. If the error does not tell, the start of `file`, the file being loaded.
  */
 export async function placeOf(error: unknown, file: string, files: readonly string[]): Promise<FilePlace> {
   const { stack = '', message } = error instanceof Error ? error : new Error(String(error))
@@ -42,13 +42,15 @@ export async function placeOf(error: unknown, file: string, files: readonly stri
   return 'word' in found ? placeOfWord(found.file, found.word) : found
 }
 
-/** Node names what it did not find and who asked for it, but not in which line. */
+/** Node reports the missing module and the importing file, but not the line. */
 function missingImport(message: string): { file: string; word: string } | undefined {
   const [, wanted, file] = /^Cannot find (?:module|package) '([^'\n]+)' imported from ([^\n]+)$/.exec(message) ?? []
   return wanted === undefined || file === undefined ? undefined : { file, word: basename(wanted) }
 }
 
-/** A syntax error's stack begins with the file and the line, then shows the text with a mark below the place. */
+/**
+ * The stack of a syntax error begins with the file and the line, followed by the code with a mark below the position.
+ */
 function inHeader(stack: string): FilePlace | undefined {
   const [head = '', ...lines] = stack.slice(0, searched).split('\n')
   const [, address, line] = /^(\S.*):(\d+)$/.exec(head) ?? []
@@ -57,7 +59,7 @@ function inHeader(stack: string): FilePlace | undefined {
   return { file: pathOf(address), line: Number(line), column: (mark?.indexOf('^') ?? 0) + 1 }
 }
 
-/** The innermost call within the plugin's own files. */
+/** The innermost stack frame in the plugin's own files. */
 function inFrames(stack: string, files: readonly string[]): FilePlace | undefined {
   for (const text of stack.slice(0, searched).split('\n')) {
     const call = text.slice(Math.max(text.indexOf('file://'), 0))
@@ -81,7 +83,7 @@ async function placeOfWord(file: string, word: string): Promise<FilePlace> {
     : { file, line: line + 1, column: (lines[line]?.indexOf(word) ?? 0) + 1 }
 }
 
-/** Where a file's default export stands, for what is wrong with the component itself. */
+/** Position of a file's default export, for findings about the component itself. */
 export async function placeOfExport(file: string): Promise<FilePlace> {
   const lines = (await readFile(file, 'utf8')).split('\n')
   const line = lines.findIndex((text) => /^export\s+default\b/.test(text))

@@ -7,28 +7,28 @@ import type { Diagnostic, Path } from './diagnostics.ts'
 import type { Registry } from './registry.ts'
 import type { Source } from './source.ts'
 
-/** A record as it was given, of whatever shape, and where its findings are shown. */
+/** An unchecked record, and the place for its findings. */
 export interface GivenRecord {
   readonly type: AnyRecord
   readonly value: Json
   readonly source: Source
-  /** Steps to it in its source. */
+  /** Path to it in its source. */
   readonly path: Path
-  /** What it is called in a sentence, such as `the model number 2`. */
+  /** Its name in messages, such as `the model number 2`. */
   readonly label: string
   /** Absent: the file declares it. */
   readonly stored?: StoredRecord
 }
 
-/** What sentences call a record of a type. */
+/** The word for a record of a type in messages. */
 export function nounOf({ name, schema }: AnyRecord): string {
   return (typeof schema === 'object' && schema.title) || name
 }
 
-/** Who bears each name, by type. */
+/** The owner of each name, by type. */
 export type Owners = ReadonlyMap<string, ReadonlyMap<string, GivenRecord>>
 
-/** The names that are borne, by type. */
+/** All names, by type. */
 export function namesOfOwners(owners: Owners, { records: types }: Registry): KnownNames {
   const names = [...types].map(([name, { patterns }]) => [
     name,
@@ -37,7 +37,7 @@ export function namesOfOwners(owners: Owners, { records: types }: Registry): Kno
   return Object.fromEntries(names) as KnownNames
 }
 
-/** Gives each name to the record that bears it. One that two of a type bear is a finding at the later one. */
+/** Assigns each name to a record. If two records of a type have the same name, the later one gets a finding. */
 export function claimNames(
   groups: readonly (readonly GivenRecord[])[],
   registry: Registry,
@@ -50,7 +50,7 @@ export function claimNames(
         const claimed = given.flatMap((one) =>
           one.type === type && isObject(one.value) ? namesOf(type, one.value).map((name) => ({ one, ...name })) : [],
         )
-        // A name of its own goes before one that another has beside its own.
+        // A record's own name takes precedence over an alias of another record.
         return claimed.toSorted((left, right) => left.steps.length - right.steps.length)
       })
       for (const { one, word, steps } of claims) {
@@ -66,7 +66,7 @@ export function claimNames(
   )
 }
 
-/** Texts that two records of a type have and only one may, each told at the later one. */
+/** Finds texts that must be unique but occur in two records of a type, reported at the later one. */
 export function twins(given: readonly GivenRecord[]): readonly Diagnostic[] {
   const owners = new Map<string, string>()
   return given.flatMap(({ type, value, source, path }) =>
@@ -95,7 +95,7 @@ function ownerOf({ type, value, label }: GivenRecord, word: string): string {
   return name === word || typeof name !== 'string' ? label : `the ${nounOf(type)} "${name}"`
 }
 
-/** The names of a record of whatever shape, and where they stand in it. */
+/** The names of an unchecked record, and their paths in it. */
 export function namesOf({ aliases }: AnyRecord, value: JsonObject): { readonly word: string; readonly steps: Path }[] {
   const further = aliases === undefined ? undefined : value[aliases]
   const list = Array.isArray(further) ? (further as readonly Json[]) : []

@@ -8,7 +8,7 @@ import type { ReportOf } from './uses.ts'
 
 type Types = ReadonlyMap<string, AnyRecord>
 
-/** Finds lists of the configuration file that two own. */
+/** Finds lists of the configuration file that two types claim. */
 export function checkPlaces(records: Types, report: ReportOf): void {
   const owners = new Map(Object.keys(settingsFormat.properties).map((place) => [place, 'the engine']))
   for (const record of records.values()) {
@@ -19,7 +19,7 @@ export function checkPlaces(records: Types, report: ReportOf): void {
   }
 }
 
-/** Finds schemas in which a text names something that there is no type of, or names where nobody looks for any. */
+/** Finds schemas with references to unknown types of records, or in places that are not searched for names. */
 export function checkNamed(
   { stages, records, services, providers }: Pick<Registry, 'stages' | 'records' | 'services' | 'providers'>,
   report: ReportOf,
@@ -45,15 +45,15 @@ export function checkNamed(
   providers.forEach((provider) => check(provider, provider.config, false))
 }
 
-/** A text of a schema that is a name of this kind. */
+/** A text in a schema that is marked as a name of a kind. */
 interface Mark {
   readonly kind: string
-  /** Names are looked for in what this part of the schema describes. */
+  /** Whether this part of the schema is searched for names. */
   readonly followed: boolean
 }
 
 const followedWords = new Set<string>(followedKeywords)
-/** Keywords whose members are schemas under names of their own. */
+/** Keywords that map arbitrary names to schemas. */
 const maps = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs'])
 
 function marksIn(schema: unknown, followed: boolean): readonly Mark[] {

@@ -20,14 +20,14 @@ import { validator } from './validate.ts'
 export interface CheckedRecord {
   readonly type: AnyRecord
   readonly name: string
-  /** Defaults filled in. */
+  /** With defaults filled in. */
   readonly value: JsonObject
   readonly given: GivenRecord
-  /** Variables without which it is off. */
+  /** Unset variables that switch it off. */
   readonly unset: readonly string[]
 }
 
-/** The records of a configuration, by type and in the order in which they were given. */
+/** The records of a configuration by type, in the order of their declaration. */
 export type RecordSet = ReadonlyMap<string, readonly CheckedRecord[]>
 
 /** The records that a configuration file declares. */
@@ -46,8 +46,8 @@ export function declaredRecords(source: Source, registry: Registry): GivenRecord
 }
 
 /**
- * Checks records together: each with its schema, then its names and what it refers to, then with what its type says of it.
- * @param before records that were checked without these: they can be referred to, and keep their names
+ * Checks records together: each with its schema, then their names and references, then each with the check of its type.
+ * @param before records checked earlier: they can be referred to, and keep their names
  */
 export function checkRecords(
   given: readonly GivenRecord[],
@@ -88,7 +88,7 @@ export function checkRecords(
   return { records, diagnostics }
 }
 
-/** The names that the records bear, by type. */
+/** The names of records, by type. */
 export function namesOfRecords(records: RecordSet, { records: types }: Registry): KnownNames {
   return Object.fromEntries(
     [...types].map(([name, type]) => {
@@ -98,7 +98,7 @@ export function namesOfRecords(records: RecordSet, { records: types }: Registry)
   )
 }
 
-/** The records that are not off, as services see them. */
+/** The records that are on, as services see them. */
 export function typedRecords(records: RecordSet): TypedRecords {
   const on = (type: string) => (records.get(type) ?? []).filter(({ unset }) => unset.length === 0)
   const bearer = (type: string, name: string) =>
@@ -124,7 +124,7 @@ function checkedRecord(given: GivenRecord, registry: Registry, diagnostics: Diag
   return { type, name: base.value['name'], value: fields.value as JsonObject, given, unset: unsetAt(source, path) }
 }
 
-/** The fields of a record that the component follows which its `type` names. */
+/** The fields of a record that belong to the component named by its `type`. */
 function typedFields(
   { source, path }: GivenRecord,
   record: JsonObject,
@@ -179,7 +179,7 @@ function allRecords(records: RecordSet, owners: Owners, registry: Registry): All
   }
 }
 
-/** Variables at or below a place that are unset. */
+/** Unset variables at or below a path. */
 export function unsetAt(source: Source, path: Path): string[] {
   return source.missing
     .filter((entry) => path.every((step, index) => entry.path[index] === step))

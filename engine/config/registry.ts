@@ -8,7 +8,7 @@ import type { AnySignal } from '../spec/signal.ts'
 import type { AnySlot } from '../spec/slot.ts'
 import type { AnyStage } from '../spec/stage.ts'
 
-/** Every component of a configuration, by the word an operator writes. */
+/** Every component of a configuration, by its name in YAML. */
 export interface Registry {
   readonly plugins: ReadonlyMap<string, Plugin>
   readonly stages: ReadonlyMap<string, AnyStage>
@@ -17,14 +17,14 @@ export interface Registry {
   /** By type. */
   readonly providers: ReadonlyMap<string, AnyProvider>
   readonly signals: ReadonlyMap<string, AnySignal>
-  /** Those of the engine, and those that plugins declare. */
+  /** Slots of the engine and of plugins. */
   readonly slots: ReadonlyMap<string, AnySlot>
   readonly services: ReadonlyMap<string, AnyService>
-  /** By their words. */
+  /** By name. */
   readonly commands: ReadonlyMap<string, AnyCommand>
   /** Types of records. */
   readonly records: ReadonlyMap<string, AnyRecord>
-  /** A plugin could not be loaded: a word that nothing here knows may be one of its. */
+  /** Whether a plugin could not be loaded; an unknown name may then belong to it. */
   readonly incomplete: boolean
 }
 

@@ -17,7 +17,10 @@ import { settingsFormat } from './settings.ts'
 
 const dialect = 'https://json-schema.org/draft/2020-12/schema'
 
-/** JSON Schema of a pipeline file, for editors: every registered stage with its fields, and the names that there are to complete. */
+/**
+ * JSON Schema of a pipeline file, for editors: every registered stage with its fields, and the known names for
+ * completion.
+ */
 export function pipelineSchema(registry: Registry, names: KnownNames = {}): JsonObject {
   const stages = sorted(registry.stages)
   const known: KnownNames = { ...names, ...wordsOf(registry) }
@@ -78,7 +81,7 @@ export function pipelineSchema(registry: Registry, names: KnownNames = {}): Json
             type: 'object',
             minProperties: 1,
             maxProperties: 2,
-            // One name, and the time beside it.
+            // A step is one name with an optional timeout.
             dependentSchemas: { [timeoutWord]: { minProperties: 2 } },
             if: { maxProperties: 2, minProperties: 2 },
             // oxlint-disable-next-line unicorn/no-thenable
@@ -92,7 +95,10 @@ export function pipelineSchema(registry: Registry, names: KnownNames = {}): Json
   }
 }
 
-/** JSON Schema of the configuration file, for editors: every type of record, every registered provider type with its fields. */
+/**
+ * JSON Schema of the configuration file, for editors: every type of record, every registered provider type with its
+ * fields.
+ */
 export function settingsSchema(registry: Registry): JsonObject {
   const lists = [...registry.records.values()].map((type) => {
     const items = type.typed === undefined ? (type.schema as Schema) : typedSchema(type.schema as Schema, registry)
@@ -103,7 +109,7 @@ export function settingsSchema(registry: Registry): JsonObject {
   return { $schema: dialect, title: 'Configuration', ...(format as JsonObject) }
 }
 
-/** The schema of records that have a type, with the fields of each. */
+/** The schema of records with a `type`, including the fields of each type. */
 function typedSchema(schema: Schema, registry: Registry): Schema {
   const types = sorted(registry.providers)
   const common = schema['properties'] as Readonly<Record<string, Schema>>
@@ -126,19 +132,19 @@ interface Schema {
   readonly [keyword: string]: unknown
 }
 
-/** A text that gets its value from the environment, wherever it stands. */
+/** A text whose value comes from the environment. */
 const interpolated = {
   type: 'string',
   pattern: '\\$\\{',
   patternErrorMessage: 'must be of the wanted kind, or get its value from the environment by ${NAME}',
 }
 
-/** The schema with such a text beside every value that a text as it is written could not be. */
+/** The schema with such a text as an alternative to every value that is not a plain text. */
 function editable(schema: Schema): Schema {
   return changed(schema, (one) => (isStrict(one) ? beside(one, [interpolated]) : one))
 }
 
-/** The schema with the names that there are beside every text that is one of them. */
+/** The schema with the known names as suggestions for every text that is a name. */
 function named(schema: Schema, known: KnownNames): Schema {
   return changed(schema, (one) => {
     const words = wordsFor(one, known)
@@ -146,7 +152,7 @@ function named(schema: Schema, known: KnownNames): Schema {
   })
 }
 
-/** The schema with every text that must be one of the names that there are as one of them. */
+/** The schema with every text that must be a known name limited to the known names. */
 function oneOfThese(schema: Schema, known: KnownNames): Schema {
   return changed(schema, (one) => {
     const words = wordsFor(one, known)
@@ -158,7 +164,7 @@ function wordsFor({ 'x-names': kind }: Schema, known: KnownNames): string[] {
   return [...new Set(typeof kind === 'string' ? known[kind]?.words : [])].sort()
 }
 
-/** A schema that allows other values, too. */
+/** A schema that accepts other values, too. */
 function beside({ description, default: usual, ...rest }: Schema, others: readonly Schema[]): Schema {
   return {
     ...(description === undefined ? {} : { description }),
@@ -167,7 +173,7 @@ function beside({ description, default: usual, ...rest }: Schema, others: readon
   }
 }
 
-/** Every schema inside of one, and that itself, changed. */
+/** Applies a change to a schema and all its subschemas. */
 function changed(schema: Schema, change: (schema: Schema) => Schema): Schema {
   const one = (value: unknown) => (typeof value === 'object' ? changed(value as Schema, change) : value)
   const each = (value: unknown) =>
@@ -180,10 +186,10 @@ function changed(schema: Schema, change: (schema: Schema) => Schema): Schema {
   return change(Object.fromEntries(inner) as Schema)
 }
 
-/** Keywords whose value is a schema of values of a configuration. */
+/** Keywords whose value is a schema for nested values. */
 const below = new Set(['items', 'additionalProperties', 'then'])
 
-/** Whether a schema is of single values, and refuses the text `${NAME}`. */
+/** Whether a schema accepts only single values, and not the text `${NAME}`. */
 function isStrict({ type, pattern, enum: values }: Schema): boolean {
   if (values !== undefined) return true
   if (type === 'string') return typeof pattern === 'string' && !new RegExp(pattern, 'u').test('${NAME}')

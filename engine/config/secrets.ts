@@ -9,9 +9,9 @@ import { sectionType, secretsOfSetting, settingsOf } from './sections.ts'
 import type { Settings } from './settings.ts'
 
 /**
- * The texts in a configuration that nobody may see: of providers, services and records what they call secret, the values
- * of `headers` and the credentials in addresses. Media types, versions and the like are no secrets: hiding them would
- * make the words of errors unreadable.
+ * All secret texts in a configuration: the fields that providers, services and records declare as secret, the values of
+ * `headers`, and credentials in addresses. Media types, versions and the like are excluded: redacting them would make
+ * error messages unreadable.
  */
 export function secretsOf(
   { providers, server_config: sections }: Pick<Settings, 'providers' | 'server_config'>,
@@ -31,8 +31,8 @@ export function secretsOf(
 }
 
 /**
- * The texts in stored records that nobody may see, whether or not the records are right. Where it is unknown which they
- * are, they are all texts but the addresses.
+ * All secret texts in stored records, valid or not. If it is unknown which fields are secret, all texts count except
+ * addresses.
  */
 export function secretsOfStored(
   stored: readonly Pick<StoredRecord, 'type' | 'name' | 'value'>[],
@@ -56,7 +56,7 @@ function textsIn(value: Json): string[] {
   return leavesOf(value).flatMap(({ text }) => (text.includes('://') ? [...credentialsOf(text)] : [text]))
 }
 
-/** A section without what is secret in it, and that by dotted path. What nobody owns is in neither. */
+/** A section without its secrets, and the secrets by dotted path. Unknown settings are in neither. */
 export function openSection(
   name: string,
   section: JsonObject,
@@ -73,8 +73,8 @@ export function openSection(
 }
 
 /**
- * The fields of a record that are called secret, by its type and by the component that it follows; undefined: there is
- * no such component, and nobody knows.
+ * The secret fields of a record, according to its type and to the component that its `type` names; undefined if that
+ * component is missing, so that the secret fields are unknown.
  */
 export function secretNames(
   type: AnyRecord,
@@ -88,7 +88,7 @@ export function secretNames(
   return component && new Set([...own, ...(component.secrets ?? [])])
 }
 
-/** A value without what is secret in it, and that by dotted path, as text. What is taken out of a list leaves `null` there. */
+/** A value without its secrets, and the secrets as text by dotted path. A secret removed from a list leaves `null`. */
 export function withoutSecrets(
   value: JsonObject,
   named: ReadonlySet<string>,
@@ -107,7 +107,7 @@ function secretsIn(config: JsonObject, named: ReadonlySet<string>): string[] {
   })
 }
 
-/** A secret, and where it was found. */
+/** A secret and its path. */
 interface Found {
   readonly path: string
   readonly text: string
@@ -138,7 +138,7 @@ function openHeaders(headers: JsonObject, path: string, found: Found[]): JsonObj
   return openObject(Object.fromEntries(rest), new Set(), path, found)
 }
 
-/** Undefined: it is secret itself. */
+/** Undefined: the member itself is secret. */
 function openMember(value: Json, named: ReadonlySet<string>, path: string, found: Found[]): Json | undefined {
   if (isObject(value)) return openObject(value, named, path, found)
   if (Array.isArray(value))
@@ -157,7 +157,10 @@ function leavesOf(value: Json, path = ''): Found[] {
   )
 }
 
-/** The value of a header, what follows its scheme, and the password that basic credentials hold (RFC 7617). */
+/**
+ * The secrets in a header value: the whole value, the part after the scheme, and the password of basic credentials (RFC
+ * 7617).
+ */
 function secretsOfHeader(value: string): string[] {
   const [scheme = '', ...rest] = value.split(' ')
   const credentials = rest.join(' ')

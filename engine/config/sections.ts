@@ -17,29 +17,29 @@ import type { ReportOf } from './uses.ts'
 import { validator } from './validate.ts'
 import type { StoredRecord } from '../store/records.ts'
 
-/** The sections of `server_config` as they were checked: those of the engine, and those of services by their names. */
+/** The checked sections of `server_config`: those of the engine, and those of services, by name. */
 export type Sections = JsonObject & {
   readonly [N in keyof EngineSections]: FromSchema<EngineSections[N]>
 }
 
 type EngineSections = typeof serverSettings.properties
 
-/** The type of the stored records that are sections of `server_config`, each by its name. */
+/** The record type of stored sections of `server_config`. */
 export const sectionType = 'section'
 
-/** A section as a configuration has it. */
+/** A section in a configuration. */
 export interface CheckedSection {
   readonly name: string
-  /** Complete: defaults filled in. */
+  /** With defaults filled in. */
   readonly value: JsonObject
-  /** Where its findings are shown, and the steps to it there. */
+  /** The source for its findings, and its path there. */
   readonly source: Source
   readonly path: Path
   readonly from: 'file' | 'database' | 'default'
   readonly stored?: StoredRecord
 }
 
-/** A setting that the environment gives, whatever a file or the database says. */
+/** A setting that the environment overrides, in files and in the database. */
 export interface Overridden {
   readonly section: string
   readonly field: string
@@ -50,13 +50,13 @@ export interface Overridden {
 /** The sections of a configuration, by name. */
 export type SectionSet = ReadonlyMap<string, CheckedSection>
 
-/** What one owner has in one section; several may share a section, each with properties of its own. */
+/** The properties of one owner in a section; several owners may share a section. */
 interface Part {
   readonly section: string
   /** Absent: the engine. */
   readonly service?: AnyService
   readonly schema: Schema
-  /** Says what the schema cannot say, of settings that it accepts. */
+  /** Checks what the schema cannot express. */
   readonly check?: (settings: JsonObject, report: Report) => void
 }
 
@@ -87,7 +87,7 @@ function namesOf({ properties = {} }: Schema): string[] {
   return Object.keys(properties)
 }
 
-/** Finds settings that two own. */
+/** Finds settings that two owners claim. */
 export function checkSections(services: Services, report: ReportOf): void {
   const owners = new Map<string, string>()
   for (const { section, service, schema } of partsOf(services))
@@ -99,21 +99,21 @@ export function checkSections(services: Services, report: ReportOf): void {
     }
 }
 
-/** What a service reads of the sections: the properties that are its own. */
+/** The settings of a service: its own properties of its section. */
 export function settingsOf({ section, settings }: AnyService, sections: JsonObject): JsonObject {
   return picked(sections[section], settings as Schema)
 }
 
-/** What sections are checked with. */
+/** What checking sections takes. */
 export interface SectionsKnown extends Pick<Registry, 'services' | 'incomplete'> {
-  /** What they can name. */
+  /** Names to which settings can refer. */
   readonly names: KnownNames
   readonly overridden: readonly Overridden[]
 }
 
 /**
- * Checks `server_config` of a file. A name that nobody owns may belong to a plugin that could not be loaded, and is told
- * only when all are there.
+ * Checks `server_config` of a file. An unknown name is reported only if all plugins were loaded, because it may belong
+ * to a missing one.
  */
 export function loadSections(
   source: Source,
@@ -134,12 +134,12 @@ export function loadSections(
   return sections
 }
 
-/** The names of all sections that somebody owns. */
+/** The names of all known sections. */
 export function sectionNames(services: Services): ReadonlySet<string> {
   return new Set(partsOf(services).map(({ section }) => section))
 }
 
-/** A section with its defaults, each part checked with the schema of its owner; undefined: it is no section at all. */
+/** A section with its defaults, each part checked with the schema of its owner; undefined if it is not an object. */
 export function checkSection(
   { name, source, path }: Pick<CheckedSection, 'name' | 'source' | 'path'>,
   value: Json | undefined,
@@ -158,13 +158,13 @@ export function checkSection(
   return Object.assign({}, ...checked, Object.fromEntries(fixed)) as JsonObject
 }
 
-/** The fields that are called secret in a setting and below it; undefined: nobody owns it, and nobody knows. */
+/** The secret fields in a setting; undefined for an unknown setting, whose secrets are unknown. */
 export function secretsOfSetting(section: string, field: string, services: Services): readonly string[] | undefined {
   const owner = partsOf(services).find((one) => one.section === section && namesOf(one.schema).includes(field))
   return owner && (owner.service?.secrets ?? [])
 }
 
-/** What is read of sections, by their names. */
+/** The values of sections, by name. */
 export function valuesOf(sections: SectionSet): Sections {
   return Object.fromEntries([...sections].map(([name, { value }]) => [name, value])) as unknown as Sections
 }
@@ -219,7 +219,7 @@ export function sectionsSchema(services: Services): typeof serverSettings {
   return { ...serverSettings, properties: Object.fromEntries(sections) } as unknown as typeof serverSettings
 }
 
-/** The schema of a section with all that stands in it. */
+/** The schema of a whole section. */
 export function sectionSchema(name: string, services: Services): JsonObject {
   const schemas = partsOf(services).flatMap(({ section, schema }) => (section === name ? [schema] : []))
   const required = schemas.flatMap((schema) => schema.required ?? [])
@@ -239,7 +239,7 @@ export function sectionDefaults(name: string, services: Services): JsonObject {
   return Object.assign({}, ...parts.map(({ schema }) => validator(schema)(nowhere, [], {}).value)) as JsonObject
 }
 
-/** What is missing in the defaults is nobody's mistake. */
+/** A source for defaults, whose missing fields are not reported. */
 const nowhere: Source = {
   file: '',
   value: {},

@@ -5,7 +5,7 @@ import type { serverSettings } from './server-settings.ts'
 
 type Sections = typeof serverSettings.properties
 
-/** What the schemas of the engine's own sections cannot say, by section. */
+/** Checks that the schemas of the engine's sections cannot express, by section. */
 export const serverChecks: {
   readonly [N in keyof Sections]?: (settings: FromSchema<Sections[N]>, report: Report) => void
 } = {
@@ -27,9 +27,9 @@ export const serverChecks: {
   },
 }
 
-/** Whether a text is an origin as browsers send it (Fetch standard, section 3.1). */
+/** Whether a text is an origin in the form that browsers send (Fetch standard, section 3.1). */
 function isOrigin(text: string): boolean {
   if (/^https?:/.test(text)) return URL.canParse(text) && new URL(text).origin === text
-  // Of extensions and applications, whose schemes have origins of their own.
+  // Origins of browser extensions and applications have their own schemes.
   return /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+$/.test(text)
 }

@@ -14,7 +14,7 @@ const names = {
   },
 } as const
 
-/** How the gateway behaves: the sections of `server_config` that the engine and its kit heed. Services bring the others. */
+/** The sections of `server_config` that the engine and its kit use. Services declare the others. */
 export const serverSettings = {
   type: 'object',
   additionalProperties: false,

@@ -33,7 +33,7 @@ const listen = {
   },
 } as const
 
-/** The configuration file (`config/sluice.yaml`), but for the records that plugins declare. */
+/** The configuration file (`config/sluice.yaml`) without the lists of records that plugins declare. */
 export const settingsFormat = {
   type: 'object',
   additionalProperties: false,
@@ -125,22 +125,22 @@ export const settingsFormat = {
       default: './pipelines',
       description: 'Folder of your pipelines; a file takes the place of the shipped one of its name.',
     },
-    // Section by section it is checked by those who heed it.
+    // Each section is checked by its owners.
     server_config: { type: 'object', default: {}, description: serverSettings.description },
   },
 } as const
 
 const formats = new Map<string, object>()
 
-/** JSON Schema of the file with the lists of records in it, whose items are checked by their types. */
+/** JSON Schema of the file with its lists of records, whose items are checked by their types. */
 export function fileFormat({ records, incomplete }: Pick<Registry, 'records' | 'incomplete'>): object {
   const places = [...records.values()].map(({ place }) => place)
-  // One for each set of places: what is compiled is kept by the identity of the schema.
+  // One schema object per set of places: compiled schemas are cached by identity.
   const key = [...places, incomplete].join()
   const lists = Object.fromEntries(places.map((place) => [place, { type: 'array' }]))
   const format = formats.get(key) ?? {
     ...settingsFormat,
-    // What nobody knows may be a list of a plugin that could not be loaded.
+    // An unknown field may belong to a plugin that could not be loaded.
     additionalProperties: incomplete,
     properties: { ...settingsFormat.properties, ...lists },
   }
@@ -150,16 +150,16 @@ export function fileFormat({ records, incomplete }: Pick<Registry, 'records' | '
 
 type SettingsFile = FromSchema<typeof settingsFormat>
 
-/** A provider as it was declared, its own fields checked by its type. */
+/** A declared provider whose fields its type has checked. */
 export interface ProviderSettings {
   readonly name: string
   readonly type: string
   readonly config: JsonObject
-  /** Why it is off: a variable it needs is unset. */
+  /** Why it is off: an unset variable. */
   readonly off?: string
 }
 
-/** A valid configuration, defaults and environment filled in. */
+/** A valid configuration with defaults and overrides filled in. */
 export interface Settings {
   readonly listen: SettingsFile['listen']
   readonly database: SettingsFile['database']

@@ -5,38 +5,40 @@ import type { Diagnostic, Path } from './diagnostics.ts'
 import { interpolate } from './interpolate.ts'
 import type { Environment } from './interpolate.ts'
 
-/** A string whose `${NAME}` has no value and no default. */
+/** A text whose `${NAME}` has neither a value nor a default. */
 export interface Missing {
   readonly path: Path
   readonly name: string
 }
 
-/** A YAML file as data that still knows where each value was written. */
+/** A YAML file as data with the position of each value. */
 export interface Source {
-  /** The name shown in diagnostics. */
+  /** The file name shown in diagnostics. */
   readonly file: string
-  /** The data, `${NAME}` filled in; null when the file could not be read as YAML. */
+  /** The data with `${NAME}` expanded; null if the file is not valid YAML. */
   readonly value: Json
-  /** Unset variables; a string that needed one has nothing in their place. */
+  /** Unset variables, which expand to nothing. */
   readonly missing: readonly Missing[]
-  /** Whether the string at this path came from the environment, so that it may stand for a number or a boolean. */
+  /** Whether the text at this path came from the environment, and may therefore stand for a number or a boolean. */
   interpolated(path: Path): boolean
-  /** A finding at the value of this path, or at its key; the nearest written ancestor when the path itself is not written. */
+  /**
+   * A finding at the value of this path, or at its key; if the path does not exist, at its nearest existing ancestor.
+   */
   report(path: Path, code: string, message: string, at?: 'key' | 'value'): Diagnostic
 }
 
 const unquoted = 'inside { } and [ ], text with ${...} must stand in quotes'
 
-/** Bytes a configuration file may have. */
+/** Maximum bytes of a configuration file. */
 export const sizeLimit = 1024 * 1024
-/** Values a document may have after its aliases were opened, those in a map counted twice. */
+/** Maximum values of a document after alias expansion; values in maps count twice. */
 const valueLimit = 100_000
 const depthLimit = 64
 const tooMuch = 'the document is too deep or its aliases unfold to too many values'
 
 /**
- * Reads YAML 1.2. Wrong syntax, duplicate keys, unknown tags, exploding aliases and unreadable `${...}` are
- * diagnostics; what can be read is still returned.
+ * Parses YAML 1.2. Syntax errors, duplicate keys, unknown tags, exploding aliases and malformed `${...}` become
+ * diagnostics; everything that can be parsed is still returned.
  */
 export function readSource(
   file: string,
@@ -70,7 +72,7 @@ export function readSource(
   }
 
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' })
-  // After the first wrong token the rest of the document is guesswork; duplicate keys are no guess.
+  // After the first syntax error the rest of the document is a guess; duplicate keys are certain.
   const [wrong] = document.errors.filter(({ code }) => code !== 'DUPLICATE_KEY')
   const duplicates = document.errors.filter(({ code }) => code === 'DUPLICATE_KEY')
   for (const { pos, message } of [...(wrong ? [wrong] : []), ...duplicates, ...document.warnings])
@@ -93,7 +95,7 @@ export function readSource(
       )
     return isScalar(node) ? scalar(node, path, start) : null
   }
-  /** The entries of a map by their keys: its own, and those of the maps under its merge key that it does not have. */
+  /** The entries of a map by key: its own, and those of maps under its merge key that it does not override. */
   const pairsOf = (map: YAMLMap, start: number, depth: number): Map<string, Pair> => {
     values += map.items.length
     if (values > valueLimit || depth > depthLimit) throw new Refused(start, tooMuch)
@@ -144,12 +146,12 @@ function resolved(
   return target
 }
 
-/** `<<`, the key under which a map takes the entries of others (YAML 1.1, https://yaml.org/type/merge.html). */
+/** `<<`, the merge key (YAML 1.1, https://yaml.org/type/merge.html). */
 function isMerge({ key }: Pair): boolean {
   return isScalar(key) && key.value === '<<' && key.type === 'PLAIN'
 }
 
-/** The maps under a merge key: one, or those of a list. */
+/** The maps under a merge key: one, or those in a list. */
 function mergedMaps(value: Node | null, document: Document, start: number): YAMLMap[] {
   const opened = (node: unknown) => (isAlias(node) ? resolved(node, document, start) : node)
   const given = opened(value)

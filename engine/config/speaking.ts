@@ -8,36 +8,36 @@ import { didYouMean } from './suggest.ts'
 /** Codecs by protocol. */
 export type Codecs = ReadonlyMap<string, EitherCodec>
 
-/** Whether clients can speak its protocol. */
+/** Whether the codec has a client side. */
 export function speaksToClients(codec: EitherCodec): codec is AnyClientCodec {
   return 'head' in codec
 }
 
-/** Whether upstreams can be asked in its protocol. */
+/** Whether the codec has an upstream side. */
 export function speaksToUpstreams(codec: EitherCodec): codec is AnyUpstreamCodec {
   return (codec.error as Partial<ErrorParser>).parse !== undefined
 }
 
-/** The codec of a protocol that clients speak. Throws an `Error` that says what is wrong with the name. */
+/** The client codec of a protocol. Throws an `Error` with the reason if there is none. */
 export function clientCodec(codecs: Codecs, protocol: string): AnyClientCodec {
   const codec = codecs.get(protocol)
   if (codec && speaksToClients(codec)) return codec
   throw new Error(nobodySpeaks(codecs, protocol, speaksToClients, 'clients'))
 }
 
-/** The codec of a protocol that upstreams speak. Throws an `Error` that says what is wrong with the name. */
+/** The upstream codec of a protocol. Throws an `Error` with the reason if there is none. */
 export function upstreamCodec(codecs: Codecs, protocol: string): AnyUpstreamCodec {
   const codec = codecs.get(protocol)
   if (codec && speaksToUpstreams(codec)) return codec
   throw new Error(nobodySpeaks(codecs, protocol, speaksToUpstreams, 'upstreams'))
 }
 
-/** The protocols that some codec speaks to clients. */
+/** The protocols with a client codec. */
 export function clientProtocols(codecs: Codecs): string[] {
   return [...codecs.values()].filter(speaksToClients).map(({ protocol }) => protocol)
 }
 
-/** What a provider can be asked with its settings. Throws an `Error` where it offers a protocol that no codec speaks to upstreams. */
+/** The offers of a provider with its settings. Throws an `Error` for a protocol without an upstream codec. */
 export function offersOf(type: AnyProvider, config: JsonObject, codecs: Codecs): readonly Offer[] {
   return type
     .offers(config)

@@ -12,28 +12,28 @@ import type { Path } from './diagnostics.ts'
 import type { Source } from './source.ts'
 import { didYouMean } from './suggest.ts'
 
-/** A stored record that contradicts the rest of a configuration, and what is wrong with it. */
+/** A stored record that is left out of a configuration, with the findings about it. */
 export interface LeftOut {
   readonly stored: StoredRecord
   readonly findings: readonly Diagnostic[]
-  /** It could not be opened, which may pass. */
+  /** Whether it could not be opened, which may be temporary. */
   readonly unopened?: true
 }
 
 /** Findings of stored records that could not be opened, by `storedName`. */
 export type Unopened = ReadonlyMap<string, readonly Diagnostic[]>
 
-/** Declared and stored records that go together. */
+/** Compatible declared and stored records. */
 export interface FittedRecords {
   readonly records: RecordSet
-  /** What contradicts the others, or refers to what does. */
+  /** Stored records that contradict others, or refer to one that does. */
   readonly leftOut: readonly LeftOut[]
   readonly warnings: readonly Diagnostic[]
 }
 
 /**
- * Those of the stored records that go together with the declared ones and with each other.
- * @param unopened those that are left out whatever they say
+ * The stored records that are compatible with the declared records and with each other.
+ * @param unopened records to leave out in any case
  */
 export function fitRecords(
   stored: readonly StoredRecord[],
@@ -49,7 +49,7 @@ export function fitRecords(
     if (findings.length > 0) leftOut.push({ stored: one, findings, ...(failures && { unopened: true }) })
     return findings.length === 0 && type && one.value ? [givenRecord(type, one, one.value)] : []
   })
-  // What one that is left out gave to others is missing then.
+  // Records that refer to a record left out have to be left out, too.
   for (;;) {
     const { records, diagnostics } = checkRecords(given, registry, declared)
     const wrong = Map.groupBy(
@@ -65,12 +65,12 @@ export function fitRecords(
   }
 }
 
-/** What findings call a stored record. */
+/** The name of a stored record in findings. */
 export function storedName({ type, name }: Pick<StoredRecord, 'type' | 'name'>): string {
   return `${type} "${name}" (database)`
 }
 
-/** The line that says that a stored record is left out. */
+/** The log line for a stored record that is left out. */
 export function leftOutLine({ stored: { type, name }, findings }: LeftOut): string {
   return `${type} "${name}" is left out: ${findings.map(printDiagnostic).join('; ')}`
 }
@@ -83,12 +83,12 @@ function unreadable(stored: StoredRecord, { records }: Registry): readonly Diagn
   if (records.get(type)?.holds === 'service') return finding('unknown-record', 'a service holds such records')
   const { value, finding: spoiled } = readable(stored)
   if (value === undefined) return [spoiled]
-  // Without a name it is refused by its schema.
+  // The schema refuses a record without a name.
   const { name: own = name } = value
   return own === name ? [] : finding('other-name', `its value has the name ${JSON.stringify(own)}`, ['name'])
 }
 
-/** The value of a stored record, or why nobody here can read it. */
+/** The value of a stored record, or why it cannot be read. */
 export function readable(
   stored: StoredRecord,
 ): { readonly value: JsonObject; readonly finding?: never } | { readonly value?: never; readonly finding: Diagnostic } {
@@ -101,7 +101,7 @@ export function readable(
   return { finding: storedSource(stored).report([], code, message) }
 }
 
-/** A stored record as it is checked. */
+/** A stored record as input for the checks. */
 export function givenRecord(
   type: AnyRecord,
   stored: StoredRecord,
@@ -111,7 +111,7 @@ export function givenRecord(
   return { type, value: flat(type, value), source: storedSource(stored), path: [], label, stored }
 }
 
-/** A record as a file declares it: there the fields of its type stand beside its own, and not below `config`. */
+/** A record in the form of a file, in which the fields of its type stand next to its own, not below `config`. */
 export function flat({ typed }: AnyRecord, value: JsonObject): JsonObject {
   const { config, ...own } = value
   return typed !== undefined && isObject(config) ? { ...config, ...own } : value
@@ -124,7 +124,7 @@ export function nested({ typed }: AnyRecord, value: JsonObject): JsonObject {
   return { name, type, config }
 }
 
-/** Where findings of a stored record are shown: it has no lines. */
+/** The source for findings about a stored record, which has no lines. */
 export function storedSource(stored: StoredRecord): Source {
   const { value = {} } = stored
   const config = isObject(value['config']) ? value['config'] : {}

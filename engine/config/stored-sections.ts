@@ -8,19 +8,19 @@ import { readable, storedName, storedSource } from './stored-records.ts'
 import type { LeftOut, Unopened } from './stored-records.ts'
 import { didYouMean } from './suggest.ts'
 
-/** What stored sections have to go together with. */
+/** The context for checking stored sections. */
 export interface SectionsAround {
   readonly registry: Registry
-  /** Those of the file. */
+  /** The sections of the file. */
   readonly declared: SectionSet
   readonly overridden: readonly Overridden[]
-  /** What sections can name. */
+  /** Names to which settings can refer. */
   readonly names: KnownNames
 }
 
 /**
- * The sections of a file, with those of the stored ones in place of defaults that are right.
- * @param unopened those that are left out whatever they say
+ * The sections of a file, with defaults replaced by valid stored sections.
+ * @param unopened sections to leave out in any case
  */
 export function fitSections(
   stored: readonly StoredRecord[],

@@ -1,13 +1,13 @@
 /**
- * The known word nearest to `word`, as the end of a sentence: `; did you mean "limit"?`, or nothing when none is near. A
- * word is near when few letters differ, or when it is the only one that begins like `word`.
+ * A suggestion of the known word nearest to `word`, as the end of a sentence: `; did you mean "limit"?`, or an empty
+ * text if none is near. A word is near if few letters differ, or if it is the only one that begins with `word`.
  */
 export function didYouMean(word: string, known: Iterable<string>): string {
   const words = [...known]
   let best: string | undefined
   let least = Math.max(1, Math.round(word.length * 0.4)) + 1
   for (const candidate of words) {
-    // As many letters have to be added or left out.
+    // The distance is at least the difference in length.
     if (Math.abs(candidate.length - word.length) >= least) continue
     const apart = distance(word.toLowerCase(), candidate.toLowerCase())
     if (apart >= least) continue
@@ -19,7 +19,10 @@ export function didYouMean(word: string, known: Iterable<string>): string {
   return found === undefined ? '' : `; did you mean "${found}"?`
 }
 
-/** Edits between two words: insertions, deletions, replacements and swapped neighbours (optimal string alignment). */
+/**
+ * The edit distance of two words: insertions, deletions, replacements and swapped neighbours (optimal string
+ * alignment).
+ */
 function distance(left: string, right: string): number {
   let before: number[] = []
   let above = Array.from({ length: right.length + 1 }, (_, index) => index)

@@ -6,14 +6,14 @@ import type { Component } from './registry.ts'
 import type { Registry } from './registry.ts'
 import { didYouMean } from './suggest.ts'
 
-/** Hears a finding about a component, which is shown at the file that brings it. */
+/** Reports a finding about a component, which is shown at the file that exports it. */
 export type ReportOf = (
   component: { readonly kind: Component['kind']; readonly name: string },
   code: string,
   message: string,
 ) => unknown
 
-/** Finds services that something uses and that are not there, and services that use each other in a circle. */
+/** Finds uses of unknown services, and services that use each other in a circle. */
 export function checkUses(
   {
     stages,
@@ -39,7 +39,7 @@ export function checkUses(
 
 type User = AnyStage | AnyProvider | AnyService | AnyCommand
 
-/** Services, none of them in a circle, in an order in which each stands behind those that it uses. */
+/** Services without circles, each after those that it uses. */
 export function inOrder(services: Services): AnyService[] {
   const ordered = new Set<AnyService>()
   const visit = (service: AnyService) => {

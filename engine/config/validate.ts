@@ -7,7 +7,7 @@ import type { Diagnostic } from './diagnostics.ts'
 import type { Path } from './diagnostics.ts'
 import type { Source } from './source.ts'
 
-/** Fills defaults in and says what is wrong; the given value stays as it was. */
+/** Validates a value. Returns it with defaults filled in, and the findings; the given value does not change. */
 export type Validator = (source: Source, path: Path, value: Json) => { value: Json; diagnostics: Diagnostic[] }
 
 const ajv = new Ajv2020({
@@ -18,9 +18,10 @@ const ajv = new Ajv2020({
   strictRequired: false,
   allowUnionTypes: true,
   verbose: true,
-  // The schema of schemas takes longer to compile than any other: only schemas of plugins are checked by it (`proveSchema`).
+  // The meta-schema takes longer to compile than any other schema, so only schemas of plugins are checked with it
+  // (`proveSchema`).
   validateSchema: false,
-  // Each of these runs a few times at most: making its code faster takes longer than it saves.
+  // Each validator runs a few times at most: optimizing its code takes longer than it saves.
   code: { optimize: false },
 })
 formats.default(ajv)
@@ -34,36 +35,39 @@ for (const keyword of ['x-inputs', 'x-gives'])
         throw new Error(`${keyword} must be names of slots`)
     },
   })
-// What a number counts, for forms.
+// The unit of a number, for forms.
 ajv.addKeyword({ keyword: 'x-unit', schemaType: 'string' })
-// Editors know it by this name, too.
+// Editors know this keyword, too.
 ajv.addKeyword({ keyword: 'patternErrorMessage', schemaType: 'string' })
 
 /**
- * Compiles a JSON Schema (draft 2020-12) for configuration: strict, defaults filled in, every error reported.
- * `x-names` marks a text that names something, `x-inputs` and `x-gives` say which slots a pipeline of that name is handed and
- * has to give; `patternErrorMessage` says in words what a `pattern` asks for.
- * @param schema one that `proveSchema` lets pass; kept by identity: the same object is compiled once
+ * Compiles a JSON Schema (draft 2020-12) for configuration: strict mode, defaults filled in, all errors reported.
+ * Custom keywords: `x-names` marks a text that is a name; `x-inputs` and `x-gives` list the slots that a named pipeline
+ * is handed and must give; `patternErrorMessage` describes a `pattern` in words.
+ * @param schema must pass `proveSchema`; compiled schemas are cached by identity
  */
 export function validator(schema: object): Validator {
   return fromAjv(compileSchema(schema))
 }
 
-/** Throws when a schema for `validator` or `compileSchema` is wrong in itself. */
+/** Throws when a schema for `validator` or `compileSchema` is invalid. */
 export function proveSchema(schema: object): void {
   void ajv.validateSchema(schema, true)
   compileSchema(schema)
 }
 
-// A reload meets most schemas again, and compiling is the slow part of loading.
+// Compiling is the slow part of loading, and most schemas survive a reload.
 const compiled = new WeakMap<object, ValidateFunction>()
 
-/** Compiles a schema as `validator` does. What it answers fills defaults into the value that it is given, and changes no other. */
+/**
+ * Compiles a schema like `validator`. The returned function fills defaults into the value itself, and changes nothing
+ * else.
+ */
 export function compileSchema(schema: object): ValidateFunction {
   const known = compiled.get(schema)
   if (known) return known
   const made = ajv.compile(schema)
-  // Ajv keeps what it compiled for ever; schemas of reloaded plugins must be able to go.
+  // Ajv caches compiled schemas forever; those of reloaded plugins must be collectable.
   ajv.removeSchema(schema)
   compiled.set(schema, made)
   return made
@@ -72,12 +76,12 @@ export function compileSchema(schema: object): ValidateFunction {
 let lenient: Ajv2020 | undefined
 const branches = new WeakMap<object, ValidateFunction>()
 
-/** Whether a value is right by a part of a schema; true where that needs another part to say so (`$ref`). */
+/** Whether a part of a schema accepts a value; true if the part needs another part (`$ref`) to decide. */
 export function fits(part: object | boolean, value: Json): boolean {
   if (typeof part === 'boolean') return part
   let validate = branches.get(part)
   if (!validate) {
-    // The type that strict rules ask for may stand in the schema around it.
+    // The `type` that strict mode requires may be in the surrounding schema.
     lenient ??= formats.default(
       new Ajv2020({ strict: false, validateSchema: false, useDefaults: true, ownProperties: true }),
     )
@@ -99,14 +103,14 @@ function fromAjv(validate: ValidateFunction): Validator {
     const value = structuredClone(given)
     if (validate(value)) return { value, diagnostics: [] }
     const errors = retyped(source, path, value, validate.errors ?? []) && validate(value) ? [] : (validate.errors ?? [])
-    // What an unset variable left empty is reported, or switched off, as that.
+    // A value left empty by an unset variable is reported as such, or switches its record off.
     const missing = new Set(source.missing.map((entry) => entry.path.join('/')))
     const told = errors.filter((error) => !missing.has([...path, ...pointer(error.instancePath)].join('/')))
     return { value, diagnostics: schemaDiagnostics(source, path, told) }
   }
 }
 
-/** Turns texts from the environment into the number or boolean that the schema wants there; whether it did. */
+/** Converts texts from the environment to the number or boolean that the schema requires. Returns whether it did. */
 function retyped(source: Source, base: Path, value: Json, errors: readonly ErrorObject[]): boolean {
   let changed = false
   for (const { keyword, instancePath, params } of errors) {
@@ -132,8 +136,8 @@ function typed(text: Json | undefined, types: readonly string[]): number | boole
 }
 
 /**
- * The findings of a schema validation, placed in the source the value came from.
- * `base` is the path of the validated value in that source. Values are never quoted.
+ * The findings of a schema validation, at their positions in the source. `base` is the path of the validated value in
+ * that source. Values are never quoted.
  */
 function schemaDiagnostics(source: Source, base: Path, errors: readonly ErrorObject[]): Diagnostic[] {
   return schemaProblems(errors).map(({ keyword, path, key, message, hint }) => {

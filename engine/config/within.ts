@@ -1,6 +1,6 @@
 /**
- * What `work` resolves to, or a rejection with `late` as its message once the deadline has passed. Until then the process
- * stays alive: Node would end it without a word when nothing but such work is left.
+ * The result of `work`; rejects with the message `late` after the deadline. Until then the process stays alive:
+ * otherwise Node would exit silently if nothing but such work is pending.
  * @param deadline milliseconds
  */
 export async function within<T>(work: Promise<T>, deadline: number, late: string): Promise<T> {

@@ -3,10 +3,10 @@ import { fitting, isPattern } from '../spec/model-pattern.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Catalog, ModelRecord, OpenProvider } from '../spec/catalog.ts'
 
-/** Records that were made for names that fit a pattern; names come from outside, and there may be any number. */
+/** Maximum records created for names that match a pattern: names come from clients, and there may be any number. */
 const madeRecords = 1_000
 
-/** The models of the settings and the providers as they are opened into `providers`. */
+/** The models of the settings, and the providers, which are added to `providers` as they are opened. */
 export function makeCatalog(settings: Settings, providers: ReadonlyMap<string, OpenProvider>): Catalog {
   const { models, server_config } = settings
   const byName = new Map<string, ModelRecord>()

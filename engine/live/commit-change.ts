@@ -10,22 +10,25 @@ import { nameOf, planChange, refusalOf } from './record-change.ts'
 import { viewsOf } from './section-views.ts'
 import type { Loading, Snapshot } from './snapshot.ts'
 
-/** What a change is made to. */
+/** The running state that a change applies to. */
 export interface Running {
   readonly gateway: GatewayHost
   readonly snapshot: Snapshot
-  /** The files as they run. */
+  /** The loaded files. */
   readonly files: Configuration
-  /** Builds the next configuration beside the running one. */
+  /** Builds the next configuration next to the running one. */
   readonly open: (stored: StoredRecords) => Promise<Loading>
-  /** Swaps it in. */
+  /** Makes a configuration the running one. */
   readonly goLive: (snapshot: Snapshot, stored: StoredRecords) => Promise<unknown>
 }
 
-/** How often a change is built again because another one was written first. */
+/** Maximum attempts to build a change when other processes write first. */
 const mostTries = 3
 
-/** Changes a stored record: builds, writes, swaps. Rejects with a `GatewayError`, and then nothing was done. */
+/**
+ * Changes a stored record: builds the configuration, writes the change, goes live. Rejects with a `GatewayError`, and
+ * then nothing has changed.
+ */
 export async function commitChange(
   change: RecordChange,
   by: Principal | undefined,
@@ -39,7 +42,7 @@ export async function commitChange(
   throw new GatewayError('store_unavailable', {}, { message })
 }
 
-/** One try; undefined: another change was written first. */
+/** One attempt; undefined: another change was written first. */
 async function tryChange(
   change: RecordChange,
   by: Principal | undefined,

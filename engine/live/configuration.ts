@@ -30,48 +30,54 @@ import { attemptsOf } from '../pipeline/nodes.ts'
 import type { Pipeline } from '../pipeline/nodes.ts'
 import type { StoredRecords } from '../store/records.ts'
 
-/** Where a configuration is read from. */
+/** Where a configuration is loaded from. */
 export interface ConfigurationOptions {
   /** Path of the configuration file. */
   readonly file: string
-  /** Folder that relative paths in it start from; default: the working directory. */
+  /** The folder to which relative paths in it refer; default: the working directory. */
   readonly root?: string
   readonly environment: Environment
-  /** What is there without a word in the configuration; default: all that the product brings. */
+  /** Plugins and pipelines available without configuration; default: those of the product. */
   readonly shipped?: Shipped
 }
 
-/** Everything that was read and checked; nothing is opened or built. */
+/** A configuration as loaded and checked; nothing is opened or built. */
 export interface Configuration {
   readonly source: Source
-  /** The file that could be there and is not: the shipped configuration holds. */
+  /** The expected configuration file, if it does not exist and the shipped configuration is used. */
   readonly without?: string
-  /** Absent when anything in the configuration file is wrong. */
+  /** Absent when the configuration file has mistakes. */
   readonly settings: Settings | undefined
-  /** Those that the file declares and their schemas accept. */
+  /** The records declared in the file that their schemas accept. */
   readonly records: RecordSet
-  /** The sections of `server_config`, and what of them the environment gives. */
+  /** The sections of `server_config`, and the settings that the environment overrides. */
   readonly sections: SectionSet
   readonly overridden: readonly Overridden[]
   readonly registry: Registry
   readonly pipelines: readonly Pipeline[]
-  /** Sorted; empty: all is well. */
+  /** Sorted; empty: no mistakes. */
   readonly diagnostics: readonly Diagnostic[]
-  /** What is probably a mistake and can be served. */
+  /** Probable mistakes that do not prevent serving. */
   readonly warnings: readonly Diagnostic[]
-  /** Lines that say which records are off, and why. */
+  /** Lines that name the records that are off, with the reason. */
   readonly off: readonly string[]
-  /** Number of the changes of stored records that it holds, and those of them that contradict the rest; absent: the file alone. */
+  /**
+   * Revision of the stored records it contains, and the stored records left out because they contradict the rest;
+   * absent: only the file was loaded.
+   */
   readonly revision?: number
   readonly leftOut?: readonly LeftOut[]
-  /** Hash of every file as it was read: one that is changed while it is being read differs the next time. */
+  /** Hash of the contents as they were read, so that a file that changes during loading gives a new hash next time. */
   readonly version: string
-  /** Files it was read from, and the folders in which a change may change it. */
+  /** The files it was loaded from, and the folders to watch for changes. */
   readonly files: readonly string[]
   readonly folders: readonly string[]
 }
 
-/** Reads and checks a configuration with its plugins and pipelines. Never rejects for what is written in them. */
+/**
+ * Loads and checks a configuration with its plugins and pipelines. Mistakes in them become diagnostics, never a
+ * rejection.
+ */
 export async function loadConfiguration(options: ConfigurationOptions): Promise<Configuration> {
   const { environment, shipped = everything } = options
   const root = await realpath(options.root ?? process.cwd())
@@ -94,7 +100,7 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
 
   const warnings = [...loaded.warnings, ...beyondTries(source, loaded.settings, pipelines.pipelines)]
 
-  // A hash for each part: hashing the files again would miss what happened to them in between.
+  // One hash per part: reading the files again for a hash would miss changes in between.
   const parts = [hashContents([{ file, content: text }]), ...plugins.hashes, pipelines.hash]
   const version = hashContents([{ file: '', content: parts.join() }]).slice(0, 12)
   const files = [...new Set([file, ...plugins.files, ...pipelines.files])].sort()
@@ -127,8 +133,8 @@ const unread: LoadedSettings = {
 }
 
 /**
- * A configuration of files that are right, with the stored records that go together with it.
- * @param unopened those that are left out whatever they say
+ * A valid configuration together with the stored records that are compatible with it.
+ * @param unopened records to leave out in any case
  */
 export function withStored(
   files: Configuration,
@@ -157,7 +163,7 @@ export function withStored(
   }
 }
 
-/** Fallbacks that no attempt ever comes to: it makes fewer tries than there are candidates. */
+/** Finds fallbacks that no attempt reaches, because it makes fewer tries than there are candidates. */
 function beyondTries(source: Source, settings: Settings | undefined, pipelines: readonly Pipeline[]): Diagnostic[] {
   const attempts = pipelines.flatMap(({ stages }) => attemptsOf(stages)).filter(({ over }) => over === 'candidates')
   const tries = Math.max(0, ...attempts.map((attempt) => attempt.tries))
@@ -192,7 +198,7 @@ async function readConfigurationFile(
   return { source: read.source, text: read.text, readable }
 }
 
-/** Whether nobody wrote the file, and nobody who names a file himself expects it. */
+/** Whether the configuration file does not exist and was not named explicitly. */
 async function isMissing(file: string, root: string): Promise<boolean> {
   if (file !== resolve(root, defaultConfigFile)) return false
   return stat(file).then(

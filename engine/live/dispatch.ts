@@ -17,25 +17,25 @@ import { tooLarge } from '../stream/collect.ts'
 import { ampleRoom, answerHold, byteBudgetSpent } from '../stream/byte-budget.ts'
 import type { GatewayHost } from './gateway-host.ts'
 
-/** A configuration, as far as sub-exchanges need it. */
+/** The parts of a configuration that sub-exchanges need. */
 interface Serving {
   readonly registry: Registry
   readonly pipelines: ReadonlyMap<string, CompiledPipeline>
 }
 
-/** What sub-exchanges take of the gateway. */
+/** What sub-exchanges need of the gateway. */
 export interface Dispatching<S extends Serving> {
   readonly gateway: Pick<GatewayHost, 'byteBudget' | 'log' | 'scrub'>
   /**
-   * Keeps a configuration open until the answer is called, and has the sub-exchange `cut` when the gateway stops; default:
-   * nobody would close it.
+   * Keeps a configuration open until the returned function is called. `cut` aborts the sub-exchange when the gateway
+   * stops. Default: the configuration is never closed.
    */
   readonly hold?: (serving: S, cut: (reason: GatewayError) => void) => () => void
 }
 
 /**
- * What `host.dispatch` does in a configuration.
- * @param current gives that configuration, once it is there
+ * The implementation of `host.dispatch` for a configuration.
+ * @param current returns that configuration, once it exists
  */
 export function dispatcher<S extends Serving>(
   current: () => S | undefined,
@@ -51,7 +51,7 @@ export function dispatcher<S extends Serving>(
         throw new Error(`no pipeline "${name}" is served, or named by a field with "x-names"`)
       assertHandedOver(pipeline, given)
       const release = dispatching.hold?.(serving, (reason) => scope.abort(reason))
-      // Only now, or what ends the parent would be left with a listener of an exchange that never began.
+      // Not earlier: the parent would otherwise keep a listener of an exchange that never started.
       scope.onEnd(parent.onAbort((reason) => scope.abort(reason)))
       try {
         return await runHeld(serving, withEnd(pipeline, scope, options.deadline), { ...given }, scope, {
@@ -62,13 +62,13 @@ export function dispatcher<S extends Serving>(
         release?.()
       }
     } catch (thrown) {
-      // Nobody may be waiting for it: a rejection would end the process.
+      // The caller may not await it, and an unhandled rejection would end the process.
       return failedOutside(thrown, scope, given, dispatching)
     }
   }
 }
 
-/** Runs a pipeline in a configuration that is held. */
+/** Runs a pipeline in a configuration that is held open. */
 async function runHeld(
   { registry }: Serving,
   pipeline: CompiledPipeline,
@@ -89,7 +89,7 @@ async function runHeld(
   return { id: scope.id, slots, outcome, ...(reply ? { reply } : {}) }
 }
 
-/** Whoever asked for it has made a mistake, or the gateway is closed. The log says which. */
+/** The calling stage made a mistake, or the gateway is closed; the log says which. */
 function failedOutside(
   thrown: unknown,
   scope: ExchangeScope,
@@ -105,7 +105,7 @@ function failedOutside(
   return { id, slots: { ...given, outcome }, outcome, reply: { status, headers, body: body as WholeReply['body'] } }
 }
 
-/** What a pipeline begins with is a contract between two authors, which the check at load holds them to as far as it can. */
+/** The inputs of a pipeline are a contract between two authors, which loading can check only in part. */
 function assertHandedOver({ name, routes, inputs }: CompiledPipeline, given: Bag): void {
   const wanted = routes.length > 0 ? ['ingress', ...inputs] : inputs
   const missing = wanted.filter((slot) => given[slot as SlotName] === undefined)
@@ -114,8 +114,8 @@ function assertHandedOver({ name, routes, inputs }: CompiledPipeline, given: Bag
 }
 
 /**
- * The pipeline, which does not run when its exchange has ended already, and may have a time for all of it. What heeds the
- * end of its exchange hears of it at once; a stage that does not is found out with the next look at everything that waits.
+ * The pipeline with an overall deadline. It does not run if its exchange has already ended. Work that listens for the
+ * abort stops at once; a stage that does not is stopped at the next periodic check.
  */
 function withEnd(pipeline: CompiledPipeline, scope: ExchangeScope, deadline: number | undefined): CompiledPipeline {
   const { reason } = scope
@@ -127,13 +127,13 @@ function withEnd(pipeline: CompiledPipeline, scope: ExchangeScope, deadline: num
   return { ...pipeline, run: limitedStep(pipeline.run, deadline) }
 }
 
-/** What a reply that is gathered may take up. */
+/** Limits for a reply that is buffered. */
 interface Room {
   readonly limit: number
   readonly byteBudget: ByteBudget
 }
 
-/** The reply as a whole. Rejects for a stream that breaks, that tells of a failure, or that is too large. */
+/** The reply as a whole. Rejects when its stream fails, reports a failure, or is too large. */
 async function gather(
   { status, headers, body }: Reply,
   { measurement }: Bag,
@@ -155,7 +155,7 @@ async function gather(
     if (!hold.take(chunk.length)) throw byteBudgetSpent()
     chunks.push(chunk)
   })
-  // To a client it had to be told within the stream; who reads the whole can be told in its place.
+  // A client would find the failure inside the stream; here it replaces the whole reply.
   const failure = measurement?.read().failure
   if (failure) throw failed({ type: 'failure', failure })
   return { sent, whole: { status, headers, body: { kind: 'bytes', bytes: Buffer.concat(chunks), type: body.type } } }

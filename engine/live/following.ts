@@ -2,36 +2,36 @@ import type { Logger } from 'pino'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 
-/** Milliseconds after which a change of a record by another process is looked for: it is followed within a second. */
+/** Milliseconds between two checks for changes by other processes: a change takes effect within a second. */
 export const recordPoll = 500
 
-/** Milliseconds between two tries of the same records: at first, and at most. */
+/** Milliseconds between two attempts with the same records: initial and maximum. */
 const pauses = { first: recordPoll, most: 60_000 }
 
-/** What is followed, and how. */
+/** How stored records are followed. */
 export interface Followed {
   readonly log: Logger
-  /** Number of the changes of the stored records so far. Rejects while the store is away. */
+  /** The current revision of the stored records. Rejects while the store is unavailable. */
   readonly revision: () => Promise<number>
-  /** Whether what runs holds so many changes, and left out nothing that could not be opened. */
+  /** Whether the running configuration has this revision, and left out no record because of a failure to open it. */
   readonly isLive: (revision: number) => boolean
-  /** Builds what is stored now and swaps it in, or says why not. */
+  /** Builds a configuration with the current records and makes it live; otherwise returns the findings. */
   readonly adopt: () => Promise<readonly Diagnostic[]>
-  /** Says why it is not swapped in. */
+  /** Logs why it does not go live. */
   readonly refused: (findings: readonly Diagnostic[]) => void
 }
 
 /**
- * Keeps up with the stored records: with what other processes change, and with what could not be opened, which is tried
- * again after growing pauses. Says once what is wrong, and once that it is well again.
+ * Follows the stored records: changes by other processes, and records that could not be opened, which are retried with
+ * growing pauses. Logs each problem once, and its end once.
  */
 export class Following {
   readonly #followed: Followed
   #looking = false
-  /** Why the last look or try failed, as it was told. */
+  /** The latest logged reason why a check or attempt failed. */
   #lost: string | undefined
   #refusal: string | undefined
-  /** The revision that was tried last, and when it may be tried again. */
+  /** The revision of the last attempt, and when it may be retried. */
   #tried: number | undefined
   #pause = pauses.first
   #next = 0
@@ -40,17 +40,17 @@ export class Following {
     this.#followed = followed
   }
 
-  /** What is stored is not what runs. */
+  /** Whether the running configuration differs from the stored records. */
   get isBehind(): boolean {
     return this.#refusal !== undefined || this.#lost !== undefined
   }
 
-  /** Something else brought what is stored to life. */
+  /** The stored records went live in another way. */
   caughtUp(): void {
     this.#refusal = undefined
   }
 
-  /** Looks whether there is something to take over. Never rejects. */
+  /** Checks for changes and applies them. Never rejects. */
   async look(): Promise<void> {
     if (this.#looking) return
     this.#looking = true
@@ -67,7 +67,7 @@ export class Following {
     }
   }
 
-  /** False: it was not tried. */
+  /** Returns false if nothing was attempted. */
   async #isFollowed(): Promise<boolean> {
     const { revision, isLive, adopt, refused } = this.#followed
     const now = await revision()

@@ -12,20 +12,20 @@ import { byteBudgetOf } from '../stream/byte-budget.ts'
 import { Keep } from './keep.ts'
 import type { OpenServices } from './services.ts'
 
-/** What the rest of the gateway lends to a configuration: everything that is not made from the configuration itself. */
+/** What a configuration needs of the gateway: everything that is not made from the configuration itself. */
 export interface GatewayHost {
   readonly log: Logger
-  /** Opens what every configuration shares, with the first one. */
+  /** Opens the stores that all configurations share, with the settings of the first one. */
   open?(settings: Settings): Promise<void>
-  /** Records of the database that `open` has opened; absent: there are none. */
+  /** The record store that `open` has opened; absent: none. */
   readonly records?: Pick<RecordStore, 'read' | 'revision' | 'commit'> | undefined
   /** Absent: services are not opened. */
   readonly services?: OpenServices
-  /** Settings that differ from those the process started with and take a restart. */
+  /** Paths of settings that differ from those at the start and need a restart. */
   fixed?(settings: Settings): readonly Path[]
-  /** Hears of the secrets of a configuration before anything is opened with them. */
+  /** Registers the secrets of a configuration, before anything is opened with them. */
   protect(secrets: readonly string[]): void
-  /** `text` without any secret the gateway knows of. */
+  /** Returns `text` with all known secrets redacted. */
   scrub(text: string): string
   readonly byteBudget: Host['byteBudget']
   readonly keyValue: Host['keyValue']
@@ -34,10 +34,10 @@ export interface GatewayHost {
   unseal: Host['unseal']
   work: Host['work']
   warm?: Host['warm']
-  /** Looks whether the clients of open sockets may still be here; absent: there are none. */
+  /** Checks whether the clients of open sockets are still authorized; absent: there are no sockets. */
   recheck?(): void
   readonly keep: Keep
-  /** State of the process; the state of the configuration is added to it. */
+  /** State of the process; the state of the configuration is added. */
   readonly status: Pick<HostStatus, 'draining' | 'degraded'>
   /** Version of the product. */
   readonly version: string
@@ -48,7 +48,7 @@ const nothingSealed = () => {
   throw new Error('there is no master secret')
 }
 
-/** A gateway that serves nothing: enough to build and check a configuration, silently. */
+/** A gateway that serves nothing: sufficient to build and check a configuration without logging. */
 export function emptyGateway(version: string): GatewayHost {
   return {
     log: pino({ level: 'silent' }),
@@ -72,7 +72,7 @@ export function emptyGateway(version: string): GatewayHost {
   }
 }
 
-/** What a service is opened with: what the gateway lends, and the stores for its tables. */
+/** The host for opening a service: parts of the gateway, and the stores for its tables. */
 export function serviceHost(
   gateway: GatewayHost,
   { database, rows }: Pick<Stores, 'database' | 'rows'>,

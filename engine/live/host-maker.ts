@@ -11,15 +11,15 @@ import { collectVotes } from './votes.ts'
 /** What hosts are made of. */
 export interface HostParts {
   readonly gateway: GatewayHost
-  /** State of the configuration for `host.status`; default: this one, without an error. */
+  /** State of the configuration for `host.status`; default: this configuration, without an error. */
   readonly configStatus?: () => HostStatus['config']
-  /** What is wrong with stored records, for `host.status`. */
+  /** Problems of stored records, for `host.status`. */
   readonly recordsStatus?: () => readonly string[]
-  /** Changes a stored record; default: nothing is stored. */
+  /** Changes a stored record; default: rejects. */
   readonly changeRecord?: RecordAccess['change']
 }
 
-/** What makes the hosts of stages and providers, each with its pipeline or its own name. */
+/** A function that makes the host of each stage and provider, with its pipeline or its own name. */
 export function hostMaker(
   { gateway, kept, configStatus, recordsStatus, changeRecord }: HostParts & { readonly kept: Lease },
   configuration: Configuration,

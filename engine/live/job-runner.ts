@@ -10,9 +10,9 @@ import type { CompiledPipeline } from '../pipeline/run.ts'
 import type { JobRunner } from '../store/job-worker.ts'
 import type { Live } from './live.ts'
 
-/** Each job is an exchange of its own: the slot `job`, the job's id, and no client. */
+/** Runs each job as an exchange without a client, with the slot `job` and the job's id. */
 export function jobRunner(live: Pick<Live, 'acquire' | 'release'>): JobRunner {
-  /** A pipeline of the configuration that runs now, which is held until `work` is done. */
+  /** Runs `work` with a pipeline of the running configuration, which is held until `work` is done. */
   const withPipeline = (name: string, work: (pipeline: CompiledPipeline) => Promise<void>) => {
     const snapshot = live.acquire()
     const pipeline = snapshot.pipelines.get(name)
@@ -44,13 +44,13 @@ export function jobRunner(live: Pick<Live, 'acquire' | 'release'>): JobRunner {
   }
 }
 
-/** Throws the first failure that another try may mend: what had to be written is not. */
+/** Throws the first failure that a retry may resolve: something was not stored yet. */
 function throwFirstRetryable(failures: readonly GatewayError[]): void {
   const retryable = failures.find(({ retry }) => retry !== 'never')
   if (retryable) throw retryable
 }
 
-/** Nobody waits for the reply: a stream is read so that its stages see all of it, and everything is let go. */
+/** Discards the reply. A stream is read to its end, so that its stages see all of it. */
 async function forNobody({ body }: Reply, scope: ExchangeScope): Promise<Sent> {
   if (body.kind === 'stream' && body.lasting) throw new Error('a job cannot have an answer that lasts')
   if (body.kind === 'stream') return readToEnd(body.source, scope)

@@ -1,26 +1,26 @@
-/** A value that configurations share, and how many of them use it. */
+/** A value shared by configurations, and the number of its users. */
 interface Held {
   readonly value: unknown
   readonly close: () => Promise<void> | void
   users: number
 }
 
-/** Things that outlive a configuration: each is made once per key, and closed with the last configuration that used it. */
+/** Values that outlive a configuration: created once per key, closed with the last configuration that used it. */
 export class Keep {
   readonly #held = new Map<string, Held>()
 
-  /** What one configuration keeps. */
+  /** The lease of one configuration. */
   lease(): Lease {
     return new Lease(this.#held)
   }
 
-  /** Closes everything, the newest first, each even when another fails. Rejects with an `AggregateError` of the failures. */
+  /** Closes all values, newest first, even if some fail. Rejects with an `AggregateError` of the failures. */
   close(): Promise<void> {
     return closeAll(this.#held, [...this.#held.keys()])
   }
 }
 
-/** The part of one configuration in what is kept. */
+/** One configuration's share in the kept values. */
 export class Lease {
   readonly #held: Map<string, Held>
   readonly #used = new Set<string>()
@@ -29,7 +29,7 @@ export class Lease {
     this.#held = held
   }
 
-  /** The value of a key, made when no configuration has used it before. */
+  /** The value of a key, created if no configuration uses it yet. */
   readonly get = <T>(key: string, make: () => T, close?: (value: T) => Promise<void> | void): T => {
     const held = this.#held.get(key) ?? this.#make(key, make, close)
     if (!this.#used.has(key)) {
@@ -39,7 +39,7 @@ export class Lease {
     return held.value as T
   }
 
-  /** Lets go of all it used; what no other configuration uses is closed, as `Keep.close` does. */
+  /** Gives up all values it used; values without other users are closed, as in `Keep.close`. */
   close(): Promise<void> {
     const left = [...this.#held].filter(([key, held]) => this.#used.has(key) && --held.users === 0)
     this.#used.clear()
@@ -57,7 +57,7 @@ export class Lease {
   }
 }
 
-/** @param keys the oldest first */
+/** @param keys oldest first */
 async function closeAll(from: Map<string, Held>, keys: readonly string[]): Promise<void> {
   const held = keys.flatMap((key) => from.get(key) ?? [])
   for (const key of keys) from.delete(key)

@@ -3,20 +3,20 @@ import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** Says why a configuration does not go live. */
+/** Logs why a configuration does not go live. */
 export function logRefused(log: Logger, findings: readonly Diagnostic[], current: Snapshot | undefined): void {
   for (const finding of findings) log.error(printDiagnostic(finding))
   if (current) log.error({ version: current.version }, 'the new configuration is refused; the last good one stays')
 }
 
-/** Says that a configuration is live, and what is to be known of it. */
+/** Logs that a configuration is live, with its warnings. */
 export function logLive(log: Logger, snapshot: Snapshot, isFirst: boolean): void {
   for (const line of worthKnowing(snapshot)) log.warn(line)
-  // The first one serves only once the gateway listens; whoever serves it says so.
+  // The first configuration serves only once the gateway listens, which is logged elsewhere.
   if (!isFirst) log.info({ version: snapshot.version }, 'the configuration is live')
 }
 
-/** Says that stored records are live as they are now, and what was not to be known of the configuration before. */
+/** Logs that the current stored records are live, with warnings that are new. */
 export function logRecordsLive(log: Logger, snapshot: Snapshot, before: Snapshot): void {
   const told = new Set(worthKnowing(before))
   for (const line of worthKnowing(snapshot)) if (!told.has(line)) log.warn(line)
@@ -27,6 +27,6 @@ export function logRecordsLive(log: Logger, snapshot: Snapshot, before: Snapshot
 }
 
 function worthKnowing({ warnings, off, without }: Snapshot): readonly string[] {
-  // Where nobody wrote a configuration, nobody asked for what is off.
+  // Without a configuration file, the providers that are off are of no interest.
   return [...warnings.map(printDiagnostic), ...(without === undefined ? off : [])]
 }

@@ -15,15 +15,15 @@ import { tellReload } from './told-reload.ts'
 import { Turns } from './turns.ts'
 import { Users } from './users.ts'
 
-/** How a configuration is kept live. */
+/** Options for keeping a configuration live. */
 export interface LiveOptions extends Omit<SnapshotOptions, 'configStatus' | 'hold' | 'later'> {
-  /** Hears of each configuration that goes live, the first one too, right before requests see it. */
+  /** Called with each configuration that goes live, including the first, just before requests see it. */
   readonly onSwap?: (snapshot: Snapshot) => void
 }
 
 /**
- * The running configuration. A request lives in one snapshot from start to end; an old one is closed when its last user
- * has left. A broken configuration is refused and the last good one stays.
+ * The running configuration. A request uses one snapshot from start to end; an old snapshot is closed when its last
+ * user has finished. A broken configuration is refused, and the last good one stays.
  */
 export class Live {
   readonly #options: LiveOptions
@@ -31,11 +31,11 @@ export class Live {
   readonly #following: Following
   #current: Snapshot | undefined
   #error: string | undefined
-  /** The files that run. */
+  /** The loaded files of the running configuration. */
   #files: Configuration | undefined
-  /** The stored records that run. */
+  /** The stored records of the running configuration. */
   #stored: StoredRecords | undefined
-  /** What was read last, whether it went live or was refused. */
+  /** The latest loaded files, whether they went live or were refused. */
   #read: Configuration | undefined
   readonly #turns = new Turns()
   #closing: Promise<void> | undefined
@@ -53,7 +53,7 @@ export class Live {
     })
   }
 
-  /** Loads the first configuration; diagnostics when it is refused. */
+  /** Loads the first configuration; returns diagnostics when it is refused. */
   static async start(
     options: LiveOptions,
   ): Promise<{ readonly live: Live } | { readonly diagnostics: readonly Diagnostic[] }> {
@@ -69,17 +69,17 @@ export class Live {
     return this.#current
   }
 
-  /** Version of the running configuration, and the first finding in a newer one that was refused. */
+  /** Version of the running configuration, and the first finding of a newer one that was refused. */
   get status(): HostStatus['config'] {
     return { version: this.#current?.version ?? '', ...(this.#error === undefined ? {} : { error: this.#error }) }
   }
 
-  /** Folders in which a change may change the configuration. */
+  /** Folders to watch for changes of the configuration. */
   get folders(): readonly string[] {
     return this.#read?.folders ?? []
   }
 
-  /** `text` without any secret the gateway knows of. */
+  /** Returns `text` with all known secrets redacted. */
   readonly scrub = (text: string): string => this.#options.gateway.scrub(text)
 
   /** The running configuration, held until it is released. */
@@ -89,35 +89,38 @@ export class Live {
     return snapshot
   }
 
-  /** Gives back what `acquire` gave. */
+  /** Releases what `acquire` returned. */
   release(snapshot: Snapshot): void {
     this.#users.remove(snapshot)
   }
 
-  /** Holds a configuration for an exchange that ends by itself, and that `cut` reaches. Throws where it is closed. */
+  /**
+   * Holds a configuration for an exchange that ends on its own, and that `cut` aborts. Throws once the configuration is
+   * closed.
+   */
   readonly hold = (snapshot: Snapshot, cut: (reason: GatewayError) => void): (() => void) => {
     if (!this.#users.has(snapshot) && snapshot !== this.#current) throw new Error('the configuration is closed')
     return this.#users.addApart(snapshot, cut)
   }
 
-  /** Ends what still holds a configuration by itself. */
+  /** Aborts all exchanges added by `hold`. */
   cut(reason: GatewayError): void {
     this.#users.cut(reason)
   }
 
-  /** Reads the configuration again and swaps it in, or answers why not. Reloads follow one another. */
+  /** Reloads the configuration and makes it live, or returns the findings. Reloads run one after the other. */
   reload(): Promise<readonly Diagnostic[]> {
     return this.#next((configuration) => this.#swap(configuration))
   }
 
-  /** Like `reload`, but leaves everything as it is when no file differs from what was read last. */
+  /** Like `reload`, but does nothing if no file has changed since the last load. */
   reloadIfChanged(): Promise<readonly Diagnostic[]> {
     return this.#next((configuration, before) =>
       configuration.version === before?.version ? [] : this.#swap(configuration),
     )
   }
 
-  /** Changes a stored record. Changes and reloads follow one another. */
+  /** Changes a stored record. Changes and reloads run one after the other. */
   readonly change: RecordAccess['change'] = (change, by) =>
     this.#turns.take(() => {
       const [snapshot, files] = [this.#current, this.#files]
@@ -132,14 +135,14 @@ export class Live {
       return this.#turns.opens(changing)
     })
 
-  /** Takes over what other processes have changed of the stored records, and what could not be opened. Never rejects. */
+  /** Applies changes of stored records by other processes, and retries what could not be opened. Never rejects. */
   follow(): Promise<void> {
     return this.#following.look()
   }
 
   /**
-   * Waits for the users of every configuration, for at most `deadline` milliseconds, and closes them. From now on
-   * nothing can be acquired.
+   * Waits for the users of all configurations, for at most `deadline` milliseconds, and closes them. From then on,
+   * `acquire` throws.
    */
   close(deadline = 30_000): Promise<void> {
     return (this.#closing ??= this.#end(deadline))
@@ -171,14 +174,17 @@ export class Live {
         const [before, old] = [this.#read, this.#current]
         const read = (this.#read = await loadConfiguration(this.#options))
         if (this.#closing) return { version: read.version, findings: [], live: false }
-        // Reading opens nothing, and is not waited for at the end.
+        // Loading opens nothing, so `close` does not wait for it.
         const findings = await this.#turns.opens(use(read, before))
         return { version: read.version, findings, live: this.#current !== old }
       })
     })
   }
 
-  /** Builds files and what is stored, and swaps them in; or keeps what runs, and answers why. */
+  /**
+   * Opens files with the stored records and makes them live; otherwise keeps the running configuration and returns the
+   * findings.
+   */
   async #swap(files: Configuration): Promise<readonly Diagnostic[]> {
     if (files.settings === undefined || files.diagnostics.length > 0) return this.#refuse(files.diagnostics)
     const { gateway } = this.#options
@@ -199,7 +205,7 @@ export class Live {
     return findings
   }
 
-  /** Builds the files that run and what is stored now, and swaps them in; or keeps what runs, and answers why. */
+  /** Like `#swap`, with the running files. */
   async #adopt(): Promise<readonly Diagnostic[]> {
     const { records } = this.#options.gateway
     const [files, before] = [this.#files, this.#current]
@@ -213,7 +219,7 @@ export class Live {
     return []
   }
 
-  /** Opens files with what is stored. */
+  /** Opens files with stored records. */
   #open(files: Configuration, stored: StoredRecords, changed?: RecordChange): Promise<Loading> {
     const options = {
       ...this.#options,
@@ -226,7 +232,7 @@ export class Live {
     return openWithStored(files, stored, options, missesOf(this.#current, changed))
   }
 
-  /** Swaps a configuration in; false: everything ends, and it was closed. */
+  /** Makes a configuration live. Returns false if the gateway is closing; the configuration is then closed. */
   async #goLive(snapshot: Snapshot, files: Configuration, stored: StoredRecords): Promise<boolean> {
     if (this.#closing) {
       await snapshot.close()
@@ -243,7 +249,7 @@ export class Live {
     return true
   }
 
-  /** Swaps in what differs in its stored records alone, and says so. */
+  /** Makes a configuration live that differs only in its stored records, and logs it. */
   async #goLiveWith(snapshot: Snapshot, files: Configuration, stored: StoredRecords): Promise<void> {
     const before = this.#current
     if ((await this.#goLive(snapshot, files, stored)) && before)

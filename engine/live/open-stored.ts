@@ -13,8 +13,8 @@ import { openSnapshot } from './snapshot.ts'
 import type { Loading, Snapshot, SnapshotOptions } from './snapshot.ts'
 
 /**
- * What is stored.
- * @param before what was read last, which goes on while nothing can be read
+ * Reads the stored records.
+ * @param before the records read last, which stay in use while the store is unavailable
  */
 export async function readStored({ records, log }: GatewayHost, before?: StoredRecords): Promise<StoredRecords> {
   if (records === undefined) return { revision: 0, records: [] }
@@ -25,17 +25,17 @@ export async function readStored({ records, log }: GatewayHost, before?: StoredR
   })
 }
 
-/** What may become of stored records when a configuration is opened with them. */
+/** Which stored records may be left out when a configuration is opened. */
 export interface Misses {
-  /** Those without which it is opened rather than not at all. */
+  /** Records that may be left out so that the rest can be opened. */
   readonly may: (record: StoredRecord) => boolean
-  /** Those that are not tried again. */
+  /** Records that are known to fail and are not retried. */
   readonly known: Unopened
 }
 
 /**
- * At the start any stored record may be left out; later those that are left out already, unless somebody changes them
- * now. A change does not try again what could not be opened: whoever follows the stored records does.
+ * At the start, any stored record may be left out; later, only those that are left out already, unless they are being
+ * changed. A change does not retry records that could not be opened; `Following` does.
  */
 export function missesOf(current: Snapshot | undefined, change?: RecordChange): Misses {
   if (current === undefined) return { may: () => true, known: new Map() }
@@ -52,13 +52,13 @@ export function missesOf(current: Snapshot | undefined, change?: RecordChange): 
   }
 }
 
-/** Whether two configurations of the same files hold the same stored records, and leave out the same ones. */
+/** Whether two configurations of the same files contain the same stored records, and leave out the same ones. */
 export function holdsTheSame(one: Snapshot, other: Snapshot): boolean {
   const leftOut = ({ leftOut: left }: Snapshot) => new Set(left.map(({ stored }) => storedName(stored)))
   return one.revision === other.revision && leftOut(one).symmetricDifference(leftOut(other)).size === 0
 }
 
-/** Builds and opens files that are right together with stored records, or says what contradicts what. */
+/** Opens valid files together with stored records, or returns the findings about contradictions. */
 export function openWithStored(
   files: Configuration,
   stored: StoredRecords,
@@ -69,7 +69,7 @@ export function openWithStored(
   return new StoredOpening(files, stored, options, may).open(known)
 }
 
-/** One opening of files and stored records, which may take several tries. */
+/** One opening of files and stored records, which may take several attempts. */
 class StoredOpening {
   readonly #files: Configuration
   readonly #stored: StoredRecords
@@ -91,7 +91,7 @@ class StoredOpening {
       : this.#openWithoutSome(unopened, loading)
   }
 
-  /** Opens it, and leaves out what findings name; `unopened` holds those then. */
+  /** Opens the configuration without the records that findings name; they are added to `unopened`. */
   async #openWithoutNamed(unopened: Map<string, readonly Diagnostic[]>): Promise<Loading> {
     for (;;) {
       const configuration = withStored(this.#files, this.#stored, unopened)
@@ -117,8 +117,8 @@ class StoredOpening {
   }
 
   /**
-   * Opens it where no finding says which record is in the way: without any that may be left out, and if that works,
-   * with half of them at a time. What has passed meanwhile costs no record.
+   * Used when no finding names the faulty record: opens the configuration without any optional record and, if that
+   * works, finds the faulty ones by halving. A record is kept if the problem has disappeared meanwhile.
    */
   async #openWithoutSome(
     unopened: Unopened,
@@ -126,7 +126,7 @@ class StoredOpening {
   ): Promise<Loading> {
     const { leftOut = [] } = withStored(this.#files, this.#stored, unopened)
     const out = new Set(leftOut.map((one) => one.stored))
-    // What refers to another was most often made after it.
+    // A record that refers to another was usually created later.
     const suspects = this.#stored.records
       .filter((one) => this.#may(one) && !out.has(one))
       .toSorted((left, right) => left.createdAt - right.createdAt)

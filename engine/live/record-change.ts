@@ -11,27 +11,30 @@ import type { AnyRecord, RecordChange } from '../spec/record.ts'
 import type { RecordWrite, StoredRecord, StoredRecords } from '../store/records.ts'
 import type { Configuration } from './configuration.ts'
 
-/** A change that makes a difference: what is to be written, and all stored records after it. */
+/** A change with an effect: what has to be written, and all stored records after it. */
 export interface PlannedChange {
   readonly write: RecordWrite
   readonly next: StoredRecords
 }
 
-/** Findings of one answer. */
+/** Maximum findings in one error. */
 const mostFindings = 50
 
-/** Names that an address can hold (RFC 3986, section 5.2.4, takes "." and ".." out of it) and that every database keeps. */
+/** Names that fit in a URL (RFC 3986, section 5.2.4, removes "." and "..") and in every database. */
 const storable = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}]{1,256}$/u
 
-/** The name of the record that a change is about. */
+/** The name of the record that a change concerns. */
 export function nameOf(change: RecordChange): string {
   if (change.kind !== 'create') return change.name
   const { name } = change.value
-  // Without a name it is refused by its schema.
+  // The schema refuses a record without a name.
   return typeof name === 'string' ? name : ''
 }
 
-/** What a change does to the stored records; undefined: nothing. Throws a `GatewayError` where it cannot be made. */
+/**
+ * The effect of a change on the stored records; undefined: none. Throws a `GatewayError` when the change is not
+ * allowed.
+ */
 export function planChange(
   change: RecordChange,
   { revision, records }: StoredRecords,
@@ -67,7 +70,7 @@ export function planChange(
   }
 }
 
-/** The value of a section after a change; undefined: all of it has its defaults, and nothing is stored. */
+/** The value of a section after a change; undefined: only defaults remain, and nothing is stored. */
 function sectionAfter(
   change: RecordChange,
   before: StoredRecord | undefined,
@@ -80,7 +83,7 @@ function sectionAfter(
     throw new GatewayError('name_taken', { reason: `The section "${name}" is there, to be changed.` })
   if (before === undefined && sections.get(name)?.from === 'file')
     throw new GatewayError('declared_in_file', { type, name })
-  // One that is not stored has none of these versions.
+  // A section that is not stored has version 0.
   refuseStale(change, before ?? { version: 0 })
   const after = change.kind === 'delete' ? {} : (merged(before?.value, change.patch) as JsonObject)
   return Object.keys(after).length > 0 ? after : undefined
@@ -102,14 +105,14 @@ function recordAfter(
   refuseStale(change, before)
   if (change.kind === 'delete') return undefined
   const value = { ...before?.value, name }
-  // A row may hold fields in both places; as a record is read, the ones beside `config` count.
+  // A stored row may have fields in both places; those next to `config` count, as when records are read.
   const kept = known && fieldsBeside(value).length > 0 ? belowConfig(known, flat(known, value)) : value
   const after = merged(kept, belowConfig(known, change.patch)) as JsonObject
   if (after['name'] !== name) refuseField('name', 'cannot change')
   return after
 }
 
-/** A record of the file is changed in the file; a stored one that it contradicts can be changed all the same. */
+/** Refuses changes of records declared in the file. A stored record with the same name can still be changed. */
 function refuseDeclared(
   { kind, type }: RecordChange,
   name: string,
@@ -135,7 +138,7 @@ function refuseStale(
     throw new GatewayError('stale_version', { type, name, version: before.version })
 }
 
-/** Without a name a record is refused by its schema. */
+/** The schema refuses a record without a name. */
 function refuseName(name: Json | undefined): void {
   if (typeof name !== 'string' || storable.test(name)) return
   const reason = 'must have 1 to 256 characters, none of them a control character, and cannot be "." or ".."'
@@ -143,8 +146,8 @@ function refuseName(name: Json | undefined): void {
 }
 
 /**
- * A body with the fields that follow its `type` below `config`, wherever it has them. One that stands in both places, or
- * below `config` and belongs beside it, is refused: it would be lost.
+ * Moves the fields that belong to its `type` below `config`. A field in both places, or below `config` without
+ * belonging there, is refused: it would be lost.
  */
 function belowConfig(type: AnyRecord | undefined, body: JsonObject): JsonObject {
   if (type?.typed === undefined) return body
@@ -172,7 +175,7 @@ function refuseField(param: string, reason: string): never {
   throw new GatewayError('invalid_field', { param, reason })
 }
 
-/** A value with a patch applied (JSON Merge Patch, RFC 7396). */
+/** Applies a JSON Merge Patch (RFC 7396) to a value. */
 function merged(value: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch
   const result = new Map(Object.entries(isObject(value) ? value : {}))
@@ -192,7 +195,7 @@ function isSecret(word: string, name: string, value: JsonObject, { registry }: C
   return named === undefined || Object.keys(withoutSecrets(nested(type, given), named).secrets).length > 0
 }
 
-/** Why a change was not made: the next configuration has findings. */
+/** The error for a change whose configuration has findings. */
 export function refusalOf(change: RecordChange, findings: readonly Diagnostic[]): GatewayError {
   const { type } = change
   const name = nameOf(change)
@@ -224,7 +227,7 @@ export function refusalOf(change: RecordChange, findings: readonly Diagnostic[])
   )
 }
 
-/** What misses a record that is to be deleted: nothing bears its name any more, or a finding says its name. */
+/** Records that need a record to be deleted: they name it, or a finding about them does. */
 function usersIn(
   findings: readonly Diagnostic[],
   { type, name }: RecordChange & { readonly kind: 'delete' },
@@ -240,13 +243,13 @@ function bodyOf(change: RecordChange): JsonObject {
   return change.kind === 'create' ? change.value : change.patch
 }
 
-/** Where a finding stands in a body: what is missing there comes after what is there. */
+/** Position of a finding in a body; missing fields come after present ones. */
 function rankOf({ path: [field] = [] }: Diagnostic, fields: readonly string[]): number {
   const at = fields.indexOf(String(field))
   return at < 0 ? fields.length : at
 }
 
-/** The word for clients of what is wrong with a record. */
+/** The client's code for a finding about a record. */
 function codeOf(code: string): string {
   if (code === 'additionalProperties') return 'unknown_field'
   if (code === 'required') return 'missing_field'

@@ -7,7 +7,7 @@ import type { JsonObject } from '../spec/json.ts'
 import type { AnyRecord, RecordAccess, RecordView } from '../spec/record.ts'
 import type { StoredRecord } from '../store/records.ts'
 
-/** What records are shown of. */
+/** The source of the views. */
 export interface Shown {
   readonly records: RecordSet
   readonly registry: Registry
@@ -63,10 +63,10 @@ export function shown(type: AnyRecord, value: JsonObject, registry: Registry): P
   return { value: open, secrets: secretsTold(secrets) }
 }
 
-/** What is told of secrets, by dotted path. */
+/** Hints about secrets, by dotted path. */
 export function secretsTold(secrets: Readonly<Record<string, string>>): RecordView['secrets'] {
   const told = Object.entries(secrets).map(([path, text]) => {
-    // Of a short one, four characters would be too much.
+    // Four characters of a short secret would reveal too much.
     const hint = text.length >= 16 ? text.slice(-4) : null
     return [path, { set: true as const, hint }] as const
   })

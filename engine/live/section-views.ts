@@ -10,7 +10,7 @@ import type { JsonObject } from '../spec/json.ts'
 import type { RecordAccess, SectionView } from '../spec/record.ts'
 import { recordViews, secretsTold, stampsOf } from './record-views.ts'
 
-/** The records and the sections of a configuration as stages see them. */
+/** The records and sections of a configuration as stages see them. */
 export function viewsOf(shown: Shown): Omit<RecordAccess, 'change'> {
   const records = recordViews(shown)
   const sections = () => sectionViews(shown)
@@ -20,7 +20,7 @@ export function viewsOf(shown: Shown): Omit<RecordAccess, 'change'> {
   return { types: records.types, of, find, sections }
 }
 
-/** The sections of a configuration, those that are left out too. */
+/** The sections of a configuration, including those left out. */
 function sectionViews(shown: Shown): readonly SectionView[] {
   const leftOut = (shown.leftOut ?? []).filter(({ stored }) => stored.type === sectionType)
   const out = new Map(leftOut.map((one) => [one.stored.name, one]))
@@ -29,7 +29,7 @@ function sectionViews(shown: Shown): readonly SectionView[] {
   return [...known, ...strange.map((one) => viewOfLeftOut(one, shown))]
 }
 
-/** What sections are shown of. */
+/** The source of the views. */
 export interface Shown {
   readonly records: RecordSet
   readonly sections: SectionSet

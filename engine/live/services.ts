@@ -8,32 +8,32 @@ import type { AnyService, OpenService, ServiceHost } from '../spec/service.ts'
 
 type Open = OpenService<unknown, unknown, unknown>
 
-/** An open service and the configurations that use it. */
+/** An open service and the number of configurations that use it. */
 interface Held {
   readonly service: AnyService
   readonly open: Open
   users: number
 }
 
-/** Milliseconds that a service may take to open, and to be configured. */
+/** Timeout in milliseconds for opening a service, and for configuring it. */
 const openDeadline = 60_000
 
-/** Milliseconds that the closing of one thing is waited for. */
+/** Timeout in milliseconds for closing one thing. */
 const closeDeadline = 10_000
 
-/** Milliseconds that one service may take to witness a change: meanwhile SQLite answers nobody else. */
+/** Timeout in milliseconds for a service to witness a change, which blocks all other statements on SQLite. */
 const witnessDeadline = 5_000
 
-/** What services are opened with. */
+/** What opening services takes. */
 export interface Opening {
   readonly log: Logger
-  /** Brings the tables of a service up to date, and gives what it is opened with. */
+  /** Migrates the tables of a service, and returns its host. */
   prepare(service: AnyService): Promise<ServiceHost>
 }
 
 /**
- * The open services of a process: each declaration is opened once, with the first configuration that has it, and closed
- * when none has it any more. A changed plugin declares its services anew: they open beside the old ones.
+ * The open services of a process. Each declaration is opened once, with the first configuration that contains it, and
+ * closed after the last one. A changed plugin declares its services anew: they are opened next to the old ones.
  */
 export class OpenServices {
   readonly #opening: Opening
@@ -45,9 +45,9 @@ export class OpenServices {
     this.#opening = opening
   }
 
-  /** The service, opened if it is not yet, and counted. Give each back with `release`. */
+  /** Returns the service, opened if necessary, and counts the use. Each use must be released with `release`. */
   async take(service: AnyService): Promise<Open> {
-    // Opened again, it would have two states at the same time.
+    // Opening it before the old one is closed would give it two states at a time.
     await this.#closing.get(service)
     const held = this.#held.get(service) ?? { service, open: await this.#open(service), users: 0 }
     this.#held.set(service, held)
@@ -55,7 +55,7 @@ export class OpenServices {
     return held.open
   }
 
-  /** Closes the service when this was the last that used it. Never rejects. */
+  /** Closes the service after its last use. Never rejects. */
   async release(service: AnyService): Promise<void> {
     const held = this.#held.get(service)
     if (held === undefined || --held.users > 0) return
@@ -63,8 +63,8 @@ export class OpenServices {
   }
 
   /**
-   * Lets those of these services that are open witness the change of a record. Rejects with the first one's error, and
-   * when one takes too long.
+   * Lets those of the services that are open witness the change of a record. Rejects with the first error, or when a
+   * service takes too long.
    */
   async witness(
     services: Iterable<AnyService>,
@@ -79,13 +79,13 @@ export class OpenServices {
     }
   }
 
-  /** What is degraded, by the names of services: what each says of it. */
+  /** The degraded services by name, with the reason that each reports. */
   get degraded(): ReadonlyMap<string, string> {
     const told = [...this.#held.values()].map(({ service, open }) => [service.name, statusOf(open)] as const)
     return new Map(told.flatMap(([name, reason]) => (reason === undefined ? [] : [[name, reason]])))
   }
 
-  /** Logs what is degraded since this was asked last, and what works again. */
+  /** Logs services that became degraded since the last call, and those that work again. */
   tell(): void {
     const { log } = this.#opening
     const now = this.degraded
@@ -95,14 +95,14 @@ export class OpenServices {
     this.#told = now
   }
 
-  /** Closes all that are open, the last first. Never rejects. */
+  /** Closes all open services, last opened first. Never rejects. */
   async close(): Promise<void> {
     for (const held of [...this.#held.values()].reverse()) await this.#close(held)
     await Promise.all(this.#closing.values())
   }
 
   async #open(service: AnyService): Promise<Open> {
-    // A service that is not opened is its settings.
+    // A service without `open` has its settings as its view.
     if (service.open === undefined) return { configure: (settings) => ({ view: settings }) }
     const host = await this.#opening.prepare(service)
     return inTime(service.open(host), 'it was not open', (open) => this.#end(service, open))
@@ -123,19 +123,19 @@ export class OpenServices {
   }
 }
 
-/** What `work` resolves to. When it takes too long it is not waited for, and what comes of it after all is undone. */
+/** The result of `work`. On timeout, it rejects, and a late result is undone. */
 export async function inTime<T>(work: T | Promise<T>, late: string, undo: (made: T) => unknown): Promise<T> {
   const working = Promise.resolve(work)
   try {
     return await within(working, openDeadline, `${late} after ${openDeadline / 1_000} seconds`)
   } catch (error) {
-    // The failure of the work itself is told by this one.
+    // A failure of `work` was already reported above.
     working.then(undo, () => undefined)
     throw error
   }
 }
 
-/** Closes something. Its failure, and that it takes too long, is told, and then it is not waited for any more. Never rejects. */
+/** Closes something. A failure or a timeout is reported through `tell`. Never rejects. */
 export async function closeInTime(close: () => unknown, tell: (error: unknown) => void): Promise<void> {
   try {
     await within(Promise.resolve(close()), closeDeadline, `it was not closed after ${closeDeadline / 1_000} seconds`)

@@ -31,57 +31,57 @@ import { closeInTime } from './services.ts'
 import { configureServices } from './views.ts'
 import type { ServiceViews } from './views.ts'
 
-/** One configuration, checked, built and opened. Never changed. */
+/** A configuration, checked, built and opened. Immutable. */
 export interface Snapshot {
-  /** Hash of every file it was read from. */
+  /** Hash of every file it was loaded from. */
   readonly version: string
-  /** The configuration file that could be there and is not. */
+  /** The expected configuration file, if it does not exist. */
   readonly without?: string
   readonly settings: Settings
   readonly records: RecordSet
   readonly sections: SectionSet
   readonly overridden: readonly Overridden[]
-  /** Number of the changes of stored records that it holds. */
+  /** Revision of the stored records it contains. */
   readonly revision: number
-  /** Stored records that contradict the rest of it. */
+  /** Stored records that contradict the rest. */
   readonly leftOut: readonly LeftOut[]
   readonly registry: Registry
   readonly catalog: Catalog
   readonly views: ServiceViews
   /** Pipelines that are served, or dispatched by a stage. */
   readonly pipelines: ReadonlyMap<string, CompiledPipeline>
-  /** Every pipeline as it was written, for plans. */
+  /** Every pipeline as written, for plans. */
   readonly written: readonly Pipeline[]
-  /** What is probably a mistake and can be served. */
+  /** Probable mistakes that do not prevent serving. */
   readonly warnings: readonly Diagnostic[]
-  /** Lines that say which records are off, and why. */
+  /** Lines that name the records that are off, with the reason. */
   readonly off: readonly string[]
   readonly files: readonly string[]
   readonly folders: readonly string[]
   /**
-   * Closes its providers, then what no other configuration keeps, then its services, each even when another fails;
-   * failures are logged.
+   * Closes its providers, then values that no other configuration uses, then its services, even if some fail. Failures
+   * are logged.
    */
   close(): Promise<void>
 }
 
-/** What a snapshot is made with. */
+/** What making a snapshot takes. */
 export interface SnapshotOptions extends ConfigurationOptions, HostParts, Pick<Dispatching<Snapshot>, 'hold'> {
-  /** Refuse stages that give anything but what they provide; for tests. */
+  /** Fails stages that give other slots than they declare; for tests. */
   readonly strict?: boolean
-  /** Sees to it that what was opened for nothing is closed at last; default: it is waited for. */
+  /** Receives the closing of a configuration that was opened in vain; default: it is awaited. */
   readonly later?: (closed: Promise<void>) => void
 }
 
-/** A snapshot, or why there is none. */
+/** A snapshot, or the findings that prevent one. */
 export type Loading = { readonly snapshot: Snapshot } | { readonly diagnostics: readonly Diagnostic[] }
 
-/** Loads, checks, builds and opens a configuration, or says everything that is wrong with it. */
+/** Loads, checks, builds and opens a configuration, or returns all findings. */
 export async function loadSnapshot(options: SnapshotOptions): Promise<Loading> {
   return openSnapshot(await loadConfiguration(options), options)
 }
 
-/** Builds and opens what was loaded, or says everything that is wrong with it. */
+/** Builds and opens a loaded configuration, or returns all findings. */
 export async function openSnapshot(configuration: Configuration, options: SnapshotOptions): Promise<Loading> {
   const { settings, registry, records, sections, diagnostics, source, pipelines: written } = configuration
   if (settings === undefined || diagnostics.length > 0) return { diagnostics }
@@ -176,7 +176,7 @@ function openProvider(
   return { name, type, offers: offersWithout(plugin, config, registry, host), provider: {}, off }
 }
 
-/** What a provider that is off would offer, so that a request for its models hears why they are not served. */
+/** The offers of a provider that is off, so that requests for its models get the reason in their error. */
 function offersWithout(plugin: AnyProvider, config: JsonObject, { codecs }: Registry, { log }: Host): readonly Offer[] {
   try {
     return offersOf(plugin, config, codecs)

@@ -6,17 +6,17 @@ import type { Scope } from '../spec/scope.ts'
 import type { ToldCall, ToldError } from '../spec/telling.ts'
 import { calls, toldError } from '../telling.ts'
 
-/** What is known of a provider when it is open. */
+/** Facts about an open provider. */
 export interface Callee {
   readonly name: string
   readonly type: string
   readonly offers: readonly Offer[]
 }
 
-/** Every part of a provider: one that is added is not forgotten here. */
+/** Every part of a provider, so that a new part cannot be forgotten here. */
 type Parts = { readonly [K in keyof Required<Provider>]: Provider[K] | undefined }
 
-/** The provider, whose calls carry the trace context of their exchange, and are told of whenever somebody listens. */
+/** A provider whose calls carry the trace context of their exchange, and are reported to listeners. */
 export function toldProvider(provider: Provider, callee: Callee): Provider {
   const send = provider.send?.bind(provider)
   const dial = provider.dial?.bind(provider)
@@ -66,7 +66,7 @@ async function dialTold(dial: (dial: Dial) => Promise<Dialed>, asked: Dial, call
   }
 }
 
-/** How a call ends: only the first of them counts. */
+/** The ways a call can end; only the first one counts. */
 interface Over {
   readonly ended: () => void
   readonly cancelled: () => void
@@ -90,7 +90,7 @@ function begin(
     },
     broke: tell,
   }
-  // Whoever does not read an answer does not say so.
+  // A reader that never opens the answer does not report it.
   scope.onEnd?.(over.cancelled)
   return { message, over }
 }
@@ -124,7 +124,7 @@ function toldSource(source: Source, over: Over): Source {
 type Events = AsyncIterable<{ readonly type?: string }>
 type Answers = Readonly<Record<string, (request: unknown, model: string, scope: Scope) => Events | Promise<unknown>>>
 
-/** What answers in neutral form, for each operation that is offered. */
+/** The parts that answer in neutral form, by offered operation. */
 function neutralParts(answers: Answers, callee: Callee): NonNullable<Provider['answer']> {
   const offered = callee.offers.filter(({ protocol }) => protocol === undefined).map(({ operation }) => operation)
   const told = (operation: Operation) => (request: unknown, model: string, scope: Scope) => {

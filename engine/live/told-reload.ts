@@ -1,15 +1,15 @@
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { reloads, toldError } from '../telling.ts'
 
-/** A configuration that was read, and everything that is wrong with it. */
+/** A loaded configuration with all its findings. */
 interface Read {
   readonly version: string
   readonly findings: readonly Diagnostic[]
-  /** It runs now. */
+  /** Whether it went live. */
   readonly live: boolean
 }
 
-/** Reads a configuration, tells of it, and answers what is wrong with it. */
+/** Loads a configuration, reports the load to listeners, and returns the findings. */
 export async function tellReload(
   previous: string | undefined,
   read: () => Promise<Read>,

@@ -1,12 +1,12 @@
 import type { GatewayError } from '../spec/error.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** How many exchanges are in each configuration; one that has none any more is closed once it has had its day. */
+/** Counts the exchanges in each configuration. A retired configuration is closed after its last exchange. */
 export class Users {
   readonly #counts = new Map<Snapshot, number>()
-  /** What ends the exchanges that hold a configuration by themselves. */
+  /** Functions that abort exchanges added by `addApart`. */
   readonly #apart = new Set<(reason: GatewayError) => void>()
-  /** Those that close when their last user has left, and what is closing now. */
+  /** Configurations that close after their last user, and those being closed. */
   readonly #retired = new Set<Snapshot>()
   readonly #closing = new Set<Promise<void>>()
   #idle: () => void = () => undefined
@@ -19,7 +19,7 @@ export class Users {
     this.#counts.set(snapshot, (this.#counts.get(snapshot) ?? 0) + 1)
   }
 
-  /** Takes away what `add` added; after `clear` nothing is there any more. */
+  /** Undoes `add`; without effect after `clear`. */
   remove(snapshot: Snapshot): void {
     const held = this.#counts.get(snapshot)
     if (held === undefined) return
@@ -32,7 +32,7 @@ export class Users {
     if (this.#counts.size === 0) this.#idle()
   }
 
-  /** Adds one that ends by itself, and that `cut` reaches; the answer removes it. */
+  /** Adds an exchange that ends on its own, and that `cut` aborts. Returns a function that removes it. */
   addApart(snapshot: Snapshot, cut: (reason: GatewayError) => void): () => void {
     this.add(snapshot)
     this.#apart.add(cut)
@@ -46,18 +46,18 @@ export class Users {
     for (const end of this.#apart) end(reason)
   }
 
-  /** Resolves when nobody is in any configuration. */
+  /** Resolves when no configuration has users. */
   async idle(): Promise<void> {
     if (this.#counts.size > 0) await new Promise<void>((idle) => (this.#idle = idle))
   }
 
-  /** Nobody comes to it any more: it closes when its last user has left. */
+  /** The configuration gets no new users: it closes after its last one. */
   retire(snapshot: Snapshot): void {
     if (this.has(snapshot)) this.#retired.add(snapshot)
     else this.closes(snapshot.close())
   }
 
-  /** Forgets who is left, closes where they are, and answers how many configurations that were. */
+  /** Forgets all remaining users, closes their configurations, and returns the number of these. */
   evict(): number {
     const left = [...this.#counts.keys()]
     this.#counts.clear()
@@ -66,13 +66,13 @@ export class Users {
     return left.length
   }
 
-  /** Something closes that `closed` waits for. */
+  /** Adds a closing for which `closed` waits. */
   readonly closes = (closed: Promise<void>): void => {
     const closing = closed.finally(() => this.#closing.delete(closing))
     this.#closing.add(closing)
   }
 
-  /** Resolves when all that is closing now is closed. */
+  /** Resolves when everything that is being closed is closed. */
   async closed(): Promise<void> {
     await Promise.all(this.#closing)
   }

@@ -19,7 +19,7 @@ import { heldRecords } from './held-records.ts'
 import { closeInTime, inTime } from './services.ts'
 import type { OpenServices } from './services.ts'
 
-/** What services are configured for. */
+/** What services are configured with. */
 export interface ViewOptions {
   readonly registry: Registry
   readonly settings: Settings
@@ -27,26 +27,26 @@ export interface ViewOptions {
   readonly catalog: Catalog
   readonly records: RecordSet
   readonly sections: SectionSet
-  /** Absent: nothing is opened, and most views can only be handed on. */
+  /** Absent: nothing is opened, and most views are placeholders that throw when used. */
   readonly services: OpenServices | undefined
   readonly log: Logger
 }
 
 /** The views of one configuration. */
 export interface ServiceViews {
-  /** The views of these services, by name. */
+  /** The views of some services, by service name. */
   of(names: readonly string[] | undefined): Readonly<Record<string, unknown>>
-  /** What was refused. */
+  /** Findings of services that refused the configuration. */
   readonly diagnostics: readonly Diagnostic[]
   /** The configuration went live. Never throws. */
   live(): void
-  /** What the services say to whoever starts the gateway. Never rejects. */
+  /** The greetings of services at the start of the gateway. Never rejects. */
   greet(): Promise<readonly Greeting[]>
-  /** Closes the views, the last first, then the services that no other configuration uses. Never rejects. */
+  /** Closes the views, last first, then the services that no other configuration uses. Never rejects. */
   close(): Promise<void>
 }
 
-/** Configures every service of a configuration, in the order of `uses`. Whichever is refused, the others are asked, too. */
+/** Configures every service of a configuration, in the order of `uses`, even if some refuse it. */
 export async function configureServices(options: ViewOptions): Promise<ServiceViews> {
   const { registry, settings, catalog, services, log } = options
   const records = typedRecords(options.records)
@@ -64,14 +64,14 @@ export async function configureServices(options: ViewOptions): Promise<ServiceVi
     taken.push(service)
     const made = open.configure(own, of(service.uses), configuration)
     const view = await inTime(made, 'it was not configured', (late) => closeView(service, late, log))
-    // Its types say so; a plugin may be written without them.
+    // The types guarantee a view, but a plugin may be written in JavaScript.
     if (!isObject(view) || !('view' in view)) throw new Error('its "configure" gives no view')
     configured.push({ service, view })
     views.set(service.name, view.view)
   }
   for (const service of inOrder(registry.services)) {
     const own = settingsOf(service, settings.server_config)
-    // What it uses was refused otherwise, and that was told.
+    // A service it uses has failed, which is already reported.
     if (!service.uses.every((name) => views.has(name))) continue
     await configure(service, own, services).catch((error: unknown) =>
       diagnostics.push(finding(service, error, options)),
@@ -106,7 +106,7 @@ export async function configureServices(options: ViewOptions): Promise<ServiceVi
   }
 }
 
-/** Views while nothing is opened: a service without `open` is its settings, the others can only be handed on. */
+/** Views while nothing is opened: those of services without `open` are their settings, all others are placeholders. */
 export function unopenedViews({ services }: Registry, { server_config: sections }: Settings): ServiceViews['of'] {
   const viewOf = (name: string) => {
     const service = services.get(name)
@@ -122,7 +122,7 @@ const nothing: Omit<ServiceViews, 'of'> = {
   close: () => Promise.resolve(),
 }
 
-/** Makes what a service refuses of the records into findings. */
+/** Converts a service's refusals of records to findings. */
 function rejecterOf(records: RecordSet, findings: Diagnostic[]): ServiceConfiguration['reject'] {
   return (record, steps, code, message) => {
     const refused = [...records.values()].flat().find(({ value }) => value === record)
@@ -134,7 +134,7 @@ function rejecterOf(records: RecordSet, findings: Diagnostic[]): ServiceConfigur
 
 function finding({ name, section }: AnyService, error: unknown, { source: file, sections }: ViewOptions): Diagnostic {
   const own = ['server_config', section]
-  // Whatever else is thrown is no fault of stored settings, and may pass.
+  // Any other error is not caused by stored settings, and may be temporary.
   if (!(error instanceof Refusal))
     return file.report(own, 'service', `the service "${name}" cannot be opened: ${wordsOfThrown(error)}`)
   const { source, path } = sections.get(section) ?? { source: file, path: own }

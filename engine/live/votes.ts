@@ -2,7 +2,7 @@ import type { Registry } from '../config/registry.ts'
 import type { Ask, Vote } from '../spec/signal.ts'
 import type { GatewayHost } from './gateway-host.ts'
 
-/** The votes of signals. Whichever is late, fails or says what is no vote abstains. */
+/** The votes of signals. A signal that is late, fails or returns an invalid vote abstains. */
 export async function collectVotes(
   { log, work }: Pick<GatewayHost, 'log' | 'work'>,
   registry: Registry,

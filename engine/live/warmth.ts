@@ -1,11 +1,11 @@
 import type { Logger } from 'pino'
 
-/** Milliseconds between two pieces: what has arrived meanwhile comes first. */
+/** Milliseconds between two pieces, so that arrived requests come first. */
 const gap = 20
 
 /**
- * Does what the first requests would have to wait for once the process serves: a piece at a time, and nothing at all in
- * a process that only checks.
+ * Prepares what the first requests would otherwise wait for, piece by piece, once the process serves. A process that
+ * only checks a configuration prepares nothing.
  */
 export class Warmth {
   readonly #pieces: (() => void)[] = []
@@ -18,20 +18,20 @@ export class Warmth {
     this.#log = log
   }
 
-  /** Has a piece done later. */
+  /** Queues a piece. */
   readonly add = (piece: () => void): void => {
     this.#pieces.push(piece)
     if (this.#serving) this.#schedule()
   }
 
-  /** The process serves: what is there may be done. Resolves when it is, or will not be any more. */
+  /** The process serves: starts the queued pieces. Resolves when they are done or stopped. */
   start(): Promise<void> {
     this.#serving = true
     this.#schedule()
     return this.#done.promise
   }
 
-  /** Does nothing any more. */
+  /** Discards the remaining pieces. */
   stop(): void {
     this.#serving = false
     clearTimeout(this.#next)

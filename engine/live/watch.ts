@@ -4,15 +4,15 @@ import { dirname } from 'node:path'
 import type { Logger } from 'pino'
 import type { Live } from './live.ts'
 
-/** Milliseconds without a further change before the configuration is read again: editors write in several steps. */
+/** Milliseconds without a further change before the configuration is reloaded: editors write in several steps. */
 const quiet = 100
 
-/** Files that change beside a configuration without being one. */
+/** Files that change next to a configuration but are not part of it. */
 const foreign = /\.(db|sqlite3?)(-\w{1,16})?$|\.(log|sw[a-z]|tmp)$|~$/
 
 /**
- * Reloads when a file of the configuration, its pipelines or its plugin folders changes. Folders are watched, never
- * files: a file that was replaced would no longer be heard of. Answers a function that stops watching.
+ * Reloads when a file of the configuration, its pipelines or its plugin folders changes. Folders are watched instead of
+ * files: a watcher on a file would miss its replacement. Returns a function that stops watching.
  */
 export function watchConfiguration(live: Live, log: Logger): () => void {
   const watchers = new Map<string, { readonly watcher: FSWatcher; readonly inode: number }>()
@@ -45,7 +45,7 @@ export function watchConfiguration(live: Live, log: Logger): () => void {
       try {
         watcher = watch(folder, (_, name) => changed(name))
       } catch (error) {
-        // The system allows only so many.
+        // The operating system limits the number of watchers.
         log.warn({ err: error, folder }, 'a folder of the configuration cannot be watched: SIGHUP reloads')
         continue
       }
@@ -55,7 +55,7 @@ export function watchConfiguration(live: Live, log: Logger): () => void {
         changed(null)
       })
       watchers.set(folder, { watcher, inode })
-      // What happened there before nobody was told.
+      // Changes in the folder before it was watched were missed.
       changed(null)
     }
   }
@@ -67,7 +67,7 @@ export function watchConfiguration(live: Live, log: Logger): () => void {
   }
 }
 
-/** The folder, or the nearest above it that exists, with the number that tells it from another of the same name. */
+/** The folder, or its nearest existing ancestor, with the inode that identifies it. */
 function present(folder: string): [string, number] {
   const found = statSync(folder, { throwIfNoEntry: false })
   return found === undefined ? present(dirname(folder)) : [folder, found.ino]

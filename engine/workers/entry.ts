@@ -1,15 +1,15 @@
 import { hookModules } from '../config/modules.ts'
 
-// Modules of plugins import the engine here as they do in the main thread.
+// Lets modules of plugins import the engine in a worker thread as in the main thread.
 hookModules()
 
-/** What a worker is asked: the address of a module, and the value for its default export. */
+/** A task: the URL of a module, and the argument for its default export. */
 export interface Task {
   readonly module: string
   readonly input: unknown
 }
 
-/** What it says: what the default export gave, or the text of what it threw. */
+/** The result: the return value of the default export, or the message of its error. */
 export type Done =
   | { readonly output: unknown }
   | { readonly thrown: { readonly name: string; readonly message: string; readonly stack?: string } }
@@ -20,7 +20,7 @@ export default async function work({ module, input }: Task): Promise<Done> {
     const { default: run } = (await import(module)) as { default: (input: unknown) => unknown }
     return { output: await run(input) }
   } catch (error) {
-    // An error may hold what cannot leave the thread; its text always can.
+    // An error may contain values that cannot be cloned; its message always can be.
     if (!(error instanceof Error)) return { thrown: { name: 'Error', message: String(error) } }
     const { name, message, stack } = error
     return { thrown: { name, message, ...(stack === undefined ? {} : { stack }) } }

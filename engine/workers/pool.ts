@@ -5,12 +5,13 @@ import type { Done, Task } from './entry.ts'
 import { moduleBeside } from './module-beside.ts'
 
 /**
- * Why a task has no result. `late`: the deadline passed, waiting or running; `full`: too many wait already;
- * `threw`: the module failed; `died`: its thread ended or could not take the task; `closed`: the pool is closed.
+ * Why a task has no result. `late`: its deadline passed while it waited or ran; `full`: too many tasks were waiting;
+ * `threw`: the module threw an error; `died`: its thread ended or could not take the task; `closed`: the pool is
+ * closed.
  */
 export type WorkFailure = 'late' | 'full' | 'threw' | 'died' | 'closed'
 
-/** A task of the worker pool that has no result. The cause is kept. */
+/** A task of the worker pool failed. `cause` is the original error. */
 export class WorkError extends Error {
   override readonly name = 'WorkError'
   readonly failure: WorkFailure
@@ -22,23 +23,23 @@ export class WorkError extends Error {
 }
 
 export interface WorkerPoolOptions {
-  /** Most threads; default: one less than the machine has cores, and at least one. */
+  /** Maximum threads; default: one fewer than the machine has cores, and at least one. */
   readonly threads?: number
-  /** Most tasks that wait for a thread; further ones are refused. */
+  /** Maximum tasks waiting for a thread; further tasks are refused. */
   readonly queue?: number
-  /** Milliseconds after which a thread with nothing to do ends. */
+  /** Milliseconds after which an idle thread ends. */
   readonly idle?: number
-  /** MiB of heap a thread may use; with less than 32 a thread may fail to start, which ends the process. */
+  /** Maximum heap of a thread in MiB; with less than 32 a thread may fail to start, which ends the process. */
   readonly memory?: number
-  /** Hears of a thread that failed while no task of ours could be told. */
+  /** Called when a thread fails outside of any task. */
   readonly onError?: (error: Error) => void
 }
 
 const entry = fileURLToPath(moduleBeside('entry', import.meta.url))
 
 /**
- * Threads for work that would hold up the event loop. They start with the first task and never keep the process alive.
- * Whatever a task does (throw, loop, exit, run out of memory) fails that task alone, by a `WorkError`.
+ * Threads for work that would block the event loop. They start with the first task and never keep the process alive.
+ * Whatever a task does (throw, loop, exit, run out of memory), only that task fails, with a `WorkError`.
  */
 export class WorkerPool {
   readonly #threads: number
@@ -56,8 +57,9 @@ export class WorkerPool {
   }
 
   /**
-   * Runs the default export of `module` with `input` and gives what it returns; both must be structured-cloneable.
-   * After `deadline` milliseconds it rejects, and a thread that is still at it ends. Rejects with a `WorkError` only.
+   * Calls the default export of `module` with `input` and returns its result; both must be structured-cloneable. After
+   * `deadline` milliseconds it rejects, and the thread ends if it is still running the task. Rejects with a `WorkError`
+   * only.
    */
   // The input's type stands there for callers to state, as in `Host.work`.
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
@@ -78,7 +80,7 @@ export class WorkerPool {
     }
   }
 
-  /** Ends all threads; tasks that wait or run reject. */
+  /** Ends all threads; waiting and running tasks reject. */
   async close(): Promise<void> {
     this.#closed = true
     for (const start of this.#waiting) start()
@@ -87,8 +89,8 @@ export class WorkerPool {
   }
 
   /**
-   * Waits until a thread is free. The library's own queue is left empty: it does not count tasks that carry a signal,
-   * and it does not replace a thread that was ended for one of them while others wait.
+   * Waits for a free thread. The library's own queue is not used: it does not count tasks with a signal, and it does
+   * not replace a thread that was terminated for one of them while others wait.
    */
   #turn(signal: AbortSignal, deadline: number): Promise<void> {
     if (this.#running < this.#threads) {
@@ -123,7 +125,7 @@ export class WorkerPool {
     return (this.#pool ??= this.#make())
   }
 
-  /** The library is loaded with the first task: most processes start without one. */
+  /** The library is loaded with the first task: most processes never need it. */
   async #make(): Promise<Piscina<Task, Done>> {
     const { Piscina } = await import('piscina')
     const { idle = 300_000, memory = 256, onError } = this.#options
@@ -135,7 +137,7 @@ export class WorkerPool {
       recordTiming: false,
       resourceLimits: { maxOldGenerationSizeMb: Math.max(32, memory), maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
     })
-    // Without a listener, a thread that fails between two tasks would take the process down.
+    // Without a listener, a thread that fails between two tasks would end the process.
     pool.on('error', (error: Error) => onError?.(error))
     return pool
   }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { code, page, table } from './markdown.ts'
 
-/** The page of the command line, from the declarations of the commands. */
+/** The reference page of the command line, generated from the declared commands. */
 export function commandsPage(program: Command): string {
   const introduction =
     'In a checkout: `npx sluice <command>`; `npm start` is `sluice serve`. Exit codes: 0 fine, 1 findings or a failure, 2 wrong use. A `.env` in the working directory is read first.'

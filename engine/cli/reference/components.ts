@@ -15,20 +15,20 @@ import { fieldsOf } from './fields.ts'
 import type { Field, Schema } from './fields.ts'
 import { exampleOf } from './example-of.ts'
 
-/** What can be listed. */
+/** The kinds of components that can be listed. */
 export const kinds = ['stages', 'slots', 'codecs', 'providers', 'signals', 'services', 'records', 'plugins'] as const
 
 export type Kind = (typeof kinds)[number]
 
-/** A component, as lists and the reference show it. */
+/** A component as lists and the reference show it. */
 export interface Component {
   readonly kind: Kind
   readonly name: string
   readonly summary: string
-  /** Further facts: a word, and what it says. */
+  /** Further facts: a label and a value each. */
   readonly facts: readonly (readonly [string, string])[]
   readonly fields: readonly Field[]
-  /** How it is written in YAML. */
+  /** An example in YAML. */
   readonly example: string
 }
 
@@ -115,7 +115,7 @@ function describeSlot({ name, summary, fields = {} }: AnySlot, { stages }: Regis
   }
 }
 
-/** What conditions can read of a slot. */
+/** The fields of a slot that conditions can read. */
 function readable(fields: SlotFields, prefix = ''): Field[] {
   return Object.entries(fields).flatMap(([name, field]) =>
     typeof field === 'object'

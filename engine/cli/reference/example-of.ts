@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../spec/json.ts'
 import type { Schema } from './fields.ts'
 
-/** A configuration that the schema accepts: its defaults, and stand-ins for what must be said. */
+/** A configuration that the schema accepts: its defaults, and placeholders for required fields. */
 export function exampleOf({ properties = {}, required = [] }: Schema): JsonObject {
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, field]): [string, Json][] => {

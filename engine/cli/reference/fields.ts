@@ -3,17 +3,17 @@ import type { Json } from '../../spec/json.ts'
 
 /** A field of a configuration, as the reference shows it. */
 export interface Field {
-  /** Dotted path; `[]` follows the name of a list whose items have fields. */
+  /** Dotted path; `[]` follows the name of a list of objects. */
   readonly path: string
-  /** What it may be, in words. */
+  /** Its type in words. */
   readonly type: string
   readonly required: boolean
-  /** Absent: none. A map whose fields have defaults shows those instead. */
+  /** Absent: no default. A map whose fields have defaults shows those instead. */
   readonly default?: Json
   readonly description: string
 }
 
-/** The keywords of JSON Schema that configurations use. */
+/** The JSON Schema keywords that configurations use. */
 export interface Schema {
   readonly type?: string | readonly string[]
   readonly description?: string
@@ -30,7 +30,7 @@ export interface Schema {
   readonly required?: readonly string[]
 }
 
-/** Every field of an object schema and of the objects in it, in the order they are declared. */
+/** All fields of an object schema and of nested objects, in the order of declaration. */
 export function fieldsOf(schema: Schema, prefix = ''): Field[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const inner = field.properties ? field : field.items?.properties ? field.items : undefined
@@ -63,7 +63,7 @@ function typeOf(schema: Schema): string {
   return `${words.join(' or ')}${range(minimum, maximum)}`
 }
 
-/** Words of JSON Schema in plainer ones. */
+/** Plain words for JSON Schema types. */
 const names = new Map([
   ['string', 'text'],
   ['integer', 'whole number'],

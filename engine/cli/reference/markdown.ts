@@ -6,7 +6,7 @@ export function page(title: string, introduction: string, sections: readonly str
   return `${[`# ${title}`, note, introduction, ...sections].join('\n\n')}\n`
 }
 
-/** A table; the cells are Markdown already, but for what would end them or be taken for HTML. */
+/** A table. The cells are Markdown; only characters that would end a cell or look like HTML are escaped. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(cell).join(' | ')} |`).join('\n')
 }

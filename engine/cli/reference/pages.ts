@@ -12,7 +12,7 @@ import { pipelinesPage } from './pipelines.ts'
 import type { Schema } from './fields.ts'
 import { code, fieldTable, page, table } from './markdown.ts'
 
-/** The reference: pages of Markdown by file name, made from what is registered and declared. */
+/** The reference: Markdown pages by file name, generated from the registered components and declared commands. */
 export function referencePages(registry: Registry, program: Command): ReadonlyMap<string, string> {
   return new Map([
     ['stages.md', componentsPage('stages', registry)],

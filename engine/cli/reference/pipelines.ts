@@ -68,7 +68,7 @@ Some stages give a slot only sometimes. A condition proves that it is there: in 
 const tries =
   'An `attempt` tries candidates in their order. Its steps see the current one as the slot `model`. Once the first event of an answer has arrived, nothing is tried again.'
 
-/** The page of the YAML of pipelines, from the schemas that check it. */
+/** The page about the YAML of pipelines, generated from the schemas that check it. */
 export function pipelinesPage(): string {
   const { do: inner, ...fields } = attemptFormat.properties
   return page('Pipelines', introduction, [

@@ -1,14 +1,14 @@
 import { pluginsLine } from './stage.ts'
 import type { Template } from './stage.ts'
 
-/** A provider that answers by itself, whole and streamed, in every protocol. */
+/** A provider that generates its own answers, whole and streamed, for clients of every protocol. */
 export function providerTemplate(name: string): Template {
   return {
     text: `import { GatewayError, defineProvider } from 'sluice'
 
 /**
  * Answers every request with one sentence. Put your own upstream in its place.
- * A provider that answers in neutral form, as here, is reached by every client protocol. One whose upstream speaks a
+ * A provider that answers in neutral form, as here, serves clients of every protocol. One whose upstream speaks a
  * protocol that is known ("sluice list codecs") offers that protocol by name and implements "send" instead of "answer".
  */
 export default defineProvider({

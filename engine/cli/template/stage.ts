@@ -1,7 +1,10 @@
-/** A file to begin with, and what to do with it. */
+/** A starter file, and the next steps for it. */
 export interface Template {
   readonly text: string
-  /** What to do next, given what must be added to `plugins:` for it, if anything must. */
+  /**
+   * The next steps.
+   * @param entry the entry to add to `plugins:`, if needed
+   */
   next(entry: string | undefined): string
 }
 
@@ -10,7 +13,7 @@ export function pluginsLine(entry: string | undefined): string {
   return entry === undefined ? '' : `  plugins: [./plugins, ${entry}]\n`
 }
 
-/** A stage that looks at the request and keeps a fact for the log. */
+/** A stage that reads the request and notes a fact for the log. */
 export function stageTemplate(name: string): Template {
   return {
     text: `import { GatewayError, defineStage } from 'sluice'
