@@ -1,6 +1,6 @@
 import type { Asked, EventPrinter, Failure, Frame, GenerateEvent, Item } from '../../engine/index.ts'
 import type { JsonObject, Loss, Unshown } from '../../engine/index.ts'
-import { word } from '../../engine/kit.ts'
+import { Losses, word } from '../../engine/kit.ts'
 import { allowance } from './allowed.ts'
 import { inputEvent, partEvent, textDelta, textDone } from './events.ts'
 import type { StreamEvent } from './events.ts'
@@ -11,7 +11,7 @@ import { responseObject } from './response.ts'
 import type { State } from './response.ts'
 import { printStop } from './stop.ts'
 import { printUsage } from './usage.ts'
-import { Losses, isList, object } from './values.ts'
+import { isList, noSuchField, object, protocol } from './values.ts'
 import { sources } from './web-search.ts'
 import { ItemPrinter } from './print-item-events.ts'
 import type { Status } from './print-item-events.ts'
@@ -26,7 +26,7 @@ export class ResponsesPrinter implements EventPrinter<GenerateEvent> {
   readonly #asked: Asked
   readonly #allows: ReturnType<typeof allowance>
   readonly #whole: boolean
-  readonly #losses = new Losses()
+  readonly #losses = new Losses(protocol)
   /** By the neutral index. */
   readonly #items = new Map<number, ItemPrinter>()
   readonly #native: NativeItems
@@ -218,7 +218,7 @@ export class ResponsesPrinter implements EventPrinter<GenerateEvent> {
       const [message] = this.#items.values()
       if (message) this.#end(message)
     }
-    const native = this.#losses.own(rest)
+    const native = this.#losses.own(rest, { because: noSuchField })
     const { status, ...reason } = printStop(stop, this.#refused)
     this.#release(status)
     this.#ended = true

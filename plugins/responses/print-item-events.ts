@@ -1,10 +1,10 @@
 import type { Annotation, Asked, JsonObject, Logprob, Message, Reasoning, Seal, ToolCall } from '../../engine/index.ts'
 import { word } from '../../engine/kit.ts'
+import type { Losses } from '../../engine/kit.ts'
 import { printAnnotation, printLogprobs } from './parse-parts.ts'
 import { packReasoning, showsSeal } from './reasoning.ts'
 import { itemId } from './response.ts'
 import { known, protocol } from './values.ts'
-import type { Losses } from './values.ts'
 
 /** Id prefixes that vendors expect of each type of item. */
 const prefixes = { message: 'msg', reasoning: 'rs', function_call: 'fc', custom_tool_call: 'ctc' } as const

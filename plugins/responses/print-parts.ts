@@ -1,9 +1,9 @@
 import type { FilePart, JsonObject, MediaSource, Message, Offer, Part } from '../../engine/index.ts'
+import type { Losses } from '../../engine/kit.ts'
 import { printAnnotation } from './parse-parts.ts'
 import { traitsOf } from './traits.ts'
 import type { ResponsesTraits } from './traits.ts'
 import { known, protocol } from './values.ts'
-import type { Losses } from './values.ts'
 
 /** What printing for an upstream needs everywhere. */
 export interface Printing {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { Losses } from '../../engine/kit.ts'
 import type {
   Format,
   GenerateRequest,
@@ -12,7 +13,7 @@ import { logprobs } from './parse-request.ts'
 import { printItems } from './print-items.ts'
 import { naming, printChoice, printTools } from './print-tools.ts'
 import { traitsOf } from './traits.ts'
-import { isList, known, Losses, protocol, undotted } from './values.ts'
+import { isList, known, noSuchField, protocol, undotted } from './values.ts'
 import { isSearch, sources } from './web-search.ts'
 
 const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'])
@@ -25,9 +26,9 @@ const keyLimit = 64
  * reasoning travels as ciphertext and items without ids.
  */
 export function print(request: GenerateRequest, target: PrintTarget): Printed<JsonObject> {
-  const losses = new Losses()
+  const losses = new Losses(protocol)
   const printing = { losses, traits: traitsOf(target.offer) }
-  const { include, user, ...rest } = losses.own(request.rest)
+  const { include, user, ...rest } = losses.own(request.rest, { because: noSuchField })
   const { inner: reasoning, outer } = undotted('reasoning', rest)
   const { inner: text, outer: own } = undotted('text', outer)
   const names = naming(request.tools, printing)
@@ -101,8 +102,7 @@ function unsupported(request: GenerateRequest, printed: readonly string[], losse
     frequency_penalty: request.frequencyPenalty,
     presence_penalty: request.presencePenalty,
   }
-  for (const field of Object.keys(known(fields)))
-    if (!printed.includes(field)) losses.add(field, 'the responses protocol has no such field')
+  for (const field of Object.keys(known(fields))) if (!printed.includes(field)) losses.add(field, noSuchField)
 }
 
 /** A budget of tokens becomes the effort that spends about as much. */

@@ -11,7 +11,7 @@ import type {
   ToolRef,
 } from '../../engine/index.ts'
 import type { Printing } from './print-parts.ts'
-import { known, object, objects, protocol, text } from './values.ts'
+import { known, noSuchField, object, objects, protocol, text } from './values.ts'
 import { printWish } from './web-search.ts'
 
 /** Most characters of a tool's name. */
@@ -94,12 +94,12 @@ function printTool(tool: Tool, naming: Naming, printing: Printing): JsonObject |
   const name = naming.printed(tool)
   if (tool.type === 'function') return printFunction(tool, name, printing)
   if (!traits.custom_tools) return asFunction(tool, name, printing)
-  const { 'namespace.description': _, ...own } = losses.own(tool.rest, 'tools[].')
+  const { 'namespace.description': _, ...own } = losses.own(tool.rest, { prefix: 'tools[].', because: noSuchField })
   return known({ ...own, type: 'custom', name, description: tool.description, format: tool.format })
 }
 
 function printFunction(tool: FunctionTool, name: string, { losses }: Printing): JsonObject {
-  const { 'namespace.description': _, ...own } = losses.own(tool.rest, 'tools[].')
+  const { 'namespace.description': _, ...own } = losses.own(tool.rest, { prefix: 'tools[].', because: noSuchField })
   return known({
     ...own,
     type: 'function',

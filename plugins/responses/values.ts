@@ -1,8 +1,11 @@
-import { isObject, word } from '../../engine/kit.ts'
-import type { Json, JsonObject, Loss, Rest } from '../../engine/index.ts'
+import { isObject } from '../../engine/kit.ts'
+import type { Json, JsonObject } from '../../engine/index.ts'
 
 /** The protocol's name, by which what only it understands is tagged. */
 export const protocol = 'responses'
+
+/** Why a field is lost that only other protocols have. */
+export const noSuchField = 'the responses protocol has no such field'
 
 type Known<T> = { readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   readonly [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
@@ -53,27 +56,6 @@ export function object(value: Json | undefined): JsonObject | undefined {
 /** The objects of a list; anything else is an empty list. */
 export function objects(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : []
-}
-
-/** Losses met while one thing is printed, each once. */
-export class Losses {
-  readonly #met = new Map<string, Loss>()
-
-  add(field: string, because: string): void {
-    this.#met.set(`${field} ${because}`, { field, because })
-  }
-
-  /** The fields of this protocol's own `rest`; those of another's are lost. */
-  own(rest: Rest | undefined, prefix = ''): JsonObject {
-    if (rest?.protocol === protocol) return rest.fields
-    for (const field of Object.keys(rest?.fields ?? {}))
-      this.add(`${prefix}${word(field)}`, 'the responses protocol has no such field')
-    return {}
-  }
-
-  list(): readonly Loss[] {
-    return [...this.#met.values()]
-  }
 }
 
 /** A JSON list. (`Array.isArray` does not narrow read-only lists.) */

@@ -1,7 +1,7 @@
 import { searchInWords, searchWish, word } from '../../engine/kit.ts'
 import type { Json, JsonObject, Message, OpaqueTool, Search, SearchWish } from '../../engine/index.ts'
 import type { Printing } from './print-parts.ts'
-import { isList, known, object, objects, protocol, text, without } from './values.ts'
+import { isList, known, noSuchField, object, objects, protocol, text, without } from './values.ts'
 
 /** The tool has a plain and a preview form, each also with the date of its version. */
 const types = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/
@@ -35,7 +35,7 @@ export function printWish(tool: OpaqueTool, { losses, traits }: Printing): JsonO
     losses.add('tools[].web_search', 'the provider cannot search the web')
     return undefined
   }
-  if (maxUses !== undefined) losses.add('tools[].max_uses', 'the responses protocol has no such field')
+  if (maxUses !== undefined) losses.add('tools[].max_uses', noSuchField)
   if (!own) for (const field of further) losses.add(`tools[].${word(field)}`, `only ${from} has this field`)
   const filters = known({ allowed_domains: allowedDomains, blocked_domains: blockedDomains })
   const filtered = Object.keys(filters).length > 0

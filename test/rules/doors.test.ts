@@ -35,7 +35,7 @@ const promised = {
   },
   'engine/kit.ts': {
     values: `
-      AwsEventStream BytesBody ClientRequest CustomInput FieldNames Fold FormReader FrameDecoder Hold PairedCalls HeadAndTail
+      AwsEventStream BytesBody ClientRequest CustomInput FieldNames Fold FormReader FrameDecoder Hold Losses PairedCalls HeadAndTail
       Telling WholeFrames addressOf ampleRoom answerHold answerOnByteLane answering asGatewayError asText asking baseUrl bufferOf
       byteBudgetOf callable collect columns count customInput cutMembers dial didYouMean duration durationSchema encodeFrame errors
       eventRoom eventTooLarge failed fieldAt fitting flatName fold giveBack holds isDuration isLent isObject

@@ -1,4 +1,4 @@
-import { isObject, word } from '../../../engine/kit.ts'
+import { Losses, isObject, word } from '../../../engine/kit.ts'
 import type {
   Annotation,
   Asked,
@@ -14,7 +14,6 @@ import type {
 import { printAnnotation, printLogprobs } from './annotations.ts'
 import { printDetails } from './details.ts'
 import type { Offset } from './details.ts'
-import { Losses } from './losses.ts'
 import { separator } from './parse-messages.ts'
 import { wordOf } from './parts.ts'
 import { printStop } from './stop.ts'
@@ -60,7 +59,7 @@ interface OpenCall {
  * calls are numbered on their own, and what clients must hand back whole is given once, at the end.
  */
 export class Deltas {
-  readonly losses = new Losses()
+  readonly losses = new Losses(protocol)
   readonly #origin: string
   /** The client asked in the `functions` era's words and understands one call in them. */
   readonly #legacy: boolean

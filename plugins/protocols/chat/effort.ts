@@ -1,5 +1,5 @@
 import type { JsonObject, ReasoningWish } from '../../../engine/index.ts'
-import type { Losses } from './losses.ts'
+import type { Losses } from '../../../engine/kit.ts'
 import type { ChatTraits } from './traits.ts'
 
 /** The words of `reasoning_effort`, least first. */

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import { GatewayError } from '../../../engine/index.ts'
-import { toolNames, word } from '../../../engine/kit.ts'
+import { Losses, toolNames } from '../../../engine/kit.ts'
 import type { Format, GenerateRequest, JsonObject, PrintTarget, Printed } from '../../../engine/index.ts'
 import { defined } from './defined.ts'
 import { printReasoning } from './effort.ts'
-import { Losses } from './losses.ts'
 import { printMessages } from './print-messages.ts'
 import { printTools } from './tools.ts'
 import { traitsOf } from './traits.ts'
@@ -21,10 +20,15 @@ export function print(request: GenerateRequest, { model, offer, origin }: PrintT
   // A client that could send nothing calls its conversation so; the upstream's own refusal would name the messages.
   if (request.items.length === 0)
     throw new GatewayError('invalid_value', { param: 'input', reason: 'it must not be empty' })
-  const printing = { traits: traitsOf(offer.traits), losses: new Losses(), names: toolNames(tools, nameLimit), origin }
+  const printing = {
+    traits: traitsOf(offer.traits),
+    losses: new Losses(protocol),
+    names: toolNames(tools, nameLimit),
+    origin,
+  }
   const { fields, instruction } = printFormat(request.format, printing)
   const messages = printMessages(request.items, printing)
-  const { stream_options: options, ...rest } = printRest(request, printing)
+  const { stream_options: options, ...rest } = printing.losses.own(request.rest)
   const body = defined({
     ...rest,
     model,
@@ -38,14 +42,6 @@ export function print(request: GenerateRequest, { model, offer, origin }: PrintT
   })
   const customs = printing.traits.custom_tools ? 'as-customs' : 'as-functions'
   return { body, losses: printing.losses.list(), restore: printing.names.restore(customs) }
-}
-
-/** Fields that only this protocol knows; those of another one are lost. */
-function printRest({ rest }: GenerateRequest, { losses }: MessagePrinting): JsonObject {
-  if (!rest) return {}
-  if (rest.protocol === protocol) return rest.fields
-  for (const name of Object.keys(rest.fields)) losses.add(word(name), `only ${rest.protocol} has it`)
-  return {}
 }
 
 function printSampling(request: GenerateRequest, printing: MessagePrinting): JsonObject {

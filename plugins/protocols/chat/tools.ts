@@ -1,9 +1,8 @@
-import { isObject, toolsByName, word } from '../../../engine/kit.ts'
+import { isObject, toolsByName } from '../../../engine/kit.ts'
 import type { CustomTool, FunctionTool, Json, JsonObject, Tool, ToolChoice, ToolRef } from '../../../engine/index.ts'
 import type { FindTool, ToolNames } from '../../../engine/kit.ts'
 import { defined } from './defined.ts'
 import { cacheOf, printCache, wordOf } from './parts.ts'
-import type { Losses } from './losses.ts'
 import type { PartPrinting } from './parts.ts'
 import { parseSearch, printSearch } from './web-search.ts'
 import { protocol } from './wire.ts'
@@ -115,7 +114,7 @@ function printTool(tool: Tool, printing: ToolPrinting): JsonObject | undefined {
 }
 
 function printFunction(tool: FunctionTool, { names, traits, losses }: ToolPrinting): JsonObject {
-  const own = ownFields(tool, losses)
+  const own = losses.own(tool.rest, { prefix: 'tools[].' })
   if (tool.strict === true && !traits.strict) losses.add('tools[].strict', 'the provider does not take it')
   const { function: inner, ...outer } = own
   return {
@@ -131,15 +130,8 @@ function printFunction(tool: FunctionTool, { names, traits, losses }: ToolPrinti
   }
 }
 
-/** The fields of a tool that only this protocol knows; those of another one are lost. */
-function ownFields({ rest }: FunctionTool | CustomTool, losses: Losses): JsonObject {
-  if (!rest || rest.protocol === protocol) return rest?.fields ?? {}
-  for (const name of Object.keys(rest.fields)) losses.add(`tools[].${word(name)}`, `only ${rest.protocol} has it`)
-  return {}
-}
-
 function printCustom(tool: CustomTool, { names, traits, losses }: ToolPrinting): JsonObject {
-  ownFields(tool, losses)
+  losses.own(tool.rest, { prefix: 'tools[].' })
   const name = names.printed(tool)
   const { description, format } = tool
   if (traits.custom_tools) {

@@ -3,10 +3,10 @@ import type {
   DecideRequest,
   Evidence,
   JsonObject,
-  Loss,
   PrintTarget,
   Printed,
 } from '../../../engine/index.ts'
+import { Losses } from '../../../engine/kit.ts'
 import { unnamed } from './check.ts'
 import { restoring } from './restore.ts'
 import { inlineImage, protocol } from './wire.ts'
@@ -39,17 +39,14 @@ function text(value: string): Evidence {
 /** A request for an upstream of this protocol. Data becomes JSON text, a rubric a part of the instructions. */
 export function print(request: DecideRequest, { model }: PrintTarget): Printed<JsonObject> {
   const { questions, rest } = request
-  const own = rest?.protocol === protocol
-  const losses: Loss[] = []
-  if (request.evidence.flat().some(({ type }) => type === 'data'))
-    losses.push({ field: 'state', because: 'it became JSON text' })
+  const losses = new Losses(protocol)
+  if (request.evidence.flat().some(({ type }) => type === 'data')) losses.add('state', 'it became JSON text')
   if (questions.some((question) => question.type === 'predicate' && rubricOf(question) !== ''))
-    losses.push({ field: 'criteria', because: 'what yes and no mean became a part of the instructions' })
-  if (rest && !own)
-    for (const field of Object.keys(rest.fields)) losses.push({ field, because: 'the provider has no such field' })
+    losses.add('criteria', 'what yes and no mean became a part of the instructions')
+  const own = losses.own(rest, { because: 'the provider has no such field' })
   return {
-    body: { model, input: printInput(request), questions: questions.map(printQuestion), ...(own ? rest.fields : {}) },
-    losses,
+    body: { model, input: printInput(request), questions: questions.map(printQuestion), ...own },
+    losses: losses.list(),
     restore: restoring(questions),
   }
 }

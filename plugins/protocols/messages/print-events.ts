@@ -1,9 +1,8 @@
 import type { Asked, EventPrinter, Frame, GenerateEvent, Item, Loss, StopReason, Usage } from '../../../engine/index.ts'
-import { word } from '../../../engine/kit.ts'
+import { Losses, word } from '../../../engine/kit.ts'
 import { errorFrame } from './errors.ts'
 import { BlockFrames, frame } from './frames.ts'
 import type { ItemEvent, ItemPrinter } from './frames.ts'
-import { Losses } from './losses.ts'
 import { messageId, ownRest, replyUsage } from './reply-fields.ts'
 import { printStop } from './stop.ts'
 import { mergeUsage } from './usage.ts'
@@ -20,7 +19,7 @@ type Finish = Extract<GenerateEvent, { type: 'finish' }>
  */
 export class MessagesPrinter implements EventPrinter<GenerateEvent> {
   readonly #asked: Asked
-  readonly #losses = new Losses()
+  readonly #losses = new Losses(protocol)
   readonly #blocks = new BlockFrames()
   /** The item whose blocks go out now. */
   #current: { readonly index: number; readonly writer: ItemPrinter | undefined } | undefined
@@ -38,7 +37,7 @@ export class MessagesPrinter implements EventPrinter<GenerateEvent> {
   }
 
   get losses(): readonly Loss[] {
-    return this.#losses.list
+    return this.#losses.list()
   }
 
   print(event: GenerateEvent): readonly Frame[] {

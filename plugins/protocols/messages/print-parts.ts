@@ -1,6 +1,6 @@
 import type { Annotation, FilePart, ImagePart, JsonObject, Message, Part, TextPart } from '../../../engine/index.ts'
 import { word } from '../../../engine/kit.ts'
-import type { Losses } from './losses.ts'
+import type { Losses } from '../../../engine/kit.ts'
 import { cacheControl } from './printing.ts'
 import type { Printing } from './printing.ts'
 import type { MediaSource, TextBlock } from './wire.ts'

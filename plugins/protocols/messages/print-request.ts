@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { GenerateRequest, JsonObject, Printed, PrintTarget } from '../../../engine/index.ts'
-import { toolNames, word } from '../../../engine/kit.ts'
+import { Losses, toolNames } from '../../../engine/kit.ts'
 import { wantsMarks, withMarks } from './cache-marks.ts'
-import { Losses } from './losses.ts'
 import { printThinking } from './print-thinking.ts'
 import { printTools } from './print-tools.ts'
 import { systemBlocks, turns } from './print-turns.ts'
@@ -18,7 +17,7 @@ const userLimit = 256
 /** A request body for an upstream of this protocol; what its traits mean is told in `messagesTraits`. */
 export function print(request: GenerateRequest, target: PrintTarget): Printed<JsonObject> {
   const names = toolNames(request.tools, nameLimit)
-  const losses = new Losses()
+  const losses = new Losses(protocol)
   const printing: Printing = { target, traits: traitsOf(target.offer.traits), names, losses }
   const said = turns(request, printing)
   const tools = printTools(request, printing)
@@ -55,7 +54,7 @@ export function print(request: GenerateRequest, target: PrintTarget): Printed<Js
       ...serviceTier(request, losses),
       ...(request.stream ? { stream: true } : {}),
     },
-    losses: losses.list,
+    losses: losses.list(),
     ...(stops.refused.length > 0 ? { cuts: stops.refused } : {}),
     restore: names.restore('as-functions'),
   }
@@ -133,12 +132,8 @@ function serviceTier({ serviceTier: tier }: GenerateRequest, losses: Losses): Js
 
 /** Fields of the client's own body, when it spoke this protocol; else each of them is lost. */
 function ownRest({ rest }: GenerateRequest, printing: Printing): JsonObject {
-  if (!rest) return {}
-  if (rest.protocol !== protocol) {
-    for (const field of Object.keys(rest.fields)) printing.losses.add(word(field), `only ${rest.protocol} knows it`)
-    return {}
-  }
-  const { cache_control: mark, ...fields } = rest.fields
+  const own = printing.losses.own(rest, { because: `only ${rest?.protocol} knows it` })
+  const { cache_control: mark, ...fields } = own
   if (!mark) return fields
   const ttl = (mark as { ttl?: unknown }).ttl
   return { ...fields, ...cacheControl(typeof ttl === 'string' ? { ttl } : {}, printing) }

@@ -1,6 +1,6 @@
 import type { Asked, Frame, JsonObject, Reasoning } from '../../../engine/index.ts'
+import type { Losses } from '../../../engine/kit.ts'
 import type { BlockFrames, ItemEvent, ItemPrinter } from './frames.ts'
-import type { Losses } from './losses.ts'
 import { replyCitations } from './reply-blocks.ts'
 import { pack, partBreak } from './thinking.ts'
 

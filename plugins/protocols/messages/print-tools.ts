@@ -50,10 +50,9 @@ function objectSchema(parameters: JsonObject | undefined): JsonObject {
   return parameters.type === 'object' ? parameters : { ...parameters, type: 'object' }
 }
 
+/** The fields of a tool that only this protocol knows; those of another one are lost. */
 function toolRest({ rest }: FunctionTool | CustomTool, { losses }: Printing): JsonObject {
-  if (!rest || rest.protocol === protocol) return rest?.fields ?? {}
-  for (const field of Object.keys(rest.fields)) losses.add(`tools[].${word(field)}`, `only ${rest.protocol} knows it`)
-  return {}
+  return losses.own(rest, { prefix: 'tools[].', because: `only ${rest?.protocol} knows it` })
 }
 
 /** Free text becomes the one property of an object; a grammar can only be described. */

@@ -1,6 +1,5 @@
 import type { CacheMark, PrintTarget } from '../../../engine/index.ts'
-import type { ToolNames } from '../../../engine/kit.ts'
-import type { Losses } from './losses.ts'
+import type { Losses, ToolNames } from '../../../engine/kit.ts'
 import type { MessagesTraits } from './traits.ts'
 import type { CacheControl } from './wire.ts'
 

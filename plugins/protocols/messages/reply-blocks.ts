@@ -1,6 +1,6 @@
 import type { Annotation, Asked, Item, JsonObject, Part, ToolCall } from '../../../engine/index.ts'
 import { word } from '../../../engine/kit.ts'
-import type { Losses } from './losses.ts'
+import type { Losses } from '../../../engine/kit.ts'
 import { inputObject } from './print-turns.ts'
 import { clientThinking } from './thinking.ts'
 import { citation, searchBlocks } from './web-search.ts'

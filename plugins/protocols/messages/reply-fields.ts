@@ -1,6 +1,6 @@
 import type { Asked, GenerateReply, JsonObject, Rest } from '../../../engine/index.ts'
-import { isObject, word } from '../../../engine/kit.ts'
-import type { Losses } from './losses.ts'
+import { isObject } from '../../../engine/kit.ts'
+import type { Losses } from '../../../engine/kit.ts'
 import { printUsage, parseUsage } from './usage.ts'
 import { protocol } from './wire.ts'
 
@@ -46,7 +46,5 @@ export function replyUsage({ usage, serviceTier }: Pick<GenerateReply, 'usage' |
 
 /** Fields that only this protocol knows, for its own clients; those of others are lost. */
 export function ownRest(rest: Rest | undefined, losses: Losses): JsonObject {
-  if (!rest || rest.protocol === protocol) return rest?.fields ?? {}
-  for (const field of Object.keys(rest.fields)) losses.add(word(field), `only ${rest.protocol} knows it`)
-  return {}
+  return losses.own(rest, { because: `only ${rest?.protocol} knows it` })
 }

@@ -1,13 +1,13 @@
 import type { Asked, GenerateReply, Json, JsonObject, Printed, Restore } from '../../../engine/index.ts'
 import { GatewayError } from '../../../engine/index.ts'
-import { fold, isObject } from '../../../engine/kit.ts'
-import { Losses } from './losses.ts'
+import { Losses, fold, isObject } from '../../../engine/kit.ts'
 import { MessagesParser } from './parse-events.ts'
 import { replyBlocks } from './reply-blocks.ts'
 import { messageId, ownRest, replyUsage } from './reply-fields.ts'
 import { printStop } from './stop.ts'
 import { mergeUsage } from './usage.ts'
 import { isForeignSearch, searchCounter } from './web-search.ts'
+import { protocol } from './wire.ts'
 
 /** A whole answer, read as the stream it would have been. Throws `upstream_invalid_response` for what is no answer. */
 export function parseReply(body: Json, restore?: Restore): GenerateReply {
@@ -27,7 +27,7 @@ export function parseReply(body: Json, restore?: Restore): GenerateReply {
 
 /** A whole answer for a client of this protocol. */
 export function printReply(reply: GenerateReply, asked: Asked): Printed<JsonObject> {
-  const losses = new Losses()
+  const losses = new Losses(protocol)
   const { usage: counters, ...fields } = ownRest(reply.rest, losses)
   const refused = reply.items.some(
     (item) => item.type === 'message' && item.content.some(({ type }) => type === 'refusal'),
@@ -44,5 +44,5 @@ export function printReply(reply: GenerateReply, asked: Asked): Printed<JsonObje
     stop_sequence: reply.stopSequence ?? null,
     usage: mergeUsage({ ...replyUsage(reply), ...searchCounter(reply.items.filter(isForeignSearch).length) }, counters),
   }
-  return { body, losses: losses.list }
+  return { body, losses: losses.list() }
 }

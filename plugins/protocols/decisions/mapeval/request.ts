@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../../engine/index.ts'
-import { orderedObject } from '../../../../engine/kit.ts'
+import { Losses, orderedObject } from '../../../../engine/kit.ts'
 import type {
   DecideQuestion,
   DecideRequest,
@@ -11,7 +11,6 @@ import type {
 import { unnamed } from '../check.ts'
 import { restoring } from '../restore.ts'
 import { imageType } from './image-type.ts'
-import { lossesOf } from './losses.ts'
 import { passedOn, protocol } from './wire.ts'
 import type { Body, Question } from './wire.ts'
 
@@ -61,8 +60,9 @@ function parseQuestion([name, question]: readonly [string, Question]): DecideQue
  * dropped.
  */
 export function print(request: DecideRequest, { model, offer }: PrintTarget): Printed<JsonObject> {
-  const { questions, rest } = request
+  const { questions } = request
   const field = offer.traits?.['images']
+  const { own, losses } = carried(request, typeof field === 'string')
   const images = request.evidence.flat().flatMap((part) => (part.type === 'image' ? [part.data] : []))
   return {
     body: {
@@ -70,11 +70,28 @@ export function print(request: DecideRequest, { model, offer }: PrintTarget): Pr
       state: stateOf(request),
       questions: orderedObject(questions.map((question, index) => [idOf(question, index), printQuestion(question)])),
       ...(typeof field === 'string' && images.length > 0 ? { [field]: images } : {}),
-      ...(rest?.protocol === protocol ? rest.fields : {}),
+      ...own,
     },
-    losses: lossesOf(request, typeof field === 'string'),
+    losses,
     restore: restoring(questions),
   }
+}
+
+/** The fields of the protocol's own, and what a request loses in it. `takesImages`: the provider has a field for them. */
+function carried({ evidence, questions, rest }: DecideRequest, takesImages: boolean) {
+  const parts = evidence.flat()
+  const images = parts.filter((part) => part.type === 'image')
+  const losses = new Losses(protocol)
+  if (parts.length - images.length > 1) losses.add('input', 'its messages became one text')
+  if (images.length > 0 && !takesImages) losses.add('images', 'the provider takes none')
+  if (takesImages && images.some(({ detail }) => detail !== undefined))
+    losses.add('detail', 'the provider has no such field')
+  const described = questions.some(
+    (question) => question.type === 'score' && question.levels.some(({ description }) => description !== undefined),
+  )
+  if (described) losses.add('levels', 'their descriptions became a part of the instructions')
+  const own = losses.own(rest, { because: 'the provider has no such field' })
+  return { own, losses: losses.list() }
 }
 
 /** What a question is called in the map. */

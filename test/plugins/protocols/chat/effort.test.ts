@@ -1,10 +1,10 @@
 import { expect } from 'chai'
+import { Losses } from '../../../../engine/kit.ts'
 import { printReasoning } from '../../../../plugins/protocols/chat/effort.ts'
-import { Losses } from '../../../../plugins/protocols/chat/losses.ts'
 import { traitsOf } from '../../../../plugins/protocols/chat/traits.ts'
 
 function printed(wish: Parameters<typeof printReasoning>[0], allowed: boolean | string[] = true) {
-  const losses = new Losses()
+  const losses = new Losses('chat')
   const fields = printReasoning(wish, traitsOf({ reasoning_effort: allowed }), losses)
   return [fields['reasoning_effort'], losses.list().map(({ field }) => field)]
 }

@@ -1,0 +1,29 @@
+import type { JsonObject } from '../spec/json.ts'
+import type { Rest } from '../spec/tool.ts'
+import type { Loss } from '../spec/translation.ts'
+import { word } from './unsaid.ts'
+
+/** What is lost while something is printed in a protocol, in the order met; the same loss is kept once. */
+export class Losses {
+  readonly #protocol: string
+  readonly #met = new Map<string, Loss>()
+
+  constructor(protocol: string) {
+    this.#protocol = protocol
+  }
+
+  add(field: string, because: string): void {
+    this.#met.set(`${field} ${because}`, { field, because })
+  }
+
+  /** The fields of the protocol's own `rest`; those of another protocol are lost. `prefix`: where they stand in a body. */
+  own(rest: Rest | undefined, { prefix = '', because = `only ${rest?.protocol} has it` } = {}): JsonObject {
+    if (!rest || rest.protocol === this.#protocol) return rest?.fields ?? {}
+    for (const field of Object.keys(rest.fields)) this.add(`${prefix}${word(field)}`, because)
+    return {}
+  }
+
+  list(): readonly Loss[] {
+    return [...this.#met.values()]
+  }
+}
