@@ -11,7 +11,7 @@ export interface Terminal {
   readonly interactive: boolean
   /** Prints lines to standard output. */
   out(text: string): void
-  /** Prints lines to standard error. */
+  /** Prints messages to standard error. */
   error(text: string): void
   /** Styles a text if standard output is a terminal. */
   style(format: Style, text: string): string

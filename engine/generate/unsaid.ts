@@ -39,7 +39,7 @@ export function unsaid(request: GenerateRequest, said: readonly Wish[]): readonl
   return [...losses, ...own]
 }
 
-/** A name that somebody else chose, fit for a loss: losses reach headers and logs, so anything but a word is withheld. */
+/** A foreign name, fit for a loss. Losses reach headers and logs, so anything but a single word is withheld. */
 export function word(name: unknown): string {
   return typeof name === 'string' && /^[\w.-]{1,64}$/.test(name) ? name : 'unknown'
 }

@@ -104,7 +104,7 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
         { ...running, silence, edge: edgeOf(snapshot) },
         connection,
       )
-      // An answer that lasts may have begun after the others were told to end.
+      // A lasting response may have started after the others were told to end.
       if (closing) for (const leave of running.lasting) leave()
     } catch (error) {
       log.error({ err: error }, 'an exchange ended without a reply')
@@ -215,7 +215,7 @@ function share(headers: Record<string, string>, { vary = '', ...others }: Readon
   Object.assign(headers, others)
 }
 
-/** What a request asks for, as routes know it. */
+/** The method, path and headers by which routes match a request. */
 function asked({ method = 'GET', url = '/', headers }: IncomingMessage): Asked {
   const mark = url.indexOf('?')
   return { method, path: mark < 0 ? url : url.slice(0, mark), headers }

@@ -45,7 +45,7 @@ export function currentEdge(live: Live): Edge {
   return edge
 }
 
-/** Where the sockets of a path go by now; `not_found` where it has none. */
+/** Where sockets of a path are routed now; the error `not_found` when no route has the path. */
 export function routeAt(live: Live, path: string): Matched {
   const snapshot = live.acquire()
   const route = socketRoute(snapshot, path)

@@ -21,7 +21,7 @@ import { SocketExchanges } from './socket-exchange.ts'
 import type { SocketServerOptions } from './socket-exchange.ts'
 import { Tally } from './tally.ts'
 
-/** Whether a request asks for a WebSocket; any other upgrade is ignored, as RFC 9110 (section 7.8) allows. */
+/** Whether a request asks for a WebSocket; any other upgrade is ignored, as RFC 9110 section 7.8 allows. */
 export function wantsSocket({ method, headers: { upgrade } }: IncomingMessage): boolean {
   return method === 'GET' && upgrade?.toLowerCase() === 'websocket'
 }
@@ -136,7 +136,7 @@ export class Sockets {
     })
   }
 
-  /** Why an upgrade is not even considered, and what is at its path. */
+  /** Why an upgrade is refused before authentication, and the route of its path. */
   #refusal(request: IncomingMessage, upgrade: Upgrade, { cors }: Edge): Asked {
     const { live, closing } = this.#options
     const wrong = suspicious(request) ?? (hasBody(request) ? 'an upgrade has no body' : undefined)

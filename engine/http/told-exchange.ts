@@ -5,7 +5,7 @@ import type { ToldExchange } from '../spec/telling.ts'
 import { exchanges, toldError } from '../telling.ts'
 import type { ExchangeScope } from './scope.ts'
 
-/** Runs an exchange and tells of it. */
+/** Runs an exchange and reports its start and end. */
 export async function tellExchange<E extends { readonly outcome: Outcome }>(
   { name }: CompiledPipeline,
   slots: Bag,
@@ -39,7 +39,7 @@ function begun(pipeline: string, { ingress }: Bag, { id, parent, trace }: Exchan
   }
 }
 
-/** What is known of an exchange at its end. */
+/** What is known about an exchange at its end. */
 function known(slots: Bag, { status, result, bytes, firstByte }: Outcome): Partial<ToldExchange> {
   const { principal, request, model, bill } = slots
   return {

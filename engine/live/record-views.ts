@@ -54,7 +54,10 @@ function viewOfLeftOut(one: LeftOut, registry: Registry): RecordView {
   }
 }
 
-/** A value without its secrets, and what there is of them. Of one whose secrets nobody knows, the name and the type. */
+/**
+ * A value without its secrets, and hints about the secrets. If it is unknown which fields are secret, only the name and
+ * the type are shown.
+ */
 export function shown(type: AnyRecord, value: JsonObject, registry: Registry): Pick<RecordView, 'value' | 'secrets'> {
   const whole = nested(type, value)
   const named = secretNames(type, value, registry)

@@ -34,7 +34,7 @@ export function wordsOf({ codecs, records, incomplete }: Registry): KnownNames {
   return { protocol: { words: [...codecs.keys()] }, record: { words: kept.map(({ name }) => name) } }
 }
 
-/** A JSON Schema, as far as it leads to values inside. */
+/** The parts of a JSON Schema that lead to nested values. */
 interface Schema {
   readonly 'x-names'?: string
   readonly 'x-inputs'?: readonly string[]

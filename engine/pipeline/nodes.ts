@@ -16,22 +16,22 @@ export interface Named {
   readonly kind: string
   readonly name: string
   readonly place: Place
-  /** Slots that a pipeline which the stage runs is handed (`x-inputs`); absent: the stage only names it. */
+  /** Slots handed to the named pipeline when the stage runs it (`x-inputs`); absent: the stage does not run it. */
   readonly inputs?: readonly string[]
-  /** Slots that it surely has to give (`x-gives`). */
+  /** Slots that the named pipeline must always give (`x-gives`). */
   readonly gives?: readonly string[]
 }
 
-/** A value that a condition can ask for. */
+/** A value that a condition can compare with. */
 export type Scalar = string | number | boolean | null
 
-/** What a condition asks of the value that it finds. */
+/** The test that a condition applies to a value. */
 export type Test =
-  /** Of a slot itself: whether it is there. */
+  /** For a slot itself: whether it is set. */
   | { readonly kind: 'there'; readonly wanted: boolean }
   | { readonly kind: 'is'; readonly any: readonly Scalar[] }
   | { readonly kind: 'prefix'; readonly any: readonly string[] }
-  /** Texts in which each `*` stands for any characters, or none. */
+  /** Texts in which each `*` matches any characters, or none. */
   | { readonly kind: 'pattern'; readonly any: readonly string[] }
   | { readonly kind: 'not'; readonly test: Test }
   | { readonly kind: 'all'; readonly tests: readonly Test[] }
@@ -40,12 +40,12 @@ export type Test =
 export interface Condition {
   readonly place: Place
   readonly slot: string
-  /** Steps from the slot to the value; none: the slot itself. */
+  /** Path from the slot to the value; empty for the slot itself. */
   readonly path: readonly string[]
   readonly test: Test
 }
 
-/** One step of a pipeline as it was written: checked by itself, not yet against its neighbours. */
+/** One parsed step of a pipeline: valid by itself, not yet checked against its neighbours. */
 export type StepNode = StageNode | UseNode | SwitchNode | AttemptNode | UnknownNode
 
 /** Fields that every step may have next to its name. */
@@ -88,7 +88,7 @@ export interface AttemptNode extends Limited {
   readonly over: string
   readonly tries: number
   readonly on: readonly string[]
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly wait: number
   readonly steps: readonly StepNode[]
   readonly otherwise?: readonly StepNode[]

@@ -62,7 +62,7 @@ async function rest(
   }
 }
 
-/** A built stage with what the engine needs to know of it. */
+/** A built stage with the data that the engine needs to run it. */
 export interface BuiltStage {
   readonly name: string
   /** `file:line:column`. */

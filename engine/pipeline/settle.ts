@@ -14,7 +14,7 @@ export function settling(run: StageRun, by: Settler): StageRun {
   }
 }
 
-/** A try in which stages settle: a way of its own, which ends at once when it fails. */
+/** A try with settling stages: a path of its own, which settles at once when it fails. */
 export function settlingTry(run: Step): Step {
   return async (slots, scope) => {
     const outer = (scope.settlement ??= new Settlement(scope.id))

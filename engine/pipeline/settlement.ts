@@ -3,56 +3,61 @@ import type { End } from '../spec/stage.ts'
 import { isPromise } from './bag.ts'
 import type { Bag } from './bag.ts'
 
-/** Milliseconds that what settles is waited for. */
-const patience = 5_000
+/** Milliseconds to wait for a stage to settle. */
+const settleTimeout = 5_000
 
-/** A stage that settles, as the engine needs to know it. */
+/** A settling stage as the engine sees it. */
 export interface Settler {
   readonly name: string
   /** `file:line:column (name)`. */
   readonly at: string
-  /** It settles with what `finally` gives. */
+  /** Whether it settles with slots given by `finally`. */
   readonly afterFinally: boolean
   readonly log: Logger
-  /** `text` without any secret the gateway knows of. */
+  /** Returns `text` with all known secrets redacted. */
   readonly scrub: (text: string) => string
 }
 
-/** What one stage has said that has to be done. */
+/** The pending settlement of one stage. */
 interface Due {
   readonly work: (slots: Bag, end: End) => unknown
   readonly by: Settler
 }
 
-/** How a way has ended: the slots at its end, and what went wrong. */
+/** How a path ended: the slots at its end, and the failure. */
 interface Ended {
   readonly slots: Bag
   readonly error: End['error']
 }
 
-/** What has to be done when one way has ended: a try of an `attempt`, or the whole exchange. */
+/** All that has to be settled at the end of one path: a try of an `attempt`, or the whole exchange. */
 export class Settlement {
-  /** Id of the exchange. */
+  /** The exchange id. */
   readonly #id: string
   /** Oldest first. */
   #due: Due[] = []
   #ended: Ended | undefined
   #outer: Settlement | undefined
-  /** Stages that settle and have not come back, though their time may be over, and what was settled too late. */
+  /**
+   * Settling stages that have not returned yet, although they may have timed out, and settlements that came too late.
+   */
   #late: Set<Promise<unknown>> = new Set()
 
   constructor(id: string) {
     this.#id = id
   }
 
-  /** Keeps it until the way has ended. A stage whose time was over may come too late for that: then it is done at once. */
+  /**
+   * Keeps a settlement until the path ends. One from a stage that timed out may come later, and is then settled at
+   * once.
+   */
   add(due: Due): void {
     if (this.#outer) this.#outer.add(due)
     else if (this.#ended) this.await(this.#settle(due, this.#ended))
     else this.#due.push(due)
   }
 
-  /** The exchange is not over before this is, if it is within time. */
+  /** The exchange does not end before this work, or its timeout. */
   await(work: Promise<unknown> | undefined): void {
     if (work === undefined) return
     const late = this.#late
@@ -61,35 +66,38 @@ export class Settlement {
     work.then(over, over)
   }
 
-  /** The way has led back to the one around it, and ends with that. */
+  /** The path has rejoined the outer path, and settles with it. */
   join(outer: Settlement): void {
     for (const due of this.#due) outer.add(due)
     this.#due = []
     this.#outer = outer
   }
 
-  /** The try has failed: what comes too late for it is the matter of the way around it. */
+  /** The try has failed. Settlements that come too late for it belong to the outer path. */
   fail(outer: Settlement): void {
     for (const work of this.#late) outer.await(work)
     this.#late = outer.#late
   }
 
-  /** Resolves when all that is late has come, or is not waited for any more; undefined: there is nothing. */
+  /** Resolves when all late work has finished or timed out; undefined when there is none. */
   late(log: Logger): Promise<void> | undefined {
     if (this.#late.size === 0) return undefined
     return atMost(allOf(this.#late), () =>
-      log.error({ id: this.#id }, `a stage that settles has not come back within ${patience} ms`),
+      log.error({ id: this.#id }, `a stage that settles has not come back within ${settleTimeout} ms`),
     )
   }
 
-  /** Does what takes nothing of `finally`. It answers a promise, which never rejects, only when it has to wait. */
+  /**
+   * Settles everything that needs nothing from `finally`. Returns a promise, which never rejects, only if it has to
+   * wait.
+   */
   endBeforeFinally(slots: Bag, error: End['error']): Promise<void> | undefined {
     const now = this.#due.filter(({ by }) => !by.afterFinally)
     this.#due = this.#due.filter(({ by }) => by.afterFinally)
     return this.#settleAll(now, { slots, error })
   }
 
-  /** Does all that is left; whatever comes later is done at once. It answers as `endBeforeFinally` does. */
+  /** Settles the rest; later settlements run at once. Returns like `endBeforeFinally`. */
   end(slots: Bag, error: End['error']): Promise<void> | undefined {
     this.#ended = { slots, error }
     const now = this.#due
@@ -112,7 +120,8 @@ export class Settlement {
       if (!isPromise(given)) return undefined
       return atMost(
         Promise.resolve(given).then(() => undefined, failed),
-        () => log.error({ id: this.#id, at }, `"${name}" has not settled within ${patience} ms and is not waited for`),
+        () =>
+          log.error({ id: this.#id, at }, `"${name}" has not settled within ${settleTimeout} ms and is not waited for`),
       )
     } catch (thrown) {
       failed(thrown)
@@ -122,7 +131,7 @@ export class Settlement {
 }
 
 async function allOf(pending: ReadonlySet<Promise<unknown>>): Promise<void> {
-  // What comes late may have to be waited for in its turn.
+  // Late work may add further late work.
   while (pending.size > 0) await Promise.allSettled(pending)
 }
 
@@ -132,13 +141,13 @@ function endOf(error: End['error'], scrub: Settler['scrub']): End {
   return { error: { code: scrub(code), message: scrub(message), tags } }
 }
 
-/** Waits for what never rejects, but no longer than it has patience. */
+/** Waits for a promise that never rejects, at most until the timeout. */
 function atMost(work: Promise<void>, over: () => void): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
       over()
       resolve()
-    }, patience)
+    }, settleTimeout)
     void work.then(() => {
       clearTimeout(timer)
       resolve()

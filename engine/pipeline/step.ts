@@ -3,28 +3,28 @@ import type { Settle } from '../spec/stage.ts'
 import type { Bag } from './bag.ts'
 import type { Settlement } from './settlement.ts'
 
-/** The scope as the engine holds it. */
+/** The scope as the engine sees it. */
 export interface RunScope extends Scope {
   attempt: number
-  /** Adds the time since the last call of `lap` or `begin` to what is reported under `name`. */
+  /** Adds the time since the last call of `lap` or `begin` to the timing of `name`. */
   lap(name: string): void
-  /** What has passed by now belongs to no stage. */
+  /** Starts measuring; earlier time is attributed to no stage. */
   begin(): void
   /**
-   * Milliseconds on the clock that deadlines go by; it stands still while the client's body is being read.
-   * @param now `performance.now()`, where it is known
+   * Milliseconds on the clock of deadlines, which is paused while the client's body is being read.
+   * @param now `performance.now()`, if the caller has it
    */
   clock(now?: number): number
-  /** When, on that clock, the steps under way must be done; `Infinity`: whenever they are. */
+  /** Time on that clock by which the running steps must finish; `Infinity`: no deadline. */
   deadline: number
-  /** Aborts what the stage under way has begun, and nothing else. */
+  /** Aborts whatever the running stage has started, and nothing else. */
   giveUp(reason: Error): void
-  /** What has to be done when the way under way has ended; undefined until a stage is run that settles. */
+  /** What has to be settled when the current path ends; undefined until a settling stage runs. */
   settlement: Settlement | undefined
 }
 
-/** A step ready to run. It answers a promise only when it has to wait. */
+/** A step ready to run. Returns a promise only if it has to wait. */
 export type Step = (slots: Bag, scope: RunScope) => Promise<void> | undefined
 
-/** What a stage was built to. */
+/** The function that building a stage returned. */
 export type StageRun = (slots: Bag, scope: RunScope, settle?: Settle<Bag>) => Bag | Promise<Bag>

@@ -17,7 +17,7 @@ interface TokenPrices {
   readonly input_image?: number
 }
 
-/** USD. What was used and has no price makes the cost unknown. */
+/** Prices in USD. Usage without a price makes the cost unknown. */
 export interface Pricing extends TokenPrices {
   /** Each. */
   readonly images?: number

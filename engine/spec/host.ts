@@ -9,10 +9,10 @@ import type { Ask, Vote } from './signal.ts'
 import type { Slots } from './slots.ts'
 import type { ByteBudget } from './source.ts'
 
-/** What the gateway offers to stages and providers. */
+/** The gateway's interface for stages and providers. */
 export interface Host {
   readonly log: Logger
-  /** The pipeline being built: its name and the protocol its clients speak. */
+  /** The pipeline being built: its name, and the protocol of its clients. */
   readonly pipeline: { readonly name: string; readonly protocol?: string }
   /** The models and providers of this configuration. */
   readonly catalog: Catalog
@@ -20,34 +20,34 @@ export interface Host {
   readonly records: RecordAccess
   /** Every registered codec. */
   readonly codecs: readonly EitherCodec[]
-  /** The codec of a protocol that clients speak. Throws when there is none. */
+  /** The client codec of a protocol. Throws when there is none. */
   codec(protocol: string): AnyClientCodec
-  /** The codec of a protocol that upstreams speak. Throws when there is none. */
+  /** The upstream codec of a protocol. Throws when there is none. */
   upstreamCodec(protocol: string): AnyUpstreamCodec
-  /** The path of the first route of each pipeline that speaks a protocol; the others are aliases of it. */
+  /** The path of the first route of each pipeline that speaks a protocol; further routes are aliases of it. */
   routes?(protocol: string): readonly string[]
-  /** `text` without any secret the gateway knows of. */
+  /** Returns `text` with all known secrets redacted. */
   readonly scrub: (text: string) => string
-  /** The bytes that all exchanges have in hand. */
+  /** The byte budget of all exchanges. */
   readonly byteBudget: ByteBudget
   /** Values that outlive an exchange. */
   readonly keyValue: KeyValue
-  /** Exchanges that go on without a client; undefined without a shared key-value store. */
+  /** Exchanges that continue without a client; undefined without a shared key-value store. */
   readonly jobs?: Jobs
   /**
-   * `bytes` as only this gateway can read them again, by the master secret and under the same `context` (AES-256-GCM,
-   * NIST SP 800-38D; the key by HKDF, RFC 5869).
+   * Encrypts `bytes` with the master secret, bound to `context`, so that only this gateway can read them (AES-256-GCM,
+   * NIST SP 800-38D; key derived by HKDF, RFC 5869).
    */
   seal(bytes: Uint8Array, context: string): Buffer
-  /** The reverse of `seal`; undefined for bytes that were not sealed by this gateway under this context. */
+  /** The reverse of `seal`; undefined for bytes that this gateway did not seal with this context. */
   unseal(sealed: Uint8Array, context: string): Buffer | undefined
   /**
-   * Runs another pipeline of this configuration as an exchange of its own: with an id, a scope, a `finally` and a row of
-   * its own, whose `parent` is the exchange of `scope`. Resolves when all of that is done, also when it failed. What ends
-   * `scope` ends it, too; nobody has to wait for it. A field that names the pipeline has `x-names: 'pipeline'` in its
-   * schema, with the slots that are handed over (`x-inputs`) and those that are expected of it (`x-gives`). Never
-   * rejects.
-   * @param slots what it begins with
+   * Runs another pipeline of this configuration as an exchange of its own, with its own id, scope, `finally` and log
+   * row; its `parent` is the exchange of `scope`. Resolves when all of this is done, even after a failure; never
+   * rejects. Aborting `scope` aborts it, too. The caller need not await it. A configuration field that names the
+   * pipeline has `x-names: 'pipeline'` in its schema, with the slots handed over (`x-inputs`) and those expected back
+   * (`x-gives`).
+   * @param slots the slots with which it starts
    */
   dispatch(
     pipeline: string,
@@ -55,16 +55,25 @@ export interface Host {
     scope: Pick<Scope, 'id' | 'onAbort' | 'trace'>,
     options?: DispatchOptions,
   ): Promise<Dispatched>
-  /** Runs a module's default export in the worker pool: structured-cloneable input and output, milliseconds. */
+  /**
+   * Calls a module's default export in the worker pool. Input and output must be structured-cloneable; the deadline is
+   * in milliseconds.
+   */
   work<O>(module: URL, input: unknown, deadline: number): Promise<O>
   /**
-   * What the first request would have to wait for: done once the gateway serves, when nothing else is to be done, one
-   * piece after the other. A piece holds up the event loop, so it takes some milliseconds at most.
+   * Queues work that the first request would otherwise have to wait for. It runs while the gateway is idle after its
+   * start, one piece at a time. A piece blocks the event loop, so it should take a few milliseconds at most.
    */
   warm?(piece: () => void): void
-  /** Asks signals for votes, in the worker pool. One that fails, or is late (milliseconds), is logged and missing. */
+  /**
+   * Calls classifiers in the worker pool. One that fails, or misses the deadline (milliseconds), is logged and left
+   * out.
+   */
   votes(signals: readonly string[], ask: Ask, deadline: number): Promise<ReadonlyMap<string, Vote>>
-  /** What outlives a reload, such as connections: made once per key, and closed with the last configuration that used it. */
+  /**
+   * A value that outlives a reload, such as connections: created once per key, closed with the last configuration that
+   * used it.
+   */
   keep<T>(key: string, make: () => T, close?: (value: T) => Promise<void> | void): T
   /** State of the process for health reports. */
   readonly status: HostStatus
@@ -72,11 +81,11 @@ export interface Host {
   readonly version: string
 }
 
-/** What health reports tell. */
+/** The contents of health reports. */
 export interface HostStatus {
   readonly draining: boolean
-  /** Hash of the running configuration, and the last error when a newer one was refused. */
+  /** Hash of the running configuration, and the error if the latest one was refused. */
   readonly config: { readonly version: string; readonly error?: string }
-  /** Names of what is not working as it should. */
+  /** Names of degraded components. */
   readonly degraded: readonly string[]
 }

@@ -1,34 +1,40 @@
 import type { Json } from './json.ts'
 import type { TraceContext } from './trace.ts'
 
-/** The part of an exchange that belongs to no slot: its id, its end, and what stages want remembered. */
+/** The part of an exchange that is in no slot: its id, its abort and end, and notes of stages. */
 export interface Scope {
-  /** Id of the exchange: the log row's id and the client's `x-request-id`. */
+  /** The exchange id: the log row's id and the client's `x-request-id`. */
   readonly id: string
-  /** Id of the exchange that this one is a part of: of the one whose stage began it by `host.dispatch`. */
+  /** Id of the parent exchange, whose stage started this one by `host.dispatch`. */
   readonly parent?: string | undefined
-  /** The trace context that came in with the request, checked; it goes on to providers. */
+  /** The validated trace context of the request; it is passed on to providers. */
   readonly trace?: TraceContext | undefined
-  /** Aborted when the client leaves or a deadline passes. Made on first use: prefer `onAbort` where a callback does. */
+  /**
+   * Aborted when the client disconnects or a deadline passes. Created on first use: prefer `onAbort` if a callback
+   * suffices.
+   */
   readonly signal: AbortSignal
-  /** Calls back once when the exchange is aborted, at once if it is already; the answer removes the callback. */
+  /**
+   * Calls the listener once when the exchange is aborted, or at once if it already is. Returns a function that removes
+   * it.
+   */
   onAbort(listener: (reason: Error) => void): () => void
-  /** Calls back once when the exchange is over, however it ended: what it holds can be let go. */
+  /** Calls the listener once when the exchange has ended in any way, to release resources. */
   onEnd?(listener: () => void): void
   /** Number of the current try, from 1. */
   readonly attempt: number
   /** Milliseconds since the request arrived. */
   elapsed(): number
-  /** Keeps a fact for the log row's metadata. Never a secret, never prompt text. */
+  /** Adds a fact to the metadata of the log row. Never a secret, never prompt text. */
   note(key: string, value: Json): void
   readonly notes: ReadonlyMap<string, Json>
   /** Adds to the time reported under `name` in `server-timing` and in the log row. */
   time(name: string, milliseconds: number): void
-  /** In the order in which they were first added to. */
+  /** In the order of their first use. */
   readonly times: readonly Timing[]
 }
 
-/** What took how long. */
+/** The time that one operation took. */
 export interface Timing {
   readonly name: string
   readonly milliseconds: number

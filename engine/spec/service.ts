@@ -98,9 +98,9 @@ export interface ServiceConfiguration {
 
 /** A change of a record that a service holds. */
 export interface HeldChange extends Pick<RecordChanged, 'kind' | 'type' | 'name'> {
-  /** Absent: it is made. */
+  /** Absent: the record is created. */
   readonly before?: JsonObject
-  /** Absent: it is deleted. */
+  /** Absent: the record is deleted. */
   readonly after?: JsonObject
 }
 

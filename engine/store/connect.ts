@@ -10,16 +10,16 @@ export * from './location.ts'
 export interface Database {
   readonly url: string
   readonly dialect: 'sqlite' | 'postgres'
-  /** The query builder. It is loaded with its first use: it is large, and most of serving needs none of it. */
+  /** The query builder, loaded on first use: it is large, and most requests do not need it. */
   readonly query: kysely.Kysely<EngineTables>
-  /** Runs a statement of our own that takes no parameters, without the query builder, and gives its rows. */
+  /** Runs an internal statement without parameters, without the query builder, and returns its rows. */
   readonly rows: <R>(statement: string) => Promise<readonly R[]>
   readonly close: () => Promise<void>
 }
 
 const require = createRequire(import.meta.url)
 
-/** A query builder that is made when it is asked for. */
+/** A query builder created on first use. */
 class Lazy {
   readonly #dialect: (builder: typeof kysely) => kysely.Dialect
   #query: kysely.Kysely<EngineTables> | undefined
@@ -28,7 +28,7 @@ class Lazy {
     this.#dialect = dialect
   }
 
-  /** Whether anybody asked for it yet. */
+  /** Whether it has been created. */
   get made(): boolean {
     return this.#query !== undefined
   }
@@ -45,8 +45,8 @@ class Lazy {
 }
 
 /**
- * SQLite whose transactions take the lock for writing as they begin: one that has only read fails when it writes at
- * last and another process has written meanwhile.
+ * SQLite with transactions that take the write lock at their start. Otherwise a transaction that has only read so far
+ * fails at its first write if another process has written meanwhile.
  */
 function immediateDialect(
   { CompiledQuery, SqliteDialect, SqliteDriver }: typeof kysely,
@@ -75,7 +75,7 @@ export function fromFile(url: string, file: BetterSqlite.Database): Database {
       return lazy.query
     },
     rows: async <R>(statement: string) => {
-      // In the middle of a transaction of the query builder it would become a part of it.
+      // During a transaction of the query builder, a direct statement would become part of it.
       if (lazy.made) return (await lazy.query.executeQuery<R>(rawQuery(statement))).rows
       const prepared = file.prepare(statement)
       if (prepared.reader) return prepared.all() as R[]
@@ -93,15 +93,15 @@ function rawQuery(statement: string): kysely.CompiledQuery {
   return (require('kysely') as typeof kysely).CompiledQuery.raw(statement)
 }
 
-/** Type number of 64-bit integers (PostgreSQL, catalog `pg_type`). */
+/** Type id of 64-bit integers (PostgreSQL, catalog `pg_type`). */
 const INT8 = 20
 
-/** Milliseconds that a statement may take. */
+/** Maximum milliseconds for a statement. */
 const longest = 30_000
 
 /**
  * A pool of at most `connections` connections as a database. Connects on first use.
- * @param limit milliseconds that a statement may take; 0: as long as it does
+ * @param limit maximum milliseconds for a statement; 0: unlimited
  */
 export async function fromPool(url: string, connections: number, limit = longest): Promise<Database> {
   const { default: pg } = await import('pg')
@@ -112,12 +112,12 @@ export async function fromPool(url: string, connections: number, limit = longest
     ...(limit > 0 ? { query_timeout: limit } : {}),
     allowExitOnIdle: true,
     types: {
-      // Whole numbers stay far below 2^53, and the driver would otherwise answer text for 64-bit ones.
+      // All integers stay far below 2^53; by default the driver returns 64-bit integers as text.
       getTypeParser: (type: number, format?: 'text' | 'binary') =>
         type === INT8 ? Number : pg.types.getTypeParser(type, format ?? 'text'),
     },
   })
-  // A connection that breaks while idle leaves the pool by itself; unheard, the event would end the process.
+  // The pool itself removes a broken idle connection; without a listener, the event would end the process.
   pool.on('error', () => undefined)
   const lazy = new Lazy(({ PostgresDialect }) => new PostgresDialect({ pool }))
   return {
@@ -134,7 +134,7 @@ export async function fromPool(url: string, connections: number, limit = longest
   }
 }
 
-/** Uses a database where a statement may take as long as it does, the locks of other processes included. */
+/** Uses a database without a time limit for statements, which may wait for locks of other processes. */
 export async function withoutLimit<T>(database: Database, use: (database: Database) => Promise<T>): Promise<T> {
   if (database.dialect === 'sqlite') return use(database)
   const own = await fromPool(database.url, 1, 0)
@@ -145,7 +145,7 @@ export async function withoutLimit<T>(database: Database, use: (database: Databa
   }
 }
 
-/** Opens a database that was made ready before, without looking at its schema. */
+/** Opens a database that was migrated before, without checking its schema. */
 export async function connect(url: string, options: { busy: number; connections: number }): Promise<Database> {
   const place = locationOf(url)
   if (place.dialect === 'postgres') return fromPool(url, options.connections)

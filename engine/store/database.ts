@@ -8,19 +8,21 @@ import { migrateToLatest, schemaState } from './migrate.ts'
 
 export { type Database, StartError } from './connect.ts'
 
-/** Milliseconds that a query on the main thread waits for another process's lock: the event loop stands still so long. */
+/**
+ * Milliseconds that a query on the main thread waits for another process's lock; the event loop is blocked meanwhile.
+ */
 const BUSY = 50
 
-/** The same while starting, when nothing is served yet and another process may be migrating. */
+/** The same at the start, when nothing is served yet and another process may be migrating. */
 const BUSY_AT_START = 5_000
 
-/** Bytes of a file that is looked through before it is opened: a larger one would hold up the start. */
+/** Maximum bytes of a file that is checked for damage before it is opened: a larger one would delay the start. */
 const CHECKED = 16 * 1024 * 1024
 
 /**
- * Opens the database and brings its schema up to date: `sqlite:<path>` (folder and file are made) or `postgres://…`.
- * Throws a `StartError` of one line when the file is damaged, its schema is newer than this version's, its folder
- * cannot be written or the server cannot be reached; such a file stays as it was.
+ * Opens and migrates the database: `sqlite:<path>` (folder and file are created) or `postgres://…`. Throws a
+ * `StartError` of one line when the file is damaged, its schema is newer than this version, its folder cannot be
+ * written, or the server cannot be reached. The file is then unchanged.
  */
 export async function openDatabase(url: string): Promise<Database> {
   const place = locationOf(url)
@@ -56,7 +58,7 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-/** Looks at an existing file without changing a byte of it: opening it for writing already would. */
+/** Checks an existing file without changing any byte of it: opening it for writing could. */
 async function inspect(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined || found.size === 0) return
@@ -71,7 +73,10 @@ async function inspect(path: string): Promise<void> {
   }
 }
 
-/** One transaction around all: SQLite's tables are made whole or not at all, and two processes do not migrate at once. */
+/**
+ * All migrations run in one transaction: SQLite's tables are created completely or not at all, and two processes never
+ * migrate at the same time.
+ */
 async function migrateFile(file: BetterSqlite.Database, database: Database): Promise<void> {
   if ((await schemaState(database)).kind === 'current') return
   file.exec('begin immediate')

@@ -1,12 +1,13 @@
 import type { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 
-/** Milliseconds that a process owns a job after a sign of life. */
+/** Milliseconds that a process owns a job after its latest renewal. */
 export const OWNED = 10_000
 
 /**
- * The queue keeps owners under `<job>:lock`, and every job in one list or set, by what it waits for. The tokens of one
- * process have the name of its worker before a colon: what it took a moment ago under another token is its own.
+ * The queue keeps the owner of a job under `<job>:lock`, and each job in one list or set, according to its state. The
+ * tokens of one process begin with the name of its worker and a colon, so that a process recognizes jobs that it owned
+ * under an earlier token.
  */
 const OWN = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
@@ -26,8 +27,9 @@ redis.call('SET', KEYS[1] .. ':lock', ARGV[2], 'PX', ARGV[3])
 return 1`
 
 /**
- * Takes a job out of whatever it waits for and makes the holder of `token` its owner, if it has no other; answers whether
- * that, or the same worker under another token, is its owner now. `cancel`: a job of another owner is marked as one that is to end.
+ * Takes a job out of its list and makes the holder of `token` its owner, unless it has another one. Returns whether the
+ * holder, or the same worker under another token, is the owner now.
+ * @param cancel marks a job of another owner as cancelled
  */
 export async function ownJob(
   redis: Redis,
@@ -39,7 +41,7 @@ export async function ownJob(
   return (await redis.eval(OWN, keys.length, ...keys, ...given)) === 1
 }
 
-/** Those of the jobs that are marked as ones that are to end. */
+/** The jobs among `ids` that are marked as cancelled. */
 export async function cancelledJobs(redis: Redis, queue: Queue, ids: readonly string[]): Promise<readonly string[]> {
   const marks = await Promise.all(ids.map((id) => redis.hexists(queue.toKey(id), 'cancelled')))
   return ids.filter((_, index) => marks[index] === 1)

@@ -11,29 +11,29 @@ import { redisOptions } from './key-value-redis.ts'
 export const PREFIX = 'sluice'
 export const QUEUE = 'jobs'
 
-/** On this channel every process hears the ids of jobs that are to end. */
+/** The channel on which all processes receive the ids of cancelled jobs. */
 export const CANCEL = 'sluice:jobs:cancel'
 
-/** Jobs that one process runs at a time; more of them wait until a process has room. */
+/** Maximum jobs that one process runs at a time; further jobs wait in the queue. */
 const CONCURRENCY = 64
 
 /**
- * Milliseconds between two looks for jobs whose owner gives no sign of life. A sign is given every 2.5 to 5 s: a process
- * must stand still, or be cut off from the server, for more than 5 s to lose a job. One whose owner was killed is found
- * after at most 12 s: the rest of its ownership, and one look.
+ * Milliseconds between two checks for jobs whose owner is lost. Ownership is renewed every 2.5 to 5 s: a process loses
+ * a job only if it is blocked, or cut off from the server, for more than 5 s. A job whose owner was killed is found
+ * after at most 12 s: the rest of its ownership, and one check.
  */
 const LOOK = 2_000
 
-/** Milliseconds until a job that this process cannot run is there for all again. */
+/** Milliseconds until a job that this process cannot run becomes available again. */
 const AGAIN = 1_000
 
-/** Longest pause between two attempts to connect, and before work that failed is taken up again, in milliseconds. */
+/** Maximum milliseconds between two attempts to connect, and before failed work is retried. */
 const PAUSE = 1_000
 
-/** What the queue says of a job whose owner it could not confirm. */
+/** The queue's message for a job whose ownership could not be renewed. */
 const unrenewed = /^could not renew lock for job /
 
-/** Who waits for jobs waits for the server, too. */
+/** A worker that waits for jobs also waits for the server. */
 const patient = {
   maxRetriesPerRequest: null,
   connectTimeout: redisOptions.connectTimeout,
@@ -41,36 +41,36 @@ const patient = {
 } as const satisfies RedisOptions
 
 /**
- * What becomes of a job that was worked on: it is `over` and leaves the queue; somebody else may begin it (`elsewhere`);
- * it is `unended`, and comes back as stalled once this process does not own it any more; or it is `taken` over, by
- * another process or by this one under a newer token, and nothing is to be done with it here.
+ * The result of working on a job. `over`: it leaves the queue; `elsewhere`: another process may start it; `unended`: it
+ * comes back as stalled once this process no longer owns it; `taken`: another process, or this one under a newer token,
+ * has taken it over, and nothing is left to do here.
  */
 export type Fate = 'over' | 'elsewhere' | 'unended' | 'taken'
 
-/** What is made of what the queue brings. */
+/** Callbacks for the events of the queue. */
 export interface JobWorkerOptions {
   /** Runs a job. Never rejects. */
   readonly work: (job: QueuedJob<Job>) => Promise<Fate>
-  /** A job is to end, if it runs here. */
+  /** A job was cancelled; it may run here. */
   readonly cancelled: (id: string) => void
-  /** This process has just given a sign of life as the owner of these jobs. */
+  /** This process has just renewed its ownership of these jobs. */
   readonly owned: (ids: readonly string[]) => void
-  /** A job that runs here belongs to another process by now. */
+  /** Another process now owns a job that runs here. */
   readonly disowned: (id: string) => void
-  /** The owner of a job is lost; the job stands in the queue again. */
+  /** The owner of a job is lost; the job is in the queue again. */
   readonly stalled: (id: string) => void
   readonly failed: (error: Error) => void
 }
 
-/** This process's hand in the queue. */
+/** The worker of this process. */
 export interface JobWorker {
-  /** Takes no further jobs; resolves once those under way are over and gone from the queue, which takes its server. */
+  /** Takes no further jobs. Resolves once running jobs have ended and left the queue, which needs the server. */
   stop(reachable: boolean): Promise<void>
-  /** Lets go of the server. */
+  /** Closes the connections to the server. */
   close(): void
 }
 
-/** Begins to take jobs from the queue in the Redis at `url`. */
+/** Starts taking jobs from the queue in the Redis at `url`. */
 export function startJobWorker(url: string, options: JobWorkerOptions): JobWorker {
   const { work, cancelled, owned, disowned, stalled, failed } = options
   const connection = new Redis(url, patient)
@@ -78,7 +78,7 @@ export function startJobWorker(url: string, options: JobWorkerOptions): JobWorke
     const fate = await work(job)
     if (fate === 'over') return
     if (fate === 'elsewhere') await job.moveToDelayed(Date.now() + AGAIN, token).catch(failed)
-    // What else is thrown, or nothing, takes the job out of the queue.
+    // Any other error, or none, would remove the job from the queue.
     throw new DelayedError()
   }
   const worker = new Worker<Job, void>(QUEUE, processed, {
@@ -88,11 +88,11 @@ export function startJobWorker(url: string, options: JobWorkerOptions): JobWorke
     concurrency: CONCURRENCY,
     lockDuration: OWNED,
     stalledInterval: LOOK,
-    // A job is never failed by the queue: whoever takes it next sees that it was lost, and ends it.
+    // The queue never fails a job: its next owner sees that it was lost, and ends it.
     maxStalledCount: Number.MAX_SAFE_INTEGER,
     runRetryDelay: PAUSE,
   })
-  // Each job that could not be renewed is told by `disowned`, too, which says what came of it.
+  // A job that could not be renewed is also reported through `disowned`, which logs the outcome.
   worker.on('error', (error) => void (unrenewed.test(error.message) || failed(error)))
   worker.on('stalled', stalled)
   worker.on('locksRenewed', ({ jobIds }) => owned(jobIds))
@@ -102,7 +102,7 @@ export function startJobWorker(url: string, options: JobWorkerOptions): JobWorke
   subscriber.on('message', (_, id) => cancelled(id))
   subscriber.subscribe(CANCEL).catch(failed)
   return {
-    // Without its server, the worker would wait for that for ever.
+    // Without its server, the worker would wait forever.
     stop: (reachable) => worker.close(!reachable),
     close() {
       connection.disconnect()
@@ -111,21 +111,21 @@ export function startJobWorker(url: string, options: JobWorkerOptions): JobWorke
   }
 }
 
-/** A job that is under way. */
+/** A running job. */
 export interface RunningJob {
-  /** Resolves once its pipeline and its `finally` are over. Rejects when `finally` has to be run again. */
+  /** Resolves at the end of its pipeline and its `finally`. Rejects when `finally` has to run again. */
   readonly done: Promise<void>
-  /** Ends it early. */
+  /** Aborts it. */
   abort(reason: GatewayError): void
 }
 
 /** Runs jobs through the pipelines of the running configuration. */
 export interface JobRunner {
-  /** Begins a job; undefined: the configuration of this process has no such pipeline. */
+  /** Starts a job; undefined: the configuration of this process has no such pipeline. */
   run(pipeline: string, job: Job): RunningJob | undefined
   /**
-   * Runs `finally` alone, for a job that ended with `error` before or outside of this process. Rejects when that has to
-   * be done again, or elsewhere: this process has no such pipeline.
+   * Runs only `finally`, for a job that ended with `error` before or outside of this process. Rejects when it has to
+   * run again, or elsewhere because this process has no such pipeline.
    */
   end(pipeline: string, job: Job, error: GatewayError): Promise<void>
 }

@@ -13,30 +13,32 @@ import type { Fate, JobWorker } from './job-worker.ts'
 import { redisOptions } from './key-value-redis.ts'
 import { storeUnavailable } from './key-value.ts'
 
-/** Most bytes of JSON of a job: it is to name what it needs, not to carry it. */
+/** Maximum bytes of a job's JSON: it should refer to its data, not contain it. */
 const PAYLOAD = 16 * 1024
 
-/** Milliseconds after which a job that cannot be run or ended leaves the queue: a day, the lifetime of what it makes. */
+/**
+ * Milliseconds after which a job that cannot be run or ended leaves the queue: one day, the lifetime of its results.
+ */
 const PATIENCE = 24 * 60 * 60 * 1000
 
-/** A job that is under way here, and the token that this process owns it by. */
+/** A job that runs here, and the token by which this process owns it. */
 interface OwnJob extends RunningJob {
   readonly token: string
 }
 
-/** Jobs in a queue that all processes on one key-value store share. */
+/** A queue of jobs shared by all processes on one key-value store. */
 export interface OpenJobs extends Jobs {
-  /** From now on this process takes jobs. */
+  /** Starts taking jobs. */
   start(runner: JobRunner): void
   /**
-   * Takes no further jobs and lets those under way finish, for at most `deadline` milliseconds; then they end with the
-   * error `draining`, for which they have another `lastWords` milliseconds.
+   * Takes no further jobs and lets running ones finish for at most `deadline` milliseconds. Then they are aborted with
+   * the error `draining`, for which they have another `lastWords` milliseconds.
    */
   drain(deadline: number, lastWords: number): Promise<void>
   close(): Promise<void>
 }
 
-/** Opens the queue in the key-value store at `url`. One that cannot be reached comes back by itself. */
+/** Opens the queue in the key-value store at `url`. It reconnects on its own. */
 export async function openJobs(url: string, log: Logger): Promise<OpenJobs> {
   const redis = new Redis(url, redisOptions)
   const tried = Promise.race([once(redis, 'ready'), once(redis, 'close')])
@@ -75,7 +77,7 @@ class JobQueue implements OpenJobs {
     this.#queue.on('error', this.failed)
   }
 
-  /** Tells the log of an error of a connection or of the queue itself; while the server is away, the first says it all. */
+  /** Logs an error of a connection or of the queue; while the server is unavailable, only the first one. */
   readonly failed = ({ message }: Error): void => {
     if (this.#closed || this.#away) return
     this.#away = this.#redis.status !== 'ready'
@@ -124,12 +126,12 @@ class JobQueue implements OpenJobs {
     this.#redis.disconnect()
   }
 
-  /** Runs a job that this process owns now. One that another process has begun and lost only comes to its end. */
+  /** Runs a job that this process now owns. A job that another process has started and lost is only ended. */
   async #work(queued: QueuedJob<Job>, runner: JobRunner): Promise<Fate> {
     const { name, data, token = '' } = queued
     const underway = this.#running.get(data.id)
     if (!underway && queued.stalledCounter > 0) return this.#end(queued, 'worker_lost')
-    // This process may have been silent itself: what it has lost, and nobody else has taken, goes on.
+    // This process itself may have failed to renew: a job that it lost and no other process has taken continues.
     if (underway) this.#goesOn(data.id)
     const running = underway ?? runner.run(name, data)
     if (!running) return this.#pass(queued)
@@ -145,7 +147,7 @@ class JobQueue implements OpenJobs {
     }
   }
 
-  /** Keeps a job that runs here although this process does not own it any more, if nobody else does; or ends it. */
+  /** Takes back a job that runs here without being owned, if no other process owns it; otherwise aborts it. */
   async #reclaim(id: string): Promise<void> {
     const running = this.#running.get(id)
     if (!running) return
@@ -159,7 +161,7 @@ class JobQueue implements OpenJobs {
     this.#log.info({ id }, 'a job goes on that this process had lost')
   }
 
-  /** Ends a job that nobody owns; answers whether there is none any more that another process owns. */
+  /** Ends a job without an owner. Returns false if another process still owns it. */
   async #take(id: string, code: Ending): Promise<boolean> {
     const job = await this.#ask(() => this.#queue.getJob(id))
     if (!job) return true
@@ -169,7 +171,7 @@ class JobQueue implements OpenJobs {
     return true
   }
 
-  /** Ends those of the jobs here that were cancelled: the word of it may have come while nobody listened. */
+  /** Aborts cancelled jobs here: the message on the channel may have been missed. */
   async #obey(ids: readonly string[]): Promise<void> {
     const cancelled = await this.#ask(() => cancelledJobs(this.#redis, this.#queue, ids))
     cancelled.forEach((id) => this.#abort(id, 'cancelled'))
@@ -190,14 +192,14 @@ class JobQueue implements OpenJobs {
     }
   }
 
-  /** A job whose end could not be written comes to it again, or nobody would ever learn of it. */
+  /** Keeps a job whose end could not be stored in the queue; otherwise its end would be lost. */
   #unended(queued: QueuedJob<Job>, error: unknown): Fate {
     if (tooOld(queued)) return this.#giveUp(queued)
     this.#log.warn({ id: queued.data.id, reason: (error as Error).message }, 'a job could not be ended yet')
     return 'unended'
   }
 
-  /** A job whose pipeline this process lacks: another one has a newer configuration, or an older. */
+  /** Passes on a job whose pipeline this process lacks: another process has a newer or older configuration. */
   #pass(queued: QueuedJob<Job>): Fate {
     if (tooOld(queued)) return this.#giveUp(queued)
     const { name, data, attemptsStarted } = queued
@@ -216,7 +218,7 @@ class JobQueue implements OpenJobs {
     return running !== undefined
   }
 
-  /** Asks the server, which may be away: commands then wait for it, and a request must not. */
+  /** Sends a command only while connected: commands otherwise wait for the server, and requests must not. */
   async #ask<T>(work: () => Promise<T>): Promise<T> {
     try {
       if (this.#redis.status !== 'ready') throw new Error('the connection is closed')

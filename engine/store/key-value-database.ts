@@ -7,30 +7,30 @@ import { storeUnavailable } from './key-value.ts'
 import type { OpenKeyValue } from './key-value.ts'
 import { codeOf } from './location.ts'
 
-/** Milliseconds after which a database that does not answer counts as out of reach. */
+/** Milliseconds after which a database that does not respond counts as unavailable. */
 const DEADLINE = 5_000
 
-/** Pauses before another try when another process holds SQLite's lock: each try alone stops the event loop for a little. */
+/** Pauses before retries when another process holds SQLite's lock: each attempt blocks the event loop briefly. */
 const PAUSES = [10, 30, 90, 270]
 
-/** Milliseconds between two looks for expired rows, and how many go at once. */
+/** Milliseconds between two sweeps of expired rows, and maximum rows deleted at once. */
 const SWEEP = 60_000
 const BATCH = 100
 
-/** Where `sweep` can be called, for tests. */
+/** Exposes `sweep` for tests. */
 export interface DatabaseKeyValue extends OpenKeyValue {
-  /** Deletes the rows that have expired, a few at a time. */
+  /** Deletes expired rows in small batches. */
   sweep(): Promise<void>
 }
 
-/** The key-value store in a table of the database. An expired row is as good as none at once, and deleted later. */
+/** The key-value store in a table of the database. An expired row is ignored at once, and deleted later. */
 export function openDatabaseKeyValue(database: Database, log: Logger): DatabaseKeyValue {
   const closing = new AbortController()
 
   async function sweep(): Promise<void> {
     for (let found = BATCH; found === BATCH && !closing.signal.aborted; await wait(20)) {
       const expired = `expires_at <= ${Date.now()}`
-      // Looked at again: a row may have been written anew since the list was made.
+      // Checks the expiry again: a row may have been rewritten since it was selected.
       const deleted = await asked(() =>
         database.rows(
           `delete from key_values where ${expired} and key in
@@ -144,7 +144,7 @@ export function openDatabaseKeyValue(database: Database, log: Logger): DatabaseK
   }
 }
 
-/** What the database answers, in time and after another try where SQLite's lock was held. */
+/** The database's response, with a timeout, and with retries while SQLite's lock is held. */
 async function asked<T>(ask: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {

@@ -6,21 +6,21 @@ import { bufferOf } from '../stream/buffer-of.ts'
 import { storeUnavailable } from './key-value.ts'
 import type { OpenKeyValue } from './key-value.ts'
 
-/** Milliseconds that a command may take: values of some megabytes need their time on the wire. */
+/** Maximum milliseconds for a command: values of some megabytes take time to transfer. */
 const COMMAND = 3_000
 
-/** Longest pause between two attempts to connect, in milliseconds. */
+/** Maximum milliseconds between two attempts to connect. */
 const LONGEST_PAUSE = 2_000
 
-/** What keeps the keys apart from those that others keep in the same server. */
+/** Prefix of our keys on a shared server. */
 const PREFIX = 'sluice:kv:'
 
-/** What keeps the books of the accounts apart from the values. */
+/** Prefix of the accounts' books. */
 const ACCOUNTS = 'sluice:kv-account:'
 
 /**
- * The book of an account is a sorted set of `<bytes> <key>` by the time when the value expires, and a number beside it:
- * the sum of the bytes. What has expired is taken out of it before it is read or written.
+ * The book of an account is a sorted set of `<bytes> <key>` by expiry time, and a counter next to it with the sum of
+ * the bytes. Expired entries are removed before the book is read or written.
  */
 const BOOK = `
 local time = redis.call('TIME')
@@ -49,8 +49,8 @@ end
 `
 
 /**
- * Writes a hash of `version` and `value` that expires, if the version is the expected one: `any`, `none`, or `=` and
- * the version. One script: nobody else comes between the look and the write.
+ * Writes an expiring hash of `version` and `value` if the version is the expected one: `any`, `none`, or `=` and the
+ * version. It is a single script, so no other command runs between the check and the write.
  */
 const WRITE = `${BOOK}
 local held = redis.call('HGET', KEYS[1], 'version')
@@ -103,24 +103,26 @@ declare module 'ioredis' {
 }
 
 /**
- * How any part of the gateway connects to Redis. The client's own defaults queue commands without end while the server
- * is away and repeat them after it came back; here a command fails at once or in time, and is never sent twice.
+ * Redis options for all parts of the gateway. By default the client queues commands without limit while the server is
+ * unavailable, and repeats them after reconnecting; with these options a command fails at once or at its timeout, and
+ * is never sent twice.
  */
 export const redisOptions = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
   commandTimeout: COMMAND,
-  // A server that takes commands and is silent is let go: the next calls then fail at once and not after a while each.
+  // Disconnects from a server that accepts commands but does not respond: later calls then fail at once instead of at
+  // their timeout.
   socketTimeout: COMMAND,
   connectTimeout: COMMAND,
   retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 10), LONGEST_PAUSE),
 } as const satisfies RedisOptions
 
 /**
- * The key-value store in Redis (7 or later). Resolves once it is connected, or once that has failed: the store is then
- * `failing`, every call rejects with `store_unavailable` at once, and it comes back by itself. The log hears of each
- * change.
+ * The key-value store in Redis (7 or later). Resolves once it is connected, or once the connection has failed. In the
+ * latter case the store is `failing`, every call rejects with `store_unavailable` at once, and the store reconnects on
+ * its own. Every change of state is logged.
  */
 export async function openRedisKeyValue(url: string, log: Logger): Promise<OpenKeyValue> {
   const redis = new Redis(url, { ...redisOptions, lazyConnect: true })

@@ -2,16 +2,16 @@ import { GatewayError } from '../spec/error.ts'
 import type { KeyValue } from '../spec/key-value.ts'
 import { codeOf } from './location.ts'
 
-/** A key-value store that is open. */
+/** An open key-value store. */
 export interface OpenKeyValue extends KeyValue {
-  /** Whether it is out of reach at present. */
+  /** Whether it is currently unavailable. */
   readonly failing: boolean
   close(): Promise<void>
 }
 
 /**
- * What a call to a store that failed rejects with. Drivers hang the command, and with it the value, on their errors:
- * only the message goes on, so that no log shows what was kept.
+ * The error for a failed call to a store. Drivers attach the command, and with it the value, to their errors, so only
+ * the message is kept: no log may show stored values.
  */
 export function storeUnavailable(error: unknown): GatewayError {
   const message = error instanceof Error ? error.message : String(error)

@@ -1,12 +1,12 @@
 import { closeSync, openSync } from 'node:fs'
 import BetterSqlite from 'better-sqlite3'
 
-/** Why the gateway does not start: one line for the operator. */
+/** Why the gateway cannot start: one line for the operator. */
 export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
-/** Where a database is, as its URL says. */
+/** The place of a database according to its URL. */
 export type Location =
   | { readonly dialect: 'sqlite'; readonly path: string; readonly maxPages?: number }
   | { readonly dialect: 'postgres'; readonly url: string; readonly where: string }
@@ -14,8 +14,8 @@ export type Location =
 const SQLITE = /^sqlite:(?<path>(?!\/\/|:)[^?]+)(?:\?max_page_count=(?<pages>[1-9]\d*))?$/
 
 /**
- * Reads a database URL: `sqlite:<path>`, with `?max_page_count=<pages>` to bound the file, or `postgres://…`.
- * Throws a `StartError` for anything else; the text never holds a password.
+ * Parses a database URL: `sqlite:<path>`, optionally with `?max_page_count=<pages>` to limit the file, or
+ * `postgres://…`. Throws a `StartError` for anything else; its text never contains a password.
  */
 export function locationOf(url: string): Location {
   const file = SQLITE.exec(url)?.groups
@@ -31,18 +31,21 @@ export function locationOf(url: string): Location {
 }
 
 /**
- * Makes a file that nobody else may read; SQLite would let everybody. The files that SQLite writes beside it take its
- * mode. One that is there already keeps the mode it has: somebody may have opened it for a backup.
+ * Creates a file that only its owner can read; SQLite would let everyone read it. Files that SQLite creates next to it
+ * get the same mode. An existing file keeps its mode, which may be deliberate, such as for backups.
  */
 function makeFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600))
   } catch {
-    // It is there, or it cannot be made: then SQLite finds the same, and says so.
+    // The file exists, or cannot be created; in the latter case SQLite reports the error.
   }
 }
 
-/** Opens a SQLite file for writing. `busy` is how long, in milliseconds, a query blocks its thread for another's lock. */
+/**
+ * Opens a SQLite file for writing. `busy`: milliseconds that a query blocks its thread to wait for another process's
+ * lock.
+ */
 export function openFile(path: string, busy: number, maxPages?: number): BetterSqlite.Database {
   makeFile(path)
   const file = new BetterSqlite(path, { timeout: busy })
@@ -57,7 +60,7 @@ export function openFile(path: string, busy: number, maxPages?: number): BetterS
   }
 }
 
-/** The code an error of Node, SQLite or PostgreSQL carries. */
+/** The code of an error of Node, SQLite or PostgreSQL. */
 export function codeOf(error: unknown): string | undefined {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : undefined

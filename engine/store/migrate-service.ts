@@ -8,22 +8,22 @@ import type { Database } from './connect.ts'
 import { codeOf } from './location.ts'
 import type { EngineTables } from './tables.ts'
 
-/** What has tables of its own. */
+/** A component with its own tables. */
 export interface Migrated {
   readonly name: string
   readonly migrations: readonly ServiceMigration[]
 }
 
-/** Milliseconds between two tries while another process holds SQLite's lock, and of all tries together. */
+/** Milliseconds between two attempts while another process holds SQLite's lock, and for all attempts together. */
 const PAUSE = 100
 const LONGEST = 60_000
 
-/** Milliseconds after which a migration is told that has not ended. */
+/** Milliseconds after which a running migration is logged. */
 const SLOW = 5_000
 
 /**
- * Brings the tables of a service up to date: each migration that the database has not seen runs in a transaction of its
- * own. Whether there is one is asked without the query builder. Rejects with the first one's error.
+ * Migrates the tables of a service. Each pending migration runs in a transaction of its own. The query builder is
+ * loaded only if one is pending. Rejects with the first error.
  */
 export async function migrateService(database: Database, service: Migrated, log: Pick<Logger, 'warn'>): Promise<void> {
   if (service.migrations.length === 0) return
@@ -41,7 +41,7 @@ export async function migrateService(database: Database, service: Migrated, log:
   })
 }
 
-/** Whether a table belongs to a service. */
+/** Whether a table belongs to a service, by its name. */
 export function isTableOf(service: string, table: string): boolean {
   return table === service || table.startsWith(`${service}_`)
 }
@@ -65,7 +65,7 @@ async function migrate(
   service: Migrated,
   migration: ServiceMigration,
 ): Promise<void> {
-  // Another process that does the same is waited for here, and then there is nothing left to do.
+  // This insert waits for another process that runs the same migration; then there is nothing left to do.
   const entry = { service: service.name, name: migration.name, at: Date.now() }
   const [made] = await transaction
     .insertInto('service_migrations')
@@ -78,7 +78,7 @@ async function migrate(
     await migration.up(transaction as unknown as TableQueries, dialect)
   } catch (error) {
     const message = `the migration "${migration.name}" failed: ${wordsOfThrown(error)}`
-    // Whether to try again is told by the code.
+    // The code decides whether the migration is retried.
     throw Object.assign(new Error(message, { cause: error }), { code: codeOf(error) })
   }
   const touched = dialect === 'sqlite' ? await tablesOf(transaction) : await touchedTables(transaction)
@@ -89,7 +89,10 @@ async function migrate(
   )
 }
 
-/** Tables that a transaction on PostgreSQL has made or changed: others make theirs at the same time, and they can be seen. */
+/**
+ * Tables that a transaction on PostgreSQL has created or changed. A list of all tables would include those of
+ * concurrent transactions.
+ */
 async function touchedTables(transaction: Transaction<EngineTables>): Promise<string[]> {
   const { sql } = await import('kysely')
   const { rows } = await sql<{ name: string }>`

@@ -3,12 +3,12 @@ import type { Database } from './connect.ts'
 import { migrations } from './migrations/index.ts'
 import type { EngineTables } from './tables.ts'
 
-/** How a database's schema stands to this version's: `newer` names a migration this version does not know. */
+/** The state of a database's schema for this version; `newer` names a migration that this version does not know. */
 export type SchemaState =
   | { readonly kind: 'current' | 'behind' }
   | { readonly kind: 'newer'; readonly migration: string }
 
-/** Where the migrator keeps the names of the migrations that ran. */
+/** The table with the names of the migrations that ran. */
 const LEDGER = 'kysely_migration'
 
 const hasLedger = {
@@ -16,7 +16,7 @@ const hasLedger = {
   postgres: `select 1 where to_regclass('${LEDGER}') is not null`,
 }
 
-/** Compares the migrations a database has seen with those of this version. Reads only. */
+/** Compares the migrations that ran in a database with those of this version. Only reads. */
 export async function schemaState({ dialect, rows }: Pick<Database, 'dialect' | 'rows'>): Promise<SchemaState> {
   if ((await rows(hasLedger[dialect])).length === 0) return { kind: 'behind' }
   const executed = new Set((await rows<{ name: string }>(`select name from ${LEDGER}`)).map(({ name }) => name))
@@ -25,7 +25,7 @@ export async function schemaState({ dialect, rows }: Pick<Database, 'dialect' | 
   return { kind: Object.keys(migrations).every((name) => executed.has(name)) ? 'current' : 'behind' }
 }
 
-/** Runs the migrations a database has not seen. Throws the first one's error. */
+/** Runs the pending migrations. Throws the first error. */
 export async function migrateToLatest(query: Kysely<EngineTables>): Promise<void> {
   const { Migrator } = await import('kysely/migration')
   const migrator = new Migrator({ db: query, provider: { getMigrations: () => Promise.resolve({ ...migrations }) } })

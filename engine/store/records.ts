@@ -7,38 +7,38 @@ import { codeOf } from './location.ts'
 import type { Sealing } from './sealing.ts'
 import type { EngineTables, RecordsTable } from './tables.ts'
 
-/** A record that is kept in the database. */
+/** A record stored in the database. */
 export interface StoredRecord {
-  /** Name of its type. */
+  /** The name of its type. */
   readonly type: string
   readonly name: string
-  /** The revision that wrote it, so that no two of a name have the same one. */
+  /** The revision that wrote it; unique among all records of the same name. */
   readonly version: number
-  /** As it was given; absent: it cannot be read. */
+  /** The value as it was given; absent: it cannot be read. */
   readonly value?: JsonObject
-  /** Why it cannot: another master secret sealed it, or it is no JSON object. */
+  /** Why it cannot be read: it was sealed with another master secret, or it is not a JSON object. */
   readonly unread?: 'sealed' | 'broken'
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   readonly createdAt: number
   readonly updatedAt: number
 }
 
-/** Every stored record, and the number of changes that led to it. */
+/** All stored records, and their revision: the number of changes so far. */
 export interface StoredRecords {
   readonly revision: number
   readonly records: readonly StoredRecord[]
 }
 
-/** What becomes of one record; without a value it is deleted. */
+/** The new state of one record; without a value it is deleted. */
 export interface RecordWrite {
   readonly type: string
   readonly name: string
   readonly record?: StoredRecord & { readonly value: JsonObject }
-  /** Whether something in it is secret, so that it is sealed. */
+  /** Whether the value contains a secret and must be sealed. */
   readonly secret: boolean
 }
 
-/** Milliseconds between two tries while another process holds SQLite's lock, and how many there are. */
+/** Milliseconds between two attempts while another process holds SQLite's lock, and maximum attempts. */
 const PAUSE = 50
 const TRIES = 100
 
@@ -52,13 +52,13 @@ export class RecordStore {
     this.#sealing = sealing
   }
 
-  /** Changes of records so far. */
+  /** The number of changes so far. */
   async revision(): Promise<number> {
     const [row] = await this.#database.rows<{ revision: number }>('select revision from record_revision')
     return row?.revision ?? 0
   }
 
-  /** Every record, with the revision that they belong to. */
+  /** All records with their revision. */
   async read(): Promise<StoredRecords> {
     const rows = await this.#database.rows<Row>(
       'select revision, records.* from record_revision left join records on true order by type, created_at, name',
@@ -68,8 +68,8 @@ export class RecordStore {
   }
 
   /**
-   * Writes a change of what was read at a revision, in one transaction with what `witness` writes. False: another change
-   * came first, and nothing was done. Rejects, and does nothing, when `witness` does.
+   * Writes a change based on a revision, in one transaction with the writes of `witness`. Returns false if another
+   * change came first; nothing is written then. If `witness` rejects, it rejects, too, and writes nothing.
    */
   async commit(
     write: RecordWrite,
@@ -121,7 +121,7 @@ export class RecordStore {
   }
 }
 
-/** A row of records, or the revision alone where there are none. */
+/** A row of records, or only the revision if there are no records. */
 type Row = { readonly revision: number } & (RecordsTable | { readonly type: null })
 
 function contextOf({ type, name }: Pick<StoredRecord, 'type' | 'name'>): string {

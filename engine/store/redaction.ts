@@ -1,15 +1,15 @@
-/** What stands in place of a secret. */
+/** The replacement for a secret. */
 export const HIDDEN = '[redacted]'
 
-/** A part of a secret this long is hidden wherever it appears. */
+/** Any part of a secret of this length is redacted. */
 const WINDOW = 12
 
-/** Shorter values are words of the language rather than secrets; hiding them would make every text unreadable. */
+/** Shorter values are more likely common words than secrets; redacting them would make texts unreadable. */
 const SHORTEST = 8
 
 /**
- * Secrets by the look of the text around them, for those nobody registered. `$1` stays. Only the last run of each is
- * without a bound, and nothing after it can fail: a text is read once, whatever stands in it.
+ * Patterns for unregistered secrets, by the text around them. `$1` is kept. Only the last repetition of each pattern is
+ * unbounded, and nothing after it can fail, so matching takes linear time.
  */
 const PATTERNS: readonly RegExp[] = [
   /\b((?:Bearer|Basic)\s{1,8})(?=[\w.~+/=-]{0,64}\d)[\w.~+/=-]{8,}/gi,
@@ -20,10 +20,10 @@ const PATTERNS: readonly RegExp[] = [
   /((?:authorization|api[-_]?key|secret|password|token|cookie)["'\\]{0,8}\s{0,8}[:=]\s{0,8}["'\\]{0,8}(?:(?:Bearer|Basic)\s{1,8})?)(?!(?:Bearer|Basic)\s)[^\s"'\\,;&}]{6,}/gi,
 ]
 
-/** What every text that one of them fits holds; most ids and words do not. */
+/** Every text that matches one of the patterns also matches this; most ids and words do not. */
 const LOOKED_AT = /[\s=:]|sk-|eyJ/
 
-/** Texts found clean that are remembered, and the longest of them: names of models and words of errors come again and again. */
+/** Maximum number of clean texts that are cached, and their maximum length: model names and error words recur often. */
 const REMEMBERED = 1_000
 const REMEMBERED_LENGTH = 128
 
@@ -38,18 +38,18 @@ const NAMES = new Set([
 ])
 
 /**
- * Knows secret values and hides them in text: whole, in parts of twelve characters, percent-encoded and in base64 at any
- * offset; and beside them whatever looks like a secret.
+ * Redacts registered secrets in texts: the whole value, parts of twelve characters, percent-encoded forms, and base64
+ * at any offset. Also redacts everything that looks like a secret.
  */
 export class Secrets {
   readonly #short = new Set<string>()
   readonly #parts = new Set<string>()
-  /** Marks the first three characters of every part, so that almost every place of a text is passed over cheaply. */
+  /** Marks the first three characters of every part, so that nearly every position of a text is skipped cheaply. */
   readonly #starts = new Uint8Array(65_536)
-  /** Texts that hold no secret, until there is a further one. */
+  /** Texts without secrets; cleared when a secret is registered. */
   readonly #clean = new Set<string>()
 
-  /** Registers a secret. Values under eight characters are left alone. */
+  /** Registers a secret. Values shorter than eight characters are ignored. */
   protect(value: string): void {
     if (value.length < SHORTEST) return
     this.#clean.clear()
@@ -63,12 +63,12 @@ export class Secrets {
     }
   }
 
-  /** Registers the credentials of an address such as a database's. */
+  /** Registers the credentials in an address, such as that of a database. */
   protectUrl(url: string): void {
     for (const credential of credentialsOf(url)) this.protect(credential)
   }
 
-  /** The text with every secret hidden. */
+  /** The text with every secret redacted. */
   scrub(text: string): string {
     if (this.#clean.has(text)) return text
     const scrubbed = this.#scrubbed(text)
@@ -87,7 +87,10 @@ export class Secrets {
     return clean
   }
 
-  /** A JSON value with secrets hidden in every name and text, and whole where a field's name says that it is one. */
+  /**
+   * A JSON value with secrets redacted in all names and texts. A field whose name marks it as a secret is redacted as a
+   * whole.
+   */
   redact(value: unknown): unknown {
     if (typeof value === 'string') return this.scrub(value)
     if (Array.isArray(value)) return value.map((item) => this.redact(item))
@@ -114,7 +117,9 @@ export class Secrets {
   }
 }
 
-/** Whether a field of this name holds a secret, in any case and spelling: `X-Api-Key`, `refresh_token`, `clientSecret`. */
+/**
+ * Whether a field of this name holds a secret, in any case and spelling: `X-Api-Key`, `refresh_token`, `clientSecret`.
+ */
 export function isSecretName(name: string): boolean {
   const plain = name.toLowerCase().replaceAll(/[^a-z]/g, '')
   return NAMES.has(plain) || /(apikey|token|secret|password|privatekey)$/.test(plain)
@@ -124,7 +129,7 @@ function startOf(text: string, at: number): number {
   return (text.charCodeAt(at) * 961 + text.charCodeAt(at + 1) * 31 + text.charCodeAt(at + 2)) & 0xffff
 }
 
-/** The ways a value is written in logs, bodies and addresses. */
+/** The forms of a value in logs, bodies and addresses. */
 function formsOf(value: string): readonly string[] {
   const percent = encodeURIComponent(value.toWellFormed())
   const lower = percent.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase())
@@ -133,7 +138,7 @@ function formsOf(value: string): readonly string[] {
   return [...new Set([...texts, ...coded, ...coded.map(urlSafe)])]
 }
 
-/** The characters that base64 writes for a value which stands `offset` bytes into its text, whatever is around it. */
+/** The base64 characters of a value at `offset` bytes in a text, independent of the text around it. */
 function base64At(value: string, offset: number): string {
   const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(value)])
   return bytes.toString('base64').slice(Math.ceil((offset * 8) / 6), Math.floor((bytes.length * 8) / 6))
@@ -143,10 +148,13 @@ function urlSafe(base64: string): string {
   return base64.replaceAll('+', '-').replaceAll('/', '_')
 }
 
-/** A user that stands without a password and has as many characters is a token. */
+/** A user name without a password that has at least this length is a token. */
 const tokenLength = 16
 
-/** The credentials in an address, as written and decoded: its password, or a token as its user, and its query's values. */
+/**
+ * The credentials in an address, as written and decoded: its password, or a token as its user name, and the values of
+ * its query.
+ */
 export function credentialsOf(address: string): readonly string[] {
   const begin = address.indexOf('://') + 3
   if (begin < 3) return []
@@ -161,7 +169,7 @@ export function credentialsOf(address: string): readonly string[] {
   return [password.join(':'), ...token, ...values].flatMap((text) => (text === '' ? [] : [text, decoded(text)]))
 }
 
-/** Names of headers and parameters that say what is sent or by which software, never by whom. */
+/** Names of headers and parameters that describe the content or the software, not the sender. */
 const PLAIN_NAMES = new Set([
   'accept',
   'accept-language',
@@ -173,11 +181,11 @@ const PLAIN_NAMES = new Set([
   'via',
 ])
 const PLAIN_ENDS = ['-version', '-beta', '-title', '-region']
-/** A media type, or a date as versions have it. */
+/** A media type, or a date as in API versions. */
 const PLAIN_VALUE =
   /^(?:(?:application|audio|image|text|video|\*)\/[a-z.+*-]{1,64}(?:; ?charset=[\w-]{1,16})?|\d{4}-\d\d-\d\d)$/i
 
-/** Whether the value of a header or a parameter is no secret although it is sent with every request. */
+/** Whether the value of a header or parameter is not a secret, although it is sent with every request. */
 export function isPlain(name: string, value: string): boolean {
   const lower = name.toLowerCase()
   return PLAIN_NAMES.has(lower) || PLAIN_ENDS.some((end) => lower.endsWith(end)) || PLAIN_VALUE.test(value)

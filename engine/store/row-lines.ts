@@ -1,21 +1,22 @@
 import { parseJson } from '../json/parse.ts'
 
-/** What a column takes. */
+/** A value of a column. */
 export type Stored = string | number | null
 
-/** The columns that rows have values for, in their order. */
+/** The columns of a row, in the order of its values. */
 export type Columns = readonly string[]
 
 /**
- * Rows of a table as lines of text, as they wait and cross to the thread that writes them: a short text is cheaper to keep
- * and to copy than objects are. A line has the number of the row's columns, a tab, the values as JSON, and behind a second
- * tab the last value if it is a text of one line: a long text there, such as JSON, is not escaped and read again.
+ * Rows of a table as lines of text, the form in which they wait and are posted to the thread that writes them: a short
+ * text is cheaper to keep and to copy than objects. A line consists of the number of its column list, a tab, the values
+ * as JSON, and after a second tab the last value if it is a text of one line: a long last text, such as JSON, is thus
+ * neither escaped nor parsed.
  */
 export class RowLines {
-  /** By their numbers. Mostly all rows have the same. */
+  /** Column lists by number. Usually all rows have the same. */
   readonly columns: Columns[] = []
 
-  /** The line of a row. Throws on values that JSON cannot hold. */
+  /** The line of a row. Throws for values that JSON cannot represent. */
   lineOf(row: Readonly<Record<string, Stored>>): string {
     const number = this.#numberOf(Object.keys(row))
     const values = Object.values(row)
@@ -23,7 +24,8 @@ export class RowLines {
     const apart = typeof last === 'string' && !last.includes('\n')
     if (apart) values.pop()
     const json = JSON.stringify(values)
-    // What cannot be stored is written so in JSON, and hardly anything else is: one search instead of two for each value.
+    // JSON escapes all characters that cannot be stored, and hardly any others, as `\u`: one search instead of two per
+    // value.
     const text = json.includes('\\u') ? JSON.stringify(values.map(storable)) : json
     return `${number}\t${text}${apart ? `\t${storable(last)}` : ''}`
   }
@@ -36,9 +38,9 @@ export class RowLines {
   }
 }
 
-/** The number of a row's columns, and its values, from its line. */
+/** The number of the column list, and the values, of a line. */
 export function readLine(line: string): { readonly columns: number; readonly values: Stored[] } {
-  // JSON holds no tab that is not escaped.
+  // In JSON every tab is escaped.
   const first = line.indexOf('\t')
   const second = line.indexOf('\t', first + 1)
   const values = parseJson(line.slice(first + 1, second < 0 ? undefined : second)) as Stored[]
@@ -46,7 +48,7 @@ export function readLine(line: string): { readonly columns: number; readonly val
   return { columns: Number(line.slice(0, first)), values }
 }
 
-/** PostgreSQL's text holds neither NUL nor half a character; both come from clients. */
+/** PostgreSQL texts hold neither NUL nor lone surrogates; clients may send both. */
 function storable(value: Stored): Stored {
   if (typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'))) return value
   return value.toWellFormed().replaceAll('\0', '\uFFFD')

@@ -5,35 +5,35 @@ import { RowLines } from './row-lines.ts'
 import type { Stored } from './row-lines.ts'
 
 /**
- * Rows of a batch, and the milliseconds after which a smaller one leaves. A process that is killed loses the rows of so
- * long and of one batch on its way, 100 ms in all with a database that keeps up.
+ * Rows per batch, and milliseconds after which a smaller batch is sent. A killed process loses the rows of that time
+ * and of one batch being written: 100 ms in total with a database that keeps up.
  */
 const BATCH = 200
 const PERIOD = 50
 
-/** Milliseconds before a batch is sent again that a thread had in hand when it died. */
+/** Milliseconds before a batch is sent again that was lost because the thread died. */
 const PAUSE = 1_000
 
-/** Rows of a table that are kept while the database fails; beyond, the oldest are dropped. */
+/** Maximum rows of a table kept while the database fails; beyond it, the oldest are dropped. */
 const LIMIT = 10_000
 
 export interface RowQueueOptions {
   readonly table: string
-  /** Hears every change of state once. */
+  /** Logs every change of state once. */
   readonly log: Logger
   readonly limit?: number | undefined
-  /** Hands a batch to the thread. What becomes of it is told by `hear` or `interrupted`. */
+  /** Sends a batch to the thread. The result arrives through `hear` or `interrupted`. */
   readonly send: (batch: Batch) => void
-  /** Hears that somebody waits for rows now, or nobody any more. */
+  /** Called when a caller starts waiting for rows, and when none waits any more. */
   readonly onWaited: () => void
 }
 
 /**
- * The rows of one table on their way to the thread that writes them. `append` only adds a line of text to a list; one
- * batch is on its way at a time. A row is written at least once.
+ * Queues the rows of one table for the thread that writes them. `append` only adds a line to a list. One batch is sent
+ * at a time. A row is written at least once.
  */
 export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
-  /** Rows wait while their table is not there. */
+  /** Whether rows wait while their table is missing. */
   waits = false
   readonly #options: RowQueueOptions
   readonly #lines = new RowLines()
@@ -41,13 +41,13 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
   #rows: string[] = []
   #underWay: readonly string[] = []
   #timer: NodeJS.Timeout | undefined
-  /** Rows have waited for their time while another batch was on its way. */
+  /** Whether a batch became due while another one was being written. */
   #due = false
   #written = 0
   #dropped = 0
   #failing: string | undefined
   #overflowing = false
-  /** Who waits until how many rows were written or dropped. */
+  /** Callers that wait until this many rows were written or dropped. */
   #flushes: { readonly until: number; readonly resolve: () => void }[] = []
   #closed = false
 
@@ -60,7 +60,7 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     return { written: this.#written, dropped: this.#dropped, pending: this.#pending, failing: this.#failing }
   }
 
-  /** Whether somebody waits for rows. */
+  /** Whether a caller waits for rows. */
   get waited(): boolean {
     return this.#flushes.length > 0
   }
@@ -73,7 +73,7 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     }
     const length = this.#rows.push(line)
     if (length === 1) this.#arm(PERIOD)
-    // Copying a batch to the thread takes its time: not in the request that completes it.
+    // Posting a batch takes time, so the request that completes it does not do it.
     else if (length === BATCH) setImmediate(() => this.#send())
     else if (length > this.#limit) this.#overflow()
   }
@@ -88,12 +88,12 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     return promise
   }
 
-  /** Takes no more rows: later ones count as dropped. */
+  /** Accepts no more rows: later ones count as dropped. */
   close(): void {
     this.#closed = true
   }
 
-  /** Drops what has not been written. */
+  /** Drops all rows not written yet. */
   drop(): void {
     clearTimeout(this.#timer)
     if (this.#pending === 0) return
@@ -104,7 +104,7 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     this.#settle()
   }
 
-  /** What became of the batch that is on its way, or why it cannot be written yet. */
+  /** The result of the current batch, or why it cannot be written yet. */
   hear(told: Written | { readonly failing: string }): void {
     if ('failing' in told) return this.#turn(told.failing)
     this.#written += told.written
@@ -119,7 +119,7 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     this.#overflowing = false
   }
 
-  /** The thread died: what it had in hand comes first again. */
+  /** The thread died: its batch becomes the next one again. */
   interrupted(reason: string): void {
     if (this.#underWay.length === 0 || this.#closed) return
     this.#turn(`the thread that writes rows died: ${reason}`)
@@ -143,7 +143,7 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
       this.#due = this.#underWay.length > 0
       this.#send()
     }, delay)
-    // Whoever waits for the rows holds the process; a timer alone must not.
+    // Only a waiting caller keeps the process alive; the timer must not.
     if (!this.waited) this.#timer.unref()
   }
 

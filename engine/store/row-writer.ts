@@ -4,40 +4,43 @@ import { codeOf, openFile, locationOf } from './location.ts'
 import { readLine } from './row-lines.ts'
 import type { Columns, Stored } from './row-lines.ts'
 
-/** What became of a batch. */
+/** The result of a batch. */
 export interface Written {
   readonly written: number
-  /** Rows that no database would take. */
+  /** Rows that the database refused. */
   readonly dropped: number
-  /** Why the last one of them was not taken. */
+  /** The reason of the last refusal. */
   readonly why?: string
 }
 
 /** Rows of one table. */
 export interface Batch {
   readonly table: string
-  /** What the numbers in its lines stand for. */
+  /** The column lists to which the numbers in its lines refer. */
   readonly columns: readonly Columns[]
-  /** Lines of `RowLines`, with line breaks between them. */
+  /** Lines of `RowLines`, joined by line breaks. */
   readonly rows: string
-  /** They wait while their table is not there. */
+  /** Whether they wait while their table is missing. */
   readonly waits: boolean
 }
 
-/** Writes rows with a database handle of its own. Runs on a worker thread. */
+/** Writes rows with its own database handle, on a worker thread. */
 export interface RowWriter {
-  /** Resolves once every row is in the database or was dropped for its own fault; tries for as long as that takes. */
+  /** Resolves once every row is in the database or was dropped because of its content; retries as long as necessary. */
   write(batch: Batch): Promise<Written>
   close(): Promise<void>
 }
 
-/** Milliseconds a statement waits for another process's lock; only this thread stands still. */
+/** Milliseconds that a statement waits for another process's lock; only this thread is blocked. */
 const BUSY = 5_000
 
 const FIRST_PAUSE = 100
 const LONGEST_PAUSE = 2_000
 
-/** Opens the writer; the database itself at the first row. `report` hears why the rows of a table cannot be written yet. */
+/**
+ * Opens the writer; the database is opened with the first row. `report` is called with the reason when rows cannot be
+ * written yet.
+ */
 export function openRowWriter(url: string, report: (table: string, failing: string) => void): RowWriter {
   let target: Promise<Target> | undefined
   const opened = async () => {
@@ -83,7 +86,7 @@ export function openRowWriter(url: string, report: (table: string, failing: stri
 
 type Row = ReturnType<typeof readLine>
 
-/** Where rows go. A batch that was interrupted comes again: rows that are there already are passed over. */
+/** The destination of rows. A batch may be repeated after an interruption: existing rows are skipped. */
 interface Target {
   insert(batch: Batch, rows: readonly Row[]): Promise<void>
   close(): Promise<void>
@@ -94,7 +97,7 @@ async function openTarget(url: string): Promise<Target> {
   return place.dialect === 'sqlite' ? openSqlite(place.path, place.maxPages) : openPostgres(url)
 }
 
-/** Prepared statements: building the same one for every batch takes longer than SQLite takes to run it. */
+/** Uses prepared statements: building the statement for every batch would take longer than running it. */
 function openSqlite(path: string, maxPages: number | undefined): Target {
   const file = openFile(path, BUSY, maxPages)
   const prepared = new Map<string, ReturnType<typeof file.prepare>>()
@@ -120,7 +123,7 @@ function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** The query builder is loaded for this alone: it is large, and SQLite needs none of it here. */
+/** Loads the query builder, which is large and not needed for SQLite. */
 async function openPostgres(url: string): Promise<Target> {
   const { fromPool } = await import('./connect.ts')
   const { query, close } = await fromPool(url, 1)
@@ -145,15 +148,15 @@ async function openPostgres(url: string): Promise<Target> {
 }
 
 /**
- * Whether an error is about the row itself, so that trying again is useless: constraints, sizes and bad values of SQLite,
- * classes 22, 23 and 54 of PostgreSQL, and values no driver can bind.
+ * Whether an error is caused by the row itself, so that a retry is useless: constraints, sizes and bad values in
+ * SQLite, classes 22, 23 and 54 in PostgreSQL, and values that a driver cannot bind.
  */
 function isFaultOfRow(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError) return true
   return /^(SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)|(22|23|54)[0-9A-Z]{3}$)/.test(codeOf(error) ?? '')
 }
 
-/** Whether its table or a column of it is not there, or may not be written: class 42 of PostgreSQL. */
+/** Whether a table or column is missing or not writable: class 42 in PostgreSQL. */
 function isFaultOfTable(error: unknown): boolean {
   return /^(SQLITE_ERROR$|42[0-9A-Z]{3}$)/.test(codeOf(error) ?? '')
 }

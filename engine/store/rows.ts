@@ -5,17 +5,17 @@ import { RowQueue } from './row-queue.ts'
 import type { FromWorker, ToWorker } from './worker.ts'
 
 export interface RowsOptions {
-  /** URL of a database that `openDatabase` made ready. */
+  /** URL of a database that `openDatabase` has migrated. */
   readonly url: string
   readonly log: Logger
-  /** Rows of a table that are kept while the database fails. */
+  /** Maximum rows of a table kept while the database fails. */
   readonly limit?: number
   readonly spawn?: (url: string) => Worker
 }
 
 /**
- * Takes rows that are written in bulk off the requests' hands: a queue for each table, so that none holds up another, and
- * one thread with a database handle of its own for all. The thread starts with the first batch.
+ * Writes rows in bulk, outside of requests. Each table has a queue, so that no table delays another; one thread with
+ * its own database handle writes all of them. The thread starts with the first batch.
  */
 export class Rows {
   readonly #options: RowsOptions & { readonly spawn: (url: string) => Worker }
@@ -47,7 +47,7 @@ export class Rows {
     await Promise.all(this.#all.map((queue) => queue.flush()))
   }
 
-  /** Writes what is queued, for at most `deadline` milliseconds, and ends the thread. Later rows count as dropped. */
+  /** Writes the queued rows, for at most `deadline` milliseconds, and ends the thread. Later rows count as dropped. */
   async close(deadline = 5_000): Promise<void> {
     for (const queue of this.#all) queue.close()
     const timer = deadlineOf(deadline)
@@ -68,7 +68,7 @@ export class Rows {
     return [...this.#queues.values()]
   }
 
-  /** The thread holds the process while somebody waits for rows. */
+  /** The thread keeps the process alive while a caller waits for rows. */
   #hold(): void {
     if (this.#all.some((queue) => queue.waited)) this.#worker?.ref()
     else this.#worker?.unref()
@@ -89,7 +89,7 @@ export class Rows {
   }
 }
 
-/** The thread runs from source as well as from the build; flags of the process may be such that no worker takes them. */
+/** The thread gets no flags of the process, because workers refuse some of them. */
 function spawnWriter(url: string): Worker {
   return new Worker(moduleBeside('worker', import.meta.url), { workerData: { url }, execArgv: [] })
 }

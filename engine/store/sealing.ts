@@ -4,25 +4,25 @@ import { dirname } from 'node:path'
 import type { Logger } from 'pino'
 import { StartError, codeOf } from './location.ts'
 
-/** Seals what leaves the gateway and is to come back: nobody else can read it, change it or make it. */
+/** Seals data that leaves the gateway and comes back: only the gateway can read, change or create it. */
 export interface Sealing {
   readonly seal: (bytes: Uint8Array, context: string) => Buffer
-  /** Undefined for what was not sealed by the same master secret under the same context. */
+  /** Undefined for data that was not sealed with the same master secret and context. */
   readonly unseal: (sealed: Uint8Array, context: string) => Buffer | undefined
 }
 
-/** Where the master secret comes from. */
+/** The source of the master secret. */
 export interface SecretSource {
-  /** The secret itself, of at least 16 characters; else it is in `file`, which is made when it is needed first. */
+  /** The secret itself, at least 16 characters; if undefined, it is read from `file`, which is created on first use. */
   readonly given: string | undefined
   readonly file: string
-  /** Hears the secret before it is used. */
+  /** Called with the secret before it is used. */
   readonly protect: (secret: string) => void
-  /** Hears of a file that others may read too. */
+  /** Warns when others can read the file. */
   readonly log: Pick<Logger, 'warn'>
 }
 
-/** Least characters of a master secret. */
+/** Minimum characters of a master secret. */
 const SHORTEST = 16
 
 const VERSION = 1
@@ -31,8 +31,8 @@ const TAG = 16
 const HEAD = 1 + NONCE + TAG
 
 /**
- * Sealing with AES-256-GCM (NIST SP 800-38D) under a key of its own for each context (HKDF, RFC 5869). What is sealed:
- * a version byte, the nonce, the tag, the text. Throws a `StartError` when the secret that was given is too short.
+ * Seals with AES-256-GCM (NIST SP 800-38D) and one key per context (HKDF, RFC 5869). Sealed data consists of a version
+ * byte, the nonce, the tag and the ciphertext. Throws a `StartError` when the given secret is too short.
  */
 export function openSealing(source: SecretSource): Sealing {
   if (source.given !== undefined) source.protect(accepted(source.given, 'SLUICE_SECRET'))
@@ -62,23 +62,26 @@ export function openSealing(source: SecretSource): Sealing {
       try {
         return Buffer.concat([text, cipher.final()])
       } catch {
-        // The tag does not fit: node:crypto says so by an error without a code.
+        // The tag does not match, which node:crypto reports by an error without a code.
         return undefined
       }
     },
   }
 }
 
-/** The secret in a file, which is made where there is none. Processes that make it at the same time agree on one. */
+/**
+ * The secret in a file, which is created if it is missing. Processes that create it at the same time agree on one
+ * secret.
+ */
 function secretIn({ file, log }: SecretSource): string {
   if (!existsSync(file)) make(file)
-  // Where files have no such mode, it says that all may read them.
+  // Windows has no such modes, and reports that everyone can read the file.
   if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0)
     log.warn({ file }, 'the file of the master secret can be read by others: take their access away')
   return accepted(readFileSync(file, 'utf8').trim(), file)
 }
 
-/** The whole file appears at once under its name, or not at all: nobody reads half a secret. */
+/** Creates the file atomically: no process reads a partial secret. */
 function make(file: string): void {
   const draft = `${file}.${process.pid}.${randomBytes(6).toString('hex')}`
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })

@@ -15,32 +15,32 @@ import { Rows } from './rows.ts'
 import { openSealing } from './sealing.ts'
 import type { Sealing } from './sealing.ts'
 
-/** What is opened with the first configuration and lives as long as the process. */
+/** Stores that are opened with the first configuration and live as long as the process. */
 export interface Stores {
-  /** The settings that it was opened with. */
+  /** The settings with which they were opened. */
   readonly settings: Settings
   readonly database: Database
-  /** What is written in bulk. */
+  /** Rows that are written in bulk. */
   readonly rows: Rows
   readonly records: RecordStore
   readonly keyValue: OpenKeyValue
   /** Absent without a configured key-value store. */
   readonly jobs?: OpenJobs
   readonly sealing: Sealing
-  /** Writes the last rows, then closes everything. */
+  /** Writes the last rows, then closes all stores. */
   close(): Promise<void>
 }
 
-/** What the stores are opened with, beside the settings. */
+/** Further options for opening the stores. */
 export interface StoreOptions {
-  /** Folder that relative paths start from. */
+  /** The folder to which relative paths refer. */
   readonly root?: string
   readonly environment: Environment
   readonly log: Logger
   readonly secrets: Secrets
 }
 
-/** Opens the stores. Rejects with a `StartError`; a key-value store that is out of reach is none. */
+/** Opens the stores. Rejects with a `StartError`; an unavailable key-value store is not an error. */
 export async function openStores(settings: Settings, options: StoreOptions): Promise<Stores> {
   const { log, secrets } = options
   const { url } = settings.database
@@ -48,7 +48,7 @@ export async function openStores(settings: Settings, options: StoreOptions): Pro
   secrets.protectUrl(url)
   if (shared !== undefined) secrets.protectUrl(shared)
   const sealing = sealingOf(settings, options)
-  // Closes what is open, the last first and each whatever became of the others; here only if the rest cannot be opened.
+  // Closes the open stores in reverse order, even if some fail; here only if not all can be opened.
   await using opened = new AsyncDisposableStack()
   const database = opened.adopt(await openDatabase(url), close)
   const rows = opened.adopt(new Rows({ url, log }), close)
@@ -56,7 +56,7 @@ export async function openStores(settings: Settings, options: StoreOptions): Pro
     openKeyValue(shared, database, log).then((store) => opened.adopt(store, close)),
     openQueue(shared, log).then((queue) => queue && opened.adopt(queue, close)),
   ] as const
-  // None may open after the others were closed.
+  // No store may open after the others were closed.
   await Promise.allSettled(opening)
   const [keyValue, jobs] = await Promise.all(opening)
   const closing = opened.move()
@@ -76,7 +76,7 @@ function close(store: { close(): Promise<void> }): Promise<void> {
   return store.close()
 }
 
-/** Sealing with the secret of the environment, else with that of the file. */
+/** Sealing with the secret from the environment, or else from the file. */
 function sealingOf(
   { database, key_value: shared }: Settings,
   { root, environment, log, secrets }: StoreOptions,
@@ -92,14 +92,14 @@ function sealingOf(
   })
 }
 
-/** The queue and its driver are large, and only a shared key-value store has jobs. */
+/** Loaded on demand: the queue and its driver are large, and only a shared key-value store has jobs. */
 async function openQueue(url: string | undefined, log: Logger): Promise<OpenJobs | undefined> {
   if (url === undefined) return undefined
   const { openJobs } = await import('./jobs.ts')
   return openJobs(url, log)
 }
 
-/** Settings that a running process cannot take over. */
+/** Changed settings that need a restart. */
 export function changedForGood(before: Settings, after: Settings): Path[] {
   const listening = (['host', 'port', 'workers'] as const).filter(
     (field) => before.listen[field] !== after.listen[field],
@@ -115,7 +115,7 @@ export function changedForGood(before: Settings, after: Settings): Path[] {
   ]
 }
 
-/** Where the gateway keeps files of its own: beside the SQLite file; where the database is no file, in `data`. */
+/** The folder for the gateway's own files: next to the SQLite file; otherwise `data`. */
 export function dataFolder(url: string, root = '.'): string {
   const place = locationOf(url)
   return place.dialect === 'sqlite' ? dirname(resolve(place.path)) : resolve(root, 'data')

@@ -1,32 +1,32 @@
 /** The key-value store. */
 export interface KeyValuesTable {
   key: string
-  /** Another one with every write. */
+  /** Changes with every write. */
   version: string
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   expires_at: number
   value: Buffer
-  /** Whom it counts for. */
+  /** The account that the value counts towards. */
   account: string | null
-  /** Of the value. */
+  /** Size of the value. */
   bytes: number
 }
 
-/** Which migrations of services ran. */
+/** The migrations of services that ran. */
 export interface ServiceMigrationsTable {
   service: string
   name: string
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   at: number
 }
 
-/** A record that was not declared in a file. Times in milliseconds since 1970. */
+/** A record that is not declared in a file. Times are Unix times in milliseconds. */
 export interface RecordsTable {
   type: string
   name: string
-  /** From 1; another one with every change. */
+  /** Starts at 1; changes with every change of the record. */
   version: number
-  /** JSON object; where something in it is secret, sealed as base64. */
+  /** A JSON object; if it contains a secret, sealed and in base64. */
   value: string
   /** 1 or 0. */
   sealed: number
@@ -34,9 +34,9 @@ export interface RecordsTable {
   updated_at: number
 }
 
-/** One row. */
+/** The only row. */
 export interface RecordRevisionTable {
-  /** Changes of records so far. */
+  /** The number of changes of records so far. */
   revision: number
 }
 

@@ -2,10 +2,10 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { openRowWriter } from './row-writer.ts'
 import type { Batch, Written } from './row-writer.ts'
 
-/** What the thread is sent: a batch of rows, one of each table at a time, or the word to end. */
+/** A message to the thread: a batch of rows, at most one per table at a time, or the request to end. */
 export type ToWorker = Batch | 'close'
 
-/** What it answers: what became of the batch of a table, or why that cannot be written yet. */
+/** A message of the thread: the result of a table's batch, or why it cannot be written yet. */
 export type FromWorker = { readonly table: string } & (Written | { readonly failing: string })
 
 const port = parentPort

@@ -1,6 +1,6 @@
 import type { Migration } from 'kysely/migration'
 
-/** It made the tables of the API keys and of the request log, which are now the services' that write them. */
+/** Created the tables of the API keys and of the request log, which now belong to the services that write them. */
 export const keysAndRequests: Migration = {
   up: () => Promise.resolve(),
 }

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Whom the values of the key-value store count for. */
+/** The accounts of values in the key-value store. */
 export const keyValueAccounts: Migration = {
   async up(query: Kysely<unknown>) {
     const { sql } = await import('kysely')
@@ -10,7 +10,7 @@ export const keyValueAccounts: Migration = {
       .alterTable('key_values')
       .addColumn('bytes', 'bigint', (column) => column.notNull().defaultTo(0))
       .execute()
-    // All that a sum needs stands in it.
+    // The index covers all columns of the sum.
     await query.schema
       .createIndex('key_values_account')
       .on('key_values')

@@ -1,6 +1,6 @@
 import type { Migration } from 'kysely/migration'
 
-/** It added a column to the request log, which is now the service's that writes it. */
+/** Added a column to the request log, which now belongs to the service that writes it. */
 export const parents: Migration = {
   up: () => Promise.resolve(),
 }

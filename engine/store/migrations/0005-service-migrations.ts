@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Which migrations of services a database has seen. */
+/** The migrations of services that ran in a database. */
 export const serviceMigrations: Migration = {
   async up(query: Kysely<unknown>) {
     await query.schema

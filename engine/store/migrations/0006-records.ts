@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Records that were not declared in a file, and the number of their changes so far. */
+/** Records that are not declared in a file, and the number of their changes so far. */
 export const records: Migration = {
   async up(query: Kysely<unknown>) {
     await query.schema

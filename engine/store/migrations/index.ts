@@ -6,7 +6,7 @@ import { parents } from './0004-parents.ts'
 import { serviceMigrations } from './0005-service-migrations.ts'
 import { records } from './0006-records.ts'
 
-/** Every migration by its name, in order. A name that was released never changes. */
+/** Every migration by name, in order. A released name never changes. */
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-keys-and-requests': keysAndRequests,
   '0002-key-values': keyValues,
