@@ -88,7 +88,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { log, secrets } = options
   const keep = new Keep()
   const pool = new WorkerPool({ onError: (error) => log.error({ err: error }, 'a worker thread failed') })
-  const { bodies, lastWords } = { ...httpLimits, ...options.limits }
+  const { bodies, abortTimeout } = { ...httpLimits, ...options.limits }
   const byteBudget = byteBudgetOf(bodies)
   const warmth = new Warmth(log)
   let stores: Stores | undefined
@@ -147,7 +147,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   }
   const closeStores = async () => {
     // Services may still be writing, and have no timeout of their own.
-    const ended = await Promise.allSettled([within(services.close(), lastWords, 'a service does not close')])
+    const ended = await Promise.allSettled([within(services.close(), abortTimeout, 'a service does not close')])
     const closed = await Promise.allSettled([stores?.close(), keep.close(), pool.close()])
     const failures = [...ended, ...closed].flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []))
     if (failures.length > 0) throw new AggregateError(failures, 'not everything could be closed')
@@ -201,11 +201,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
         try {
           if (notice > 0) await sleep(notice)
           for (const timer of polling) clearInterval(timer)
-          const end = performance.now() + deadline + lastWords
+          const end = performance.now() + deadline + abortTimeout
           const cut = setTimeout(() => live.cut(new GatewayError('draining')), deadline).unref()
-          await Promise.all([serving.drain(deadline), jobs?.drain(deadline, lastWords)])
+          await Promise.all([serving.drain(deadline), jobs?.drain(deadline, abortTimeout)])
           // Requests aborted at the deadline still have to hand in their log rows.
-          await live.close(Math.max(lastWords, end - performance.now()))
+          await live.close(Math.max(abortTimeout, end - performance.now()))
           clearTimeout(cut)
         } finally {
           await closeStores()

@@ -10,7 +10,7 @@ import { WrongUse } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 import { printJson } from './text.ts'
 
-/** What can be written. */
+/** The kinds of files that can be written. */
 export type NewKind = 'provider' | 'stage' | 'service' | 'pipeline'
 
 export interface NewOptions extends CommonOptions {
@@ -20,10 +20,7 @@ export interface NewOptions extends CommonOptions {
   readonly out?: string
 }
 
-/**
- * Writes a small provider, stage or service that works as it is, or a shipped pipeline to change, and says how to go on.
- * Overwrites nothing.
- */
+/** Writes a small working provider, stage or service, or a copy of a shipped pipeline, and prints the next steps. Never overwrites a file. */
 export async function create({ kind, name, out, json }: NewOptions, terminal: Terminal): Promise<number> {
   if (!/^[a-z][a-z0-9-]*$/.test(name))
     throw new WrongUse(`"${name}" must be of lower-case letters, digits and "-", and begin with a letter`)

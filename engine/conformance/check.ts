@@ -14,7 +14,7 @@ export interface Check {
   readonly group: string
   readonly name: string
   readonly when: Condition
-  /** It waits for time itself; whoever runs many checks may run it beside others. */
+  /** Whether it waits for real time, so that it can run in parallel with other checks. */
   readonly lasts: boolean
   run(rig: Rig): unknown
 }
@@ -22,7 +22,7 @@ export interface Check {
 type Add = (name: string, run: Check['run']) => void
 type AddWhen = (when: Condition, name: string, run: Check['run']) => void
 
-/** Checks that have a title in common; those made by the second function have a condition, those by the third one last. */
+/** Checks with a common title. Those added by the second function have a condition; those added by the third wait for real time. */
 export function group(
   title: string,
   write: (check: Add, checkWhen: AddWhen, checkLong: Add) => void,

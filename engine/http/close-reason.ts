@@ -41,16 +41,16 @@ export const tooOld: CloseReason = {
 }
 
 /**
- * Closes a socket, with or without a code. A peer that does not answer with a close frame within `farewell`
+ * Closes a socket, with or without a code. A peer that does not answer with a close frame within `closeTimeout`
  * milliseconds is disconnected.
  */
 export function part(
   socket: WebSocket,
   { code, reason }: { readonly code?: number; readonly reason: string },
-  farewell: number,
+  closeTimeout: number,
 ): void {
   if (socket.readyState !== socket.OPEN) return
   socket.close(code, reason)
-  const cut = setTimeout(() => socket.terminate(), farewell)
+  const cut = setTimeout(() => socket.terminate(), closeTimeout)
   socket.once('close', () => clearTimeout(cut))
 }

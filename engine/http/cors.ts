@@ -6,17 +6,17 @@ import { duration } from '../spec/duration.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-/** Which pages of other sites may ask: the CORS protocol (Fetch standard, section 3.2). */
+/** Access for pages of other origins: the CORS protocol (Fetch standard, section 3.2). */
 export interface Cors {
-  /** Whether pages of this origin may ask at a path. */
+  /** Whether pages of this origin may send requests to a path. */
   admits(path: string, origin: string): boolean
-  /** What an answer says of it; undefined where no other site may ask. A page that may not ask gets the answer without it. */
+  /** CORS headers of a response; undefined if no other origin has access. A page without access gets a response without them. */
   headers(path: string, origin: string | undefined): Headers | undefined
-  /** What the answer to a preflight says. */
+  /** Headers of the response to a preflight. */
   preflight(path: string, asked: IncomingHttpHeaders): Headers
 }
 
-/** Headers that clients of whatever protocol send. A word of a codec that ends in `*` stands for any rest. */
+/** Request headers that clients of any protocol send. In the headers of a codec, a final `*` matches any rest. */
 const sent = [
   'accept',
   'authorization',
@@ -30,7 +30,7 @@ const sent = [
   'x-request-id',
   'x-routing-*',
 ]
-/** Headers of answers that scripts read, and that browsers would keep from them. */
+/** Response headers that scripts read, and that browsers would otherwise hide from them. */
 const read = [
   'etag',
   'location',
@@ -87,7 +87,7 @@ export function corsOf(settings: Sections['cors'], { codecs }: Pick<Registry, 'c
   }
 }
 
-/** Whether a browser asks before a page of another site may ask. */
+/** Whether a request is a CORS preflight. */
 export function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined
 }

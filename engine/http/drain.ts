@@ -11,11 +11,11 @@ export interface DrainOptions {
   /** Aborts the requests that still run at the deadline, so that their clients receive an error. */
   readonly cut: () => void
   /** Milliseconds for these errors to be sent before the connections are closed. */
-  readonly lastWords: number
+  readonly abortTimeout: number
 }
 
 /** Stops accepting connections, lets running requests finish, and closes each connection as it becomes idle. */
-export function drain(server: Server, { busy, deadline, cut, lastWords }: DrainOptions): Promise<void> {
+export function drain(server: Server, { busy, deadline, cut, abortTimeout }: DrainOptions): Promise<void> {
   return new Promise((resolve) => {
     let quiet = false
     const sweeping = setInterval(() => {
@@ -26,7 +26,7 @@ export function drain(server: Server, { busy, deadline, cut, lastWords }: DrainO
     }, sweep)
     let ending = setTimeout(() => {
       cut()
-      ending = setTimeout(() => server.closeAllConnections(), lastWords)
+      ending = setTimeout(() => server.closeAllConnections(), abortTimeout)
     }, deadline)
     server.close(() => {
       clearInterval(sweeping)

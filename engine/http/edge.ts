@@ -6,16 +6,16 @@ import type { Snapshot } from '../live/snapshot.ts'
 import { corsOf } from './cors.ts'
 import type { Cors } from './cors.ts'
 
-/** What a configuration says of whoever asks: from where, and on behalf of which site. */
+/** The settings of a configuration for identifying clients: their address, and the origin of their page. */
 export interface Edge {
   readonly cors: Cors
-  /** Absent: nobody is trusted to name the client. */
+  /** Absent: no proxy is trusted to report the client's address. */
   readonly proxies?: BlockList
 }
 
 const known = new WeakMap<Snapshot, Edge>()
 
-/** The edge of a snapshot, made once. */
+/** The edge of a snapshot, created once. */
 export function edgeOf(snapshot: Snapshot): Edge {
   const made = known.get(snapshot)
   if (made) return made
@@ -26,10 +26,7 @@ export function edgeOf(snapshot: Snapshot): Edge {
   return edge
 }
 
-/**
- * The address of a client: of whoever is connected or, where that is a trusted proxy, the last one in `x-forwarded-for`
- * that is none. What stands before it may be made up.
- */
+/** The address of a client: the peer's address or, if the peer is a trusted proxy, the last address in `x-forwarded-for` that is not one. Earlier addresses there may be forged. */
 export function clientAddress({ socket, headers }: IncomingMessage, { proxies }: Pick<Edge, 'proxies'>): string {
   const peer = socket.remoteAddress ?? ''
   if (proxies === undefined) return peer

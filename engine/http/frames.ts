@@ -11,7 +11,7 @@ import type { Sent } from './reply.ts'
 /** The socket that receives an answer, and the printer of its messages. */
 export interface Outlet {
   readonly socket: WebSocket
-  readonly limits: Pick<SocketLimits, 'unsent' | 'stalled' | 'farewell' | 'trailing'>
+  readonly limits: Pick<SocketLimits, 'unsent' | 'stalled' | 'closeTimeout' | 'trailing'>
   readonly writer: SocketPrinter
   /** The byte budget for unfinished events. */
   readonly room: EventRoom
@@ -148,7 +148,7 @@ class Telling {
   /** Starts the timer within which the client has to read what was sent. */
   #hurry(): void {
     const { socket, limits } = this.#outlet
-    this.#stalled ??= setTimeout(() => part(socket, tooSlow, limits.farewell), limits.stalled)
+    this.#stalled ??= setTimeout(() => part(socket, tooSlow, limits.closeTimeout), limits.stalled)
   }
 
   #calm(): void {

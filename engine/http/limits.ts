@@ -24,14 +24,14 @@ export interface SocketLimits {
   /** Maximum age of a socket. */
   readonly age: number
   /** Time for a client to answer a close frame. */
-  readonly farewell: number
+  readonly closeTimeout: number
   /** Maximum unreadable messages in a row. */
   readonly strikes: number
   /** Maximum open sockets per address, and per API key. */
   readonly perAddress: number
   readonly perKey: number
   /** Maximum refused sockets per address that are still closing. Beyond it the upgrade itself is refused. */
-  readonly strangers: number
+  readonly refusedPerAddress: number
 }
 
 /** Limits for clients in one process. Times are milliseconds. */
@@ -52,7 +52,7 @@ export interface HttpLimits {
   readonly linger: number
   readonly lingerBytes: number
   /** Time for responses that are aborted at the drain deadline to send their error. */
-  readonly lastWords: number
+  readonly abortTimeout: number
   /**
    * Maximum bytes in memory of all bodies, messages, responses and unfinished events, of clients and upstreams
    * together.
@@ -72,7 +72,7 @@ export const httpLimits: HttpLimits = {
   unread: 30_000,
   linger: 1_000,
   lingerBytes: 64 * 1024 * 1024,
-  lastWords: 500,
+  abortTimeout: 500,
   bodies: 256 * 1024 * 1024,
   spool: 4 * 1024 * 1024 * 1024,
   sockets: {
@@ -86,11 +86,11 @@ export const httpLimits: HttpLimits = {
     beat: 30_000,
     recheck: 4_000,
     age: 3_600_000,
-    farewell: 750,
+    closeTimeout: 750,
     strikes: 10,
     perAddress: 4_096,
     perKey: 2_048,
-    strangers: 64,
+    refusedPerAddress: 64,
   },
 }
 

@@ -59,7 +59,7 @@ interface Running {
   readonly scrub: Live['scrub']
 }
 
-/** What holds for one request, as the configuration says that serves it. */
+/** The settings for one request, from the configuration that serves it. */
 interface Serving extends Running {
   readonly silence: string
   readonly edge: Edge
@@ -148,7 +148,10 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
       for (const leave of running.lasting) leave()
       const cut = () => running.scopes.forEach((scope) => scope.abort(new GatewayError('draining')))
       const busy = () => running.scopes.size > 0
-      await Promise.all([drain(server, { busy, deadline, cut, lastWords: limits.lastWords }), sockets.close(deadline)])
+      await Promise.all([
+        drain(server, { busy, deadline, cut, abortTimeout: limits.abortTimeout }),
+        sockets.close(deadline),
+      ])
     },
   }
 }
@@ -208,7 +211,7 @@ async function serve(
   }
 }
 
-/** Adds what an answer says to browsers of other sites. */
+/** Adds CORS headers to those of a response. */
 function share(headers: Record<string, string>, { vary = '', ...others }: Readonly<Record<string, string>>): void {
   const { vary: own } = headers
   headers['vary'] = own === undefined ? vary : `${own}, ${vary}`

@@ -37,7 +37,7 @@ export function upgradeOf(request: IncomingMessage, edge: Pick<Edge, 'proxies'>)
   }
 }
 
-/** What the running configuration says of whoever asks for a socket. */
+/** The running configuration's settings for identifying clients of sockets. */
 export function currentEdge(live: Live): Edge {
   const snapshot = live.acquire()
   const edge = edgeOf(snapshot)
@@ -165,10 +165,7 @@ function asked({ query, headers, remote }: Upgrade, { path, params }: Endpoint):
   return { method: 'WS', path, params, query, headers, transport: 'ws', remote }
 }
 
-/**
- * Whether a browser asks on behalf of a page of another site (RFC 6455, section 10.2): its `origin` is neither the
- * host that was asked nor one that may ask there.
- */
+/** Whether a page of another site opens the socket (RFC 6455, section 10.2): its `origin` is neither the requested host nor one with access. */
 export function isCrossSite({ path, headers }: Upgrade, cors: Cors): boolean {
   const origin = headers.origin ?? headers['sec-websocket-origin']
   if (origin === undefined) return false

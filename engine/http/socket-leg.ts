@@ -10,7 +10,7 @@ import type { CloseReason } from './close-reason.ts'
 import type { SocketLimits } from './limits.ts'
 
 /** Limits for a leg. Times are milliseconds. */
-export type LegLimits = Pick<SocketLimits, 'unsent' | 'stalled' | 'farewell'>
+export type LegLimits = Pick<SocketLimits, 'unsent' | 'stalled' | 'closeTimeout'>
 
 /** The events of a leg itself; its socket reports the close. */
 type Heard = Pick<LegSink, 'message' | 'drained'>
@@ -37,7 +37,7 @@ export class SocketLeg implements Leg {
     socket.pause()
     // `ws` itself closes a socket that violates the protocol; a peer that does not answer the close frame is
     // disconnected.
-    socket.on('error', () => setTimeout(() => socket.terminate(), limits.farewell).unref())
+    socket.on('error', () => setTimeout(() => socket.terminate(), limits.closeTimeout).unref())
     socket.on('close', () => clearTimeout(this.#stalled))
   }
 
@@ -91,7 +91,7 @@ export class SocketLeg implements Leg {
     this.error ??= error
     // A paused socket reads no close frame.
     this.#socket.resume()
-    part(this.#socket, { ...closing(code), reason }, this.#limits.farewell)
+    part(this.#socket, { ...closing(code), reason }, this.#limits.closeTimeout)
   }
 
   /** Closes the socket with a reason of the gateway's own. */

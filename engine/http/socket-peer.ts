@@ -88,13 +88,13 @@ export class Peer {
     this.#options = options
     this.#arrivals = new Arrivals(options.budget, share, options.limits, () => this.#part(tooSlowToSend))
     this.#codec = routeAt(options.live, upgrade.path).codec
-    const { age, farewell } = options.limits
+    const { age, closeTimeout } = options.limits
     // Runs before the socket reads the bytes; otherwise a message would be counted after it was received.
     stream.prependListener('data', (chunk: Buffer) => this.#arrived(chunk))
     socket.on('message', (data, binary) => this.#receive(data as Buffer, binary))
     socket.on('error', (error) => {
       options.log.debug({ err: error }, 'a socket broke the protocol')
-      setTimeout(() => socket.terminate(), farewell).unref()
+      setTimeout(() => socket.terminate(), closeTimeout).unref()
     })
     const aged = setTimeout(() => this.leave(tooOld), age).unref()
     socket.on('close', () => {
@@ -112,7 +112,7 @@ export class Peer {
   /** Aborts the current answer. */
   cut(error: GatewayError): void {
     this.#turn?.scope.abort(error)
-    setTimeout(() => this.#socket.terminate(), this.#options.limits.farewell).unref()
+    setTimeout(() => this.#socket.terminate(), this.#options.limits.closeTimeout).unref()
   }
 
   beat(): void {
@@ -232,7 +232,7 @@ export class Peer {
   #part(closeReason: CloseReason): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return
     if (closeReason.error) this.#refuse(closeReason.error)
-    part(this.#socket, closeReason, this.#options.limits.farewell)
+    part(this.#socket, closeReason, this.#options.limits.closeTimeout)
   }
 
   #closed(): void {

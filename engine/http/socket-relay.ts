@@ -128,7 +128,7 @@ export class RelayPeer {
     const closeReason = this.#closeReason
     const told = closeReason ? (closeReason.code === 1001 ? 1001 : 1000) : code
     const { promise: late, resolve } = Promise.withResolvers<void>()
-    const giveUp = setTimeout(resolve, 2 * this.#options.limits.farewell)
+    const giveUp = setTimeout(resolve, 2 * this.#options.limits.closeTimeout)
     let thrown: Error | undefined
     try {
       await Promise.race([this.#sink.closed(told, closeReason ? '' : reason, this.#leg.error), late])
@@ -150,7 +150,7 @@ export function refuseOpen({ socket, codec, done }: Relayed, reply: Reply, { lim
   socket.resume()
   if (text !== undefined) socket.send(text)
   const { status } = reply
-  part(socket, status < 400 ? { code: 1000, reason: '' } : reasonOfStatus(status), limits.farewell)
+  part(socket, status < 400 ? { code: 1000, reason: '' } : reasonOfStatus(status), limits.closeTimeout)
 }
 
 /** A reply as one message of its protocol. */

@@ -56,7 +56,7 @@ export class Sockets {
   readonly #door: WebSocketServer
   readonly #peers = new Set<AnyPeer>()
   readonly #exchanges: SocketExchanges
-  readonly #strangers: Tally
+  readonly #refused: Tally
   readonly #addresses: Tally
   readonly #keys: Tally
   readonly #shares: Shares
@@ -65,7 +65,7 @@ export class Sockets {
   #emptied: () => void = () => undefined
 
   constructor(options: SocketServerOptions) {
-    const { message, strangers, perAddress, perKey, unfinished, beat, recheck } = options.limits
+    const { message, refusedPerAddress, perAddress, perKey, unfinished, beat, recheck } = options.limits
     this.#options = options
     // Compression costs memory per socket and helps little with short events.
     const shared = { noServer: true, clientTracking: false, perMessageDeflate: false, handleProtocols: chosen }
@@ -73,7 +73,7 @@ export class Sockets {
     this.#door = new WebSocketServer({ ...shared, maxPayload: refusedMessage })
     const servers = { open: this.#server, door: this.#door }
     this.#exchanges = new SocketExchanges(options, servers, (socket, peer) => this.#join(socket, peer))
-    this.#strangers = new Tally(strangers)
+    this.#refused = new Tally(refusedPerAddress)
     this.#addresses = new Tally(perAddress)
     this.#keys = new Tally(perKey)
     this.#shares = new Shares(unfinished)
@@ -127,12 +127,12 @@ export class Sockets {
       )
       return
     }
-    const counted = this.#strangers.add(upgrade.remote)
+    const counted = this.#refused.add(upgrade.remote)
     if (!counted) return refuseRaw(stream, visitor.refused, scrub, codec)
     stream.once('close', counted)
     this.#door.handleUpgrade(request, stream, head, (socket) => {
       socket.on('error', (broken) => this.#options.log.debug({ err: broken }, 'a refused socket broke'))
-      part(socket, visitor.closeReason, this.#options.limits.farewell)
+      part(socket, visitor.closeReason, this.#options.limits.closeTimeout)
     })
   }
 

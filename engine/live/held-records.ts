@@ -12,7 +12,7 @@ import { refusalOf } from './record-change.ts'
 import { shown } from './record-views.ts'
 import type { OpenServices } from './services.ts'
 
-/** What services do with the records that they hold themselves, in one configuration. */
+/** Checking and witnessing records that services hold, in one configuration. */
 export function heldRecords(
   registry: Registry,
   records: RecordSet,

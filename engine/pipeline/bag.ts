@@ -41,7 +41,7 @@ function putNamed(slot: SlotName): Put {
   }
 }
 
-/** Whether what a stage gives is still to come. A plugin may have a promise of another kind than V8's. */
+/** Whether a result is a promise. A plugin may return a thenable that is not a native promise. */
 export function isPromise<T>(given: T | PromiseLike<T>): given is PromiseLike<T> {
   return given instanceof Promise || typeof (given as PromiseLike<T> | undefined)?.then === 'function'
 }

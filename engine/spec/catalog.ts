@@ -1,6 +1,6 @@
 import type { Offer, Provider } from './open-provider.ts'
 
-/** USD per million tokens. A part of a bucket that has no price of its own costs what the bucket costs. */
+/** USD per million tokens. A part of a bucket without a price of its own has the price of the bucket. */
 interface TokenPrices {
   readonly input?: number
   readonly output?: number
@@ -8,7 +8,7 @@ interface TokenPrices {
   readonly cache_write?: number
   /** Default: `cache_write`. */
   readonly cache_write_1h?: number
-  /** Default: `output`, as of the other parts of it. */
+  /** Default: `output`, as for all its parts. */
   readonly reasoning?: number
   readonly output_audio?: number
   readonly output_image?: number
@@ -25,9 +25,9 @@ export interface Pricing extends TokenPrices {
   readonly characters?: number
   /** Per second. */
   readonly seconds?: number
-  /** Each, beside all else. */
+  /** Per request, in addition to all other prices. */
   readonly requests?: number
-  /** Ascending. The highest that the input is above, cached tokens among it, has the prices of the whole request. */
+  /** In ascending order. The highest tier that the input exceeds, including cached tokens, sets the prices of the whole request. */
   readonly tiers?: readonly (TokenPrices & { readonly above_input_tokens: number })[]
 }
 

@@ -66,10 +66,7 @@ export interface ClientCodec<O extends Operation = Operation> extends Protocol<O
    * protocol.
    */
   readonly clientHeader?: string
-  /**
-   * Further headers that its clients send, `*` at the end for any rest: pages of other sites that may ask
-   * (`server_config.cors`) may send them.
-   */
+  /** Further request headers of its clients; a final `*` matches any rest. Pages with access by CORS (`server_config.cors`) may send them. */
   readonly headers?: readonly string[]
   /** JSON Schema (draft 2020-12) of a request body; unknown fields are allowed unless the protocol forbids them. */
   readonly schema: JsonObject

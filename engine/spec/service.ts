@@ -41,11 +41,7 @@ export interface ServiceHost extends Pick<
    * dropped; one that already exists is skipped. Throws when the table is not the service's own.
    */
   append<T extends keyof Tables>(table: T, row: Insertable<Tables[T]>): void
-  /**
-   * An appender of rows to a table, with counters of their fate. Throws when the table is not the service's own.
-   * @param options `waits`: rows wait while the table is missing, as while a backup is restored; otherwise they are
-   * dropped
-   */
+  /** An appender of rows to a table, with counters of lost rows. Throws when the table is not the service's own. With `waits`, rows wait while the table is missing, as while a backup is restored; otherwise they are dropped. */
   appender<T extends keyof Tables>(table: T, options?: { readonly waits?: boolean }): Appender<Insertable<Tables[T]>>
   /**
    * Checks at once whether the clients of open sockets are still authorized, instead of at the next periodic check.
@@ -84,15 +80,9 @@ export interface ServiceConfiguration {
     code: string,
     message: string,
   ) => void
-  /**
-   * A record that a service is about to store, of a type that services hold: with defaults, and checked like a declared
-   * one, together with those. Throws the `GatewayError` of `create-record`, with every finding.
-   */
+  /** Checks a record that a service is about to store, together with the declared records, and fills in defaults. Throws the `GatewayError` of `create-record`, with every finding. */
   readonly accept: <N extends RecordName>(type: N, value: JsonObject) => Records[N]
-  /**
-   * Has every service witness the change of such a record, in the transaction that makes it. Where this rejects, the
-   * transaction has to fail. What is secret in the values is hidden from the witnesses.
-   */
+  /** Lets every service witness the change of such a record, within the transaction of the change. If it rejects, the transaction must fail. Witnesses do not see secrets in the values. */
   readonly witness: (transaction: TableQueries, change: HeldChange, by?: Principal) => Promise<void>
 }
 

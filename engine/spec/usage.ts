@@ -5,7 +5,7 @@
 export interface Usage {
   /** Input neither read from nor written to a cache. */
   readonly input: number
-  /** How much of `input` is audio, and how much is pictures, where it was told. */
+  /** Audio and image tokens in `input`, if reported. */
   readonly inputAudio?: number
   readonly inputImage?: number
   readonly cacheRead: number
@@ -14,7 +14,7 @@ export interface Usage {
   readonly cacheWriteHour?: number
   /** Visible output without reasoning. */
   readonly output: number
-  /** How much of `output` is audio, and how much is pictures, where it was told. */
+  /** Audio and image tokens in `output`, if reported. */
   readonly outputAudio?: number
   readonly outputImage?: number
   readonly reasoning: number

@@ -34,7 +34,7 @@ const PAUSE = 1_000
 const unrenewed = /^could not renew lock for job /
 
 /** A worker that waits for jobs also waits for the server. */
-const patient = {
+const workerConnection = {
   maxRetriesPerRequest: null,
   connectTimeout: redisOptions.connectTimeout,
   retryStrategy: (attempt: number) => Math.min(50 * attempt, PAUSE),
@@ -73,7 +73,7 @@ export interface JobWorker {
 /** Starts taking jobs from the queue in the Redis at `url`. */
 export function startJobWorker(url: string, options: JobWorkerOptions): JobWorker {
   const { work, cancelled, owned, disowned, stalled, failed } = options
-  const connection = new Redis(url, patient)
+  const connection = new Redis(url, workerConnection)
   const processed = async (job: QueuedJob<Job>, token?: string) => {
     const fate = await work(job)
     if (fate === 'over') return
@@ -97,7 +97,7 @@ export function startJobWorker(url: string, options: JobWorkerOptions): JobWorke
   worker.on('stalled', stalled)
   worker.on('locksRenewed', ({ jobIds }) => owned(jobIds))
   worker.on('lockRenewalFailed', (ids) => ids.forEach(disowned))
-  const subscriber = new Redis(url, patient)
+  const subscriber = new Redis(url, workerConnection)
   subscriber.on('error', failed)
   subscriber.on('message', (_, id) => cancelled(id))
   subscriber.subscribe(CANCEL).catch(failed)

@@ -19,7 +19,7 @@ const PAYLOAD = 16 * 1024
 /**
  * Milliseconds after which a job that cannot be run or ended leaves the queue: one day, the lifetime of its results.
  */
-const PATIENCE = 24 * 60 * 60 * 1000
+const LIFETIME = 24 * 60 * 60 * 1000
 
 /** A job that runs here, and the token by which this process owns it. */
 interface OwnJob extends RunningJob {
@@ -32,9 +32,9 @@ export interface OpenJobs extends Jobs {
   start(runner: JobRunner): void
   /**
    * Takes no further jobs and lets running ones finish for at most `deadline` milliseconds. Then they are aborted with
-   * the error `draining`, for which they have another `lastWords` milliseconds.
+   * the error `draining`, for which they have another `abortTimeout` milliseconds.
    */
-  drain(deadline: number, lastWords: number): Promise<void>
+  drain(deadline: number, abortTimeout: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -109,11 +109,11 @@ class JobQueue implements OpenJobs {
     })
   }
 
-  async drain(deadline: number, lastWords: number): Promise<void> {
+  async drain(deadline: number, abortTimeout: number): Promise<void> {
     if (!this.#worker) return
     const { promise: late, resolve } = Promise.withResolvers<void>()
     const cut = () => [...this.#running.keys()].forEach((id) => this.#abort(id, 'draining'))
-    const timers = [setTimeout(cut, deadline), setTimeout(resolve, deadline + lastWords)]
+    const timers = [setTimeout(cut, deadline), setTimeout(resolve, deadline + abortTimeout)]
     const under = [...this.#running.values()].map(({ done }) => done)
     await Promise.race([late, Promise.allSettled([this.#worker.stop(this.#redis.status === 'ready'), ...under])])
     timers.forEach(clearTimeout)
@@ -230,7 +230,7 @@ class JobQueue implements OpenJobs {
 }
 
 function tooOld({ timestamp }: QueuedJob<Job>): boolean {
-  return Date.now() - timestamp > PATIENCE
+  return Date.now() - timestamp > LIFETIME
 }
 
 type Ending = 'cancelled' | 'draining' | 'worker_lost'

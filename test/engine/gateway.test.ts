@@ -12,7 +12,7 @@ const folderOf = ({ engine }: RunningGateway) => dirname(engine.database.url.sli
 
 describe('engine/gateway', () => {
   it('writes the last rows although somebody never leaves the configuration', async () => {
-    const gateway = await startGateway({ limits: { lastWords: 20 } })
+    const gateway = await startGateway({ limits: { abortTimeout: 20 } })
     const { url } = gateway.engine.database
     try {
       await gateway.post('/v1/chat/completions', { model: 'echo', messages: [{ role: 'user', content: 'hi' }] })

@@ -8,9 +8,9 @@ export function serviceTemplate(name: string): Template {
   return {
     text: `import { GatewayError, definePlugin, defineService, defineStage, noConfig } from 'sluice'
 
-/** What stages see of the service. */
+/** The view that stages get of the service. */
 interface View {
-  /** Takes a place for an API key; false: none is free. */
+  /** Counts a request of an API key. Returns false when the key has too many. */
   take(id: string): boolean
   giveBack(id: string): void
 }
@@ -21,7 +21,7 @@ declare module 'sluice' {
   }
 }
 
-/** Counts the requests of each API key that are under way. Put what your stages share in its place. */
+/** Counts the running requests of each API key. Replace it with the state that your stages share. */
 const service = defineService({
   name: '${word}',
   summary: 'How many requests each API key has under way.',
@@ -34,7 +34,7 @@ const service = defineService({
       requests: { type: 'integer', minimum: 1, default: 10, description: 'Requests of one key at a time.' },
     },
   } as const,
-  // Runs once in a process: what must outlive a reload stands here. Tables are made by "migrations: [...]".
+  // Runs once per process: state that outlives a reload belongs here. "migrations: [...]" creates tables.
   open({ log }) {
     const underWay = new Map<string, number>()
     return {
@@ -66,14 +66,14 @@ const limit = defineStage({
   uses: ['${word}'],
   needs: ['principal'],
   provides: [],
-  // What "settle" is given beside the slots above. A stage that gives nothing back leaves this out.
+  // Further slots for "settle". A stage that has nothing to release leaves this out.
   settles: ['outcome'],
-  // The service is here to be kept: it can be called only while a request runs.
+  // The service may be kept here, but must be called only while a request runs.
   build:
     (_config, _host, { ${word}: shared }) =>
     ({ principal }, _scope, settle) => {
       if (!shared.take(principal.id)) throw new GatewayError('rate_limit_exceeded')
-      // Whatever becomes of the request, this runs once when it has ended.
+      // Runs exactly once at the end of the request, however it ended.
       settle(() => shared.giveBack(principal.id))
       return {}
     },

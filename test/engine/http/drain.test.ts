@@ -26,7 +26,7 @@ describe('a gateway that stops', () => {
   let closing: Promise<void> | undefined
   beforeEach(async () => {
     closing = undefined
-    gateway = await startStub(pipelines, { limits: { lastWords: 200 } })
+    gateway = await startStub(pipelines, { limits: { abortTimeout: 200 } })
   })
   afterEach(async () => {
     if (!closing) return gateway.close()

@@ -50,7 +50,7 @@ function streamed() {
 describe('the messages of an answer', () => {
   const outlet = (socket: SlowSocket, event: (data: string) => string): Outlet => ({
     socket: socket as unknown as WebSocket,
-    limits: { unsent: 10, stalled: 30, farewell: 10, trailing: 1000 },
+    limits: { unsent: 10, stalled: 30, closeTimeout: 10, trailing: 1000 },
     writer: {
       event: ({ data }) => event(data),
       whole: (_, value) => JSON.stringify(value),

@@ -78,7 +78,7 @@ describe('a socket', () => {
   })
 
   it('pauses its source for a client that does not read, then closes (H10)', async () => {
-    await start({ stalled: 200, farewell: 50 })
+    await start({ stalled: 200, closeTimeout: 50 })
     const megabyte = `"${'x'.repeat(1024 * 1024 - 32)}"`
     let pulled = 0
     const over = Promise.withResolvers<void>()
@@ -125,7 +125,7 @@ describe('a socket', () => {
   })
 
   it('does not negotiate about frames that break the protocol (H2)', async () => {
-    await start({ farewell: 50 })
+    await start({ closeTimeout: 50 })
     const frames: [string, Buffer, number][] = [
       ['unmasked', Buffer.from([0x81, 0x02, 0x7b, 0x7d]), 1002],
       ['reserved bit', Buffer.from([0xc1, 0x80, 0, 0, 0, 0]), 1002],
@@ -182,7 +182,7 @@ describe('a socket', () => {
   })
 
   it('is gone at the end even when its pipeline does not end', async () => {
-    await start({ farewell: 50 })
+    await start({ closeTimeout: 50 })
     const begun = Promise.withResolvers<void>()
     const gate = Promise.withResolvers<void>()
     gateway.answer(async () => {

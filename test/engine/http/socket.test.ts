@@ -151,7 +151,7 @@ describe('sockets', () => {
 
   describe('open', () => {
     it('with 4401 for clients without a valid key, of whom nothing is read (H4)', async () => {
-      await start({ farewell: 100 })
+      await start({ closeTimeout: 100 })
       let asked = 0
       gateway.answer(() => json({ asked: ++asked }))
       const forms = [
@@ -205,7 +205,7 @@ describe('sockets', () => {
     it('not for pages of other sites (H15)', async () => {
       gateway = await startStub(pipelines, {
         server_config: { cors: { origins: ['https://console.example'] } },
-        limits: { sockets: { farewell: 100 } },
+        limits: { sockets: { closeTimeout: 100 } },
       })
       const { host } = new URL(gateway.url)
       for (const origin of [
@@ -237,7 +237,7 @@ describe('sockets', () => {
     })
 
     it('up to a number per address and per key, then 1013 (H13)', async () => {
-      await start({ perAddress: 3, perKey: 2, farewell: 100 })
+      await start({ perAddress: 3, perKey: 2, closeTimeout: 100 })
       const [one] = [await connect(gateway, '/talk/1'), await connect(gateway, '/talk/1')]
       expect((await (await connect(gateway, '/talk/1')).closed).code).to.equal(1013)
       await connect(gateway, '/open')
@@ -251,7 +251,7 @@ describe('sockets', () => {
     })
 
     it('to a good key, however many with bad ones hold on to theirs at its address', async () => {
-      await start({ strangers: 2, farewell: 60_000 })
+      await start({ refusedPerAddress: 2, closeTimeout: 60_000 })
       const holding = await Promise.all([1, 2].map(() => handshake(gateway, 'sk-wrong')))
       for (const stranger of holding) await stranger.until(/^HTTP\/1\.1 101 /)
       const refused = await refusal(gateway, '/talk/1', { headers: { authorization: 'Bearer sk-wrong' } })
@@ -264,7 +264,7 @@ describe('sockets', () => {
     })
 
     it('to a stranger only until it has closed in its turn, whatever it sends before', async () => {
-      await start({ farewell: 60_000 })
+      await start({ closeTimeout: 60_000 })
       for (const said of ['', '{}', 'x'.repeat(1_000_000)]) {
         const stranger = dial(gateway, '/talk/1', { headers: { authorization: 'Bearer sk-wrong' } })
         stranger.socket.on('open', () => said !== '' && stranger.send(said))
@@ -347,7 +347,7 @@ describe('sockets', () => {
     })
 
     it('and do not pile up refusals for a client that reads none', async function () {
-      await start({ farewell: 50 })
+      await start({ closeTimeout: 50 })
       gateway.answer(async ({ scope }) => {
         throw await aborted(scope)
       })
@@ -470,7 +470,7 @@ describe('sockets', () => {
     })
 
     it('messages while too many bytes are in hand, and counts them back', async () => {
-      await start({ farewell: 300, uncounted: 0 }, { bodies: 10_000 })
+      await start({ closeTimeout: 300, uncounted: 0 }, { bodies: 10_000 })
       gateway.answer(async ({ ingress }) => json({ size: (await ingress.body(20_000)).size }))
       for (let round = 0; round < 3; round++) {
         const client = await connect(gateway, '/talk/1')

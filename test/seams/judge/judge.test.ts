@@ -292,7 +292,7 @@ describe('seams/judge', () => {
   it('ends a judge that nobody waits for when the gateway stops, and writes its row before', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-judge-'))
     try {
-      const stopping = await startGateway({ ...settings(), folder, limits: { lastWords: 10_000 } })
+      const stopping = await startGateway({ ...settings(), folder, limits: { abortTimeout: 10_000 } })
       judge.answer({ silent: true })
       expect((await stopping.post('/judged/beside', { model: 'm', messages })).status).to.equal(200)
       await judge.received(already.judge + 1)

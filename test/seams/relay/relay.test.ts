@@ -350,7 +350,7 @@ describe('seams/relay', () => {
     })
 
     it('and gives up a client that never reads, which the upstream hears', async () => {
-      await start({ limits: { sockets: { stalled: 50, farewell: 50 } } })
+      await start({ limits: { sockets: { stalled: 50, closeTimeout: 50 } } })
       const { client, met } = await talk()
       client.socket.pause()
       for (let index = 0; index < count; index++) met.socket.send(message(index))
