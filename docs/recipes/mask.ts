@@ -2,10 +2,10 @@ import { definePlugin, defineStage } from 'sluice'
 import { mapJson, mapText } from 'sluice/kit'
 
 const items = { type: 'string', minLength: 1 } as const
-const words = { type: 'array', minItems: 1, items, description: 'What nobody may see.' } as const
+const words = { type: 'array', minItems: 1, items, description: 'Words to hide.' } as const
 const config = { type: 'object', additionalProperties: false, required: ['words'], properties: { words } } as const
 
-/** Answers without a text of anybody's. */
+/** Operations whose answers contain no text. */
 const silent = new Set(['embed', 'decide', 'count'])
 
 const hiding = (words: readonly string[]) => {
@@ -16,7 +16,7 @@ const hiding = (words: readonly string[]) => {
 
 const maskRequest = defineStage({
   name: 'mask-request',
-  summary: 'Hide words of a request from everybody behind.',
+  summary: 'Hide words of a request from all later stages and from the provider.',
   config,
   needs: ['request'],
   provides: ['request'],
@@ -28,7 +28,7 @@ const maskRequest = defineStage({
 
 const maskAnswer = defineStage({
   name: 'mask-answer',
-  summary: 'Hide words of an answer from everybody behind.',
+  summary: 'Hide words of an answer from all later stages and from the client.',
   config,
   needs: ['answer'],
   provides: ['answer'],
