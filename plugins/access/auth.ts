@@ -6,14 +6,14 @@ type Headers = Ingress['headers']
 type Keys = Pick<Services['api_keys'], 'find' | 'search'>
 
 /**
- * Finds out who asks: by the API key in `authorization: Bearer` or `x-api-key` or, as browsers cannot set headers of a
- * WebSocket, among its subprotocols, of which the first that is valid counts; or by the token of a session in
- * `authorization: Bearer` alone. Neither is ever read from the query or a cookie: addresses end up in logs, and pages of
- * other sites send cookies along.
+ * Authenticates the client. An API key is read from `authorization: Bearer` or `x-api-key`. Browsers cannot set headers
+ * of a WebSocket, so keys are also read from its subprotocols, of which the first valid one counts. The token of a
+ * session is read from `authorization: Bearer` alone. Neither is ever read from the query or a cookie: URLs end up in
+ * logs, and browsers send cookies with requests from other sites.
  */
 export default defineStage({
   name: 'auth',
-  summary: 'Find out who asks, or refuse.',
+  summary: 'Authenticate the client, or reject the request.',
   config: {
     type: 'object',
     additionalProperties: false,
@@ -21,11 +21,11 @@ export default defineStage({
       with: {
         enum: ['key', 'session', 'either'],
         default: 'key',
-        description: 'What the client shows: an API key, the token of a session, or either of them.',
+        description: 'Credentials to accept: an API key, the token of a session, or either.',
       },
       role: {
         enum: ['viewer', 'admin'],
-        description: 'What a member has to be at least; an admin may do all that a viewer may. Unset: anybody.',
+        description: 'Lowest role of the member; an admin may do everything that a viewer may. Unset: any role.',
       },
     },
   } as const,
@@ -74,9 +74,9 @@ async function byEither(headers: Headers, keys: Keys, sessions: Sessions): Promi
 }
 
 const noKey = 'No API key was sent. Send it as "authorization: Bearer <key>" or as "x-api-key: <key>".'
-const noToken = 'Nobody has signed in. Send the token of a session as "authorization: Bearer <token>".'
+const noToken = 'No session token was sent. Send it as "authorization: Bearer <token>".'
 
-/** How a client shows who it is (RFC 9110, section 11.6.1). */
+/** The challenge of a 401 response (RFC 9110, section 11.6.1). */
 const bearerScheme = { authenticate: 'Bearer' }
 
 function keysOf(headers: Headers): readonly string[] {
@@ -93,7 +93,7 @@ function known(shown: readonly string[], keys: Keys): Found | undefined {
   return undefined
 }
 
-/** Looks where keys may have been made that are not known yet. */
+/** Searches for keys that another process may just have made. */
 async function searched(shown: readonly string[], keys: Keys): Promise<Found | undefined> {
   for (const text of shown) {
     const principal = await keys.search(text)
@@ -108,13 +108,13 @@ function refuseKey(): never {
 
 const BEARER = 'bearer '
 
-/** The token of RFC 6750, section 2.1; the scheme's name is in any case. */
+/** The token of RFC 6750, section 2.1. The scheme name is case-insensitive. */
 function bearer(header: Headers['authorization']): string | undefined {
   if (header === undefined || header.slice(0, BEARER.length).toLowerCase() !== BEARER) return undefined
   return header.slice(BEARER.length).trim()
 }
 
-/** How the vendor's own client library names a key among the subprotocols of a WebSocket. */
+/** Prefix with which the vendor's official client sends a key as a WebSocket subprotocol. */
 const subprotocol = 'openai-insecure-api-key.'
 
 /** The keys among the subprotocols that a client offers (RFC 6455, section 11.3.4). */
@@ -124,7 +124,7 @@ function subprotocols(header: string): readonly string[] {
   return keys.map((one) => one.slice(subprotocol.length)).filter(isShown)
 }
 
-/** The one value of a header; of several, none is better than another. */
+/** The value of a header; undefined if the header was sent more than once. */
 function single(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : undefined
 }

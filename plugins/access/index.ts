@@ -6,7 +6,7 @@ import sessions from './sessions.ts'
 
 export default definePlugin({
   name: 'access',
-  summary: 'Who may use the gateway, and which models.',
+  summary: 'Authenticates clients, and restricts the models they may use.',
   services: [sessions],
   stages: [auth, allow, refuse],
 })

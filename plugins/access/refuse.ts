@@ -1,21 +1,21 @@
 import { GatewayError, defineStage } from '../../engine/index.ts'
 
-/** Refuses whatever comes to it: an arm of a `switch` that is not served. */
+/** Rejects every request that reaches it, as in a branch of a `switch` that is not served. */
 export default defineStage({
   name: 'refuse',
-  summary: 'Refuse the request.',
+  summary: 'Reject the request.',
   config: {
     type: 'object',
     additionalProperties: false,
     properties: {
-      status: { enum: [400, 403, 404, 422, 429], default: 403, description: 'The status of the refusal.' },
+      status: { enum: [400, 403, 404, 422, 429], default: 403, description: 'Status of the error.' },
       message: {
         type: 'string',
         minLength: 1,
         default: 'This is not served here.',
-        description: 'What the client reads.',
+        description: 'Message of the error.',
       },
-      param: { type: 'string', minLength: 1, description: 'The field of the request that is to blame.' },
+      param: { type: 'string', minLength: 1, description: 'Field of the request that caused the error.' },
     },
   } as const,
   needs: [],

@@ -1,14 +1,16 @@
 import { defineService } from '../../engine/index.ts'
 import type { Principal } from '../../engine/index.ts'
 
-/** Who holds a session, by its token; undefined: nobody, as far as it knows. Throws what the client is to be told instead. */
+/**
+ * Finds the member who holds a session token; undefined if the token is unknown. Throws a more specific error than 401.
+ */
 export type FindHolder = (token: string) => Principal | undefined | Promise<Principal | undefined>
 
-/** Who holds a session. */
+/** Finds the holders of sessions. */
 export interface Sessions {
-  /** Has one more asked, in this configuration: for a service, while it is configured. */
+  /** Adds a finder to this configuration. A service calls it from `configure`. */
   from(find: FindHolder): void
-  /** Asks one after the other, in the order in which they came. */
+  /** Calls the finders in the order in which they were added, until one returns a holder. */
   find(token: string): Promise<Principal | undefined>
 }
 
@@ -19,13 +21,13 @@ declare module '../../engine/index.ts' {
 }
 
 /**
- * Where those who know of sessions meet those who ask. A service that signs members in uses it and says how their sessions
- * are found; `auth` knows nothing of it.
+ * Connects services that sign members in with the stages that authenticate. Such a service uses this one and adds a
+ * finder of its sessions; `auth` does not know the service.
  */
 export default defineService({
   name: 'sessions',
   section: 'security',
-  summary: 'Who holds a session: what the services that sign members in say of it.',
+  summary: 'Finds the member who holds a session, among the services that sign members in.',
   open: () => ({
     configure() {
       const finders: FindHolder[] = []

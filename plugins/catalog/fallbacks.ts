@@ -2,8 +2,8 @@ import type { AllRecords, RecordReport } from '../../engine/index.ts'
 import type { Model } from './model-schema.ts'
 
 /**
- * Fallbacks that cannot help: the model itself, and the same model twice. Models that fall back to each other in a circle are a
- * warning: only the fallbacks of the model that was asked for are tried, never those of a fallback.
+ * Reports fallbacks that cannot help: the model itself, and duplicates. A cycle of fallbacks is only a warning, because
+ * only the fallbacks of the requested model are tried, never those of a fallback.
  */
 export function checkFallbacks(model: Model, all: AllRecords, report: RecordReport): void {
   const seen = new Set([model])
@@ -25,7 +25,7 @@ export function checkFallbacks(model: Model, all: AllRecords, report: RecordRepo
   })
 }
 
-/** The names on the shortest way from a model to another by fallbacks, both ends among them. */
+/** The names on the shortest path of fallbacks from one model to another, both ends included. */
 function wayBack(from: Model, to: Model, all: AllRecords): string[] | undefined {
   const ways = new Map([[from, [from.name]]])
   for (const [model, way] of ways) {

@@ -4,6 +4,6 @@ import provider from './provider.ts'
 
 export default definePlugin({
   name: 'catalog',
-  summary: 'The models that clients can name, and the providers that serve them.',
+  summary: 'The records of models, and of the providers that serve them.',
   records: [provider, model],
 })

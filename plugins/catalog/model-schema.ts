@@ -21,7 +21,7 @@ const tokenPrices = {
   output_image: part('tokens of pictures that are answered', 'output'),
 } as const
 
-/** JSON Schema of a model as it is declared. */
+/** JSON Schema of a declared model. */
 export const modelSchema = {
   type: 'object',
   additionalProperties: false,
@@ -31,41 +31,41 @@ export const modelSchema = {
     name: {
       ...recordName,
       description:
-        'The name that clients use. At its end, * stands for any text: one record for many models, such as vendor/*.',
+        'Name that clients use. A * at its end stands for any text: one record for many models, such as vendor/*.',
     },
-    provider: { ...recordName, 'x-names': 'provider', description: 'Name of the provider that serves it.' },
+    provider: { ...recordName, 'x-names': 'provider', description: 'Name of the provider that serves the model.' },
     upstream_model: {
       ...recordName,
       description: "The provider's name for it; * is what stands there in the name. Unset: the same name, or *.",
     },
     aliases: { type: 'array', items: recordName, default: [], description: 'Further names that clients may use.' },
-    context_length: { type: 'integer', minimum: 1, description: 'Tokens that input and output may have together.' },
-    max_output_tokens: { type: 'integer', minimum: 1, description: 'Tokens that an answer may have.' },
+    context_length: { type: 'integer', minimum: 1, description: 'Most tokens of input and output together.' },
+    max_output_tokens: { type: 'integer', minimum: 1, description: 'Most tokens of an answer.' },
     supports_images: flag('Accepts images.', false),
     supports_tools: flag('Accepts tools.', true),
     supports_mapeval: flag('Is a decision model.', false),
     supports_realtime: flag('Serves realtime sessions.', false),
-    auto_eligible: flag('Belongs to the pool of the virtual models.', false),
+    auto_eligible: flag('Is a candidate of the virtual models.', false),
     quality_tier: {
       type: 'string',
       description:
-        'How good its answers are, for smart routing: economy, balanced or premium. Any other word is economy.',
+        'Quality of the answers, for smart routing: economy, balanced or premium. Any other word counts as economy.',
     },
     routing_assignments: {
       type: 'array',
       items: { enum: ['fast', 'auto', 'best'] },
-      description: 'Modes of smart routing it is restricted to; unset: all.',
+      description: 'Modes of smart routing that may use the model; unset: all.',
     },
     pricing: {
       type: 'object',
       additionalProperties: false,
       description:
-        'What it costs. A request that uses something without a price has an unknown cost. Tokens count where they have prices and the provider tells them; otherwise seconds, images and characters do, the first of them that has a price.',
+        'Prices of the model. The cost of a request is unknown if it used something without a price. Tokens are billed if they have prices and the provider reports them; otherwise seconds, images or characters, the first of them that has a price.',
       properties: {
         ...tokenPrices,
-        images: { type: 'number', minimum: 0, description: 'USD per picture that is delivered.' },
-        characters: price('characters of a text that is spoken'),
-        seconds: { type: 'number', minimum: 0, description: 'USD per second of audio that is listened to.' },
+        images: { type: 'number', minimum: 0, description: 'USD per generated image.' },
+        characters: price('characters of text turned into speech'),
+        seconds: { type: 'number', minimum: 0, description: 'USD per second of transcribed audio.' },
         requests: {
           type: 'number',
           minimum: 0,
@@ -104,10 +104,10 @@ export const modelSchema = {
       type: 'array',
       items: { ...recordName, 'x-names': 'protocol' },
       minItems: 1,
-      description: 'Protocols to speak to the provider, most wanted first; unset: what it offers.',
+      description: 'Protocols to use with the provider, in order of preference; unset: those that it offers.',
     },
   },
 } as const
 
-/** A model as it was declared, defaults filled in. */
+/** A declared model, with defaults filled in. */
 export type Model = ConfigOf<typeof modelSchema>

@@ -39,7 +39,7 @@ function checkNames({ name, aliases }: Model, report: RecordReport): void {
   aliases.forEach((alias, at) => refuseVirtual(alias, ['aliases', at]))
 }
 
-/** Qualities that smart routing tells apart. */
+/** Quality tiers of smart routing. */
 const tiers = ['economy', 'balanced', 'premium']
 
 function checkTier({ quality_tier: tier }: Model, report: RecordReport): void {
@@ -60,7 +60,7 @@ function checkPriceTiers({ pricing: { tiers: prices = [] } = {} }: Model, report
   })
 }
 
-/** Protocols that a model wants spoken to a provider that does not speak them. */
+/** Reports protocols of a model that its provider does not speak. */
 function checkProtocols({ provider, protocols = [] }: Model, offers: readonly Offer[], report: RecordReport): void {
   const spoken = [...new Set(offers.flatMap(({ protocol }) => protocol ?? []))]
   const told = spoken.length > 0 ? `it speaks ${spoken.join(', ')}` : 'it speaks none'
@@ -71,7 +71,7 @@ function checkProtocols({ provider, protocols = [] }: Model, offers: readonly Of
   })
 }
 
-/** Fields that a model does not name though requests for it have to know them. */
+/** Warns of missing fields for which requests must assume a value. */
 function checkAssumed(model: Model, offers: readonly Offer[], all: AllRecords, report: RecordReport): void {
   for (const protocol of offers.flatMap((offer) => offer.protocol ?? [])) {
     if (model.protocols && !model.protocols.includes(protocol)) continue

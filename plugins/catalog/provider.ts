@@ -7,7 +7,7 @@ const schema = {
   required: ['name', 'type'],
   properties: {
     name: { ...recordName, description: 'Name of the provider.' },
-    type: { type: 'string', description: 'Type of the provider, which decides on its further fields.' },
+    type: { type: 'string', description: 'Type of the provider, which determines its further fields.' },
   },
 } as const
 
@@ -19,7 +19,7 @@ declare module '../../engine/index.ts' {
 
 export default defineRecord({
   name: 'provider',
-  summary: 'Where models are served. A provider whose ${VARIABLE} is unset is off.',
+  summary: 'The providers that serve models. A provider whose ${VARIABLE} is unset is off.',
   place: 'providers',
   schema,
   optional: true,

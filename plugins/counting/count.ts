@@ -5,7 +5,7 @@ import { Tiktoken } from 'tiktoken/lite'
 import { estimate } from './estimate.ts'
 import { pieces } from './pieces.ts'
 
-/** Texts to count the tokens of, and for how many milliseconds at most (loading the encoder not counted). */
+/** Texts to count, and a time limit in milliseconds (without the time to load the encoder). */
 export interface CountInput {
   readonly texts: readonly string[]
   readonly budget: number
@@ -13,19 +13,20 @@ export interface CountInput {
 
 export interface CountOutput {
   readonly tokens: number
-  /** False: time ran out, and some of it is estimated from its length. */
+  /** False if time ran out and a part was estimated from its length. */
   readonly exact: boolean
 }
 
-/** Pieces shorter than this are counted faster than they are looked up. */
+/** Shorter pieces are faster to count than to look up in the cache. */
 const cachedLength = 256
 
 const counts = new LRUCache<string, number>({ max: 16_384 })
 let encoder: Tiktoken | undefined
 
 /**
- * Counts the tokens of texts in `o200k_base`. For the worker pool. Words such as `<|endoftext|>` count as the text
- * they are. A count is remembered by the hash of its piece, so a growing conversation is counted from where it grew.
+ * Counts the tokens of texts in `o200k_base`, in the worker pool. Special tokens such as `<|endoftext|>` are counted as
+ * plain text. Counts are cached by the hash of their piece, so that only the new part of a growing conversation is
+ * counted.
  */
 export default function count({ texts, budget }: CountInput): CountOutput {
   encoder ??= new Tiktoken(ranks.bpe_ranks, ranks.special_tokens, ranks.pat_str)

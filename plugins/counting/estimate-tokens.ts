@@ -9,15 +9,15 @@ import type { Gathered } from './gathering.ts'
 
 const counter = moduleBeside('count', import.meta.url)
 
-/** Milliseconds a client waits for the exact count. */
+/** Milliseconds that a client waits for the exact count. */
 const patience = 250
-/** Milliseconds a worker may count, and after which it must be stuck. A count that comes late warms it for the next. */
+/** Milliseconds that a worker may count, and after which it must be stuck. A late count still warms the cache. */
 const budget = 150
 const stuck = 10_000
-/** Characters that are handed to a worker at most. */
+/** Most characters that are sent to a worker. */
 const characters = 4_000_000
 
-/** How a protocol's requests are read, and what its answer says beside the number; default: as those of messages. */
+/** How to gather the requests of a protocol, and the fields of its answer beside the count; default: messages. */
 interface Counting {
   readonly gather: (body: JsonObject) => Gathered
   readonly beside?: JsonObject
@@ -27,7 +27,7 @@ const countings: ReadonlyMap<string, Counting> = new Map([
   ['input-tokens', { gather: gatherItems, beside: { object: 'response.input_tokens' } }],
 ])
 
-/** Counts the tokens of a request here, for providers that have no count of their own. */
+/** Counts the tokens of a request locally, for providers that cannot count. */
 export default defineStage({
   name: 'estimate-tokens',
   summary: 'Count input tokens with o200k_base in a worker; images and documents by rule.',
@@ -54,12 +54,12 @@ export default defineStage({
   },
 })
 
-/** What a request stands for that only its provider knows. */
+/** Losses of a request that refers to content only its provider has. */
 function uncounted({ conversation = null }: JsonObject): readonly Loss[] {
   return conversation === null ? [] : [{ field: 'conversation', because: 'what it holds is not known here' }]
 }
 
-/** Exact where a worker is there in time, else the upper estimate. */
+/** The exact count if a worker finishes in time, otherwise the upper estimate. */
 async function counted(texts: readonly string[], host: Host): Promise<CountOutput> {
   const estimated = () => ({ tokens: texts.reduce((sum, text) => sum + estimate(text), 0), exact: false })
   if (texts.reduce((sum, { length }) => sum + length, 0) > characters) return estimated()

@@ -1,12 +1,12 @@
-/** Bytes of UTF-8 that make a token, where a text shall hardly have more of them. */
+/** Bytes of UTF-8 per token; low enough that an estimate is rarely too low. */
 const bytesPerToken = 3.5
 
-/** Tokens that a text of so many bytes of UTF-8 hardly exceeds. */
+/** Upper estimate of the tokens of this many bytes of UTF-8. */
 export function tokensOf(bytes: number): number {
   return Math.ceil(bytes / bytesPerToken)
 }
 
-/** Tokens that a text hardly exceeds. */
+/** Upper estimate of the tokens of a text. */
 export function estimate(text: string): number {
   return tokensOf(Buffer.byteLength(text))
 }

@@ -3,14 +3,14 @@ import type { Json, JsonObject } from '../../engine/index.ts'
 import { Gathering } from './gathering.ts'
 import type { Gathered } from './gathering.ts'
 
-/** Fields that hold no text for the model: names of things, base64 and ciphertexts. */
+/** Fields without text for the model: identifiers, base64 and ciphertexts. */
 const silent: ReadonlySet<string> = new Set(
   'id type status call_id detail format phase encrypted_content data audio_data audio_url video_data video_url result'.split(
     ' ',
   ),
 )
 
-/** The texts and media of a responses body: instructions, input, tools and the form of the answer. */
+/** Gathers the texts and media of a responses body: instructions, input, tools and the answer format. */
 export function gatherItems({ instructions, input, tools, text }: JsonObject): Gathered {
   const gathering = new Items()
   gathering.content(instructions)
@@ -22,7 +22,7 @@ export function gatherItems({ instructions, input, tools, text }: JsonObject): G
 }
 
 class Items extends Gathering {
-  /** What a data URL holds is no text, wherever it stands. */
+  /** The content of a data URL is never counted as text, in any field. */
   override text(value: Json | undefined): void {
     const { kind, data } = dataUrl(value) ?? {}
     if (data === undefined) super.text(value)
@@ -45,7 +45,7 @@ class Items extends Gathering {
     }
   }
 
-  /** Whatever else an item or part says: its texts, and what it contains. */
+  /** Gathers the other fields of an item or part: its texts, and nested items. */
   #fields(item: JsonObject): void {
     for (const [name, value] of Object.entries(item)) {
       if (!silent.has(name)) this.content(value)
@@ -53,7 +53,7 @@ class Items extends Gathering {
   }
 }
 
-/** The first word of a data URL's media type, and its base64 (RFC 2397). */
+/** The top-level media type of a data URL, and its base64 (RFC 2397). */
 function dataUrl(url: Json | undefined): { readonly kind?: string; readonly data?: string } | undefined {
   return typeof url === 'string'
     ? /^data:(?<kind>\w{0,32})[^,]{0,256};base64,(?<data>.*)$/is.exec(url)?.groups

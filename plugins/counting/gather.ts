@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../engine/index.ts'
 import { Gathering } from './gathering.ts'
 import type { Gathered } from './gathering.ts'
 
-/** Fields that hold no text for the model: base64, proofs and ciphertexts. */
+/** Fields without text for the model: base64, signatures and ciphertexts. */
 const sealed: ReadonlySet<string> = new Set([
   'data',
   'signature',
@@ -12,7 +12,7 @@ const sealed: ReadonlySet<string> = new Set([
   'cache_control',
 ])
 
-/** The texts and media of a messages body: system, messages and tools. */
+/** Gathers the texts and media of a messages body: system, messages and tools. */
 export function gather({ system, messages, tools }: JsonObject): Gathered {
   const gathering = new Blocks()
   gathering.content(system)
@@ -57,7 +57,7 @@ class Blocks extends Gathering {
     else this.document(data)
   }
 
-  /** What this page does not know: its fields as JSON, and what it contains. */
+  /** Gathers a block of an unknown type: its fields as JSON, and nested blocks. */
   #other({ content, ...fields }: JsonObject): void {
     this.text(JSON.stringify(fields, (key, value: unknown) => (sealed.has(key) ? undefined : value)))
     this.content(content)

@@ -2,7 +2,7 @@ import { isObject } from '../../engine/kit.ts'
 import type { Json, JsonObject } from '../../engine/index.ts'
 import { imageSize } from './image-size.ts'
 
-/** What of a request costs tokens. */
+/** The parts of a request that cost tokens. */
 export interface Gathered {
   readonly texts: readonly string[]
   /** Tokens of images and documents, by rule. */
@@ -12,38 +12,41 @@ export interface Gathered {
 /** Tokens of an image: one per 750 pixels, at most 1,600, because larger ones are scaled down. */
 const pixelsPerToken = 750
 const imageLimit = 1600
-/** Base64 characters that are searched for an image's size. */
+/** Number of base64 characters that are searched for the size of an image. */
 const imageHead = 128 * 1024
 
-/** A PDF costs text and a picture of each page. Its length tells about how many; a remote one is taken for ten. */
+/**
+ * A PDF costs the text and an image of each page. The page count is estimated from its length; a remote PDF counts as
+ * ten.
+ */
 const pageTokens = 2000
 const pageBytes = 32 * 1024
 const pageLimit = 100
 const unknownPages = 10
 
-/** Gathers from the body of one protocol, which says what its items (or blocks, or parts) hold. */
+/** Gathers the body of one protocol. A subclass knows the content of items (or blocks, or parts). */
 export abstract class Gathering implements Gathered {
   readonly texts: string[] = []
   media = 0
 
-  /** Gathers what an item holds. */
+  /** Gathers the content of an item. */
   protected abstract item(item: JsonObject): void
 
   text(value: Json | undefined): void {
     if (typeof value === 'string' && value !== '') this.texts.push(value)
   }
 
-  /** An image in base64; any other counts as a large one. */
+  /** Counts an image in base64. Any other image counts as a large one. */
   image(data: Json | undefined): void {
     this.media += imageTokens(data)
   }
 
-  /** A document in base64; any other counts as an ordinary one. */
+  /** Counts a document in base64. Any other document counts as an ordinary one. */
   document(data: Json | undefined): void {
     this.media += pageTokens * (typeof data === 'string' ? pages(data) : unknownPages)
   }
 
-  /** A text, an item, or a list of them. */
+  /** Gathers a text, an item, or a list of them. */
   content(value: Json | undefined): void {
     if (Array.isArray(value)) for (const one of value) this.content(one)
     else if (isObject(value)) this.item(value)

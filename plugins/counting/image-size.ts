@@ -5,8 +5,8 @@ export interface ImageSize {
 }
 
 /**
- * The size that the leading bytes of a PNG, JPEG, GIF or WebP state; no pixel is decoded.
- * Undefined: another format, or the bytes end before the size. Formats: PNG (ISO 15948) 11.2.2, JPEG (ITU-T T.81)
+ * The size stated in the leading bytes of a PNG, JPEG, GIF or WebP; no pixel is decoded.
+ * Undefined for another format, or if the bytes end before the size. Formats: PNG (ISO 15948) 11.2.2, JPEG (ITU-T T.81)
  * B.2.2, GIF89a 18, WebP container specification.
  */
 export function imageSize(bytes: Buffer): ImageSize | undefined {
@@ -40,7 +40,7 @@ function webp(bytes: Buffer): ImageSize | undefined {
   }
 }
 
-/** Walks over the segments until one begins a frame. */
+/** Skips segments until the start of a frame. */
 function jpeg(bytes: Buffer): ImageSize | undefined {
   let at = 2
   while (at + 9 <= bytes.length && bytes[at] === 0xff) {

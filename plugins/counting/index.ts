@@ -4,7 +4,7 @@ import tokens from './tokens.ts'
 
 export default definePlugin({
   name: 'counting',
-  summary: 'How many tokens requests and answers are.',
+  summary: 'Counts and estimates the tokens of requests and answers.',
   stages: [estimateTokens],
   services: [tokens],
 })

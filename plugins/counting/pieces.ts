@@ -1,7 +1,7 @@
-/** Characters after which a piece ends at the next place where tokens surely part, and after which it ends anywhere. */
+/** Characters after which a piece ends at the next certain token boundary, and after which it ends anywhere. */
 const pieceLength = 8 * 1024
 const longestPiece = 16 * 1024
-/** Longest run of characters that tokens cannot part; merging one takes time that grows with its square. */
+/** Longest run of characters without a token boundary. Merging a run takes time quadratic in its length. */
 const runLength = 1024
 
 const wild = 0
@@ -25,10 +25,10 @@ const classes = Uint8Array.from({ length: 128 }, (_, code) => {
 const apostrophe = 0x27
 
 /**
- * Cuts a text into pieces whose tokens can be counted one by one. Ordinary text is cut only where the pattern of
- * `o200k_base` parts tokens anyway (after an ASCII letter, before ASCII that continues no word); a run beyond 1,024
- * characters, and text without such places, is cut where it happens to be, but never inside a surrogate pair.
- * The pieces joined are the text.
+ * Splits a text into pieces whose tokens can be counted separately. Ordinary text is split only where the pattern of
+ * `o200k_base` has a token boundary (after an ASCII letter, before ASCII that continues no word). A run of more than
+ * 1,024 characters, and text without such boundaries, is split anywhere, but never inside a surrogate pair. Joined, the
+ * pieces are the text.
  */
 export function* pieces(text: string): Generator<string> {
   let start = 0

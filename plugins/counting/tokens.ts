@@ -4,11 +4,11 @@ import { estimate, tokensOf } from './estimate.ts'
 import { gatherItems } from './gather-items.ts'
 import { gather } from './gather.ts'
 
-/** Tokens that nobody has told, estimated so that there are hardly more of them. */
+/** Estimates token counts that no provider reported. An estimate is rarely too low. */
 interface Tokens {
-  /** Of so many bytes of UTF-8. */
+  /** Tokens of a text of this many bytes of UTF-8. */
   ofBytes(bytes: number): number
-  /** Of the texts and media of a request of `protocol`. */
+  /** Tokens of the texts and media of a request in `protocol`. */
   ofRequest(protocol: string, body: JsonObject): number
 }
 
@@ -29,9 +29,9 @@ const view: Tokens = {
   },
 }
 
-/** What has no state and no settings, for the stages of other plugins. */
+/** A service without state or settings, for the stages of other plugins. */
 export default defineService({
   name: 'tokens',
-  summary: 'Estimates the tokens of what no provider has counted.',
+  summary: 'Estimates tokens that no provider has counted.',
   open: () => ({ configure: () => ({ view }) }),
 })

@@ -1,10 +1,13 @@
 import { defineStage } from '../../engine/index.ts'
 import type { HostStatus, Json } from '../../engine/index.ts'
 
-/** Answers how the process fares. Only `ready` ever answers 503: before the first good configuration and while draining. */
+/**
+ * Reports the health of the process. Only `ready` answers 503: before the first valid configuration, and while
+ * draining.
+ */
 export default defineStage({
   name: 'health',
-  summary: 'Answer how the process fares.',
+  summary: 'Report the health of the process.',
   config: {
     type: 'object',
     additionalProperties: false,
@@ -12,7 +15,8 @@ export default defineStage({
       report: {
         enum: ['all', 'ready', 'live'],
         default: 'all',
-        description: 'live: the process runs; ready: it takes requests, else 503; all: the same as live, for people.',
+        description:
+          'live: the process runs; ready: it accepts requests, otherwise 503; all: the same as live, for people.',
       },
     },
   } as const,
@@ -41,7 +45,7 @@ function wordOf({ draining, degraded, config }: HostStatus): Word {
   return degraded.length > 0 || config.error !== undefined ? 'degraded' : 'ok'
 }
 
-/** Everybody may read it: what is wrong with a configuration, and where its files are, stands in the log alone. */
+/** This response is public, so errors of the configuration and paths of its files appear only in the log. */
 function bodyOf(status: Word, { draining, degraded, config: { version, error } }: HostStatus): Json {
   const config = error === undefined ? { version } : { version, error: true }
   return { status, degraded: [...degraded], draining, config }

@@ -3,6 +3,6 @@ import health from './health.ts'
 
 export default definePlugin({
   name: 'health',
-  summary: 'How the process fares.',
+  summary: 'Reports the health of the process.',
   stages: [health],
 })

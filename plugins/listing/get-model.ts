@@ -1,10 +1,10 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
 import { entryOf, isListed, readsMessages, replyOf } from './entry.ts'
 
-/** Answers one model, by the path's `:model`. One that the key may not use does not exist. */
+/** Answers with the model named by `:model` of the path. A model that the key may not use is a 404. */
 export default defineStage({
   name: 'get-model',
-  summary: 'Answer one model that the key may use.',
+  summary: 'Show one model that the key may use.',
   config: noConfig,
   needs: ['ingress', 'principal'],
   provides: ['reply'],

@@ -5,6 +5,6 @@ import listProtocols from './list-protocols.ts'
 
 export default definePlugin({
   name: 'listing',
-  summary: 'What can be asked of the gateway: models and protocols.',
+  summary: 'Lists the models and protocols of the gateway.',
   stages: [listModels, getModel, listProtocols],
 })

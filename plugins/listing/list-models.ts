@@ -21,12 +21,13 @@ function list(models: readonly ModelRecord[]): Json {
   return { object: 'list', data: models.map((model) => entryOf(model, false)) }
 }
 
-/** Most models of a page, which is also what a page without a `limit` has. */
+/** Most models of a page; also the default of `limit`. */
 const largest = 1000
 
 /**
- * One page of the list, in the order of the configuration (platform.claude.com/docs/en/api/models-list): after `after_id`
- * or before `before_id`. Throws `invalid_value` for a `limit` that is none, and for a model that is not in the list.
+ * One page of the list, in the order of the configuration (platform.claude.com/docs/en/api/models-list): after
+ * `after_id` or before `before_id`. Throws `invalid_value` for an invalid `limit`, and for a model that is not in the
+ * list.
  */
 function messagesPage(models: readonly ModelRecord[], query: URLSearchParams): Json {
   const limit = limitOf(query.get('limit'))

@@ -1,14 +1,14 @@
 import type { Pricing, Units, Usage } from '../../engine/index.ts'
 
-/** Prices are kept to a billionth of a USD per million tokens: exact for every decimal price in use. */
+/** Prices are rounded to a billionth of a USD per million tokens, which is exact for every decimal price in use. */
 const SCALE = 1e9
 
 /**
- * The cost of one exchange in micro-USD: the exact sum of all that it used, rounded half up once. Tokens count where the
- * model has prices for them and they are known; else seconds, images and characters, the first of them that has a price;
- * else nothing, where the request itself has a price. The price of the request itself is added to that. Undefined when it
- * is unknown: something was used that has no price or that nobody could count, a number makes no sense, or the sum is too
- * large.
+ * The cost of one exchange in micro-USD: the exact sum of all that it used, rounded half up once. Tokens count where
+ * the model has prices for them and they are known; else seconds, images and characters, the first of them that has a
+ * price; else nothing, where the request itself has a price. The price of the request itself is added to that.
+ * Undefined when it is unknown: something was used that has no price or that nobody could count, a number makes no
+ * sense, or the sum is too large.
  */
 export function costOf(usage: Usage | undefined, pricing: Pricing = {}, units: Units = {}): number | undefined {
   const used = usedOf(usage, pricing, units)
@@ -23,7 +23,9 @@ type Used = [amount: number, price: number | undefined]
 /** The amount of what has a price for each. */
 const EACH = 1_000_000
 
-/** What is counted where tokens are not, and the amount that so much of it is. Seconds are counted to the thousandth. */
+/**
+ * What is counted where tokens are not, and the amount that so much of it is. Seconds are counted to the thousandth.
+ */
 const amounts = {
   seconds: (count: number) => Math.round(count * 1000) * 1000,
   images: (count: number) => count * EACH,
@@ -54,7 +56,9 @@ const tokenPrices = [
   'output_image',
 ] as const
 
-/** The prices for an input of this length: those of the highest tier that it is above, and what that leaves as it is. */
+/**
+ * The prices for an input of this length: those of the highest tier that it is above, and what that leaves as it is.
+ */
 function pricesFor({ input, cacheRead, cacheWrite }: Usage, pricing: Pricing): Pricing {
   const length = input + cacheRead + cacheWrite
   const tier = pricing.tiers?.findLast(({ above_input_tokens: above }) => length > above)
@@ -89,11 +93,11 @@ function sumOf(used: readonly Used[]): number | undefined {
     sum += amount * scaled
   }
   const above = sum + SCALE / 2
-  // Beyond what a number counts one by one, the last digits would be a guess.
+  // Above the safe integers, the last digits would be wrong.
   return Number.isSafeInteger(above) ? (above - (above % SCALE)) / SCALE : largeSumOf(used)
 }
 
-/** The same with numbers of any size. */
+/** The same computation with numbers of any size. */
 function largeSumOf(used: readonly Used[]): number | undefined {
   const scale = BigInt(SCALE)
   let sum = 0n
@@ -102,7 +106,10 @@ function largeSumOf(used: readonly Used[]): number | undefined {
   return isCount(whole) ? whole : undefined
 }
 
-/** Whether every bucket is a number of tokens, and holds its parts; anything else an upstream says is as good as nothing. */
+/**
+ * Whether every bucket is a number of tokens, and holds its parts; anything else an upstream says is as good as
+ * nothing.
+ */
 export function isPlausible(usage: Usage): boolean {
   const { input, cacheRead, cacheWrite, cacheWriteHour = 0, output, reasoning } = usage
   const { inputAudio = 0, inputImage = 0, outputAudio = 0, outputImage = 0 } = usage

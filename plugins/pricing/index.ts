@@ -3,6 +3,6 @@ import price from './price.ts'
 
 export default definePlugin({
   name: 'pricing',
-  summary: 'What was used, and what it costs.',
+  summary: 'Computes usage and cost.',
   stages: [price],
 })

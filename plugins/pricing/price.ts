@@ -4,10 +4,10 @@ import { costOf, isPlausible } from './cost.ts'
 
 type Slots = Given<'outcome', 'model' | 'measurement'>
 
-/** Adds up what was used, and what that costs at the prices of the model that served. Nothing else computes money. */
+/** Computes usage, and its cost at the prices of the model that answered. No other stage computes money. */
 export default defineStage({
   name: 'price',
-  summary: 'Say what was used and what it costs.',
+  summary: 'Compute usage and cost.',
   config: {
     type: 'object',
     additionalProperties: false,
@@ -15,7 +15,7 @@ export default defineStage({
       tokens: {
         enum: ['all', 'input'],
         default: 'all',
-        description: 'Which tokens cost something: all, or the input alone.',
+        description: 'Tokens that are billed: all, or the input alone.',
       },
     },
   } as const,
@@ -33,7 +33,7 @@ const unasked: Bill = { tokens: nothing, cost: { micros: 0, origin: 'unasked' } 
 const unknown: Bill = { tokens: undefined, cost: { micros: undefined, origin: 'unknown' } }
 
 function billOf({ outcome, model, measurement }: Slots, scope: Scope, counted: 'all' | 'input'): Bill {
-  // What it had used is known to the process that was lost alone.
+  // The usage was known only to the process that was lost.
   if (outcome.error?.code === 'worker_lost') return unknown
   if (model === undefined) return scope.times.some(({ name }) => name === 'upstream') ? unknown : unasked
   const metered = measurement?.read()

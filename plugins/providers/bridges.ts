@@ -8,37 +8,37 @@ import { routeOrRefusal } from './missing-route.ts'
 import { bridgePresets } from './presets.ts'
 import type { Preset } from './presets.ts'
 
-/** A kind of server that answers decisions in the alternate envelope. */
+/** A type of server that answers decisions in the alternate envelope. */
 interface Bridge {
   readonly name: string
   readonly summary: string
-  /** Whether it serves chat completions too. */
+  /** Whether the server also has chat completions. */
   readonly chat: boolean
-  /** The field of a request that takes images; without it they are dropped. */
+  /** The request field for images; without it, images are dropped. */
   readonly images?: string
-  /** Keys of `endpoint_base_urls`. With `decisions` the two endpoints have an address each. */
+  /** Keys of `endpoint_base_urls`. With `decisions`, the two endpoints have separate addresses. */
   readonly moves: readonly ('chat' | 'decisions' | 'mapeval')[]
-  /** The version of the server from which on it has the route. */
+  /** The first version of the server that has the route. */
   readonly since?: string
 }
 
 export const bridgeA = bridge({
   name: 'bridge_a',
-  summary: 'Decisions through the alternate envelope, and nothing else.',
+  summary: 'Decisions in the alternate envelope only.',
   chat: false,
   moves: ['mapeval'],
 })
 
 export const bridgeB = bridge({
   name: 'bridge_b',
-  summary: 'Chat completions, and decisions through the alternate envelope; each endpoint of decisions can be moved.',
+  summary: 'Chat completions, and decisions in the alternate envelope, with a configurable address for each endpoint.',
   chat: true,
   moves: ['chat', 'decisions', 'mapeval'],
 })
 
 export const bridgeC = bridge({
   name: 'bridge_c',
-  summary: 'A local server: chat completions, and decisions with images through the alternate envelope.',
+  summary: 'A local server: chat completions, and decisions with images in the alternate envelope.',
   chat: true,
   images: 'images',
   moves: ['chat', 'mapeval'],
@@ -98,8 +98,8 @@ function schemaOf(presets: Presets, chat: boolean, moves: Bridge['moves']): JSON
     type: 'object',
     additionalProperties: false,
     properties: {
-      preset: { enum: [...presets.keys()], description: 'A known server: its address and what it can do.' },
-      base_url: { ...baseUrl, description: `${baseUrl.description} Needed without a preset.` },
+      preset: { enum: [...presets.keys()], description: 'A known server: its address and capabilities.' },
+      base_url: { ...baseUrl, description: `${baseUrl.description} Required without a preset.` },
       ...httpProperties,
       endpoint_base_urls: { ...addresses, properties: Object.fromEntries(moved) },
       ...(chat ? { traits: traitsProperty } : {}),

@@ -5,19 +5,19 @@ import type { Offering, Traits } from '../../engine/index.ts'
 import { httpProperties, traitsProperty } from './config.ts'
 import { presets } from './presets.ts'
 
-/** Chat completions as many vendors and local servers speak them, with whatever else of the same kind they serve. */
+/** Chat completions of the many compatible vendors and local servers, and their other routes of the same family. */
 export default defineProvider({
   name: 'compatible',
-  summary: 'Chat completions as many vendors and local servers speak them; presets know the well-known ones.',
+  summary: 'Chat completions of compatible vendors and local servers, with presets for the well-known ones.',
   config: {
     type: 'object',
     additionalProperties: false,
     properties: {
       preset: {
         enum: [...presets.keys()],
-        description: 'A known vendor or local server: its address and what it can do.',
+        description: 'A known vendor or local server: its address and capabilities.',
       },
-      base_url: { ...baseUrl, description: `${baseUrl.description} Needed without a preset.` },
+      base_url: { ...baseUrl, description: `${baseUrl.description} Required without a preset.` },
       ...httpProperties,
       offers: {
         type: 'array',
@@ -35,7 +35,7 @@ export default defineProvider({
             'translations',
           ],
         },
-        description: 'Protocols it serves, most wanted first. Unset: chat, and what the preset adds.',
+        description: 'Protocols of the server, in order of preference. Unset: chat, and those of the preset.',
       },
       traits: traitsProperty,
     },
@@ -49,7 +49,7 @@ export default defineProvider({
   },
 })
 
-/** What holds for the family where neither a preset nor the configuration says otherwise. */
+/** Defaults of the family, for what neither the preset nor the configuration sets. */
 const usual = { max_tokens_field: 'max_tokens' } as const
 
 interface Config extends Omit<UpstreamSettings, 'base_url'> {
@@ -72,7 +72,7 @@ function offersOf(config: Config): readonly Offering[] {
   })
 }
 
-/** The settings with the preset's addresses, which count only as long as the base address is the preset's too. */
+/** The settings with the preset's addresses, which apply only if the base URL is the preset's, too. */
 function settingsOf(config: Config): UpstreamSettings {
   if (config.base_url !== undefined) return { ...config, base_url: config.base_url }
   const preset = presetOf(config)

@@ -4,18 +4,18 @@ const address = (description: string) => ({ type: 'string', minLength: 1, descri
 
 const { api_key, ...others } = upstreamProperties
 
-/** Settings that every provider over HTTP has here, as properties of its schema. */
+/** Settings of every shipped provider over HTTP, as properties of its schema. */
 export const httpProperties = {
   api_key,
   endpoint_base_urls: {
     type: 'object',
     additionalProperties: false,
     description:
-      'Operations that live elsewhere. An address without a path, or whose path ends in /v1, is a base; any other is the full address of the operation.',
+      'Addresses of operations that are not below the base URL. An address without a path, or with a path that ends in /v1, is a base URL; any other is the full address of the operation.',
     properties: {
       chat: address('Address of chat completions.'),
-      responses: address('Address of responses; they are compacted and counted below it.'),
-      messages: address('Address of messages; tokens are counted below it.'),
+      responses: address('Address of responses; compaction and token counting are below it.'),
+      messages: address('Address of messages; token counting is below it.'),
       embeddings: address('Address of embeddings.'),
       images: address('Address of images.'),
       audio: address('Address of speech, transcriptions and translations.'),
@@ -27,12 +27,11 @@ export const httpProperties = {
   ...others,
 } as const
 
-/** What an upstream's chat completions take and give, in the words of the chat codec's traits. */
+/** Capabilities of an upstream's chat completions, as traits of the chat codec. */
 export const traitsProperty = {
   type: 'object',
   additionalProperties: {
     anyOf: [{ type: 'boolean' }, { type: 'string' }, { type: 'array', items: { type: 'string' } }],
   },
-  description:
-    "What its chat completions can and cannot do, where that differs from the preset; the chat codec's traits.",
+  description: 'Capabilities of its chat completions that differ from the preset: traits of the chat codec.',
 } as const

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import type { DecideAnswer, DecideQuestion, DecideReply, DecideRequest } from '../../engine/index.ts'
 import { tokensOf } from './echo-words.ts'
 
-/** Answers that depend on the evidence and the question alone: the same ones get the same answer, name and place aside. */
+/**
+ * Deterministic answers: each depends only on the evidence and its question, not on the question's name or position.
+ */
 export function decided({ evidence, questions }: DecideRequest, model: string): DecideReply {
   const read = evidence.flat().map((part) => {
     if (part.type === 'image') return part.data
@@ -40,10 +42,10 @@ function answered(question: DecideQuestion, seed: string): DecideAnswer {
   }
 }
 
-/** Probabilities of four decimals whose sum is 1; the largest takes what rounding leaves. */
+/** Probabilities of four decimals whose sum is 1. The largest absorbs the rounding error. */
 function shares(seed: string, count: number): readonly number[] {
   const bytes = createHash('shake256', { outputLength: count }).update(seed).digest()
-  // Cubes, because a decision model is seldom undecided.
+  // Cubes, because decision models are seldom undecided.
   const weights = Array.from(bytes, (byte) => (byte + 1) ** 3)
   const sum = weights.reduce((total, weight) => total + weight, 0)
   const parts = weights.map((weight) => rounded(weight / sum))

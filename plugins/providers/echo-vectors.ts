@@ -5,7 +5,7 @@ import type { Answer, Json, Sink } from '../../engine/index.ts'
 const defaultSize = 16
 const largestSize = 4096
 
-/** Answers an embeddings request (its body as sent): for each input a unit vector that depends on its text alone. */
+/** Answers an embeddings request, given its body: one unit vector per input, which depends only on the input's text. */
 export function embedded(body: Uint8Array): Answer {
   const asked = parseJson(Buffer.from(body).toString()) as Json
   const { input, model, dimensions, encoding_format: format } = isObject(asked) ? asked : {}
@@ -22,7 +22,7 @@ export function embedded(body: Uint8Array): Answer {
   return json({ object: 'list', model: model ?? null, data, usage: { prompt_tokens: tokens, total_tokens: tokens } })
 }
 
-/** Several inputs, rather than one that is a list of tokens. */
+/** Whether this is a list of inputs, rather than one input as a list of tokens. */
 function isTexts(input: Json | undefined): input is readonly Json[] {
   return Array.isArray(input) && typeof input[0] !== 'number'
 }

@@ -1,7 +1,7 @@
 import type { CustomTool, FunctionTool, GenerateRequest, Item, Part } from '../../engine/index.ts'
 import { sample } from './sample.ts'
 
-/** What the echo has to say: the text of the last user message, or what a tool or a format that it must use accepts. */
+/** The text to answer: the last user message, or a value that a required tool or format accepts. */
 export function wordsOf(request: GenerateRequest, tool: FunctionTool | CustomTool | undefined): string {
   if (tool?.type === 'function') return JSON.stringify(sample({ type: 'object', ...tool.parameters }))
   if (request.format?.type === 'schema') return JSON.stringify(sample(request.format.schema))
@@ -9,7 +9,7 @@ export function wordsOf(request: GenerateRequest, tool: FunctionTool | CustomToo
   return last ? textOf(last) : ''
 }
 
-/** The tool to call: the one that the client insists on or, where it leaves the choice, the first that the user speaks of. */
+/** The tool to call: the one that the client requires, otherwise the first that the user mentions. */
 export function toolFor(request: GenerateRequest): FunctionTool | CustomTool | undefined {
   const { tools, toolChoice } = request
   const callable = tools.filter((tool) => tool.type !== 'opaque')
@@ -20,7 +20,7 @@ export function toolFor(request: GenerateRequest): FunctionTool | CustomTool | u
   return callable.find((tool) => toolChoice.tools.some(({ name }) => name === tool.name))
 }
 
-/** Fewest letters of a word in the name of a tool by which the user speaks of it. */
+/** Fewest letters of a word in a tool's name that counts as a mention of the tool. */
 const tellingWord = 4
 
 function spokenOf<T extends FunctionTool | CustomTool>(tools: readonly T[], last: Item | undefined): T | undefined {
@@ -30,7 +30,7 @@ function spokenOf<T extends FunctionTool | CustomTool>(tools: readonly T[], last
   return tools.find(({ name }) => words(name).some((word) => word.length >= tellingWord && said.includes(word)))
 }
 
-/** Pieces of `size` words with the space after them; joined they are the text. */
+/** Pieces of `size` words with the space after them. Joined, they are the text. */
 export function pieces(text: string, size: number): readonly string[] {
   const words = text === '' ? [] : text.split(/(?<=\s)(?=\S)/)
   return Array.from({ length: Math.ceil(words.length / size) }, (_, at) =>
@@ -38,7 +38,7 @@ export function pieces(text: string, size: number): readonly string[] {
   )
 }
 
-/** Tokens as a rule of thumb: four characters each. */
+/** Rule of thumb for tokens: four characters each. */
 export function tokensOf(...texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + Math.ceil(text.length / 4), 0)
 }

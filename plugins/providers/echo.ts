@@ -10,21 +10,21 @@ const config = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    delay: { ...durationSchema, default: '0ms', description: 'How long it waits before each piece.' },
+    delay: { ...durationSchema, default: '0ms', description: 'Time to wait before each piece.' },
     chunk_size: { type: 'integer', minimum: 1, default: 1, description: 'Words per piece of a stream.' },
     fail: {
       type: 'object',
       additionalProperties: false,
-      description: 'Makes every answer fail: before it begins, or after some pieces.',
+      description: 'Fails every answer: before it begins, or after some pieces.',
       properties: {
         status: {
           type: 'integer',
           minimum: 400,
           maximum: 599,
           default: 503,
-          description: 'The status of the failure.',
+          description: 'Status of the failure.',
         },
-        after: { type: 'integer', minimum: 1, description: 'How many pieces still arrive.' },
+        after: { type: 'integer', minimum: 1, description: 'Number of pieces before the failure.' },
       },
     },
   },
@@ -32,10 +32,10 @@ const config = {
 
 type Config = FromSchema<typeof config>
 
-/** Says again what the user said, or calls a tool that was asked for. Needs neither network nor account. */
+/** Repeats the user's text, or calls a requested tool. Needs neither network nor account. */
 export default defineProvider({
   name: 'echo',
-  summary: 'Repeats what the user said: for trying out, and for tests.',
+  summary: "Repeats the user's text, for trying things out and for tests.",
   config,
   offers: () => [{ operation: 'generate' }, { operation: 'decide' }, { operation: 'embed', protocol: 'embeddings' }],
   open: (config) => ({
@@ -91,7 +91,7 @@ function nameOf({ name, namespace }: FunctionTool | CustomTool): { name: string;
   return namespace === undefined ? { name } : { name, namespace }
 }
 
-/** A failure of this status, with the code and the type that it has of any provider. */
+/** A failure with this status, and with the code and type that the status has for every provider. */
 function scripted(status: number, model: string): GatewayError {
   const code = status === 429 ? 'rate_limit_exceeded' : status < 500 ? 'upstream_rejected' : 'upstream_error'
   const reason = code === 'upstream_rejected' ? 'The settings of the provider say so.' : 'its settings say so.'

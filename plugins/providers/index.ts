@@ -5,9 +5,9 @@ import echo from './echo.ts'
 import messages from './messages.ts'
 import native from './native.ts'
 
-/** Providers: where requests go. */
+/** The shipped provider types. */
 export default definePlugin({
   name: 'providers',
-  summary: 'Vendors and servers that answer requests, and an echo to try things out.',
+  summary: 'Provider types for vendors and local servers, and an echo for trying things out.',
   providers: [native, compatible, messages, bridgeA, bridgeB, bridgeC, echo],
 })

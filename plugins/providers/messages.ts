@@ -5,13 +5,13 @@ import type { Call } from '../../engine/index.ts'
 import { httpProperties } from './config.ts'
 
 const protocols = ['messages', 'count-tokens']
-/** The version that requests are printed for; a client that speaks the protocol itself names its own. */
+/** The version of translated requests. A client of the same protocol sends its own. */
 const version = '2023-06-01'
 
 /** An upstream of the messages protocol (platform.claude.com/docs/en/api/messages). */
 export default defineProvider({
   name: 'messages',
-  summary: 'The messages protocol, with its own counting of tokens.',
+  summary: 'The messages protocol, with its own token counting.',
   config: {
     type: 'object',
     additionalProperties: false,
@@ -22,7 +22,7 @@ export default defineProvider({
       auth: {
         enum: ['x-api-key', 'bearer'],
         default: 'x-api-key',
-        description: 'How the key is shown: in the header x-api-key, or as a bearer token.',
+        description: 'How to send the key: in the header x-api-key, or as a bearer token.',
       },
       betas: {
         type: 'array',
@@ -31,7 +31,7 @@ export default defineProvider({
           pattern: '^[\\x21-\\x2b\\x2d-\\x7e]+$',
           patternErrorMessage: 'must be printable ASCII characters without spaces and commas',
         },
-        description: 'Features of anthropic-beta that may be passed on. Unset: whatever a messages client asks for.',
+        description: 'Features of anthropic-beta that may be forwarded. Unset: all that a messages client requests.',
       },
     },
   },
@@ -55,7 +55,7 @@ function versionOf(given: ClientHeaders | undefined): string[] {
   return own.length > 0 ? own : ['anthropic-version', version]
 }
 
-/** The features a client asks for, without those that the provider would refuse. */
+/** The features that a client requests, without those that the configuration does not allow. */
 function betasOf(given: ClientHeaders | undefined, allowed: ReadonlySet<string> | undefined): string[] {
   const asked = passedOn(given, ['anthropic-beta'])
   if (!allowed || asked.length === 0) return asked

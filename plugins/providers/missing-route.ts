@@ -3,12 +3,12 @@ import { collect, pull } from '../../engine/kit.ts'
 import type { Answer } from '../../engine/index.ts'
 import type { Hold } from '../../engine/kit.ts'
 
-/** Most bytes of a refusal that are read. */
+/** Most bytes of an error body that are read. */
 const limit = 1024 * 1024
 
 /**
- * The answer of a local server, unless it says that it has no such route: then `upstream_rejected`, naming the version
- * from which on it has. A 404 about a model has a JSON body that says so, and stays what it is.
+ * Returns the answer of a local server. If the server lacks the route, throws `upstream_rejected` with the first
+ * version that has it. A 404 about a model has a JSON body that says so, and is returned unchanged.
  */
 export async function routeOrRefusal(answer: Answer, model: string, since: string, hold: Hold): Promise<Answer> {
   if (answer.status !== 404 && answer.status !== 405) return answer

@@ -6,7 +6,7 @@ import { httpProperties } from './config.ts'
 const media = ['embeddings', 'images', 'image-edits', 'speech', 'transcriptions', 'translations']
 const protocols = ['responses', 'compact', 'input-tokens', 'chat', 'decisions', ...media]
 
-/** What the vendor's own chat completions do beyond what every server of that protocol does. */
+/** Traits of the vendor's own chat completions that not every server of the protocol has. */
 const chatTraits = {
   system_role: 'developer',
   custom_tools: true,
@@ -20,7 +20,7 @@ const chatTraits = {
   metadata: true,
 }
 
-/** What an offer of a protocol says of it: the vendor keeps responses, and who of us two a conversation goes on from. */
+/** Traits of the offer of a protocol: the vendor stores responses, and whose copy a conversation continues from. */
 function traitsOf(protocol: string, conversations: string): { readonly traits?: Traits } {
   if (protocol === 'chat') return { traits: chatTraits }
   return protocol === 'responses' ? { traits: { stores: true, conversations } } : {}
@@ -41,7 +41,7 @@ export default defineProvider({
         enum: ['gateway', 'vendor'],
         default: 'gateway',
         description:
-          "Whose copy a response goes on from that both have stored. gateway: the whole conversation is sent with each turn; vendor: the client's own bytes are, so that hidden reasoning lives on.",
+          "Whose copy a response continues from if both have stored it. gateway: each turn sends the whole conversation; vendor: each turn sends the client's own bytes, so that hidden reasoning is kept.",
       },
     },
   },

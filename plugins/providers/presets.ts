@@ -1,16 +1,16 @@
 import type { Traits } from '../../engine/index.ts'
 
-/** What is known of a vendor or a local server that speaks chat completions. */
+/** Known properties of a vendor or local server that speaks chat completions. */
 export interface Preset {
   readonly base_url: string
   readonly endpoint_base_urls?: Readonly<Record<string, string>>
-  /** The environment variable that usually holds the key; for the reference only. Absent: none is needed. */
+  /** The usual environment variable of the key, shown in the reference. Absent: no key is needed. */
   readonly variable?: string
-  /** Protocols beside chat completions. */
+  /** Protocols in addition to chat completions. */
   readonly offers?: readonly string[]
-  /** What differs from the chat codec's defaults. */
+  /** Traits that differ from the chat codec's defaults. */
   readonly traits?: Traits
-  /** Path of mapeval below the base address, where it has another name. */
+  /** Path of mapeval below the base URL, if it differs from the default. */
   readonly mapeval?: string
 }
 
@@ -168,7 +168,7 @@ export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
 ])
 
 /**
- * Presets of the bridges, by their type. The second, alpha route of `openrouter` is a matter of the configuration:
+ * Presets of the bridges, by their type. The second, alpha route of `openrouter` needs configuration:
  * `endpoint_base_urls: { decisions: https://openrouter.ai/api/alpha/decisions }`.
  */
 export const bridgePresets: ReadonlyMap<string, ReadonlyMap<string, Preset>> = new Map([

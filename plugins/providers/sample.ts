@@ -1,12 +1,12 @@
 import { isObject } from '../../engine/kit.ts'
 import type { Json, JsonObject } from '../../engine/index.ts'
 
-// A schema is the client's: what it asks for must not cost memory.
+// A schema comes from the client, so a sample must not cost much memory.
 const deepest = 8
 const mostItems = 4
 const longestText = 100
 
-/** A small value that a JSON Schema accepts, as far as plain keywords tell; references are not followed. */
+/** A small value that a JSON Schema accepts, by its plain keywords; references are not followed. */
 export function sample(schema: Json | undefined, depth = 0): Json {
   if (!isObject(schema) || depth > deepest) return null
   if (schema['const'] !== undefined) return schema['const']

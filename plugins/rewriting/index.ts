@@ -4,6 +4,6 @@ import set from './set.ts'
 
 export default definePlugin({
   name: 'rewriting',
-  summary: 'What an operator changes in requests.',
+  summary: 'Changes the fields and instructions of requests.',
   stages: [set, prompt],
 })

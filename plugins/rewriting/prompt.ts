@@ -1,6 +1,6 @@
 import { Refusal, defineStage } from '../../engine/index.ts'
 
-/** Adds an instruction to those of the client, where its protocol has them. */
+/** Adds an instruction to those of the client, in the field that its protocol has for them. */
 export default defineStage({
   name: 'prompt',
   summary: 'Add an instruction before or after those of the client.',

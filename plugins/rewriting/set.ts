@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../engine/index.ts'
 
 const fields = (description: string) => ({ type: 'object', default: {}, description }) as const
 
-/** Changes fields of the request, as if the client had sent them so. */
+/** Changes fields of the request, as if the client had sent the new values. */
 export default defineStage({
   name: 'set',
   summary: 'Set, default or drop fields of the request.',
@@ -12,13 +12,15 @@ export default defineStage({
     type: 'object',
     additionalProperties: false,
     properties: {
-      override: fields('Fields with the value that they get, whatever the client says. A dotted name reaches inside.'),
-      default: fields('Fields with the value that they get where the client says nothing.'),
+      override: fields(
+        'Fields and their values, which replace those of the client. A dotted name reaches nested fields.',
+      ),
+      default: fields('Fields and their values, for fields that the client leaves out.'),
       drop: {
         type: 'array',
         items: { type: 'string', minLength: 1 },
         default: [],
-        description: 'Fields that are removed.',
+        description: 'Fields to remove.',
       },
     },
   } as const,
@@ -53,7 +55,7 @@ function changesOf(config: { readonly [word: string]: unknown }, word: 'override
   return fields.map(([name, value]) => ({ path: pathOf(name, [word, name]), value }))
 }
 
-/** Steps to a field. How an answer comes is for the client to say: it reads a stream in another way than a whole answer. */
+/** The path of a field. `stream` cannot be set, because a client parses a stream differently from a whole answer. */
 function pathOf(name: string, place: readonly (string | number)[]): Path {
   if (name === 'stream') throw new Refusal('the client alone can say whether it reads a stream', place)
   const path = name.split('.')
@@ -68,7 +70,7 @@ function at(body: JsonObject, path: Path): Json | undefined {
   )
 }
 
-/** The body with another value at a path, or without one; the same body where that is how it was. */
+/** The body with a new value at a path, or with the field removed; the same object if nothing changes. */
 function put(body: JsonObject, [step = '', ...rest]: Path, value: Json | undefined): JsonObject {
   const present = Object.hasOwn(body, step)
   if (rest.length > 0) {

@@ -5,6 +5,6 @@ import resolve from './resolve.ts'
 
 export default definePlugin({
   name: 'routing',
-  summary: 'From the requested model name to the candidates that can serve it.',
+  summary: 'Turns the requested model name into candidates.',
   stages: [resolve, require, pin],
 })

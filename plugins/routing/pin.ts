@@ -2,12 +2,12 @@ import { GatewayError, defineStage } from '../../engine/index.ts'
 import type { Candidate, Catalog, Envelope, ModelRecord, Offer, OpenProvider, Operation } from '../../engine/index.ts'
 
 /**
- * Makes the named model, then its fallbacks, the candidates of the request; with `model`, that one whatever the request
- * names. A request that names none gets its name, so that it can be validated afterwards.
+ * Makes the requested model and then its fallbacks the candidates of the request. With `model`, the configured model
+ * replaces the requested one. A request without a model gets its name, so that it can be validated afterwards.
  */
 export default defineStage({
   name: 'pin',
-  summary: 'Make the named model and its fallbacks the candidates.',
+  summary: 'Make the requested model and its fallbacks the candidates.',
   config: {
     type: 'object',
     additionalProperties: false,
@@ -15,12 +15,12 @@ export default defineStage({
       model: {
         type: 'string',
         'x-names': 'model',
-        description: 'The model to take, whatever the request names. Unset: the one it names.',
+        description: 'Model that replaces the requested one. Unset: the requested model.',
       },
       instead: {
         type: 'string',
         description:
-          'Operation to pin a provider for when it does not offer the one that was asked for; a later stage then answers.',
+          'Operation to pin a provider for if it does not offer the requested one; a later stage then answers.',
       },
     },
   } as const,
@@ -55,7 +55,7 @@ export default defineStage({
 
 interface Pinning {
   readonly catalog: Catalog
-  /** Protocols that can be translated. */
+  /** Protocols that have a translation. */
   readonly translated: ReadonlySet<string>
   readonly request: Envelope
   readonly instead?: Operation
@@ -78,7 +78,9 @@ function candidates(pinning: Pinning, model: ModelRecord): readonly Candidate[] 
   return on
 }
 
-/** The offer to use: the client's own protocol where the provider speaks it, else what the model or the provider prefers. */
+/**
+ * The offer to use: the client's protocol if the provider speaks it, otherwise the model's or provider's preference.
+ */
 function bestOffer(model: ModelRecord, provider: OpenProvider, pinning: Pinning): Offer | undefined {
   const { request, translated, instead } = pinning
   const { protocols } = model
@@ -94,7 +96,7 @@ function bestOffer(model: ModelRecord, provider: OpenProvider, pinning: Pinning)
   return best ?? provider.offers.find(({ operation }) => operation === instead)
 }
 
-/** Provider and model family, such as `openai/gpt`: who can read its own sealed reasoning again. */
+/** Provider and model family, such as `openai/gpt`: only the same origin can read its sealed reasoning again. */
 function origin({ upstream_model }: ModelRecord, { name }: OpenProvider): string {
   return `${name}/${/^[a-z]*/i.exec(upstream_model)?.[0].toLowerCase() ?? ''}`
 }

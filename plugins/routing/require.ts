@@ -1,10 +1,10 @@
 import { GatewayError, defineStage } from '../../engine/index.ts'
 import type { Catalog, ModelRecord, Target } from '../../engine/index.ts'
 
-/** Refuses a model that does not carry a flag, before anybody is asked. Its fallbacks without the flag are left out. */
+/** Rejects a model without a flag, before any provider is called. Fallbacks without the flag are dropped. */
 export default defineStage({
   name: 'require',
-  summary: 'Refuse a model that does not carry a flag.',
+  summary: 'Reject a model that lacks a flag.',
   config: {
     type: 'object',
     additionalProperties: false,
@@ -12,7 +12,7 @@ export default defineStage({
     properties: {
       flag: {
         enum: ['supports_mapeval', 'supports_realtime'],
-        description: 'What the record of the named model must say.',
+        description: 'Flag that the record of the model must have.',
       },
     },
   } as const,

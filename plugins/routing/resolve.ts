@@ -2,10 +2,10 @@ import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
 import { didYouMean, holds, isPattern } from '../../engine/kit.ts'
 import type { Catalog, Principal } from '../../engine/index.ts'
 
-/** Finds the model that the requested name stands for. */
+/** Finds the model record of the requested name. */
 export default defineStage({
   name: 'resolve',
-  summary: 'Find the model that the requested name stands for.',
+  summary: 'Find the model record of the requested name.',
   config: noConfig,
   needs: ['request'],
   reads: ['principal'],
@@ -20,9 +20,9 @@ export default defineStage({
     },
 })
 
-/** Longest name that is repeated, and that is compared with others. */
+/** Longest name that an error repeats, and that is compared with other names. */
 const longest = 128
-/** Most models whose names are compared with one that is unknown. */
+/** Most models whose names are compared with an unknown name. */
 const compared = 200
 
 function unknownModel(name: string, catalog: Catalog, principal: Principal | undefined): GatewayError {
@@ -32,7 +32,7 @@ function unknownModel(name: string, catalog: Catalog, principal: Principal | und
   return new GatewayError('model_not_found', { model: shown }, { param: 'model', ...message })
 }
 
-/** Names of the models that a key may use; nobody is told of any other. A pattern is the name of none. */
+/** Names of the models that a key may use; errors suggest no other. Patterns are left out. */
 function namesFor(principal: Principal | undefined, { models }: Catalog): readonly string[] {
   const allowed = principal?.models
   return models

@@ -33,32 +33,32 @@ import type {
 import { askNeutral } from './neutral.ts'
 import { forgotten, lacking, refusal, refusedAnswer, refusedFrame } from './refusal.ts'
 
-/** Asks the provider. Gives its answer once the first event has arrived: until then another provider may still be tried. */
+/** Calls the provider. Gives its answer when the first event has arrived: until then another provider may be tried. */
 export default defineStage({
   name: 'call',
-  summary: 'Ask the provider and wait for the beginning of its answer.',
+  summary: 'Call the provider and wait for the beginning of its answer.',
   config: {
     type: 'object',
     additionalProperties: false,
     properties: {
       first_byte: {
         ...durationSchema,
-        description: 'How long to wait for the beginning of the answer. Unset: as in `resilience.timeouts`.',
+        description: 'Timeout for the beginning of the answer. Unset: as in `resilience.timeouts`.',
       },
       idle: {
         ...durationSchema,
-        description: 'How long an answer that has begun may be silent. Unset: as in `resilience.timeouts`.',
+        description: 'Longest silence within an answer. Unset: as in `resilience.timeouts`.',
       },
       total: {
         ...durationSchema,
-        description: 'How long the whole answer may take. Unset: as in `resilience.timeouts`.',
+        description: 'Timeout for the whole answer. Unset: as in `resilience.timeouts`.',
       },
-      limit: { type: 'integer', minimum: 1, default: 67_108_864, description: 'Most bytes a whole answer may have.' },
+      limit: { type: 'integer', minimum: 1, default: 67_108_864, description: 'Most bytes of a whole answer.' },
     },
   } as const,
   needs: ['request', 'model', 'upstream'],
   provides: ['answer', 'upstream'],
-  // A whole answer is there only at its end.
+  // A whole answer is complete only at its end.
   timeout: '1h',
   build: (config, host) => {
     const settings = host.catalog.settings.resilience.timeouts
@@ -68,7 +68,7 @@ export default defineStage({
       idle: duration(config.idle ?? settings.idle),
       total,
     }
-    // Nobody waits, and of an answer that comes whole nothing shows how far it is.
+    // No client waits, and a whole answer shows no progress before its end.
     const patient: Call['timeouts'] = { firstByte: total, idle: total, total }
     const { limit } = config
     return async ({ request, model, upstream }, scope) => {
@@ -131,18 +131,18 @@ interface Reading {
   readonly limit: number
   readonly host: Host
   readonly scope: Scope
-  /** The answer goes to a client of another protocol. */
+  /** Whether the answer goes to a client of another protocol. */
   readonly translated: boolean
 }
 
-/** The kind of answer it is, by its media type, once enough of it is there to be sure that it is one. */
+/** The kind of answer by its media type, once enough bytes have arrived to be certain. */
 function begun(answer: Answer, candidate: Candidate, reading: Reading): Promise<AnswerContent> {
   const { codec, limit, host, scope } = reading
   if (answer.status >= 400) return refusal(answer, codec, candidate, host).then((error) => Promise.reject(error))
   const type = answer.headers['content-type'] ?? ''
   const media = type.toLowerCase()
   const json = media.startsWith('application/json')
-  // A protocol that knows neither events nor a failing frame has no streams: one that comes all the same is read as what it is not.
+  // A protocol without events and failing frames has no streams. If one arrives anyway, it is parsed as a whole answer.
   if (codec.failed || codec.events) {
     const source = framed(answer.body, media, reading)
     if (source) return events(source, codec, candidate.model.name, host)
@@ -155,10 +155,10 @@ function begun(answer: Answer, candidate: Candidate, reading: Reading): Promise<
     }))
   const hold = answerHold(host, scope)
   return collect(answer.body, limit, hold).then((bytes) => {
-    // A transcript may be plain text or subtitles; nobody but the client can tell whether that is right.
+    // A transcript may be plain text or subtitles; only the client knows whether that is right.
     if (codec.answers === 'text' && !json) return { kind: 'whole', bytes, body: null, type: type || 'text/plain' }
     try {
-      // JSON under another name is not read as JSON by official clients.
+      // Official clients do not parse JSON with another media type.
       return wholeAnswer(bytes, json ? type : 'application/json', candidate, reading)
     } catch (error) {
       hold.release()
@@ -175,7 +175,7 @@ function wholeAnswer(bytes: Buffer, type: string, { model }: Candidate, reading:
   return { kind: 'whole', bytes, body, type }
 }
 
-/** The bytes of a stream as server-sent events, whatever framing its codec names; undefined where its media type is another. */
+/** The bytes of a stream as server-sent events, for any framing of the codec; undefined for another media type. */
 function framed(source: Source, media: string, { codec, host, scope }: Reading): Source | undefined {
   const { framing = 'sse' } = codec
   if (framing === 'sse') return media.startsWith('text/event-stream') ? source : undefined
@@ -188,7 +188,7 @@ async function events(stream: Source, codec: AnyUpstreamCodec, model: string, ho
   const decoder = new FrameDecoder()
   let first: Frame | undefined
   let size = 0
-  /** Its first frame is so large that it is no failure, which are looked for as long as they may be read. */
+  /** The first frame is larger than any failure that would be parsed, so it is none. */
   let large = false
   const { source } = await peek(stream, (chunk) => {
     size += chunk.length
@@ -199,12 +199,12 @@ async function events(stream: Source, codec: AnyUpstreamCodec, model: string, ho
   first ??= decoder.end()[0]
   const wrong = first && first.data !== lastWord ? refusedFrame(first, codec, model, host) : empty(model)
   if (!wrong) return { kind: 'events', source }
-  // Nobody reads the rest of it.
+  // The rest of the answer is not read.
   source.open(nobody).cancel(wrong)
   throw wrong
 }
 
-/** The word that ends the streams of most protocols: alone it is the end of nothing. */
+/** The marker that ends the streams of most protocols. A stream of only this marker has no answer. */
 const lastWord = '[DONE]'
 const nobody: Sink = { data: () => undefined, end: () => undefined, fail: () => undefined }
 
@@ -212,9 +212,9 @@ function empty(model: string): GatewayError {
   return new GatewayError('upstream_invalid_response', { model, reason: 'the stream is empty' }, { tags: ['invalid'] })
 }
 
-/** Bytes in which the first frame is looked for. */
+/** Bytes that are searched for the first frame. */
 const firstLimit = 64 * 1024
-/** Bytes that are decoded at a time to find the first frame: a chunk may hold hundreds of them. */
+/** Bytes that are decoded at a time to find the first frame, because a chunk may hold hundreds of frames. */
 const firstBytes = 2 * 1024
 
 function firstFrame(decoder: FrameDecoder, chunk: Uint8Array): Frame | undefined {

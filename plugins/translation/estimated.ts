@@ -2,15 +2,15 @@ import type { AnyCodec, Usage } from '../../engine/index.ts'
 import type { HeadAndTail } from '../../engine/kit.ts'
 import type { AnswerContext } from './answer-context.ts'
 
-/** A usage that is counted here, and that it is. */
+/** A usage that was estimated locally, marked as such. */
 export interface Estimated {
   readonly usage: Usage
   readonly estimated: true
 }
 
 /**
- * The usage of an answer whose end nobody saw: what its provider has told of it, the output by the bytes of text that
- * arrived, and an input that was not told by the request's own texts and media.
+ * The usage of an answer whose end did not arrive: the numbers that the provider reported; otherwise the output is
+ * estimated from the bytes of text that arrived, and the input from the texts and media of the request.
  */
 export function estimated(
   { request: { protocol, body }, tokens }: Pick<AnswerContext, 'request' | 'tokens'>,
@@ -23,7 +23,7 @@ export function estimated(
   return { usage: { ...read, output, reasoning }, estimated: true }
 }
 
-/** Bytes of text that a relayed stream has brought: those of the kept end, in proportion to the whole of it. */
+/** Bytes of text in a relayed stream: those of the kept tail, scaled to the whole stream. */
 export function saidIn({ meter }: AnyCodec, ends: HeadAndTail): number {
   if (ends.kept === 0) return 0
   const kept = ends.last(Infinity).reduce((sum, frame) => sum + (meter.said?.(frame) ?? 0), 0)

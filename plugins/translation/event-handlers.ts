@@ -27,14 +27,14 @@ interface Surroundings {
   readonly scope: Scope
 }
 
-/** The events of one answer on their way through what its stages look at and change. */
+/** Passes the events of one answer through the watchers and maps of its stages. */
 export class EventHandlers {
   readonly #handlers: readonly EventHandler[]
   readonly #place: Surroundings
   #steps: readonly Step[] | undefined
-  /** What is looked at cannot be read any further. */
+  /** The watched bytes cannot be parsed any further. */
   #blind = false
-  /** What a stage refused the answer with. */
+  /** The error with which a stage ended the answer. */
   #refusal: { readonly error: unknown } | undefined
 
   constructor(handlers: readonly EventHandler[], place: Surroundings) {
@@ -43,7 +43,7 @@ export class EventHandlers {
     place.scope.onEnd?.(() => this.end(new GatewayError('client_closed')))
   }
 
-  /** What becomes of an event. After `finish` or `failure` was given, nothing. */
+  /** The events to emit for one event; none after `finish` or `failure`. */
   pass(event: GenerateEvent): readonly GenerateEvent[] {
     this.#steps ??= this.#handlers.map((handler) => new Step(this.#made(handler)))
     let events: readonly GenerateEvent[] = [event]
@@ -56,7 +56,7 @@ export class EventHandlers {
     try {
       return handler.make()
     } catch (error) {
-      // Nothing of the answer may pass unchanged: its first event is refused.
+      // Nothing of the answer may pass unchanged, so its first event already fails.
       return {
         event: () => {
           throw error
@@ -65,12 +65,12 @@ export class EventHandlers {
     }
   }
 
-  /** No end has come by now, and none will: they are told that the answer failed. */
+  /** The answer has stopped without an end: the handlers get a failure. */
   end(error: unknown): void {
     this.pass(failure(error, this.#place))
   }
 
-  /** A whole answer, which passes as the events of a stream. Throws what a stage refuses it with. */
+  /** Passes a whole answer as the events of a stream. Throws the error with which a stage ends it. */
   reply(reply: GenerateReply): GenerateReply {
     const events = [...unfold(reply)].flatMap((event) => this.pass(event))
     if (this.#refusal) throw this.#refusal.error
@@ -79,12 +79,12 @@ export class EventHandlers {
     return fold(events)
   }
 
-  /** Looks at a whole answer that goes to the client as it is. */
+  /** Watches a whole answer that is sent to the client unchanged. */
   look(read: () => GenerateReply): void {
     this.#looking(() => unfold(read()))
   }
 
-  /** The bytes of a stream as they are, while its events are looked at: with `shown`, as a client may see them. */
+  /** Passes the bytes of a stream unchanged, and watches its events; `shown` maps them to what a client may see. */
   watched(source: Source, reader: EventParser<GenerateEvent>, shown: (event: GenerateEvent) => GenerateEvent): Source {
     const decoder = new FrameDecoder(eventRoom(this.#place.host, this.#place.scope))
     const read = (frames: readonly Frame[]) => frames.flatMap((frame) => [...reader.parse(frame)].map(shown))
@@ -104,7 +104,7 @@ export class EventHandlers {
     })
   }
 
-  /** What cannot be read is no concern of a client that gets it as it is: only who looks is told. */
+  /** An unparseable stream does not affect a client that gets the bytes unchanged: only watchers get the failure. */
   #looking(events: () => Iterable<GenerateEvent>): void {
     if (this.#blind) return
     try {
@@ -131,7 +131,7 @@ export class EventHandlers {
   }
 }
 
-/** One of them, which is given nothing after the last event, and gives nothing after it. */
+/** Wraps a handler: it receives and emits nothing after the last event. */
 class Step {
   readonly #map: EventMap
   ended = false

@@ -11,7 +11,7 @@ import webSearch from './web-search.ts'
 
 export default definePlugin({
   name: 'translation',
-  summary: 'The stages between what a client asks and what it is answered.',
+  summary: 'The stages that translate between a client and a provider.',
   stages: [parse, validate, inlineFiles, translate, call, translateBack],
   services: [webSearch, requestPolicy, fileUrls],
 })

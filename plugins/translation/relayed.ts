@@ -21,18 +21,18 @@ import { cutShort, failureOf } from './failure.ts'
 import { withoutHidden } from './without-hidden.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
-/** Bytes at the end of a stream in which its last frames nearly always are, and in which they are else. */
+/** Bytes at the end of a stream that usually contain its last frames, and bytes that otherwise do. */
 const nearEnd = 2 * 1024
 const farEnd = 8 * 1024
 
-/** Bytes in which the last event nearly always is. */
+/** Bytes that usually contain the last event. */
 const lastEvent = 512
 
 /**
- * A stream of the client's own protocol, passed on event by event, byte for byte, with lines that end in LF. An event
- * that is too large to be held passes as it arrives. The stream's usage is read from its ends once it is over. A stream
- * that breaks, or ends before its protocol's last word, ends in the protocol's own way of failing; inside a large event
- * it breaks for the client, too.
+ * Relays a stream of the client's own protocol event by event, byte for byte, with lines that end in LF. An event that
+ * is too large to buffer passes as it arrives. Usage is read from the head and tail of the stream once it is over. A
+ * stream that breaks, or ends without the protocol's terminal event, ends with a failure of the protocol. If it breaks
+ * inside a large event, the client's stream breaks, too.
  */
 export function relayed(exchange: Passing, source: Source): ClientAnswer {
   const relay = new Relay(exchange)
@@ -44,15 +44,15 @@ export function relayed(exchange: Passing, source: Source): ClientAnswer {
   }
 }
 
-/** An exchange whose client and provider speak one protocol. */
+/** An exchange whose client and provider speak the same protocol. */
 type Passing = AnswerContext & { readonly codec: AnyCodec }
 
-/** Whether what its provider answers can be passed on. */
+/** Whether the provider's answer can be relayed. */
 export function passesOn(exchange: AnswerContext): exchange is Passing {
   return speaksToUpstreams(exchange.codec)
 }
 
-/** What becomes of the bytes of one stream. */
+/** Relays the bytes of one stream. */
 class Relay implements Transform {
   readonly #exchange: Passing
   readonly #ends = new HeadAndTail(farEnd)
@@ -63,11 +63,11 @@ class Relay implements Transform {
   readonly #visible: (events: Uint8Array) => Uint8Array
   #read: Measured | undefined
   #failure: Failure | undefined
-  /** It has come to its last word, and lacks nothing any more. */
+  /** The terminal event was sent, and nothing is missing any more. */
   #done = false
-  /** Its upstream has ended it; until then its client may leave. */
+  /** The upstream has ended the stream; until then the client may disconnect. */
   #ended = false
-  /** What was passed on ends inside a large event. */
+  /** The bytes sent so far end inside a large event. */
   torn = false
 
   constructor(exchange: Passing) {
@@ -100,7 +100,7 @@ class Relay implements Transform {
     return undefined
   }
 
-  /** What it turned out to be, with an estimate where the end is missing that tells the usage. */
+  /** The measurement of the stream, with estimated usage if the end that reports it is missing. */
   measured(): Measured {
     const { codec } = this.#exchange
     const told = this.#read ?? metered(codec, this.#ends, this.#ends.last(nearEnd))
@@ -119,14 +119,14 @@ class Relay implements Transform {
     return legal
   }
 
-  /** Whole events as the client reads them. */
+  /** Whole events in the form that the client gets. */
   #shown(events: Uint8Array): Uint8Array {
     const { named, candidate } = this.#exchange
     const visible = this.#visible(events)
     return named ? namedEvents(bufferOf(visible), candidate.model.name) : visible
   }
 
-  /** The last bytes of a stream: what it lacks comes before the word that ends it. */
+  /** The last bytes of a stream. Missing events are inserted before the one that ends it. */
   #finished(bytes: Uint8Array): Uint8Array {
     const before = bytes.subarray(0, bytes.length - lastWord.length)
     this.#ends.add(before)
@@ -142,7 +142,7 @@ class Relay implements Transform {
   }
 
   #large(bytes: Uint8Array, begins: boolean): Uint8Array {
-    // A failure is passed on whole or not at all: only then its words can be made safe.
+    // A failure is relayed whole or not at all, because only then secrets can be removed from it.
     if (begins && beginsFailure(bytes)) throw eventTooLarge(this.#room)
     if (begins) this.torn = this.#guard?.large(Buffer.from(bytes.subarray(0, headLimit))) !== false
     if (!this.torn) return nothing
@@ -150,16 +150,16 @@ class Relay implements Transform {
     return bytes
   }
 
-  /** What is still to say to the client; undefined: the stream breaks for it as it broke. */
+  /** The bytes still to send to the client; undefined: the client's stream breaks as the upstream's did. */
   #ending(error?: Error): Uint8Array | undefined {
     const { codec } = this.#exchange
-    // The last event, if only the empty line after it is missing; what is left of a broken one is dropped.
+    // The last event, if only the empty line after it is missing. The rest of a broken event is dropped.
     const rest = completed(this.#whole.rest())
     const last = rest === '' ? '' : Buffer.from(this.#passed(Buffer.from(rest))).toString()
     const near = lately(this.#ends)
     this.#failure = announced(codec, near)
     if (!this.#failure) this.#read = metered(codec, this.#ends, near)
-    // What breaks after the last word breaks nothing for the client.
+    // A break after the terminal event does not affect the client.
     const over = this.#failure !== undefined || (this.#read?.complete === true && (!error || near.length > 0))
     const frames = over ? this.#closing() : this.#failing(error ?? cutShort(this.#exchange))
     return frames && (last === '' && frames.length === 0 ? nothing : this.#shown(Buffer.from(last + printed(frames))))
@@ -182,7 +182,10 @@ const nothing = new Uint8Array()
 
 const lastWord = encodeFrame({ data: '[DONE]' })
 
-/** Whether a stream has come to its last word. Asked of every chunk: nearly all end in another byte before their line. */
+/**
+ * Whether a stream has ended with its terminal event. Runs per chunk: nearly all differ in the byte before the line
+ * end.
+ */
 function hasLastWord(bytes: Uint8Array): boolean {
   if (bytes[bytes.length - 3] !== closingBracket) return false
   return Buffer.from(bytes.subarray(-lastWord.length)).toString() === lastWord
@@ -190,26 +193,26 @@ function hasLastWord(bytes: Uint8Array): boolean {
 
 const closingBracket = 0x5d
 
-/** Bytes of a large event in which is looked for what it is. */
+/** Bytes of a large event that are searched for its type. */
 const headLimit = 256
 
 const failureHead =
   /^event: ?(?:error|\S{0,64}failed)$|^data: {0,8}\{\s{0,8}"(?:error"|type"\s{0,8}:\s{0,8}"(?:error|[\w.]{0,64}failed)")/m
 
-/** Whether a large event begins as those do that announce a failure, in any protocol. */
+/** Whether a large event begins like one that announces a failure, in any protocol. */
 function beginsFailure(bytes: Uint8Array): boolean {
   return failureHead.test(Buffer.from(bytes.subarray(0, headLimit)).toString())
 }
 
-/** The frames at the end; more than the nearest bytes are looked at only where an event is larger than they are. */
+/** The frames at the end. Bytes further back are searched only if an event is larger than the last bytes. */
 function lately(ends: HeadAndTail): readonly Frame[] {
   const near = ends.last(nearEnd)
   return near.length > 0 ? near : ends.last(Infinity)
 }
 
-/** Passes on bytes whose lines end in LF as they are; those of any other stream are printed anew. */
+/** Passes bytes whose lines end in LF unchanged, and reprints those of any other stream. */
 class LineFeeds {
-  /** Undefined: nothing has come yet; false: its lines end in LF. */
+  /** Undefined: no bytes yet; false: lines end in LF. */
   #decoder: FrameDecoder | false | undefined
 
   pass(events: Uint8Array): Uint8Array {
@@ -240,7 +243,7 @@ function announced(codec: AnyCodec, frames: readonly Frame[]): Failure | undefin
   return undefined
 }
 
-/** What has arrived of an event with the empty line that ends it; nothing when its data is not whole. */
+/** An incomplete event with the empty line that ends it; empty if its data is not whole. */
 function completed(bytes: Uint8Array | undefined): string {
   if (!bytes) return ''
   const decoder = new FrameDecoder()

@@ -4,7 +4,7 @@ import type { ConfigOf } from '../../engine/index.ts'
 const settings = {
   type: 'object',
   additionalProperties: false,
-  description: 'What is made of requests and answers.',
+  description: 'Policies for requests and answers.',
   properties: {
     max_body_bytes: {
       type: 'integer',
@@ -17,13 +17,13 @@ const settings = {
       enum: ['upstream', 'gateway'],
       default: 'upstream',
       description:
-        "The model that answers name: upstream: the provider's word for what answered; gateway: the name of the model's own record, but in events of streams beyond `resilience.max_event_bytes`, which pass unread.",
+        "The model name in answers. upstream: the provider's name; gateway: the name of the model's own record, except in stream events larger than `resilience.max_event_bytes`, which are not parsed.",
     },
     prompt_caching: {
       enum: ['off', 'asked', 'auto'],
       default: 'asked',
       description:
-        'Cache marks toward messages upstreams for clients that cannot set them: off: never; asked: for requests with a prompt_cache_key; auto: always.',
+        'Cache marks in requests to messages upstreams, for clients whose protocol has none. off: never; asked: for requests with a prompt_cache_key; auto: always.',
     },
   },
 } as const
@@ -36,6 +36,6 @@ declare module '../../engine/index.ts' {
 
 export default defineService({
   name: 'request_policy',
-  summary: 'What is made of requests and answers on their way through.',
+  summary: 'Settings for how requests and answers are translated.',
   settings,
 })

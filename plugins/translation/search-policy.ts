@@ -2,10 +2,10 @@ import type { GenerateRequest, Loss, SearchWish, Services, Tool } from '../../en
 
 type Settings = Services['web_search']
 
-/** What the operator makes of a request's searches of the web, and what was lost by it. */
+/** Applies the operator's policy to the web searches of a request, and reports the losses. */
 export type SearchPolicy = (request: GenerateRequest) => { request: GenerateRequest; losses: readonly Loss[] }
 
-/** The policy of a configuration; undefined where it leaves every search as it is. */
+/** The policy of a configuration; undefined if it changes no search. */
 export function searchPolicy(section: Settings): SearchPolicy | undefined {
   if (isIdle(section)) return undefined
   return (request) => {
@@ -29,14 +29,14 @@ function isIdle({ mode, allowed_domains, blocked_domains, context_size, max_uses
   return mode === 'native' && !filtered && context_size === null && max_uses === null
 }
 
-/** A wish within what is allowed; undefined when no domain is left. */
+/** A search restricted to the allowed domains; undefined if no domain is left. */
 function held(wish: SearchWish, { allowed_domains, blocked_domains, context_size, max_uses }: Settings) {
   const { allowedDomains: asked, blockedDomains = [], ...others } = wish
   const blocked = [...new Set([...blockedDomains, ...blocked_domains])]
   const within = allowed_domains.length > 0 ? (asked ? common(asked, allowed_domains) : allowed_domains) : asked
   const allowed = within?.filter((domain) => !blocked.some((wide) => covers(wide, domain)))
   if (allowed?.length === 0) return undefined
-  // Beside a list of allowed domains only those say something that lie below one of them.
+  // With a list of allowed domains, a blocked domain matters only below one of them.
   const telling = allowed ? blocked.filter((domain) => allowed.some((wide) => covers(wide, domain))) : blocked
   const contextSize = wish.contextSize ?? context_size ?? undefined
   const uses = Math.min(wish.maxUses ?? Infinity, max_uses ?? Infinity)
@@ -49,14 +49,14 @@ function held(wish: SearchWish, { allowed_domains, blocked_domains, context_size
   } satisfies SearchWish
 }
 
-/** What lies in both lists: of a domain and one above it, the lower one. */
+/** The intersection of two lists. Of a domain and its parent, the subdomain is kept. */
 function common(one: readonly string[], other: readonly string[]): readonly string[] {
   const below = (list: readonly string[], above: readonly string[]) =>
     list.filter((domain) => above.some((wide) => covers(wide, domain)))
   return [...new Set([...below(one, other), ...below(other, one)])]
 }
 
-/** Whether a domain, perhaps with a path, is another one or lies below it. */
+/** Whether a domain, perhaps with a path, equals another one or is below it. */
 function covers(wide: string, narrow: string): boolean {
   const [host, path] = split(wide)
   const [inner, place] = split(narrow)

@@ -1,11 +1,11 @@
 import { fold, unfold } from '../../engine/kit.ts'
 import type { GenerateEvent, GenerateReply, Logprob, Loss } from '../../engine/index.ts'
 
-/** Most sequences that are looked for, and most characters of one: each is a step for every character of an answer. */
+/** Most stop sequences, and most characters of one: each sequence costs one step per character of an answer. */
 const mostSequences = 32
 const longestSequence = 1024
 
-/** The sequences that an answer can be cut at, and the loss of the others. */
+/** The stop sequences that are applied, and a loss for the others. */
 export function cuttable(stops: readonly string[]): {
   readonly cuts: readonly string[]
   readonly losses: readonly Loss[]
@@ -18,24 +18,24 @@ export function cuttable(stops: readonly string[]): {
 type Delta = Extract<GenerateEvent, { type: 'delta' }>
 
 /**
- * Ends an answer before the first stop sequence in its text, for providers that cannot be told of it. Text that may be
- * the beginning of a sequence is held back until what follows tells. Reasoning, refusals and calls are not looked at.
+ * Ends an answer before the first stop sequence in its text, for providers without stop sequences. Text that may begin
+ * a sequence is held back until the following text decides. Reasoning, refusals and calls are not searched.
  */
 export class StopCut {
   readonly #matches: readonly Match[]
   readonly #open = new Set<number>()
-  /** The item whose text is looked at. */
+  /** The item whose text is searched. */
   #text: number | undefined
   #held = ''
   #logprobs: readonly Logprob[] = []
-  /** The sequence it was cut at. Nothing more is to come then but the end. */
+  /** The sequence at which the answer was cut. Only the end follows it. */
   sequence: string | undefined
 
   constructor(sequences: readonly string[]) {
     this.#matches = sequences.map((sequence) => new Match(sequence))
   }
 
-  /** What the client gets of an event; after a cut, nothing. */
+  /** The events to emit for one event; none after a cut. */
   write(event: GenerateEvent): readonly GenerateEvent[] {
     if (this.sequence !== undefined) return []
     if (event.type === 'delta' && event.index === this.#text) return this.#look(event)
@@ -91,10 +91,10 @@ function delta(event: Omit<Delta, 'logprobs'>, logprobs: readonly Logprob[] = []
   return [logprobs.length > 0 ? { ...event, logprobs } : event]
 }
 
-/** How much of a sequence the text ends with: one step for each character (Knuth, Morris and Pratt, 1977). */
+/** Tracks how much of a sequence the text ends with, in one step per character (Knuth, Morris and Pratt, 1977). */
 class Match {
   readonly sequence: string
-  /** For each length, how much of the sequence still matches when the next character does not. */
+  /** For each matched length, the length that still matches when the next character does not. */
   readonly #shorter: number[] = [0]
   length = 0
 
@@ -117,7 +117,7 @@ class Match {
   }
 }
 
-/** A whole answer without what follows the first stop sequence in its text. */
+/** A whole answer, cut before the first stop sequence in its text. */
 export function cutReply(reply: GenerateReply, sequences: readonly string[]): GenerateReply {
   const cut = new StopCut(sequences)
   const events = [...unfold(reply)].flatMap((event) => cut.write(event))

@@ -6,7 +6,7 @@ import { cuttable } from './stop-cut.ts'
 import { searchPolicy } from './search-policy.ts'
 import type { SearchPolicy } from './search-policy.ts'
 
-/** Prints the request for the provider: the client's own bytes where both speak one protocol, else a translation. */
+/** Prints the request for the provider: the client's bytes if both speak the same protocol, otherwise a translation. */
 export default defineStage({
   name: 'translate',
   summary: "Print the request in the provider's protocol; equal protocols keep the client's bytes.",
@@ -34,12 +34,12 @@ export default defineStage({
 function same(request: Envelope, { model, offer }: Candidate, codec: AnyClientCodec): Upstream {
   const { contentType, exact, body } = request
   const amended = codec.relay?.amend?.(request, offer)
-  // What was completed has to be printed again; without a printer it is written down as it is.
+  // A completed request must be printed again. Without a printer, its body is serialized unchanged.
   const printed =
     exact || codec.request
       ? renamed(request, model.upstream_model)
       : new BytesBody(Buffer.from(JSON.stringify({ ...body, model: model.upstream_model })))
-  // What is amended is JSON, which is always in memory.
+  // Only JSON is amended, and JSON is always in memory.
   if (!amended || !printed.bytes) return { same: true, body: printed, contentType, losses: [] }
   const amendedBody = new BytesBody(putMembers(printed.bytes, body, amended.fields))
   return { same: true, body: amendedBody, contentType, losses: amended.losses ?? [] }
@@ -52,7 +52,7 @@ function renamed({ model, modelAt, raw, contentType }: Envelope, name: string): 
   return contentType === 'application/json' ? spliceString(raw, modelAt, name) : spliceField(raw, modelAt, name)
 }
 
-/** What the operator wants of translations. */
+/** The operator's settings for translations. */
 interface Wishes {
   readonly caching: Services['request_policy']['prompt_caching']
   readonly policy: SearchPolicy | undefined
@@ -83,7 +83,7 @@ function translated(
     record: model,
     offer,
     origin,
-    // Who speaks the provider's own protocol sets marks by itself.
+    // A client of the provider's own protocol sets its own cache marks.
     caching: offer.protocol === request.protocol ? 'off' : caching,
   })
   return {
@@ -95,7 +95,7 @@ function translated(
   }
 }
 
-/** What a provider that answers the neutral form may not heed. */
+/** Losses of a provider that answers in neutral form. */
 function stopsOf(request: Envelope): readonly string[] {
   return (request.operation === 'generate' && request.neutral('generate').stop) || []
 }

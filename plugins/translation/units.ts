@@ -5,13 +5,13 @@ import type { AnswerContext } from './answer-context.ts'
 
 type Told = Pick<Metered, 'units'>
 
-/** What was used beside tokens, by a whole answer; null where it could not be read. */
+/** Usage other than tokens, from a whole answer; null if it could not be parsed. */
 export function unitsOf({ codec, request }: AnswerContext, answer: Json, complete = true): Told {
   const units = codec.meter?.units?.(request.body, answer, complete)
   return units && Object.keys(units).length > 0 ? { units } : {}
 }
 
-/** The same by the ends of a stream: its last event may be too large to have been kept. */
+/** The same from the head and tail of a stream, whose last event may have been too large to keep. */
 export function unitsOfStream(exchange: AnswerContext, ends: HeadAndTail, complete: boolean): Told {
   if (!exchange.codec.meter?.units) return {}
   const last = ends.last(Infinity).findLast(({ data }) => data.startsWith('{'))

@@ -4,26 +4,26 @@ import { requirement } from '../../engine/kit.ts'
 
 const ajv = new Ajv2020({
   strict: false,
-  // A number too large for JavaScript is read as infinite, and infinite is no number of anything.
+  // A number too large for JavaScript is parsed as Infinity, which no field accepts.
   strictNumbers: true,
   allErrors: false,
   ownProperties: true,
   validateFormats: false,
   verbose: false,
-  // Both take far longer than what they are for: the schemas are our own, and V8 optimizes the code itself.
+  // Both cost more than they gain: the schemas are our own, and V8 optimizes the code itself.
   validateSchema: false,
   code: { optimize: false },
 })
 const compiled = new WeakMap<object, ValidateFunction>()
 
-/** Refuses a body that its protocol's schema or codec refuses, naming the place. */
+/** Rejects a body that violates its protocol's schema or codec, with the path of the error. */
 export default defineStage({
   name: 'validate',
   summary: "Check the body against its protocol's schema.",
   config: {
     type: 'object',
     additionalProperties: false,
-    properties: { status: { enum: [400, 422], default: 400, description: 'The status of a refusal.' } },
+    properties: { status: { enum: [400, 422], default: 400, description: 'Status of the error.' } },
   } as const,
   needs: ['request'],
   provides: [],
@@ -31,10 +31,10 @@ export default defineStage({
     const { protocol } = host.pipeline
     if (protocol === undefined) throw new Error(`pipeline "${host.pipeline.name}" uses "validate" and says no protocol`)
     const usual = host.codec(protocol)
-    // Starting is to be quick: compiled once the gateway serves, or with the first request.
+    // For a quick start, it is compiled once the gateway serves, or with the first request.
     let ready: ValidateFunction | undefined
     const first = () => (ready ??= compiled.get(usual.schema) ?? compile(usual.schema))
-    // Its code is compiled by V8 when it runs first.
+    // V8 compiles the code at its first run.
     host.warm?.(() => void first()({}))
     return ({ request }) => {
       const codec = request.protocol === protocol ? usual : host.codec(request.protocol)
@@ -53,13 +53,13 @@ function compile(schema: object): ValidateFunction {
   return valid
 }
 
-/** A refusal with its status, and with what the body seems to be instead. */
+/** An error with its status, and with a hint if the body seems to be of another protocol. */
 function told({ code, facts, failure }: GatewayError, status: number, mistaken: string | undefined): GatewayError {
   const message = mistaken === undefined ? failure.message : `${failure.message} ${mistaken}`
   return new GatewayError(code, facts, { status, code: failure.code, message })
 }
 
-/** The most telling of ajv's errors: of several alternatives, the one that got deepest into the body. */
+/** The most useful of ajv's errors: of several alternatives, the one that matched deepest into the body. */
 function refusal(errors: readonly ErrorObject[]): GatewayError {
   const depth = ({ instancePath }: ErrorObject) => instancePath.split('/').length
   const [first, ...others] = errors.filter(({ keyword }) => keyword !== 'if')
@@ -98,7 +98,7 @@ function place(pointer: string, last?: string): string {
   )
 }
 
-/** A name from outside, short enough to be repeated. */
+/** A name from the client, shortened so that an error may repeat it. */
 function shown(name: string): string {
   return name.length > 64 ? `${name.slice(0, 64)}…` : name
 }

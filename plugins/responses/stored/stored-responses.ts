@@ -4,7 +4,7 @@ import type { ConfigOf } from '../../../engine/index.ts'
 const settings = {
   type: 'object',
   additionalProperties: false,
-  description: 'What is made of requests and answers.',
+  description: 'Policies for requests and answers.',
   properties: {
     stored_responses: {
       type: 'object',

@@ -305,7 +305,7 @@ api_keys: [{ name: dev, key: "\${DEV_KEY}" }]
       '# key_value: # The key-value store that machines share; absent: what outlives a request is kept in the database.',
       '  # - name: my-remote',
       '  #   base_url: "http://localhost" # Where it is.',
-      '  # - name: "…" # The name that clients use. At its end, * stands for any text: one record for many models, such as vendor/*.',
+      '  # - name: "…" # Name that clients use. A * at its end stands for any text: one record for many models, such as vendor/*.',
     ])
   })
 })
