@@ -4,11 +4,10 @@ import type { Pricing, Units, Usage } from '../../engine/index.ts'
 const SCALE = 1e9
 
 /**
- * The cost of one exchange in micro-USD: the exact sum of all that it used, rounded half up once. Tokens count where
- * the model has prices for them and they are known; else seconds, images and characters, the first of them that has a
- * price; else nothing, where the request itself has a price. The price of the request itself is added to that.
- * Undefined when it is unknown: something was used that has no price or that nobody could count, a number makes no
- * sense, or the sum is too large.
+ * The cost of one exchange in micro-USD: the exact sum of its parts, rounded half up once. Tokens are billed if the
+ * model has prices for them and their number is known; otherwise seconds, images or characters, the first of them that
+ * has a price. The price of the request itself is added, and may be the only part. Undefined if the cost is unknown:
+ * something was used that has no price or no count, a number is invalid, or the sum is too large.
  */
 export function costOf(usage: Usage | undefined, pricing: Pricing = {}, units: Units = {}): number | undefined {
   const used = usedOf(usage, pricing, units)

@@ -15,24 +15,24 @@ import type {
 } from '../../engine/index.ts'
 import type { EventHandlers } from './event-handlers.ts'
 
-/** What giving an answer back takes. */
+/** Everything that is needed to turn an answer into a reply. */
 export interface AnswerContext {
   readonly request: Envelope
   readonly candidate: Candidate
   readonly upstream: Upstream
   readonly scope: Scope
   readonly host: Host
-  /** What estimates the tokens that nobody has told. */
+  /** Estimates tokens that the provider did not report. */
   readonly tokens: Services['tokens']
   /** The client's protocol. */
   readonly codec: AnyClientCodec
-  /** The answer names the model as its record does, whatever the provider calls it. */
+  /** Whether the answer has the name of the model's record instead of the provider's name. */
   readonly named: boolean
-  /** What stages make of the events of the answer; absent: nothing. */
+  /** Watchers and maps of stages; absent if there are none. */
   readonly handlers: EventHandlers | undefined
 }
 
-/** A body for the client, what tells its usage afterwards, and the losses known by now. */
+/** A body for the client, its measurement once it is over, and the losses known so far. */
 export interface ClientAnswer {
   readonly body: Reply['body']
   readonly measurement: Measurement
@@ -41,14 +41,14 @@ export interface ClientAnswer {
 
 const comment = Buffer.from(': keepalive\n\n')
 
-/** Events for the client, in chunks of whole ones but where the stream is `torn`. */
+/** Events for the client, in chunks of whole events unless the stream is `torn`. */
 export function eventStream({ codec }: AnswerContext, source: Source, torn?: () => boolean): ClientAnswer['body'] {
   const sign = codec.keepalive ? Buffer.from(encodeFrame(codec.keepalive)) : comment
   const keepalive = () => (torn?.() ? undefined : sign)
   return { kind: 'stream', source, type: 'text/event-stream; charset=utf-8', keepalive }
 }
 
-/** What the client asked, for the printers of its protocol. */
+/** The client's request, for the printers of its protocol. */
 export function asked({ request, candidate, scope }: AnswerContext): Asked {
   return {
     id: scope.id,

@@ -1,16 +1,16 @@
 import { spliceMember } from '../../engine/kit.ts'
 
-/** Where answers and events of all protocols name the model. */
+/** Paths of the model's name in answers and events of all protocols. */
 const places = [['model'], ['message', 'model'], ['response', 'model']] as const
 const key = '"model"'
 
-/** An answer, or the start of one, that leaves the name of the model to its writer. */
+/** An answer, or the start of one, without the model's name, which the printer sets. */
 export function nameless<T extends { readonly model?: string }>(told: T): Omit<T, 'model'> {
   const { model: _, ...others } = told
   return others
 }
 
-/** A relayed answer with `model` in place of the provider's word for it; every other byte stays as it is. */
+/** A relayed answer with `model` in place of the provider's name; all other bytes stay unchanged. */
 export function named(answer: Buffer, model: string): Buffer {
   return answer.includes(key) ? Buffer.from(renamed(answer.toString(), model)) : answer
 }

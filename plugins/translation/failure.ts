@@ -4,18 +4,20 @@ import type { Failure, GenerateEvent } from '../../engine/index.ts'
 import { refused } from './refusal.ts'
 import type { AnswerContext } from './answer-context.ts'
 
-/** Whatever broke a stream, as the client is to read it. */
+/** The failure that a client gets for any error that broke a stream. */
 export function failureOf(error: unknown, { host }: AnswerContext): Failure {
   return scrubbedFailure(asGatewayError(error).failure, host.scrub)
 }
 
-/** Why a stream fails whose provider has not said its last word. */
+/** The failure of a stream without a terminal event. */
 export function cutShort({ candidate }: AnswerContext): GatewayError {
   const reason = 'the stream ended before it was complete'
   return new GatewayError('upstream_error', { model: candidate.model.name, reason })
 }
 
-/** An event of the provider's stream, without what of a failure is not the client's to read: its own trouble, our credentials. */
+/**
+ * An event of the provider's stream. A failure loses what clients must not see: internal errors and our credentials.
+ */
 export function shown(event: GenerateEvent, { candidate, host }: AnswerContext): GenerateEvent {
   if (event.type !== 'failure') return event
   return { type: 'failure', failure: refused(event.failure, candidate.model.name, host).failure }

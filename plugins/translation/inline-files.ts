@@ -18,29 +18,29 @@ import { audioFormatOf } from './files/media-type.ts'
 import { placesOf } from './files/place.ts'
 import { byteLane } from './lane.ts'
 
-/** Fetches files that are given by their address where the provider takes only their bytes. */
+/** Fetches files that are given as URLs, if the provider accepts only bytes. */
 export default defineStage({
   name: 'inline-files',
-  summary: 'Fetch files given by their address, for providers that take only their bytes.',
+  summary: 'Fetch files given as URLs, for providers that accept only bytes.',
   config: {
     type: 'object',
     additionalProperties: false,
     properties: {
-      files: { type: 'integer', minimum: 0, default: 16, description: 'Most files fetched for one request.' },
+      files: { type: 'integer', minimum: 0, default: 16, description: 'Most files to fetch for one request.' },
       limit: {
         type: 'integer',
         minimum: 1,
-        description: 'Most bytes one file may have. Unset: as in `security.file_urls`.',
+        description: 'Most bytes of one file. Unset: as in `security.file_urls`.',
       },
       total: {
         type: 'integer',
         minimum: 1,
         default: 67_108_864,
-        description: 'Most bytes the files of one request may have together, each as often as it is sent.',
+        description: 'Most bytes of all files of one request; a file that is sent twice counts twice.',
       },
       within: {
         ...durationSchema,
-        description: 'How long fetching all of them may take. Unset: as in `security.file_urls`.',
+        description: 'Timeout for fetching all of them. Unset: as in `security.file_urls`.',
       },
       private_addresses: {
         type: 'boolean',
@@ -63,7 +63,7 @@ export default defineStage({
     }
     const { byteBudget } = host
     const relays = byteLane(host, searches)
-    // Further candidates of the same request need not fetch again.
+    // Further candidates of the same request reuse the files.
     const begun = new WeakMap<Envelope, Holding>()
     return ({ request, model }, scope) => {
       const wanted = wantedParts(request, model, host, relays)
@@ -92,11 +92,11 @@ interface Rules extends FetchRules {
   readonly within: number
 }
 
-/** What a request has in hand until it is over. */
+/** The fetched files of a request, kept until it is over. */
 interface Holding {
   readonly files: Map<string, FetchedFile>
   readonly fetched: Hold
-  /** What the body for the present candidate holds of it. */
+  /** The bytes of the budget held for the current candidate's body. */
   readonly sent: Hold
 }
 
@@ -108,7 +108,7 @@ interface Wanted {
   readonly parts: readonly LinkedPart[]
 }
 
-/** What has to be fetched. A request that goes on as the client's own bytes is not parsed to find out. */
+/** The files to fetch. A request on the byte lane is not parsed for this. */
 function wantedParts(
   request: Envelope,
   candidate: Candidate,
@@ -128,7 +128,7 @@ function wantedParts(
   return parts.length === 0 ? undefined : { neutral, parts }
 }
 
-/** Whether a request that takes the byte lane names no address that only other providers of its protocol take. */
+/** Whether a request on the byte lane has no URL that this provider would not accept. */
 function namesNone({ raw }: Envelope, { traits }: Offer): boolean {
   return traits?.['file_url'] !== false || !raw.bytes?.includes('"file_url"')
 }
@@ -152,17 +152,17 @@ async function inline(request: Envelope, wanted: Wanted, holding: Holding, rules
   return { request: request.with({ inlined: { ...neutral, items } }) }
 }
 
-/** A part with its place in what the client sent; without one it is of an earlier turn. */
+/** A part with its path in the client's body; without a path it belongs to an earlier turn. */
 interface Link {
   readonly part: LinkedPart
   readonly url: string
   readonly place: string | undefined
 }
 
-/** Those that the client sent, in their order, then those of earlier turns, the latest first. */
+/** The client's parts in their order, then those of earlier turns, the latest first. */
 function linksOf(parts: readonly LinkedPart[], { sent }: Envelope): readonly Link[] {
   const places = placesOf(new Set(parts.map(({ source }) => source.url)), sent)
-  // What the client sent stands at the end of the conversation.
+  // The client's own items are at the end of the conversation.
   const links = parts.toReversed().map((part): Link => {
     const { url } = part.source
     return { part, url, place: places.get(url)?.pop() }
@@ -171,7 +171,7 @@ function linksOf(parts: readonly LinkedPart[], { sent }: Envelope): readonly Lin
   return [...own.toReversed(), ...links.filter(({ place }) => place === undefined)]
 }
 
-/** Fetches what the client sent, and of earlier turns what there is still room for: a text takes the place of others. */
+/** Fetches the client's files, and those of earlier turns while there is room. A text replaces the others. */
 async function fetchLinks(links: readonly Link[], { files, fetched }: Holding, rules: Rules, scope: Scope) {
   const first = new Map<string, string | undefined>()
   for (const { url, place } of links) if (!first.has(url)) first.set(url, place)
@@ -184,7 +184,7 @@ async function fetchLinks(links: readonly Link[], { files, fetched }: Holding, r
     within: rules.within,
     scope,
     files,
-    // One of an earlier turn was there then: the conversation goes on without it.
+    // A file of an earlier turn was available then: the conversation continues without it.
     missed(url, reason, cause) {
       const place = first.get(url)
       if (place !== undefined) throw refused(place, reason, cause)
@@ -198,11 +198,11 @@ function tooMany(files: number): string {
     : `at most ${files} files are fetched for one request`
 }
 
-/** The parts that hold their file in place of its address. One that is sent twice counts twice. */
+/** The parts with the file in place of its URL. A file that is sent twice counts twice. */
 function replacements(links: readonly Link[], { files, sent }: Holding, { total }: Rules): ReadonlyMap<Part, Part> {
   const replaced = new Map<Part, Part>()
   let left = total
-  // The body for the candidate before is gone.
+  // The body for the previous candidate is gone.
   sent.release()
   for (const { part, url, place } of links) {
     const file = files.get(url)

@@ -2,9 +2,9 @@ import type { Candidate, Envelope, Host, Services } from '../../engine/index.ts'
 import { searchPolicy } from './search-policy.ts'
 
 /**
- * Whether a request takes the byte lane: the client's bytes, or those of a request that was rewritten, go to a provider
- * of the same protocol as they are. They do not where they say less than the request, unless this provider holds what is
- * missing; where they hold a seal that only the gateway can read; and where the operator changes what they ask for.
+ * Whether a request takes the byte lane: the bytes of the client, or of a rewritten request, go unchanged to a provider
+ * of the same protocol. The translation lane is needed if the bytes are incomplete and this provider does not hold the
+ * rest, if they contain a seal that only the gateway can open, or if the operator's policies change the request.
  */
 export function byteLane(
   host: Host,
@@ -14,14 +14,14 @@ export function byteLane(
   return (request, candidate) => {
     if (candidate.offer.protocol !== request.protocol) return false
     const { request: printing } = host.codec(request.protocol)
-    // Nothing else could print it.
+    // Without a printer there is no other lane.
     if (!printing) return true
     if ((!request.exact && !holds(candidate, request)) || request.sealed) return false
     return policy === undefined || printing.searches?.(request.body) !== true
   }
 }
 
-/** Whether the provider knows by itself what the request was completed with, and is to go on from what it knows. */
+/** Whether the provider has the earlier conversation itself, and is to continue from its own copy. */
 function holds({ origin, offer }: Candidate, { heldBy }: Envelope): boolean {
   return heldBy === origin && offer.traits?.['conversations'] === 'vendor'
 }

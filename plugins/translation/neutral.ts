@@ -14,14 +14,14 @@ import type {
 
 type Timeouts = Call['timeouts']
 
-/** What answers in neutral form, whatever the operation: only `generate` has events. */
+/** A provider's answer function in neutral form, for any operation. Only `generate` has events. */
 type Respond = (
   request: RequestOf<Operation>,
   model: string,
   scope: Scope,
 ) => AsyncIterable<GenerateEvent> | Promise<ReplyOf<Operation>>
 
-/** Asks a provider that answers the neutral request itself. Its timeouts and the client's leaving hold as for any other. */
+/** Calls a provider that answers the neutral request itself. Timeouts and aborts apply as for any other provider. */
 export async function askNeutral(
   request: Envelope,
   { provider, model }: Candidate,
@@ -64,12 +64,14 @@ async function* resumed(
     yield first
     for (let next = await advance(); next.done !== true; next = await advance()) yield next.value
   } finally {
-    // A provider that hangs would never come to its end; what its clean-up says, nobody waits for.
+    // A provider that hangs would never return, so its clean-up is not awaited.
     void iterator.return?.().catch(() => undefined)
   }
 }
 
-/** The work's result; rejects with the reason when the exchange is aborted, with `upstream_timeout` when it is late. */
+/**
+ * Resolves with `work`. Rejects with the reason if the exchange is aborted, and with `upstream_timeout` at the timeout.
+ */
 function inTime<T>(work: Promise<T>, milliseconds: number, model: string, scope: Scope): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   const late = () => reject(new GatewayError('upstream_timeout', { model }, { tags: ['timeout'] }))

@@ -14,10 +14,10 @@ import type {
 
 /** Most bytes of an error body that are read. */
 const errorLimit = 1024 * 1024
-/** Longest wait a provider may ask for, in seconds. */
+/** Longest retry delay that is accepted from a provider, in seconds. */
 const waitLimit = 3600
 
-/** An upstream's error answer as the error the client gets (its 4xx stays what it is, everything else becomes 502). */
+/** Turns an upstream's error response into the client's error: a 4xx stays, everything else becomes 502. */
 export async function refusal(
   answer: Answer,
   codec: AnyUpstreamCodec,
@@ -27,7 +27,7 @@ export async function refusal(
   const hold = answerHold(host)
   const bytes = await collect(answer.body, errorLimit, hold)
   hold.release()
-  // Error pages of proxies are no JSON; the status says enough.
+  // Error pages of proxies are not JSON; their status is enough.
   const failure = codec.error.parse(answer.status, parsedJson(bytes.toString()))
   const retryAfter = waitOf(answer.headers)
   const shouldRetry = words.get(answer.headers['x-should-retry'] ?? '')
@@ -43,7 +43,7 @@ export async function refusal(
   )
 }
 
-/** The error that the first frame of a stream announces, if it does. */
+/** The error that the first frame of a stream announces, if any. */
 export function refusedFrame(
   frame: Frame,
   codec: AnyUpstreamCodec,
@@ -54,7 +54,7 @@ export function refusedFrame(
   return failure && refused(failure, model, host)
 }
 
-/** The error that a whole answer is although its status says otherwise, as some vendors do. */
+/** The error in a whole answer with a success status, which some vendors send. */
 export function refusedAnswer(
   bytes: Buffer,
   body: JsonObject,
@@ -70,7 +70,7 @@ export function refusedAnswer(
   return refused(codec.error.parse(status, body), model, host)
 }
 
-/** A provider's failure as the error the client gets: scrubbed, and 502 where it is the provider's own trouble. */
+/** Turns a provider's failure into the client's error: without secrets, and 502 if the provider itself is at fault. */
 export function refused(told: Failure, model: string, host: Host): GatewayError {
   const failure = scrubbedFailure(told, host.scrub)
   const { status, message, retryAfter, shouldRetry } = failure
@@ -81,7 +81,7 @@ export function refused(told: Failure, model: string, host: Host): GatewayError 
   }
   const code = codeOf(status)
   switch (code) {
-    // What a provider says about our credentials, or of its own trouble, is not the client's to read.
+    // The client must not see what a provider says about our credentials or its internal errors.
     case 'upstream_refused_key':
       return new GatewayError(code, { model }, { cause: failure, tags, ...again, shouldRetry: false })
     case 'upstream_timeout':
@@ -93,7 +93,7 @@ export function refused(told: Failure, model: string, host: Host): GatewayError 
         { cause: failure, tags, ...again, message: `The provider of "${model}" is overloaded: ${message}` },
       )
     case 'upstream_error': {
-      // Who says that it has no room has not begun: asking it again can neither answer nor cost twice.
+      // An overloaded provider has not started the work, so a retry can neither answer nor cost twice.
       const retry = status === 503 ? { retry: 'same' as const } : {}
       return new GatewayError(code, { model, reason: message }, { cause: failure, tags, ...again, ...retry })
     }
@@ -115,7 +115,7 @@ export function refused(told: Failure, model: string, host: Host): GatewayError 
   }
 }
 
-/** Whether a provider refused a request because it does not know either what is missing here. */
+/** Whether a provider rejected a request because the missing conversation is unknown to it, too. */
 export function lacking(error: unknown, { missing }: Envelope): boolean {
   if (!missing || !(error instanceof GatewayError)) return false
   const { status, code, param, message } = error.failure
@@ -125,7 +125,7 @@ export function lacking(error: unknown, { missing }: Envelope): boolean {
   return named || (code !== null && code === failure.code) || (param !== null && param === failure.param)
 }
 
-/** Whether a provider refused a request because something that this refers to is not there. */
+/** Whether a provider rejected a request because something that the request refers to does not exist. */
 export function forgotten(error: unknown): boolean {
   if (!(error instanceof GatewayError)) return false
   const { status, code, message } = error.failure
@@ -140,13 +140,16 @@ function codeOf(status: number): ErrorCode {
   return status >= 500 ? 'upstream_error' : 'upstream_rejected'
 }
 
-/** What `x-should-retry` says to official clients. */
+/** The header `x-should-retry`, which official clients obey. */
 const words: ReadonlyMap<string, boolean> = new Map([
   ['true', true],
   ['false', false],
 ])
 
-/** Seconds that a provider asks to wait, at most an hour: `retry-after-ms` of official clients, else `retry-after`. */
+/**
+ * The provider's retry delay in seconds, at most an hour: `retry-after-ms` as in official clients, otherwise
+ * `retry-after`.
+ */
 function waitOf(headers: Answer['headers']): number | undefined {
   const milliseconds = headers['retry-after-ms']
   const value =

@@ -28,10 +28,10 @@ import { folded, fromNeutral, written } from './written.ts'
 
 const shownLosses = 20
 
-/** What goes with an answer that a stage gave in place of a provider. */
+/** The upstream request of an answer that a stage gave in place of a provider: none was sent. */
 const unsent: Upstream = { same: false, losses: [] }
 
-/** Gives the client its answer: relayed as it comes between equal protocols, else translated while it arrives. */
+/** Gives the client its answer: relayed between equal protocols, otherwise translated as it arrives. */
 export default defineStage({
   name: 'translate-back',
   summary: "Give the answer in the client's protocol.",
@@ -39,7 +39,7 @@ export default defineStage({
   needs: ['request', 'model', 'answer'],
   reads: ['upstream'],
   provides: ['reply', 'measurement'],
-  // A stream becomes a whole answer only at its end.
+  // A stream becomes a whole answer only at the end of the stream.
   timeout: '1h',
   uses: ['request_policy', 'tokens'],
   build: (_, host, { request_policy: { answer_model: naming }, tokens }) => {
@@ -79,8 +79,8 @@ function replied(
 }
 
 /**
- * A failure that a good status carried, as if the provider had answered with its status. What a provider says in neutral
- * form, it says in the gateway's own words.
+ * A failure inside an answer with a success status, as if the provider had answered with the failure's status. Failures
+ * in neutral form already have the gateway's own wording.
  */
 function told(error: unknown, { candidate, host }: AnswerContext): unknown {
   return error instanceof GatewayError && error.code === 'upstream_error' && candidate.offer.protocol !== undefined
@@ -92,7 +92,7 @@ function back(exchange: AnswerContext, answer: UpstreamAnswer): ClientAnswer | P
   const relays = answerOnByteLane(exchange.upstream, answer)
   switch (answer.kind) {
     case 'whole':
-      // A client that asked to stream reads events, whatever the provider made of that.
+      // A client that requested a stream gets events, even if the provider did not stream.
       if (relays && !(exchange.request.stream && exchange.codec.events)) return whole(exchange, answer)
       return printed(exchange, replyOf(exchange, answer))
     case 'bytes':
@@ -102,7 +102,7 @@ function back(exchange: AnswerContext, answer: UpstreamAnswer): ClientAnswer | P
         losses: [],
       }
     case 'events':
-      // A client that did not ask to stream reads one answer, whatever the provider made of that.
+      // A client that did not request a stream gets one answer, even if the provider streamed.
       return relays && passesOn(exchange) && (exchange.request.stream || !exchange.codec.events)
         ? relayed(exchange, seen(exchange, answer.source))
         : events(exchange, answer.source)
@@ -116,7 +116,7 @@ function back(exchange: AnswerContext, answer: UpstreamAnswer): ClientAnswer | P
   }
 }
 
-/** What a stream of neutral events amounts to, which has to come to its last word. */
+/** Collects a stream of neutral events, which must have a terminal event, into an answer. */
 function foldWhole(exchange: AnswerContext, events: readonly GenerateEvent[]): GenerateReply {
   const last = events.at(-1)?.type
   if (last !== 'finish' && last !== 'failure') throw cutShort(exchange)
@@ -127,13 +127,13 @@ function foldWhole(exchange: AnswerContext, events: readonly GenerateEvent[]): G
 function replyOf(exchange: AnswerContext, { bytes, body }: WholeAnswer): ReplyOf<Operation> {
   const { upstream, candidate } = exchange
   const codec = upstreamCodec(exchange, 'reply')
-  // What was to be relayed was not read to be printed again.
+  // An answer that was to be relayed was not parsed for printing.
   const unread = upstream.same && codec.verbatim
   const value = unread ? (parseVerbatim(bytes.toString(), unread) as Json) : body
   return codec.parse(value, upstream.restore, candidate.offer)
 }
 
-/** A stream that is relayed, and looked at where a stage wants to. */
+/** A relayed stream, watched if a stage wants to watch it. */
 function seen(exchange: AnswerContext, source: Source): Source {
   return exchange.handlers?.watched(source, readerOf(exchange), (event) => shown(event, exchange)) ?? source
 }
@@ -167,7 +167,7 @@ function whole(exchange: AnswerContext, answer: WholeAnswer): ClientAnswer {
   return { body: { kind: 'bytes', bytes: given, type }, measurement, losses: upstream.losses }
 }
 
-/** A whole answer in the client's protocol, as one body or, when it asked to stream, as the events it amounts to. */
+/** A whole answer in the client's protocol: one body, or events if the client requested a stream. */
 function printed(exchange: AnswerContext, answered: ReplyOf<Operation>): ClientAnswer {
   const { codec, request, upstream, handlers } = exchange
   const cut = upstream.cuts && 'items' in answered ? cutReply(answered, upstream.cuts) : answered
@@ -192,7 +192,7 @@ async function* streamed(reply: GenerateReply): AsyncGenerator<GenerateEvent> {
   yield* unfold(reply)
 }
 
-/** What reads the answers, or the streams, of the provider's protocol. */
+/** The parsers of answers and streams in the provider's protocol. */
 function upstreamCodec<P extends 'reply' | 'events'>(
   { candidate, host }: AnswerContext,
   part: P,
@@ -206,7 +206,7 @@ function upstreamCodec<P extends 'reply' | 'events'>(
   })
 }
 
-/** Of an answer that no provider was asked for. */
+/** The measurement of an answer for which no provider was called. */
 function unasked(measurement: Measurement): Measurement {
   return { read: () => ({ ...measurement.read(), unasked: true }), unshown: () => measurement.unshown?.() }
 }
@@ -225,7 +225,7 @@ function headers({ candidate }: AnswerContext, losses: readonly Loss[]): Record<
   return named
 }
 
-/** The first names of what was lost, and how many more there are: a client can make up as many fields as it likes. */
+/** The first names of lost fields, and the number of the others: a client can invent any number of fields. */
 function lossNames(losses: readonly Loss[]): string {
   const names = [...new Set(losses.map(({ field }) => field.slice(0, 64)))]
   const shown = names.slice(0, shownLosses).join(', ')

@@ -19,28 +19,28 @@ const domains = (description: string) =>
 const settings = {
   type: 'object',
   additionalProperties: false,
-  description: "What becomes of a provider's search of the web that a client asks for.",
+  description: 'Policy for web searches by the provider that a client requests.',
   properties: {
     mode: {
       enum: ['native', 'off'],
       default: 'native',
-      description: 'native: the tool goes to providers that know it; off: to none. Where it does not go, it is a loss.',
+      description: 'native: sends the tool to providers that have it; off: to none. A tool that is not sent is a loss.',
     },
     allowed_domains: domains(
-      'Only these domains, and what lies below them, are searched, whatever a client asks; [] = all.',
+      'Only these domains and their subdomains are searched, whatever a client requests; [] = all.',
     ),
-    blocked_domains: domains('Domains that are never searched, beside those a client blocks.'),
+    blocked_domains: domains('Domains that are never searched, in addition to those that a client blocks.'),
     context_size: {
       enum: ['low', 'medium', 'high', null],
       default: null,
-      description: 'How much of what is found goes into the context where a client does not say it.',
+      description: 'Size of the search context, for requests that do not set it.',
     },
     max_uses: {
       type: ['integer', 'null'],
       minimum: 1,
       maximum: 100,
       default: null,
-      description: 'Most searches of one answer, where the protocol of the provider can say it.',
+      description: "Most searches per answer, if the provider's protocol has such a limit.",
     },
   },
 } as const
@@ -53,6 +53,6 @@ declare module '../../engine/index.ts' {
 
 export default defineService({
   name: 'web_search',
-  summary: 'Which searches of the web clients may ask for.',
+  summary: 'Policy for the web searches that clients may request.',
   settings,
 })

@@ -4,8 +4,8 @@ import type { Hidden } from '../../engine/index.ts'
 const emptyLine = '\n\n'
 
 /**
- * Takes hidden frames out of whole events whose lines end in LF. Only a frame with the sign of a hidden one is decoded: one
- * read may bring hundreds, and where none is hidden, as nearly always, the bytes stay what they are.
+ * Removes hidden frames from whole events whose lines end in LF. Only a frame with the mark of a hidden one is decoded,
+ * because one read may contain hundreds. Without a hidden frame, which is nearly always so, the bytes stay unchanged.
  */
 export function withoutHidden(hidden: Hidden | undefined): (events: Uint8Array) => Uint8Array {
   if (!hidden) return (events) => events

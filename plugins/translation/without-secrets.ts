@@ -2,12 +2,12 @@ import { FrameDecoder, bufferOf, encodeFrame, isObject, mapTexts, parsedJson } f
 import type { AnyCodec, Frame, Host, Json } from '../../engine/index.ts'
 
 /**
- * Of `error`, which stands in every frame that announces a failure and in hardly any other: a search stops at each byte
- * that is its first one, and chunks are full of the letter e.
+ * Part of the word `error`, which is in every frame that announces a failure and in few others. A search stops at each
+ * occurrence of its first byte, and chunks are full of the letter e.
  */
 const mention = Buffer.from('rror')
 
-/** Whole events with lines that end in LF: as they came, but without our secrets where they announce a failure. */
+/** Whole events with lines that end in LF, unchanged, except that our secrets are removed from failures. */
 export function withoutSecrets(events: Uint8Array, codec: AnyCodec, { scrub }: Pick<Host, 'scrub'>): Buffer {
   const bytes = bufferOf(events)
   if (!bytes.includes(mention)) return bytes
@@ -24,7 +24,7 @@ export function withoutSecrets(events: Uint8Array, codec: AnyCodec, { scrub }: P
   return changed ? Buffer.from(pieces.join('')) : bytes
 }
 
-/** Whether a frame tells of a failure, be it in the words of another protocol. */
+/** Whether a frame announces a failure, in any protocol. */
 function announces(frame: Frame, codec: AnyCodec): boolean {
   const { event = '' } = frame
   return event === 'error' || event.endsWith('failed') || codec.failed?.(frame) !== undefined
@@ -36,7 +36,7 @@ function scrubbedFrame({ event, data }: Frame, scrub: Host['scrub']): Frame {
   return event === undefined ? { data: clean } : { event: scrub(event), data: clean }
 }
 
-/** What a model said until it failed stands under these names, and is its own. */
+/** Fields with text that a model generated before the failure, which is not changed. */
 const spoken: ReadonlySet<string> = new Set(['output', 'choices'])
 
 function scrubbedEvent(value: Json, scrub: Host['scrub']): Json {

@@ -18,28 +18,28 @@ import type { EventHandlers } from './event-handlers.ts'
 import type { ClientAnswer, AnswerContext } from './answer-context.ts'
 import { asked, eventStream } from './answer-context.ts'
 
-/** Most bytes of a stream that is gathered into one answer. */
+/** Most bytes of a stream that is collected into one answer. */
 const gatherLimit = 64 * 1024 * 1024
 
-/** Writes events for the client, up to a cut and as stages change them, and remembers what they say of the exchange. */
+/** Prints events for the client, after stages and stop sequences, and measures the exchange. */
 class Writing {
   readonly #exchange: AnswerContext
   readonly #writer: EventPrinter<GenerateEvent>
   readonly #cut: StopCut | undefined
   readonly #handlers: EventHandlers | undefined
-  /** The writer names the model by itself. */
+  /** Whether the printer sets the model's name itself. */
   readonly #named: boolean
   #usage: Usage | undefined
   #model: string | undefined
   #id: string | undefined
   #stop: string | undefined
   #failure: Failure | undefined
-  /** Bytes of text that the provider has said. */
+  /** Bytes of text from the provider. */
   #said = 0
-  /** The provider has said its last word. */
+  /** The provider has sent its terminal event. */
   #over = false
   #read: ReturnType<Measurement['read']> | undefined
-  /** The last word was written; what comes after it is not for the client. */
+  /** The terminal event was printed; the client gets nothing after it. */
   ended = false
 
   constructor(exchange: AnswerContext) {
@@ -59,12 +59,12 @@ class Writing {
     return text + this.#pass({ type: 'finish', stop: 'stop', stopSequence: sequence, usage: this.#spent().usage })
   }
 
-  /** It ended at a stop sequence, or a stage has ended it: the provider need not go on. */
+  /** A stop sequence or a stage ended the answer: the provider can stop. */
   get early(): boolean {
     return this.#cut?.sequence !== undefined || (this.ended && !this.#over)
   }
 
-  /** What the provider has said. */
+  /** Takes an event of the provider. */
   #pass(event: GenerateEvent): string {
     if (this.#over) return ''
     this.#hear(event)
@@ -74,7 +74,7 @@ class Writing {
     return text
   }
 
-  /** What the client gets. */
+  /** Prints an event for the client. */
   #write(event: GenerateEvent): string {
     if (this.ended) return ''
     if (event.type === 'finish') this.#stop = event.stop
@@ -86,7 +86,7 @@ class Writing {
     return text
   }
 
-  /** What it turned out to be, once nothing more is written. */
+  /** The measurement, once nothing more is printed. */
   read(): ReturnType<Measurement['read']> {
     return (this.#read ??= {
       ...this.#metered(),
@@ -139,7 +139,7 @@ class Writing {
   }
 }
 
-/** A stream of another protocol, translated event by event while it arrives. */
+/** Translates a stream of another protocol event by event as it arrives. */
 export function written(exchange: AnswerContext, source: Source, reader: EventParser<GenerateEvent>): ClientAnswer {
   const writing = new Writing(exchange)
   const decoder = new FrameDecoder(eventRoom(exchange.host, exchange.scope))
@@ -156,13 +156,13 @@ export function written(exchange: AnswerContext, source: Source, reader: EventPa
       for (const event of reader.end()) text += writing.write(shown(event, exchange))
       return bytes(text)
     },
-    // A stream that has said its last word ends well, whatever becomes of its upstream.
+    // A stream ends well after its terminal event, even if the upstream then breaks.
     fail: (error) => Buffer.from(writing.write({ type: 'failure', failure: failureOf(error, exchange) })),
   })
   return streamBack(exchange, translated, writing)
 }
 
-/** A stream of neutral events, written for the client while it arrives. */
+/** Prints a stream of neutral events for the client as they arrive. */
 export function fromNeutral(exchange: AnswerContext, events: AsyncIterable<GenerateEvent>): ClientAnswer {
   const writing = new Writing(exchange)
   async function* chunks(): AsyncGenerator<Uint8Array> {
@@ -180,7 +180,7 @@ export function fromNeutral(exchange: AnswerContext, events: AsyncIterable<Gener
   return streamBack(exchange, pull(chunks()), writing)
 }
 
-/** A stream gathered into the whole answer it amounts to. */
+/** Collects a stream into one whole answer. */
 export async function folded({ host, scope }: AnswerContext, source: Source, reader: EventParser<GenerateEvent>) {
   const decoder = new FrameDecoder()
   const gathered = await collect(source, gatherLimit, answerHold(host, scope))

@@ -11,29 +11,29 @@ export type Lookup = (
 ) => void
 
 const publicRanges: ReadonlySet<string> = new Set(['unicast'])
-/** What an operator's own network may use besides. Link-local addresses stay out: hosts keep their credentials there. */
+/** Ranges of an operator's own network. Link-local addresses are excluded: cloud hosts serve credentials there. */
 const privateRanges: ReadonlySet<string> = new Set(['unicast', 'private', 'loopback', 'uniqueLocal', 'carrierGradeNat'])
-/** All of IPv6 that is given out to be reached from anywhere (RFC 4291, section 2.4). */
+/** The global unicast range of IPv6 that is in use (RFC 4291, section 2.4). */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
-/** An address among the public ones that a cloud's machines reach their own host by. */
+/** A public address by which the machines of a cloud reach their own host. */
 const platform = '168.63.129.16'
 
 /**
- * Whether files may be fetched from an address: a public one by the IANA special-purpose registries (RFC 6890), or with
- * `privateToo` one of a private network. An IPv4 address mapped into IPv6 counts as itself.
+ * Whether files may be fetched from an IP address: a public one by the IANA special-purpose registries (RFC 6890), or,
+ * with `privateToo`, one of a private network. An IPv4-mapped IPv6 address counts as its IPv4 address.
  */
 export function allowedAddress(address: string, privateToo: boolean): boolean {
   if (isIP(address) === 0) return false
   const parsed = ipaddr.process(address)
   const range = parsed.range()
-  // What is in no range by name counts as `unicast`, of IPv6 also where nothing is assigned yet.
+  // An address outside all named ranges counts as `unicast`, even in unassigned ranges of IPv6.
   if (range === 'unicast' && parsed.kind() === 'ipv6' && !parsed.match(globalUnicast)) return false
   return parsed.toString() !== platform && (privateToo ? privateRanges : publicRanges).has(range)
 }
 
 /**
- * A `lookup` for sockets that fails unless every address of a name is allowed. The socket connects to one of just these
- * addresses, so that a name that is resolved differently a moment later gains nothing.
+ * A `lookup` for sockets that fails unless every address of a name is allowed. The socket connects to one of exactly
+ * these addresses, so that DNS rebinding has no effect.
  */
 export function guardedLookup(lookup: Lookup, privateToo: boolean): LookupFunction {
   return (name, options, callback) =>

@@ -2,25 +2,25 @@ import { lookup } from 'node:dns'
 import type { Scope } from '../../../engine/index.ts'
 import type { FetchRules, FetchedFile } from './fetch-file.ts'
 
-/** How many files of one request are fetched at a time. */
+/** Number of files of one request that are fetched at a time. */
 const atOnce = 4
 
 /** The files of one request. */
 export interface Fetching {
   readonly rules: FetchRules
-  /** How long fetching all of them may take, in milliseconds. */
+  /** Timeout for all files together, in milliseconds. */
   readonly within: number
   readonly scope: Scope
-  /** Takes each file that was fetched. */
+  /** Called with each fetched file. */
   readonly files: Map<string, FetchedFile>
-  /** Decides what becomes of one that could not be: an error it throws ends the fetching of all. */
+  /** Called for each file that could not be fetched. An error thrown here aborts all fetches. */
   missed(url: string, reason: string, cause: unknown): void
 }
 
-/** Fetches files by their addresses, those of one group after those of the group before it. */
+/** Fetches files by their URLs, one group after the other. */
 export async function fetchAll(groups: readonly (readonly string[])[], fetching: Fetching): Promise<void> {
   const { rules, within, scope, files } = fetching
-  // Loaded for the first file: its HTTP client is large, and most requests bring their files along.
+  // Loaded for the first file: the HTTP client is large, and most requests contain their files.
   const { FileFetcher, Unfetched } = await import('./fetch-file.ts')
   const fetcher = new FileFetcher(rules, lookup)
   const late = AbortSignal.timeout(within)

@@ -7,7 +7,7 @@ import { allowedAddress, guardedLookup } from './address.ts'
 import type { Lookup } from './address.ts'
 import { mediaTypeOf } from './media-type.ts'
 
-/** Why a file was not fetched, in words that tell nothing of what an address inside answered. */
+/** Why a file was not fetched. The message reveals nothing about the response of an internal address. */
 export class Unfetched extends Error {
   override readonly name = 'Unfetched'
 }
@@ -16,7 +16,7 @@ export interface FetchedFile {
   readonly mediaType: string
   /** Base64. */
   readonly data: string
-  /** The last part of its address's path; absent where it has none. */
+  /** The last segment of the URL's path; absent if there is none. */
   readonly filename?: string
 }
 
@@ -28,7 +28,7 @@ export interface FetchRules {
   /** Most bytes of all files together. */
   readonly total: number
   readonly userAgent: string
-  /** Hears of the bytes that have come; a `GatewayError` that it throws ends the fetching. */
+  /** Called with the number of bytes received. A `GatewayError` thrown here aborts the fetch. */
   taken?(bytes: number): void
 }
 
@@ -37,8 +37,9 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const unreachable = 'its host cannot be reached, or has no public address'
 
 /**
- * Fetches files from addresses that came from outside. Only http and https; no credentials in the address, and none
- * sent; only public addresses, checked on the very addresses that are connected to; redirects under the same rules.
+ * Fetches files from URLs that clients sent. Only http and https are allowed. URLs with credentials are rejected, and
+ * no credentials are sent. Only public IP addresses are allowed; the check covers the very address that the socket
+ * connects to. Redirects follow the same rules.
  */
 export class FileFetcher {
   readonly #rules: FetchRules
@@ -51,16 +52,16 @@ export class FileFetcher {
     this.#agent = new Agent({
       connect: { lookup: guardedLookup(lookup, rules.privateAddresses) },
       allowH2: false,
-      // No connection is used twice: files of one request seldom come from one host.
+      // Connections are not reused: the files of one request seldom come from the same host.
       pipelining: 0,
       maxHeaderSize: 16 * 1024,
-      // The signal alone limits the time.
+      // Only the signal limits the time.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
   }
 
-  /** Rejects with `Unfetched`, with what `taken` throws, or with the signal's reason when it is aborted. */
+  /** Rejects with `Unfetched`, with an error thrown by `taken`, or with the signal's reason when it is aborted. */
   async fetch(address: string, signal: AbortSignal): Promise<FetchedFile> {
     try {
       return await this.#follow(parse(address), signal)
@@ -98,10 +99,10 @@ export class FileFetcher {
     const { privateAddresses } = this.#rules
     if (protocol !== 'http:' && protocol !== 'https:') throw new Unfetched('only http and https are fetched')
     if (username !== '' || password !== '') throw new Unfetched('an address with credentials is not fetched')
-    // A port that is the scheme's own reads as empty.
+    // The default port of the scheme is an empty string.
     if (port !== '' && port !== '80' && port !== '443' && !privateAddresses)
       throw new Unfetched('only the ports 80 and 443 are fetched from')
-    // Sockets look up names alone: an address is checked here.
+    // Sockets call `lookup` only for host names, so a literal IP address is checked here.
     const host = hostname.replace(/^\[|\]$/g, '')
     if (isIP(host) !== 0 && !allowedAddress(host, privateAddresses)) throw new Unfetched(unreachable)
   }
@@ -141,7 +142,7 @@ export class FileFetcher {
   }
 }
 
-/** What a connection says that is closed because nobody wants the rest. */
+/** The error of a connection that was closed because the rest is not needed. */
 const ignored = () => undefined
 
 function parse(address: string, base?: URL): URL {
@@ -150,7 +151,7 @@ function parse(address: string, base?: URL): URL {
   return url
 }
 
-/** The last part of a path, decoded as far as it can be. */
+/** The last segment of a path, percent-decoded if possible. */
 function nameIn(pathname: string): string {
   return unescape(pathname.slice(pathname.lastIndexOf('/') + 1))
 }

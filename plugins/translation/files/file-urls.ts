@@ -5,32 +5,32 @@ import type { ConfigOf } from '../../../engine/index.ts'
 const settings = {
   type: 'object',
   additionalProperties: false,
-  description: 'What clients may make the gateway do.',
+  description: 'Limits on what clients can make the gateway do.',
   properties: {
     file_urls: {
       type: 'object',
       additionalProperties: false,
       default: {},
-      description: 'Files that clients name by their address, for providers that take only their bytes.',
+      description: 'Files that clients send as URLs, for providers that accept only bytes.',
       properties: {
-        fetch: { type: 'boolean', default: true, description: 'Fetch them; else such a request is refused.' },
+        fetch: { type: 'boolean', default: true, description: 'Fetch them; if false, such a request is rejected.' },
         allow_private: {
           type: 'boolean',
           default: false,
           description:
-            'Also fetch from private networks and this machine, and from any port. For gateways whose clients are trusted with what is there.',
+            'Also fetch from private networks and this machine, and from any port. Only for gateways whose clients may read what is there.',
         },
         max_bytes: {
           type: 'integer',
           minimum: 1,
           maximum: 67_108_864,
           default: 20_971_520,
-          description: 'Most bytes one file may have.',
+          description: 'Most bytes of one file.',
         },
         timeout: {
           ...durationSchema,
           default: '10s',
-          description: 'How long fetching all files of a request may take.',
+          description: 'Timeout for fetching all files of a request.',
         },
       },
     },
@@ -46,6 +46,6 @@ declare module '../../../engine/index.ts' {
 export default defineService({
   name: 'file_urls',
   section: 'security',
-  summary: 'Which files the gateway fetches for clients.',
+  summary: 'Policy for the files that the gateway fetches for clients.',
   settings,
 })

@@ -1,4 +1,4 @@
-/** How the bytes of a file begin, and its media type. */
+/** Leading bytes of files, and their media types. */
 const beginnings: readonly (readonly [RegExp, string])[] = [
   [/^%PDF-/, 'application/pdf'],
   [/^\x89PNG\r\n/, 'image/png'],
@@ -26,7 +26,7 @@ const extensions: ReadonlyMap<string, string> = new Map([
 const anything = 'application/octet-stream'
 const unsaid: ReadonlySet<string> = new Set(['', anything, 'binary/octet-stream', 'application/x-download'])
 
-/** The media type of a file: what its server says, else how it begins, else what its name ends in. */
+/** The media type of a file: by its server, otherwise by its leading bytes, otherwise by its extension. */
 export function mediaTypeOf(contentType: string, bytes: Buffer, name: string): string {
   const said = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase()
   if (!unsaid.has(said)) return said
@@ -42,7 +42,7 @@ const formats: ReadonlyMap<string, string> = new Map([
   ['vnd.wave', 'wav'],
 ])
 
-/** The word for an audio format, such as `wav` or `mp3`. */
+/** The name of an audio format, such as `wav` or `mp3`. */
 export function audioFormatOf(mediaType: string): string {
   const subtype = mediaType.slice(mediaType.indexOf('/') + 1)
   return formats.get(subtype) ?? subtype

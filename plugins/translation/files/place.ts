@@ -1,6 +1,6 @@
 import type { Json } from '../../../engine/index.ts'
 
-/** Where in a body texts stand, such as `input[0].content[1].file_url`: the places of each, in the body's order. */
+/** Finds texts in a body: the paths of each, such as `input[0].content[1].file_url`, in the order of the body. */
 export function placesOf(texts: ReadonlySet<string>, value: Json): Map<string, string[]> {
   const places = new Map<string, string[]>()
   const look = (one: Json | undefined, path: string): void => {

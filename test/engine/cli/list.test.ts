@@ -46,7 +46,7 @@ describe('cli/list', () => {
     expect({ status, error }).to.deep.equal({ status: 0, error: [] })
     expect(out[0]).to.equal('stages')
     expect(out).to.include('  greet              Say hello.')
-    expect(out).to.include('  auth               Find out who asks, or refuse.')
+    expect(out).to.include('  auth               Authenticate the client, or reject the request.')
   })
 
   it('prints every kind', async () => {
