@@ -19,7 +19,7 @@ import store from './stored/store.ts'
 
 export default definePlugin({
   name: 'responses',
-  summary: 'The responses protocol, and the responses that are kept for its clients.',
+  summary: 'The responses protocol, and the stored responses of its clients.',
   stages: [
     compactLocally,
     prepareResponse,

@@ -2,7 +2,7 @@ import { GatewayError, defineStage } from '../../engine/index.ts'
 import { ClientRequest, FieldNames, FormReader, fieldAt, scanJson } from '../../engine/kit.ts'
 import type { AnyClientCodec, Envelope, HeldBody, Ingress, JsonObject } from '../../engine/index.ts'
 
-/** Top-level fields that stages and codecs decide by, also where the body goes upstream as it came. */
+/** Top-level fields that stages and codecs read even when the body is forwarded unchanged. */
 const fields = new FieldNames([
   'model',
   'stream',
@@ -14,7 +14,7 @@ const fields = new FieldNames([
   'routing',
 ])
 
-/** Reads the client's body in the protocol of its pipeline. */
+/** Parses the client's body in the protocol of its pipeline. */
 export default defineStage({
   name: 'parse',
   summary: "Read the body in the pipeline's protocol.",
@@ -50,7 +50,7 @@ export default defineStage({
 })
 
 const json = 'application/json'
-/** Most bytes of a form where the pipeline says nothing: it goes to disk. */
+/** Default for the most bytes of a form, which is written to disk. */
 const formLimit = 512 * 1024 * 1024
 
 interface Limits {

@@ -5,8 +5,8 @@ import type { FoundResponse } from './record.ts'
 import { underway } from './underway.ts'
 
 /**
- * The response that a path names by `:response_id`. Rejects with `response_not_found`, which says no more of a response
- * of somebody else than of one that never was, and with `store_unavailable`.
+ * The response that the path names by `:response_id`. Rejects with `response_not_found`, which is the same for a
+ * response of another owner and for one that never existed, and with `store_unavailable`.
  */
 export async function askedFor(ingress: Ingress, principal: Principal, host: Host): Promise<FoundResponse> {
   const id = ingress.params['response_id'] ?? ''
@@ -16,7 +16,7 @@ export async function askedFor(ingress: Ingress, principal: Principal, host: Hos
   return found
 }
 
-/** A whole number of the query; undefined: it is not there. Throws `invalid_value` for anything out of its range. */
+/** An integer of the query; undefined if it is absent. Throws `invalid_value` for a value out of range. */
 export function wholeNumber(ingress: Ingress, name: string, least: number, most: number): number | undefined {
   const given = ingress.query.get(name)
   if (given === null) return undefined

@@ -8,12 +8,12 @@ import { deletePending, pendingOf, writePending } from './pending.ts'
 import { findResponse, ownerOf, recordLimit, writeResponse } from './record.ts'
 
 /**
- * Answers at once with a response that is in progress, and has it made by a job. It takes a store that other processes
- * see too, and an API key to keep the response for: without them `redis_not_available`.
+ * Answers at once with a response in progress, which a job makes. Requires a store that all processes share, and an API
+ * key as the owner of the response; otherwise `redis_not_available`.
  */
 export default defineStage({
   name: 'background',
-  summary: 'Answer with a response in progress, and have it made without the client.',
+  summary: 'Answer with a response in progress, and make it in the background.',
   config: {
     type: 'object',
     additionalProperties: false,
@@ -23,7 +23,7 @@ export default defineStage({
         type: 'string',
         'x-names': 'pipeline',
         'x-inputs': ['job'],
-        description: 'The pipeline that makes the response: it begins with the slot "job".',
+        description: 'Pipeline that makes the response; it starts with the slot "job".',
       },
     },
   } as const,
@@ -36,7 +36,7 @@ export default defineStage({
       const { jobs, keyValue } = host
       if (!jobs || !keyValue.shared) throw unavailable({ reason: 'none is configured' })
       if (!principal) throw unavailable({}, { message: 'Background responses need an API key.' })
-      // As it would be refused while its client still waits: the first provider to be asked cannot know it.
+      // Rejected now, as it would be for a waiting client: the first provider cannot know the conversation.
       if (request.missing && candidates[0]?.offer.protocol !== request.protocol) throw request.missing
       const response = begun(id, request, candidates)
       const job: Job = { id, input: { response: responseId(id) }, ...(trace ? { trace } : {}) }
@@ -67,7 +67,7 @@ interface Begun {
   readonly id: string
 }
 
-/** Keeps the response and what its job needs. */
+/** Stores the response and the data that its job needs. */
 async function hold(response: JsonObject, { request, principal, id }: Begun, { keyValue }: Host): Promise<void> {
   const record = recordOf(response, { request, keyId: ownerOf(principal), exchange: id })
   const kept =
@@ -76,7 +76,7 @@ async function hold(response: JsonObject, { request, principal, id }: Begun, { k
   if (!kept) throw new GatewayError('request_too_large', { limit: recordLimit })
 }
 
-/** A response that has no job would stay in progress, and its request be kept, until they expire. Never rejects. */
+/** Removes a response without a job, which would stay in progress until it expires. Never rejects. */
 async function forget(exchange: string, principal: Principal, { keyValue, log }: Host): Promise<void> {
   const id = responseId(exchange)
   try {

@@ -7,12 +7,12 @@ import { idOf, writeResponse } from './record.ts'
 import type { StoredResponse } from './record.ts'
 
 /**
- * Cancels a response in the background, by the path's `:response_id`, wherever it is made. One that is cancelled already
- * is answered as it is; any other that is not in progress is refused with `response_not_cancellable`.
+ * Cancels the background response named by `:response_id`, in whichever process it runs. A cancelled response is
+ * returned unchanged. Any other response that is not in progress is rejected with `response_not_cancellable`.
  */
 export default defineStage({
   name: 'cancel-response',
-  summary: 'Cancel a response in the background.',
+  summary: 'Cancel a background response.',
   config: noConfig,
   needs: ['ingress', 'principal'],
   provides: ['reply'],
@@ -31,7 +31,7 @@ async function cancelled(ingress: Ingress, principal: Principal, host: Host): Pr
   if (reason !== undefined) throw new GatewayError('response_not_cancellable', { reason }, { shouldRetry: false })
   const response = { ...record.response, status: 'cancelled' }
   const unkept = await writeResponse(host.keyValue, { ...record, response }, { version })
-  // It changed meanwhile: perhaps it has ended by itself.
+  // It has changed meanwhile, perhaps because it has ended.
   if (unkept !== undefined) return cancelled(ingress, principal, host)
   await stopJob(idOf(record), host)
   return response

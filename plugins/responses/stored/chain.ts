@@ -5,27 +5,27 @@ import { answerOf } from './conversation.ts'
 import { idOf, isPresent, lifetime, readTurn, responseKey, sizeOf, withBefore, writeResponse } from './record.ts'
 import type { Earlier, FoundResponse, StoredResponse, WholeResponse } from './record.ts'
 
-/** Most responses that one is read together with; the next one of its conversation is kept whole again. */
+/** Most earlier responses that are read for one response. The next response of the conversation is stored whole. */
 export const longestChain = 256
 
-/** Most responses that are remembered to continue the same one; with more it stays for its time, whatever is deleted. */
+/** Most tracked responses that continue the same one. With more, it stays for its lifetime even if all are deleted. */
 const mostChildren = 256
 
-/** How long what is continued is kept at a time, so that not every turn has to see to all that came before it. */
+/** Time by which continued responses are extended, so that not every turn has to extend all earlier ones. */
 export const longestLife = 2 * lifetime
 
-/** What a response that continues another one writes down of those before it. */
+/** The link of a response to the earlier ones that it continues. */
 export function earlierOf(previous: WholeResponse): Earlier {
   const { ids = [], until = Infinity } = previous.earlier ?? {}
   return { ids: [...ids, idOf(previous)], bytes: sizeOf(previous), until }
 }
 
-/** A response with all that came before it; undefined where a part of that is lost. Rejects with `store_unavailable`. */
+/** A response with all earlier turns; undefined if one is lost. Rejects with `store_unavailable`. */
 export async function readWhole(keyValue: KeyValue, record: StoredResponse): Promise<WholeResponse | undefined> {
   if (!record.earlier) return withBefore(record, [])
   const found = await Promise.all(record.earlier.ids.map((id) => readTurn(keyValue, id)))
   const turns = found.map((one) => one?.record)
-  // One that was kept whole says itself what came before it.
+  // A response that was stored whole contains the earlier turns.
   const first = turns.findLastIndex((turn) => turn && !turn.earlier)
   const needed = turns.slice(first)
   if (first < 0 || !needed.every((turn) => turn?.keyId === record.keyId)) return undefined
@@ -36,14 +36,14 @@ export async function readWhole(keyValue: KeyValue, record: StoredResponse): Pro
 }
 
 /**
- * The record as it is to be written: linked to the response that it continues, which stays for it; where that cannot be
- * relied on, with the whole conversation. Rejects with `store_unavailable`.
+ * The record to write: linked to the response that it continues, whose lifetime is extended; or with the whole
+ * conversation if that is not certain. Rejects with `store_unavailable`.
  */
 export async function linked(keyValue: KeyValue, record: WholeResponse): Promise<StoredResponse> {
   const { earlier } = record
   const until = earlier && (await hold(keyValue, earlier, idOf(record)))
   if (!earlier || until === undefined) return unlinked(record)
-  // A socket goes on with this record, and is to know it, too.
+  // A socket continues from this record, so it must have the link, too.
   earlier.until = until
   return record
 }
@@ -55,7 +55,7 @@ export function unlinked(record: WholeResponse): StoredResponse {
   return { ...rest, input: [...before, ...input] }
 }
 
-/** Sees to it that those before a response stay for it; answers until when, or undefined where one of them is gone. */
+/** Extends the lifetime of the earlier responses; returns until when, or undefined if one is gone. */
 async function hold(keyValue: KeyValue, { ids, until }: Earlier, child: string): Promise<number | undefined> {
   const parent = ids.at(-1)
   if (parent === undefined || ids.length > longestChain || ids.includes(child)) return undefined
@@ -76,8 +76,8 @@ async function extend(keyValue: KeyValue, id: string): Promise<boolean> {
 }
 
 /**
- * Deletes a response that was found; answers false where it has changed since. What continues it keeps its turn; of one
- * that its provider holds too, a mark stays behind.
+ * Deletes a response that was read; returns false if it has changed since. Its turn stays while other responses
+ * continue it. If its provider has stored the response, too, a mark stays.
  */
 export async function deleteResponse(keyValue: KeyValue, { record, version }: FoundResponse): Promise<boolean> {
   if (!(await close(keyValue, idOf(record)))) {
@@ -94,7 +94,7 @@ async function erase(keyValue: KeyValue, { record, version }: FoundResponse): Pr
   const id = idOf(record)
   if (!record.held) {
     const erased = await keyValue.delete(responseKey(id) ?? '')
-    // What would still continue it finds nothing to continue.
+    // A response that would still continue it finds nothing.
     await keyValue.delete(childrenKey(id))
     return erased
   }
@@ -103,7 +103,7 @@ async function erase(keyValue: KeyValue, { record, version }: FoundResponse): Pr
   return (await writeResponse(keyValue, mark, { version })) === undefined
 }
 
-/** Lets go of what only this response still needed: those before it that are there for nobody else any more. */
+/** Deletes earlier responses that only this response still needed. */
 async function release(keyValue: KeyValue, record: StoredResponse): Promise<void> {
   for (let child = record; ;) {
     const parent = child.earlier?.ids.at(-1)
@@ -115,14 +115,14 @@ async function release(keyValue: KeyValue, record: StoredResponse): Promise<void
   }
 }
 
-/** The ids of the responses that continue one: more than are counted, or none any more and none to come. */
+/** The ids of responses that continue one; or a mark for too many, or for none any more and none to come. */
 type Children = readonly string[] | 'many' | 'closed'
 
 function childrenKey(id: string): string {
   return `children:${id}`
 }
 
-/** False: the response is being deleted. */
+/** Returns false if the response is being deleted. */
 async function addChild(keyValue: KeyValue, parent: string, child: string): Promise<boolean> {
   const after = await changed(keyValue, parent, (children) => {
     if (children === 'many' || children === 'closed') return children
@@ -131,7 +131,7 @@ async function addChild(keyValue: KeyValue, parent: string, child: string): Prom
   return after !== 'closed'
 }
 
-/** Answers whether it was the last one. */
+/** Returns whether it was the last one. */
 async function removeChild(keyValue: KeyValue, parent: string, child: string): Promise<boolean> {
   const after = await changed(keyValue, parent, (children) =>
     children === 'many' || children === 'closed' ? children : children.filter((id) => id !== child),
@@ -139,12 +139,12 @@ async function removeChild(keyValue: KeyValue, parent: string, child: string): P
   return after.length === 0
 }
 
-/** Lets a response be continued by no other; false: it is continued already. */
+/** Prevents that a response is continued; returns false if one continues it already. */
 async function close(keyValue: KeyValue, id: string): Promise<boolean> {
   return (await changed(keyValue, id, (children) => (children.length === 0 ? 'closed' : children))) === 'closed'
 }
 
-/** Changes the children of a response, however many others do so; answers what they are then. */
+/** Updates the children of a response, with retries on concurrent updates; returns the new ones. */
 async function changed(keyValue: KeyValue, id: string, change: (children: Children) => Children): Promise<Children> {
   const key = childrenKey(id)
   let before: Children = []

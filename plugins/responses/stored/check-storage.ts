@@ -4,13 +4,13 @@ import { ownerOf, storageAccount } from './record.ts'
 import { storing } from './store.ts'
 
 /**
- * Refuses with `storage_exceeded`, before any provider is asked, a request whose response its API key has no room for:
- * `server_config.request_policy.stored_responses`. All processes count together; requests that come at the same moment
- * may be let through together.
+ * Rejects a request with `storage_exceeded`, before any provider is called, if its API key has no room for the response:
+ * `server_config.request_policy.stored_responses`. The limit holds across processes; simultaneous requests may
+ * pass together.
  */
 export default defineStage({
   name: 'check-storage',
-  summary: 'Refuse a request whose response its API key has no room for.',
+  summary: 'Reject a request if its API key has no room for the response.',
   config: noConfig,
   needs: ['request'],
   reads: ['principal'],
@@ -30,7 +30,7 @@ export default defineStage({
         const { count } = await keyValue.used(pendingAccount(owner))
         if (count >= most.background) throw busy(count, most.background)
       } catch (error) {
-        // A store that fails costs no client its answer; what must be kept is refused where it is kept.
+        // A failing store costs no client its answer. Responses that must be stored are rejected when they are stored.
         if (!(error instanceof GatewayError) || error.code !== 'store_unavailable') throw error
         log.debug({ reason: error.message }, 'what an API key has stored could not be counted')
       }

@@ -6,7 +6,7 @@ import { compactionContext, isTrigger, isUserMessage, sealPack } from './compact
 import { inputItems, partsOf } from './conversation.ts'
 import { ownerOf } from './record.ts'
 
-/** No model has run. */
+/** Usage of zero, because no model ran. */
 const usage = {
   input_tokens: 0,
   input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
@@ -17,9 +17,9 @@ const usage = {
 const none = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 
 /**
- * Compacts a conversation here, for models whose provider has no way to: its user messages stay readable, and the whole
- * of it is packed into an item that this API key alone can hand back. Nothing is lost, and nothing is summed up; only
- * what asks for a compaction is left out, as it is heard by this one.
+ * Compacts a conversation locally, for models whose provider cannot. The user messages stay readable, and the whole
+ * conversation is packed into an item that only the same API key can use. Nothing is lost or summarized. Compaction
+ * triggers are left out, because this compaction answers them.
  */
 export default defineStage({
   name: 'compact-locally',
@@ -52,15 +52,15 @@ export default defineStage({
 })
 
 /**
- * Refuses a conversation of which a part is not here. A compaction that the provider made itself may stay in it: the
- * provider will be able to read it.
+ * Rejects a conversation of which a part is unknown here. A compaction of the provider itself may stay, because the
+ * provider can read it.
  */
 function refuseUnknown({ missing }: Envelope, [first]: readonly Candidate[]): void {
   const speaks = first?.provider.offers.some((offer) => offer.protocol === protocol)
   if (missing && !(speaks && missing.code === 'invalid_encrypted_content')) throw missing
 }
 
-/** A user message as an answer shows it: complete. */
+/** A user message in the form of an answer, with all fields. */
 function shown(item: JsonObject, minted: string): JsonObject & { readonly id: string } {
   const { id } = item
   return {

@@ -6,23 +6,23 @@ import type { Room } from './room.ts'
 import { Standing } from './standing.ts'
 import { compress, decompress } from './zstd.ts'
 
-/** What begins the `encrypted_content` of a compaction that was made here: whose it is, and its version. */
+/** Prefix of the `encrypted_content` of this gateway's compactions: origin and version. */
 const prefix = 'gw1c.'
 
-/** Most characters that `encrypted_content` may have. */
+/** Most characters of `encrypted_content`. */
 export const contentLimit = 10_485_760
 
-/** Most bytes of JSON that a compaction may hold: with the user messages beside it, it has to fit into a request. */
+/** Most bytes of JSON in a compaction, which must fit into a request together with the user messages. */
 const packLimit = 24 * 1024 * 1024
 
-/** Most compactions that were made here in one request: a later one holds what the earlier ones hold. */
+/** Most local compactions in one request: a later one contains the earlier ones. */
 const most = 32
 
-/** What a compaction holds. */
+/** The content of a compaction. */
 export interface Pack {
-  /** The conversation, every item as it was. */
+  /** The conversation, with every item unchanged. */
   readonly items: readonly JsonObject[]
-  /** The ids that the client has for the user messages among `items`, in their order. */
+  /** The client's ids of the user messages among `items`, in order. */
   readonly kept: readonly string[]
 }
 
@@ -30,12 +30,12 @@ export interface Pack {
 export type Seal = (bytes: Uint8Array) => Uint8Array
 export type Open = (sealed: Uint8Array) => Uint8Array | undefined
 
-/** Under which context of `host.seal` compactions are sealed: another owner cannot open them. */
+/** The context of `host.seal` for compactions: another owner cannot open them. */
 export function compactionContext(owner: string): string {
   return `responses compaction 1 ${owner}`
 }
 
-/** A pack as `encrypted_content`: JSON, compressed, sealed, in base64. Throws `request_too_large`. */
+/** Encodes a pack as `encrypted_content`: JSON, compressed, sealed, in base64. Throws `request_too_large`. */
 export async function sealPack(pack: Pack, seal: Seal): Promise<string> {
   const json = Buffer.from(JSON.stringify(pack))
   if (json.length > packLimit) throw tooLarge(`${packLimit} bytes`)
@@ -50,10 +50,10 @@ function tooLarge(limit: string): GatewayError {
 }
 
 /**
- * The list with each compaction that was made here replaced by what it holds. What stands before it and is in it, such
- * as the user messages kept beside it, is dropped there: the conversation is what was compacted and what came after,
- * whatever of its base the client has kept. Rejects with `invalid_encrypted_content` for one that does not open, with
- * `request_too_large` where they hold more than there is room for, and with `invalid_value` for too many.
+ * Replaces each local compaction by its content. Items before it that are also in it, such as the user messages kept
+ * beside it, are dropped: the conversation is the compacted items and the items after them, no matter how much of the
+ * base the client has kept. Rejects with `invalid_encrypted_content` for a compaction that does not open, with
+ * `request_too_large` if the content exceeds the budget, and with `invalid_value` for too many compactions.
  */
 export async function expandCompactions(
   items: readonly JsonObject[],
@@ -81,7 +81,7 @@ export async function expandCompactions(
   return standing.items
 }
 
-/** By which ids a client may have each item of a pack. */
+/** The ids under which a client may have each item of a pack. */
 function namesOf({ items, kept }: Pack): (readonly [string, JsonObject])[] {
   const messages = items.filter(isUserMessage)
   return [
@@ -91,8 +91,8 @@ function namesOf({ items, kept }: Pack): (readonly [string, JsonObject])[] {
 }
 
 /**
- * The error for the first compaction in the list that was made elsewhere, or for one inside of those that were made
- * here: only its maker can read it.
+ * The error for the first compaction that another vendor made, in the list or inside a local compaction: only its maker
+ * can read it.
  */
 export function foreignCompaction(
   items: readonly JsonObject[],
@@ -103,7 +103,7 @@ export function foreignCompaction(
   return expanded.some(isForeign) ? unreadable('input') : undefined
 }
 
-/** Whether an item says nothing but that the conversation is to be compacted. */
+/** Whether an item only triggers a compaction. */
 export function isTrigger({ type }: JsonObject): boolean {
   return type === 'compaction_trigger'
 }
@@ -125,7 +125,7 @@ function isForeign(item: JsonObject): boolean {
   return contentOf(item) !== undefined && !isOwn(item)
 }
 
-/** A pack, and how many bytes of JSON it has. */
+/** A pack, and its size in bytes of JSON. */
 interface Opened {
   readonly pack: Pack
   readonly size: number
@@ -139,7 +139,7 @@ async function unpacked(content: string, open: Open, room: Room): Promise<Opened
     if (error instanceof RangeError) room.take(Infinity)
     throw error
   })
-  // Nobody else could have sealed it: what opens is a pack.
+  // Only this gateway could have sealed it, so whatever opens is a pack.
   return { pack: parseJson(json.toString()) as Pack, size: json.length }
 }
 

@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../../engine/index.ts'
 import type { WholeResponse } from './record.ts'
 
-/** What a body was completed with. */
+/** The earlier turns with which a body was completed. */
 export interface Continued {
   readonly previous: WholeResponse
-  /** The first items of `input`: those that `previous` and what came before it have left. */
+  /** The number of leading items of `input` that come from `previous` and the turns before it. */
   readonly count: number
 }
 
 const bodies = new WeakMap<JsonObject, Continued>()
 
-/** Remembers what a body was completed with, for as long as nobody makes another body of it. */
+/** Remembers the completion of a body, until another body replaces it. */
 export function continues(body: JsonObject, continued: Continued): void {
   bodies.set(body, continued)
 }

@@ -4,7 +4,7 @@ import { nativeSeal } from '../reasoning.ts'
 import { objects, text, without } from '../values.ts'
 import type { StoredResponse, WholeResponse } from './record.ts'
 
-/** What vendors begin the id of an item with, by the item's type. */
+/** Vendors' id prefixes by type of item. */
 const prefixes: ReadonlyMap<string, string> = new Map([
   ['message', 'msg'],
   ['reasoning', 'rs'],
@@ -38,12 +38,12 @@ export function inputItems(input: Json | undefined): readonly JsonObject[] {
   return typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : objects(input)
 }
 
-/** `input` of a request as it is kept: each item with an id, messages with a type and a list of parts. */
+/** `input` of a request in its stored form: each item has an id, and messages have a type and a list of parts. */
 export function recordedInput(input: Json | undefined, exchange: string): readonly JsonObject[] {
   const seen = new Set<Json | undefined>()
   return inputItems(input).map((item, index) => {
     const whole = recordedItem(item, exchange, index)
-    // A page of them begins after an id, so that each has to have its own.
+    // A page of items begins after an id, so each item needs its own.
     const one = seen.has(whole['id']) ? recordedItem({ ...item, id: null }, exchange, index) : whole
     seen.add(one['id'])
     return one
@@ -68,27 +68,27 @@ export function partsOf({ role, content }: JsonObject): Json {
     : [{ type: 'input_text', text: content }]
 }
 
-/** Unlike the id of any item of an output. */
+/** An id that no output item has. */
 function mintedId(type: string | undefined, exchange: string, index: number): string {
   const place = index.toString(16).padStart(4, '0')
   return `${prefixes.get(type ?? '') ?? 'item'}_${exchange.replaceAll('-', '')}i${place}`
 }
 
-/** The conversation up to and including the answer, as input of the next request. */
+/** The conversation including the answer, as input of the next request. */
 export function conversationOf(record: WholeResponse): readonly JsonObject[] {
   return [...record.before, ...record.input, ...answerOf(record)]
 }
 
 /**
- * The items of the answer as input of another request: its reasoning says whose it is. What the provider has compacted
- * on its way is left out, as all that it stands for is there.
+ * The items of the answer as input of another request; reasoning carries its origin. Compactions that the provider made
+ * during the answer are left out, because the full items are there.
  */
 export function answerOf({ response, origin, sealed }: StoredResponse): readonly JsonObject[] {
   const output = objects(response['output']).filter(({ type }) => type !== 'compaction')
   return origin === undefined ? output : output.map((item) => withSeal(item, origin, sealed))
 }
 
-/** Reasoning that travels with its origin, so that no other provider is ever handed it. */
+/** Reasoning packed with its origin, so that no other provider ever gets it. */
 function withSeal(item: JsonObject, origin: string, sealed: StoredResponse['sealed']): JsonObject {
   if (item['type'] !== 'reasoning' || text(item['encrypted_content'])?.startsWith(sealPrefix)) return item
   const kept = sealed?.[text(item['id']) ?? '']

@@ -5,7 +5,7 @@ import { deleteResponse } from './chain.ts'
 import { stopJob } from './pending.ts'
 import { idOf } from './record.ts'
 
-/** Deletes a stored response, by the path's `:response_id`. One that is still in progress is not made any further. */
+/** Deletes the stored response named by `:response_id`, and aborts it if it is still in progress. */
 export default defineStage({
   name: 'delete-response',
   summary: 'Delete a stored response.',
@@ -23,7 +23,7 @@ export default defineStage({
 
 async function deleted(ingress: Ingress, principal: Principal, host: Host): Promise<string> {
   const found = await askedFor(ingress, principal, host)
-  // It changed meanwhile: perhaps it has ended.
+  // It has changed meanwhile, perhaps because it has ended.
   if (!(await deleteResponse(host.keyValue, found))) return deleted(ingress, principal, host)
   const { background, response } = found.record
   const id = idOf(found.record)

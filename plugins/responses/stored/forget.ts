@@ -2,12 +2,12 @@ import { defineStage, noConfig } from '../../../engine/index.ts'
 import { forgetOnSocket, lastOnSocket } from './session.ts'
 
 /**
- * Lets a socket forget the response that a failed turn wanted to go on with, so that trying again does not go on with
- * a state nobody is sure of. Where it was stored, it is found there again.
+ * Makes a socket forget the response that a failed turn continued, so that a retry does not continue from an uncertain
+ * state. If the response was stored, a retry finds it in the store.
  */
 export default defineStage({
   name: 'forget',
-  summary: 'Forget the response that a failed turn on a socket wanted to continue.',
+  summary: 'Forget the response that a failed turn on a socket continued.',
   config: noConfig,
   needs: ['outcome'],
   reads: ['ingress', 'request'],

@@ -10,13 +10,13 @@ import type { StoredResponse, WholeResponse } from './record.ts'
 /** Most items of one response that can be found by their ids. */
 const indexed = 64
 
-/** Bytes that looking for one item counts for, whether or not there is one: a request may name any number of them. */
+/** Bytes charged for each lookup, even of an unknown item, because a request may name any number of items. */
 const lookup = 64 * 1024
 
-/** An id that was minted here says which response its item belongs to. Vendors' ids have 32 hexadecimal digits and more. */
+/** An id made by this gateway contains the id of its response. Vendors' ids have 32 or more hexadecimal digits. */
 const minted = /^[a-z]+_([0-9a-f]{32})i?[0-9a-f]{4,5}$/
 
-/** Makes the items of an answer findable by their ids, as far as these do not name the response themselves. */
+/** Indexes the items of an answer by their ids, unless the ids contain the id of the response. */
 export async function indexItems(keyValue: KeyValue, { keyId, response }: StoredResponse): Promise<void> {
   const id = text(response['id'])
   if (id === undefined) return
@@ -25,13 +25,13 @@ export async function indexItems(keyValue: KeyValue, { keyId, response }: Stored
   await Promise.all(hidden.slice(0, indexed).map((item) => indexItem(keyValue, item, { keyId, response: id })))
 }
 
-/** Where an item is to be found, and for whom (`ownerOf`). */
+/** The response of an item, and its owner (`ownerOf`). */
 interface Entry {
   readonly keyId: string
   readonly response: string
 }
 
-/** Of items with the same id the newest of an owner counts; where another had the id first, the newest for this one. */
+/** If items share an id, the newest of the owner counts. */
 async function indexItem(keyValue: KeyValue, item: string, entry: Entry): Promise<void> {
   const value = Buffer.from(JSON.stringify(entry))
   if (await keyValue.set(entryKey(item), value, { ttl: lifetime, version: null })) return
@@ -39,16 +39,16 @@ async function indexItem(keyValue: KeyValue, item: string, entry: Entry): Promis
   await keyValue.set(entryKey(item, mine ? undefined : entry.keyId), value, { ttl: lifetime })
 }
 
-/** An item that was found, and the provider that holds the response it belongs to, if one does. */
+/** A found item, and the provider that holds its response, if any. */
 export interface FoundItem {
   readonly item: JsonObject
   readonly heldBy: string | undefined
 }
 
 /**
- * Items of stored responses of this owner by their ids, where there are such; `gone`: its response was deleted, or is
- * of another owner, so that nobody else is to be asked for it either. Each may be a long conversation: rejects with
- * `request_too_large` when those that are read have more than `most` bytes together, else with `store_unavailable`.
+ * The items of this owner's stored responses, by their ids. `gone` means that the response was deleted or has another
+ * owner, so the provider must not be asked for the item either. Each lookup may read a long conversation. Rejects with
+ * `request_too_large` if all that is read exceeds `most` bytes, and with `store_unavailable`.
  */
 export async function findItems(
   keyValue: KeyValue,
@@ -58,7 +58,7 @@ export async function findItems(
 ): Promise<ReadonlyMap<string, FoundItem | 'gone'>> {
   const found = new Map<string, FoundItem | 'gone'>()
   let read = 0
-  // The last first: the conversation of its response usually holds all the others.
+  // The last one first, because the conversation of its response usually contains all others.
   for (const id of [...new Set(ids)].reverse()) {
     if (found.has(id)) continue
     if (read > most) throw tooMany()
@@ -67,7 +67,7 @@ export async function findItems(
     if (!record) continue
     if (record.deleted || record.keyId !== owner) found.set(id, 'gone')
     else {
-      // What came before it is read with it.
+      // The earlier turns are read with it.
       if (record.earlier && read > most) throw tooMany()
       const whole = await readWhole(keyValue, record)
       for (const [at, item] of whole ? pick(whole, ids) : []) found.set(at, item)
@@ -88,7 +88,7 @@ export function pick(record: WholeResponse, ids: readonly string[]): ReadonlyMap
   )
 }
 
-/** The origin of the provider that holds a response. */
+/** Origin of the provider that holds a response. */
 export function holderOf({ held, origin }: StoredResponse): string | undefined {
   return held ? origin : undefined
 }
@@ -98,7 +98,7 @@ function tooMany(): GatewayError {
   return new GatewayError('request_too_large', {}, { message, param: 'input' })
 }
 
-/** The record of the response that an item belongs to: of this owner where there is one, else of another. */
+/** The record of the response that an item belongs to: this owner's if there is one, otherwise another owner's. */
 async function recordWith(item: string, owner: string, keyValue: KeyValue): Promise<StoredResponse | undefined> {
   const named = mintedFor(item)
   const found = named === undefined ? undefined : await readResponse(keyValue, named)

@@ -3,15 +3,15 @@ import { isObject, parseJson } from '../../../engine/kit.ts'
 import type { Json, JsonObject } from '../../../engine/index.ts'
 import { isList } from '../values.ts'
 
-/** Bytes that are written or read at once: a few milliseconds of work, after which others have their turn. */
+/** Bytes that are printed or parsed at a time: a few milliseconds of work, after which other requests run. */
 const atOnce = 512 * 1024
 
 const newline = 10
 
-/** A list of items that is kept apart from what it belongs to. */
+/** A list of items that is encoded apart from its record. */
 export type Items = readonly JsonObject[]
 
-/** A value as JSON of one line, and each item of `lists` on a line of its own, so that none of it is one long task. */
+/** Encodes a value as one line of JSON, and each item of `lists` as a line of its own, to avoid one long task. */
 export async function encodeLines(head: JsonObject, lists: readonly Items[]): Promise<Buffer> {
   const lines: Buffer[] = [Buffer.from(JSON.stringify({ ...head, lines: lists.map(({ length }) => length) }))]
   let since = lines[0]?.length ?? 0
@@ -27,7 +27,7 @@ export async function encodeLines(head: JsonObject, lists: readonly Items[]): Pr
   return Buffer.concat(lines)
 }
 
-/** What `encodeLines` was given. What is one line and tells of no lists has none: a value of an older version. */
+/** Decodes what `encodeLines` encoded. A single line without lists is a value of an older version. */
 export async function decodeLines(bytes: Buffer): Promise<{ head: JsonObject; lists: readonly Items[] }> {
   const end = lineEnd(bytes, 0)
   const { lines, ...head } = parsed(bytes.subarray(0, end))

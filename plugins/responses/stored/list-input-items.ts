@@ -6,7 +6,7 @@ import { readWhole } from './chain.ts'
 import { recordedInput } from './conversation.ts'
 import { idOf } from './record.ts'
 
-/** Lists what a stored response answers, by the path's `:response_id`: newest first, unless asked otherwise. */
+/** Lists the input items of the response named by `:response_id`, newest first by default. */
 export default defineStage({
   name: 'list-input-items',
   summary: 'List the input items of a stored response.',
@@ -35,7 +35,7 @@ function isAscending({ query }: Ingress): boolean {
 
 const ciphertext = new Set(['encrypted_content'])
 
-/** How items are shown: what reasoning was sealed as, only to who includes it. */
+/** Items in the client's form: sealed reasoning only if the client includes it. */
 function shows({ query }: Ingress): (item: JsonObject) => JsonObject {
   const include = [...query.getAll('include'), ...query.getAll('include[]')]
   if (include.includes('reasoning.encrypted_content')) return (item) => item

@@ -9,7 +9,7 @@ export function isOutput({ type }: JsonObject): boolean {
   return typeof type === 'string' && outputs.has(type)
 }
 
-/** Refuses the output of a call that nobody has made: it would answer nothing. */
+/** Rejects the output of a call that does not exist. */
 export function refuseOrphans(items: readonly JsonObject[]): void {
   const calls = new Set(
     items.flatMap((item) => (isOutput(item) || text(item['type']) === undefined ? [] : (text(item['call_id']) ?? []))),

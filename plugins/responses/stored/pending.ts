@@ -7,22 +7,22 @@ import type { Items } from './lines.ts'
 import { lifetime, ownerOf, recordLimit } from './record.ts'
 import { compress, decompress } from './zstd.ts'
 
-/** What serving a request without its client takes; kept beside the record of the response until that has ended. */
+/** The data needed to serve a request without its client; stored beside the response until the response has ended. */
 export interface Pending {
   readonly principal: {
-    /** Absent, as it was before there were members: an API key. */
+    /** Absent in records of older versions, which had only API keys. */
     readonly kind?: Principal['kind']
     readonly keyId: string
     readonly name: string
     readonly role?: string
     readonly models?: readonly string[]
   }
-  /** The headers of the client that may matter to a stage. */
+  /** The client's headers that a stage may read. */
   readonly headers: Envelope['headers']
-  /** The body as the client sent it, and the one to serve where that was completed. */
+  /** The client's body, and the completed body to serve, if different. */
   readonly sent: JsonObject
   readonly body?: JsonObject
-  /** The part of the conversation that is not here (`Envelope.missing`). */
+  /** The unknown part of the conversation (`Envelope.missing`). */
   readonly missing?: {
     readonly code: ErrorCode
     readonly facts: Facts
@@ -31,13 +31,13 @@ export interface Pending {
   }
 }
 
-/** None of them tells who the client is, or lets anybody else be it. */
+/** None of these headers identifies the client or carries credentials. */
 const keptHeaders = ['openai-beta', 'user-agent', 'x-conversation-id', 'x-request-id', 'x-routing-max-cost']
 
-/** There is nobody to stream to. */
+/** Fields of streaming, because no client reads the stream. */
 const streaming = new Set(['stream', 'stream_options'])
 
-/** What has to be kept of a request. */
+/** The data of a request to store. */
 export function pendingOf({ headers, sent, body, missing }: Envelope, { id, models, ...known }: Principal): Pending {
   return {
     principal: { ...known, keyId: id, ...(models ? { models: [...models] } : {}) },
@@ -67,12 +67,12 @@ export function missingOf({ missing }: Pending): GatewayError | undefined {
   return new GatewayError(code, facts, { message, code: client })
 }
 
-/** What the responses in the background of an owner that have not ended count for. */
+/** The account of an owner's unfinished background responses. */
 export function pendingAccount(owner: string): string {
   return `pending:${owner}`
 }
 
-/** Keeps it; answers whether it was not too large for that. Rejects with `store_unavailable`. */
+/** Stores the request; returns false if it is too large. Rejects with `store_unavailable`. */
 export async function writePending(keyValue: KeyValue, id: string, pending: Pending): Promise<boolean> {
   const { sent, body, ...head } = pending
   const [first, second] = [apart(sent), apart(body)]
@@ -83,7 +83,7 @@ export async function writePending(keyValue: KeyValue, id: string, pending: Pend
   return keyValue.set(keyOf(id), await compress(bytes), { ttl: lifetime, account })
 }
 
-/** A body, and the items of its input by themselves; in their place stands an empty list. */
+/** Splits a body into the items of its input and the rest, in which `input` is an empty list. */
 function apart(body: JsonObject = {}): { readonly rest: JsonObject; readonly input: Items } {
   const { input } = body
   return isList(input) && input.every(isObject)
@@ -110,7 +110,7 @@ export async function deletePending(keyValue: KeyValue, id: string): Promise<voi
   await keyValue.delete(keyOf(id))
 }
 
-/** Ends the job of a response that has ended without it: what it still writes is refused. Never rejects. */
+/** Ends the job of a response that has already ended, so that its later writes are rejected. Never rejects. */
 export async function stopJob(id: string, { jobs, log }: Host): Promise<void> {
   try {
     await jobs?.cancel(exchangeOf(id))
@@ -119,12 +119,12 @@ export async function stopJob(id: string, { jobs, log }: Host): Promise<void> {
   }
 }
 
-/** The response that a job is to make. */
+/** The id of the response that a job makes. */
 export function responseOf(input: unknown): string {
   return text((input as JsonObject)['response']) ?? ''
 }
 
-/** The exchange, and the job, whose response has this id. */
+/** The id of the exchange and job of a response id. */
 function exchangeOf(id: string): string {
   return id.replace(/^resp_(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }

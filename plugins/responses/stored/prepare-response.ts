@@ -6,19 +6,19 @@ import { responseObject } from '../response.ts'
 import { printUsage } from '../usage.ts'
 
 /**
- * Answers a request that is not to be generated (`generate: false` on a WebSocket) with an empty response that the next
- * request can go on from. No provider is asked, and it costs nothing.
+ * Answers a request with `generate: false` on a WebSocket with an empty response that the next request can continue. No
+ * provider is called, and it costs nothing.
  */
 export default defineStage({
   name: 'prepare-response',
-  summary: 'Answer with an empty response that the next request can go on from; no provider is asked.',
+  summary: 'Answer with an empty response that the next request can continue, without calling a provider.',
   config: noConfig,
   needs: ['request', 'candidates'],
   provides: ['reply', 'measurement'],
   build:
     () =>
     ({ request, candidates }, scope) => {
-      // Nobody is asked who might know it.
+      // No provider is called that might know the conversation.
       if (request.missing) throw request.missing
       scope.note('prepared', true)
       return { reply: replyOf(askedOf(request, candidates, scope)), measurement: { read: () => metered } }

@@ -16,13 +16,13 @@ import { lastOnSocket } from './session.ts'
 import { underway } from './underway.ts'
 
 /**
- * Completes the conversation: what `previous_response_id` and item references stand for comes from the client's
- * socket, else from the store. What is in neither is left to a provider that speaks the protocol itself. Rejects with
- * `request_too_large` where all of it together is.
+ * Completes the conversation: resolves `previous_response_id` and item references from the client's socket, otherwise
+ * from the store. Unknown ids are left to a provider that speaks the protocol itself. Rejects with `request_too_large`
+ * if the completed conversation is too large.
  */
 export default defineStage({
   name: 'recall',
-  summary: 'Complete the conversation with what earlier responses have left.',
+  summary: 'Complete the conversation with earlier responses.',
   config: noConfig,
   needs: ['ingress', 'principal', 'request'],
   provides: ['request'],
@@ -32,7 +32,7 @@ export default defineStage({
       refers(request.body) ? completed(request, { ingress, principal }, host) : { request },
 })
 
-/** Whether anything in the request may depend on what was said before. */
+/** Whether the request may refer to earlier responses. */
 function refers({ previous_response_id: previous, input }: JsonObject): boolean {
   if (typeof previous === 'string') return true
   return inputItems(input).some(
@@ -58,12 +58,12 @@ async function completed(request: Envelope, client: Client, host: Host): Promise
   const given = await resolveReferences(inputItems(body['input']), { records, keyValue, owner, room })
   const open = (sealed: Uint8Array) => host.unseal(sealed, compactionContext(owner))
   const expanded = await expandCompactions(given.items, open, room)
-  // What asked for a compaction then would ask for another one now.
+  // An earlier compaction trigger would trigger another compaction now.
   const chain = previous && conversationOf(previous).filter((item) => !isTrigger(item))
   const items = [...(chain ?? []), ...expanded]
   const missing = lacking(id, chain, given) ?? foreignCompaction(given.items, expanded)
   if (!missing && (body['conversation'] ?? undefined) === undefined) refuseOrphans(items)
-  // Nobody but this gateway can read what it has compacted.
+  // Only this gateway can open its own compactions.
   const own = expanded === given.items ? [] : [undefined]
   const holders = [...(previous ? [holderOf(previous)] : []), ...given.holders, ...own]
   if (holders.length === 0) return { request: missing ? request.with({ missing }) : request }
@@ -79,7 +79,7 @@ async function completed(request: Envelope, client: Client, host: Host): Promise
   }
 }
 
-/** What to answer where a part of the conversation is not here. */
+/** The error for a conversation of which a part is unknown here. */
 function lacking(
   id: string | undefined,
   chain: readonly JsonObject[] | undefined,
@@ -92,8 +92,8 @@ function lacking(
 const continuing = new Set(['previous_response_id'])
 
 /**
- * The response to go on with; undefined where only its provider knows the conversation. One of another API key, and
- * one that was deleted, is unknown, whatever a provider might make of its id.
+ * The response to continue; undefined if only its provider knows the conversation. A response of another API key, and a
+ * deleted one, are unknown, even if a provider knows the id.
  */
 async function recalled(
   id: string,

@@ -6,96 +6,99 @@ import type { Items } from './lines.ts'
 import { conversationLimit } from './room.ts'
 import { compress, decompress } from './zstd.ts'
 
-/** How long a response is kept: 24 hours in milliseconds, from the last time it was written. */
+/** Lifetime of a response: 24 hours in milliseconds, from its last write. */
 export const lifetime = 24 * 60 * 60 * 1000
 
-/** Most bytes of JSON that a conversation may have to be kept, its answer included. */
+/** Most bytes of JSON of a stored conversation, including its answer. */
 export const recordLimit = conversationLimit
 
-/** The responses that a conversation began with. Each keeps its own turn. */
+/** The earlier responses of a conversation. Each stores its own turn. */
 export interface Earlier {
-  /** From the first to the one that was continued. */
+  /** Their ids, from the first to the one that was continued. */
   readonly ids: readonly string[]
-  /** Bytes of JSON that they have together. */
+  /** Bytes of JSON of all their turns. */
   readonly bytes: number
-  /** Milliseconds since 1970 until when all of them but the last are sure to be there. */
+  /** Time until which all of them but the last are certain to exist, in milliseconds since 1970. */
   until: number
 }
 
-/** A response as it is kept for later requests, with its own turn of the conversation. */
+/** A stored response, with its own turn of the conversation. */
 export interface StoredResponse {
-  /** Who may know of it (`ownerOf`); to anybody else it does not exist. So it is called in records of older versions. */
+  /** The owner (`ownerOf`); to others the response does not exist. The field has the name that older versions wrote. */
   readonly keyId: string
-  /** The response object as its client saw it. */
+  /** The response object that the client got. */
   readonly response: JsonObject
-  /** What came between the answer of the last of `earlier` and `response.output`; each item with an id. */
+  /** The items between the answer of the last of `earlier` and `response.output`, each with an id. */
   readonly input: Items
-  /** Absent: `input` is the whole conversation, as it is in records of older versions. */
+  /** Absent if `input` is the whole conversation, as in records of older versions. */
   readonly earlier?: Earlier | undefined
-  /** Milliseconds since 1970 until when it is there for its client; afterwards only for what continues it. */
+  /**
+   * Time until which its client can read it, in milliseconds since 1970; afterwards only responses that continue it
+   * can.
+   */
   readonly until?: number
-  /** It was made without its client waiting for it. */
+  /** It was made in the background. */
   readonly background: boolean
-  /** Who served it (`Candidate.origin`); absent while nobody has. */
+  /** The origin that served it (`Candidate.origin`); absent before that. */
   readonly origin?: string
-  /** Sealed reasoning that its client was not shown, by the ids of the items of `response.output` it belongs to. */
+  /** Sealed reasoning that the client did not get, by the ids of its items in `response.output`. */
   readonly sealed?: Readonly<Record<string, string>>
-  /** The provider of `origin` holds the response itself, under the same id. */
+  /** The provider of `origin` has stored the response, too, under the same id. */
   readonly held: boolean
-  /** Its conversation is not whole: its beginning is known to the provider alone. */
+  /** Its conversation is incomplete: only the provider knows the beginning. */
   readonly partial: boolean
   /**
-   * It was deleted. What is left keeps its id from being asked for at the provider that holds it, and has its turn for
-   * the responses that continue it.
+   * It was deleted. The rest of the record prevents requests for its id to the provider that holds it, and has the turn
+   * for the responses that continue it.
    */
   readonly deleted?: true
 }
 
-/** A response with the conversation of all that came before it. */
+/** A response with all earlier turns of its conversation. */
 export interface WholeResponse extends StoredResponse {
-  /** What comes before `input`. */
+  /** The items before `input`. */
   readonly before: Items
 }
 
-/** A record with the version it was read at, for writing over that version alone. */
+/** A record with the version that was read, so that a write can require that version. */
 export interface FoundResponse {
   readonly record: StoredResponse
   readonly version: string
 }
 
-/** How large records are that were read or written: bytes of JSON of their own turn. */
+/** Sizes of records that were read or written: bytes of JSON of their own turn. */
 const sizes = new WeakMap<StoredResponse, number>()
 
-/** Whether an id can name anything: what official and compatible servers mint, and nothing that means more in a key. */
+/** Whether an id is valid: like those of official and compatible servers, without special characters of a store key. */
 export function isLegalId(id: string): boolean {
   return /^[A-Za-z0-9_.=-]{1,256}$/.test(id)
 }
 
-/** Where a response is kept; undefined for what cannot be the id of one. */
+/** The store key of a response; undefined for an invalid id. */
 export function responseKey(id: string): string | undefined {
   return isLegalId(id) ? `response:${id}` : undefined
 }
 
-/** Whose something is that is stored: an id of a member is never taken for that of an API key. */
+/** The owner of stored data. Ids of members and of API keys never collide. */
 export function ownerOf({ kind, id }: Pick<Principal, 'kind' | 'id'>): string {
   return kind === 'key' ? id : `${kind}:${id}`
 }
 
-/** What the responses of an owner count for. */
+/** The account of an owner's responses. */
 export function storageAccount(owner: string): string {
   return `responses:${owner}`
 }
 
 /**
- * Bytes of JSON of a conversation with its answer; about so many for one that was neither read nor written, as to print
- * it would cost more.
+ * Bytes of JSON of a conversation with its answer. An estimate if the conversation was neither read nor written,
+ * because printing it would cost more.
  */
 export function sizeOf(record: StoredResponse): number {
   const own = sizes.get(record) ?? weightOf([record.response, record.input, record.sealed ?? null], recordLimit)
   return own + (record.earlier?.bytes ?? 0)
 }
 
-/** The response with what came before it; its size is known as far as the response's is. */
+/** The response with its earlier turns. The size is known if the response's is. */
 export function withBefore(record: StoredResponse, before: Items): WholeResponse {
   const whole = { ...record, before }
   const size = sizes.get(record)
@@ -108,19 +111,19 @@ export function idOf({ response }: StoredResponse): string {
   return text(response['id']) ?? ''
 }
 
-/** Whether its time has not come: a response may live longer for those that continue it. */
+/** Whether its client can still read it: a response may live longer for those that continue it. */
 export function isPresent({ until = Infinity }: StoredResponse): boolean {
   return until > Date.now()
 }
 
-/** The turn of a response, also of one that is there no more. Rejects with `store_unavailable`. */
+/** The turn of a response, even of an expired or deleted one. Rejects with `store_unavailable`. */
 export async function readTurn(keyValue: KeyValue, id: string): Promise<FoundResponse | undefined> {
   const key = responseKey(id)
   const held = key === undefined ? undefined : await keyValue.get(key)
   return held && { record: await decoded(held), version: held.version }
 }
 
-/** The record of a response, whosever it is, also of one that was deleted. Rejects with `store_unavailable`. */
+/** The record of a response of any owner, even of a deleted one. Rejects with `store_unavailable`. */
 export async function readResponse(keyValue: KeyValue, id: string): Promise<FoundResponse | undefined> {
   const found = await readTurn(keyValue, id)
   return found && isPresent(found.record) ? found : undefined
@@ -132,18 +135,18 @@ export async function findResponse(keyValue: KeyValue, id: string, owner: string
   return found && found.record.keyId === owner && !found.record.deleted ? found : undefined
 }
 
-/** Why a response was not kept. */
+/** The reason why a response was not stored. */
 export type Unkept = 'no id' | 'too large' | 'taken'
 
-/** How a record is written. */
+/** Conditions of a write. */
 export interface Writing {
-  /** Only over that version (`null`: only where there is none yet). */
+  /** Writes only over this version (`null`: only if there is none yet). */
   readonly version?: string | null
-  /** Milliseconds that it lives; its client has it for its lifetime. */
+  /** Time to live in milliseconds; its client can read it for the usual lifetime. */
   readonly ttl?: number
 }
 
-/** Keeps a response. Answers why it was not kept, if it was not. Rejects with `store_unavailable`. */
+/** Stores a response. Returns the reason if it was not stored. Rejects with `store_unavailable`. */
 export async function writeResponse(
   keyValue: KeyValue,
   record: StoredResponse,
@@ -160,7 +163,7 @@ export async function writeResponse(
   return written ? undefined : 'taken'
 }
 
-/** Items stand on lines of their own; in their place stands an empty list. */
+/** Items are on lines of their own; the record has empty lists in their place. */
 function encoded(record: StoredResponse & { readonly before?: Items }): Promise<Buffer> {
   const { before: _, input, response, earlier, ...fields } = record
   const output = response['output']
@@ -185,12 +188,12 @@ async function decoded({ value }: Held): Promise<StoredResponse> {
   return whole
 }
 
-/** What a value takes up beside its text, in bytes: a pointer and the head of an object. */
+/** Bytes of memory of a value besides its text: a pointer and an object header. */
 const valueWeight = 32
 
 /**
- * About how many bytes of memory a value takes up. Values are counted and texts measured, which costs far less than
- * writing them as JSON would, and no more is looked at than `limit` bytes of them.
+ * Estimates the bytes of memory of a value. Values are counted and texts measured, which costs far less than printing
+ * JSON, and the walk stops after `limit` bytes.
  */
 export function weightOf(value: Json, limit: number): number {
   let weight = 0
@@ -200,7 +203,7 @@ export function weightOf(value: Json, limit: number): number {
     weight += valueWeight
     if (typeof next === 'string') weight += next.length
     else if (isList(next)) {
-      // Before they are put on the list themselves.
+      // Checked before they are added to the list.
       if (next.length * valueWeight > limit - weight) return limit + 1
       for (const item of next) open.push(item)
     } else if (isObject(next))

@@ -6,25 +6,25 @@ import type { FoundItem } from './item-index.ts'
 import type { WholeResponse } from './record.ts'
 import type { Room } from './room.ts'
 
-/** Where items may be found: at the response that goes on, on the socket, and in the store. */
+/** Where items are searched: in the continued response, on the socket, and in the store. */
 export interface Lookup {
   readonly records: readonly WholeResponse[]
   readonly keyValue: KeyValue
   readonly owner: string
-  /** What the items that are found may take up. */
+  /** The budget for found items. */
   readonly room: Room
 }
 
 /** A list of items with its references resolved. */
 export interface Resolved {
   readonly items: readonly JsonObject[]
-  /** Of the responses they were found in: who holds each, if anybody does. */
+  /** Origins of the providers that hold the responses of the found items. */
   readonly holders: readonly (string | undefined)[]
-  /** What to answer for the first one that was not found. */
+  /** The error for the first item that was not found. */
   readonly missing?: GatewayError
 }
 
-/** The id that an item refers to; undefined for an item that stands for itself. The type may be left out. */
+/** The id of an item reference, whose type is optional; undefined for an item with content. */
 export function referredBy(item: JsonObject): string | undefined {
   const { type } = item
   if (type !== 'item_reference' && (type ?? item['role'] ?? item['content'] ?? undefined) !== undefined)
@@ -32,7 +32,7 @@ export function referredBy(item: JsonObject): string | undefined {
   return text(item['id'])
 }
 
-/** Puts items in the place of references to them. Rejects with `store_unavailable` and `request_too_large`. */
+/** Replaces references by their items. Rejects with `store_unavailable` and `request_too_large`. */
 export async function resolveReferences(items: readonly JsonObject[], places: Lookup): Promise<Resolved> {
   const wanted = items.flatMap((item) => referredBy(item) ?? [])
   const found = wanted.length === 0 ? new Map<string, FoundItem | 'gone'>() : await search(wanted, places)
@@ -48,7 +48,7 @@ export async function resolveReferences(items: readonly JsonObject[], places: Lo
       missing ??= unknownItem(id, index)
       return item
     }
-    // The same item may be referred to over and over: it is measured once, and counted each time.
+    // An item that is referenced several times is measured once and counted each time.
     const size = sizes.get(id) ?? Buffer.byteLength(JSON.stringify(one.item))
     sizes.set(id, size)
     places.room.take(size)

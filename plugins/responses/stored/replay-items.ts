@@ -4,7 +4,7 @@ import { objects, text, without } from '../values.ts'
 type Event = JsonObject & { readonly type: string }
 type Place = { readonly item_id: string; readonly output_index: number }
 
-/** What a hosted tool goes through, and what of its item comes only with its end. */
+/** The states of a hosted tool, and the fields that its item has only at the end. */
 interface Steps {
   readonly steps: readonly string[]
   readonly later?: JsonObject
@@ -20,16 +20,16 @@ const hosted: ReadonlyMap<unknown, Steps> = new Map<unknown, Steps>([
 const saidLater = new Set(['content', 'encrypted_content'])
 const calledLater = new Set(['output', 'error'])
 
-/** The events of one item of an output, without their numbers: it opens empty, is filled, and closes whole. */
+/** The events of one output item, without numbers: the item opens empty, is filled, and closes complete. */
 export function* replayItem(item: JsonObject, index: number): Generator<Event> {
   const place = { item_id: text(item['id']) ?? '', output_index: index }
   yield { type: 'response.output_item.added', output_index: index, item: opened(item) }
-  // Every event between the two names the item: one without an id has none.
+  // Every event between these two names the item, so an item without an id has none.
   if (place.item_id !== '') yield* filling(item, place)
   yield { type: 'response.output_item.done', output_index: index, item }
 }
 
-/** An item as it is when it opens. */
+/** An item in its state when it opens. */
 function opened(item: JsonObject): JsonObject {
   const begun = item['status'] === undefined ? item : { ...item, status: 'in_progress' }
   switch (item['type']) {
@@ -88,7 +88,7 @@ function failedAt({ status, error }: JsonObject): boolean {
   return status === 'failed' || (error ?? undefined) !== undefined
 }
 
-/** A text of the item: all of it in one delta, then all of it again. */
+/** Events of a text: one delta with all of it, then `done` with all of it. */
 function* written(
   event: string,
   field: string,

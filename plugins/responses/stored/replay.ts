@@ -18,13 +18,13 @@ function* events(response: JsonObject): Generator<Event> {
   yield { type: 'response.in_progress', response: begun }
   for (const [index, item] of objects(response['output']).entries()) yield* replayItem(item, index)
   const { status } = response
-  // No event tells of a response that was cancelled: its stream just ends.
+  // There is no event for a cancelled response: its stream just ends.
   if (status !== 'completed' && status !== 'incomplete' && status !== 'failed') return
   if (status === 'failed') yield failure(response)
   yield { type: `response.${status}`, response }
 }
 
-/** The response as it was before there was anything of its answer. */
+/** The response in its state before the answer began. */
 function beginning(response: JsonObject): JsonObject {
   return {
     ...response,

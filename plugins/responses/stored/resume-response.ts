@@ -6,12 +6,12 @@ import type { Pending } from './pending.ts'
 import { readResponse } from './record.ts'
 
 /**
- * Takes up the request of a response in the background: who asked, and what. A response that is not in progress any
- * more, or was deleted, is not made: `cancelled`. After the exchange, its request is given all the same, for the log.
+ * Restores the principal and request of a background response. A response that is no longer in progress, or was
+ * deleted, is not made: `cancelled`. When `finally` runs it, the request is given even then, for the log.
  */
 export default defineStage({
   name: 'resume-response',
-  summary: 'Take up the request of a response in the background.',
+  summary: 'Restore the request of a background response.',
   config: noConfig,
   needs: ['job'],
   reads: ['outcome'],

@@ -5,10 +5,10 @@ import { done } from '../guard.ts'
 import { askedFor, wholeNumber } from './asked.ts'
 import { replay } from './replay.ts'
 
-/** Answers a stored response, by the path's `:response_id`: whole, or with `stream=true` as the events it amounts to. */
+/** Answers with the stored response named by `:response_id`: whole, or as events with `stream=true`. */
 export default defineStage({
   name: 'retrieve-response',
-  summary: 'Answer a stored response, whole or as a stream.',
+  summary: 'Show a stored response, whole or as a stream.',
   config: noConfig,
   needs: ['ingress', 'principal'],
   provides: ['reply'],
@@ -22,7 +22,7 @@ export default defineStage({
     },
 })
 
-/** What a client accepts does not tell: official clients ask for JSON even where they read events. */
+/** The `accept` header does not tell: official clients accept JSON even when they read events. */
 function wantsStream({ query }: Ingress): boolean {
   return query.get('stream')?.toLowerCase() === 'true'
 }

@@ -1,13 +1,13 @@
 import { GatewayError } from '../../../engine/index.ts'
 
-/** Most bytes of JSON that a conversation may have once it is completed: as many as a body may have by itself. */
+/** Most bytes of JSON of a completed conversation: the same as of a body. */
 export const conversationLimit = 64 * 1024 * 1024
 
-/** How much of what earlier requests have left one more request can be completed with. */
+/** The budget of bytes for completing one request with earlier turns. */
 export class Room {
   #left: number
 
-  /** `taken`: bytes that the request has brought itself. */
+  /** `taken`: bytes of the request's own body. */
   constructor(taken: number) {
     this.#left = conversationLimit - taken
   }
@@ -16,7 +16,7 @@ export class Room {
     return Math.max(0, this.#left)
   }
 
-  /** Makes place for so many bytes of JSON. Throws `request_too_large`. */
+  /** Reserves bytes of JSON. Throws `request_too_large`. */
   take(bytes: number): void {
     this.#left -= bytes
     if (this.#left >= 0) return

@@ -15,20 +15,20 @@ import { indexItems } from './item-index.ts'
 import { idOf, readTurn, writeResponse } from './record.ts'
 import type { StoredResponse, Unkept, WholeResponse } from './record.ts'
 
-/** What is known of a response beside its object. */
+/** Data of a response besides its object. */
 export interface Circumstances {
   readonly request: Envelope
   readonly keyId: string
-  /** Id of the exchange, for the ids of input items that have none. */
+  /** Id of the exchange, used for input items without an id. */
   readonly exchange: string
-  /** Who served it, and how it was asked. */
+  /** The provider that served it, and the request it got. */
   readonly model?: Candidate | undefined
   readonly upstream?: Upstream | undefined
   readonly answer?: UpstreamAnswer | undefined
   readonly measurement?: Measurement | undefined
 }
 
-/** A response and its conversation as they are kept. */
+/** A response and its conversation in their stored form. */
 export function recordOf(response: JsonObject, { request, keyId, exchange, ...served }: Circumstances): WholeResponse {
   const { model, upstream, answer, measurement } = served
   const { body, protocol, missing, background } = request
@@ -45,13 +45,13 @@ export function recordOf(response: JsonObject, { request, keyId, exchange, ...se
     ...(previous ? { earlier: earlierOf(previous) } : {}),
     background,
     ...servedBy(model, measurement),
-    // Bytes that were passed on gave the client the provider's own id.
+    // On the byte lane, the client has the provider's own id.
     held: native && relayed && model?.offer.traits?.['stores'] === true && stored,
     partial: missing !== undefined || (native && (body['conversation'] ?? undefined) !== undefined),
   }
 }
 
-/** What is kept of who served a response: the provider, and what of its reasoning the client was not shown. */
+/** The stored data of the provider: its origin, and reasoning that the client did not get. */
 export function servedBy(model?: Candidate, measurement?: Measurement): Pick<StoredResponse, 'origin' | 'sealed'> {
   const unshown = measurement?.unshown?.()
   return {
@@ -61,8 +61,8 @@ export function servedBy(model?: Candidate, measurement?: Measurement): Pick<Sto
 }
 
 /**
- * Keeps a record, and makes its items findable. A response of the same key under the same id gives way, one of another
- * key does not. Answers why it was not kept, if it was not. Rejects with `store_unavailable`.
+ * Stores a record and indexes its items. It replaces a response of the same key with the same id, but not one of
+ * another key. Returns the reason if it was not stored. Rejects with `store_unavailable`.
  */
 export async function saveResponse(keyValue: KeyValue, record: WholeResponse): Promise<Unkept | undefined> {
   const unkept = await write(keyValue, record)
@@ -75,6 +75,6 @@ async function write(keyValue: KeyValue, record: WholeResponse): Promise<Unkept 
   if (unkept !== 'taken') return unkept
   const before = await readTurn(keyValue, idOf(record))
   if (before?.record.keyId !== record.keyId) return 'taken'
-  // What continues the one that gives way, or is continued by it, must not be mixed up with this one.
+  // Links of the replaced response must not be confused with those of this one.
   return writeResponse(keyValue, unlinked(record), { version: before.version, ttl: longestLife })
 }

@@ -4,13 +4,13 @@ import type { WholeResponse } from './record.ts'
 
 const word = 'responses.last'
 
-/** Most bytes of memory that a response may take up on one socket, its conversation included. */
+/** Most bytes of memory of a response on one socket, including its conversation. */
 export const socketLimit = 16 * 1024 * 1024
 
-/** Most that those on all sockets of the process may. */
+/** Most bytes of the responses on all sockets of the process. */
 export const sessionsLimit = 256 * 1024 * 1024
 
-/** What the responses on all sockets take up, in bytes. */
+/** Bytes of memory of the responses on all sockets. */
 export interface Sessions {
   used: number
 }
@@ -19,14 +19,14 @@ export function sessionsOf(host: Host): Sessions {
   return host.keep('responses.sessions', () => ({ used: 0 }))
 }
 
-/** The most recent response on the client's socket, whether it was to be stored or not. */
+/** The most recent response on the client's socket, even with `store: false`. */
 export function lastOnSocket(ingress: Ingress | undefined): WholeResponse | undefined {
   return ingress?.session?.get(word) as WholeResponse | undefined
 }
 
 /**
- * Makes a response the most recent one on its client's socket; over HTTP nothing is kept. False: there is no room for
- * it, and the socket remembers none.
+ * Makes a response the most recent one on its client's socket. Over HTTP nothing happens. Returns false if there is no
+ * room; the socket then remembers no response.
  */
 export function keepOnSocket(ingress: Ingress | undefined, record: WholeResponse, sessions: Sessions): boolean {
   const session = ingress?.session

@@ -11,17 +11,17 @@ import type { StoredResponse } from './record.ts'
 
 type Slots = Given<'outcome' | 'job', 'reply' | 'model' | 'measurement'>
 
-/** Milliseconds between two tries to reach the store, and in all: a finished response is worth some patience. */
+/** Milliseconds between two tries to reach the store, and in total. */
 const pause = 250
 const patience = 60_000
 
 /**
- * Writes how a response in the background has ended. Only over one in progress: what was cancelled meanwhile, or given
- * up because its process seemed lost, stays what it is.
+ * Stores the final state of a background response, but only over one in progress: a response that was cancelled
+ * meanwhile, or failed because its process seemed lost, stays unchanged.
  */
 export default defineStage({
   name: 'settle-response',
-  summary: 'Write how a response in the background has ended, if it is still in progress.',
+  summary: 'Store the final state of a background response that is still in progress.',
   config: noConfig,
   needs: ['outcome', 'job'],
   reads: ['reply', 'model', 'measurement'],
@@ -43,7 +43,7 @@ export default defineStage({
     },
 })
 
-/** Answers what was written; if nothing was, why: the status that the response has by now. */
+/** Returns what was written; if nothing was, the current status of the response. */
 async function settle(keyValue: KeyValue, id: string, slots: Slots): Promise<StoredResponse | string> {
   const found = await readResponse(keyValue, id)
   if (!found || found.record.deleted) return 'deleted'
@@ -51,11 +51,11 @@ async function settle(keyValue: KeyValue, id: string, slots: Slots): Promise<Sto
   const { status } = record.response
   if (status !== 'in_progress') return text(status) ?? 'unknown'
   const refused = failed(record, 'server_error', 'The response is too large to be kept.')
-  // Whatever the answer was, a response that was kept can also end.
+  // Whatever the answer was, a stored response can also end.
   for (const ended of [endedAs(record, slots), refused, { ...refused, input: [] }]) {
     const unkept = await writeResponse(keyValue, ended, { version })
     if (unkept === undefined) return ended
-    // Whoever was faster has ended it.
+    // Another process has ended it first.
     if (unkept === 'taken') return settle(keyValue, id, slots)
   }
   return 'too large'
@@ -83,7 +83,7 @@ function failed(record: StoredResponse, code: string, message: string): StoredRe
   return { ...record, response: { ...record.response, status: 'failed', error: { code, message } } }
 }
 
-/** `error.code` of a response: of the vendor's codes one that fits, or our own. */
+/** `error.code` of a response: a fitting code of the vendor, otherwise our own. */
 function errorCode({ status, error }: Outcome): string {
   const code = error?.code ?? 'server_error'
   if (code === 'worker_lost') return code
@@ -92,7 +92,7 @@ function errorCode({ status, error }: Outcome): string {
   return code === 'upstream_rejected' ? 'invalid_prompt' : code
 }
 
-/** Tries again while the store cannot be reached. Rejects with `store_unavailable` when that takes too long. */
+/** Retries while the store cannot be reached. Rejects with `store_unavailable` when that takes too long. */
 async function patiently<T>(work: () => Promise<T>): Promise<T> {
   const end = performance.now() + patience
   for (;;) {

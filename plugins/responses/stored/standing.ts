@@ -3,12 +3,12 @@ import type { Json, JsonObject } from '../../../engine/index.ts'
 import { isList, text } from '../values.ts'
 import { partsOf } from './conversation.ts'
 
-/** Items in their order, of which some give way to others. However many others come, each is looked at once. */
+/** An ordered list of items, in which later copies replace earlier ones. Each item is compared once. */
 export class Standing {
   #places: (JsonObject | undefined)[] = []
   #count = 0
   readonly #byId = new Map<string, number[]>()
-  /** The first `#compared` places by what is said there; those before `next` are taken. */
+  /** The first `#compared` positions by their content; those before `next` are taken. */
   readonly #alike = new Map<string, { readonly places: number[]; next: number }>()
   #compared = 0
 
@@ -27,14 +27,14 @@ export class Standing {
     this.#count += 1
   }
 
-  /** Puts items at the end. What they stand for goes: what has a name of one of them, else the first that says the same. */
+  /** Appends items and removes their earlier copies: by an id of theirs, otherwise the first with the same content. */
   replace(items: readonly JsonObject[], names: Iterable<readonly [id: string, item: JsonObject]>): void {
     const met = new Set<JsonObject>()
     for (const [id, item] of names) {
       for (const place of this.#byId.get(id) ?? []) if (this.#take(place)) met.add(item)
       this.#byId.delete(id)
     }
-    // As a rule all have been met by their names, and nothing needs to be compared.
+    // Usually all were found by their ids, and no content needs to be compared.
     if (this.#count > 0) this.#takeAlike(items.filter((item) => !met.has(item)))
     if (this.#count === 0) this.#clear()
     for (const item of items) this.push(item)
@@ -58,7 +58,7 @@ export class Standing {
     }
   }
 
-  /** False: it was taken before. */
+  /** Returns false if it was taken before. */
   #take(place: number): boolean {
     if (!this.#places[place]) return false
     this.#places[place] = undefined
@@ -74,13 +74,13 @@ export class Standing {
   }
 }
 
-/** What an item says, alike for every way of writing it. */
+/** The content of an item in a canonical form. */
 function contentsOf(item: JsonObject): string {
   const { id: _id, status: _status, type = 'message', ...fields } = item
   return canonical({ ...fields, type, content: partsOf(item) })
 }
 
-/** JSON with its names in order, and without those that stand for nothing. */
+/** JSON with sorted keys, and without empty fields. */
 function canonical(value: Json): string {
   if (isList(value)) return `[${value.map(canonical).join()}]`
   if (!isObject(value)) return JSON.stringify(value)

@@ -11,16 +11,16 @@ import { withheld } from './withheld.ts'
 
 type Slots = Given<'request' | 'reply', 'ingress' | 'principal' | 'model' | 'upstream' | 'answer' | 'measurement'>
 
-/** Milliseconds that an answer waits to be kept. With a slower store it goes out, and is kept behind its back. */
+/** Milliseconds that an answer waits for the store. With a slower store it is sent first, and stored afterwards. */
 const patience = 250
 
 /**
- * Keeps the response for its lifetime before the client has it whole, unless it said `store: false`; on a socket, also
- * as the most recent one there. Without an API key nothing is kept. A store that fails costs no client its answer.
+ * Stores the response before the client has all of it, unless the request has `store: false`. On a socket it also
+ * becomes the most recent response. Without an API key nothing is stored. A failing store costs no client its answer.
  */
 export default defineStage({
   name: 'store',
-  summary: 'Keep the response for later requests.',
+  summary: 'Store the response for later requests.',
   config: noConfig,
   needs: ['request', 'reply'],
   reads: ['ingress', 'principal', 'model', 'upstream', 'answer', 'measurement'],
@@ -45,7 +45,7 @@ export default defineStage({
   },
 })
 
-/** Nobody waits for a response in the background: it is always stored. */
+/** A background response is always stored, because no client waits for it. */
 export function storing({ body, background }: Envelope): boolean {
   return background || body['store'] !== false
 }
@@ -53,13 +53,13 @@ export function storing({ body, background }: Envelope): boolean {
 function wholeOf({ reply: { body }, answer }: Slots): JsonObject | undefined {
   if (body.kind === 'json') return object(body.value)
   if (body.kind !== 'bytes') return undefined
-  // The provider's own bytes were read before.
+  // The provider's bytes were parsed before.
   if (answer?.kind === 'whole' && answer.bytes === body.bytes) return object(answer.body)
   const { buffer, byteOffset, length } = body.bytes
   return parsedObject(Buffer.from(buffer, byteOffset, length).toString())
 }
 
-/** Resolves with `work`, but no later than after `ms` milliseconds. */
+/** Resolves with `work`, or after `ms` milliseconds. */
 async function noLonger(ms: number, work: Promise<void>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, ms)
@@ -67,7 +67,7 @@ async function noLonger(ms: number, work: Promise<void>): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Whoever asks for the response meanwhile waits until it is kept. */
+/** A request for the response waits meanwhile until it is stored. */
 function tracked(response: JsonObject | undefined, work: Promise<void>, { underway }: Places): Promise<void> {
   const id = text(response?.['id'])
   if (id === undefined) return work
@@ -76,16 +76,16 @@ function tracked(response: JsonObject | undefined, work: Promise<void>, { underw
   return done
 }
 
-/** Where responses are kept, and who is told whether the store takes them. */
+/** The store of responses, and the log of its failures. */
 interface Places {
   readonly keyValue: KeyValue
   readonly sessions: Sessions
   readonly underway: Map<string, Promise<void>>
-  /** `error`: why it took none. */
+  /** `error`: why the store failed. */
   readonly tell: (error?: unknown) => void
 }
 
-/** Tells the log when the store begins to fail and when it works again; each response has a note in its own row. */
+/** Logs when the store starts to fail and when it recovers. Each response has a note in its own row. */
 function changesOf(log: Host['log']): Places['tell'] {
   let failing = false
   return (error) => {
@@ -98,7 +98,7 @@ function changesOf(log: Host['log']): Places['tell'] {
   }
 }
 
-/** Keeps a response where its client may look for it. Never rejects. */
+/** Stores a response where its client can find it. Never rejects. */
 async function remembered(
   response: JsonObject | undefined,
   keyId: string,

@@ -10,20 +10,20 @@ const settings = {
       type: 'object',
       additionalProperties: false,
       default: {},
-      description: 'What one API key may have stored; beyond it, requests that store are refused with 429.',
+      description: 'Storage limits of each API key. Beyond them, requests that store are rejected with 429.',
       properties: {
         bytes: {
           type: 'integer',
           minimum: 0,
           default: 1_073_741_824,
-          description: 'Bytes of its stored responses together, as they are kept: compressed, each turn once.',
+          description: 'Most bytes of all stored responses, compressed, with each turn stored once.',
         },
-        count: { type: 'integer', minimum: 0, default: 10_000, description: 'Stored responses.' },
+        count: { type: 'integer', minimum: 0, default: 10_000, description: 'Most stored responses.' },
         background: {
           type: 'integer',
           minimum: 0,
           default: 100,
-          description: 'Responses in the background that have not ended.',
+          description: 'Most background responses that have not ended.',
         },
       },
     },
@@ -38,7 +38,7 @@ declare module '../../../engine/index.ts' {
 
 export default defineService({
   name: 'stored_responses',
-  summary: 'What API keys may have stored.',
+  summary: 'Storage limits of API keys.',
   section: 'request_policy',
   settings,
 })

@@ -1,6 +1,6 @@
 import type { Host } from '../../../engine/index.ts'
 
-/** What is being kept behind its client's back, by the id of the response: whoever asks for it waits until it is there. */
+/** Responses that are stored after their answer was sent, by id. A request for one waits until it is stored. */
 export function underway(host: Host): Map<string, Promise<void>> {
   return host.keep('responses.underway', () => new Map<string, Promise<void>>())
 }

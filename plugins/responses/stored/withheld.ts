@@ -3,12 +3,12 @@ import type { Flow, JsonObject, Sink, Source } from '../../../engine/index.ts'
 import { endedBy, firstEnd, lastEnd, mentionOf, overlap } from './event-end.ts'
 import { recordLimit } from './record.ts'
 
-/** Keeps the response that a stream ends with. Never rejects; undefined: its event is too large to be looked at. */
+/** Stores the response of a stream's terminal event; undefined if the event is too large to parse. Never rejects. */
 export type Saving = (response: JsonObject | undefined) => Promise<void>
 
 /**
- * The bytes of `source`, unchanged. The event that ends the response is withheld until `keep` is done with it, so that
- * a client that has read it finds the response kept; whatever comes before passes as it comes.
+ * Passes the bytes of `source` unchanged. The terminal event is withheld until `keep` has resolved, so that a client
+ * that has read the event finds the response stored. All earlier bytes pass as they arrive.
  */
 export function withheld(source: Source, keep: Saving, limit: number = recordLimit): Source {
   return { open: (sink) => new Withholding(source, sink, keep, limit) }
@@ -21,17 +21,17 @@ class Withholding implements Sink, Flow {
   readonly #keep: Saving
   readonly #limit: number
   readonly #flow: Flow
-  /** `held`: an event that names a terminal one has not ended; `kept`: nothing is looked for any more. */
+  /** `held`: an event that names a terminal one has not ended; `kept`: the search is over. */
   #state: 'passing' | 'held' | 'keeping' | 'kept' | 'left' = 'passing'
-  /** Bytes of an event that has not ended, as far as they were passed on, and the last few of them. */
+  /** The number of bytes of an incomplete event that were passed on, and the last few of them. */
   #passed: Buffer[] = []
   #edge: Buffer = nothing
-  /** Bytes that were not passed on. */
+  /** Bytes that are held back. */
   #held: Buffer[] = []
-  /** Of the bytes of an event that has not ended: how many there are. */
+  /** Number of bytes of an incomplete event. */
   #size = 0
   #paused = false
-  /** What came after the last byte, to be passed on after it. */
+  /** The end or error of the source, passed on after the last byte. */
   #last: (() => void) | undefined
 
   constructor(source: Source, sink: Sink, keep: Saving, limit: number) {
@@ -50,7 +50,7 @@ class Withholding implements Sink, Flow {
     }
   }
 
-  /** Takes the first bytes of a chunk; answers those that are still to be taken. */
+  /** Takes the first bytes of a chunk, and returns the rest. */
   #take(bytes: Buffer): Buffer {
     switch (this.#state) {
       case 'passing':
@@ -93,7 +93,7 @@ class Withholding implements Sink, Flow {
     this.#flow.cancel(reason)
   }
 
-  /** Passes bytes on, up to the event that names a terminal one; answers that and what comes after it. */
+  /** Passes bytes on, up to an event that names a terminal one. Returns that event and the bytes after it. */
   #look(chunk: Buffer): Buffer {
     const edge = this.#edge.length
     const window = edge === 0 ? chunk : Buffer.concat([this.#edge, chunk])
@@ -113,16 +113,16 @@ class Withholding implements Sink, Flow {
     return chunk.subarray(from)
   }
 
-  /** `open`: those of the bytes that belong to an event which has not ended. */
+  /** `open`: the bytes of an incomplete event among them. */
   #pass(chunk: Buffer, open: Buffer): void {
     if (open.length > 0) this.#passed.push(open)
     this.#size = open === chunk ? this.#size + open.length : open.length
     this.#sink.data(chunk)
-    // An event that never ends is not worth being remembered.
+    // An event that is too large is not remembered.
     if (this.#size > this.#limit) this.#tooLarge()
   }
 
-  /** Keeps bytes back until the event in them ends; answers what comes after it. */
+  /** Holds bytes back until their event ends. Returns the bytes after it. */
   #hold(chunk: Buffer): Buffer {
     const edge = this.#edge.length
     const end = firstEnd(edge === 0 ? chunk : Buffer.concat([this.#edge, chunk])) - edge
@@ -138,7 +138,7 @@ class Withholding implements Sink, Flow {
     return nothing
   }
 
-  /** The event that was kept back has ended: a terminal one is kept first, any other passes. */
+  /** The held event has ended: a terminal event is stored first, any other passes. */
   #ended(): void {
     const event = Buffer.concat(this.#held)
     const response = endedBy(Buffer.concat([...this.#passed, event]))
@@ -165,7 +165,7 @@ class Withholding implements Sink, Flow {
       .catch((error: unknown) => this.#break(error as Error))
   }
 
-  /** What the reader cannot take ends this stream, and nothing else. */
+  /** An error of the reader ends only this stream. */
   #break(error: Error): void {
     this.cancel(error)
     this.#sink.fail(error)
@@ -179,7 +179,7 @@ class Withholding implements Sink, Flow {
     else if (!this.#paused) this.#flow.resume()
   }
 
-  /** Nothing more comes. An event that the end cut off may still be whole enough to be one. */
+  /** The source has ended. An event without its final empty line may still be complete. */
   #close(last: () => void): void {
     if (this.#state === 'left') return
     this.#last = last

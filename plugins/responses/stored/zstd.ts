@@ -2,8 +2,8 @@ import { promisify } from 'node:util'
 import { zstdCompress, zstdCompressSync, zstdDecompress } from 'node:zlib'
 
 /**
- * Bytes that are compressed at once, in less than half a millisecond. In the thread pool each would take twenty times
- * the work, and half a megabyte while it waits for its turn.
+ * Bytes up to which compression is synchronous; it takes less than half a millisecond. The thread pool would need
+ * twenty times the work, and half a megabyte for each waiting task.
  */
 const small = 64 * 1024
 
@@ -14,5 +14,5 @@ export async function compress(bytes: Uint8Array): Promise<Buffer> {
   return bytes.length <= small ? zstdCompressSync(bytes) : compressInPool(bytes)
 }
 
-/** Rejects with a `RangeError` for what has more than `maxOutputLength` bytes, before these are made. */
+/** Decompresses. Rejects with a `RangeError` before the output exceeds `maxOutputLength` bytes. */
 export const decompress = promisify(zstdDecompress)
