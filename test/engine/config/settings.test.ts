@@ -67,17 +67,27 @@ describe('settings', () => {
       models: [],
       api_keys: [],
       server_config: {
+        cors: {
+          origins: [],
+          admin_origins: [],
+          allow_headers: [],
+          expose_headers: [],
+          credentials: false,
+          max_age: '10m',
+        },
         logging: { level: 'info' },
         resilience: {
           max_event_bytes: 1_048_576,
           timeouts: { connect: '10s', first_byte: '10m', idle: '10m', total: '1h' },
         },
         security: {
+          trusted_proxies: [],
           file_urls: { fetch: true, allow_private: false, max_bytes: 20_971_520, timeout: '10s' },
         },
         keepalive: { sse_interval: '15s' },
         request_policy: {
           answer_model: 'upstream',
+          max_body_bytes: 67_108_864,
           prompt_caching: 'asked',
           stored_responses: { bytes: 1_073_741_824, count: 10_000, background: 100 },
         },
