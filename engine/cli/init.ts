@@ -25,7 +25,7 @@ export async function init({ config, json }: CommonOptions, terminal: Terminal):
   const text = starter(await readFile(shipped.config, 'utf8'), environment)
   await mkdir(dirname(path), { recursive: true })
   await writeFile(path, text, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EEXIST' ? new WrongUse(`${config} is there already; nothing was written`) : error
+    throw error.code === 'EEXIST' ? new WrongUse(`${config} already exists; nothing was written`) : error
   })
   const configuration = await loadConfiguration({ file: config, root: folder, environment })
   for (const diagnostic of configuration.diagnostics) terminal.error(printDiagnostic(diagnostic))

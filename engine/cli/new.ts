@@ -29,7 +29,7 @@ export async function create({ kind, name, out, json }: NewOptions, terminal: Te
   const write = kind === 'pipeline' ? pipelineWriter(name) : componentWriter(kind, name, terminal.folder)
   await mkdir(dirname(path), { recursive: true })
   const next = await write(path).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EEXIST' ? new WrongUse(`${file} is there already; nothing was written`) : error
+    throw error.code === 'EEXIST' ? new WrongUse(`${file} already exists; nothing was written`) : error
   })
   terminal.out(json ? printJson({ file }) : `${file} is written.\n\n${next}`)
   return 0

@@ -21,7 +21,7 @@ function modelSlots(record: SlotField): readonly AnySlot[] {
   return [
     defineSlot({
       name: 'target',
-      summary: 'What the requested name of a model stands for.',
+      summary: 'The model or models that the requested name resolves to.',
       fields: { name: 'text', model: record },
     }),
     defineSlot({
@@ -37,7 +37,7 @@ function modelSlots(record: SlotField): readonly AnySlot[] {
 const plainSlots: readonly AnySlot[] = [
   defineSlot({
     name: 'ingress',
-    summary: 'The request as it came in.',
+    summary: 'The request as it arrived.',
     fields: {
       method: 'text',
       path: 'text',
@@ -50,12 +50,12 @@ const plainSlots: readonly AnySlot[] = [
   }),
   defineSlot({
     name: 'job',
-    summary: 'A piece of work that no client waits for.',
+    summary: 'A job that no client waits for.',
     fields: { id: 'text', input: 'anything' },
   }),
   defineSlot({
     name: 'principal',
-    summary: 'Who asks.',
+    summary: 'The authenticated client.',
     fields: { kind: 'text', id: 'text', name: 'text', role: 'text', models: 'list' },
   }),
   defineSlot({
@@ -86,13 +86,13 @@ const plainSlots: readonly AnySlot[] = [
   }),
   defineSlot({
     name: 'reply',
-    summary: 'What the client gets.',
+    summary: 'The reply to the client.',
     fields: { status: 'number', headers: 'headers', body: { kind: 'text', type: 'text', value: 'anything' } },
   }),
-  defineSlot({ name: 'measurement', summary: 'Tells, once the answer has left, what it turned out to be.' }),
+  defineSlot({ name: 'measurement', summary: 'Facts about the answer, known once it was sent.' }),
   defineSlot({
     name: 'outcome',
-    summary: 'How the exchange ended; there in "finally" alone.',
+    summary: 'How the exchange ended; set only in "finally".',
     fields: {
       status: 'number',
       result: 'text',
@@ -104,7 +104,7 @@ const plainSlots: readonly AnySlot[] = [
   }),
   defineSlot({
     name: 'bill',
-    summary: 'What the exchange has used and what that costs.',
+    summary: 'The usage of the exchange, and its cost.',
     fields: {
       tokens: {
         input: 'number',

@@ -15,7 +15,7 @@ export const upstreamProperties = {
     type: 'string',
     pattern: '^[\\x21-\\x7e]+$',
     patternErrorMessage: 'must be printable ASCII characters without spaces',
-    description: 'Key that the gateway shows to the provider, best taken from the environment: ${NAME}.',
+    description: 'API key of the gateway at the provider, best taken from the environment: ${NAME}.',
   },
   headers: {
     type: 'object',
@@ -24,22 +24,23 @@ export const upstreamProperties = {
       pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]*$',
       patternErrorMessage: 'must be one line of characters that headers may hold',
     },
-    description: 'Further headers of every request to the provider.',
+    description: 'Additional headers for every request to the provider.',
   },
   timeouts: {
     type: 'object',
     additionalProperties: false,
-    description: "Limits of this provider. They go before the pipeline's and those of `resilience.timeouts`.",
+    description:
+      'Timeouts of this provider. They take precedence over those of the pipeline and of `resilience.timeouts`.',
     properties: {
-      connect: limit('How long it may take to get a connection, by itself or by waiting for a free one.'),
-      first_byte: limit('How long the provider may take to begin its answer.'),
-      idle: limit('How long an answer that has begun may be silent.'),
+      connect: limit('How long it may take to open a connection, or to wait for a free one.'),
+      first_byte: limit('How long the provider may take to start its answer.'),
+      idle: limit('How long an answer may be silent after its start.'),
       total: limit('How long a whole answer may take.'),
     },
   },
   max_connections: {
     type: 'integer',
     minimum: 1,
-    description: 'Most connections to one address at a time. Unset: as many as there are requests.',
+    description: 'Maximum connections to one address at a time. Unset: unlimited.',
   },
 } as const

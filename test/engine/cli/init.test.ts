@@ -46,7 +46,7 @@ describe('cli/init', () => {
     await here.write('config/sluice.yaml', 'models: []\n')
     const { status, error } = await here.run('init')
     expect(status).to.equal(2)
-    expect(error).to.deep.equal(['sluice: config/sluice.yaml is there already; nothing was written'])
+    expect(error).to.deep.equal(['sluice: config/sluice.yaml already exists; nothing was written'])
     expect(await written()).to.equal('models: []\n')
   })
 })

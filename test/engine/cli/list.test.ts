@@ -73,7 +73,7 @@ describe('cli/list', () => {
       'plugins',
     ])
     expect(listed['stages']).to.deep.include({ name: 'greet', summary: 'Say hello.' })
-    expect(listed['slots']).to.deep.include({ name: 'principal', summary: 'Who asks.' })
+    expect(listed['slots']).to.deep.include({ name: 'principal', summary: 'The authenticated client.' })
     expect(listed['providers']?.map((provider) => 'name' in provider && provider.name)).to.include('echo')
   })
 

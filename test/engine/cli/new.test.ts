@@ -111,7 +111,7 @@ describe('cli/new', () => {
     await here.write('plugins/acme.ts', 'mine')
     const { status, error } = await here.run('new', 'provider', 'acme')
     expect(status).to.equal(2)
-    expect(error).to.deep.equal(['sluice: plugins/acme.ts is there already; nothing was written'])
+    expect(error).to.deep.equal(['sluice: plugins/acme.ts already exists; nothing was written'])
     expect(await readFile(join(here.folder, 'plugins/acme.ts'), 'utf8')).to.equal('mine')
   })
 
