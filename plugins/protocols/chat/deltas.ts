@@ -19,7 +19,7 @@ import { wordOf } from './parts.ts'
 import { printStop } from './stop.ts'
 import { protocol } from './wire.ts'
 
-/** A piece of the assistant message, and the log probabilities of its tokens. */
+/** A delta of the assistant message, and the log probabilities of its tokens. */
 export interface Delta {
   readonly delta: JsonObject
   readonly logprobs?: JsonObject
@@ -31,9 +31,9 @@ interface OpenMessage {
   readonly type: 'message'
   readonly commentary: boolean
   refusal: boolean
-  /** Characters of the content before the open part: citations count from there. */
+  /** Characters of the content before the open part, the base for the offsets of citations. */
   base: number
-  /** What must come before its first text. */
+  /** Text to insert before its first text. */
   lead: string
 }
 
@@ -54,14 +54,14 @@ interface OpenCall {
 }
 
 /**
- * Turns neutral events into pieces of the one message a chat answer has. Content of several messages is joined, but for
- * comments on what the model is about to do: they stand with its reasoning, so that the content is the answer alone;
- * calls are numbered on their own, and what clients must hand back whole is given once, at the end.
+ * Turns neutral events into deltas of the single message of a chat answer. The content of several messages is joined,
+ * except commentary on what the model is about to do, which is put into the reasoning, so that the content is the
+ * answer alone. Calls have their own numbers. Fields that clients must send back whole are sent once, at the end.
  */
 export class Deltas {
   readonly losses = new Losses(protocol)
   readonly #origin: string
-  /** The client asked in the `functions` era's words and understands one call in them. */
+  /** The client uses the legacy `functions` field and understands a single call. */
   readonly #legacy: boolean
   readonly #open = new Map<number, OpenMessage | OpenReasoning | OpenCall>()
   readonly #annotations: JsonObject[] = []
@@ -77,7 +77,7 @@ export class Deltas {
     this.#legacy = isObject(body) && Array.isArray(body['functions']) && !body['tools']
   }
 
-  /** The piece an event amounts to, if any. */
+  /** The delta of an event, if any. */
   read(event: GenerateEvent): Delta | undefined {
     switch (event.type) {
       case 'delta':
@@ -100,18 +100,20 @@ export class Deltas {
     }
   }
 
-  /** The last piece: citations, and the reasoning for replay. One list each: accumulating clients keep only the last. */
+  /**
+   * The last delta: citations, and the reasoning for replay. One list each, because accumulating clients keep the last.
+   */
   last(): Delta | undefined {
     const annotations = this.#annotations.length > 0 ? { annotations: this.#annotations } : {}
     const details = this.#details.length > 0 ? { reasoning_details: this.#details } : {}
-    // Where nothing else was said, the comments are the answer.
+    // Without other content, the commentary is the answer.
     const silent = this.#characters === 0 && this.#calls === 0 && !this.#refused
     const content = silent && this.#comments !== '' ? { content: this.#comments } : {}
     const delta = { ...content, ...annotations, ...details }
     return Object.keys(delta).length > 0 ? { delta } : undefined
   }
 
-  /** The `finish_reason`. What only the upstream's protocol says of the answer is lost. */
+  /** The `finish_reason`. Fields that only the upstream's protocol has are lost. */
   finish({ stop, rest }: Pick<GenerateReply, 'stop' | 'rest'>): string {
     for (const name of Object.keys(rest?.fields ?? {})) this.losses.add(word(name), `only ${rest?.protocol} has it`)
     if (stop === 'pause') this.losses.add('stop_reason', 'this protocol cannot ask to go on')
@@ -138,7 +140,7 @@ export class Deltas {
         this.losses.add('output', 'this protocol has no results in answers')
         return undefined
       case 'opaque':
-        // A search shows in the citations alone.
+        // A search is visible only in the citations.
         if (item.protocol !== protocol && !item.search)
           this.losses.add(wordOf(item.value), `only ${item.protocol} has it`)
         return undefined
@@ -243,7 +245,7 @@ export class Deltas {
       const details = printDetails(block, place, this.#details.length, this.#origin)
       for (const entry of details) this.#details.push(entry)
     }
-    // Clients parse the arguments: a call without any has an empty object.
+    // Clients parse the arguments, so a call without any has an empty object.
     return open?.type === 'call' && open.kind === 'function' && open.empty ? this.#input(open, '{}') : undefined
   }
 }

@@ -3,8 +3,8 @@ import type { JsonObject, Reasoning, Seal } from '../../../engine/index.ts'
 import { defined } from './defined.ts'
 
 /**
- * Where a block of reasoning stood in its turn: after how many characters of the content and how many calls. A chat
- * message keeps content, calls and reasoning apart; the place leads them back into the order they were said.
+ * The position of a block of reasoning in its turn: the number of characters of content and of calls before it. A chat
+ * message keeps content, calls and reasoning apart; the position restores their original order.
  */
 export type Offset = readonly [characters: number, calls: number]
 
@@ -13,7 +13,7 @@ export interface Placed {
   readonly place: Offset
 }
 
-/** What a packed seal holds: the seal, how many readable entries belong to its block, and the block's place. */
+/** The content of a packed seal: the seal, the number of readable entries of its block, and the block's position. */
 interface Sealed {
   readonly seal: Seal
   readonly id?: string
@@ -28,7 +28,7 @@ const start: Offset = [0, 0]
 /**
  * A sealed block as entries of `reasoning_details`, numbered from `first`: one entry for each readable part, and the
  * packed seal as `signature` of the last one or as an entry `reasoning.encrypted` of its own. Every entry is whole
- * and has its own `index`, so that clients may append, replace or merge lists by index and hand back the same.
+ * and has its own `index`, so that clients may append, replace or merge lists by index and send back the same.
  */
 export function printDetails(
   { parts, seal, id }: Reasoning,
@@ -49,7 +49,9 @@ export function printDetails(
   return [...entries, { type: 'reasoning.encrypted', data: packed, index: first + parts.length }]
 }
 
-/** The blocks that a client hands back. A seal this gateway did not pack has no origin; readable text without one stays. */
+/**
+ * The blocks that a client sends back. A seal of another gateway has no origin. Readable text without a seal is kept.
+ */
 export function parseDetails(details: readonly JsonObject[]): Placed[] {
   const placed: Placed[] = []
   let loose: ReasoningPart[] = []
@@ -86,7 +88,7 @@ function sealedBy({ signature, data, text }: JsonObject): Sealed | undefined {
   return { seal: { kind: 'signature', data: written }, parts: typeof text === 'string' ? 1 : 0, place: start }
 }
 
-/** The packed value, when it has the shape `printDetails` gave it. */
+/** The packed value, if it has the shape that `printDetails` makes. */
 function sealOf(origin: string, value: unknown): Sealed | undefined {
   if (!isObject(value)) return undefined
   const { kind, data, id, parts, place } = value

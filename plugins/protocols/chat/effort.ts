@@ -2,10 +2,10 @@ import type { JsonObject, ReasoningWish } from '../../../engine/index.ts'
 import type { Losses } from '../../../engine/kit.ts'
 import type { ChatTraits } from './traits.ts'
 
-/** The words of `reasoning_effort`, least first. */
+/** The values of `reasoning_effort`, lowest first. */
 const scale = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** `reasoning_effort` for an upstream: the word asked for, or the nearest one that it takes. */
+/** `reasoning_effort` for an upstream: the requested value, or the nearest one that it accepts. */
 export function printReasoning(wish: ReasoningWish | undefined, traits: ChatTraits, losses: Losses): JsonObject {
   if (!wish) return {}
   if (wish.summary !== undefined && wish.summary !== 'none')
@@ -24,19 +24,19 @@ export function printReasoning(wish: ReasoningWish | undefined, traits: ChatTrai
   return nearest === undefined ? {} : { reasoning_effort: nearest }
 }
 
-/** The word for a budget of tokens. */
+/** The effort for a budget of tokens. */
 function effortOf(budget: number): string {
   if (budget <= 0) return 'none'
   if (budget <= 4096) return 'low'
   return budget <= 16_384 ? 'medium' : 'high'
 }
 
-/** The strongest allowed word that is not above `effort`, else the weakest one. */
+/** The highest allowed value that is not above `effort`, otherwise the lowest one. */
 function clamped(effort: string, allowed: readonly string[]): string | undefined {
   if (allowed.includes(effort)) return effort
   const words = scale.filter((word) => allowed.includes(word))
   const rank = scale.indexOf(effort)
-  // To switch reasoning off is a wish of its own: it falls to the weakest word, and nothing else falls to `none`.
+  // `none` disables reasoning: it maps to the lowest allowed value, and no other value maps to `none`.
   return (
     words.findLast((word) => word !== 'none' && scale.indexOf(word) <= rank) ?? words.find((word) => word !== 'none')
   )

@@ -21,7 +21,7 @@ import { ThinkTags } from './think-tags.ts'
 import type { Told } from './think-tags.ts'
 import { parseUsage } from './usage.ts'
 
-/** Reads the chunks of an upstream. The end is told once everything is known: usage may follow the finish. */
+/** Parses the chunks of an upstream. The end is emitted once usage is known, which may follow the finish. */
 export class ChatParser implements EventParser<GenerateEvent> {
   readonly #events = new Events()
   readonly #text = new TextParser(this.#events)
@@ -50,7 +50,7 @@ export class ChatParser implements EventParser<GenerateEvent> {
     return this.#ended ? [] : this.finish(false)
   }
 
-  /** One chunk, as parsed, and the name of its event when it has one. */
+  /** Takes one parsed chunk, and the name of its event, if any. */
   chunk(chunk: JsonObject, event?: string): GenerateEvent[] {
     const failure = streamFailure(chunk, event)
     if (failure) return this.#fail(failure)
@@ -66,7 +66,7 @@ export class ChatParser implements EventParser<GenerateEvent> {
     return this.#events.take()
   }
 
-  /** Closes the answer. `done`: the upstream said that it is complete. */
+  /** Closes the answer. `done`: the upstream marked it as complete. */
   finish(done: boolean): GenerateEvent[] {
     const stop = this.#stop(done)
     if (!stop) return this.#fail(broken('ended before it was complete'))
@@ -108,7 +108,7 @@ export class ChatParser implements EventParser<GenerateEvent> {
     if (typeof refusal === 'string') this.#say('refusal', refusal, logprobs)
     if (Array.isArray(annotations)) this.#text.annotations(annotations)
     if (Array.isArray(calls) && calls.length > 0) this.#call(calls)
-    // The `functions` era: one call, without an id.
+    // The legacy `function_call` field: one call, without an id.
     if (isObject(call)) this.#call([{ index: 0, function: call }])
   }
 

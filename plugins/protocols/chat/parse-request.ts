@@ -7,7 +7,7 @@ import { parseToolChoice, parseTools } from './tools.ts'
 import { protocol } from './wire.ts'
 import type { ChatBody } from './wire.ts'
 
-/** Fields that have a place of their own in the neutral form, or are the gateway's (`routing`). */
+/** Fields that have their own field in the neutral form, or belong to the gateway (`routing`). */
 const known = new Set([
   'model',
   'messages',
@@ -43,7 +43,7 @@ const known = new Set([
   'routing',
 ])
 
-/** A validated body as a neutral request. Throws `unsupported_parameter` for `n` above 1. */
+/** Parses a validated body into a neutral request. Throws `unsupported_parameter` for `n` above 1. */
 export function parse(given: JsonObject): GenerateRequest {
   const body = given as ChatBody
   if (typeof body.n === 'number' && body.n > 1) {
@@ -57,7 +57,7 @@ export function parse(given: JsonObject): GenerateRequest {
     items: parseMessages(body.messages),
     tools,
     toolChoice,
-    // The `functions` era knows one call per turn.
+    // The legacy `functions` field allows one call per turn.
     parallelTools: body.functions && !body.tools ? false : (body.parallel_tool_calls ?? undefined),
     maxOutputTokens: body.max_completion_tokens ?? body.max_tokens ?? undefined,
     temperature: body.temperature ?? undefined,

@@ -8,8 +8,8 @@ import { printUsage } from './usage.ts'
 import { headOf } from './print-events.ts'
 
 /**
- * A whole answer, read as a stream of one chunk. Throws `upstream_error` for an answer that is an error and
- * `upstream_invalid_response` for one that is no completion.
+ * Parses a whole answer as a stream of one chunk. Throws `upstream_error` for an error, and `upstream_invalid_response`
+ * for a body that is no completion.
  */
 export function parseReply(body: Json, restore?: Restore, offer?: Offer): GenerateReply {
   if (!isObject(body)) throw unreadable('it is no JSON object')
@@ -25,14 +25,14 @@ export function parseReply(body: Json, restore?: Restore, offer?: Offer): Genera
   return fold(events.at(-1)?.type === 'failure' ? events : [...events, ...reader.finish(true)])
 }
 
-/** A whole message whose calls say that each is one of its own, whatever their ids. */
+/** A whole message whose calls are numbered, so that calls with equal ids stay separate. */
 function numbered(message: Json | undefined): Json | undefined {
   if (!isObject(message) || !Array.isArray(message['tool_calls'])) return message
   const calls = message['tool_calls'].map((call: Json, index) => (isObject(call) ? { ...call, index } : call))
   return { ...message, tool_calls: calls }
 }
 
-/** A whole answer for the client: the pieces of a stream, put together. */
+/** Prints a whole answer for the client: the joined deltas of a stream. */
 export function printReply(reply: GenerateReply, asked: Asked): Printed<JsonObject> {
   const deltas = new Deltas(asked)
   const pieces = Array.from(unfold(reply), (event) => deltas.read(event)).filter((piece) => piece !== undefined)
@@ -50,7 +50,7 @@ export function printReply(reply: GenerateReply, asked: Asked): Printed<JsonObje
 
 type Text = 'content' | 'refusal' | 'reasoning_content'
 
-/** The message that pieces amount to. */
+/** Joins deltas into a message. */
 class Answer {
   readonly #texts: { [name in Text]?: string } = {}
   readonly #calls: JsonObject[] = []
@@ -99,7 +99,7 @@ class Answer {
   }
 }
 
-/** The inner object of a call with the next piece of its input. */
+/** The inner object of a call with the next delta of its input. */
 function grown(before: JsonObject, piece: JsonObject): JsonObject {
   const kind = isObject(before['custom']) ? 'custom' : 'function'
   const field = kind === 'custom' ? 'input' : 'arguments'

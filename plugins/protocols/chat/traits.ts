@@ -1,7 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import type { Traits } from '../../../engine/index.ts'
 
-/** What an offer can say of its upstream, with the defaults that suit a compatible server nobody described. */
+/** Traits of an upstream, with defaults that suit an unknown compatible server. */
 export const chatTraits = {
   max_tokens_field: {
     enum: ['max_completion_tokens', 'max_tokens'],
@@ -70,7 +70,7 @@ export type ChatTraits = { readonly [Name in keyof Table]: FromSchema<Table[Name
 
 const table = Object.entries(chatTraits)
 
-/** An offer's traits beside the defaults. Words the table does not have are passed over. */
+/** The defaults, overridden by an offer's traits. Unknown traits are ignored. */
 export function traitsOf(given: Traits = {}): ChatTraits {
   return Object.fromEntries(table.map(([name, trait]) => [name, given[name] ?? trait.default])) as unknown as ChatTraits
 }
