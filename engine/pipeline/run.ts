@@ -86,7 +86,7 @@ export function stageStep({ name, at, provides, gives, run, timeout, strict }: B
     scope.lap(name)
     return placed(thrown, place)
   }
-  const keep = (slots: Bag, given: Bag, scope: RunScope) => {
+  const assign = (slots: Bag, given: Bag, scope: RunScope) => {
     if (strict) assertGiven(name, provides, gives, given)
     for (const copy of copies) if (!copy(slots, given)) throw notGiven(name, provides, given)
     for (const copy of others) copy(slots, given)
@@ -100,7 +100,7 @@ export function stageStep({ name, at, provides, gives, run, timeout, strict }: B
         (late) => {
           if (!unwatch(waiting)) return
           try {
-            keep(slots, late, scope)
+            assign(slots, late, scope)
             resolve()
           } catch (thrown) {
             refuse(thrown)
@@ -115,7 +115,7 @@ export function stageStep({ name, at, provides, gives, run, timeout, strict }: B
     try {
       const given = run(slots, scope)
       if (isPromise(given)) return wait(slots, given, scope)
-      keep(slots, given, scope)
+      assign(slots, given, scope)
     } catch (thrown) {
       throw failed(thrown, scope)
     }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../engine/index.ts'
 import { objects, text, without } from '../values.ts'
 
 type Event = JsonObject & { readonly type: string }
-type Place = { readonly item_id: string; readonly output_index: number }
+type ItemPosition = { readonly item_id: string; readonly output_index: number }
 
 /** The states of a hosted tool, and the fields that its item has only at the end. */
 interface Steps {
@@ -22,10 +22,10 @@ const calledLater = new Set(['output', 'error'])
 
 /** The events of one output item, without numbers: the item opens empty, is filled, and closes complete. */
 export function* replayItem(item: JsonObject, index: number): Generator<Event> {
-  const place = { item_id: text(item['id']) ?? '', output_index: index }
+  const position = { item_id: text(item['id']) ?? '', output_index: index }
   yield { type: 'response.output_item.added', output_index: index, item: opened(item) }
   // Every event between these two names the item, so an item without an id has none.
-  if (place.item_id !== '') yield* filling(item, place)
+  if (position.item_id !== '') yield* filling(item, position)
   yield { type: 'response.output_item.done', output_index: index, item }
 }
 
@@ -50,37 +50,38 @@ function opened(item: JsonObject): JsonObject {
   }
 }
 
-function* filling(item: JsonObject, place: Place): Generator<Event> {
+function* filling(item: JsonObject, position: ItemPosition): Generator<Event> {
   const { type } = item
   switch (type) {
     case 'message':
       for (const [at, part] of objects(item['content']).entries())
-        yield* contentPart(part, { ...place, content_index: at })
+        yield* contentPart(part, { ...position, content_index: at })
       return
     case 'reasoning':
       for (const [at, part] of objects(item['summary']).entries())
-        yield* summaryPart(part, { ...place, summary_index: at })
+        yield* summaryPart(part, { ...position, summary_index: at })
       for (const [at, part] of objects(item['content']).entries())
-        yield* contentPart(part, { ...place, content_index: at })
+        yield* contentPart(part, { ...position, content_index: at })
       return
     case 'function_call':
-      return yield* written('response.function_call_arguments', 'arguments', item, place, { name: item['name'] })
+      return yield* written('response.function_call_arguments', 'arguments', item, position, { name: item['name'] })
     case 'custom_tool_call':
-      return yield* written('response.custom_tool_call_input', 'input', item, place)
+      return yield* written('response.custom_tool_call_input', 'input', item, position)
     case 'mcp_call':
-      yield { type: 'response.mcp_call.in_progress', ...place }
-      yield* written('response.mcp_call_arguments', 'arguments', item, place)
-      return yield { type: `response.mcp_call.${failedAt(item) ? 'failed' : 'completed'}`, ...place }
+      yield { type: 'response.mcp_call.in_progress', ...position }
+      yield* written('response.mcp_call_arguments', 'arguments', item, position)
+      return yield { type: `response.mcp_call.${failedAt(item) ? 'failed' : 'completed'}`, ...position }
     case 'code_interpreter_call':
-      yield { type: 'response.code_interpreter_call.in_progress', ...place }
-      yield* written('response.code_interpreter_call_code', 'code', item, place)
-      yield { type: 'response.code_interpreter_call.interpreting', ...place }
-      return yield { type: 'response.code_interpreter_call.completed', ...place }
+      yield { type: 'response.code_interpreter_call.in_progress', ...position }
+      yield* written('response.code_interpreter_call_code', 'code', item, position)
+      yield { type: 'response.code_interpreter_call.interpreting', ...position }
+      return yield { type: 'response.code_interpreter_call.completed', ...position }
     case 'mcp_list_tools':
-      yield { type: 'response.mcp_list_tools.in_progress', ...place }
-      return yield { type: `response.mcp_list_tools.${failedAt(item) ? 'failed' : 'completed'}`, ...place }
+      yield { type: 'response.mcp_list_tools.in_progress', ...position }
+      return yield { type: `response.mcp_list_tools.${failedAt(item) ? 'failed' : 'completed'}`, ...position }
     default:
-      for (const step of hosted.get(type)?.steps ?? []) yield { type: `response.${text(type) ?? ''}.${step}`, ...place }
+      for (const step of hosted.get(type)?.steps ?? [])
+        yield { type: `response.${text(type) ?? ''}.${step}`, ...position }
   }
 }
 
@@ -93,27 +94,27 @@ function* written(
   event: string,
   field: string,
   item: JsonObject,
-  place: Place,
+  position: ItemPosition,
   more: JsonObject = {},
 ): Generator<Event> {
   const value = text(item[field]) ?? ''
-  if (value !== '') yield { type: `${event}.delta`, ...place, delta: value }
-  yield { type: `${event}.done`, ...place, ...more, [field]: value }
+  if (value !== '') yield { type: `${event}.delta`, ...position, delta: value }
+  yield { type: `${event}.done`, ...position, ...more, [field]: value }
 }
 
-function* contentPart(part: JsonObject, place: Place & { readonly content_index: number }): Generator<Event> {
-  yield { type: 'response.content_part.added', ...place, part: emptied(part) }
+function* contentPart(part: JsonObject, position: ItemPosition & { readonly content_index: number }): Generator<Event> {
+  yield { type: 'response.content_part.added', ...position, part: emptied(part) }
   switch (part['type']) {
     case 'output_text':
-      yield* outputText(part, place)
+      yield* outputText(part, position)
       break
     case 'refusal':
-      yield* written('response.refusal', 'refusal', part, place)
+      yield* written('response.refusal', 'refusal', part, position)
       break
     case 'reasoning_text':
-      yield* written('response.reasoning_text', 'text', part, place)
+      yield* written('response.reasoning_text', 'text', part, position)
   }
-  yield { type: 'response.content_part.done', ...place, part }
+  yield { type: 'response.content_part.done', ...position, part }
 }
 
 function emptied(part: JsonObject): JsonObject {
@@ -129,16 +130,16 @@ function emptied(part: JsonObject): JsonObject {
   }
 }
 
-function* outputText(part: JsonObject, place: Place): Generator<Event> {
+function* outputText(part: JsonObject, position: ItemPosition): Generator<Event> {
   const { text: said, logprobs = [], annotations } = part
-  if (said !== '') yield { type: 'response.output_text.delta', ...place, delta: said, logprobs }
+  if (said !== '') yield { type: 'response.output_text.delta', ...position, delta: said, logprobs }
   for (const [annotation_index, annotation] of objects(annotations).entries())
-    yield { type: 'response.output_text.annotation.added', ...place, annotation_index, annotation }
-  yield { type: 'response.output_text.done', ...place, text: said, logprobs }
+    yield { type: 'response.output_text.annotation.added', ...position, annotation_index, annotation }
+  yield { type: 'response.output_text.done', ...position, text: said, logprobs }
 }
 
-function* summaryPart(part: JsonObject, place: Place & { readonly summary_index: number }): Generator<Event> {
-  yield { type: 'response.reasoning_summary_part.added', ...place, part: { ...part, text: '' } }
-  yield* written('response.reasoning_summary_text', 'text', part, place)
-  yield { type: 'response.reasoning_summary_part.done', ...place, part }
+function* summaryPart(part: JsonObject, position: ItemPosition & { readonly summary_index: number }): Generator<Event> {
+  yield { type: 'response.reasoning_summary_part.added', ...position, part: { ...part, text: '' } }
+  yield* written('response.reasoning_summary_text', 'text', part, position)
+  yield { type: 'response.reasoning_summary_part.done', ...position, part }
 }

@@ -28,7 +28,7 @@ export function lastOnSocket(ingress: Ingress | undefined): WholeResponse | unde
  * Makes a response the most recent one on its client's socket. Over HTTP nothing happens. Returns false if there is no
  * room; the socket then remembers no response.
  */
-export function keepOnSocket(ingress: Ingress | undefined, record: WholeResponse, sessions: Sessions): boolean {
+export function rememberOnSocket(ingress: Ingress | undefined, record: WholeResponse, sessions: Sessions): boolean {
   const session = ingress?.session
   if (!session) return true
   session.delete(word)

@@ -4,7 +4,7 @@ import type { Envelope, Given, Host, JsonObject, KeyValue, Scope } from '../../.
 import { object, text } from '../values.ts'
 import { saveResponse, recordOf } from './save-response.ts'
 import { ownerOf } from './record.ts'
-import { keepOnSocket, sessionsOf } from './session.ts'
+import { rememberOnSocket, sessionsOf } from './session.ts'
 import type { Sessions } from './session.ts'
 import { underway } from './underway.ts'
 import { withheld } from './withheld.ts'
@@ -68,7 +68,7 @@ async function noLonger(ms: number, work: Promise<void>): Promise<void> {
 }
 
 /** A request for the response waits meanwhile until it is stored. */
-function tracked(response: JsonObject | undefined, work: Promise<void>, { underway }: Places): Promise<void> {
+function tracked(response: JsonObject | undefined, work: Promise<void>, { underway }: ResponseStore): Promise<void> {
   const id = text(response?.['id'])
   if (id === undefined) return work
   const done = work.finally(() => void (underway.get(id) === done && underway.delete(id)))
@@ -77,7 +77,7 @@ function tracked(response: JsonObject | undefined, work: Promise<void>, { underw
 }
 
 /** The store of responses, and the log of its failures. */
-interface Places {
+interface ResponseStore {
   readonly keyValue: KeyValue
   readonly sessions: Sessions
   readonly underway: Map<string, Promise<void>>
@@ -86,7 +86,7 @@ interface Places {
 }
 
 /** Logs when the store starts to fail and when it recovers. Each response has a note in its own row. */
-function changesOf(log: Host['log']): Places['tell'] {
+function changesOf(log: Host['log']): ResponseStore['tell'] {
   let failing = false
   return (error) => {
     const away = error instanceof GatewayError && error.code === 'store_unavailable'
@@ -104,13 +104,13 @@ async function remembered(
   keyId: string,
   { request, ingress, model, upstream, answer, measurement }: Slots,
   scope: Scope,
-  { keyValue, sessions, tell }: Places,
+  { keyValue, sessions, tell }: ResponseStore,
 ): Promise<void> {
   const note = (why: string) => scope.note('not_stored', why)
   if (!response) return note('too large')
   try {
     const record = recordOf(response, { request, keyId, exchange: scope.id, model, upstream, answer, measurement })
-    const near = response['status'] === 'failed' || keepOnSocket(ingress, record, sessions)
+    const near = response['status'] === 'failed' || rememberOnSocket(ingress, record, sessions)
     if (!storing(request)) return near ? undefined : note('no room on the socket')
     const unkept = await saveResponse(keyValue, record)
     if (unkept === undefined) tell()

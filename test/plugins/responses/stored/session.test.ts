@@ -3,7 +3,7 @@ import { SocketSession } from '../../../../engine/http/socket-session.ts'
 import type { Ingress } from '../../../../engine/index.ts'
 import {
   forgetOnSocket,
-  keepOnSocket,
+  rememberOnSocket,
   lastOnSocket,
   sessionsLimit,
   socketLimit,
@@ -22,11 +22,11 @@ describe('the last response of a socket', () => {
   it('counts until it is replaced, forgotten or its socket has closed', () => {
     const sessions = { used: 0 }
     const [one, two] = [socket(), socket()]
-    expect(keepOnSocket(one.ingress, sized(4 * mebibyte), sessions)).to.equal(true)
-    expect(keepOnSocket(two.ingress, sized(mebibyte), sessions)).to.equal(true)
+    expect(rememberOnSocket(one.ingress, sized(4 * mebibyte), sessions)).to.equal(true)
+    expect(rememberOnSocket(two.ingress, sized(mebibyte), sessions)).to.equal(true)
     expect(sessions.used).to.be.within(5 * mebibyte, 5 * mebibyte + 4000)
     const small = sized(mebibyte)
-    keepOnSocket(one.ingress, small, sessions)
+    rememberOnSocket(one.ingress, small, sessions)
     expect(lastOnSocket(one.ingress)).to.equal(small)
     expect(sessions.used).to.be.within(2 * mebibyte, 2 * mebibyte + 4000)
     forgetOnSocket(one.ingress)
@@ -41,16 +41,16 @@ describe('the last response of a socket', () => {
   it('is not kept when it is too large, nor is the one before it', () => {
     const sessions = { used: 0 }
     const { ingress } = socket()
-    expect(keepOnSocket(ingress, sized(socketLimit - 4000), sessions)).to.equal(true)
-    expect(keepOnSocket(ingress, sized(socketLimit), sessions)).to.equal(false)
+    expect(rememberOnSocket(ingress, sized(socketLimit - 4000), sessions)).to.equal(true)
+    expect(rememberOnSocket(ingress, sized(socketLimit), sessions)).to.equal(false)
     expect([sessions.used, lastOnSocket(ingress)]).to.deep.equal([0, undefined])
   })
 
   it('is not kept when all of them together would be too large', () => {
     const sessions = { used: sessionsLimit - mebibyte }
     const { ingress } = socket()
-    expect(keepOnSocket(ingress, sized(mebibyte), sessions)).to.equal(false)
-    expect(keepOnSocket(ingress, sized(mebibyte - 4000), sessions)).to.equal(true)
+    expect(rememberOnSocket(ingress, sized(mebibyte), sessions)).to.equal(false)
+    expect(rememberOnSocket(ingress, sized(mebibyte - 4000), sessions)).to.equal(true)
   })
 
   it('is weighed by its texts and by the number of its values', () => {
