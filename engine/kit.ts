@@ -89,6 +89,7 @@ export { fitting, holds, isPattern } from './spec/model-pattern.ts'
 export { recordName } from './spec/record-name.ts'
 export { duration, durationSchema, isDuration, printDuration } from './spec/duration.ts'
 export { didYouMean } from './config/suggest.ts'
+export { isListed, unknownModel } from './config/listed-models.ts'
 export { moduleBeside } from './workers/module-beside.ts'
 
 // Commands: what they print

@@ -1,5 +1,4 @@
-import { holds, isPattern } from '../../engine/kit.ts'
-import type { Catalog, Ingress, Json, ModelRecord, Principal, Reply } from '../../engine/index.ts'
+import type { Ingress, Json, ModelRecord, Reply } from '../../engine/index.ts'
 
 /** Creation date of a model whose date is unknown: both official clients read the epoch as unknown. */
 const UNKNOWN_DATE = { created: 0, created_at: '1970-01-01T00:00:00Z' }
@@ -14,15 +13,6 @@ export function entryOf({ name, provider }: ModelRecord, messages: boolean): Jso
   return messages
     ? { type: 'model', id: name, display_name: name, created_at: UNKNOWN_DATE.created_at, provider }
     : { id: name, object: 'model', created: UNKNOWN_DATE.created, owned_by: provider, provider }
-}
-
-/** Whether to show a model to a client: its key allows the model, and a provider serves it. */
-export function isListed({ name, provider }: ModelRecord, { models }: Principal, catalog: Catalog): boolean {
-  // A pattern is not a name that a request could use.
-  if (isPattern(name)) return false
-  if (models !== undefined && !holds(models, name)) return false
-  const open = catalog.provider(provider)
-  return open !== undefined && open.off === undefined
 }
 
 /** A buffered JSON reply. */

@@ -1,5 +1,6 @@
-import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import { entryOf, isListed, readsMessages, replyOf } from './entry.ts'
+import { defineStage, noConfig } from '../../engine/index.ts'
+import { isListed, unknownModel } from '../../engine/kit.ts'
+import { entryOf, readsMessages, replyOf } from './entry.ts'
 
 /** Answers with the model named by `:model` of the path. A model that the key may not use is a 404. */
 export default defineStage({
@@ -13,9 +14,7 @@ export default defineStage({
     ({ ingress, principal }) => {
       const name = ingress.params['model'] ?? ''
       const model = catalog.find(name)
-      if (model === undefined || !isListed(model, principal, catalog)) {
-        throw new GatewayError('model_not_found', { model: name.slice(0, 128) }, { param: 'model' })
-      }
+      if (model === undefined || !isListed(model, principal, catalog)) throw unknownModel(name, principal, catalog)
       return { reply: replyOf(entryOf(model, readsMessages(ingress))) }
     },
 })

@@ -1,6 +1,7 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
 import type { Json, ModelRecord } from '../../engine/index.ts'
-import { entryOf, isListed, readsMessages, replyOf } from './entry.ts'
+import { isListed } from '../../engine/kit.ts'
+import { entryOf, readsMessages, replyOf } from './entry.ts'
 
 /** Lists the models that the key may use, in the order of the configuration. */
 export default defineStage({

@@ -38,13 +38,13 @@ const promised = {
       AwsEventStream BytesBody ClientRequest CustomInput FieldNames Fold FormReader FrameDecoder Hold Losses PairedCalls HeadAndTail
       Telling WholeFrames addressOf ampleRoom answerHold answerOnByteLane answering asGatewayError asText asking baseUrl bufferOf
       byteBudgetOf callable collect columns count customInput cutMembers dial didYouMean duration durationSchema encodeFrame errors
-      eventRoom eventTooLarge failed fieldAt fitting flatName fold giveBack holds isDuration isLent isObject
+      eventRoom eventTooLarge failed fieldAt fitting flatName fold giveBack holds isDuration isLent isListed isObject
       isPattern isVirtual joined legalCallId mapJson mapMembers mapText mapTexts moduleBeside objectAfter openUpstream
       orderedObject packSeal parseJson parseVerbatim parsedJson parsedObject passedOn pasteMembers pasteOver peek
       printDuration printJson pull putMembers recordName replyJson requireChosen requirement restored scanJson
       scrubbedFailure sealPrefix
       searchInWords searchWish speaksToClients speaksToUpstreams spliceField spliceMember spliceString spliced
-      through byteBudgetSpent toolNames toolsByName unfold unpackSeal unsaid upstreamProperties virtualModels word wrap`,
+      through byteBudgetSpent toolNames toolsByName unfold unknownModel unpackSeal unsaid upstreamProperties virtualModels word wrap`,
     types: `
       CallAnswer ClientHeaders Cut Dialing EventRoom FindTool Form FormFile Passed Passing Question ScanOptions
       ScannedJson SchemaError SearchFields TextChange ToolNames Transform UpstreamParts UpstreamSettings Verbatim

@@ -26,4 +26,17 @@ describe('plugins/listing/get-model', () => {
         .that.includes({ status: 404, code: 'model_not_found' })
     }
   })
+
+  it('suggests the nearest name that the key may use and a provider serves', () => {
+    const refusal = (model: string, models?: readonly string[]) => () =>
+      ask(getModel, { params: { model }, ...(models ? { models } : {}) })
+    expect(refusal('smal')).to.throw(GatewayError, 'The model "smal" does not exist; did you mean "small"?')
+    expect(refusal('tinny')).to.throw(GatewayError, 'The model "tinny" does not exist; did you mean "tiny"?')
+    expect(refusal('smal', ['team/large'])).to.throw(GatewayError, 'The model "smal" does not exist.')
+    expect(refusal('farr')).to.throw(GatewayError, 'The model "farr" does not exist.')
+    expect(refusal('small'.repeat(1000)))
+      .to.throw(GatewayError)
+      .that.has.property('message')
+      .with.length.below(200)
+  })
 })

@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import { GatewayError } from '../../../engine/index.ts'
-import type { Catalog, Host, ModelRecord, Principal, Scope, Slots } from '../../../engine/index.ts'
+import type { Host, ModelRecord, Principal, Scope, Slots } from '../../../engine/index.ts'
 import resolve from '../../../plugins/routing/resolve.ts'
 
 const record = (name: string, ...aliases: readonly string[]) =>
   ({ name, aliases }) as Partial<ModelRecord> as ModelRecord
 const models = [record('gpt-small', 'small-model'), record('gpt-large'), record('secret-model'), record('far/*')]
 const find = (name: string) => models.find((model) => model.name === name || model.aliases.includes(name))
-const host = { catalog: { models, find } as Partial<Catalog> } as Host
+const host = { catalog: { models, find, provider: () => ({}) } } as unknown as Host
 
 function run(model: string, ...allowed: readonly string[]) {
   const principal: Principal = {
