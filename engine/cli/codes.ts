@@ -131,6 +131,7 @@ export const findings: ReadonlyMap<string, string> = new Map([
     'settles',
     'A stage settles, once the exchange or its try of an attempt is over, with a slot that will not be there: nothing in the pipeline gives it, or it is the outcome, which a try that fails does not have.',
   ],
+  ['stage', 'A stage refuses its configuration, for a reason that its schema cannot express.'],
   ['step', 'A step is neither a name nor a name with its fields.'],
   ['too-large', 'The file is too large for a configuration.'],
   ['tries', 'A model has more fallbacks than an attempt makes tries, so that the last ones are never asked.'],

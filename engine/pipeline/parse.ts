@@ -1,10 +1,9 @@
 import type { Json, JsonObject } from '../spec/json.ts'
 import { isObject } from '../spec/json.ts'
 import { duration, isDuration } from '../spec/duration.ts'
-import type { Diagnostic } from '../config/diagnostics.ts'
+import type { Diagnostic, Path } from '../config/diagnostics.ts'
 import { structuralWords, timeoutWord } from '../config/components.ts'
 import type { Registry } from '../config/registry.ts'
-import type { Path } from '../config/diagnostics.ts'
 import type { Source } from '../config/source.ts'
 import { clientCodec } from '../config/speaking.ts'
 import { didYouMean } from '../config/suggest.ts'
@@ -12,10 +11,10 @@ import { validator } from '../config/validate.ts'
 import { parseAliases } from './aliases.ts'
 import type { Aliases } from './aliases.ts'
 import { armFormat, attemptFormat, pipelineFormat, switchFormat, timeoutFormat } from './format.ts'
+import { checkStage } from './check-stage.ts'
 import { wrongField } from './fields.ts'
 import { readCondition } from './match.ts'
 import { namesIn } from './named.ts'
-import { reportAt } from './nodes.ts'
 import type { Pipeline, Place, StepNode, SwitchNode } from './nodes.ts'
 
 /** Top-level keys of a file that holds several pipelines. */
@@ -164,7 +163,10 @@ class Parser {
       return { kind: 'unknown', place }
     }
     const schema = stage.config as Parameters<typeof namesIn>[0] & object
+    const before = this.#diagnostics.length
     const config = this.#valid(schema, at, this.#fields(name, schema, at, given))
+    if (isObject(config) && this.#diagnostics.length === before)
+      this.#diagnostics.push(...checkStage(stage, config, this.#place(at), this.#registry))
     const names = namesIn(schema, config, this.#place(at))
     const timeout = duration(stage.timeout ?? stageTimeout)
     return { kind: 'stage', place, stage, config: isObject(config) ? config : {}, names, timeout }
@@ -244,9 +246,7 @@ class Parser {
   }
 
   #report(path: Path, code: string, message: string, at: 'key' | 'value' = 'value'): void {
-    this.#diagnostics.push(
-      at === 'key' ? this.#source.report(path, code, message, 'key') : reportAt(this.#place(path), code, message),
-    )
+    this.#diagnostics.push(this.#source.report(path, code, message, at))
   }
 }
 

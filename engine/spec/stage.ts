@@ -3,7 +3,7 @@ import type { ConfigOf } from './config.ts'
 import type { Host } from './host.ts'
 import type { JsonObject } from './json.ts'
 import type { Scope } from './scope.ts'
-import type { ServiceName, Views } from './service.ts'
+import type { Report, ServiceName, Views } from './service.ts'
 import type { SlotName, Slots } from './slots.ts'
 
 export type Given<N extends SlotName, R extends SlotName> = { readonly [K in N]: Slots[K] } & {
@@ -62,6 +62,12 @@ export type Run<
 /** A JSON Schema, or a function that creates one from the configuration. */
 export type StageBody<S> = object | ((config: ConfigOf<S>, host: Host) => object)
 
+/** The services of a configuration, as the check of a stage sees them. */
+export interface KnownServices {
+  /** The names of the services whose `uses` contains this one. */
+  readonly usersOf: (service: ServiceName) => readonly string[]
+}
+
 /** One step of a pipeline. Its name is the word in YAML and the name of its file. */
 export interface StageParts<
   S,
@@ -106,6 +112,11 @@ export interface StageParts<
    */
   readonly body?: B
   /**
+   * Checks what the schema cannot express, for a configuration that the schema accepts. It also runs where nothing is
+   * built.
+   */
+  check?(config: ConfigOf<S>, services: KnownServices, report: Report): void
+  /**
    * Builds the stage for one place in one pipeline. It may keep views but must not call them before `run`: services
    * are closed while a configuration is only checked.
    */
@@ -128,6 +139,7 @@ export interface AnyStage {
   readonly timeout?: string
   readonly readsBody?: boolean
   readonly body?: object | ((config: JsonObject, host: Host) => object)
+  check?(config: JsonObject, services: KnownServices, report: Report): void
   // oxlint-disable-next-line typescript/no-explicit-any
   build(config: JsonObject, host: Host, services?: object): Run<any, any, any, any, any, any>
 }

@@ -32,6 +32,10 @@ export default defineStage({
   uses: ['sessions', 'api_keys'],
   needs: ['ingress'],
   provides: ['principal'],
+  check({ with: shows }, { usersOf }, report) {
+    if (shows === 'key' || usersOf('sessions').length > 0) return
+    report(['with'], 'nobody can sign in: no plugin brings a service that uses "sessions" and says who holds one')
+  },
   build: ({ with: shows, role }, _host, { sessions, api_keys: keys }) => {
     if (role !== undefined && shows === 'key')
       throw new Refusal('API keys have no role; say "with: session" or "with: either"', ['role'])

@@ -19,7 +19,7 @@ const promised = {
       Dialed DispatchOptions Dispatched EitherCodec End Envelope ErrorCode ErrorDialect ErrorOptions ErrorParser
       ErrorRow ErrorPrinter EventHandler EventMap EventOf EventParser EventPrinter Evidence Facts Failure FilePart
       Flaw Flow Format Frame Framing FunctionTool GenerateEvent GenerateReply GenerateRequest Given Gives Greeting Head Held HeldChange
-      HeldBody Hidden Host HostStatus ImagePart Ingress Input Item Job Jobs Json JsonObject KeyValue Leg
+      HeldBody Hidden Host HostStatus ImagePart Ingress Input Item Job Jobs Json JsonObject KeyValue KnownServices Leg
       LegSink Logprob Look Loss MediaSource Message Measurement Metered Mistake ModelRecord NeutralAnswer Offer
       Offering OpaqueItem OpaquePart OpaqueTool OpenProvider OpenService Operation Operations OptionWords Outcome Part Plugin
       PredicateQuestion Pricing Principal PrintTarget Printed Protocol Provider ProviderParts Reasoning

@@ -135,6 +135,28 @@ describe('cli/check', () => {
     ])
   })
 
+  it('finds an endpoint for members while no service signs members in', async () => {
+    const member = (how: string) =>
+      `name: ${how}\nsummary: x\nroutes: [POST /${how}]\nstages:\n  - auth: { with: ${how} }\n  - list-models\n`
+    for (const how of ['key', 'session', 'either']) await here.write(`pipelines/${how}.yaml`, member(how))
+    const door = (uses: string) => `import { defineService } from 'sluice'
+export default defineService({ name: 'door', summary: 'Signs in.', uses: [${uses}],
+  open: () => ({ configure: () => ({ view: {} }) }) })
+`
+    const missing = 'nobody can sign in: no plugin brings a service that uses "sessions" and says who holds one [stage]'
+    await here.write('plugins/door.ts', door("'api_keys'"))
+    const { status, out } = await here.run('check')
+    expect(status).to.equal(1)
+    expect(out).to.deep.equal([`pipelines/either.yaml:5:19: ${missing}`, `pipelines/session.yaml:5:19: ${missing}`])
+    await here.write('plugins/door.ts', door("'sessions'"))
+    expect((await here.run('check')).status).to.equal(0)
+    // Who signs members in may be among what cannot be loaded.
+    await here.write('plugins/door.ts', 'export default 7\n')
+    expect((await here.run('check')).out.join('\n'))
+      .to.contain('plugins/door.ts')
+      .and.not.contain('sign in')
+  })
+
   it('prints findings as JSON', async () => {
     await here.write('pipelines/bad.yaml', 'name: bad\nsummary: x\nstages: [nothing]\n')
     const { status, out } = await here.run('check', '--json')

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { findings } from './stubs.ts'
+import { Refusal, defineStage } from '../../../engine/index.ts'
+import { findings, registryOf, stubs } from './stubs.ts'
 
 const plain = 'name: p\nsummary: s.\nstages:\n'
 
@@ -60,6 +61,34 @@ name: three
       'empty.yaml:1:1: must be an object [type]',
       'p.yaml:3:11: no codec speaks "plan"; did you mean "plain"? [unknown-protocol]',
       'p.yaml:4:29: NOBODY_SET_THIS is not set; set it or write ${NOBODY_SET_THIS:-default} [unset-variable]',
+    ])
+  })
+
+  it('runs the check of a stage on a configuration that its schema accepts', () => {
+    const picky = defineStage({
+      name: 'picky',
+      summary: 'Says what is wrong.',
+      config: {
+        type: 'object',
+        additionalProperties: false,
+        properties: { word: { type: 'string', default: 'fine', description: 'A word.' } },
+      } as const,
+      needs: [],
+      provides: [],
+      check({ word }, _services, report) {
+        if (word === 'wrong') report(['word'], 'it is wrong')
+        if (word === 'refused') throw new Refusal('it is refused', ['word'])
+        if (word === 'broken') throw new TypeError('it fell over')
+      },
+      build: () => () => ({}),
+    })
+    const words = ['fine', 'wrong', 'refused', 'broken', '[1]']
+    const text = `${plain}${words.map((word) => `  - picky: { word: ${word} }\n`).join('')}  - picky\n`
+    expect(findings({ 'p.yaml': text }, registryOf([...stubs, picky]))).to.deep.equal([
+      'p.yaml:5:20: it is wrong [stage]',
+      'p.yaml:6:20: it is refused [stage]',
+      'p.yaml:7:12: the stage "picky" cannot check its configuration: it fell over [stage]',
+      'p.yaml:8:20: must be a string [type]',
     ])
   })
 })
