@@ -10,7 +10,6 @@ import { allFixtures, findFixture } from './fixture/find.ts'
 import { runTest } from './fixture/run.ts'
 import type { TestResult } from './fixture/run.ts'
 import { openUpstream } from './fixture/upstream.ts'
-import { printTest } from './fixture/report.ts'
 import { WrongUse } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 import { count, printJson } from './text.ts'
@@ -92,6 +91,27 @@ function print({ file, findings, tests }: FixtureResult, terminal: Terminal): vo
   for (const finding of findings) terminal.out(`  ${terminal.style('red', printDiagnostic(finding))}`)
   for (const result of tests) terminal.out(printTest(result, terminal))
   terminal.out('')
+}
+
+/** The result of a test: one line and, if it failed, each difference and the errors the gateway logged. */
+function printTest({ name, differences, log, milliseconds }: TestResult, terminal: Terminal): string {
+  const time = terminal.style('dim', `(${Math.round(milliseconds)} ms)`)
+  if (differences.length === 0) return `  ${terminal.style('green', '✔')} ${name} ${time}`
+  return [
+    `  ${terminal.style('red', '✘')} ${name} ${time}`,
+    ...differences.flatMap(({ path, expected, actual }) => [
+      `      ${path}`,
+      terminal.style('green', `        expected ${show(expected)}`),
+      terminal.style('red', `        actual   ${show(actual)}`),
+    ]),
+    ...log.map((line) => terminal.style('dim', `      log: ${line}`)),
+  ].join('\n')
+}
+
+function show(value: Json | undefined): string {
+  if (value === undefined) return 'nothing'
+  const text = JSON.stringify(value)
+  return text.length > 400 ? `${text.slice(0, 400)}…` : text
 }
 
 function summary(passing: number, failing: number, broken: number, terminal: Terminal): string {

@@ -6,7 +6,6 @@ import type { Path } from '../config/diagnostics.ts'
 import { openDatabase } from './database.ts'
 import type { Database } from './database.ts'
 import type { OpenJobs } from './jobs.ts'
-import { openKeyValue } from './open-key-value.ts'
 import type { OpenKeyValue } from './key-value.ts'
 import { RecordStore } from './records.ts'
 import { locationOf } from './location.ts'
@@ -90,6 +89,16 @@ function sealingOf(
     protect: (secret) => secrets.protect(secret),
     log,
   })
+}
+
+/** Opens the key-value store at `url` (`redis://…`, `rediss://…`), or without a URL the one in the database. */
+export async function openKeyValue(url: string | undefined, database: Database, log: Logger): Promise<OpenKeyValue> {
+  if (url === undefined) {
+    const { openDatabaseKeyValue } = await import('./key-value-database.ts')
+    return openDatabaseKeyValue(database, log)
+  }
+  const { openRedisKeyValue } = await import('./key-value-redis.ts')
+  return openRedisKeyValue(url, log)
 }
 
 /** Loaded on demand: the queue and its driver are large, and only a shared key-value store has jobs. */

@@ -1,4 +1,5 @@
 import { defineCodec } from '../../engine/index.ts'
+import type { Amendment, Envelope } from '../../engine/index.ts'
 import { error, failed } from './errors.ts'
 import { Guard } from './guard.ts'
 import { meter } from './meter.ts'
@@ -6,7 +7,6 @@ import { parse } from './parse-request.ts'
 import { print } from './print-request.ts'
 import { inlines } from './print-parts.ts'
 import { ResponsesParser } from './parse-events.ts'
-import { amend } from './relay.ts'
 import { parseReply, printReply } from './reply.ts'
 import { schema } from './schema.ts'
 import { responsesTraits } from './traits.ts'
@@ -14,6 +14,9 @@ import { socket } from './socket.ts'
 import { object, protocol, text } from './values.ts'
 import { searches } from './web-search.ts'
 import { ResponsesPrinter } from './print-events.ts'
+
+/** Of the options of a stream only the padding of events goes on to a provider. */
+const forwarded = 'include_obfuscation'
 
 /** The responses protocol: `POST /v1/responses`, whole or as a stream of server-sent events. */
 export default defineCodec({
@@ -63,3 +66,15 @@ export default defineCodec({
     printer: (asked) => new ResponsesPrinter(asked, 'stream'),
   },
 })
+
+/** What a body that is relayed to a provider of the same protocol loses on the way. */
+function amend({ body }: Pick<Envelope, 'body'>): Amendment | undefined {
+  const options = object(body['stream_options'])
+  const others = options && Object.keys(options).filter((name) => name !== forwarded)
+  if (!options || !others || others.length === 0) return undefined
+  const { [forwarded]: padding } = options
+  return {
+    fields: { stream_options: padding === undefined ? null : { [forwarded]: padding } },
+    losses: others.map((name) => ({ field: `stream_options.${name.slice(0, 64)}`, because: 'it is not passed on' })),
+  }
+}

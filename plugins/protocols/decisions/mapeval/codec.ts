@@ -1,11 +1,13 @@
 import { defineCodec } from '../../../../engine/index.ts'
+import type { Flaw, JsonObject } from '../../../../engine/index.ts'
 import { error } from '../../chat/errors.ts'
 import { meter } from '../usage.ts'
-import { check, mistaken } from './check.ts'
+import { isBase64 } from '../wire.ts'
 import { parse as parseReply, print as printReply } from './reply.ts'
 import { parse, print } from './request.ts'
 import { schema } from './schema.ts'
 import { protocol } from './wire.ts'
+import type { Body } from './wire.ts'
 
 /** `POST /v1/mapeval`: the same questions as decisions, as a map about one state. There are no streams. */
 export default defineCodec<'decide'>({
@@ -23,3 +25,16 @@ export default defineCodec<'decide'>({
   request: { parse, print, verbatim: new Set(['state', 'questions']) },
   reply: { parse: parseReply, print: printReply },
 })
+
+/** What the schema cannot say: images are base64 alone. */
+function check(body: JsonObject): Flaw | undefined {
+  const { images } = body as unknown as Body
+  const at = images?.findIndex((image) => !isBase64(image)) ?? -1
+  return at < 0 ? undefined : { param: `images[${at}]`, reason: 'images must be base64 alone, no URLs' }
+}
+
+/** A body of the other envelope is told so. */
+function mistaken(body: JsonObject): string | undefined {
+  if (body['input'] === undefined && !Array.isArray(body['questions'])) return undefined
+  return 'This is the decisions envelope; send it to /v1/decisions.'
+}
