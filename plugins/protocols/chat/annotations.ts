@@ -2,7 +2,7 @@ import { isObject } from '../../../engine/kit.ts'
 import type { Annotation, Json, JsonObject, Logprob } from '../../../engine/index.ts'
 import { protocol } from './wire.ts'
 
-/** A `url_citation`, whose fields are nested one level deeper here than elsewhere; anything else is kept as it is. */
+/** A `url_citation`, whose fields are nested one level deeper here than elsewhere; other annotations stay unchanged. */
 export function parseAnnotation(value: JsonObject): Annotation {
   const citation = value['url_citation']
   if (value['type'] !== 'url_citation' || !isObject(citation) || typeof citation['url'] !== 'string') {
@@ -12,7 +12,7 @@ export function parseAnnotation(value: JsonObject): Annotation {
   return { type: 'url', url, title: typeof title === 'string' ? title : '', start: indexOf(start), end: indexOf(end) }
 }
 
-/** The annotation, moved `by` characters; undefined for one that only another protocol knows. */
+/** The annotation, moved by `by` characters; undefined for one that only another protocol has. */
 export function printAnnotation(annotation: Annotation, by: number): JsonObject | undefined {
   if (annotation.type === 'opaque') return annotation.protocol === protocol ? annotation.value : undefined
   const { url, title, start, end } = annotation

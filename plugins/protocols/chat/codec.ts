@@ -17,7 +17,7 @@ import { ChatPrinter, fail } from './print-events.ts'
 
 export { chatTraits } from './traits.ts'
 
-/** Chat completions, for clients and for upstreams. What an upstream takes of it, its offer's traits say (`chatTraits`). */
+/** Chat completions, for clients and for upstreams. The traits of an offer describe its upstream (`chatTraits`). */
 export default defineCodec<'generate'>({
   protocol,
   operation: 'generate',
@@ -40,7 +40,7 @@ export default defineCodec<'generate'>({
   events: { parser: (restore, offer) => new ChatParser(restore, offer), printer: (asked) => new ChatPrinter(asked) },
 })
 
-/** System and developer messages at the beginning are the instructions of a request. */
+/** The instructions of a request are its leading system and developer messages. */
 function instruct(body: JsonObject, text: string, at: 'before' | 'after'): JsonObject {
   const { messages } = body
   if (!Array.isArray(messages)) return body

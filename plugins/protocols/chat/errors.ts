@@ -1,15 +1,15 @@
 import { isObject } from '../../../engine/kit.ts'
 import type { ErrorDialect, Failure, Json, JsonObject } from '../../../engine/index.ts'
 
-/** Errors as `{ error: { message, type, param, code } }`, and as the other shapes compatible servers answer with. */
+/** Errors as `{ error: { message, type, param, code } }`, and the other shapes of compatible servers. */
 export const error: ErrorDialect = { parse, print }
 
-/** The body of an error: four keys, always there. */
+/** The body of an error: all four keys are always present. */
 export function print({ message, type, param, code }: Failure): JsonObject {
   return { error: { message, type, param, code } }
 }
 
-/** A body of any of the known shapes; where none fits, a sentence with the status. */
+/** Parses a body of any known shape; if none fits, the message has only the status. */
 export function parse(status: number, body: Json | undefined): Failure {
   const found = bare(body)
   const code = found['code']
@@ -23,8 +23,8 @@ export function parse(status: number, body: Json | undefined): Failure {
 }
 
 /**
- * The failure an event of a stream announces: `{ error: … }`, a bare `{ object: 'error', message }`, or whatever comes
- * under the event name `error`. Its numeric code is the status when it is one of HTTP; else the provider failed.
+ * The failure that an event of a stream announces: `{ error: … }`, a bare `{ object: 'error', message }`, or any event
+ * named `error`. A numeric code that is an HTTP status is used as the status; otherwise the provider failed.
  */
 export function streamFailure(event: JsonObject, name?: string): Failure | undefined {
   if (!event['error'] && event['object'] !== 'error' && name !== 'error') return undefined
@@ -33,7 +33,7 @@ export function streamFailure(event: JsonObject, name?: string): Failure | undef
   return parse(status, event)
 }
 
-/** The object that holds the message: `error` itself, or what stands in its place. */
+/** The object with the message: `error`, or the body itself. */
 function bare(body: Json | undefined): JsonObject {
   if (Array.isArray(body)) return bare(body[0])
   if (typeof body === 'string') return { message: body }

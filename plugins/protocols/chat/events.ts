@@ -1,6 +1,6 @@
 import type { GenerateEvent, Item } from '../../../engine/index.ts'
 
-/** Numbers the items of an answer and gathers the events of one frame. */
+/** Numbers the items of an answer and collects the events of one frame. */
 export class Events {
   #batch: GenerateEvent[] = []
   #opened = 0
@@ -15,14 +15,14 @@ export class Events {
     this.#batch.push(event)
   }
 
-  /** What was gathered since the last time. */
+  /** Returns and clears the collected events. */
   take(): GenerateEvent[] {
     const batch = this.#batch
     this.#batch = []
     return batch
   }
 
-  /** Something of the answer has arrived. */
+  /** Whether any part of the answer has arrived. */
   get any(): boolean {
     return this.#opened > 0
   }

@@ -3,7 +3,7 @@ import type { Frame, Json, JsonObject, Metered } from '../../../engine/index.ts'
 import { parseStop } from './stop.ts'
 import { parseUsage } from './usage.ts'
 
-/** What a whole answer turned out to be. */
+/** Measures a whole answer. */
 export function meterReply(body: Json): Metered {
   if (!isObject(body)) return {}
   const [choice] = Array.isArray(body['choices']) ? body['choices'] : []
@@ -13,13 +13,13 @@ export function meterReply(body: Json): Metered {
   return Object.assign(named(body), stopOf(choice, held), usageOf(body))
 }
 
-/** What a relayed stream turned out to be. Complete with its `[DONE]`, or at least a finish, and without an error. */
+/** Measures a relayed stream. It is complete with `[DONE]` or at least a finish, and without an error. */
 export function meterStream(first: readonly Frame[], last: readonly Frame[]): Metered & { readonly complete: boolean } {
   let usage: Pick<Metered, 'usage'> = {}
   let stop: Pick<Metered, 'stop'> = {}
   let finished = false
   let failed = false
-  // From the end, where all of it stands; nothing before the finish says more.
+  // Searched from the end: nothing before the finish adds more.
   for (let at = last.length - 1; at >= 0 && !finished; at--) {
     const data = (last[at] as Frame).data
     if (data === '[DONE]') continue
@@ -37,7 +37,7 @@ export function meterStream(first: readonly Frame[], last: readonly Frame[]): Me
   return { ...headOf(first), ...stop, ...usage, complete: (done || finished) && !failed }
 }
 
-/** Bytes that a chunk has brought of the model's words, thoughts and calls. */
+/** Bytes of content, reasoning and calls in a chunk. */
 export function said({ data }: Frame): number {
   const choices = parsedObject(data)?.['choices']
   let bytes = 0
@@ -83,12 +83,12 @@ function usageOf({ usage, choices }: JsonObject): Pick<Metered, 'usage'> {
 function stopOf(choice: Json | undefined, held: { calls: boolean; refused: boolean }): Pick<Metered, 'stop'> {
   const reason = isObject(choice) ? choice['finish_reason'] : undefined
   if (typeof reason !== 'string') return {}
-  // Without every frame at hand the words of the upstream stand: a call may lie in those that are gone.
+  // Without all frames, the upstream's `finish_reason` is used: a call may be in the missing ones.
   const stop = reason === 'tool_calls' || reason === 'function_call' ? 'tool' : (parseStop(reason, held) ?? reason)
   return { stop }
 }
 
-/** Whether a frame can tell how the stream ended, without parsing it. */
+/** Whether a frame may contain the end of the stream, without parsing it. */
 function telling(data: string): boolean {
   return data.includes('"usage"') || data.includes('"error"') || !/"finish_reason":\s{0,8}null/.test(data)
 }

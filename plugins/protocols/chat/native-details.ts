@@ -3,14 +3,14 @@ import type { JsonObject, Reasoning } from '../../../engine/index.ts'
 import { defined } from './defined.ts'
 
 /**
- * An upstream's entry of `reasoning_details` as the data of a seal: its JSON without the readable text, which stands
- * in the reasoning itself. Reasoning that came as bare text has the empty seal: it only says whose it is.
+ * An upstream's entry of `reasoning_details` as the data of a seal: its JSON without the readable text, which is
+ * in the reasoning itself. Reasoning that came as bare text has an empty seal, which only states its origin.
  */
 export function sealData(entry: JsonObject | undefined): string {
   return entry === undefined ? '' : JSON.stringify(entry)
 }
 
-/** The entries that hand a block back to the upstream that made it; none for bare text, and for what has no such form. */
+/** The entries that return a block to the upstream that made it; none for bare text, and for blocks without entries. */
 export function nativeDetails({ parts, seal }: Reasoning): JsonObject[] {
   if (!seal || seal.data === '') return []
   const entry = entryOf(seal.data)
@@ -18,7 +18,7 @@ export function nativeDetails({ parts, seal }: Reasoning): JsonObject[] {
   if (entry?.['type'] === 'reasoning.summary') return [{ ...entry, summary: text }]
   if (entry?.['type'] === 'reasoning.text') return [{ ...entry, text }]
   if (entry) return [entry]
-  // Sealed in another protocol that the same provider speaks: as a whole item of its own, or in words that fit.
+  // Sealed in another protocol of the same provider: as a whole item, or as compatible fields.
   if (seal.data.startsWith('{')) return []
   if (seal.kind === 'signature') return [{ type: 'reasoning.text', text, signature: seal.data }]
   const summary = text === '' ? undefined : { type: 'reasoning.summary', summary: text }
@@ -36,13 +36,13 @@ export function split(entry: JsonObject): { kind: 'summary' | 'reasoning'; text:
   }
 }
 
-/** A later piece of the same entry laid over what came before; null says nothing. */
+/** Merges a later delta of the same entry; null fields are ignored. */
 export function merged(before: JsonObject, piece: JsonObject): JsonObject {
   const said = Object.entries(piece).filter(([name, value]) => value !== null || before[name] === undefined)
   return defined({ ...before, ...Object.fromEntries(said) })
 }
 
-/** Another protocol's data may be an object, too; it is no entry then. */
+/** The data of another protocol may be an object, too, but is no entry. */
 function entryOf(data: string): JsonObject | undefined {
   const value = parsedObject(data)
   return typeof value?.['type'] === 'string' ? value : undefined

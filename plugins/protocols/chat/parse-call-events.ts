@@ -5,18 +5,18 @@ import type { Events } from './events.ts'
 import { jsonText } from './parse-messages.ts'
 
 interface OpenCall {
-  /** Its place among the calls of the answer. */
+  /** Its position among the calls of the answer. */
   readonly number: number
-  /** The upstream's id, once it gave one. */
+  /** The upstream's id, once it has arrived. */
   id: string
   /** Number of the item, once the name is known and it could be opened. */
   item: number | undefined
-  /** Input that came before the name. */
+  /** Input that arrived before the name. */
   held: string
   custom: CustomInput | undefined
 }
 
-/** One piece of a call, whatever its shape on the wire. */
+/** One delta of a call, in any of its shapes. */
 interface Piece {
   readonly id: string
   readonly name: string
@@ -24,14 +24,14 @@ interface Piece {
   readonly custom: boolean
 }
 
-/** Calls while they arrive: several may be open at once, told apart by their `index` where there is one. */
+/** Calls as they arrive. Several may be open at once, distinguished by their `index` if there is one. */
 export class CallParser {
   readonly #events: Events
   readonly #restore: Restore | undefined
   readonly #calls: OpenCall[] = []
-  /** The first call of each id that an upstream gave. */
+  /** The first call of each upstream id. */
   readonly #named = new Map<string, OpenCall>()
-  /** The call that each index means at present. */
+  /** The current call of each index. */
   readonly #current = new Map<number, OpenCall>()
 
   constructor(events: Events, restore: Restore | undefined) {
@@ -39,7 +39,7 @@ export class CallParser {
     this.#restore = restore
   }
 
-  /** The `tool_calls` of one chunk. `replyId` makes the ids of calls that come without one. */
+  /** Adds the `tool_calls` of one chunk. Calls without an id get one derived from `replyId`. */
   read(list: readonly Json[], replyId: string | undefined): void {
     for (const [at, value] of list.entries()) if (isObject(value)) this.#piece(value, at, replyId)
   }
@@ -48,7 +48,7 @@ export class CallParser {
     return this.#calls.length > 0
   }
 
-  /** Ends every call. False when one never got a name. */
+  /** Ends every call. Returns false if one never got a name. */
   close(): boolean {
     for (const { item, custom } of this.#calls) {
       if (item === undefined) return false
@@ -69,8 +69,9 @@ export class CallParser {
   }
 
   /**
-   * The call a piece goes on with. A new id together with a name begins another call, even under a known index;
-   * without an index, a name alone does too, and a piece with neither goes on with the call at its place in the list.
+   * The call that a delta continues. A new id together with a name starts another call, even under a known index.
+   * Without an index, a name alone starts one, too, and a delta with neither continues the call at its position in the
+   * list.
    */
   #continued({ id, name }: Piece, index: number | undefined, at: number): OpenCall | undefined {
     if (index === undefined && id !== '') {
@@ -99,7 +100,7 @@ export class CallParser {
 
   #open(call: OpenCall, { name, custom }: Piece, replyId: string | undefined): void {
     const tool = restored(this.#restore, name)
-    // Results are tied to calls by their ids: a call without one, or with that of another, gets one of its own.
+    // Results refer to calls by id, so a call without an id, or with the id of another call, gets a new one.
     const own = this.#named.get(call.id) === call
     const callId = own ? call.id : legalCallId(`${replyId ?? randomUUID()}:${call.number}`)
     const kind: ToolCall['kind'] = custom ? 'custom' : tool.kind

@@ -7,10 +7,10 @@ import { cacheOf, parseContent } from './parts.ts'
 import { protocol } from './wire.ts'
 import type { Cached, WireCall, WireMessage } from './wire.ts'
 
-/** What stands between two messages of one turn that share the content of a chat message. */
+/** Separator between two messages of one turn that share the content of a chat message. */
 export const separator = '\n\n'
 
-/** The messages of a request as items, in the order they were said. */
+/** Parses the messages of a request into items, in their original order. */
 export function parseMessages(messages: readonly WireMessage[]): readonly Item[] {
   const kinds = new Map<string, ToolCall['kind']>()
   const legacy = new LegacyCalls()
@@ -40,7 +40,7 @@ export function parseMessages(messages: readonly WireMessage[]): readonly Item[]
   })
 }
 
-/** The parts of an assistant message, led back into the order they were said. */
+/** The parts of an assistant message, in their original order. */
 function parseTurn(message: WireMessage, legacyCall: readonly ToolCall[]): readonly Item[] {
   const calls = [...(message.tool_calls ?? []).map(parseCall), ...legacyCall]
   const content = said(message)
@@ -67,7 +67,7 @@ function marked(message: WireMessage): readonly Part[] {
 function said(message: WireMessage): readonly Part[] {
   const content = marked(message)
   const annotations = (message.annotations ?? []).map(parseAnnotation)
-  // They count from the beginning of the content, so they stand at its first text.
+  // Offsets count from the beginning of the content, so they belong to its first text.
   const first = annotations.length > 0 ? content.findIndex(({ type }) => type === 'text') : -1
   const cited = content.map((part, at) => (at === first && part.type === 'text' ? { ...part, annotations } : part))
   const refusal: Part[] = message.refusal ? [{ type: 'refusal', text: message.refusal }] : []
@@ -108,7 +108,7 @@ function* interleaved(
 class Rest {
   readonly #parts: readonly Part[]
   #at = 0
-  /** What is left of the first of them, where it was cut. */
+  /** The rest of the first part, if it was cut. */
   #cut: TextPart | undefined
 
   constructor(parts: readonly Part[]) {
@@ -135,7 +135,7 @@ class Rest {
     return taken
   }
 
-  /** Leaves out a separator at the front; false when there is none. */
+  /** Removes a separator at the front; false if there is none. */
   unseparate(): boolean {
     const part = this.#first
     if (part?.type !== 'text' || !part.text.startsWith(separator)) return false
@@ -158,7 +158,7 @@ function parseCall(call: WireCall): ToolCall {
   return { type: 'call', kind: 'function', callId: call.id, name, input: jsonText(input), ...cache }
 }
 
-/** Arguments as text. Some servers give them as the object itself. */
+/** Arguments as text. Some servers send an object. */
 export function jsonText(value: Json | undefined): string {
   if (typeof value === 'string') return value
   return value === undefined || value === null ? '' : JSON.stringify(value)
@@ -168,7 +168,9 @@ function result(message: WireMessage & Cached, callId: string, kind: ToolResult[
   return { type: 'result', kind, callId, content: parseContent(message.content), ...cacheOf(message) }
 }
 
-/** Calls of the `functions` era have no ids: each gets one from the place of its message, and its answer finds it by name. */
+/**
+ * Legacy function calls have no ids: each gets one from the position of its message, and its result finds it by name.
+ */
 class LegacyCalls {
   readonly #open = new Map<string, string>()
 

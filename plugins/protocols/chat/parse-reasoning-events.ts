@@ -5,14 +5,14 @@ import { merged, sealData, split } from './native-details.ts'
 
 interface OpenBlock {
   readonly index: number
-  /** The entry of `reasoning_details` it comes from, without its text; undefined for bare text. */
+  /** The entry of `reasoning_details` without its text; undefined for bare text. */
   entry?: JsonObject
   part: boolean
 }
 
 /**
- * Reasoning as compatible servers tell it: bare text (`reasoning_content` or `reasoning`), entries of
- * `reasoning_details`, or both, which then say the same: the first to bring text is the one that is read.
+ * Parses the reasoning of compatible servers: bare text (`reasoning_content` or `reasoning`), entries of
+ * `reasoning_details`, or both with the same text. The first field that has text is used.
  */
 export class ReasoningParser {
   readonly #events: Events
@@ -36,7 +36,7 @@ export class ReasoningParser {
     for (const entry of list) if (isObject(entry)) this.#detail(entry)
   }
 
-  /** Ends the open block with the seal that says whose it is. */
+  /** Ends the open block with a seal that states its origin. */
   close(): void {
     if (!this.#open) return
     const { index, entry } = this.#open
@@ -57,7 +57,7 @@ export class ReasoningParser {
     if (readable !== '') this.#text(kind, readable)
   }
 
-  /** The open block, if the entry goes on with it. */
+  /** The open block, if the entry continues it. */
   #continued(piece: JsonObject): OpenBlock | undefined {
     const entry = this.#open?.entry
     if (!this.#open || (!entry && piece['type'] !== 'reasoning.text')) return undefined

@@ -5,13 +5,13 @@ import type { Events } from './events.ts'
 
 type Kind = 'text' | 'refusal'
 
-/** The readable part of an answer: content, refusal and citations, as one message until something else comes. */
+/** Content, refusal and citations of an answer: one message until another item begins. */
 export class TextParser {
   readonly #events: Events
   #index: number | undefined
   #part: Kind | undefined
   #opened = false
-  /** A refusal has begun. */
+  /** Whether a refusal has begun. */
   refused = false
 
   constructor(events: Events) {
@@ -28,7 +28,7 @@ export class TextParser {
   }
 
   annotations(list: readonly Json[]): void {
-    // A citation after the end of its message has nothing left to stand at.
+    // A citation after the end of its message has no text to belong to.
     if (this.#index === undefined && this.#opened) return
     for (const value of list.filter((entry): entry is JsonObject => isObject(entry))) {
       this.#events.push({ type: 'annotation', index: this.#open('text'), annotation: parseAnnotation(value) })

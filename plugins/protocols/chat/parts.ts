@@ -7,16 +7,16 @@ import type { ChatTraits } from './traits.ts'
 import { protocol } from './wire.ts'
 import type { Cached, Content, ContentPart } from './wire.ts'
 
-/** Ids of files are those that the responses protocol knows, too. */
+/** File ids are the same as in the responses protocol. */
 const fileApi = 'responses'
 
-/** The content of a message as parts; an empty string and null are none. */
+/** Parses the content of a message into parts; an empty string and null have none. */
 export function parseContent(content: Content | undefined): readonly Part[] {
   if (content === undefined || content === null || content === '') return []
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content.map(parsePart)
 }
 
-/** The cache mark that a part, a message or a tool carries. */
+/** The cache mark of a part, a message or a tool. */
 export function cacheOf({ cache_control: common, prompt_cache_breakpoint: own }: Cached): { cache?: CacheMark } {
   const mark = common ?? own
   if (!mark) return {}
@@ -65,7 +65,7 @@ function fileSource(data: string): MediaSource {
   return { kind: 'data', mediaType: 'application/octet-stream', data }
 }
 
-/** A data URL's media type and base64 text, or the address as it is. */
+/** Media type and base64 of a data URL, or the URL itself. */
 function located(url: string): MediaSource {
   const comma = url.startsWith('data:') ? url.indexOf(',') : -1
   const head = url.slice('data:'.length, Math.max(comma, 0))
@@ -73,13 +73,15 @@ function located(url: string): MediaSource {
   return { kind: 'data', mediaType: head.slice(0, -';base64'.length), data: url.slice(comma + 1) }
 }
 
-/** What printing a part needs to know. */
+/** Context for printing a part. */
 export interface PartPrinting {
   readonly traits: ChatTraits
   readonly losses: Losses
 }
 
-/** A part for a user message. What the upstream does not take becomes a short text in its place; undefined: nothing. */
+/**
+ * Prints a part of a user message. A part that the upstream does not accept becomes a short text; undefined: nothing.
+ */
 export function printPart(part: Part, printing: PartPrinting): JsonObject | undefined {
   switch (part.type) {
     case 'text':
@@ -104,13 +106,13 @@ export function printPart(part: Part, printing: PartPrinting): JsonObject | unde
   }
 }
 
-/** Files and sound have no addresses in this protocol. */
+/** Files and audio have no URLs in this protocol. */
 export function inlines(part: Part, offer: Offer): boolean {
   const { files, audio } = traitsOf(offer.traits)
   return (part.type === 'file' && files) || (part.type === 'audio' && audio)
 }
 
-/** The mark of a cacheable prefix, where the upstream takes it. */
+/** The cache mark, if the upstream accepts it. */
 export function printCache(cache: CacheMark | undefined, { traits, losses }: PartPrinting): JsonObject {
   if (!cache) return {}
   if (traits.cache_control) return { cache_control: { type: 'ephemeral', ...cache } }
@@ -118,7 +120,7 @@ export function printCache(cache: CacheMark | undefined, { traits, losses }: Par
   return {}
 }
 
-/** The word that names a foreign object in a loss. */
+/** The name of a foreign object in a loss. */
 export function wordOf(value: JsonObject): string {
   return typeof value['type'] === 'string' ? word(value['type']) : 'content'
 }
@@ -177,7 +179,7 @@ function subtype(mediaType: string): string {
   return /\/([\w.+-]+)/.exec(mediaType)?.[1] ?? 'bin'
 }
 
-/** The text of a list of printed parts, when it is nothing but text. */
+/** The text of a list of printed parts, if all of them are text. */
 export function plainText(parts: readonly JsonObject[], separator: string): string | undefined {
   const plain = parts.every((part) => part['type'] === 'text' && !isObject(part['cache_control']))
   return plain ? parts.map((part) => part['text'] as string).join(separator) : undefined

@@ -19,7 +19,7 @@ import { printUsage } from './usage.ts'
 type Start = Extract<GenerateEvent, { type: 'start' }>
 type Finish = Extract<GenerateEvent, { type: 'finish' }>
 
-/** The fields every answer and every chunk begins with. */
+/** The first fields of every answer and every chunk. */
 export function headOf(
   object: string,
   asked: Asked,
@@ -40,11 +40,11 @@ export function fail(failure: Failure): readonly Frame[] {
   return [{ data: JSON.stringify(printError(failure)) }]
 }
 
-/** Writes the chunks of a client. What is the same in all of them is printed once. */
+/** Prints the chunks of a client. Fields that all chunks share are serialized once. */
 export class ChatPrinter implements EventPrinter<GenerateEvent> {
   readonly #asked: Asked
   readonly #deltas: Deltas
-  /** The client wants usage: chunks carry `usage: null`, and one at the end the counts. */
+  /** The client requested usage: chunks have `usage: null`, and a last one has the counts. */
   readonly #wantsUsage: boolean
   /** A chunk before and after its delta. */
   #before: string | undefined
@@ -108,7 +108,7 @@ export class ChatPrinter implements EventPrinter<GenerateEvent> {
     return frames
   }
 
-  /** The first chunk, where nothing came before. */
+  /** The first chunk, if nothing was sent before. */
   #started(): Frame[] {
     return this.#before === undefined ? this.#start({}) : []
   }

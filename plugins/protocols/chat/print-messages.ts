@@ -7,8 +7,8 @@ import { Turn } from './turn.ts'
 import type { MessagePrinting } from './turn.ts'
 
 /**
- * Items as messages. What the assistant says in one turn is one message; the results of its calls follow it directly,
- * in the order of the calls, whatever stood between. Throws `invalid_value` for a result without its call.
+ * Prints items as messages. One turn of the assistant is one message. The results of its calls follow it directly, in
+ * the order of the calls, even if other items were between. Throws `invalid_value` for a result without its call.
  */
 export function printMessages(items: readonly Item[], printing: MessagePrinting): JsonObject[] {
   const calls = new PairedCalls(items)
@@ -41,7 +41,7 @@ export function printMessages(items: readonly Item[], printing: MessagePrinting)
         break
       case 'result':
         if (!calls.call(item)) throw orphaned(item.callId)
-        // Its call's turn prints it; here that turn is over.
+        // The turn of its call prints it; that turn is over here.
         close()
         break
       case 'opaque':

@@ -10,14 +10,14 @@ import { traitsOf } from './traits.ts'
 import type { MessagePrinting } from './turn.ts'
 import { protocol } from './wire.ts'
 
-/** Characters of a tool's name, and of an identifier of a user or a cache. */
+/** Most characters of a tool's name, and of an identifier of a user or a cache. */
 const nameLimit = 64
 const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
 
-/** A neutral request as a body for the upstream that `target` offers. */
+/** Prints a neutral request as a body for the upstream of `target`. */
 export function print(request: GenerateRequest, { model, offer, origin }: PrintTarget): Printed<JsonObject> {
   const { tools, toolChoice, parallelTools } = request
-  // A client that could send nothing calls its conversation so; the upstream's own refusal would name the messages.
+  // Use the client's name for the conversation; the upstream's own error would name `messages`.
   if (request.items.length === 0)
     throw new GatewayError('invalid_value', { param: 'input', reason: 'it must not be empty' })
   const printing = {
@@ -64,7 +64,7 @@ function printSampling(request: GenerateRequest, printing: MessagePrinting): Jso
 
 function printAccount(request: GenerateRequest, printing: MessagePrinting): JsonObject {
   const { traits } = printing
-  // Without a key of its own, a user's prompts still share one cache.
+  // Without a cache key, the prompts of a user still share one cache.
   const cacheKey = request.cacheKey ?? (traits.prompt_cache_key ? request.user : undefined)
   const tier = request.serviceTier === 'standard_only' ? 'default' : request.serviceTier
   const store = request.store === true ? true : undefined
@@ -87,14 +87,14 @@ function printStream(
   return { stream: true, stream_options: options }
 }
 
-/** The value where the upstream takes its field; else it is lost. */
+/** The value if the upstream accepts the field; otherwise a loss. */
 function taken<T>(value: T | undefined, takes: boolean, field: string, { losses }: MessagePrinting): T | undefined {
   if (value === undefined || takes) return value
   losses.add(field, 'the provider does not take it')
   return undefined
 }
 
-/** `response_format`, or the instruction that stands for it where the upstream knows no schemas. */
+/** `response_format`, or an instruction in its place if the upstream has no schemas. */
 function printFormat(
   format: Format | undefined,
   { traits, losses }: MessagePrinting,

@@ -7,7 +7,7 @@ const objectOrNull = { type: ['object', 'null'] } as const
 const mark = { type: ['object', 'null'], properties: { ttl: textOrNull } } as const
 const marks = { cache_control: mark, prompt_cache_breakpoint: mark } as const
 
-/** Fields that an object must have when its `key` says `value`; other values may come with any. */
+/** Fields that an object must have if its `key` is `value`; other values allow any fields. */
 function when(key: string, value: string, properties: JsonObject): JsonObject {
   return given(
     { type: 'object', required: [key], properties: { [key]: { const: value } } },
@@ -15,7 +15,7 @@ function when(key: string, value: string, properties: JsonObject): JsonObject {
   )
 }
 
-/** A condition rather than alternatives, so that an error names the place inside. */
+/** A condition rather than alternatives, so that an error has the inner path. */
 function given(condition: JsonObject, met: JsonObject, otherwise: JsonObject = {}): JsonObject {
   // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema
   return { if: condition, then: met, else: otherwise }
@@ -109,7 +109,7 @@ const tool = {
 const tokens = { type: ['integer', 'null'], minimum: 1 } as const
 const penalty = { type: ['number', 'null'], minimum: -2, maximum: 2 } as const
 
-/** JSON Schema of a request body (POST /v1/chat/completions). Fields it does not know are let through. */
+/** JSON Schema of a request body (POST /v1/chat/completions). Unknown fields are allowed. */
 export const schema: JsonObject = {
   type: 'object',
   required: ['model', 'messages'],

@@ -9,7 +9,7 @@ const reasons = new Map<string, StopReason>([
   ['content_filter', 'filter'],
 ])
 
-/** What an answer held, which some servers' `finish_reason` does not tell. */
+/** The content of an answer, which some servers' `finish_reason` does not reflect. */
 export interface Held {
   readonly calls: boolean
   readonly refused: boolean
@@ -23,12 +23,12 @@ export function parseStop(reason: string, { calls, refused }: Held): StopReason 
   return refused ? 'refusal' : 'end'
 }
 
-/** The `finish_reason` of an answer. A refusal in words stops like any answer. */
+/** The `finish_reason` of an answer. A refusal as text stops like any answer. */
 export function printStop(stop: StopReason, { refused }: Pick<Held, 'refused'>): string {
   switch (stop) {
     case 'length':
     case 'context':
-    // The provider would go on: who takes it for an end takes a part of the answer for all of it.
+    // The provider would continue. With another reason, the client would mistake a part of the answer for all of it.
     case 'pause':
       return 'length'
     case 'tool':

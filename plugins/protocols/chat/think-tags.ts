@@ -1,22 +1,22 @@
 const opening = '<think>'
 const closing = '</think>'
 
-/** What a piece of content amounts to. */
+/** A piece of content: reasoning or answer. */
 export interface Told {
   readonly thought: string
   readonly said: string
 }
 
 /**
- * Parts the reasoning that some servers write into the content, between `<think>` and `</think>`, from the answer. The
- * tags may arrive in pieces. They count at the beginning of the content alone: after it they are words of the answer.
+ * Separates the answer from the reasoning that some servers write into the content, between `<think>` and `</think>`.
+ * The tags may arrive in pieces. They count only at the beginning of the content; later they are text of the answer.
  */
 export class ThinkTags {
   #state: 'before' | 'inside' | 'behind' | 'after' = 'before'
-  /** What may be the beginning of a tag, and white space that belongs to one. */
+  /** Text that may begin a tag, and white space that belongs to one. */
   #held = ''
 
-  /** What this piece tells for sure. */
+  /** The pieces that are certain after this text. */
   push(piece: string): Told {
     if (this.#state === 'after') return { thought: '', said: piece }
     const text = this.#held + piece
@@ -25,7 +25,7 @@ export class ThinkTags {
     return this.#state === 'inside' ? this.#think(text) : this.#answer(text)
   }
 
-  /** What is left when the content has ended. */
+  /** The rest, when the content has ended. */
   end(): Told {
     const held = this.#held
     this.#held = ''
@@ -58,7 +58,7 @@ export class ThinkTags {
     return { thought: text.slice(0, end), said: this.#answer(text.slice(end + closing.length)).said }
   }
 
-  /** The white space after the reasoning is none of the answer's. */
+  /** White space after the reasoning does not belong to the answer. */
   #answer(text: string): Told {
     const said = text.trimStart()
     if (said !== '') this.#state = 'after'

@@ -8,7 +8,7 @@ import { parseSearch, printSearch } from './web-search.ts'
 import { protocol } from './wire.ts'
 import type { ChatBody, WireFunction, WireTool } from './wire.ts'
 
-/** The tools of a body; functions of the `functions` era are tools like any other. */
+/** The tools of a body, including the legacy `functions`. */
 export function parseTools(body: ChatBody): readonly Tool[] {
   const { tools, functions } = body
   const legacy = (functions ?? []).map((definition) =>
@@ -45,7 +45,7 @@ function parseFunction(tool: WireTool, definition: WireFunction): FunctionTool {
   })
 }
 
-/** The choice among the tools; undefined when the body makes none. */
+/** The tool choice; undefined if the body has none. */
 export function parseToolChoice({ tool_choice: choice, function_call: legacy }: ChatBody): ToolChoice | undefined {
   const given = choice ?? legacy
   if (given === undefined || given === null) return undefined
@@ -70,12 +70,15 @@ function namedTool(value: JsonObject): { kind: 'function' | 'custom'; name: stri
   return isObject(inner) && typeof inner['name'] === 'string' ? { kind, name: inner['name'] } : undefined
 }
 
-/** What printing tools needs to know. */
+/** Context for printing tools. */
 export interface ToolPrinting extends PartPrinting {
   readonly names: ToolNames
 }
 
-/** `tools`, `tool_choice` and `parallel_tool_calls`, none of them when no tool is left to send; and `web_search_options`. */
+/**
+ * `tools`, `tool_choice` and `parallel_tool_calls`, all absent if no tool is left to send; and
+ * `web_search_options`.
+ */
 export function printTools(
   tools: readonly Tool[],
   choice: ToolChoice | undefined,
@@ -191,7 +194,7 @@ function only(tools: readonly Tool[], allowed: Extract<ToolChoice, { type: 'allo
   return tools.filter((tool) => named.has(tool) || (tool.type === 'opaque' && tool.search && allowed.search))
 }
 
-/** A grammar stands one level deeper here than in the neutral form. */
+/** A grammar is nested one level deeper here than in the neutral form. */
 function nestedFormat({ type, ...grammar }: JsonObject): JsonObject {
   return type === 'grammar' ? { type, grammar } : { type }
 }

@@ -16,30 +16,30 @@ export const chatTraits = {
   custom_tools: {
     type: 'boolean',
     default: false,
-    description: 'Takes tools with free text; else they become functions with one string `input`.',
+    description: 'Takes tools with free text; otherwise they become functions with one string `input`.',
   },
   allowed_tools: {
     type: 'boolean',
     default: false,
-    description: 'Takes `allowed_tools` as a tool choice; else only the allowed tools are sent.',
+    description: 'Takes `allowed_tools` as a tool choice; otherwise only the allowed tools are sent.',
   },
   parallel_tool_calls: { type: 'boolean', default: true, description: 'Takes `parallel_tool_calls`.' },
   json_schema: {
     type: 'boolean',
     default: true,
-    description: 'Takes a JSON Schema as response format; else it becomes an instruction beside `json_object`.',
+    description: 'Takes a JSON Schema as response format; otherwise `json_object` and an instruction are sent.',
   },
   strict: { type: 'boolean', default: true, description: 'Takes `strict` on functions and response formats.' },
   stream_usage: { type: 'boolean', default: true, description: 'Takes `stream_options.include_usage`.' },
   reasoning_effort: {
     anyOf: [{ type: 'boolean' }, { type: 'array', items: { type: 'string' } }],
     default: true,
-    description: 'Takes `reasoning_effort`: with any word (true), with none (false), or with the listed words.',
+    description: 'Takes `reasoning_effort`: any value (true), none (false), or the listed values.',
   },
   reasoning_content: {
     type: 'boolean',
     default: false,
-    description: 'Wants its reasoning text back as `reasoning_content` of the assistant message.',
+    description: 'Expects its reasoning text back as `reasoning_content` of the assistant message.',
   },
   think_tags: {
     type: 'boolean',

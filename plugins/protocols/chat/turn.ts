@@ -7,13 +7,13 @@ import { plainText, printCache, printPart } from './parts.ts'
 import type { ToolPrinting } from './tools.ts'
 import { protocol } from './wire.ts'
 
-/** What printing messages needs to know. */
+/** Context for printing messages. */
 export interface MessagePrinting extends ToolPrinting {
   /** The origin whose seals are printed. */
   readonly origin: string
 }
 
-/** One turn of the assistant, gathered until it is printed: one message, the results of its calls, and their media. */
+/** Collects one turn of the assistant: one message, the results of its calls, and their media. */
 export class Turn {
   readonly #printing: MessagePrinting
   /** Printed text of each message of the turn. */
@@ -25,14 +25,14 @@ export class Turn {
   #name: string | undefined
   #extra: JsonObject = {}
   #last: 'message' | 'reasoning' | 'call' | undefined
-  /** There is more than reasoning, of which nothing may be left. */
+  /** The turn has more than reasoning, which may be dropped. */
   #spoken = false
 
   constructor(printing: MessagePrinting) {
     this.#printing = printing
   }
 
-  /** A message right after another stands alone, as it was said; after reasoning or calls it belongs to their turn. */
+  /** A message right after another stays separate. After reasoning or calls it belongs to their turn. */
   get endsBeforeMessage(): boolean {
     return this.#last === 'message' && this.#calls.length === 0
   }
@@ -64,7 +64,7 @@ export class Turn {
     this.#calls.push(item)
   }
 
-  /** The message, then one tool message per call, then what the results showed. Nothing when nothing was said. */
+  /** The message, then one tool message per call, then the media of the results. Empty if the turn is empty. */
   print(calls: PairedCalls): JsonObject[] {
     const answers = this.#calls.map((call) => this.#answer(calls.id(call), calls.answer(call)?.result))
     const media = answers.flatMap((answer) => answer.media)
@@ -95,7 +95,7 @@ export class Turn {
     ]
   }
 
-  /** A part of what was said; what has a field of its own in the message goes there instead. */
+  /** Adds a part. A part with its own field in the message goes there instead. */
   #part(part: Part): JsonObject | undefined {
     switch (part.type) {
       case 'text':
@@ -113,7 +113,7 @@ export class Turn {
     }
   }
 
-  /** One string, which every server takes, unless a part must stay apart. */
+  /** One string, which every server accepts, unless parts must stay separate. */
   #content(): string | JsonObject[] | undefined {
     if (this.#said.length === 0) return undefined
     const texts = this.#said.map((parts) => plainText(parts, ''))
@@ -150,7 +150,7 @@ export class Turn {
   }
 }
 
-/** The mark on the text of a result, which becomes one text. */
+/** The cache mark of a result, whose parts become one text. */
 function lastCache({ content }: ToolResult) {
   return content.findLast((part) => part.type === 'text')?.cache
 }

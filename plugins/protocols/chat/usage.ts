@@ -2,8 +2,8 @@ import { isObject } from '../../../engine/kit.ts'
 import type { Json, JsonObject, Usage } from '../../../engine/index.ts'
 
 /**
- * The disjoint buckets of a `usage` object. Its counts include one another: `prompt_tokens` holds what was cached,
- * `completion_tokens` holds the reasoning. Undefined when a count is missing or is no whole number from 0.
+ * The disjoint buckets of a `usage` object, whose counts overlap: `prompt_tokens` includes cached tokens, and
+ * `completion_tokens` includes reasoning. Undefined if a count is missing or is no integer of at least 0.
  */
 export function parseUsage(value: Json | undefined): Usage | undefined {
   if (!isObject(value)) return undefined
@@ -14,7 +14,7 @@ export function parseUsage(value: Json | undefined): Usage | undefined {
   const reasoning = detail(value['completion_tokens_details'], 'reasoning_tokens')
   if (prompt === undefined || completion === undefined) return undefined
   if (cacheRead === undefined || cacheWrite === undefined || reasoning === undefined) return undefined
-  // Some servers count reasoning beside the completion; only their total tells.
+  // Some servers count reasoning in addition to the completion, which only their total reveals.
   const apart = reasoning > 0 && value['total_tokens'] === prompt + completion + reasoning
   const input = Math.max(0, prompt - cacheRead - cacheWrite)
   const output = apart ? completion : Math.max(0, completion - reasoning)
@@ -33,7 +33,7 @@ export function parseUsage(value: Json | undefined): Usage | undefined {
   }
 }
 
-/** How much of a bucket is audio, and how much is pictures: what else is told to be in caches may be either. */
+/** The audio and image tokens of a bucket, at most its size: the upstream's counts may include cached tokens. */
 function partsOf(details: Json | undefined, bucket: number): { readonly audio: number; readonly image: number } {
   const audio = Math.min(bucket, detail(details, 'audio_tokens') ?? 0)
   return { audio, image: Math.min(bucket - audio, detail(details, 'image_tokens') ?? 0) }
@@ -60,7 +60,7 @@ export function printUsage(usage: Usage): JsonObject {
   }
 }
 
-/** A count inside a details object: 0 where nothing is said. */
+/** A count of a details object; 0 if absent. */
 function detail(details: Json | undefined, field: string): number | undefined {
   const value = isObject(details) ? details[field] : undefined
   return value === undefined || value === null ? 0 : count(value)

@@ -4,7 +4,9 @@ import type { PartPrinting } from './parts.ts'
 import { protocol } from './wire.ts'
 import type { ChatBody } from './wire.ts'
 
-/** The search of the web that a body asks for by a field of its own; here it is no tool, and the model always searches. */
+/**
+ * The web search that a body requests by its own field. In this protocol it is no tool, and the model always searches.
+ */
 export function parseSearch({ web_search_options: value }: ChatBody): readonly OpaqueTool[] {
   if (!isObject(value)) return []
   const { search_context_size: contextSize, user_location: location, ...others } = value
@@ -13,7 +15,7 @@ export function parseSearch({ web_search_options: value }: ChatBody): readonly O
   return [{ type: 'opaque', protocol, value, search: searchWish({ contextSize, location: approximate, further }) }]
 }
 
-/** `web_search_options`; undefined, and a loss, where the upstream cannot search or be held to what was asked. */
+/** `web_search_options`; undefined, and a loss, if the upstream cannot search or cannot apply the restrictions. */
 export function printSearch(tool: OpaqueTool, printing: PartPrinting): JsonObject | undefined {
   const { protocol: from, value, search = {} } = tool
   const { losses, traits } = printing
@@ -34,7 +36,7 @@ function lost(because: string, { losses }: PartPrinting): undefined {
   losses.add('tools[].web_search', because)
 }
 
-/** Whether a body asks for a search of the web. */
+/** Whether a body requests a web search. */
 export function searches({ web_search_options: value }: JsonObject): boolean {
   return isObject(value)
 }

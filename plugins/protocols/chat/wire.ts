@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../../engine/index.ts'
 
-/** The protocol's word in YAML, in `rest` and in opaque parts. */
+/** The protocol's name in YAML, in `rest` and in opaque parts. */
 export const protocol = 'chat'
 
 /** Marks of a cacheable prefix: the common extension, and the protocol's own field. */
@@ -9,7 +9,7 @@ export type Cached = {
   readonly prompt_cache_breakpoint?: { readonly ttl?: string | null } | null
 }
 
-/** A content part as it stands on the wire; `type` says which fields it has. */
+/** A content part of a body; `type` determines its fields. */
 export type ContentPart = JsonObject & Cached & { readonly type: string }
 
 export type Content = string | readonly ContentPart[] | null
@@ -21,7 +21,7 @@ export type WireCall = Cached & {
   readonly custom?: { readonly name: string; readonly input?: string | null } | null
 }
 
-/** A message of a request; `role` says which fields it has. */
+/** A message of a request; `role` determines its fields. */
 export type WireMessage = Cached & {
   readonly role: string
   readonly content?: Content
@@ -55,7 +55,7 @@ export type WireTool = JsonObject &
     }
   }
 
-/** A request body that its schema has accepted. Fields that are only passed on are not listed. */
+/** A validated request body. Fields that are only forwarded are not listed. */
 export type ChatBody = JsonObject & {
   readonly model: string
   readonly messages: readonly WireMessage[]

@@ -1,7 +1,7 @@
 import { isObject, parsedObject } from '../../../engine/kit.ts'
 import type { Asked, ErrorDialect, Failure, Frame, Json, JsonObject } from '../../../engine/index.ts'
 
-/** Statuses of errors inside a stream, by their words; any other error is the provider's own trouble. */
+/** Statuses of errors inside a stream by their type; any other error is the provider's own failure. */
 const statuses: ReadonlyMap<Json | undefined, number> = new Map([
   ['invalid_request_error', 400],
   ['image_generation_user_error', 400],
@@ -10,7 +10,7 @@ const statuses: ReadonlyMap<Json | undefined, number> = new Map([
   ['rate_limit_exceeded', 429],
 ])
 
-/** `{ error: { message, type, param, code } }`; an upstream's may lack fields or be a plain text. */
+/** `{ error: { message, type, param, code } }`; an upstream's error may lack fields or be plain text. */
 export const dialect: ErrorDialect = {
   parse(status, body) {
     const error = bare(body)
@@ -26,7 +26,7 @@ export const dialect: ErrorDialect = {
   print: ({ message, type, param, code }) => ({ error: { message, type, param, code } }),
 }
 
-/** The failure that an event of a stream announces: one named `error`, or one that carries an `error`. */
+/** The failure that an event of a stream announces: one named `error`, or one with an `error`. */
 export function failed({ event, data }: Frame): Failure | undefined {
   if (event !== 'error' && !data.includes('"error"')) return undefined
   const body = parsedObject(data)
@@ -43,7 +43,7 @@ export function fail(failure: Failure, { id }: Pick<Asked, 'id'>): readonly Fram
   return [{ event: 'error', data: JSON.stringify({ type: 'error', error }) }]
 }
 
-/** The object that holds the message: `error` itself, or what stands in its place. */
+/** The object with the message: `error`, or the body itself. */
 function bare(body: Json | undefined): JsonObject {
   if (!isObject(body)) return {}
   const { error } = body

@@ -4,10 +4,10 @@ import { file, flagOrText, head, model, numberOrText, text, textOrNull } from '.
 import { pictureMeter } from './meter.ts'
 import { pictures } from './units.ts'
 
-/** A picture: a file of a form, or in JSON its address, its data URL, or an object that holds either or a file id. */
+/** An image: a file of a form, or in JSON a URL, a data URL, or an object with either or a file id. */
 const picture = { type: ['object', 'string'] } as const
 
-/** `POST /v1/images/edits`: pictures out of pictures and a text; a form with files, or JSON. */
+/** `POST /v1/images/edits`: images from images and a text; a form with files, or JSON. */
 export default defineCodec({
   protocol: 'image-edits',
   operation: 'edit',

@@ -4,7 +4,7 @@ import { head, model, text, textOrNull } from './fields.ts'
 import { pictureMeter } from './meter.ts'
 import { pictures } from './units.ts'
 
-/** `POST /v1/images/generations`: pictures out of a text, whole or streamed. */
+/** `POST /v1/images/generations`: images from a text, whole or streamed. */
 export default defineCodec({
   protocol: 'images',
   operation: 'image',

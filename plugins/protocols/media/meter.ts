@@ -2,8 +2,8 @@ import { isObject, objectAfter, parsedObject } from '../../../engine/kit.ts'
 import type { Codec, Json, Metered, Usage } from '../../../engine/index.ts'
 
 /**
- * Reads `usage` and `model` of an answer. The last event of a streamed one is of one of the types `ends`, or, from
- * servers that stream in a shape of their own, followed by `[DONE]`.
+ * Reads `usage` and `model` of an answer. The last event of a stream has one of the types `ends`, or, for servers with
+ * their own event shapes, is followed by `[DONE]`.
  */
 export function meter(ends: readonly string[]): Codec['meter'] {
   return {
@@ -19,8 +19,8 @@ export function meter(ends: readonly string[]): Codec['meter'] {
 }
 
 /**
- * Like `meter`, for streams whose last event holds a whole picture: it is larger than what a meter is shown, so the
- * absence of any whole event at the end means that it came. Its usage stands after the picture
+ * Like `meter`, for streams whose last event contains a whole image. That event is larger than the tail that a meter
+ * receives, so a tail without a whole event means that it arrived. Its usage follows the image
  * (platform.openai.com/docs/api-reference/images-streaming).
  */
 export function pictureMeter(ends: readonly string[]): Codec['meter'] {
@@ -44,7 +44,7 @@ function metered(body: Json): Metered {
 
 /**
  * The disjoint buckets of `{ input_tokens, output_tokens }` or of `{ prompt_tokens, completion_tokens? }`. Undefined
- * when a count is missing or is no whole number from 0, and for usage in seconds.
+ * if a count is missing or is no integer of at least 0, and for usage in seconds.
  */
 function usageOf(value: Json | undefined): Usage | undefined {
   if (!isObject(value)) return undefined
@@ -52,7 +52,7 @@ function usageOf(value: Json | undefined): Usage | undefined {
   const output = count(
     value['output_tokens'] ?? value['completion_tokens'] ?? (value['prompt_tokens'] === undefined ? undefined : 0),
   )
-  // Pictures have the one name, transcripts and speech the other.
+  // Images use the one name, transcripts and speech the other.
   const details = value['input_tokens_details'] ?? value['input_token_details']
   const cacheRead = count((isObject(details) ? details['cached_tokens'] : undefined) ?? 0)
   if (input === undefined || output === undefined || cacheRead === undefined || cacheRead > input) return undefined
@@ -68,7 +68,7 @@ function usageOf(value: Json | undefined): Usage | undefined {
   }
 }
 
-/** How much of a bucket is audio, and how much is pictures, where that is told. */
+/** The audio and image tokens of a bucket, if reported. */
 function partsOf(details: Json | undefined, bucket: number, side: 'input' | 'output'): Partial<Usage> {
   const told = isObject(details) ? details : {}
   const audio = Math.min(bucket, count(told['audio_tokens']) ?? 0)

@@ -4,11 +4,11 @@ import { model, text, textOrNull } from './fields.ts'
 import { meter } from './meter.ts'
 import { spoken } from './units.ts'
 
-/** `POST /v1/audio/speech`: spoken text. Answers audio, or a stream of events with `stream_format: sse`. */
+/** `POST /v1/audio/speech`: text to speech. Answers audio, or a stream of events with `stream_format: sse`. */
 export default defineCodec({
   protocol: 'speech',
   operation: 'speak',
-  summary: 'Speech out of text.',
+  summary: 'Text to speech.',
   address: { key: 'audio', path: '/audio/speech' },
   answers: 'bytes',
   schema: {

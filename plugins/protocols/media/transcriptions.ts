@@ -4,7 +4,7 @@ import { file, flagOrText, head, model, numberOrText, textOrNull } from './field
 import { meter } from './meter.ts'
 import { heard } from './units.ts'
 
-/** `POST /v1/audio/transcriptions`: what is said in a recording, as JSON, plain text, subtitles or a stream. */
+/** `POST /v1/audio/transcriptions`: a transcript of audio, as JSON, plain text, subtitles or a stream. */
 export default defineCodec({
   protocol: 'transcriptions',
   operation: 'transcribe',

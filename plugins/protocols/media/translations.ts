@@ -4,7 +4,7 @@ import { file, model, numberOrText, textOrNull } from './fields.ts'
 import { meter } from './meter.ts'
 import { heard } from './units.ts'
 
-/** `POST /v1/audio/translations`: what is said in a recording, in English. Never streamed. */
+/** `POST /v1/audio/translations`: an English transcript of audio. Never streamed. */
 export default defineCodec({
   protocol: 'translations',
   operation: 'translate',

@@ -4,8 +4,8 @@ import type { Codec } from '../../../engine/index.ts'
 type UnitsOf = NonNullable<Codec['meter']['units']>
 
 /**
- * Pictures that were delivered: those of a whole answer. A stream that has come to its end has sent as many as were asked
- * for (platform.openai.com/docs/api-reference/images: `n`, 1 unless it is said; the text of a number in a form).
+ * The number of delivered images: for a whole answer, its images; for a complete stream, the requested number
+ * (platform.openai.com/docs/api-reference/images: `n`, default 1; a string in a form).
  */
 export const pictures: UnitsOf = ({ n }, answer, complete) => {
   if (isObject(answer) && Array.isArray(answer['data'])) return { images: answer['data'].length }
@@ -14,11 +14,11 @@ export const pictures: UnitsOf = ({ n }, answer, complete) => {
   return streamed && complete && Number.isSafeInteger(asked) && asked > 0 ? { images: asked } : {}
 }
 
-/** Characters of the text to speak: the audio that comes back does not tell them, and all of it is paid for. */
+/** Characters of the input text. All of them are billed, and the audio of the answer does not report them. */
 export const spoken: UnitsOf = ({ input }) => (typeof input === 'string' ? { characters: characters(input) } : {})
 
 /**
- * Seconds of the recording: the usage of models that are paid by them, or how long a verbose answer says that it is
+ * Seconds of the input audio: the usage of models billed by the second, or the `duration` of a verbose answer
  * (platform.openai.com/docs/api-reference/audio).
  */
 export const heard: UnitsOf = (_, answer) => {
@@ -28,7 +28,7 @@ export const heard: UnitsOf = (_, answer) => {
   return typeof told === 'number' && told >= 0 && Number.isFinite(told) ? { seconds: told } : {}
 }
 
-/** Code points. A text has some for itself, and one for each pair of surrogates. */
+/** The number of code points: UTF-16 units, minus one per surrogate pair. */
 function characters(text: string): number {
   let count = text.length
   for (let at = 0; at < text.length; at++) if ((text.codePointAt(at) ?? 0) > 0xffff) count--
