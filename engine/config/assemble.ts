@@ -78,7 +78,8 @@ export function assemble(
   checkSections(services, report)
   checkPlaces(records, report)
   if (!incomplete) checkNamed({ stages, records, services, providers }, report)
-  const components = { plugins, stages, codecs, providers, signals, slots, services, commands, records }
+  const origins = new Map([...services.keys()].map((name) => [name, owners.get(`service ${name}`)?.from ?? '']))
+  const components = { plugins, stages, codecs, providers, signals, slots, services, origins, commands, records }
   return { registry: { ...components, incomplete: diagnostics.length > 0 }, diagnostics }
 }
 

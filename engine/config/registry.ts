@@ -20,6 +20,8 @@ export interface Registry {
   /** Slots of the engine and of plugins. */
   readonly slots: ReadonlyMap<string, AnySlot>
   readonly services: ReadonlyMap<string, AnyService>
+  /** The file or package that each service comes from, by the service's name. */
+  readonly origins: ReadonlyMap<string, string>
   /** By name. */
   readonly commands: ReadonlyMap<string, AnyCommand>
   /** Types of records. */

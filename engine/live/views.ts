@@ -15,6 +15,7 @@ import type { JsonObject } from '../spec/json.ts'
 import { closedView } from '../pipeline/closed-view.ts'
 import { Refusal } from '../spec/refusal.ts'
 import type { AnyService, Configured, Greeting, ServiceConfiguration } from '../spec/service.ts'
+import { MigrationError } from '../store/migrate-service.ts'
 import { heldRecords } from './held-records.ts'
 import { closeInTime, inTime } from './services.ts'
 import type { OpenServices } from './services.ts'
@@ -132,11 +133,17 @@ function rejecterOf(records: RecordSet, findings: Diagnostic[]): ServiceConfigur
   }
 }
 
-function finding({ name, section }: AnyService, error: unknown, { source: file, sections }: ViewOptions): Diagnostic {
+function finding(
+  { name, section }: AnyService,
+  error: unknown,
+  { source: file, sections, registry }: ViewOptions,
+): Diagnostic {
   const own = ['server_config', section]
   // Any other error is not caused by stored settings, and may be temporary.
-  if (!(error instanceof Refusal))
-    return file.report(own, 'service', `the service "${name}" cannot be opened: ${wordsOfThrown(error)}`)
+  if (!(error instanceof Refusal)) {
+    const origin = error instanceof MigrationError ? ` of ${registry.origins.get(name)}` : ''
+    return file.report(own, 'service', `the service "${name}"${origin} cannot be opened: ${wordsOfThrown(error)}`)
+  }
   const { source, path } = sections.get(section) ?? { source: file, path: own }
   return source.report([...path, ...error.path], 'service', error.message)
 }

@@ -21,6 +21,18 @@ const LONGEST = 60_000
 /** Milliseconds after which a running migration is logged. */
 const SLOW = 5_000
 
+/** A migration that cannot be completed. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError'
+  /** The code of its cause: it decides whether the migration is retried. */
+  readonly code: string | undefined
+
+  constructor(migration: ServiceMigration, problem: string, cause?: unknown) {
+    super(`the migration "${migration.name}" ${problem}`, { cause })
+    this.code = codeOf(cause)
+  }
+}
+
 /**
  * Migrates the tables of a service. Each pending migration runs in a transaction of its own. The query builder is
  * loaded only if one is pending. Rejects with the first error.
@@ -77,15 +89,14 @@ async function migrate(
   try {
     await migration.up(transaction as unknown as TableQueries, dialect)
   } catch (error) {
-    const message = `the migration "${migration.name}" failed: ${wordsOfThrown(error)}`
-    // The code decides whether the migration is retried.
-    throw Object.assign(new Error(message, { cause: error }), { code: codeOf(error) })
+    throw new MigrationError(migration, `failed: ${wordsOfThrown(error)}`, error)
   }
   const touched = dialect === 'sqlite' ? await tablesOf(transaction) : await touchedTables(transaction)
   const strange = touched.find((table) => !before.has(table) && !isTableOf(service.name, table))
   if (strange === undefined) return
-  throw new Error(
-    `the migration "${migration.name}" makes the table "${strange}"; the name of a table of the service begins with "${service.name}"`,
+  throw new MigrationError(
+    migration,
+    `makes the table "${strange}"; the name of a table of the service begins with "${service.name}"`,
   )
 }
 

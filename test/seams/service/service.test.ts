@@ -147,6 +147,18 @@ describe('a service of an outsider', function () {
       expect(body).to.deep.include({ degraded: ['purse'] })
     })
 
+    it('is refused with a migration that fails, by the name of its file', async () => {
+      const migration = "{ name: '9-late', up: () => Promise.reject(new Error('no ink')) }"
+      const broken = plugin.replace('migrations: [', `migrations: [${migration}, `)
+      await gateway.write('plugins/purse.ts', broken)
+      const [finding, ...others] = (await gateway.engine.live.reload()).map(printDiagnostic)
+      expect(finding).to.contain(
+        'the service "purse" of plugins/purse.ts cannot be opened: the migration "9-late" failed: no ink [service]',
+      )
+      expect(others).to.deep.equal([])
+      expect(await statusOf('/acme/tried')).to.equal(200)
+    })
+
     it('has a command of its own, which sees what a running gateway has written', async () => {
       await limits({ credits: 5 })
       const say = async (...words: readonly string[]) => {
