@@ -11,6 +11,7 @@ import type { Terminal } from '../../engine/cli/terminal.ts'
 import { printDiagnostic } from '../../engine/config/diagnostics.ts'
 import { filesOf, readFolder } from '../../engine/config/files.ts'
 import { errors } from '../../engine/spec/error.ts'
+import { linksIn } from '../support/links.ts'
 import { configuration, registry } from './registry.ts'
 import { root, sourcesOf } from './sources.ts'
 
@@ -90,10 +91,9 @@ describe('the documentation', () => {
   it('links only to what is there', () => {
     const pages = ['README.md', 'engine/README.md', 'plugins/README.md', ...pagesOf('docs')]
     const dead = pages.flatMap((page) => {
-      const links = [...readFileSync(join(root, page), 'utf8').matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)]
-      return links
-        .filter(([, link = '']) => !existsSync(join(root, dirname(page), link)))
-        .map(([, link]) => `${page}: ${link}`)
+      return linksIn(readFileSync(join(root, page), 'utf8'))
+        .filter((link) => !existsSync(join(root, dirname(page), link)))
+        .map((link) => `${page}: ${link}`)
     })
     expect(dead).to.deep.equal([])
   })

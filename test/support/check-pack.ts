@@ -1,11 +1,14 @@
-// Reads `npm pack --dry-run --json` and refuses a tarball that lacks what users need or brings what they do not.
+// Reads `npm pack --dry-run --json` and refuses a tarball that lacks what users need, brings what they do not, or has
+// pages with links to what it lacks.
 import { readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { linksIn } from './links.ts'
 
 const output = readFileSync(0, 'utf8')
 const [pack] = JSON.parse(output.slice(output.indexOf('['))) as { files: { path: string }[] }[]
 const paths = pack?.files.map(({ path }) => path) ?? []
 const allowed =
-  /^(engine\/bin\/|dist\/(engine|plugins|types)\/|pipelines\/|config\/|docs\/|plugins\/README\.md$|package\.json$|README\.md$|LICENSE$|CHANGELOG\.md$)/
+  /^(engine\/bin\/|dist\/(engine|plugins|types)\/|pipelines\/|config\/|docs\/|(engine|plugins)\/README\.md$|package\.json$|README\.md$|LICENSE$|CHANGELOG\.md$)/
 const needed = [
   'engine/bin/sluice.cjs',
   'dist/engine/index.js',
@@ -25,7 +28,16 @@ const needed = [
 ]
 const extra = paths.filter((path) => !allowed.test(path))
 const missing = needed.filter((path) => !paths.includes(path))
+const holds = (target: string) => paths.some((path) => path === target || path.startsWith(`${target}/`))
+const dead = paths
+  .filter((path) => path.endsWith('.md'))
+  .flatMap((page) =>
+    linksIn(readFileSync(join(import.meta.dirname, '..', '..', page), 'utf8'))
+      .filter((link) => !holds(posix.join(posix.dirname(page), link).replace(/\/$/, '')))
+      .map((link) => `${page}: ${link}`),
+  )
 for (const path of extra) console.error(`not meant to be packed: ${path}`)
 for (const path of missing) console.error(`missing from the package: ${path}`)
+for (const link of dead) console.error(`a link to what is not packed: ${link}`)
 console.log(`${paths.length} files packed`)
-process.exit(extra.length + missing.length === 0 ? 0 : 1)
+process.exit(extra.length + missing.length + dead.length === 0 ? 0 : 1)

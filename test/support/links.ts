@@ -1,0 +1,4 @@
+/** The files and folders that a page of Markdown links to, as it writes them: no anchors, nothing of the web. */
+export function linksIn(text: string): string[] {
+  return [...text.matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)].map(([, link = '']) => link)
+}
