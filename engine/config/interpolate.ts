@@ -1,3 +1,7 @@
+import { isObject } from '../spec/json.ts'
+import type { Json } from '../spec/json.ts'
+import type { Path } from './diagnostics.ts'
+
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -34,4 +38,15 @@ export function interpolate(text: string, environment: Environment): Interpolate
     return value ?? ''
   })
   return { text: filled, missing, ...(problem === undefined ? {} : { problem }) }
+}
+
+/** The path of the first text in a value that contains `${`, where a file has a variable; undefined: there is none. */
+export function variableIn(value: Json, path: Path = []): Path | undefined {
+  if (typeof value === 'string') return value.includes('${') ? path : undefined
+  const entries = Array.isArray(value) ? [...value.entries()] : isObject(value) ? Object.entries(value) : []
+  for (const [step, held] of entries) {
+    const found = variableIn(held, [...path, step])
+    if (found !== undefined) return found
+  }
+  return undefined
 }

@@ -1,3 +1,5 @@
+import { printPath } from '../config/diagnostics.ts'
+import { variableIn } from '../config/interpolate.ts'
 import { GatewayError } from '../spec/error.ts'
 import type { TableQueries } from '../spec/database.ts'
 import type { RecordChange, RecordChanged, RecordView } from '../spec/record.ts'
@@ -6,7 +8,7 @@ import type { StoredRecords } from '../store/records.ts'
 import { withStored } from './configuration.ts'
 import type { Configuration } from './configuration.ts'
 import type { GatewayHost } from './gateway-host.ts'
-import { nameOf, planChange, refusalOf } from './record-change.ts'
+import { bodyOf, nameOf, planChange, refusalOf } from './record-change.ts'
 import { viewsOf } from './section-views.ts'
 import type { Loading, Snapshot } from './snapshot.ts'
 
@@ -34,6 +36,12 @@ export async function commitChange(
   by: Principal | undefined,
   running: Running,
 ): Promise<RecordView | undefined> {
+  // Only files have variables: stored values are taken literally.
+  const place = variableIn(bodyOf(change))
+  if (place !== undefined) {
+    const reason = 'cannot contain "${": only the configuration file has variables'
+    throw new GatewayError('invalid_field', { param: printPath(place), reason })
+  }
   for (let tries = 0; tries < mostTries; tries++) {
     const done = await tryChange(change, by, running)
     if (done) return done.view

@@ -238,7 +238,7 @@ function usersIn(
   return [...new Set(missing.map(({ file }) => file))]
 }
 
-function bodyOf(change: RecordChange): JsonObject {
+export function bodyOf(change: RecordChange): JsonObject {
   if (change.kind === 'delete') return {}
   return change.kind === 'create' ? change.value : change.patch
 }

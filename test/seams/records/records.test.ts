@@ -230,6 +230,19 @@ describe('records of an outsider', function () {
       expect((await call('DELETE', 'providers/plain')).status).to.equal(204)
     })
 
+    it('are refused with a variable, which only files have', async () => {
+      const reason = 'cannot contain "${": only the configuration file has variables.'
+      expect(
+        await refusal('POST', 'providers', { name: 'plain', type: 'moody', config: { mood: '${HOME}' } }),
+      ).to.equal(`422 invalid_field: config.mood ${reason}`)
+      expect(await refusal('POST', 'teams', { name: 'a', model: ['x', 'y ${HOME:-z}'] })).to.equal(
+        `422 invalid_field: model[1] ${reason}`,
+      )
+      expect((await call('POST', 'providers', { name: 'plain', type: 'moody', mood: '$HOME' })).status).to.equal(201)
+      expect(await refusal('PATCH', 'providers/plain', { mood: 'a ${' })).to.equal(`422 invalid_field: mood ${reason}`)
+      expect((await call('DELETE', 'providers/plain')).status).to.equal(204)
+    })
+
     it('are listed page by page', async () => {
       for (const name of ['c', 'a', 'b']) await call('POST', 'teams', { name, model: 'echo' })
       const first = await call('GET', 'teams?limit=2&sort=-name')
