@@ -1,19 +1,19 @@
 import type { DecideAnswer, DecideQuestion, Json } from '../../../engine/index.ts'
 import { unreadable } from './restore.ts'
 
-/** What an upstream says of one question, whatever its envelope. Any of it may be missing or wrong. */
+/** An upstream's answer to one question, in either envelope. Fields may be missing or wrong. */
 export interface Told {
-  /** The option, as it was sent. */
+  /** The chosen option, as it was sent. */
   readonly choice?: Json | undefined
   readonly score?: Json | undefined
   readonly confidence?: Json | undefined
-  /** By the word of the option, or by the index of the level. */
+  /** By the text of the option, or by the index of the level. */
   readonly probabilities?: ReadonlyMap<string | undefined, Json | undefined> | undefined
 }
 
 /**
- * The answer to a choice. Without a choice it is the likeliest option; without probabilities the choice carries 1.
- * Throws `upstream_invalid_response` when it tells neither, or an option that was not there.
+ * The answer to a choice. Without a choice, it is the most probable option. Without probabilities, the choice gets 1.
+ * Throws `upstream_invalid_response` if both are missing, or for an unknown option.
  */
 export function choiceAnswer(
   { choices }: Extract<DecideQuestion, { type: 'choice' }>,
@@ -31,14 +31,14 @@ export function choiceAnswer(
   return { type: 'choice', choice: chosen, probabilities: known ?? certain(words.length, chosen), ...confidence(told) }
 }
 
-/** An option as it is written: a boolean as its word. */
+/** An option as text: `true` and `false` for booleans. */
 export function wordOf(value: Json | undefined): string | undefined {
   return typeof value === 'string' || typeof value === 'boolean' ? String(value) : undefined
 }
 
 /**
- * The answer to a score. Without a score it is the average of the levels; without probabilities the nearest level
- * carries 1. Throws `upstream_invalid_response` when it tells neither, or a score beyond the levels.
+ * The answer to a score. Without a score, it is the average of the levels. Without probabilities, the nearest level
+ * gets 1. Throws `upstream_invalid_response` if both are missing, or for a score beyond the levels.
  */
 export function scoreAnswer(
   { levels }: Extract<DecideQuestion, { type: 'score' }>,
@@ -58,7 +58,7 @@ export function scoreAnswer(
   }
 }
 
-/** The answer to a predicate. Throws `upstream_invalid_response` when it is no probability. */
+/** The answer to a predicate. Throws `upstream_invalid_response` if it is no probability. */
 export function predicateAnswer(told: Json | undefined, place: string): DecideAnswer {
   const probability = within(told, 1)
   if (probability === undefined) throw unreadable(`it has no probability for ${place}`)
@@ -70,7 +70,7 @@ function confidence(told: Told): { readonly confidence?: number } {
   return value === undefined ? {} : { confidence: value }
 }
 
-/** One probability per option; undefined when none of them is told. */
+/** One probability per option; undefined if all are missing. */
 function spread(
   options: readonly string[],
   told: ReadonlyMap<string | undefined, Json | undefined>,
@@ -83,7 +83,7 @@ function certain(count: number, chosen: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => (index === chosen ? 1 : 0))
 }
 
-/** A number from 0 to `most`. What rounding has carried beyond an end is put back there. */
+/** A number from 0 to `most`. A rounding error beyond an end is clamped. */
 function within(value: Json | undefined, most: number): number | undefined {
   if (typeof value !== 'number' || !(value > -slack && value < most + slack)) return undefined
   return Math.min(Math.max(value, 0), most)

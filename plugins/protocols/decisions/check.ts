@@ -3,18 +3,18 @@ import type { Flaw, JsonObject } from '../../../engine/index.ts'
 import { inlineImage, isBase64 } from './wire.ts'
 import type { Body, Choice, Question } from './wire.ts'
 
-/** How names begin that stand for questions without one. */
+/** Prefix of the names of unnamed questions. */
 export const unnamed = '__unnamed_question_'
 /** Most images of a request. */
 const mostImages = 128
 
-/** What the schema cannot say: images inline and not too many, names and values distinct. */
+/** Checks that a schema cannot express: images are inline and not too many, names and values are distinct. */
 export function check(body: JsonObject): Flaw | undefined {
   const { input, questions } = body as unknown as Body
   return flawOfImages(input) ?? flawOfNames(questions) ?? flawOfValues(questions)
 }
 
-/** A body of the other envelope is told so. */
+/** A hint for a body of the other envelope. */
 export function mistaken(body: JsonObject): string | undefined {
   if (body['state'] === undefined && !isObject(body['questions'])) return undefined
   return 'This is the mapeval envelope; send it to /v1/mapeval.'
@@ -61,7 +61,7 @@ function flawOfValues(questions: readonly Question[]): Flaw | undefined {
   return undefined
 }
 
-/** The first value that an earlier choice has, once a boolean is written as its word. */
+/** The first value that an earlier choice has, with booleans as text. */
 function repeated(choices: readonly Choice[]): { readonly at: number; readonly reason: string } | undefined {
   const known = new Map<string, number>()
   for (const [at, { value }] of choices.entries()) {

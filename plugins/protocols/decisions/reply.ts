@@ -15,7 +15,7 @@ import { answerAt, asked, unreadable } from './restore.ts'
 import { parseUsage, printUsage } from './usage.ts'
 import type { Body, Question } from './wire.ts'
 
-/** An upstream's answers, by their position. Throws `upstream_invalid_response` for what is no answer to what was asked. */
+/** Parses an upstream's answers by position. Throws `upstream_invalid_response` if they do not fit the questions. */
 export function parse(body: Json, restore?: Restore): DecideReply {
   const questions = asked(restore)
   const answers = isObject(body) ? body['answers'] : undefined
@@ -44,7 +44,7 @@ function parseAnswer(question: DecideQuestion, answer: Json, place: string): Dec
   }
 }
 
-/** A list of `{ value, probability }` by the words of the values, or the indices of the levels. */
+/** A list of `{ value, probability }` by the texts of the values, or the indices of the levels. */
 function listed(list: Json | undefined): Told['probabilities'] {
   if (!Array.isArray(list)) return undefined
   return new Map(
@@ -54,7 +54,7 @@ function listed(list: Json | undefined): Told['probabilities'] {
   )
 }
 
-/** The answers for the client, in its own names, values and labels. */
+/** Prints the answers for the client, with its names, values and labels. */
 export function print(reply: DecideReply, { model, body }: Asked): Printed<JsonObject> {
   const { questions } = body as unknown as Body
   const answers = questions.map((question, index) => printAnswer(question, answerAt(reply, index)))

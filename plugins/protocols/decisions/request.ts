@@ -12,7 +12,7 @@ import { restoring } from './restore.ts'
 import { inlineImage, protocol } from './wire.ts'
 import type { Body, Part } from './wire.ts'
 
-/** A body that was checked, in neutral form. */
+/** Parses a validated body into neutral form. */
 export function parse(body: JsonObject): DecideRequest {
   const { input, questions, safety_identifier: safety } = body as unknown as Body
   return {
@@ -36,7 +36,7 @@ function text(value: string): Evidence {
   return { type: 'text', text: value }
 }
 
-/** A request for an upstream of this protocol. Data becomes JSON text, a rubric a part of the instructions. */
+/** Prints a request for an upstream of this protocol. Data becomes JSON text, and criteria become instructions. */
 export function print(request: DecideRequest, { model }: PrintTarget): Printed<JsonObject> {
   const { questions, rest } = request
   const losses = new Losses(protocol)
@@ -51,7 +51,7 @@ export function print(request: DecideRequest, { model }: PrintTarget): Printed<J
   }
 }
 
-/** One text is printed as it is; anything else as messages. */
+/** A single text is printed as a string; other evidence as messages. */
 function printInput({ evidence }: DecideRequest): string | readonly JsonObject[] {
   const [only, ...others] = evidence.flat()
   if (only && others.length === 0 && only.type !== 'image') return textOf(only)
@@ -74,7 +74,7 @@ function textOf(part: Exclude<Evidence, { type: 'image' }>): string {
 
 function printQuestion(question: DecideQuestion): JsonObject {
   const { type, name, instructions } = question
-  // A reserved name is refused; the answer is found by its position anyway.
+  // A reserved name would be rejected, and answers are matched by position.
   const head = { type, ...(name === undefined || name.startsWith(unnamed) ? {} : { name }) }
   switch (question.type) {
     case 'predicate':
@@ -86,7 +86,7 @@ function printQuestion(question: DecideQuestion): JsonObject {
   }
 }
 
-/** What yes and no mean, as lines below the instructions. */
+/** The criteria for yes and no, as lines below the instructions. */
 function rubricOf({ rubric }: Extract<DecideQuestion, { type: 'predicate' }>): string {
   const lines = [
     ...(rubric?.yes === undefined ? [] : [`True: ${rubric.yes}`]),

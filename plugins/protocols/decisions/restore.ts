@@ -3,12 +3,12 @@ import type { DecideAnswer, DecideQuestion, DecideReply, Restore } from '../../.
 
 const noTools: Restore['tools'] = new Map()
 
-/** What reading the answers to `questions` takes: the questions themselves. */
+/** The context for parsing the answers to `questions`. */
 export function restoring(questions: readonly DecideQuestion[]): Restore {
   return { tools: noTools, questions }
 }
 
-/** The questions whose answers are read. */
+/** The questions of that context. */
 export function asked(restore: Restore | undefined): readonly DecideQuestion[] {
   if (!restore?.questions) throw new Error('answers are read with the questions they belong to')
   return restore.questions
@@ -21,7 +21,7 @@ export function answerAt({ answers }: DecideReply, index: number): DecideAnswer 
   return answer
 }
 
-/** An upstream's answer that cannot be what was asked for. */
+/** The error for an answer that does not fit its questions. */
 export function unreadable(reason: string): GatewayError {
   return new GatewayError(
     'upstream_invalid_response',

@@ -3,18 +3,18 @@ import type { JsonObject } from '../../../engine/index.ts'
 const text = { type: 'string' } as const
 const textOrNull = { type: ['string', 'null'] } as const
 
-/** An object with these fields and no others; those whose name ends in `?` may be missing. */
+/** An object with exactly these fields; those whose name ends in `?` are optional. */
 function fields(properties: JsonObject): JsonObject {
   const bare = Object.entries(properties).map(([name, schema]) => [name.replace('?', ''), schema] as const)
   const required = Object.keys(properties).filter((name) => !name.endsWith('?'))
   return { type: 'object', required, additionalProperties: false, properties: Object.fromEntries(bare) }
 }
 
-/** One of several kinds of object, told apart by `type`; a condition each, so that an error names the place inside. */
+/** Objects distinguished by `type`. Each type is a condition, so that an error has the inner path. */
 function kinds(schemas: Readonly<Record<string, JsonObject>>): JsonObject {
   const conditions = Object.entries(schemas).map(([type, schema]) => ({
     if: { required: ['type'], properties: { type: { const: type } } },
-    // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema
+    // oxlint-disable-next-line unicorn/no-thenable -- a JSON Schema keyword
     then: fields({ type: text, ...schema }),
   }))
   const type = { enum: Object.keys(schemas) }
@@ -33,7 +33,7 @@ const question = kinds({
 
 const part = kinds({
   input_text: { text },
-  // Whether it is inline is checked apart, to say it in words.
+  // `check` requires inline images, with a readable error.
   input_image: { 'image_url?': textOrNull, 'file_id?': textOrNull, 'detail?': textOrNull },
 })
 
@@ -44,8 +44,8 @@ const message = fields({
 })
 
 /**
- * JSON Schema of a request body (POST /v1/decisions). What it does not list is refused: a field more is a line here.
- * Lengths are the widest of all upstreams; one that takes less answers for itself.
+ * JSON Schema of a request body (POST /v1/decisions). Other fields are rejected.
+ * Limits are the largest of all upstreams. An upstream with lower limits answers with its own error.
  */
 export const schema: JsonObject = fields({
   model: { type: 'string', minLength: 1 },

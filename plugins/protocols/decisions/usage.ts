@@ -2,8 +2,8 @@ import { isObject } from '../../../engine/kit.ts'
 import type { Codec, DecideReply, Json, JsonObject, Usage } from '../../../engine/index.ts'
 
 /**
- * The disjoint buckets of `{ input_tokens, input_tokens_details, … }`, whose input holds what was cached. What is not
- * told is 0; without a number of input tokens nothing is.
+ * The disjoint buckets of `{ input_tokens, input_tokens_details, … }`, whose input includes cached tokens. Absent
+ * counts are 0. Without a number of input tokens, there are no buckets.
  */
 export function parseUsage(value: Json | undefined): Pick<DecideReply, 'usage' | 'rawUsage'> {
   if (!isObject(value)) return {}
@@ -19,7 +19,7 @@ export function parseUsage(value: Json | undefined): Pick<DecideReply, 'usage' |
   return { usage, rawUsage: value }
 }
 
-/** The upstream's own report when nothing is missing there; else one with every field, 0 where it said nothing. */
+/** The upstream's own report if it is complete; otherwise one with every field, 0 for absent ones. */
 export function printUsage({ usage, rawUsage }: DecideReply): JsonObject {
   if (rawUsage && isComplete(rawUsage)) return rawUsage
   const told = rawUsage ? countsOf(rawUsage) : countsOfBuckets(usage)

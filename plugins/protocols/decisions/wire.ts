@@ -3,7 +3,7 @@ import type { Evidence } from '../../../engine/index.ts'
 /** The protocol's name in pipelines and offers. */
 export const protocol = 'decisions'
 
-/** A request body that the schema has accepted. */
+/** A validated request body. */
 export interface Body {
   readonly model: string
   readonly input: string | readonly Message[]
@@ -42,17 +42,17 @@ export interface Level {
   readonly description?: string
 }
 
-/** The media type and the base64 of an inline image; undefined for any other address. */
+/** The media type and the base64 of an inline image; undefined for any other URL. */
 export function inlineImage(
   address: string,
 ): Pick<Extract<Evidence, { type: 'image' }>, 'mediaType' | 'data'> | undefined {
-  // Only the head is matched: what follows it may be megabytes.
+  // Only the head is matched: the rest may be megabytes.
   const head = /^data:(image\/[a-z0-9.+-]+);base64,/i.exec(address.slice(0, 100))
   if (!head || head[0].length === address.length) return undefined
   return { mediaType: String(head[1]).toLowerCase(), data: address.slice(head[0].length) }
 }
 
-/** Characters that are decoded at a time, a whole number of groups of four; what they decode to is thrown away. */
+/** Characters that are decoded at a time, a multiple of four. The decoded bytes are discarded. */
 const piece = 64 * 1024
 const scratch = Buffer.allocUnsafe((piece / 4) * 3)
 
@@ -61,7 +61,7 @@ export function isBase64(text: string): boolean {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
   const length = text.length - padding
   if (length === 0 || length % 4 === 1 || (padding > 0 && text.length % 4 !== 0)) return false
-  // The decoder passes over what is no base64, and takes the letters of base64url for those of base64.
+  // The decoder skips characters outside base64, and accepts those of base64url.
   if (text.includes('-') || text.includes('_')) return false
   for (let at = 0; at < length; at += piece) {
     const part = text.slice(at, Math.min(at + piece, length))

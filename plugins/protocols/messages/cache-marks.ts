@@ -2,11 +2,11 @@ import type { GenerateRequest, Json, JsonObject, PrintTarget } from '../../../en
 import { isObject } from '../../../engine/kit.ts'
 import type { MessagesTraits } from './traits.ts'
 
-/** Characters of a prompt that is worth caching: about 1,024 tokens, below which the vendor caches nothing. */
+/** Least characters of a prompt for caching: about 1,024 tokens, below which the vendor caches nothing. */
 const worthwhile = 4096
 const mark = { cache_control: { type: 'ephemeral' } } as const
 
-/** Whether the gateway sets cache marks for a client that has no words for them. */
+/** Whether the gateway sets cache marks for a client whose protocol has none. */
 export function wantsMarks(
   { cacheKey }: GenerateRequest,
   { caching }: PrintTarget,
@@ -15,7 +15,7 @@ export function wantsMarks(
   return takes !== false && (caching === 'auto' || (caching === 'asked' && cacheKey !== undefined))
 }
 
-/** What a request says that comes again with the next one. */
+/** The part of a request that the next one repeats. */
 interface Prompt {
   readonly system?: string | readonly JsonObject[]
   readonly tools?: readonly JsonObject[]
@@ -24,7 +24,7 @@ interface Prompt {
 
 /**
  * The prompt with a mark on the last block of the system text, the last tool, and the last block of the user's last
- * turn. One that is short, or has a mark already, stays as it is.
+ * turn. A prompt that is short, or already has a mark, stays unchanged.
  */
 export function withMarks(prompt: Prompt): Prompt {
   const { system, tools, messages } = prompt
@@ -49,7 +49,7 @@ function lastMarked(blocks: readonly JsonObject[]): readonly JsonObject[] {
   return last ? [...blocks.slice(0, -1), { ...last, ...mark }] : blocks
 }
 
-/** How many characters the texts of a value have, counted no further than `most`. */
+/** The number of characters in the strings of a value. Counting stops at `most`. */
 function lengthUpTo(most: number, value: Json | undefined): number {
   if (typeof value === 'string') return value.length
   if (!Array.isArray(value) && !isObject(value)) return 0

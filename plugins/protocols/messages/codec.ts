@@ -105,7 +105,7 @@ function updated(message: JsonObject, update: JsonObject | undefined): JsonObjec
   return { ...message, ...delta, usage: mergeUsage(message.usage, update?.usage) }
 }
 
-/** Frames carry the type as their name; where a server leaves the name out, the data tells. */
+/** Whether a frame has this type: by its event name, or, without a name, by its data. */
 function isNamed(frame: Frame, type: string): boolean {
   if (frame.event !== undefined) return frame.event === type
   return frame.data.includes(`"${type}"`) && eventOf(frame)?.type === type

@@ -6,9 +6,9 @@ const textOrNull = { type: ['string', 'null'] } as const
 const objectOrNull = { type: ['object', 'null'] } as const
 const block = { type: 'object', required: ['type'], properties: { type: { type: 'string' } } } as const
 
-/** A list, or else something plain; apart, so that an error names the place inside the list. */
+/** A list or a scalar, as a condition rather than alternatives, so that an error has the path inside the list. */
 function listOr(items: JsonObject, plain: JsonObject): JsonObject {
-  // A keyword of JSON Schema, never awaited.
+  // A JSON Schema keyword, never awaited.
   // oxlint-disable-next-line unicorn/no-thenable
   return { if: { type: 'array' }, then: { type: 'array', items }, else: plain }
 }

@@ -1,10 +1,10 @@
 import type { ErrorDialect, Failure, Frame, Json } from '../../../engine/index.ts'
 import { isObject } from '../../../engine/kit.ts'
 
-/** What the platform answers with when it has no room ("Errors"); official clients know it by this status. */
+/** The platform's status when it is overloaded ("Errors"), which official clients recognize. */
 const overloaded = 529
 
-/** The type word of each status (platform documentation, "Errors"); any other status takes the word of its class. */
+/** The error type of each status (platform documentation, "Errors"); other statuses use the type of their class. */
 const types: ReadonlyMap<number, string> = new Map([
   [400, 'invalid_request_error'],
   [401, 'authentication_error'],
@@ -22,7 +22,7 @@ const types: ReadonlyMap<number, string> = new Map([
 
 const statuses: ReadonlyMap<string, number> = new Map([...types].map(([status, type]) => [type, status]))
 
-/** Agents look for this wording to know that they must shorten the conversation. */
+/** Agents match this text to detect that they must shorten the conversation. */
 const tooLong = 'prompt is too long'
 
 /** `{ type: 'error', error: { type, message, details? }, request_id }`. */
@@ -71,14 +71,14 @@ function firstText(...values: readonly (Json | undefined)[]): string | undefined
   return values.find((value): value is string => typeof value === 'string' && value !== '')
 }
 
-/** The failure that an error event of a stream tells, whose only status is its type word. */
+/** The failure of an error event in a stream. Its status follows from its type. */
 export function streamFailure(event: Json): Failure {
   const error = isObject(event) && isObject(event.error) ? event.error : {}
   const status = typeof error.type === 'string' ? (statuses.get(error.type) ?? 500) : 500
   return dialect.parse(status, event)
 }
 
-/** What a stream ends with when it cannot go on. */
+/** The last event of a broken stream. */
 export function errorFrame(failure: Failure, requestId: string): Frame {
   return { event: 'error', data: JSON.stringify(dialect.print(failure, requestId)) }
 }

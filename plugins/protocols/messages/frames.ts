@@ -1,6 +1,6 @@
 import type { Frame, GenerateEvent, JsonObject } from '../../../engine/index.ts'
 
-/** Events that tell of one item. */
+/** Events about one item. */
 export type ItemEvent = Extract<GenerateEvent, { readonly index: number }>
 
 /** Writes the blocks of one item. */
@@ -26,7 +26,7 @@ export class BlockFrames {
   }
 }
 
-/** An event of the wire; official clients find its type by the name of the frame alone. */
+/** An event for a client. Official clients read its type only from the name of the frame. */
 export function frame(event: JsonObject & { readonly type: string }): Frame {
   return { event: event.type, data: JSON.stringify(event) }
 }

@@ -2,15 +2,15 @@ import type { GenerateEvent, JsonObject, Restore, Seal } from '../../../engine/i
 import { CustomInput, isObject, parseVerbatim, restored } from '../../../engine/kit.ts'
 import { opaqueItem, parseCitation } from './web-search.ts'
 
-/** A content block of a streamed answer while it is open. */
+/** Parses a content block of a streamed answer. */
 export interface BlockParser {
-  /** What its `content_block_start` tells; upstreams may put the whole block there. */
+  /** The events of its `content_block_start`, which may contain the whole block. */
   open(): readonly GenerateEvent[]
   delta(delta: JsonObject): readonly GenerateEvent[]
   close(): readonly GenerateEvent[]
 }
 
-/** A text, which is one part of the message item `index`. */
+/** A text block: one part of the message item `index`. */
 export class TextParser implements BlockParser {
   readonly #index: number
   readonly #block: JsonObject
@@ -33,7 +33,7 @@ export class TextParser implements BlockParser {
     return []
   }
 
-  /** Citations hold for the whole block: they are told when its length is known. */
+  /** Citations cover the whole block, so they are emitted once its length is known. */
   close(): readonly GenerateEvent[] {
     const annotations = this.#citations.map((citation) => parseCitation(citation, this.#length))
     return annotations.map((annotation) => ({ type: 'annotation', index: this.#index, annotation }))
@@ -47,8 +47,7 @@ export class TextParser implements BlockParser {
 }
 
 /**
- * A block of thinking, which is the reasoning item `index`. Its text may be withheld and its signature alone be told,
- * or be redacted altogether.
+ * A thinking block: the reasoning item `index`. It may have only a signature without text, or be redacted.
  */
 export class ThinkingParser implements BlockParser {
   readonly #index: number
@@ -92,12 +91,12 @@ function sealOf(kind: Seal['kind'], data: unknown): Seal | undefined {
   return typeof data === 'string' && data !== '' ? { kind, data } : undefined
 }
 
-/** A call of a client's tool, which is the call item `index`. */
+/** A call of a client's tool: the call item `index`. */
 export class CallParser implements BlockParser {
   readonly #index: number
   readonly #block: JsonObject
   readonly #tool: ReturnType<typeof restored>
-  /** Unwraps the text of a custom tool that went out as a function. */
+  /** Unwraps the text of a custom tool that was sent as a function. */
   readonly #custom: CustomInput | undefined
   #told = false
 
@@ -121,7 +120,7 @@ export class CallParser implements BlockParser {
     return this.#input(this.#custom ? this.#custom.push(delta.partial_json) : delta.partial_json)
   }
 
-  /** Without any delta the arguments are those of the start: none, as a rule. */
+  /** Without deltas, the arguments are those of the start, usually none. */
   close(): readonly GenerateEvent[] {
     const { input } = this.#block
     const json = JSON.stringify(isObject(input) ? input : {})
@@ -135,7 +134,7 @@ export class CallParser implements BlockParser {
   }
 }
 
-/** Any block without a neutral form, such as a call of the vendor's own tools; it comes as one item when it is whole. */
+/** A block without a neutral form, such as a call of the vendor's own tools. It is emitted as one item at its end. */
 export class OpaqueParser implements BlockParser {
   readonly #index: number
   readonly #block: JsonObject
@@ -155,7 +154,7 @@ export class OpaqueParser implements BlockParser {
     return []
   }
 
-  /** Throws a `SyntaxError` when the input it was given in pieces is not JSON. */
+  /** Throws a `SyntaxError` if the joined deltas of the input are not JSON. */
   close(): readonly GenerateEvent[] {
     const index = this.#index
     const value =

@@ -6,17 +6,17 @@ import type { Block, CacheControl, DocumentBlock, ImageBlock, MediaSource, Redac
 import type { SearchResultBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, Turn } from './wire.ts'
 import { protocol } from './wire.ts'
 
-/** Stands in `system[0]` of one client, differs in every request and means nothing to a model. */
+/** Start of a text that one client puts into `system[0]`. It differs in every request and means nothing to a model. */
 const billing = 'x-anthropic-billing-header:'
 
-/** The system text as one message; none when there is nothing to say. */
+/** The system text as one message; none if it is empty. */
 export function systemMessages(system: string | readonly TextBlock[]): readonly Message[] {
   const blocks = typeof system === 'string' ? [{ type: 'text', text: system } as const] : system
   const content = blocks.filter((block) => block.text !== '' && !block.text.startsWith(billing)).map(textPart)
   return content.length === 0 ? [] : [{ type: 'message', role: 'system', content }]
 }
 
-/** The items of one turn, in the order of its blocks; `at` names the turn in errors. */
+/** The items of one turn, in the order of its blocks; `at` is the turn's path in errors. */
 export function turnItems({ role, content }: Turn, at: string): readonly Item[] {
   if (typeof content === 'string') return [{ type: 'message', role, content: [{ type: 'text', text: content }] }]
   const items: Item[] = []
@@ -34,7 +34,7 @@ export function turnItems({ role, content }: Turn, at: string): readonly Item[] 
   return items
 }
 
-/** A block that is an item of its own. */
+/** The item of a block that is no part of a message. */
 function ownItem(block: Block, role: Turn['role'], at: string, before: Item[]): Item {
   switch (block.type) {
     case 'thinking':
@@ -80,7 +80,7 @@ function resultParts(blocks: readonly Block[], at: string): Part[] {
   )
 }
 
-/** A block as parts of a message or of a tool's result; undefined for one that is neither text nor media. */
+/** A block as parts of a message or of a tool's result; undefined if it is neither text nor media. */
 function contentParts(block: Block, at: string): readonly Part[] | undefined {
   switch (block.type) {
     case 'text':
@@ -116,7 +116,7 @@ function documentParts(block: DocumentBlock, at: string): readonly Part[] {
     ...cached(block),
   }
   if (source.type !== 'content' || typeof source.content === 'string') return [file]
-  // A document may be made of texts and images: its images follow it.
+  // A document may consist of texts and images: its images follow it.
   return [file, ...source.content.filter((part) => part.type === 'image').map((part) => imagePart(part, at))]
 }
 
@@ -151,7 +151,7 @@ function plain(text: string): Part[] {
   return text === '' ? [] : [{ type: 'text', text }]
 }
 
-/** The cache mark of a block or tool, as the field to spread. */
+/** The cache mark of a block or tool, as a field to spread. */
 export function cached(block: { readonly cache_control?: CacheControl | null }): { readonly cache?: CacheMark } {
   const mark = block.cache_control
   if (!mark) return {}

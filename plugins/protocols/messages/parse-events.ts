@@ -18,13 +18,13 @@ import { mergeUsage, parseUsage } from './usage.ts'
 import { verbatim } from './wire.ts'
 
 /**
- * Reads an answer event by event. Texts in a row are parts of one message item; every other block is an item of its
- * own. A stream that ends without a stop reason, or breaks the protocol, ends in a `failure`.
+ * Parses an answer event by event. Consecutive texts are parts of one message item. Every other block is a separate
+ * item. A stream that ends without a stop reason, or violates the protocol, ends with a `failure`.
  */
 export class MessagesParser implements EventParser<GenerateEvent> {
   readonly #restore: Restore | undefined
   readonly #blocks = new Map<number, BlockParser>()
-  /** The answer's own fields: those of its start, overwritten by what came later. */
+  /** The answer's fields: those of its start, overwritten by later ones. */
   #fields: JsonObject | undefined
   /** The open message item, and the open text in it. */
   #message: number | undefined
@@ -40,7 +40,7 @@ export class MessagesParser implements EventParser<GenerateEvent> {
   parse(frame: Frame): readonly GenerateEvent[] {
     if (this.#done || frame.data === '[DONE]') return []
     return this.#guarded(() => {
-      // The input of a tool may come whole, with the start of its block.
+      // The start of a tool's block may contain its whole input.
       const starts = frame.event === 'content_block_start'
       const event: unknown = starts ? parseVerbatim(frame.data, verbatim.reply) : parseJson(frame.data)
       return isObject(event) ? this.take(event) : this.#fail(broken('an event is not an object'))
@@ -62,7 +62,7 @@ export class MessagesParser implements EventParser<GenerateEvent> {
     }
   }
 
-  /** The events that one event of the wire amounts to. Events of unknown types tell nothing. */
+  /** The neutral events of one parsed event. Events of unknown types have none. */
   take(event: JsonObject): readonly GenerateEvent[] {
     switch (event.type) {
       case 'content_block_delta':
@@ -182,7 +182,7 @@ export class MessagesParser implements EventParser<GenerateEvent> {
     ]
   }
 
-  /** Some compatible servers end a turn of calls like any other, or give no known reason at all. */
+  /** Some compatible servers end a turn of calls with another reason, or with an unknown one. */
   #stop(reason: unknown): StopReason | undefined {
     const known = parseStop(reason)
     if (this.#called && (known === undefined || known === 'end')) return 'tool'

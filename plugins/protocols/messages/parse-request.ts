@@ -7,8 +7,9 @@ import type { MessagesBody, Thinking, WireTool, WireToolChoice } from './wire.ts
 import { protocol } from './wire.ts'
 
 /**
- * A request body in neutral form. Throws `invalid_value` for a media source of an unknown type, and `invalid_request`
- * for a `thread`: the conversation is not held here, and this `error_code` makes official clients send it whole.
+ * Parses a request body into neutral form. Throws `invalid_value` for a media source of an unknown type, and
+ * `invalid_request` for a `thread`: the gateway does not store the conversation, and the `error_code` makes official
+ * clients send all of it.
  */
 export function parse(given: JsonObject): GenerateRequest {
   const body = given as MessagesBody & JsonObject
@@ -46,7 +47,7 @@ function present<N extends string, T>(name: N, value: T | null | undefined): { r
 
 function parseTool(tool: WireTool): Tool {
   const { type, name, description, input_schema: parameters, strict, cache_control: _, ...others } = tool
-  // Tools that the vendor runs carry a dated type and no schema.
+  // Tools that the vendor runs have a dated type and no schema.
   if (typeof type === 'string' && type !== 'custom' && !parameters) {
     const search = parseWish(tool)
     return { type: 'opaque', protocol, value: tool, ...(search ? { search } : {}) }
@@ -90,7 +91,7 @@ function toolChoice(choice: WireToolChoice): ToolChoice {
   }
 }
 
-/** Who thinks without saying how it shall be displayed expects to see it. */
+/** The reasoning options. Thinking without `display` is shown. */
 function reasoningWish(thinking: Thinking | undefined, effort: string | undefined): ReasoningWish | undefined {
   const wanted = effort === undefined ? {} : { effort }
   switch (thinking?.type) {
@@ -113,7 +114,7 @@ function answerFormat(format: JsonObject | null | undefined): Pick<GenerateReque
   return { format: { type: 'schema', schema: format.schema } }
 }
 
-/** Fields that have a neutral place. `routing` is the gateway's own and goes no further. */
+/** Fields with a neutral form, and `routing`, which belongs to the gateway and is not forwarded. */
 const known = `model messages max_tokens system stream temperature top_p top_k stop_sequences tools tool_choice thinking
   output_config metadata service_tier thread routing`.split(/\s+/)
 
@@ -138,7 +139,7 @@ function filled(fields: JsonObject): Rest | undefined {
   return set.length === 0 ? undefined : { protocol, fields: Object.fromEntries(set) }
 }
 
-/** Whether a body asks for a search of the web. */
+/** Whether a body requests a web search. */
 export function searches({ tools }: JsonObject): boolean {
   return Array.isArray(tools) && tools.some((tool) => isObject(tool) && isSearch(tool))
 }

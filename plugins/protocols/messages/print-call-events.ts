@@ -3,7 +3,7 @@ import type { BlockFrames, ItemEvent, ItemPrinter } from './frames.ts'
 import { callName } from './reply-blocks.ts'
 import { searchBlocks } from './web-search.ts'
 
-/** A call: its arguments go out as deltas, at least one, because clients do not read those of the start. */
+/** A call. Its arguments are sent as at least one delta, because clients ignore those of the start. */
 export class CallPrinter implements ItemPrinter {
   readonly #blocks: BlockFrames
   readonly #item: ToolCall
@@ -32,7 +32,7 @@ export class CallPrinter implements ItemPrinter {
     return this.#blocks.delta({ type: 'input_json_delta', partial_json: json })
   }
 
-  /** Free text goes out as the string property `input`, escaped piece by piece. */
+  /** Free text is sent as the string property `input`, escaped delta by delta. */
   #piece(text: string): string {
     if (this.#item.kind === 'function') return text
     return `${this.#told ? '' : '{"input":"'}${JSON.stringify(text).slice(1, -1)}`
@@ -44,7 +44,7 @@ export class CallPrinter implements ItemPrinter {
   }
 }
 
-/** A block of this protocol's own, as it came; arguments are told as those of a call are. */
+/** A block that only this protocol has, unchanged. Its arguments are sent like those of a call. */
 export class OpaquePrinter implements ItemPrinter {
   readonly #blocks: BlockFrames
   readonly #value: JsonObject
@@ -59,7 +59,7 @@ export class OpaquePrinter implements ItemPrinter {
   }
 }
 
-/** Another protocol's search of the web. What it was for and what it found may be known at its end alone. */
+/** A web search of another protocol. Its queries and results may be unknown until its end. */
 export class SearchPrinter implements ItemPrinter {
   readonly #blocks: BlockFrames
   readonly #asked: Asked

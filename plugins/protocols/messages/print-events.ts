@@ -14,21 +14,21 @@ import { TextPrinter, ThinkingPrinter } from './print-text-events.ts'
 type Finish = Extract<GenerateEvent, { type: 'finish' }>
 
 /**
- * Writes an answer as a client of this protocol reads it: blocks one after the other, each with start, deltas and stop.
- * What arrives for an item while another is open waits until its turn.
+ * Prints an answer for a client: blocks in sequence, each with start, deltas and stop. While one item is open, the
+ * events of other items wait.
  */
 export class MessagesPrinter implements EventPrinter<GenerateEvent> {
   readonly #asked: Asked
   readonly #losses = new Losses(protocol)
   readonly #blocks = new BlockFrames()
-  /** The item whose blocks go out now. */
+  /** The open item. */
   #current: { readonly index: number; readonly writer: ItemPrinter | undefined } | undefined
-  /** Events of the items after it, in the order these opened. */
+  /** Waiting events by item, in the order in which the items opened. */
   readonly #waiting = new Map<number, ItemEvent[]>()
   #usage: Usage | undefined
   #tier: string | undefined
   #refused = false
-  /** Items that tell of another protocol's search. */
+  /** Items of another protocol's web search. */
   readonly #searches = new Set<number>()
   #state: 'new' | 'open' | 'done' = 'new'
 
@@ -103,7 +103,7 @@ export class MessagesPrinter implements EventPrinter<GenerateEvent> {
     return writer?.write(event) ?? []
   }
 
-  /** Lets the item that has waited longest go on, and those after it while they are whole. */
+  /** Prints the item that has waited longest, and the items after it as long as they are complete. */
   #next(): readonly Frame[] {
     const frames: Frame[] = []
     for (const [index, events] of this.#waiting) {
@@ -136,13 +136,13 @@ export class MessagesPrinter implements EventPrinter<GenerateEvent> {
     return [frame({ type: 'message_delta', delta, usage: total }), frame({ type: 'message_stop' })]
   }
 
-  /** A model that declined says so in a part of its own; here only the stop reason can. */
+  /** A refusal is a part in other protocols. This protocol has only the stop reason for it. */
   #stop(stop: StopReason): StopReason {
     return this.#refused && stop === 'end' ? 'refusal' : stop
   }
 }
 
-/** The writer for an item; undefined for one that has no blocks here. */
+/** The printer of an item; undefined if this protocol has no block for it. */
 function itemWriter(item: Item, blocks: BlockFrames, asked: Asked, losses: Losses): ItemPrinter | undefined {
   switch (item.type) {
     case 'message':

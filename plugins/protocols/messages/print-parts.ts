@@ -6,13 +6,13 @@ import type { Printing } from './printing.ts'
 import type { MediaSource, TextBlock } from './wire.ts'
 import { protocol } from './wire.ts'
 
-/** Blocks of a message. Blank texts are left out: the wire refuses them. */
+/** Blocks of a message, without blank texts, which the protocol rejects. */
 export function messageBlocks(parts: readonly Part[], role: Message['role'], printing: Printing): JsonObject[] {
   const blocks = parts.map((part) => (role === 'user' ? partBlock(part, printing) : spokenBlock(part, printing)))
   return blocks.filter((block) => block !== undefined)
 }
 
-/** Content of a tool's result: a string where one plain text is all there is. */
+/** Content of a tool's result: a string if it is a single plain text. */
 export function resultContent(parts: readonly Part[], printing: Printing): string | JsonObject[] | undefined {
   const [first] = parts
   if (parts.length === 1 && first?.type === 'text' && !first.cache && !first.annotations)
@@ -21,12 +21,12 @@ export function resultContent(parts: readonly Part[], printing: Printing): strin
   return blocks.length === 0 ? undefined : blocks
 }
 
-/** Text for what the wire has no block for: the model shall know that something was there. */
+/** A text in place of a part without a block, so that the model knows about it. */
 function placeholder(text: string): TextBlock {
   return { type: 'text', text: `[${text}]` }
 }
 
-/** A block of the system or of the assistant, who only ever write. */
+/** A block of the system or of the assistant, whose messages have no media. */
 function spokenBlock(part: Part, printing: Printing): JsonObject | undefined {
   if (part.type !== 'image' && part.type !== 'file') return partBlock(part, printing)
   printing.losses.add(`messages[].content.${part.type}`, 'only users and tools can show media')
@@ -68,7 +68,7 @@ function textBlock(part: TextPart, printing: Printing): TextBlock | undefined {
   }
 }
 
-/** Citations this protocol made. One of another's cannot be printed: it would need the vendor's own index of its search. */
+/** Citations of this protocol. Those of other protocols cannot be printed: they lack the vendor's search index. */
 function nativeCitations(annotations: readonly Annotation[] = [], losses: Losses): JsonObject[] {
   const own = annotations.map((one) => (one.type === 'url' ? one.own : one)).filter((one) => one?.protocol === protocol)
   if (own.length < annotations.length)
@@ -103,7 +103,7 @@ function fileBlock(part: FilePart, printing: Printing): JsonObject {
   }
 }
 
-/** An id that the files of this protocol do not have. */
+/** Whether a source is a file id of another protocol. */
 function isForeign(source: FilePart['source']): boolean {
   return source.kind === 'id' && source.api !== protocol
 }

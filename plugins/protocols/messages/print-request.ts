@@ -14,7 +14,7 @@ import { protocol } from './wire.ts'
 const nameLimit = 128
 const userLimit = 256
 
-/** A request body for an upstream of this protocol; what its traits mean is told in `messagesTraits`. */
+/** Prints a request body for an upstream of this protocol, with the traits of `messagesTraits`. */
 export function print(request: GenerateRequest, target: PrintTarget): Printed<JsonObject> {
   const names = toolNames(request.tools, nameLimit)
   const losses = new Losses(protocol)
@@ -60,7 +60,7 @@ export function print(request: GenerateRequest, target: PrintTarget): Printed<Js
   }
 }
 
-/** A plain text as a string, anything more as blocks. */
+/** A single plain text as a string, other content as blocks. */
 function systemText(blocks: readonly JsonObject[]): string | readonly JsonObject[] | undefined {
   const [first] = blocks
   if (!first) return undefined
@@ -68,7 +68,7 @@ function systemText(blocks: readonly JsonObject[]): string | readonly JsonObject
   return plain ? (first.text as string) : blocks
 }
 
-/** How the answer shall look: a field where the upstream has one, else words at the end of the system text. */
+/** The format of the answer: a field if the upstream has one, otherwise an instruction after the system text. */
 function answerFormat(
   { format }: GenerateRequest,
   { traits, losses }: Printing,
@@ -111,7 +111,7 @@ function sampling(
   }
 }
 
-/** The upstream refuses sequences of white space. */
+/** Stop sequences, and separately the blank ones, which the upstream rejects. */
 function stopSequences({ stop = [] }: GenerateRequest) {
   const { taken = [], refused = [] } = Object.groupBy(stop, (one) => (/\S/.test(one) ? 'taken' : 'refused'))
   return { taken, refused }
@@ -130,7 +130,7 @@ function serviceTier({ serviceTier: tier }: GenerateRequest, losses: Losses): Js
   return {}
 }
 
-/** Fields of the client's own body, when it spoke this protocol; else each of them is lost. */
+/** Native fields of the client's body if it uses this protocol; otherwise each of them is a loss. */
 function ownRest({ rest }: GenerateRequest, printing: Printing): JsonObject {
   const own = printing.losses.own(rest, { because: `only ${rest?.protocol} knows it` })
   const { cache_control: mark, ...fields } = own
@@ -139,7 +139,7 @@ function ownRest({ rest }: GenerateRequest, printing: Printing): JsonObject {
   return { ...fields, ...cacheControl(typeof ttl === 'string' ? { ttl } : {}, printing) }
 }
 
-/** What the wire has no words for, by the client's names. */
+/** Records fields that this protocol lacks, by the client's names. */
 function unsaid(request: GenerateRequest, caches: boolean, losses: Losses): void {
   const fields = {
     seed: request.seed,

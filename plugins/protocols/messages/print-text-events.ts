@@ -4,7 +4,7 @@ import type { BlockFrames, ItemEvent, ItemPrinter } from './frames.ts'
 import { replyCitations } from './reply-blocks.ts'
 import { pack, partBreak } from './thinking.ts'
 
-/** A message: a text block for each part that has text. */
+/** Prints a message: a text block for each part that has text. */
 export class TextPrinter implements ItemPrinter {
   readonly #blocks: BlockFrames
   readonly #asked: Asked
@@ -49,7 +49,7 @@ export class TextPrinter implements ItemPrinter {
   }
 }
 
-/** Reasoning: a thinking block with its seal as signature, or a redacted one when there is nothing to read. */
+/** Prints reasoning: a thinking block with its seal as signature, or a redacted one without readable text. */
 export class ThinkingPrinter implements ItemPrinter {
   readonly #item: Reasoning
   readonly #blocks: BlockFrames

@@ -2,7 +2,7 @@ import type { GenerateRequest, JsonObject, ReasoningWish } from '../../../engine
 import type { PrintedTurn } from './print-turns.ts'
 import type { Printing } from './printing.ts'
 
-/** Tokens for each effort, for upstreams that take a budget. */
+/** Tokens for each effort, for upstreams that accept a budget. */
 const budgets: ReadonlyMap<string, number> = new Map([
   ['minimal', 1024],
   ['low', 2048],
@@ -12,13 +12,15 @@ const budgets: ReadonlyMap<string, number> = new Map([
   ['max', 64000],
 ])
 
-/** Fewest tokens a budget may hold. */
+/** Least tokens of a budget. */
 const leastBudget = 1024
-/** The output limit where neither the client nor the model's record has one, and what it leaves beside a budget at least. */
+/**
+ * The output limit if neither the client nor the model's record has one, and the least output tokens beyond a budget.
+ */
 export const usualOutput = 32_000
 const leastAnswer = 4096
 
-/** The fields of a request that say how long to think and to answer. */
+/** The fields of a request that limit thinking and the answer. */
 export interface PrintedThinking {
   readonly max_tokens: number
   readonly thinking?: JsonObject
@@ -27,9 +29,9 @@ export interface PrintedThinking {
 }
 
 /**
- * Prints the wish to reason. With a budget, `max_tokens` is raised above it unless the client chose that limit itself;
- * then the budget gives way. What the wire refuses beside a budget (a forced tool, a last turn of calls without their
- * thinking) switches thinking off.
+ * Prints the reasoning options. `max_tokens` is raised above the budget, unless the client set `max_tokens`: then the
+ * budget is lowered. A forced tool, or a last turn of calls without its thinking, disables thinking, because the
+ * protocol rejects either together with a budget.
  */
 export function printThinking(
   request: GenerateRequest,
@@ -81,7 +83,7 @@ function adaptive(wish: ReasoningWish, { losses }: Printing): Omit<PrintedThinki
   return { thinking, effort: effort === 'minimal' ? 'low' : effort }
 }
 
-/** The least effort that covers a budget. */
+/** The lowest effort that covers a budget. */
 function effortOf(budget: number | undefined): string | undefined {
   if (budget === undefined) return undefined
   return [...budgets].find(([, tokens]) => tokens >= budget)?.[0] ?? 'max'
@@ -101,13 +103,13 @@ function budgeted(wish: ReasoningWish, wanted: number, request: GenerateRequest,
   return { max_tokens: limit, thinking: { type: 'enabled', budget_tokens: budget, ...display(wish) } }
 }
 
-/** Says what the client wants to see only if it said so itself: older upstreams do not know the field. */
+/** `display`, only if the client set it: older upstreams do not have the field. */
 function display({ summary }: ReasoningWish): JsonObject {
   if (summary === undefined) return {}
   return { display: summary === 'none' ? 'omitted' : 'summarized' }
 }
 
-/** Whether the last turn of the assistant makes calls but does not begin with the thinking that led to them. */
+/** Whether the last turn of the assistant has calls but does not begin with their thinking. */
 function unthought(turns: readonly PrintedTurn[]): boolean {
   const last = turns.findLast((turn) => turn.role === 'assistant')
   if (!last?.blocks.some((block) => block.type === 'tool_use')) return false

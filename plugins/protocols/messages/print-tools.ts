@@ -24,7 +24,7 @@ export function printTools(request: GenerateRequest, printing: Printing): Printe
   return { ...(tools.length > 0 ? { tools } : {}), ...(choice ? { tool_choice: choice } : {}) }
 }
 
-/** Tools the model may call: the wire has no list of allowed ones beside the tools themselves. */
+/** The tools that the model may call. The protocol has no separate list of allowed tools. */
 function allowed({ tools, toolChoice }: GenerateRequest): readonly Tool[] {
   if (toolChoice?.type !== 'allowed') return tools
   const named = new Set<Tool | undefined>(toolChoice.tools.map(toolsByName(tools)))
@@ -44,18 +44,18 @@ function functionTool(tool: FunctionTool, printing: Printing): JsonObject {
   }
 }
 
-/** The wire takes schemas of objects alone, and insists that they say so. */
+/** The protocol accepts only schemas of objects, with an explicit `type`. */
 function objectSchema(parameters: JsonObject | undefined): JsonObject {
   if (!parameters) return { type: 'object', properties: {} }
   return parameters.type === 'object' ? parameters : { ...parameters, type: 'object' }
 }
 
-/** The fields of a tool that only this protocol knows; those of another one are lost. */
+/** The fields of a tool that only this protocol has; those of another protocol are lost. */
 function toolRest({ rest }: FunctionTool | CustomTool, { losses }: Printing): JsonObject {
   return losses.own(rest, { prefix: 'tools[].', because: `only ${rest?.protocol} knows it` })
 }
 
-/** Free text becomes the one property of an object; a grammar can only be described. */
+/** Free text becomes the only property of an object. A grammar becomes a part of the description. */
 function customTool(tool: CustomTool, printing: Printing): JsonObject {
   const { syntax, definition } = tool.format ?? {}
   const grammar =
@@ -83,7 +83,7 @@ function toolChoice(
     return undefined
   }
   const said = choice ? choiceOf(choice, request, printed, printing) : undefined
-  // `none` allows no calls, so no number of them either: the wire refuses the flag beside it.
+  // The protocol rejects the flag together with `none`, which allows no calls.
   if (parallelTools !== false || said?.type === 'none') return said
   return { ...(said ?? { type: 'auto' }), disable_parallel_tool_use: true }
 }

@@ -6,25 +6,25 @@ import type { Printing } from './printing.ts'
 import { upstreamThinking } from './thinking.ts'
 import { protocol } from './wire.ts'
 
-/** A turn under construction, with the calls it makes. */
+/** A turn under construction, with its calls. */
 export interface PrintedTurn {
   readonly role: 'user' | 'assistant' | 'system'
   readonly blocks: JsonObject[]
   readonly calls: ToolCall[]
 }
 
-/** What opens a conversation that no user opened; the wire wants a user's turn first. */
+/** The first turn of a conversation that does not begin with the user's, which the protocol requires. */
 const opening = '(conversation starts)'
 const cancelled = '(cancelled: there is no result)'
 
-/** Blocks of the system text: what stands before anybody else speaks. */
+/** Blocks of the system text: the leading system messages. */
 export function systemBlocks({ items }: GenerateRequest, printing: Printing): JsonObject[] {
   return items.slice(0, leading(items)).flatMap((item) => (item.type === 'message' ? said(item, printing) : []))
 }
 
 /**
- * The turns of a conversation as the wire wants them: a user's first, roles in alternation, and after each turn with
- * calls a user's turn that begins with one result for every call.
+ * The turns of a conversation in the order that the protocol requires: the user's turn first, then alternating roles.
+ * A turn with calls is followed by a user's turn that begins with one result for every call.
  */
 export function turns({ items }: GenerateRequest, printing: Printing): PrintedTurn[] {
   const calls = new PairedCalls(items)
@@ -59,7 +59,7 @@ function add({ blocks }: PrintedTurn, more: readonly JsonObject[]): void {
   for (const block of more) blocks.push(block)
 }
 
-/** Puts an item where it belongs; the result of a call only makes room, as it is printed with the calls of its turn. */
+/** Adds an item to its turn. The result of a call only opens a turn: it is printed with the calls of its own turn. */
 function place(
   item: Item,
   turn: (role: PrintedTurn['role']) => PrintedTurn,
@@ -108,7 +108,7 @@ function orphan(item: ToolResult, printing: Printing): JsonObject[] {
   return blocks.length === 0 ? [] : [{ type: 'text', text: 'Result of an earlier tool call:' }, ...blocks]
 }
 
-/** A turn, and if it makes calls one with their results in the order they came, which the user's next turn goes on. */
+/** A turn. If it has calls, a user's turn with their results follows, in their order of arrival. */
 function withAnswers(turn: PrintedTurn, all: PairedCalls, printing: Printing): PrintedTurn[] {
   if (turn.calls.length === 0) return [turn]
   const found = turn.calls.map((call) => ({ id: all.id(call), answer: all.answer(call) }))
@@ -117,7 +117,7 @@ function withAnswers(turn: PrintedTurn, all: PairedCalls, printing: Printing): P
   return [turn, { role: 'user', blocks, calls: [] }]
 }
 
-/** Turns that say something, neighbours of one role joined, opened by the user. */
+/** The turns with content. Adjacent turns of one role are joined, and the first one is the user's. */
 function merged(drafts: readonly PrintedTurn[]): PrintedTurn[] {
   const list: PrintedTurn[] = []
   for (const draft of drafts) {
@@ -155,7 +155,7 @@ function toolResult(id: string, result: ToolResult | undefined, printing: Printi
   }
 }
 
-/** Arguments as the object the wire wants; what a model wrote that is none is wrapped, so that it sees its own mistake. */
+/** Arguments as an object, which the protocol requires. Other text is wrapped, so that the model sees its mistake. */
 export function inputObject(text: string): JsonObject {
   if (text.trim() === '') return {}
   try {

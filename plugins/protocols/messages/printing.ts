@@ -3,7 +3,7 @@ import type { Losses, ToolNames } from '../../../engine/kit.ts'
 import type { MessagesTraits } from './traits.ts'
 import type { CacheControl } from './wire.ts'
 
-/** What every part of printing a request needs. */
+/** Context for printing a request. */
 export interface Printing {
   readonly target: PrintTarget
   readonly traits: MessagesTraits
@@ -11,7 +11,7 @@ export interface Printing {
   readonly losses: Losses
 }
 
-/** The cache mark of a block or tool, as the field to spread. */
+/** The cache mark of a block or tool, as a field to spread. */
 export function cacheControl(
   mark: CacheMark | undefined,
   { traits, losses }: Printing,

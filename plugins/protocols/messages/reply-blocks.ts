@@ -6,12 +6,12 @@ import { clientThinking } from './thinking.ts'
 import { citation, searchBlocks } from './web-search.ts'
 import { protocol } from './wire.ts'
 
-/** The name of a called tool; the wire has no namespaces. */
+/** The name of a called tool. The protocol has no namespaces. */
 export function callName({ name, namespace }: ToolCall): string {
   return namespace === undefined ? name : `${namespace}__${name}`
 }
 
-/** The blocks of one item of an answer, as a client gets them. */
+/** The blocks of one item of an answer, for a client. */
 export function replyBlocks(item: Item, asked: Asked, losses: Losses): readonly JsonObject[] {
   switch (item.type) {
     case 'message':

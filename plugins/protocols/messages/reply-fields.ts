@@ -7,7 +7,7 @@ import { protocol } from './wire.ts'
 const neutral = ['id', 'type', 'role', 'content', 'model', 'stop_reason', 'stop_sequence', 'usage']
 const counted = ['cache_creation', 'output_tokens_details']
 
-/** What the start of an answer tells. */
+/** The fields of the start of an answer. */
 export function replyHead(message: JsonObject): Pick<GenerateReply, 'id' | 'model' | 'usage' | 'serviceTier'> {
   const { id, model, usage: wire } = message
   const usage = parseUsage(wire)
@@ -20,7 +20,7 @@ export function replyHead(message: JsonObject): Pick<GenerateReply, 'id' | 'mode
   }
 }
 
-/** What has no neutral place: fields that are set, and counters of other things than tokens. */
+/** Fields without a neutral form: those that are set, and counters of other units than tokens. */
 export function replyRest(message: JsonObject): Rest | undefined {
   const fields = Object.entries(message).filter(
     ([name, value]) => !neutral.includes(name) && value !== null && value !== undefined,
@@ -32,19 +32,19 @@ export function replyRest(message: JsonObject): Rest | undefined {
   return fields.length === 0 ? undefined : { protocol, fields: Object.fromEntries(fields) }
 }
 
-/** The id of an answer: the gateway's own, in the form this protocol's ids have. */
+/** The id of an answer: the gateway's id in the form of this protocol. */
 export function messageId(asked: Asked): string {
   return `msg_${asked.id.replaceAll('-', '')}`
 }
 
-/** Usage for a client, with the tier that served. */
+/** Usage for a client, with the service tier. */
 export function replyUsage({ usage, serviceTier }: Pick<GenerateReply, 'usage' | 'serviceTier'>): JsonObject {
   const tier = serviceTier === 'default' ? 'standard' : serviceTier
   const known = tier === 'standard' || tier === 'priority' || tier === 'batch'
   return { ...printUsage(usage), ...(known ? { service_tier: tier } : {}) }
 }
 
-/** Fields that only this protocol knows, for its own clients; those of others are lost. */
+/** Fields that only this protocol has, for its clients; those of other protocols are lost. */
 export function ownRest(rest: Rest | undefined, losses: Losses): JsonObject {
   return losses.own(rest, { because: `only ${rest?.protocol} knows it` })
 }

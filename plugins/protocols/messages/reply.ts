@@ -9,7 +9,7 @@ import { mergeUsage } from './usage.ts'
 import { isForeignSearch, searchCounter } from './web-search.ts'
 import { protocol } from './wire.ts'
 
-/** A whole answer, read as the stream it would have been. Throws `upstream_invalid_response` for what is no answer. */
+/** Parses a whole answer as the equivalent stream. Throws `upstream_invalid_response` for a body that is no answer. */
 export function parseReply(body: Json, restore?: Restore): GenerateReply {
   if (!isObject(body) || !Array.isArray(body.content))
     throw new GatewayError('upstream_invalid_response', { reason: 'the answer has no list of content' })
@@ -25,7 +25,7 @@ export function parseReply(body: Json, restore?: Restore): GenerateReply {
   return fold(wire.flatMap((event) => reader.take(event)))
 }
 
-/** A whole answer for a client of this protocol. */
+/** Prints a whole answer for a client. */
 export function printReply(reply: GenerateReply, asked: Asked): Printed<JsonObject> {
   const losses = new Losses(protocol)
   const { usage: counters, ...fields } = ownRest(reply.rest, losses)

@@ -9,12 +9,12 @@ const cache = {
 } as const
 
 function choice(condition: JsonObject, then: JsonObject, otherwise: JsonObject): JsonObject {
-  // A keyword of JSON Schema, never awaited.
+  // A JSON Schema keyword, never awaited.
   // oxlint-disable-next-line unicorn/no-thenable
   return { if: condition, then, else: otherwise }
 }
 
-/** What an object of the given type must have; one of an unknown type may have any fields. */
+/** Required fields of an object of the given type; objects of unknown types may have any fields. */
 function when(type: string, required: readonly string[], properties: JsonObject): JsonObject {
   const condition = { type: 'object', required: ['type'], properties: { type: { const: type } } }
   return choice(condition, { type: 'object', required, properties }, {})
@@ -24,7 +24,7 @@ function block(type: string, required: readonly string[], properties: JsonObject
   return when(type, required, { ...properties, cache_control: cache })
 }
 
-/** A list, or else something plain; apart, so that an error names the place inside the list. */
+/** A list or a scalar, as a condition rather than alternatives, so that an error has the path inside the list. */
 function listOr(items: JsonObject, plain: JsonObject): JsonObject {
   return choice({ type: 'array' }, { type: 'array', items }, plain)
 }
@@ -89,14 +89,14 @@ const clientTool = {
   properties: { name: text, description: textOrNull, input_schema: { type: ['object', 'null'] }, strict: flag },
 }
 
-/** Tools of the vendor have a dated type and fields of their own. */
+/** Tools of the vendor have a dated type and other fields. */
 const tool = {
   type: 'object',
   properties: { type: textOrNull, cache_control: cache },
   ...choice({ required: ['type'], properties: { type: { type: 'string', not: { const: 'custom' } } } }, {}, clientTool),
 }
 
-/** JSON Schema of a request body. Fields and block types it does not know are let through. */
+/** JSON Schema of a request body. Unknown fields and block types are allowed. */
 export const schema: JsonObject = {
   type: 'object',
   required: ['model', 'messages', 'max_tokens'],

@@ -10,7 +10,7 @@ const reasons: ReadonlyMap<string, StopReason> = new Map([
   ['pause_turn', 'pause'],
 ])
 
-/** A wire stop reason in neutral words; undefined for one that is unknown or was not given. */
+/** The neutral form of a stop reason; undefined if it is unknown or absent. */
 export function parseStop(reason: unknown): StopReason | undefined {
   return typeof reason === 'string' ? reasons.get(reason) : undefined
 }
@@ -22,12 +22,12 @@ const words = {
   context: 'model_context_window_exceeded',
   tool: 'tool_use',
   refusal: 'refusal',
-  // There is no content filter here: what a filter cut short was refused.
+  // This protocol has no content filter: an answer that a filter ended counts as refused.
   filter: 'refusal',
   pause: 'pause_turn',
 } as const satisfies Record<StopReason, string>
 
-/** A neutral stop reason on the wire. */
+/** Prints a neutral stop reason. */
 export function printStop(stop: StopReason): string {
   return words[stop]
 }

@@ -2,10 +2,10 @@ import type { JsonObject, Reasoning, Seal } from '../../../engine/index.ts'
 import { isObject, packSeal, unpackSeal } from '../../../engine/kit.ts'
 import type { RedactedThinkingBlock, ThinkingBlock } from './wire.ts'
 
-/** Stands between the parts of a reasoning item where the wire has one text. */
+/** Separator between the parts of a reasoning item, which is a single text in this protocol. */
 export const partBreak = '\n\n'
 
-/** What a packed seal tells of the item it came from: all that a thinking block has no field for. */
+/** The content of a packed seal: the fields of its item that a thinking block lacks. */
 interface Packed {
   readonly seal: Seal
   readonly id?: string
@@ -13,7 +13,7 @@ interface Packed {
   readonly shape?: readonly (readonly [kind: 'summary' | 'text', length: number])[]
 }
 
-/** A thinking block out of a client's history. A seal this gateway packed comes out with its origin, any other without. */
+/** Parses a thinking block of a client's history. Only a seal that this gateway packed has an origin. */
 export function parseThinking(block: ThinkingBlock | RedactedThinkingBlock): Reasoning {
   const redacted = block.type === 'redacted_thinking'
   const text = redacted ? '' : block.thinking
@@ -30,7 +30,7 @@ export function parseThinking(block: ThinkingBlock | RedactedThinkingBlock): Rea
   }
 }
 
-/** Reasoning as a client's block; undefined when there is neither text nor a seal to show. */
+/** Reasoning as a block for a client; undefined if there is neither text nor a seal. */
 export function clientThinking(item: Reasoning, origin: string): ThinkingBlock | RedactedThinkingBlock | undefined {
   const thinking = joined(item)
   const signature = pack(
@@ -43,7 +43,7 @@ export function clientThinking(item: Reasoning, origin: string): ThinkingBlock |
   return { type: 'thinking', thinking, signature }
 }
 
-/** Reasoning as the block that `origin` itself made; undefined when another origin did or nobody vouches for it. */
+/** Reasoning as a block for its `origin`; undefined if another origin made it or it has no proof. */
 export function upstreamThinking(item: Reasoning, origin: string): ThinkingBlock | RedactedThinkingBlock | undefined {
   const { seal } = item
   if (!seal || seal.origin !== origin || seal.data === '') return undefined
@@ -51,7 +51,7 @@ export function upstreamThinking(item: Reasoning, origin: string): ThinkingBlock
   return seal.kind === 'redacted' ? { type: 'redacted_thinking', data: seal.data } : undefined
 }
 
-/** The seal of an item as text that a client hands back; empty without a seal. */
+/** The seal of an item as text that a client sends back; empty without a seal. */
 export function pack(
   item: Pick<Reasoning, 'id' | 'seal'>,
   shape: NonNullable<Packed['shape']>,
@@ -82,7 +82,7 @@ function unpack(text: string): Packed | undefined {
   }
 }
 
-/** Packed texts are not signed: a client may have written one itself. */
+/** Checks the shape. Packed texts are not signed, so a client may have made one. */
 function isShape(value: unknown): value is NonNullable<Packed['shape']> {
   if (!Array.isArray(value)) return false
   return value.every((part: unknown) => {
@@ -96,7 +96,7 @@ function joined(item: Reasoning): string {
   return item.parts.map((part) => part.text).join(partBreak)
 }
 
-/** Cuts a text into the parts it was joined from; one that a client has changed stays whole. */
+/** Splits a text into its original parts. A text that a client has changed stays whole. */
 function parts(text: string, shape: Packed['shape'] = []): Reasoning['parts'] {
   const cut: { kind: 'summary' | 'text'; text: string }[] = []
   let at = 0

@@ -1,16 +1,16 @@
 import type { Json, Traits } from '../../../engine/index.ts'
 
-/** What an offer of this protocol may say of its upstream: the words in `traits`, what they mean, what holds without them. */
+/** Traits of an upstream of this protocol: names, values, meanings and defaults. */
 export const messagesTraits = {
   json_schema: {
     default: true,
     values: [true, false],
-    summary: 'Takes `output_config.format`; else the schema is written into the system text.',
+    summary: 'Takes `output_config.format`; otherwise the schema is written into the system text.',
   },
   effort: {
     default: false,
     values: [true, false],
-    summary: 'Takes `output_config.effort` and adaptive thinking in place of a thinking budget.',
+    summary: 'Takes `output_config.effort` and adaptive thinking instead of a thinking budget.',
   },
   thinking: {
     default: true,
@@ -25,7 +25,7 @@ export const messagesTraits = {
   sampling: {
     default: true,
     values: [true, false, 'one'],
-    summary: 'Takes `temperature`, `top_p` and `top_k`; `one`: not both of the first two.',
+    summary: 'Takes `temperature`, `top_p` and `top_k`; `one`: not the first two together.',
   },
   cache_control: {
     default: true,
@@ -40,7 +40,7 @@ export type MessagesTraits = {
   readonly [T in keyof typeof messagesTraits]: (typeof messagesTraits)[T]['values'][number]
 }
 
-/** The traits of an offer, with defaults for those it does not name or gives a value without meaning. */
+/** The traits of an offer, with defaults for absent and invalid ones. */
 export function traitsOf(traits: Traits = {}): MessagesTraits {
   const entries = Object.entries(messagesTraits).map(([word, { default: usual, values }]) => {
     const given = traits[word]

@@ -2,9 +2,9 @@ import type { JsonObject, Usage } from '../../../engine/index.ts'
 import { isObject } from '../../../engine/kit.ts'
 
 /**
- * Wire usage in disjoint buckets. `input_tokens` is uncached input alone; `output_tokens` includes thinking. Counts of
- * caches and thinking may be absent or null where they do not apply; any other count that is no token number makes
- * the whole usage unknown.
+ * Parses usage into disjoint buckets. `input_tokens` has only uncached input; `output_tokens` includes thinking. Counts
+ * of caches and thinking may be absent or null. Any other count that is no number of tokens makes the whole usage
+ * unknown.
  */
 export function parseUsage(wire: unknown): Usage | undefined {
   if (!isObject(wire)) return undefined
@@ -21,7 +21,7 @@ export function parseUsage(wire: unknown): Usage | undefined {
   return { input, cacheRead, cacheWrite, ...hour, output: output - reasoning, reasoning }
 }
 
-/** The total of cache writes, or the sum over their lifetimes where only that is told. */
+/** The total of cache writes, or the sum over their lifetimes if the total is absent. */
 function written(wire: JsonObject): number | undefined {
   if (wire.cache_creation_input_tokens !== undefined && wire.cache_creation_input_tokens !== null)
     return count(wire.cache_creation_input_tokens)
@@ -30,7 +30,7 @@ function written(wire: JsonObject): number | undefined {
   return short === undefined || long === undefined ? undefined : short + long
 }
 
-/** Cache writes by how long they are kept: for minutes, and for an hour. */
+/** Cache writes by lifetime: 5 minutes, and an hour. */
 function split({ cache_creation: wire }: JsonObject) {
   if (!isObject(wire)) return undefined
   return { short: count(wire.ephemeral_5m_input_tokens ?? 0), long: count(wire.ephemeral_1h_input_tokens ?? 0) }
@@ -40,7 +40,7 @@ function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
-/** Wire usage out of the buckets; zeros when they are unknown, because official clients read the counts unasked. */
+/** Prints the buckets as usage; zeros if unknown, because official clients read the counts without a check. */
 export function printUsage(usage: Usage | undefined): JsonObject {
   if (!usage) return { input_tokens: 0, output_tokens: 0 }
   return {
@@ -58,7 +58,7 @@ function printSplit({ cacheWrite, cacheWriteHour: long }: Usage): JsonObject {
   return { cache_creation: { ephemeral_5m_input_tokens: cacheWrite - long, ephemeral_1h_input_tokens: long } }
 }
 
-/** Counters of a stream are totals so far: those present replace what was known, those absent or null leave it. */
+/** Merges the running totals of a stream: present counters replace earlier ones, absent and null ones do not. */
 export function mergeUsage(known: unknown, update: unknown): JsonObject {
   const merged: Record<string, JsonObject[string]> = isObject(known) ? { ...known } : {}
   if (!isObject(update)) return merged

@@ -13,10 +13,10 @@ import type { Printing } from './printing.ts'
 import type { Block, WireTool, WireToolChoice } from './wire.ts'
 import { protocol } from './wire.ts'
 
-/** The tool's type ends in the date of its version; this one every upstream of the protocol knows. */
+/** The tool's type ends in the date of its version. Every upstream of the protocol has this one. */
 const dated = /^web_search_\d{8}$/
 const usual = 'web_search_20250305'
-/** The name of the tool, which is not free. */
+/** The fixed name of the tool. */
 const name = 'web_search'
 const neutral = ['type', 'name', 'allowed_domains', 'blocked_domains', 'max_uses', 'user_location', 'cache_control']
 
@@ -24,7 +24,7 @@ export function isSearch({ type }: { readonly type?: Json | undefined }): boolea
   return typeof type === 'string' && dated.test(type)
 }
 
-/** What a client wants of the tool that searches the web; undefined for any other tool. */
+/** The options of a web search tool; undefined for any other tool. */
 export function parseWish(tool: WireTool & JsonObject): SearchWish | undefined {
   if (!isSearch(tool)) return undefined
   return searchWish({
@@ -36,14 +36,14 @@ export function parseWish(tool: WireTool & JsonObject): SearchWish | undefined {
   })
 }
 
-/** Whether a choice names the search among these tools. */
+/** Whether a tool choice names the web search of these tools. */
 export function choosesSearch(choice: WireToolChoice, tools: readonly WireTool[]): boolean {
   return choice.type === 'tool' && choice.name === name && tools.some(isSearch)
 }
 
 export const searchChoice = { type: 'tool', name } as const
 
-/** The tool for an upstream; undefined, and a loss, where it cannot search or cannot be held to what was asked. */
+/** The tool for an upstream; undefined, and a loss, if the upstream cannot search or cannot apply the restrictions. */
 export function printWish(
   { protocol: from, value, search = {} }: OpaqueTool,
   printing: Printing,
@@ -55,7 +55,7 @@ export function printWish(
   if (allowedDomains && blockedDomains) return lost('domains are either allowed or blocked here', printing)
   if (contextSize !== undefined) losses.add('tools[].search_context_size', 'the protocol has no such field')
   if (!own) for (const field of further) losses.add(`tools[].${word(field)}`, `only ${from} knows it`)
-  // What the client blocks says nothing beside the domains that are allowed here, and both are refused.
+  // Blocked domains have no effect beside allowed ones, and the protocol rejects both together.
   const { blocked_domains: _, ...unblocked } = value
   const written = allowedDomains ? unblocked : value
   return {
@@ -71,7 +71,7 @@ function lost(because: string, { losses }: Printing): undefined {
   losses.add('tools[].web_search', because)
 }
 
-/** What a block tells of a search of the web: the call or what it found; undefined for any other block. */
+/** The web search of a block: its call or its results; undefined for any other block. */
 export function searchOf(block: JsonObject): Search | undefined {
   if (block.type === 'server_tool_use' && block.name === name) {
     const query = isObject(block.input) ? block.input.query : undefined
@@ -91,7 +91,7 @@ export function searchOf(block: JsonObject): Search | undefined {
   return { id, found }
 }
 
-/** A block of an answer as an item, with what it tells of a search. */
+/** A block of an answer as an item, with its web search, if any. */
 export function opaqueItem(value: JsonObject, role: 'user' | 'assistant'): OpaqueItem {
   const search = searchOf(value)
   return { type: 'opaque', protocol, value, role, ...(search ? { search } : {}) }
@@ -102,8 +102,9 @@ function wordOf(value: Json | undefined): string {
 }
 
 /**
- * A block that a client hands back. What another protocol's search found was written for the client by this gateway,
- * with that protocol's own item sealed in it: it becomes that item again, and its call, told before it, goes.
+ * Parses a block that a client sends back. This gateway prints the results of another protocol's search with that
+ * protocol's item sealed in them. Such a block becomes the sealed item again, and the preceding block of its call is
+ * removed.
  */
 export function replayedItem(block: Block, role: 'user' | 'assistant', before: Item[]): Item {
   const item = opaqueItem(block, role)
@@ -127,7 +128,7 @@ function sealed({ content }: JsonObject): { readonly protocol: string; readonly 
   return { protocol: packed.protocol, value: packed.value }
 }
 
-/** The blocks that tell a client of this protocol of another one's search. */
+/** The blocks of another protocol's web search, for a client. */
 export function searchBlocks({ protocol: from, value, search }: OpaqueItem, origin: string): readonly JsonObject[] {
   if (!search) return []
   const { queries, found, failed } = search
@@ -146,7 +147,7 @@ export function searchBlocks({ protocol: from, value, search }: OpaqueItem, orig
   return [...(queries ? [call] : []), ...(failed === undefined ? (found ? [result(pages)] : []) : [result(error)])]
 }
 
-/** A citation for a client. That of another protocol has no index of the vendor's search: a seal says that it is ours. */
+/** A citation for a client. In place of the vendor's search index, citations of other protocols have a seal. */
 export function citation(annotation: Annotation, origin: string): JsonObject | undefined {
   const own = annotation.type === 'url' ? annotation.own : annotation
   if (own?.protocol === protocol) return own.value
@@ -163,12 +164,12 @@ export function parseCitation(value: JsonObject, length: number): Annotation {
   return typeof index === 'string' && unpackSeal(index) ? known : { ...known, own: { protocol, value } }
 }
 
-/** Whether an item tells of another protocol's search, which the vendor's own usage does not count. */
+/** Whether an item is a web search of another protocol, which the vendor's usage does not count. */
 export function isForeignSearch(item: Item): boolean {
   return item.type === 'opaque' && item.protocol !== protocol && item.search !== undefined
 }
 
-/** The counter of searches in an answer's usage. */
+/** The counter of web searches in an answer's usage. */
 export function searchCounter(count: number): JsonObject {
   return count > 0 ? { server_tool_use: { web_search_requests: count, web_fetch_requests: 0 } } : {}
 }

@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '../../../engine/index.ts'
 
-/** The protocol's word in YAML, in `rest` and in opaque parts. */
+/** The protocol's name in YAML, in `rest` and in opaque parts. */
 export const protocol = 'messages'
 
-/** Members that hold JSON of the client's or the model's own: inputs of tools, and schemas. */
+/** Members with JSON of the client or the model: inputs of tools, and schemas. */
 export const verbatim = { request: new Set(['input', 'input_schema', 'schema']), reply: new Set(['input']) }
 
 export type CacheControl = { readonly type: 'ephemeral'; readonly ttl?: string | null }
@@ -56,7 +56,7 @@ export type ToolResultBlock = Cached & {
   readonly is_error?: boolean | null
 }
 
-/** A content block as it stands on the wire; its `type` says which of the shapes above it has, or an unknown one. */
+/** A content block of a body. Its `type` determines which of the shapes above it has, or is unknown. */
 export type Block = JsonObject & { readonly type: string }
 
 export type Turn = { readonly role: 'user' | 'assistant' | 'system'; readonly content: string | readonly Block[] }
@@ -81,7 +81,7 @@ export type Thinking = {
   readonly display?: string | null
 }
 
-/** A request body that its schema has accepted. */
+/** A validated request body. */
 export type MessagesBody = {
   readonly model: string
   readonly messages: readonly Turn[]

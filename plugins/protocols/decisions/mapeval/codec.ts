@@ -16,7 +16,7 @@ export default defineCodec<'decide'>({
   summary: 'The alternate envelope of decisions: questions and answers as maps, the evidence as one state.',
   address: { path: '/mapeval' },
   schema,
-  traits: { images: { type: 'string', description: 'The field that takes images. Without it they are dropped.' } },
+  traits: { images: { type: 'string', description: 'The field for images. Without it, images are dropped.' } },
   check,
   mistaken,
   head: ({ model }) => ({ model: model as string, stream: false, background: false }),
@@ -26,14 +26,14 @@ export default defineCodec<'decide'>({
   reply: { parse: parseReply, print: printReply },
 })
 
-/** What the schema cannot say: images are base64 alone. */
+/** Checks that a schema cannot express: images are bare base64. */
 function check(body: JsonObject): Flaw | undefined {
   const { images } = body as unknown as Body
   const at = images?.findIndex((image) => !isBase64(image)) ?? -1
   return at < 0 ? undefined : { param: `images[${at}]`, reason: 'images must be base64 alone, no URLs' }
 }
 
-/** A body of the other envelope is told so. */
+/** A hint for a body of the other envelope. */
 function mistaken(body: JsonObject): string | undefined {
   if (body['input'] === undefined && !Array.isArray(body['questions'])) return undefined
   return 'This is the decisions envelope; send it to /v1/decisions.'

@@ -1,4 +1,4 @@
-/** Leading bytes, as Latin-1 text with `.` for any byte, and the media type of what begins so. */
+/** Leading bytes, as Latin-1 text with `.` for any byte, and their media type. */
 const signatures: readonly (readonly [RegExp, string])[] = [
   [/^\x89PNG\r\n/, 'image/png'],
   [/^\xff\xd8\xff/, 'image/jpeg'],
@@ -10,7 +10,7 @@ const signatures: readonly (readonly [RegExp, string])[] = [
   [/^BM/, 'image/bmp'],
 ]
 
-/** The media type of an image in base64, read from its leading bytes; undefined where they are of no known format. */
+/** The media type of an image in base64, by its leading bytes; undefined for an unknown format. */
 export function imageType(data: string): string | undefined {
   const head = Buffer.from(data.slice(0, 24), 'base64').toString('latin1')
   return signatures.find(([signature]) => signature.test(head))?.[1]

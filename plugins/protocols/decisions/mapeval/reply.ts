@@ -16,8 +16,8 @@ import { idOf } from './request.ts'
 import type { Body, Question } from './wire.ts'
 
 /**
- * An upstream's answers, by the ids of the questions. It may leave out confidence, probabilities and legend, and add
- * fields. Throws `upstream_invalid_response` for what is no answer to what was asked.
+ * Parses an upstream's answers by the ids of the questions. Confidence, probabilities and legend are optional, and
+ * other fields are ignored. Throws `upstream_invalid_response` if the answers do not fit the questions.
  */
 export function parse(body: Json, restore?: Restore): DecideReply {
   const questions = asked(restore)
@@ -54,12 +54,12 @@ function parseAnswer(question: DecideQuestion, answer: Json | undefined, place: 
   }
 }
 
-/** The word of a question's type in this envelope. */
+/** The name of a question's type in this envelope. */
 function wordOf({ type }: DecideQuestion): string {
   return type === 'predicate' ? 'noul' : type
 }
 
-/** The answers for the client, by its own ids. */
+/** Prints the answers for the client, by its ids. */
 export function print(reply: DecideReply, { model, body }: Asked): Printed<JsonObject> {
   const { questions } = body as unknown as Body
   const answers = Object.entries(questions).map(

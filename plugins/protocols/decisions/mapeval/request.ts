@@ -14,7 +14,7 @@ import { imageType } from './image-type.ts'
 import { passedOn, protocol } from './wire.ts'
 import type { Body, Question } from './wire.ts'
 
-/** A body that was checked, in neutral form. Throws `invalid_value` for an image of an unknown format. */
+/** Parses a validated body into neutral form. Throws `invalid_value` for an image of an unknown format. */
 export function parse(body: JsonObject): DecideRequest {
   const { state, questions, images } = body as unknown as Body
   const evidence: Evidence = typeof state === 'string' ? { type: 'text', text: state } : { type: 'data', value: state }
@@ -55,8 +55,8 @@ function parseQuestion([name, question]: readonly [string, Question]): DecideQue
 }
 
 /**
- * A request for an upstream of this protocol. Messages become one text, in their order; descriptions of levels become
- * a part of the instructions. The trait `images` of the offer names the field that takes images; without it they are
+ * Prints a request for an upstream of this protocol. Messages become one text, in their order. Descriptions of levels
+ * become a part of the instructions. The trait `images` of the offer names the field for images; without it, they are
  * dropped.
  */
 export function print(request: DecideRequest, { model, offer }: PrintTarget): Printed<JsonObject> {
@@ -77,7 +77,7 @@ export function print(request: DecideRequest, { model, offer }: PrintTarget): Pr
   }
 }
 
-/** The fields of the protocol's own, and what a request loses in it. `takesImages`: the provider has a field for them. */
+/** The native fields and the losses of a request. `takesImages`: the provider has a field for images. */
 function carried({ evidence, questions, rest }: DecideRequest, takesImages: boolean) {
   const parts = evidence.flat()
   const images = parts.filter((part) => part.type === 'image')
@@ -94,12 +94,12 @@ function carried({ evidence, questions, rest }: DecideRequest, takesImages: bool
   return { own, losses: losses.list() }
 }
 
-/** What a question is called in the map. */
+/** The id of a question in the map. */
 export function idOf({ name }: DecideQuestion, index: number): string {
   return name ?? `${unnamed}${index}`
 }
 
-/** Data by itself stays what it is; everything else becomes one text. */
+/** A single piece of data stays unchanged; other evidence becomes one text. */
 function stateOf({ evidence }: DecideRequest): Body['state'] {
   const messages = evidence.map((message) => message.filter((part) => part.type !== 'image'))
   const [only, ...others] = messages.flat()
@@ -130,7 +130,7 @@ function printQuestion(question: DecideQuestion): JsonObject {
   }
 }
 
-/** The levels as numbered lines below the instructions, when any of them has a description. */
+/** The levels as numbered lines below the instructions, if any of them has a description. */
 function rubricOf(levels: Extract<DecideQuestion, { type: 'score' }>['levels']): string {
   if (levels.every(({ description }) => description === undefined)) return ''
   const lines = levels.map(({ label, description }, index) =>

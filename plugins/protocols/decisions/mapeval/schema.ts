@@ -12,19 +12,19 @@ const yesOrNo = {
 const values = { type: 'object', minProperties: 1, maxProperties: 255, additionalProperties: textOrNull } as const
 const levels = { type: 'array', minItems: 2, maxItems: 26, items: text } as const
 
-/** A question of one type; a condition each, so that an error names the place inside. */
+/** A question of one type. Each type is a condition, so that an error has the inner path. */
 function question(type: string, criteria: JsonObject, required: readonly string[]): JsonObject {
   const properties = { type: text, instructions: text, criteria }
   return {
     if: { required: ['type'], properties: { type: { const: type } } },
-    // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema
+    // oxlint-disable-next-line unicorn/no-thenable -- a JSON Schema keyword
     then: { type: 'object', required, additionalProperties: false, properties },
   }
 }
 
 /**
- * JSON Schema of a request body (POST /v1/mapeval). What it does not list is refused: a field more is a line here.
- * Lengths are the widest of all upstreams; one that takes less answers for itself.
+ * JSON Schema of a request body (POST /v1/mapeval). Other fields are rejected.
+ * Limits are the largest of all upstreams. An upstream with lower limits answers with its own error.
  */
 export const schema: JsonObject = {
   type: 'object',

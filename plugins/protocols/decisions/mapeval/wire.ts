@@ -3,16 +3,16 @@ import type { Json, JsonObject } from '../../../../engine/index.ts'
 /** The protocol's name in pipelines and offers. */
 export const protocol = 'mapeval'
 
-/** Fields that only providers of this protocol know; they are passed on to them and to no other. */
+/** Fields that only providers of this protocol have. They are forwarded only to these. */
 export const passedOn = ['provider', 'session_id', 'trace', 'user', 'keep_alive'] as const
 
-/** A request body that the schema has accepted. */
+/** A validated request body. */
 export interface Body {
   readonly model: string
   readonly state: string | JsonObject | readonly Json[]
-  /** By id; the order of the questions is that of the keys. */
+  /** By id, in the order of the questions. */
   readonly questions: Readonly<Record<string, Question>>
-  /** Base64 without anything before it. */
+  /** Bare base64, without a prefix. */
   readonly images?: readonly string[] | null
 }
 
