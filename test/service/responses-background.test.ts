@@ -325,7 +325,7 @@ describe('responses in the background that cannot be', () => {
     const edits = [
       ['protocol: responses', 'protocol: responses\npublic: true'],
       ['  - auth: { with: key }\n', ''],
-      ['  - recall # what earlier responses have left\n', ''],
+      [/ +- recall\b.*\n/, ''],
       ['  - use: route', '  - resolve\n  - pin'],
     ] as const
     for (const [from, to] of edits) await pipelines.edit('responses.yaml', from, to)

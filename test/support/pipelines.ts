@@ -8,7 +8,7 @@ const shipped = join(import.meta.dirname, '..', '..', 'pipelines')
 export interface Pipelines {
   readonly folder: string
   /** Replaces a text that stands in a file; throws when it does not. */
-  edit(file: string, from: string, to: string): Promise<void>
+  edit(file: string, from: string | RegExp, to: string): Promise<void>
   remove(): Promise<void>
 }
 
@@ -22,7 +22,8 @@ export async function copyPipelines(): Promise<Pipelines> {
     async edit(file, from, to) {
       const path = join(folder, file)
       const text = await readFile(path, 'utf8')
-      if (!text.includes(from)) throw new Error(`${file} does not say "${from}"`)
+      if (text.search(typeof from === 'string' ? RegExp.escape(from) : from) < 0)
+        throw new Error(`${file} does not say "${from}"`)
       await writeFile(path, text.replace(from, to))
     },
     remove: () => rm(folder, { recursive: true, force: true }),

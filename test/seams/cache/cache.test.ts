@@ -20,10 +20,7 @@ import type { ScriptedUpstream } from '../../support/upstream.ts'
 const codecs = { chat, messages, responses } as Record<Client, Generating>
 const plugin = join(import.meta.dirname, 'cache.ts')
 
-const steps = `
-        - inline-files # where the provider takes a file's bytes but not its address
-        - translate # same protocol: the client's bytes but for the model's name and the usage of streams
-        - call`
+const steps = /\n +- inline-files\b[^]*?- call\b/
 const cached = `
         - cache.find
         - switch:
