@@ -105,7 +105,10 @@ function fromAjv(validate: ValidateFunction): Validator {
     const errors = retyped(source, path, value, validate.errors ?? []) && validate(value) ? [] : (validate.errors ?? [])
     // A value left empty by an unset variable is reported as such, or switches its record off.
     const missing = new Set(source.missing.map((entry) => entry.path.join('/')))
-    const told = errors.filter((error) => !missing.has([...path, ...pointer(error.instancePath)].join('/')))
+    const told = errors
+      // Stands beside the error that says what is wrong with the name.
+      .filter(({ keyword }) => keyword !== 'propertyNames')
+      .filter((error) => !missing.has([...path, ...pointer(error.instancePath)].join('/')))
     return { value, diagnostics: schemaDiagnostics(source, path, told) }
   }
 }

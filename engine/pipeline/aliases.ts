@@ -28,7 +28,8 @@ export function parseAliases(source: Source, diagnostics: Diagnostic[]): Aliases
 
 /**
  * Adds the routes of aliases to pipelines, marked and after the written ones. A route that is already served is not
- * added, and a route written below an alias path gets no alias of its own.
+ * added, and a route written below an alias path gets no alias of its own. Neither does one that has a parameter or `*`
+ * right after the beginning: `/*` in place of `/v1/*` would serve every path there is.
  */
 export function withAliases(pipelines: readonly Pipeline[], aliases: readonly Aliases[]): Pipeline[] {
   const key = ({ method, path }: Route) => `${method} ${path.replace(/:[^/]+/g, ':')}`
@@ -36,7 +37,10 @@ export function withAliases(pipelines: readonly Pipeline[], aliases: readonly Al
   const further = ({ method, path }: Route): Route[] =>
     aliases
       .filter(
-        ({ from, to }) => path.startsWith(from) && !to.some((one) => one.startsWith(from) && path.startsWith(one)),
+        ({ from, to }) =>
+          path.startsWith(from) &&
+          !/^[:*]/.test(path.slice(from.length)) &&
+          !to.some((one) => one.startsWith(from) && path.startsWith(one)),
       )
       .flatMap(({ from, to, place }) =>
         to.map((one) => ({ method, path: one + path.slice(from.length), alias: place })),

@@ -50,6 +50,15 @@ describe('aliases', () => {
     expect(routes).to.deep.equal([['GET /v1/a', 'GET /a', 'GET /v1/v1/a']])
   })
 
+  it('add no route that begins with a parameter or with every path', () => {
+    const { routes } = check(aliases, pipeline('a', 'GET /v1/*', 'GET /v1/:a/b', 'GET /v1/c/*'))
+    expect(routes[0]?.slice(3)).to.deep.equal(['GET /c/* +', 'GET /v1/v1/c/* +'])
+  })
+
+  it('are told once what is wrong with a beginning', () => {
+    expect(check('aliases: { v1: [/x/] }').diagnostics).to.have.length(1)
+  })
+
   it('stand beside endpoints, and are checked', () => {
     const both = `${aliases}\nendpoints: [{ name: a, summary: A., public: true, routes: [GET /v1/a], stages: [answer] }]`
     expect(check(both).routes[0]).to.have.length(3)
