@@ -6,7 +6,7 @@ const SCALE = 1e9
 /**
  * The cost of one exchange in micro-USD: the exact sum of its parts, rounded half up once. Tokens are billed if the
  * model has prices for them and their number is known; otherwise seconds, images or characters, the first of them that
- * has a price. The price of the request itself is added, and may be the only part. Undefined if the cost is unknown:
+ * has a price. The price of the request itself is added, and is the only part if nothing else has a price. Undefined if the cost is unknown:
  * something was used that has no price or no count, a number is invalid, or the sum is too large.
  */
 export function costOf(usage: Usage | undefined, pricing: Pricing = {}, units: Units = {}): number | undefined {
@@ -32,14 +32,15 @@ const amounts = {
 } as const
 
 function usedOf(usage: Usage | undefined, pricing: Pricing, units: Units): Used[] | undefined {
-  const prices = usage ? pricesFor(usage, pricing) : pricing
-  if (usage !== undefined && tokenPrices.some((name) => prices[name] !== undefined)) return tokensOf(usage, prices)
+  const billsTokens = pricesTokens(pricing) || pricing.tiers?.some(pricesTokens)
+  if (usage !== undefined && billsTokens) return tokensOf(usage, pricesFor(usage, pricing))
   for (const name of ['seconds', 'images', 'characters'] as const) {
     const price = pricing[name]
     if (price !== undefined) return [[amounts[name](units[name] ?? Number.NaN), price]]
   }
+  if (billsTokens) return undefined
   if (pricing.requests !== undefined) return []
-  return usage && tokensOf(usage, prices)
+  return usage && tokensOf(usage, pricing)
 }
 
 const tokenPrices = [
@@ -54,6 +55,10 @@ const tokenPrices = [
   'input_image',
   'output_image',
 ] as const
+
+function pricesTokens(prices: Pricing): boolean {
+  return tokenPrices.some((name) => prices[name] !== undefined)
+}
 
 /**
  * The prices for an input of this length: those of the highest tier that it is above, and what that leaves as it is.
