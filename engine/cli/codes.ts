@@ -152,7 +152,10 @@ export const findings: ReadonlyMap<string, string> = new Map([
     'No plugin brings this type of provider; "sluice list providers" shows those that are there.',
   ],
   ['record', 'A type of record fails when it checks one of its records.'],
-  ['unknown-record', 'No plugin brings this type of record; "sluice list records" shows those that are there.'],
+  [
+    'unknown-record',
+    'No plugin brings this type of record, or a service holds its records; "sluice list records" shows those that are there.',
+  ],
   ['unknown-record-type', 'A schema says that a text names a record of a type that no plugin brings.'],
   ['unknown-section', 'A section of the settings is stored that no plugin has.'],
   ['unknown-service', 'No plugin brings this service; "sluice list services" shows those that are there.'],

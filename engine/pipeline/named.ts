@@ -19,19 +19,25 @@ export interface Names {
   readonly words: readonly string[]
   /** Whether a name may end in `*`, which matches any text. */
   readonly patterns?: boolean | undefined
+  /** Names that exist but cannot be used, each with the sentence that says why. */
+  readonly barred?: ReadonlyMap<string, string>
 }
 
 /** All names by kind. For a missing kind, any name is accepted. */
 export type KnownNames = Readonly<Record<string, Names | undefined>>
 
 /**
- * Names that plugins define; empty while a plugin could not be loaded. Records held by a service are left out,
- * because stages cannot store them.
+ * Names that plugins define; empty while a plugin could not be loaded. Types of records held by a service are barred,
+ * because stages cannot store such records.
  */
 export function wordsOf({ codecs, records, incomplete }: Registry): KnownNames {
   if (incomplete) return {}
-  const kept = [...records.values()].filter(({ holds }) => holds !== 'service')
-  return { protocol: { words: [...codecs.keys()] }, record: { words: kept.map(({ name }) => name) } }
+  const { held = [], kept = [] } = Object.groupBy(records.values(), ({ holds }) =>
+    holds === 'service' ? 'held' : 'kept',
+  )
+  const reason = (name: string) => `a service holds the records of type "${name}": stages for records cannot use them`
+  const barred = new Map(held.map(({ name }) => [name, reason(name)]))
+  return { protocol: { words: [...codecs.keys()] }, record: { words: kept.map(({ name }) => name), barred } }
 }
 
 /** The parts of a JSON Schema that lead to nested values. */
@@ -115,7 +121,8 @@ export function unknownNames(named: readonly Named[], known: KnownNames): Diagno
   return named.flatMap(({ kind, name, place }) => {
     const names = known[kind]
     if (names === undefined || bears(names, name)) return []
-    return [reportAt(place, `unknown-${kind}`, `no ${kind} named "${name}"${didYouMean(name, names.words)}`)]
+    const message = names.barred?.get(name) ?? `no ${kind} named "${name}"${didYouMean(name, names.words)}`
+    return [reportAt(place, `unknown-${kind}`, message)]
   })
 }
 

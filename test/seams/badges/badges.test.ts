@@ -155,7 +155,9 @@ describe('records that a service of an outsider holds', function () {
       await write(guests)
       const stages = '[{ badge-enter: {} }, { create-record: { of: badge } }]'
       await here.write('pipelines/keep.yaml', `name: keep\nsummary: Keep.\nroutes: [POST /keep]\nstages: ${stages}\n`)
-      expect((await here.run('check')).out[0]).to.match(/^pipelines\/keep\.yaml:4:\d+: no record named "badge"/)
+      expect((await here.run('check')).out[0]).to.match(
+        /^pipelines\/keep\.yaml:4:\d+: a service holds the records of type "badge": stages for records cannot use them/,
+      )
     })
 
     it('refuse a configuration at their place', async () => {
