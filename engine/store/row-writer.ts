@@ -34,6 +34,13 @@ export interface RowWriter {
 /** Milliseconds that a statement waits for another process's lock; only this thread is blocked. */
 const BUSY = 5_000
 
+/**
+ * Connections to PostgreSQL, each for one table at a time, and milliseconds after which a statement stops waiting for a
+ * lock: more locked tables than connections still leave room for the others.
+ */
+const CONNECTIONS = 4
+const LOCKED = 1_000
+
 const FIRST_PAUSE = 100
 const LONGEST_PAUSE = 2_000
 
@@ -126,11 +133,14 @@ function quoted(name: string): string {
 /** Loads the query builder, which is large and not needed for SQLite. */
 async function openPostgres(url: string): Promise<Target> {
   const { fromPool } = await import('./connect.ts')
-  const { query, close } = await fromPool(url, 1)
+  const { sql } = await import('kysely')
+  const { query, close } = await fromPool(url, CONNECTIONS)
+  const lockTimeout = sql.raw(`set local lock_timeout = ${LOCKED}`)
   const anywhere = query as unknown as Kysely<Record<string, Record<string, Stored>>>
   return {
     insert: ({ table, columns: all }, rows) =>
       anywhere.transaction().execute(async (transaction) => {
+        await lockTimeout.execute(transaction)
         for (const [number, group] of Map.groupBy(rows, (row) => row.columns)) {
           const columns = all[number] as Columns
           const named = group.map(({ values }) =>

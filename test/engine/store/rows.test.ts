@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
+import { sql } from 'kysely'
 import { pino } from 'pino'
 import { openDatabase } from '../../../engine/store/database.ts'
 import type { Database } from '../../../engine/store/database.ts'
@@ -75,6 +76,41 @@ describe('rows in bulk', () => {
       url = (await postgres(this)).url
     })
     contract(() => openDatabase(url))
+
+    it('are written while others wait for locked tables, which alone are failing', async function () {
+      this.timeout(60_000)
+      const database = await openDatabase(url)
+      const rows = new Rows({ url, log })
+      const locked = ['ducks', 'swans', 'quails', 'doves', 'larks', 'owls']
+      const eggs = rows.of('eggs')
+      const held = Promise.withResolvers<void>()
+      const done = Promise.withResolvers<void>()
+      try {
+        for (const table of [...locked, 'eggs']) await database.rows(`create table ${table} (id text primary key)`)
+        const lock = database.query.transaction().execute(async (transaction) => {
+          await sql.raw(`lock table ${locked.join()}`).execute(transaction)
+          held.resolve()
+          await done.promise
+        })
+        await held.promise
+        for (const table of locked) rows.of(table).append({ id: 'a' })
+        await until(() => locked.some((table) => rows.of(table).counters.failing !== undefined))
+        eggs.append({ id: 'a' })
+        await eggs.flush()
+        expect(eggs.counters).to.deep.equal({ written: 1, dropped: 0, pending: 0, failing: undefined })
+        const ofLock = /^55P03: .*lock timeout/
+        await until(() => locked.every((table) => ofLock.test(rows.of(table).counters.failing ?? '')))
+        done.resolve()
+        await lock
+        await rows.flush()
+        for (const table of locked) expect(rows.of(table).counters).to.include({ written: 1, failing: undefined })
+      } finally {
+        done.resolve()
+        await rows.close()
+        for (const table of [...locked, 'eggs']) await database.rows(`drop table ${table}`)
+        await database.close()
+      }
+    })
   })
 
   it('of one table push out no rows of another', async () => {
