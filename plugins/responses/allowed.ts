@@ -3,7 +3,7 @@ import type { JsonObject, ToolCall } from '../../engine/index.ts'
 import { toolRef } from './tools.ts'
 import { known, object, objects } from './values.ts'
 
-/** Whether calls keep to the `allowed_tools` of a request's `tool_choice`, where there are any. */
+/** Whether calls are among the `allowed_tools` of a request's `tool_choice`. Without a list, all are. */
 export function allowance(body: JsonObject): (call: ToolCall) => boolean {
   const choice = object(body['tool_choice'])
   if (choice?.['type'] !== 'allowed_tools') return () => true

@@ -35,7 +35,7 @@ export default defineCodec({
     stores: {
       type: 'boolean',
       default: false,
-      description: 'Keeps responses, so that a conversation can go on by the id of the last one.',
+      description: 'Stores responses, so that a client can continue a conversation by the id of its last response.',
     },
   },
   instruct(body, text, at) {

@@ -6,8 +6,8 @@ import { schema } from './schema.ts'
 const { model, instructions, previous_response_id, prompt_cache_key, service_tier } = schema.properties
 
 /**
- * `POST /v1/responses/compact`: a conversation for a shorter one of the same meaning. Answers `{ id, object:
- * "response.compaction", created_at, output, usage }`; `output` is the user messages and one `compaction` item.
+ * `POST /v1/responses/compact`: shortens a conversation and keeps its meaning. Answers `{ id, object:
+ * "response.compaction", created_at, output, usage }`; `output` has the user messages and one `compaction` item.
  */
 export default defineCodec({
   protocol: 'compact',

@@ -4,7 +4,7 @@ import type { FindTool } from '../../engine/kit.ts'
 import { parseTools } from './tools.ts'
 import { isList, known, object, objects, protocol } from './values.ts'
 
-/** The tools that hold for a request: those of `tools`, with what items of the conversation bring. */
+/** The effective tools of a request: those of `tools`, and those that items of the conversation add. */
 export function effectiveTools(body: JsonObject): readonly Tool[] {
   const declared = parseTools(body['tools'], 'tools')
   const added = brought(body, 'additional_tools')
@@ -27,19 +27,19 @@ function brought(
   })
 }
 
-/** The tools among those that a search has found that can be called: what it found otherwise is no fault of the client. */
+/** The callable tools of a tool search. Other results are dropped, because they are not the client's mistake. */
 function usable(tools: Json | undefined): readonly JsonObject[] {
   return objects(tools)
     .filter(({ name }) => typeof name === 'string' && name !== '')
     .map((tool) => (tool['type'] === 'namespace' ? { ...tool, tools: usable(tool['tools']) } : tool))
 }
 
-/** Every tool once, in the place of its first mention and as it was declared last. */
+/** Every tool once, at the position of its first declaration and with the content of its last one. */
 function merged(...lists: readonly (readonly Tool[])[]): readonly Tool[] {
   return [...new Map(lists.flat().map((tool) => [keyOf(tool), tool])).values()]
 }
 
-/** Tools that a search has found: their own protocol reads them where they stand, others must be told of them. */
+/** The tools that a tool search has added. Their own protocol has them in the items; other protocols need them here. */
 function fresh(before: readonly Tool[], found: readonly Tool[]): readonly Tool[] {
   const taken = new Set(before.map(keyOf))
   return merged(found).flatMap((tool) =>
@@ -51,7 +51,7 @@ function keyOf(tool: Tool): string {
   return tool.type === 'opaque' ? JSON.stringify(tool.value) : `${tool.namespace ?? ''} ${tool.name}`
 }
 
-/** The item with the namespace of the tool it calls, where a client left that out or sent the flattened name. */
+/** The item with the namespace of its tool, if the client omitted it or sent the flattened name. */
 export function requalified(item: Item, find: FindTool): Item {
   if (item.type !== 'call' || item.namespace !== undefined) return item
   const tool = find(item)

@@ -4,17 +4,17 @@ import type { ErrorDialect, Failure, Frame, Json, JsonObject } from '../../engin
 import type { StreamEvent } from './events.ts'
 import { isList, object, objects, text } from './values.ts'
 
-/** Codes of a broken or busy upstream; any other code means that the request itself was at fault. */
+/** Codes of a broken or busy upstream. Any other code means that the request is invalid. */
 const theirs = new Set(['server_error', 'internal_error', 'server_is_overloaded', 'slow_down', 'vector_store_timeout'])
 const busy = new Set(['rate_limit_exceeded', 'rate_limit_error', 'insufficient_quota', 'too_many_requests'])
 
-/** Errors of this protocol: `{ error: { message, type, param, code } }`, every key there, null where unknown. */
+/** Errors of this protocol: `{ error: { message, type, param, code } }`. All keys are present, null if unknown. */
 export const error: ErrorDialect = {
   parse: (status, body) => parseFailure(status, body),
   print: ({ message, type, param, code }) => ({ error: { message, type, param, code } }),
 }
 
-/** Also reads what relatives of the protocol answer: `{ error: text }`, `{ message }`, `{ detail }`. */
+/** Also parses the errors of related protocols: `{ error: text }`, `{ message }`, `{ detail }`. */
 function parseFailure(status: number, body: Json | undefined): Failure {
   const whole = object(body)
   const detail = object(whole?.['error']) ?? whole
@@ -52,7 +52,7 @@ export function eventFailure(event: JsonObject): Failure | undefined {
   return announced({ ...nested, type }, event['status'])
 }
 
-/** The failure of a response that did not end well: `failed` or `cancelled`. */
+/** The failure of a response that is `failed` or `cancelled`. */
 export function responseFailure(response: JsonObject): Failure {
   return announced(object(response['error']) ?? { message: `the response is ${text(response['status']) ?? 'failed'}` })
 }
@@ -77,19 +77,19 @@ function statusOf(code: string | null, type: string | undefined): number {
   return code === null && type !== 'invalid_request_error' ? 502 : 400
 }
 
-/** The failure of an upstream whose words cannot be read. */
+/** The failure of an upstream whose answer cannot be parsed. */
 export function unreadable(reason: string): GatewayError {
   const message = `The provider answered in a form that cannot be read: ${reason}.`
   return new GatewayError('upstream_invalid_response', { reason }, { message })
 }
 
-/** The failure of a stream that stopped without an end. */
+/** The failure of a stream that broke off. */
 export function cutShort(): Failure {
   const message = 'The stream of the provider ended before it was complete.'
   return new GatewayError('upstream_error', { reason: 'ended before it was complete' }, { message }).failure
 }
 
-/** Whether a stream begins with an error; only the first frame is asked, so reading it whole costs little. */
+/** Whether a stream begins with an error. Only the first frame is parsed, so the cost is small. */
 export function failed(frame: Frame): Failure | undefined {
   const { event = 'error' } = frame
   if (event !== 'error' && event !== 'response.failed') return undefined
@@ -97,12 +97,12 @@ export function failed(frame: Frame): Failure | undefined {
   return value && eventFailure(value['type'] === undefined && frame.event ? { ...value, type: frame.event } : value)
 }
 
-/** The `error` event: flat as the vendor's types have it, and nested as its relatives do. */
+/** The `error` event: flat as in the vendor's types, and nested as in related protocols. */
 export function errorEvent({ type, code, message, param }: Failure, sequence: number): StreamEvent {
   return { type: 'error', sequence_number: sequence, code, message, param, error: { type, code, message, param } }
 }
 
-/** `error` of a failed response, whose codes are fewer than those of an HTTP answer. */
+/** `error` of a failed response, which has fewer codes than an HTTP error. */
 export function responseError({ status, code, message }: Failure): JsonObject {
   if (status === 429) return { code: code === 'insufficient_quota' ? code : 'rate_limit_exceeded', message }
   return { code: status >= 500 ? 'server_error' : (code ?? 'invalid_prompt'), message }

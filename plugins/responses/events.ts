@@ -4,7 +4,7 @@ import type { ItemPrinter, PartPrinter } from './print-item-events.ts'
 /** An event of a stream. */
 export type StreamEvent = JsonObject & { readonly type: string; readonly sequence_number: number }
 
-/** Text for a part. */
+/** A text delta of a part. */
 export function textDelta(
   sequence: number,
   { id, outputIndex }: ItemPrinter,
@@ -37,7 +37,7 @@ export function textDone(sequence: number, { id, outputIndex }: ItemPrinter, par
   }
 }
 
-/** A part that opens (as yet empty) or closes. */
+/** The start (still empty) or the end of a part. */
 export function partEvent(
   sequence: number,
   { id, outputIndex }: ItemPrinter,
@@ -51,7 +51,7 @@ export function partEvent(
     : { type: `response.content_part.${end}`, ...place, content_index: index, part: part.print() }
 }
 
-/** Input of a call: a piece of it, or all of it. */
+/** The input of a call: a delta or all of it. */
 export function inputEvent(
   sequence: number,
   { id, outputIndex, type, name }: ItemPrinter,

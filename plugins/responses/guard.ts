@@ -7,27 +7,26 @@ import { number, object, text } from './values.ts'
 /** The frame after the last event. */
 export const done: Frame = { data: '[DONE]' }
 
-/** Bytes of the first event that are remembered. */
+/** Bytes that are kept of the first event. */
 const firstLimit = 4 * 1024
-/** Bytes of a large event in which its type is looked for. */
+/** Bytes of a large event that are searched for its type. */
 const headLimit = 256
 
-/** The events that end a response, but for `error`, after which the failed response is still to come. */
+/** The events that end a response. `error` is not one of them: the failed response follows it. */
 const terminal = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 
 /**
- * Keeps a stream legal whose events are not read, only passed on: numbers without gaps, `error` before
- * `response.failed`, one last event, and `[DONE]` after it (platform.openai.com/docs/api-reference/responses-streaming).
- * A large event keeps the number it has.
+ * Keeps a relayed stream valid: numbers without gaps, `error` before `response.failed`, one terminal event, and
+ * `[DONE]` after it (platform.openai.com/docs/api-reference/responses-streaming). A large event keeps its number.
  */
 export class Guard implements StreamGuard {
   readonly #asked: Asked
   #first: Frame | undefined
   /** The number of the next event. */
   #next = 0
-  /** `failing`: an error was passed on, and the failed response is to come. `over`: only `[DONE]` is. */
+  /** `failing`: an error was sent, and the failed response must follow. `over`: only `[DONE]` must follow. */
   #state: 'open' | 'failing' | 'over' | 'done' = 'open'
-  /** What an `error` said. */
+  /** The failure of an `error` event. */
   #failure: Failure | undefined
 
   constructor(asked: Asked) {
@@ -36,10 +35,10 @@ export class Guard implements StreamGuard {
 
   pass(events: Buffer): Uint8Array {
     this.#first ??= beginning(events)
-    // A place in this text is one in the bytes.
+    // In Latin-1, an offset in the text equals the offset in the bytes.
     const all = events.toString('latin1')
     const parts: Uint8Array[] = []
-    /** Where the events begin that are passed on as they are. */
+    /** Offset of the first unchanged event that is not in `parts` yet. */
     let from = 0
     for (let at = 0, after = 0; at < all.length; at = after) {
       after = afterEvent(all, at)
@@ -72,7 +71,7 @@ export class Guard implements StreamGuard {
     return [frameOf(errorEvent(why, this.#next++)), this.#failed(why), done]
   }
 
-  /** Whether it is the next event of a response under way, and surely not its last one: nearly all are. */
+  /** Whether an event has the expected number and is not the terminal one, as nearly all events. */
   #expects(event: string): boolean {
     if (this.#state !== 'open' || !event.startsWith(name) || isLast(event)) return false
     if (numberIn(event) !== this.#next) return false
@@ -80,7 +79,7 @@ export class Guard implements StreamGuard {
     return true
   }
 
-  /** What takes the place of an event; undefined: it is what has to come. */
+  /** The replacement of an event; undefined if the event is valid. */
   #mended(bytes: Buffer): readonly Frame[] | undefined {
     const [frame] = new FrameDecoder().push(bytes)
     // A comment.
@@ -111,13 +110,15 @@ export class Guard implements StreamGuard {
     this.#failure = eventFailure({ ...event, type: 'error' })
   }
 
-  /** The `error` that a failed response lacks. */
+  /** The missing `error` before a failed response. */
   #announcing(event: JsonObject): readonly Frame[] {
     const failure = eventFailure({ ...event, type: 'response.failed' }) ?? cutShort()
     return [frameOf(errorEvent(failure, this.#next++))]
   }
 
-  /** The failed response under the id and with the echoes that its stream began with, else those of what was asked. */
+  /**
+   * The failed response, with the id and the echoed fields of the stream's first event, otherwise those of the request.
+   */
   #failed(failure: Failure): Frame {
     const response = {
       ...responseObject(this.#asked, { status: 'failed', error: responseError(failure), output: [] }),
@@ -135,7 +136,7 @@ function frameOf(event: JsonObject & { readonly type: string }): Frame {
   return { event: event.type, data: JSON.stringify(event) }
 }
 
-/** Where the event ends that begins at `at`, with the empty line after it. */
+/** The offset after the event that begins at `at`, including its empty line. */
 function afterEvent(events: string, at: number): number {
   const end = events.indexOf('\n\n', at)
   return end < 0 ? events.length : end + 2
@@ -143,7 +144,7 @@ function afterEvent(events: string, at: number): number {
 
 const name = 'event: response.'
 
-/** Whether the text of an event begins as that of a terminal one. */
+/** Whether the text of an event begins like that of a terminal one. */
 function isLast(event: string): boolean {
   for (const type of terminal) if (event.startsWith(type, 'event: '.length)) return true
   return false
@@ -151,7 +152,7 @@ function isLast(event: string): boolean {
 
 const numberWord = '"sequence_number":'
 
-/** The number in the text of an event, if it says one. */
+/** The number in the text of an event, if any. */
 function numberIn(event: string): number | undefined {
   let at = event.indexOf(numberWord)
   if (at < 0) return undefined
@@ -170,14 +171,14 @@ function numberIn(event: string): number | undefined {
 
 const space = 0x20
 const zero = 0x30
-/** More than any number of events has. */
+/** More digits than any number of events has. */
 const mostDigits = 12
 
 function digitAt(event: string, at: number): number {
   return event.charCodeAt(at) - zero
 }
 
-/** The first event, or as much of it as is remembered. */
+/** The first event, cut to `firstLimit` bytes. */
 function beginning(events: Buffer): Frame | undefined {
   const decoder = new FrameDecoder()
   return [...decoder.push(events.subarray(0, firstLimit)), ...decoder.end()][0]
@@ -187,7 +188,7 @@ function begun(first: Frame | undefined): JsonObject {
   if (!first) return {}
   const whole = object(parsedObject(first.data)?.['response'])
   if (whole) return whole
-  // A long request is echoed at length; the id stands at the beginning.
+  // The echo of a long request exceeds the limit, but the id is at the beginning.
   const id = /"response"\s{0,8}:\s{0,8}\{[^{}[\]]{0,1024}?"id"\s{0,8}:\s{0,8}"([\w-]{1,256})"/.exec(first.data)?.[1]
   return id === undefined ? {} : { id }
 }

@@ -5,7 +5,7 @@ import { schema } from './schema.ts'
 const { model, instructions, previous_response_id, conversation, tools, tool_choice } = schema.properties
 const { parallel_tool_calls, reasoning, text, truncation } = schema.properties
 
-/** `POST /v1/responses/input_tokens`: how long a request would be. Answers `{ object, input_tokens }`. */
+/** `POST /v1/responses/input_tokens`: counts the input tokens of a request. Answers `{ object, input_tokens }`. */
 export default defineCodec({
   protocol: 'input-tokens',
   operation: 'count',

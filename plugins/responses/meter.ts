@@ -6,7 +6,7 @@ import { known, object, objects, text } from './values.ts'
 
 const terminal = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error'])
 
-/** Reads usage, model and stop out of answers that are passed on as they are. */
+/** Reads usage, model and stop of relayed answers. */
 export const meter: Codec['meter'] = {
   reply: (body: Json) => metered(object(body) ?? {}),
   stream(first, last) {
@@ -18,7 +18,7 @@ export const meter: Codec['meter'] = {
     return { ...begun(first), complete: false }
   },
   torn(end) {
-    // Of all events only the last one tells the usage of the response, and it does so at its end.
+    // Only the last event has the usage of the response, at its end.
     const usage = parseUsage(objectAfter(end, '"usage":'))
     return usage && { usage }
   },
@@ -40,7 +40,7 @@ function metered(response: JsonObject): Metered {
   })
 }
 
-/** What the first event of a stream tells: no usage and no stop yet. */
+/** The fields of the first event of a stream, which has no usage and no stop yet. */
 function begun(first: readonly Frame[]): Metered {
   const response = object(
     lastOf(first.slice(0, 1), new Set(['response.created', 'response.in_progress']))?.['response'],

@@ -1,7 +1,7 @@
 import type { JsonObject, Rest } from '../../engine/index.ts'
 import { protocol } from './values.ts'
 
-/** Fields of a response that only its own vendors fill: what they did, or hold, beside the answer. */
+/** Fields of a response that only native vendors fill. */
 const names = [
   'conversation',
   'prompt',
@@ -15,7 +15,7 @@ const names = [
   'access_programs',
 ]
 
-/** The native fields of a response that say something. */
+/** The native fields of a response that are set. */
 export function nativeFields(response: JsonObject): Rest | undefined {
   const said = names.filter((name) => response[name] !== undefined && response[name] !== null)
   if (said.length === 0) return undefined

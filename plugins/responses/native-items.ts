@@ -3,29 +3,29 @@ import { itemId } from './response.ts'
 import { protocol, text } from './values.ts'
 import { searchItem } from './web-search.ts'
 
-/** The stream that items are written to. */
+/** The stream that items are printed to. */
 export interface Output {
-  /** Items by their place; those under way, too. */
+  /** Items by output index, including open ones. */
   readonly items: JsonObject[]
-  /** Takes the next place. */
+  /** Takes the next output index. */
   next(): number
   emit(type: string, fields: JsonObject): void
 }
 
-/** A search of another protocol: its call has been told, what it found has not. */
+/** A search of another protocol whose call was printed, but not its results. */
 interface OpenSearch {
   readonly at: number
   readonly id: string
   readonly search: Search
 }
 
-/** Writes items that the vendors run: this protocol's own as they come, and another one's searches as items of this one. */
+/** Prints the items of vendor tools: those of this protocol unchanged, and searches of other protocols as its items. */
 export class NativeItems {
   readonly #output: Output
   readonly #exchange: string
-  /** The client is shown the pages that a search has found. */
+  /** Whether the client sees the pages that a search found. */
   readonly #sources: boolean
-  /** Places of the own items that are under way, by the neutral index. */
+  /** Output indexes of this protocol's open items, by the neutral index. */
   readonly #open = new Map<number, number>()
   readonly #searches = new Map<string, OpenSearch>()
 
@@ -35,7 +35,7 @@ export class NativeItems {
     this.#sources = showsSources
   }
 
-  /** An item as it opens or as it has become; false for one that cannot be written. */
+  /** Prints an item that opens or has changed. Returns false if it cannot be printed. */
   take(index: number, { protocol: from, value, search }: OpaqueItem): boolean {
     if (from !== protocol) return search ? this.#search(search) : false
     const at = this.#open.get(index)
@@ -53,7 +53,7 @@ export class NativeItems {
     if (at !== undefined && from === protocol) this.#output.emit(text(type) ?? '', { ...fields, output_index: at })
   }
 
-  /** The item has ended; false for one that is not under way here. */
+  /** Ends an item. Returns false if it is not open here. */
   end(index: number): boolean {
     const at = this.#open.get(index)
     if (at === undefined) return false
@@ -62,7 +62,7 @@ export class NativeItems {
     return true
   }
 
-  /** Ends what is under way. */
+  /** Ends all open items. */
   finish(): void {
     for (const index of this.#open.keys()) this.end(index)
     for (const { search } of this.#searches.values()) this.#search({ id: search.id, found: [] })

@@ -16,10 +16,10 @@ const partKinds: ReadonlyMap<unknown, PartKind> = new Map<unknown, PartKind>([
   ['reasoning_text', 'reasoning'],
 ])
 
-/** What every stream numbers for itself. */
+/** Fields that every stream numbers itself. */
 const numbering = new Set(['sequence_number'])
 
-/** Reads a stream of this protocol. What an upstream left out of its deltas is taken from the `done` events. */
+/** Parses a stream of this protocol. Content that is missing in the deltas is taken from the `done` events. */
 export class ResponsesParser implements EventParser<GenerateEvent> {
   readonly #restore: Restore | undefined
   /** By `output_index`. */
@@ -97,7 +97,7 @@ export class ResponsesParser implements EventParser<GenerateEvent> {
     }
   }
 
-  /** An event of an item that only this protocol has; any other that is not known is passed over. */
+  /** An event of an item that only this protocol has. Other unknown events are ignored. */
   #progress(event: JsonObject): void {
     if (typeof event['output_index'] !== 'number') return
     const open = this.#at(event)
@@ -114,7 +114,7 @@ export class ResponsesParser implements EventParser<GenerateEvent> {
         id: text(response?.['id']),
         model: text(response?.['model']),
         created: number(response?.['created_at']),
-        // `auto` is what was asked; which tier it became is not known yet.
+        // `auto` repeats the request. The actual tier is not known yet.
         serviceTier: tier === 'auto' ? undefined : tier,
       }),
     )
@@ -194,7 +194,7 @@ export class ResponsesParser implements EventParser<GenerateEvent> {
     this.#start(response)
     const output = objects(response['output'])
     const streamed = partners(output, this.#items)
-    // Some upstreams tell things only at the end.
+    // Some upstreams send parts of an item only at the end.
     for (const [at, item] of output.entries()) this.#complete(streamed[at] ?? this.#open(item), item)
     for (const open of this.#items.values()) open.close(this.#out)
     this.#ended = true

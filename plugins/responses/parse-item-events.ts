@@ -7,26 +7,26 @@ import { objects, protocol, text } from './values.ts'
 
 export type PartKind = Extract<GenerateEvent, { type: 'part' }>['kind']
 
-/** Where each kind of part keeps its text. */
+/** The field with the text of each kind of part. */
 const fields = { text: 'text', refusal: 'refusal', summary: 'text', reasoning: 'text' } as const
 
 interface Told {
   readonly kind: PartKind
   readonly at: number
-  /** Characters that were passed on. */
+  /** Characters that were emitted. */
   length: number
   annotations: number
 }
 
-/** One item of a stream that is being read: what of it was passed on, so that its end can add what is missing. */
+/** One open item of a stream. It tracks the emitted content, so that its end can add the missing rest. */
 export class OpenItem {
-  /** What it is called on the wire, and its id there, where it has one. */
+  /** The item's type in this protocol, and its id, if any. */
   readonly type: string
   readonly id: string | undefined
   readonly #item: Item
-  /** Unwraps the text of a custom tool that went as a function. */
+  /** Unwraps the text of a custom tool that was sent as a function. */
   readonly #custom: CustomInput | undefined
-  /** By kind and place. */
+  /** By kind and index. */
   readonly #told = new Map<string, Told>()
   #current: Told | undefined
   #index = -1
@@ -41,7 +41,7 @@ export class OpenItem {
     this.#custom = wrapped ? new CustomInput() : undefined
   }
 
-  /** What is passed on as it comes, in the protocol's own words. */
+  /** Whether the item is forwarded unchanged. */
   get opaque(): boolean {
     return this.#item.type === 'opaque'
   }
@@ -132,7 +132,7 @@ export class OpenItem {
     this.close(out)
   }
 
-  /** Ends an item, with whatever of it has arrived. */
+  /** Ends an item with the content that has arrived. */
   close(out: GenerateEvent[]): void {
     if (this.ended || this.#index < 0) return
     this.ended = true
@@ -159,7 +159,7 @@ export class OpenItem {
   }
 }
 
-/** The type of an item; messages may go without it. */
+/** The type of an item. Messages may omit it. */
 export function typeOf(item: JsonObject): string {
   return text(item['type']) ?? 'message'
 }
@@ -168,7 +168,7 @@ function placeOf(kind: PartKind, at: number): string {
   return `${kind} ${at}`
 }
 
-/** An item as it opens: without text, but with the parts that no delta can bring. */
+/** An item at its start: without text, but with the parts that have no deltas. */
 function shell(item: Item): Item {
   switch (item.type) {
     case 'message':

@@ -7,8 +7,8 @@ import { isList, known, object, protocol, text } from './values.ts'
 import { inWords as searchedInWords, parseSearch } from './web-search.ts'
 
 /**
- * An item that a client sent: input, or an answer of an earlier turn. An item of an unknown type passes; one of a known
- * type that lacks what the type cannot do without throws `invalid_value`. `at` is its place, for errors.
+ * Parses an item of a client: input, or an answer of an earlier turn. Unknown types are allowed. Throws `invalid_value`
+ * for an item of a known type without a required field. `at` is its path in errors.
  */
 export function parseInputItem(item: JsonObject, at: string): Item {
   requireParts(item, at)
@@ -17,7 +17,7 @@ export function parseInputItem(item: JsonObject, at: string): Item {
   return read.type === 'opaque' ? known({ ...read, instead: inWords(item) }) : read
 }
 
-/** Refuses an item of a known type that lacks what the type says nothing without. */
+/** Rejects an item of a known type that lacks a required field. */
 function requireParts(item: JsonObject, at: string): void {
   switch (typeOf(item)) {
     case 'message':
@@ -42,19 +42,19 @@ function requireContent(value: Json | undefined, param: string): void {
   throw new GatewayError('invalid_value', { param, reason: 'it must be a text or a list of parts' })
 }
 
-/** The type of an item; messages may go without it. */
+/** The type of an item. Messages may omit it. */
 function typeOf(item: JsonObject): string | undefined {
   return text(item['type']) ?? (typeof item['role'] === 'string' ? 'message' : undefined)
 }
 
-/** An item that an upstream answered, in the client's tool names. Results of tools it ran itself stay its own. */
+/** Parses an item of an upstream, with the client's tool names. Results of the upstream's own tools stay opaque. */
 export function parseOutputItem(item: JsonObject, restore: Restore | undefined): Item {
   if (item['type'] === 'reasoning') return parseNative(item)
   const read = readItem(item, restore)
   return read.type === 'result' ? { type: 'opaque', protocol, value: item } : read
 }
 
-/** Never fails: what is unknown, or lacks what its type needs, is an opaque item. */
+/** Never throws: an unknown item, or one without a required field, becomes opaque. */
 function readItem(item: JsonObject, restore: Restore | undefined): Item {
   const id = text(item['id'])
   const callId = text(item['call_id']) || id
@@ -81,7 +81,7 @@ function readItem(item: JsonObject, restore: Restore | undefined): Item {
   return known({ type: 'opaque' as const, protocol, value: item, search: parseSearch(item) })
 }
 
-/** What an item that no other protocol has says, as a message. Items that say nothing in words have none. */
+/** The content of an item that other protocols lack, as a message; undefined if it has no text form. */
 function inWords(item: JsonObject): Message | undefined {
   switch (item['type']) {
     case 'web_search_call':

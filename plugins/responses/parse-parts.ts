@@ -2,7 +2,7 @@ import type { Annotation, CacheMark, Json, JsonObject, Logprob, MediaSource, Par
 import { isObject } from '../../engine/kit.ts'
 import { known, number, object, objects, protocol, text } from './values.ts'
 
-/** Content of a message or of a tool's output: a text or a list of parts. */
+/** Parses the content of a message or of a tool's output: a text or a list of parts. */
 export function parseParts(content: Json | undefined): readonly Part[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   if (!Array.isArray(content)) return []
@@ -41,7 +41,7 @@ function readPart(part: JsonObject): Part {
   }
 }
 
-/** Audio comes flat (`audio_data` or `audio_url`, `format`) or nested (`input_audio: { data, format }`). */
+/** Audio is flat (`audio_data` or `audio_url`, `format`) or nested (`input_audio: { data, format }`). */
 function readAudio(part: JsonObject): Part {
   const nested = object(part['input_audio'])
   const format = text(nested?.['format']) ?? text(part['format'])
@@ -96,7 +96,7 @@ export function parseAnnotation(value: JsonObject): Annotation {
   return { type: 'url', url, title: text(value['title']) ?? '', start, end }
 }
 
-/** An annotation in this protocol; undefined for one that only another protocol knows. */
+/** An annotation in this protocol; undefined for one that only another protocol has. */
 export function printAnnotation(annotation: Annotation): JsonObject | undefined {
   if (annotation.type === 'opaque') return annotation.protocol === protocol ? annotation.value : undefined
   const { url, title, start, end } = annotation

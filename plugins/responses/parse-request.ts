@@ -7,7 +7,7 @@ import { parseParts } from './parse-parts.ts'
 import { parseToolChoice } from './tools.ts'
 import { boolean, dotted, isList, known, number, object, objects, protocol, text, without } from './values.ts'
 
-/** Fields that have a place in the neutral form, and those that speak to the gateway alone. */
+/** Fields that have a neutral form, and those for the gateway only. */
 const understood = new Set(
   (
     'model input instructions tools tool_choice parallel_tool_calls max_output_tokens temperature top_p ' +
@@ -20,7 +20,7 @@ const textFields = new Set(['format', 'verbosity'])
 const ciphertext = 'reasoning.encrypted_content'
 export const logprobs = 'message.output_text.logprobs'
 
-/** A request body, valid by `schema`, in the neutral form. */
+/** Parses a validated request body into the neutral form. */
 export function parse(body: JsonObject): GenerateRequest {
   const format = readFormat(object(body['text'])?.['format'])
   const top = number(body['top_logprobs'])
@@ -66,7 +66,7 @@ function readInput(input: Json | undefined): readonly Item[] {
   return readItems(input, 'input')
 }
 
-/** The items but for those that only bring tools. */
+/** The items, except those that only add tools. */
 function readItems(list: Json | undefined, at: string): readonly Item[] {
   return objects(list).flatMap((item, index) =>
     item['type'] === 'additional_tools' ? [] : [parseInputItem(item, `${at}[${index}]`)],
@@ -84,7 +84,7 @@ function parseWish(value: Json | undefined): ReasoningWish | undefined {
   return effort === undefined && summary === undefined ? undefined : known({ effort, summary })
 }
 
-/** Throws `invalid_value` for a type that the protocol does not have. */
+/** Throws `invalid_value` for an unknown type. */
 function readFormat(value: Json | undefined): Format | undefined {
   const format = object(value)
   switch (format?.['type']) {
@@ -117,7 +117,7 @@ function readFormat(value: Json | undefined): Format | undefined {
 function readRest(body: JsonObject, userApart: boolean) {
   const reasoning = without(object(body['reasoning']) ?? {}, reasoningFields)
   const others = without(object(body['text']) ?? {}, textFields)
-  // Whether ciphertext is asked for upstream follows from `store`; only a stored conversation has to say it.
+  // Without storage, ciphertext is always requested upstream, so only a stored conversation needs the field.
   const include = includes(body).filter((word) => word !== logprobs && (word !== ciphertext || body['store'] === true))
   const given = Object.entries(without(body, understood)).filter(([, value]) => value !== undefined && value !== null)
   const fields: JsonObject = known({

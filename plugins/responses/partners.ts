@@ -4,8 +4,8 @@ import type { OpenItem } from './parse-item-events.ts'
 import { text } from './values.ts'
 
 /**
- * Which streamed item (they come by their `output_index`) each item of the final output is: the one of its id; where
- * an upstream gave ids anew, the one of its type at its place, or else the next of its type. None: it was not streamed.
+ * Matches each item of the final output to a streamed item (a map by `output_index`): by its id; if an upstream changed
+ * the ids, by type and index, otherwise to the next item of its type. Undefined: the item was not streamed.
  */
 export function partners(
   output: readonly JsonObject[],

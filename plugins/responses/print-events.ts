@@ -19,8 +19,8 @@ import type { Status } from './print-item-events.ts'
 type Of<T extends GenerateEvent['type']> = Extract<GenerateEvent, { type: T }>
 
 /**
- * Writes a stream of this protocol: events named by their type and numbered from 0, `[DONE]` last.
- * `whole` writes no frames: only `response` is wanted.
+ * Prints a stream of this protocol: events named by their type and numbered from 0, `[DONE]` last.
+ * `whole` prints no frames, only `response`.
  */
 export class ResponsesPrinter implements EventPrinter<GenerateEvent> {
   readonly #asked: Asked
@@ -30,9 +30,9 @@ export class ResponsesPrinter implements EventPrinter<GenerateEvent> {
   /** By the neutral index. */
   readonly #items = new Map<number, ItemPrinter>()
   readonly #native: NativeItems
-  /** Items that are done, by output index. */
+  /** Printed items, by output index. */
   readonly #output: JsonObject[] = []
-  /** The item that ended last: whether it is complete follows from what comes next. */
+  /** The item that ended last. The next event determines whether it is complete. */
   #held: ItemPrinter | undefined
   #frames: Frame[] = []
   #sequence = 0
@@ -43,7 +43,7 @@ export class ResponsesPrinter implements EventPrinter<GenerateEvent> {
   #started = false
   #ended = false
   #refused = false
-  /** The response as the terminal event shows it. */
+  /** The response of the terminal event. */
   response: JsonObject = {}
 
   constructor(asked: Asked, form: 'stream' | 'whole') {

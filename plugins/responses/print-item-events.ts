@@ -6,16 +6,16 @@ import { packReasoning, showsSeal } from './reasoning.ts'
 import { itemId } from './response.ts'
 import { known, protocol } from './values.ts'
 
-/** Id prefixes that vendors expect of each type of item. */
+/** The id prefix of each type of item, which vendors expect. */
 const prefixes = { message: 'msg', reasoning: 'rs', function_call: 'fc', custom_tool_call: 'ctc' } as const
 
 export type Status = 'in_progress' | 'completed' | 'incomplete'
 
-/** A part of an item while it is written. All reasoning is shown as summary. */
+/** Prints a part of an item. All reasoning is shown as a summary. */
 export class PartPrinter {
   readonly kind: 'text' | 'refusal' | 'summary'
   readonly index: number
-  /** What a part of reasoning is by nature. */
+  /** The original kind of a part of reasoning. */
   readonly nature: Reasoning['parts'][number]['kind']
   readonly annotations: JsonObject[] = []
   readonly logprobs: JsonObject[] = []
@@ -27,7 +27,7 @@ export class PartPrinter {
     this.index = index
   }
 
-  /** Adds text, and gives its log probabilities as they are printed. */
+  /** Adds text, and returns its log probabilities in their printed form. */
   add(text: string, logprobs: readonly Logprob[] | undefined): readonly JsonObject[] {
     this.text += text
     if (!logprobs) return []
@@ -61,18 +61,18 @@ export class PartPrinter {
   }
 }
 
-/** An output item while it is written. */
+/** Prints an output item. */
 export class ItemPrinter {
   readonly id: string
   readonly outputIndex: number
   readonly type: keyof typeof prefixes
   readonly #item: Message | Reasoning | ToolCall
   readonly #asked: Asked
-  /** Parts that are closed, as they are printed. */
+  /** Closed parts in their printed form. */
   readonly #parts: JsonObject[]
   readonly #said: Reasoning['parts'][number][] = []
   #seal: Seal | undefined
-  /** What a call was written so far. */
+  /** The input of a call so far. */
   input = ''
   part: PartPrinter | undefined
   ended = false
@@ -90,12 +90,12 @@ export class ItemPrinter {
     return this.#item.type === 'call'
   }
 
-  /** Of the tool that is called. */
+  /** The name of the called tool. */
   get name(): string | undefined {
     return this.#item.type === 'call' ? this.#item.name : undefined
   }
 
-  /** A message without content, which clients do not expect. */
+  /** Whether this is a message without content, which clients do not expect. */
   get empty(): boolean {
     return this.type === 'message' && this.#parts.length === 0 && this.part === undefined
   }
@@ -115,7 +115,7 @@ export class ItemPrinter {
     this.#seal = seal
   }
 
-  /** The sealed reasoning, where the client is not shown it. */
+  /** The sealed reasoning, if the client does not see it. */
   get unshown(): string | undefined {
     return this.#sealed(false)
   }
@@ -144,7 +144,7 @@ export class ItemPrinter {
   }
 }
 
-/** Parts that no delta brings; only this protocol's own have a place in an answer. */
+/** Parts that have no deltas. An answer can have only those of this protocol. */
 function whole(message: Message, losses: Losses): JsonObject[] {
   return message.content.flatMap<JsonObject>((part) => {
     if (part.type === 'opaque' && part.protocol === protocol) return part.value

@@ -6,29 +6,29 @@ import type { Naming } from './print-tools.ts'
 import { printNative } from './reasoning.ts'
 import { known, protocol } from './values.ts'
 
-/** What printing the conversation for an upstream needs. */
+/** Context for printing the conversation. */
 export interface Conversing extends Printing {
   readonly naming: Naming
   /** Reasoning of any other origin is dropped. */
   readonly origin: string
-  /** The upstream stores the conversation, so ids of its items mean something to it. */
+  /** The upstream stores the conversation, so it knows the ids of its items. */
   readonly stored: boolean
 }
 
-/** `instructions` out of the leading system texts, and everything else as input items in their order. */
+/** Prints the leading system texts as `instructions`, and the other items as input in their order. */
 export function printItems(
   items: readonly Item[],
   conversing: Conversing,
 ): { instructions?: string; input: JsonObject[] } {
   const count = items.findIndex((item) => !isInstruction(item))
-  // A conversation of system texts alone stays in the input, which must not be empty.
+  // A conversation with only system texts stays in the input, which must not be empty.
   const leading = count < 0 ? [] : items.slice(0, count)
   const texts = leading.flatMap((item) => (item.type === 'message' ? [joined(item, conversing)] : []))
   const input = printInput(items.slice(leading.length), conversing)
   return texts.length > 0 ? { instructions: texts.join('\n\n'), input } : { input }
 }
 
-/** Items in their order; calls that nobody answered get a result at the end of their turn, for without one they are refused. */
+/** Prints items in their order. A call without a result gets one at the end of its turn; otherwise it is rejected. */
 function printInput(items: readonly Item[], conversing: Conversing): JsonObject[] {
   const calls = new PairedCalls(items)
   const input: JsonObject[] = []
@@ -101,7 +101,7 @@ function printCall(call: ToolCall, callId: string, { losses, naming, traits }: C
   return { type: 'function_call', ...tied, arguments: JSON.stringify({ input: call.input }) }
 }
 
-/** A result of the call before it; one whose call the upstream itself holds keeps its id. */
+/** Prints the result of an earlier call. If the upstream stores the call, the result keeps its id. */
 function printResult(result: ToolResult, calls: PairedCalls, conversing: Conversing): JsonObject {
   if (result.cache) conversing.losses.add('cache_control', 'the responses protocol caches by prompt_cache_key')
   const call = calls.call(result)

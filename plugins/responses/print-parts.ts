@@ -5,13 +5,13 @@ import { traitsOf } from './traits.ts'
 import type { ResponsesTraits } from './traits.ts'
 import { known, protocol } from './values.ts'
 
-/** What printing for an upstream needs everywhere. */
+/** Context for printing for an upstream. */
 export interface Printing {
   readonly losses: Losses
   readonly traits: ResponsesTraits
 }
 
-/** Content of an input message. Assistants say `output_text` and `refusal`, everybody else `input_*`. */
+/** Content of an input message: `output_text` and `refusal` for assistants, `input_*` for other roles. */
 export function printParts(content: readonly Part[], role: Message['role'], printing: Printing): JsonObject[] {
   const print = role === 'assistant' ? printSaid : printGiven
   return content.flatMap<JsonObject>((part) => print(part, printing) ?? [])
@@ -35,7 +35,9 @@ function printSaid(part: Part, { losses }: Printing): JsonObject | undefined {
   return undefined
 }
 
-/** Content of a tool's output: a text where one suffices. A failure is told in words, for want of a field. */
+/**
+ * Content of a tool's output: a single text if possible. A failure becomes a text, because there is no field for it.
+ */
 export function printOutput(content: readonly Part[], error: boolean, printing: Printing): string | JsonObject[] {
   const parts = content.flatMap<JsonObject>((part) => printGiven(part, printing) ?? [])
   const [first] = parts
@@ -81,7 +83,7 @@ function printGiven(part: Part, { losses, traits }: Printing): JsonObject | unde
   return undefined
 }
 
-/** Sound has no address in this protocol; files have one that not every server fetches. */
+/** Audio has no URL in this protocol. Files may have one, but not every server fetches it. */
 export function inlines(part: Part, offer: Offer): boolean {
   return part.type === 'audio' || (part.type === 'file' && !traitsOf(offer).file_url)
 }
@@ -99,12 +101,12 @@ function printFile(part: FilePart, losses: Losses, traits: ResponsesTraits): Jso
     losses.add('file_url', 'the provider does not fetch files')
     return { type: 'input_text', text: `[File: ${part.filename ?? title ?? source.url}]` }
   }
-  // Inline files are refused without a name.
+  // Inline files without a name are rejected.
   const filename = part.filename ?? title ?? (source.kind === 'data' ? unnamed(source.mediaType) : undefined)
   return known({ type: 'input_file', ...printSource(source, 'file_url', 'file_data'), filename })
 }
 
-/** An id that the files of this protocol do not have. */
+/** Whether a source is a file id of another protocol. */
 function isForeign(source: MediaSource): boolean {
   return source.kind === 'id' && source.api !== protocol
 }

@@ -22,8 +22,8 @@ const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', '
 const keyLimit = 64
 
 /**
- * A neutral request for an upstream of this protocol. The upstream stores nothing unless the client asked it to, so
- * reasoning travels as ciphertext and items without ids.
+ * Prints a neutral request for an upstream of this protocol. The upstream stores nothing unless the client requests it,
+ * so reasoning is sent as ciphertext, and items have no ids.
  */
 export function print(request: GenerateRequest, target: PrintTarget): Printed<JsonObject> {
   const losses = new Losses(protocol)
@@ -46,7 +46,7 @@ export function print(request: GenerateRequest, target: PrintTarget): Printed<Js
     ...(isList(include) ? include : []),
     ...(sealed ? ['reasoning.encrypted_content'] : []),
     ...(request.logprobs === undefined ? [] : [logprobs]),
-    // Clients of other protocols are always told what was found.
+    // Clients of other protocols always see the results.
     ...(chosen.tools.some(searchesForOthers) && tools.some(isSearch) ? [sources] : []),
   ]
   const penalties = printPenalties(request)
@@ -83,13 +83,13 @@ function searchesForOthers(tool: Tool): boolean {
   return tool.type === 'opaque' && tool.search !== undefined && tool.protocol !== protocol
 }
 
-/** Models that do not reason refuse to include ciphertext, so it is asked for only where reasoning is. */
+/** Whether to request ciphertext: models without reasoning reject it. */
 function reasons({ reasoning }: GenerateRequest, input: readonly JsonObject[]): boolean {
   const asked = reasoning !== undefined && reasoning.effort !== 'none' && reasoning.budget !== 0
   return asked || input.some(({ type }) => type === 'reasoning')
 }
 
-/** Only some upstreams know penalties, so they are for clients that have asked for them in this protocol. */
+/** Only some upstreams have penalties, so only clients of this protocol can send them. */
 function printPenalties({ rest, frequencyPenalty, presencePenalty }: GenerateRequest): JsonObject {
   if (rest?.protocol !== protocol) return {}
   return known({ frequency_penalty: frequencyPenalty, presence_penalty: presencePenalty })
@@ -105,7 +105,7 @@ function unsupported(request: GenerateRequest, printed: readonly string[], losse
   for (const field of Object.keys(known(fields))) if (!printed.includes(field)) losses.add(field, noSuchField)
 }
 
-/** A budget of tokens becomes the effort that spends about as much. */
+/** Prints the reasoning options. A budget of tokens becomes an effort of about the same cost. */
 function printWish(wish: ReasoningWish | undefined): JsonObject {
   const { budget, summary } = wish ?? {}
   const effort = wish?.effort ?? (budget === undefined ? undefined : effortOf(budget))
@@ -143,7 +143,7 @@ function filled(value: JsonObject): JsonObject | undefined {
   return Object.keys(value).length > 0 ? value : undefined
 }
 
-/** A key that is too long gives way to its hash, which serves the same end. */
+/** The key, or its hash if it is too long, which identifies the same cache or user. */
 function shortened(key: string | undefined): string | undefined {
   if (key === undefined || key.length <= keyLimit) return key
   return createHash('sha256').update(key).digest('hex')

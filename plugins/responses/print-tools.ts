@@ -17,13 +17,13 @@ import { printWish } from './web-search.ts'
 /** Most characters of a tool's name. */
 const nameLimit = 64
 
-/** How tools are called toward one upstream. */
+/** The names of tools for one upstream. */
 export interface Naming {
   printed(tool: { readonly name: string; readonly namespace?: string }): string
   readonly restore: Restore
 }
 
-/** Names stay as they are where the upstream knows namespaces, but for those that are too long or not legal. */
+/** Names stay unchanged if the upstream has namespaces, except those that are too long or invalid. */
 export function naming(tools: readonly Tool[], { traits }: Printing): Naming {
   const seen = traits.namespaces ? tools.map(alone) : tools
   const names = toolNames(seen, nameLimit)
@@ -39,7 +39,7 @@ function alone(tool: Tool): Tool {
   return rest
 }
 
-/** The tools, those of a namespace together where its first one stands; all apart where there are no namespaces. */
+/** Prints the tools. Those of a namespace are grouped at its first tool; without namespaces, they are separate. */
 export function printTools(tools: readonly Tool[], naming: Naming, printing: Printing): JsonObject[] {
   const printed: JsonObject[] = []
   const groups = new Map<string, JsonObject[]>()
@@ -62,14 +62,14 @@ export function printTools(tools: readonly Tool[], naming: Naming, printing: Pri
   return printed
 }
 
-/** The namespace of a tool, or that which stands for what a vendor has in it. */
+/** The namespace of a tool, or of the opaque namespace with a vendor's tools. */
 function namespaceOf(tool: Tool): string | undefined {
   if (tool.type !== 'opaque') return tool.namespace
   const { type, name } = tool.value
   return tool.protocol === protocol && type === 'namespace' ? text(name) : undefined
 }
 
-/** What a client has said of each namespace; of several descriptions the first. */
+/** The client's description of each namespace; the first one if there are several. */
 function descriptions(tools: readonly Tool[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   for (const tool of tools) {
@@ -106,12 +106,12 @@ function printFunction(tool: FunctionTool, name: string, { losses }: Printing): 
     name,
     description: tool.description,
     parameters: tool.parameters ?? { type: 'object', properties: {} },
-    // The protocol's default is strict; whoever did not ask for it must not get it.
+    // The protocol's default is strict, so a client that did not request it needs an explicit `false`.
     strict: tool.strict ?? false,
   })
 }
 
-/** A free-text tool as a function with one string `input`; its grammar becomes words. */
+/** A free-text tool as a function with one string `input`. Its grammar becomes a part of the description. */
 function asFunction(tool: CustomTool, name: string, { losses }: Printing): JsonObject {
   const { syntax, definition } = tool.format ?? {}
   const grammar =
@@ -140,7 +140,7 @@ interface Chosen {
   readonly choice?: JsonObject | string
 }
 
-/** The tool choice, and the tools left when a subset had to take its place. */
+/** Prints the tool choice. If the upstream cannot restrict tools, only the allowed ones remain in `tools`. */
 export function printChoice({ tools, toolChoice }: GenerateRequest, naming: Naming, printing: Printing): Chosen {
   const { losses, traits } = printing
   const find = toolsByName(tools)
@@ -148,7 +148,7 @@ export function printChoice({ tools, toolChoice }: GenerateRequest, naming: Nami
   const printed = (ref: ToolRef) => {
     const tool = find(ref)
     const type = (tool?.type ?? ref.kind) === 'custom' && traits.custom_tools ? 'custom' : 'function'
-    // The client's own way to name it stays, but for a flattened name, which its protocol does not have.
+    // The client's name stays, except a flattened name, which this protocol does not have.
     const { namespace } = tool && tool.name !== ref.name ? tool : ref
     return { type, name: naming.printed(tool ?? ref), ...(traits.namespaces ? known({ namespace }) : {}) }
   }
@@ -178,7 +178,7 @@ export function printChoice({ tools, toolChoice }: GenerateRequest, naming: Nami
   }
 }
 
-/** Whether a tool that the vendor runs is among the allowed ones, which name it by its type. */
+/** Whether a vendor's tool is among the allowed ones, which list it by its type. */
 function isOwn(tool: Tool, allowed: ReadonlySet<Json | undefined>, search: boolean | undefined): boolean {
   return tool.type === 'opaque' && (tool.search ? search === true : allowed.has(tool.value['type']))
 }
@@ -191,7 +191,7 @@ function ownChoice(choice: Extract<ToolChoice, { type: 'opaque' }>, tools: reado
   return undefined
 }
 
-/** Whether the tool is a search that the upstream can run. */
+/** Whether the tool is a web search that the upstream can run. */
 function searchesHere(tool: Tool, { traits }: Printing): boolean {
   return tool.type === 'opaque' && tool.search !== undefined && (tool.protocol === protocol || traits.web_search)
 }

@@ -4,17 +4,17 @@ import { known, object, objects, text } from './values.ts'
 
 type Parts = Reasoning['parts']
 
-/** Fields of a `reasoning` item that its origin wants back exactly as it gave them. */
+/** Fields of a `reasoning` item that its origin requires unchanged. */
 const native = ['id', 'summary', 'content', 'encrypted_content'] as const
 
-/** A `reasoning` item of an upstream. Its seal is the item itself, so that a later turn returns it unchanged. */
+/** Parses a `reasoning` item of an upstream. Its seal is the item itself, so that a later turn returns it unchanged. */
 export function parseNative(item: JsonObject): Reasoning {
   return known({ type: 'reasoning' as const, id: text(item['id']), parts: shown(item), seal: nativeSeal(item) })
 }
 
 /**
- * A `reasoning` item that a client sends back: `encrypted_content` that this gateway packed gives the original
- * reasoning and its origin; any other text makes a seal of no known origin.
+ * Parses a `reasoning` item that a client sends back. `encrypted_content` that this gateway packed contains the
+ * original reasoning and its origin. Any other text becomes a seal without an origin.
  */
 export function parseReplayed(item: JsonObject): Reasoning {
   const packed = unpackSeal(text(item['encrypted_content']) ?? '')
@@ -30,7 +30,7 @@ export function parseReplayed(item: JsonObject): Reasoning {
   })
 }
 
-/** The seal of an item that can be replayed: one with ciphertext, or with the reasoning in clear. */
+/** The seal of an item that can be replayed: one with ciphertext, or with readable reasoning. */
 export function nativeSeal(item: JsonObject): Seal | undefined {
   return isReplayable(item) ? { kind: 'encrypted', data: JSON.stringify(picked(item)) } : undefined
 }
@@ -39,16 +39,16 @@ function isReplayable(item: JsonObject): boolean {
   return Boolean(text(item['encrypted_content'])) || objects(item['content']).length > 0
 }
 
-/** The item that a seal of `nativeSeal` stands for; ids only mean something to an upstream that stores. */
+/** The item of a seal of `nativeSeal`. Only an upstream that stores the conversation knows its id. */
 export function printNative(seal: Seal, stored: boolean): JsonObject | undefined {
   const item = seal.kind === 'encrypted' ? parsedObject(seal.data) : undefined
-  // The same provider may have sealed it in another protocol that it speaks.
+  // The same provider may have sealed it in another of its protocols.
   if (!item || !isReplayable(item)) return undefined
   const { id, ...fields } = picked(item)
   return known({ type: 'reasoning', id: stored ? id : undefined, ...fields, summary: fields['summary'] ?? [] })
 }
 
-/** `encrypted_content` of an item: its seal, and of readable reasoning the text that was sealed. */
+/** `encrypted_content` of an item: its seal, and the sealed text of readable reasoning. */
 export function packReasoning({ origin, kind, data }: Seal, parts: Parts, asked: Asked): string {
   return packSeal(
     origin ?? asked.origin,
@@ -57,8 +57,8 @@ export function packReasoning({ origin, kind, data }: Seal, parts: Parts, asked:
 }
 
 /**
- * Whether a client sees `encrypted_content`. Proofs of readable text always travel; ciphertext, and what merely says
- * whose the text is, only when the client includes it or keeps no state at the gateway (`store: false`).
+ * Whether a client sees `encrypted_content`. Proofs of readable text are always sent. Ciphertext, and seals that only
+ * state an origin, are sent if the client includes them or stores nothing at the gateway (`store: false`).
  */
 export function showsSeal(seal: Seal, { body }: Asked): boolean {
   return isProof(seal) || wantsCiphertext(body)

@@ -9,8 +9,8 @@ import { isList, known, number, object, objects, text } from './values.ts'
 import { ResponsesPrinter } from './print-events.ts'
 
 /**
- * A whole response of an upstream. Throws the upstream's own failure when the response failed, and
- * `upstream_invalid_response` when it is no response or has not ended.
+ * Parses a whole response of an upstream. Throws the upstream's failure if the response failed, and
+ * `upstream_invalid_response` if the body is no response or has not ended.
  */
 export function parseReply(body: Json, restore?: Restore): GenerateReply {
   const response = object(body) ?? {}
@@ -34,7 +34,7 @@ export function parseReply(body: Json, restore?: Restore): GenerateReply {
   })
 }
 
-/** A whole answer for a client: what a stream of it would have ended with. */
+/** Prints a whole answer for a client: the response of the equivalent stream's terminal event. */
 export function printReply(reply: GenerateReply, asked: Asked): Printed<JsonObject> {
   const writer = new ResponsesPrinter(asked, 'whole')
   for (const event of unfold(reply)) writer.print(event)

@@ -7,7 +7,7 @@ export function responseId(id: string): string {
   return `resp_${bare(id)}`
 }
 
-/** The id of the item at `index` of the output; `prefix` is what vendors expect of the item's type. */
+/** The id of the item at `index` of the output, with the `prefix` that vendors expect for its type. */
 export function itemId(prefix: string, id: string, index: number): string {
   return `${prefix}_${bare(id)}${index.toString(16).padStart(4, '0')}`
 }
@@ -16,13 +16,13 @@ function bare(id: string): string {
   return id.replaceAll('-', '')
 }
 
-/** When the exchange began, in seconds: its id is a UUID of version 7 and starts with the time. */
+/** The start of the exchange, in seconds since 1970: its id is a UUID of version 7 and begins with the time. */
 function createdAt(id: string): number {
   const stamp = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(id)
   return Math.floor((stamp ? Number.parseInt(`${stamp[1]}${stamp[2]}`, 16) : Date.now()) / 1000)
 }
 
-/** What a response object says beyond the echo of its request. */
+/** The fields of a response object beyond the echo of its request. */
 export interface State {
   readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed'
   readonly output: readonly JsonObject[]
@@ -30,11 +30,11 @@ export interface State {
   readonly error?: JsonObject
   readonly usage?: JsonObject | null
   readonly serviceTier?: string | undefined
-  /** The provider's word for the model. */
+  /** The provider's name of the model. */
   readonly model?: string | undefined
 }
 
-/** The response object: every field that clients rely on, echoed from the request or with its default. */
+/** Prints the response object: every field that clients rely on, echoed from the request or with its default. */
 export function responseObject(asked: Asked, state: State): JsonObject {
   const body: JsonObject = object(asked.body) ?? {}
   const created = createdAt(asked.id)
@@ -82,7 +82,7 @@ function echoedTool(tool: JsonObject): JsonObject {
 
 const tiers = new Set(['default', 'flex', 'scale', 'priority', 'ultrafast'])
 
-/** The tier that served, else the one asked for: `auto` ended up as `default`, and `fast` is called `priority`. */
+/** The actual tier, otherwise the requested one. `auto` becomes `default`, and `fast` is named `priority`. */
 function echoedTier(served: string | undefined, asked: Json | undefined): string {
   const tier = served !== undefined && tiers.has(served) ? served : text(asked)
   if (tier === 'fast') return 'priority'

@@ -7,8 +7,8 @@ const share = { type: ['number', 'null'] } as const
 const map = { type: ['object', 'null'] } as const
 
 /**
- * Body of `POST /v1/responses`. Only known fields are looked at, and null stands for absent as the official clients
- * send it. Items of any type pass: what is unknown is forwarded, never refused.
+ * Body of `POST /v1/responses`. Only known fields are checked. Null means absent, as official clients send it. Items of
+ * any type are allowed: unknown ones are forwarded, never rejected.
  */
 export const schema = {
   type: 'object',
@@ -27,17 +27,20 @@ export const schema = {
       properties: { include_obfuscation: truth },
       description: 'Usage is always reported, so `include_usage` is refused.',
     },
-    store: { ...truth, description: 'Keep the response for later requests; true unless given.' },
-    background: { ...truth, description: 'Answer at once and work on; implies `store` and no stream.' },
-    previous_response_id: { ...text, description: 'Response whose conversation goes on.' },
+    store: { ...truth, description: 'Store the response for later requests; default true.' },
+    background: {
+      ...truth,
+      description: 'Answer at once and continue in the background; implies `store` and is never streamed.',
+    },
+    previous_response_id: { ...text, description: 'Id of the response to continue.' },
     conversation: { type: ['string', 'object', 'null'], description: 'For native upstreams only.' },
     prompt: { ...map, description: 'For native upstreams only.' },
     include: {
       type: ['array', 'null'],
       items: { type: 'string' },
-      description: 'Further data to answer; unknown words pass.',
+      description: 'Additional output; unknown values are allowed.',
     },
-    truncation: { enum: ['auto', 'disabled', null], description: 'What happens to a conversation that is too long.' },
+    truncation: { enum: ['auto', 'disabled', null], description: 'Treatment of a conversation that is too long.' },
     max_output_tokens: { ...count, minimum: 1, description: 'Most tokens to answer with, reasoning included.' },
     max_tool_calls: { ...count, minimum: 1, description: 'Most calls of built-in tools.' },
     temperature: { ...share, minimum: 0, maximum: 2, description: 'Randomness.' },
@@ -46,7 +49,7 @@ export const schema = {
     reasoning: {
       ...map,
       properties: { effort: text, summary: text, generate_summary: text, mode: text, context: text },
-      description: 'How much to reason, and what to show of it.',
+      description: 'Effort of the reasoning, and its visible summary.',
     },
     text: {
       ...map,
@@ -70,7 +73,7 @@ export const schema = {
       description: 'Tools the model may call.',
     },
     tool_choice: { type: ['string', 'object', 'null'], description: 'Which tools may or must be called.' },
-    parallel_tool_calls: { ...truth, description: 'Whether one turn may hold several calls.' },
+    parallel_tool_calls: { ...truth, description: 'Whether one turn may have several calls.' },
     metadata: {
       ...map,
       maxProperties: 16,
@@ -79,8 +82,8 @@ export const schema = {
       description: 'Up to 16 pairs, echoed.',
     },
     service_tier: { ...text, description: 'How the request is served and billed.' },
-    safety_identifier: { ...text, description: 'Stands for the end user.' },
+    safety_identifier: { ...text, description: 'Identifies the end user.' },
     prompt_cache_key: { ...text, description: 'Requests with the same key share a prompt cache.' },
-    user: { ...text, description: 'Older word for `safety_identifier`.' },
+    user: { ...text, description: 'Older name of `safety_identifier`.' },
   },
 } as const satisfies JsonObject

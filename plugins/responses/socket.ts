@@ -5,9 +5,9 @@ import { cutShort, error, eventFailure } from './errors.ts'
 import { known, number, object, text } from './values.ts'
 
 /**
- * Responses over a WebSocket: a message of the type `response.create` is the body of a request that streams, and the
- * events of its stream come back, one per message. `stream_id` names the turn and comes back on each of them;
- * `generate: false` asks for a response that only remembers its input.
+ * Responses over a WebSocket. A message of the type `response.create` is the body of a streamed request, and the events
+ * of the stream are sent back, one per message. `stream_id` names the turn and is repeated on each of them.
+ * `generate: false` requests a response that only stores its input.
  */
 export const socket: SocketDialect = {
   fields: ['type', 'stream', 'stream_options', 'background', 'stream_id', 'generate'],
@@ -32,7 +32,7 @@ function laneOf({ stream_id: lane }: JsonObject): string | undefined {
 
 const terminal = new Set(['error', 'response.completed', 'response.incomplete', 'response.failed'])
 
-/** Writes one turn: it ends with the first terminal event, and whatever follows that is dropped. */
+/** Prints one turn. It ends with the first terminal event; later events are dropped. */
 class TurnWriter implements SocketPrinter {
   readonly #lane: string | undefined
   /** Data of the last event. */
@@ -87,12 +87,12 @@ class TurnWriter implements SocketPrinter {
     const shown = known({ 'retry-after': headers['retry-after'], 'x-should-retry': headers['x-should-retry'] })
     return this.#print({
       type: 'error',
-      // What is the provider's own trouble is 500 on a socket, whatever the gateway calls it over HTTP.
+      // A provider's failure has status 500 on a socket, unlike over HTTP.
       status: status === 502 || status === 504 ? 500 : status,
       sequence_number: sequence,
       error: {
         type: type ?? 'server_error',
-        // A message that is no JSON is one of a wrong kind: there is no body to speak of.
+        // A message that is no JSON has no body, so it is an invalid request.
         code: code === 'invalid_json' ? 'invalid_request' : (code ?? type ?? 'server_error'),
         message: message ?? 'The response failed.',
         param: param ?? null,
@@ -111,16 +111,16 @@ class TurnWriter implements SocketPrinter {
     return this.#onLane(JSON.stringify(event))
   }
 
-  /** The text of an event that also says which turn it belongs to. */
+  /** The text of an event with the `stream_id` of its turn. */
   #onLane(data: string): string {
     return this.#lane === undefined ? data : `${data.slice(0, data.lastIndexOf('}'))},"stream_id":"${this.#lane}"}`
   }
 }
 
-/** What the gateway's own codes mean. */
+/** The rows of the gateway's error codes. */
 const rows = new Map<string, ErrorRow>(Object.entries(errors))
 
-/** The type of an event; undefined for what is none. Only where the frame does not name it is its data read. */
+/** The type of an event; undefined for other frames. The data is parsed only if the frame has no name. */
 function typeOf({ event = '', data }: Frame): string | undefined {
   if (data.startsWith('{"') && (event === 'error' || event.startsWith('response.'))) return event
   return data === '[DONE]' ? undefined : text(parsedObject(data)?.['type'])

@@ -1,13 +1,13 @@
 import type { JsonObject, StopReason } from '../../engine/index.ts'
 import { object, objects } from './values.ts'
 
-/** What an answer contains that decides how it stopped. */
+/** The content of an answer that determines its stop reason. */
 export interface Spoken {
   readonly call: boolean
   readonly refusal: boolean
 }
 
-/** What the items of a response contain. */
+/** The content of a response's items. */
 export function spoken(output: readonly JsonObject[]): Spoken {
   return {
     call: output.some(({ type }) => type === 'function_call' || type === 'custom_tool_call'),
@@ -15,7 +15,7 @@ export function spoken(output: readonly JsonObject[]): Spoken {
   }
 }
 
-/** Why a `completed` or `incomplete` response ended. */
+/** The stop reason of a `completed` or `incomplete` response. */
 export function parseStop(response: JsonObject, said: Spoken): StopReason {
   if (response['status'] === 'incomplete') {
     switch (object(response['incomplete_details'])?.['reason']) {
@@ -31,12 +31,12 @@ export function parseStop(response: JsonObject, said: Spoken): StopReason {
   return said.refusal ? 'refusal' : 'end'
 }
 
-/** Status and `incomplete_details` of the response that a stop reason makes. */
+/** The response's status and `incomplete_details` for a stop reason. */
 export function printStop(stop: StopReason, refused: boolean): { status: 'completed' | 'incomplete'; reason?: string } {
   switch (stop) {
     case 'length':
     case 'context':
-    // The provider would go on: what there is of the answer is a part of it.
+    // The provider would continue, so the answer is only a part.
     case 'pause':
       return { status: 'incomplete', reason: 'max_output_tokens' }
     case 'filter':

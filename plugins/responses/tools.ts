@@ -7,8 +7,8 @@ const functionFields = new Set(['type', 'name', 'description', 'parameters', 'st
 const customFields = new Set(['type', 'name', 'description', 'format'])
 
 /**
- * The tools of a request; those of a `namespace` carry its name. Those of a vendor in one, or none at all, stay together
- * as a namespace that only this protocol knows. `at` is where the list stands, for errors.
+ * Parses the tools of a request; those of a `namespace` have its name. A namespace's vendor tools stay together as an
+ * opaque namespace of this protocol, and so does an empty namespace. `at` is the path of the list in errors.
  */
 export function parseTools(tools: Json | undefined, at: string): readonly Tool[] {
   return objects(tools).flatMap((tool, index): readonly Tool[] => {
@@ -63,8 +63,8 @@ function named(tool: JsonObject, at: string): string {
 }
 
 /**
- * Whether a function is held to its schema. This protocol does so unless told otherwise, and others do not: without
- * the client's word it is where the schema is fit for it, every object closed and with all its properties required.
+ * Whether a function's schema is enforced. This protocol's default is true, that of others is false. Without the
+ * client's value, it is true if the schema allows it: every object is closed and requires all its properties.
  */
 export function strictOf(tool: JsonObject): boolean {
   const parameters = object(tool['parameters'])
@@ -89,7 +89,7 @@ function closed(schema: Json | undefined): boolean {
   )
 }
 
-/** Who may be called. Throws `invalid_value` for a word that is none of the protocol's. */
+/** Parses the tool choice. Throws `invalid_value` for an unknown value. */
 export function parseToolChoice(choice: Json | undefined): ToolChoice | undefined {
   if (choice === undefined || choice === null) return undefined
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice }
@@ -110,7 +110,7 @@ export function parseToolChoice(choice: Json | undefined): ToolChoice | undefine
   })
 }
 
-/** A callable tool by its name; undefined for one that the vendor runs. */
+/** The reference to a callable tool; undefined for a vendor's tool. */
 export function toolRef(value: JsonObject): ToolRef | undefined {
   const { type: kind } = value
   const name = text(value['name'])

@@ -1,13 +1,13 @@
 import type { Offer } from '../../engine/index.ts'
 
-/** Traits of an offer that this codec heeds. Each is `true` unless the offer says `false`. */
+/** Traits of an offer that this codec uses. Each is `true` unless the offer sets `false`. */
 export const responsesTraits = {
-  custom_tools: 'Knows tools of type `custom`. Without: they go as functions with one string `input`.',
-  namespaces: 'Knows tools of type `namespace`. Without: they flatten to `namespace__name`.',
-  allowed_tools: 'Knows the tool choice `allowed_tools`. Without: only the allowed tools are sent.',
-  encrypted_reasoning: 'Gives `reasoning.encrypted_content` when it is included.',
+  custom_tools: 'Takes tools of type `custom`; otherwise they become functions with one string `input`.',
+  namespaces: 'Takes tools of type `namespace`; otherwise they are flattened to `namespace__name`.',
+  allowed_tools: 'Takes the tool choice `allowed_tools`; otherwise only the allowed tools are sent.',
+  encrypted_reasoning: 'Answers `reasoning.encrypted_content` if it is included.',
   web_search: 'Can search the web: takes the tool `web_search`.',
-  file_url: 'Fetches files by `file_url`. Without: they are inlined.',
+  file_url: 'Fetches files by `file_url`; otherwise they are inlined.',
 } as const
 
 export type ResponsesTraits = Readonly<Record<keyof typeof responsesTraits, boolean>>

@@ -1,12 +1,12 @@
 import { isObject } from '../../engine/kit.ts'
 import type { Json, JsonObject, Usage } from '../../engine/index.ts'
 
-/** A count of tokens; undefined when it is none. */
+/** A count of tokens; undefined if it is invalid. */
 function count(value: Json | undefined): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
-/** A count of a detail object: a detail that is not reported is 0. */
+/** A count of a details object; 0 if absent. */
 function detail(details: Json | undefined, name: string): number | undefined {
   if (details === undefined || details === null) return 0
   if (!isObject(details)) return undefined
@@ -14,8 +14,8 @@ function detail(details: Json | undefined, name: string): number | undefined {
 }
 
 /**
- * `usage` of a response in disjoint buckets: `input_tokens` includes what was read from and written to the cache,
- * `output_tokens` includes reasoning. Undefined when any count is not a whole number of at least 0.
+ * Parses `usage` into disjoint buckets. `input_tokens` includes cache reads and writes, and `output_tokens` includes
+ * reasoning. Undefined if any count is no integer of at least 0.
  */
 export function parseUsage(usage: Json | undefined): Usage | undefined {
   if (!isObject(usage)) return undefined
@@ -35,7 +35,7 @@ export function parseUsage(usage: Json | undefined): Usage | undefined {
   }
 }
 
-/** The reverse of `parseUsage`; null while nothing is known. */
+/** The reverse of `parseUsage`; null if unknown. */
 export function printUsage(usage: Usage | undefined): JsonObject | null {
   if (!usage) return null
   const input = usage.input + usage.cacheRead + usage.cacheWrite

@@ -1,17 +1,17 @@
 import { isObject } from '../../engine/kit.ts'
 import type { Json, JsonObject } from '../../engine/index.ts'
 
-/** The protocol's name, by which what only it understands is tagged. */
+/** The protocol's name, which marks its native parts. */
 export const protocol = 'responses'
 
-/** Why a field is lost that only other protocols have. */
+/** The reason for the loss of a field that only other protocols have. */
 export const noSuchField = 'the responses protocol has no such field'
 
 type Known<T> = { readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   readonly [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
 }
 
-/** `fields` without those that hold `undefined`. */
+/** `fields` without those that are `undefined`. */
 export function known<T extends object>(fields: T): Known<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Known<T>
 }
@@ -21,12 +21,12 @@ export function without(value: JsonObject, keys: ReadonlySet<string>): JsonObjec
   return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.has(key)))
 }
 
-/** Fields of an object in a body as fields of their own, `name.field`, so that each can be lost alone. */
+/** The fields of an object as separate fields `name.field`, so that each can be a loss of its own. */
 export function dotted(name: string, fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).map(([field, value]) => [`${name}.${field}`, value]))
 }
 
-/** The reverse of `dotted`: the fields of the object `name`, and those that are not of it. */
+/** The reverse of `dotted`: the fields of the object `name`, and the other ones. */
 export function undotted(name: string, fields: JsonObject): { readonly inner: JsonObject; readonly outer: JsonObject } {
   const isInner = ([field]: [string, unknown]) => field.startsWith(`${name}.`)
   const entries = Object.entries(fields)

@@ -3,19 +3,19 @@ import type { Json, JsonObject, Message, OpaqueTool, Search, SearchWish } from '
 import type { Printing } from './print-parts.ts'
 import { isList, known, noSuchField, object, objects, protocol, text, without } from './values.ts'
 
-/** The tool has a plain and a preview form, each also with the date of its version. */
+/** The tool has a plain and a preview type, each optionally with the date of its version. */
 const types = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/
 const neutral = new Set(['type', 'filters', 'search_context_size', 'user_location'])
 const domainFields = new Set(['allowed_domains', 'blocked_domains'])
 
-/** The word in `include` for the pages that a search has found. */
+/** The value of `include` for the pages that a search found. */
 export const sources = 'web_search_call.action.sources'
 
 export function isSearch({ type }: JsonObject): boolean {
   return typeof type === 'string' && types.test(type)
 }
 
-/** What a client wants of the tool that searches the web; undefined for any other tool. */
+/** The options of a web search tool; undefined for any other tool. */
 export function parseWish(tool: JsonObject): SearchWish | undefined {
   if (!isSearch(tool)) return undefined
   const { allowed_domains: allowedDomains, blocked_domains: blockedDomains } = object(tool['filters']) ?? {}
@@ -26,7 +26,7 @@ export function parseWish(tool: JsonObject): SearchWish | undefined {
   return searchWish({ allowedDomains, blockedDomains, contextSize, location, further })
 }
 
-/** The tool for an upstream; undefined, and a loss, where it cannot search. */
+/** The tool for an upstream; undefined, and a loss, if the upstream cannot search. */
 export function printWish(tool: OpaqueTool, { losses, traits }: Printing): JsonObject | undefined {
   const { protocol: from, value, search = {} } = tool
   const { allowedDomains, blockedDomains, contextSize, maxUses, location, further = [] } = search
@@ -41,7 +41,7 @@ export function printWish(tool: OpaqueTool, { losses, traits }: Printing): JsonO
   const filtered = Object.keys(filters).length > 0
   return known({
     ...(own ? value : {}),
-    // The preview takes no filters.
+    // The preview accepts no filters.
     type: own && !(filtered && isPreview(value)) ? value['type'] : 'web_search',
     filters: filtered
       ? { ...without(object(value['filters']) ?? {}, domainFields), ...filters }
@@ -57,7 +57,7 @@ function isPreview({ type }: JsonObject): boolean {
   return typeof type === 'string' && type.includes('preview')
 }
 
-/** What an item tells of a search; undefined for another item, and where a page was opened or read. */
+/** The web search of an item; undefined for other items, and for opening or reading a page. */
 export function parseSearch(item: JsonObject): Search | undefined {
   const action = object(item['action'])
   if (item['type'] !== 'web_search_call' || (action && action['type'] !== 'search')) return undefined
@@ -78,13 +78,13 @@ function queriesOf(action: JsonObject | undefined): readonly string[] {
   return all.filter((one: Json | undefined) => typeof one === 'string')
 }
 
-/** What other protocols are told of a search that a client hands back. */
+/** A search that a client sends back, as a message for other protocols. */
 export function inWords(item: JsonObject): Message | undefined {
   const search = parseSearch(item)
   return search && searchInWords(search)
 }
 
-/** The item for another protocol's search, as far as it has come. */
+/** The item of another protocol's search, in its current state. */
 export function searchItem(id: string, { queries = [], found, failed }: Search, shown: boolean): JsonObject {
   const status = failed === undefined ? (found ? 'completed' : 'in_progress') : 'failed'
   const [query = ''] = queries
@@ -97,7 +97,7 @@ export function searchItem(id: string, { queries = [], found, failed }: Search, 
   }
 }
 
-/** Whether a body asks for a search of the web, be it by an item that brings tools. */
+/** Whether a body requests a web search, also by an item that adds tools. */
 export function searches({ tools, input }: JsonObject): boolean {
   const brought = isList(input) ? objects(input).flatMap((item) => objects(item['tools'])) : []
   return [...objects(tools), ...brought].some(isSearch)
