@@ -7,7 +7,7 @@ declare module '../../engine/index.ts' {
   }
 }
 
-/** A virtual model, in any case: it is no record. */
+/** A virtual model, in upper or lower case. It is no record. */
 const virtual = {
   pattern: '^([Ff][Aa][Ss][Tt]|[Aa][Uu][Tt][Oo]|[Bb][Ee][Ss][Tt])$',
   patternErrorMessage: 'must be fast, auto or best',
@@ -25,7 +25,7 @@ const schema = {
       type: 'string',
       minLength: 8,
       title: 'text',
-      description: 'The text of the key, best from the environment; while its variable is unset, the key is off.',
+      description: 'The key itself, preferably from the environment. While its variable is unset, the key is off.',
     },
     models: {
       type: 'array',
@@ -33,13 +33,13 @@ const schema = {
         ...recordName,
         anyOf: [virtual, { 'x-names': 'model' }],
       },
-      description: 'Models the key may use, by name or alias; unset: all.',
+      description: 'Models that the key may use, by name or alias; default: all.',
     },
-    expires_at: { type: 'string', description: 'Date or date and time (RFC 3339) after which the key is refused.' },
+    expires_at: { type: 'string', description: 'Date, or date and time (RFC 3339), after which the key is rejected.' },
   },
 } as const
 
-/** An API key as the configuration file declares it. */
+/** An API key of the configuration file. */
 export interface ApiKey {
   readonly name: string
   readonly key: string
@@ -48,10 +48,10 @@ export interface ApiKey {
   readonly expires_at?: string
 }
 
-/** Those who may ask: programs that show the text of a key. */
+/** The record type of API keys, by which clients authenticate. */
 export default defineRecord({
   name: 'api_key',
-  summary: 'API keys declared here; others are kept in the database.',
+  summary: 'API keys declared here; others are stored in the database.',
   place: 'api_keys',
   schema,
   secrets: ['key'],
@@ -64,7 +64,7 @@ export default defineRecord({
   },
 })
 
-/** Whether a text may be the name of a key. */
+/** Whether a text is a valid name of a key. */
 export function isName(text: string): boolean {
   return text !== '' && text.length <= recordName.maxLength && !/\s/u.test(text)
 }

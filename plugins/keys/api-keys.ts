@@ -7,28 +7,28 @@ import type { DeclaredKey } from './key-store.ts'
 import type { MadeKey, NewKey, StoredKey } from './stored-keys.ts'
 import { migrations } from './table.ts'
 
-/** The API keys of the configuration file and of the database. What is stored of a key is its SHA-256, never its text. */
+/** The API keys of the configuration file and of the database, which stores the SHA-256 of a key, never its text. */
 export interface ApiKeys {
-  /** The principal of a key's text; undefined when it is unknown or expired. */
+  /** The principal of a key's text; undefined if the key is unknown or expired. */
   find(text: string): Principal | undefined
   /**
-   * The same, of a key that may have been made elsewhere a moment ago: the database is asked, at most once a second for
-   * all who wait. Never rejects.
+   * Like `find`, for a key that another process may just have created. Reads the database, at most once a second for
+   * all callers together. Never rejects.
    */
   search(text: string): Promise<Principal | undefined>
-  /** Those that this configuration declares. */
+  /** The keys that this configuration declares. */
   readonly declared: readonly DeclaredKey[]
-  /** Every key of the database, revoked ones too, the oldest first. */
+  /** Every key of the database, including revoked ones, oldest first. */
   stored(): Promise<readonly StoredKey[]>
   /**
-   * Makes a key in the database. Its text is answered here and never again. Rejects with a `NameTaken`, with a `Refusal`
-   * where there is no such model, and with a `GatewayError` where such a key could not be declared either.
-   * @param by who asks for it
+   * Creates a key in the database. Returns its text, which is available only here. Rejects with a `NameTaken`, with a
+   * `Refusal` for an unknown model, and with a `GatewayError` for a key that the record type does not accept.
+   * @param by the requesting principal
    */
   create(key: NewKey, by?: Principal): Promise<MadeKey>
-  /** Revokes a key of the database, for good; answers whether it was in use. */
+  /** Revokes a key of the database permanently. Resolves to whether it was active. */
   revoke(key: Pick<StoredKey, 'id' | 'name'>, by?: Principal): Promise<boolean>
-  /** Makes the key `first` when there is no key at all, and answers its text; once, even when many processes start. */
+  /** Creates the key `first` if there is no key, and resolves to its text; only once, even if many processes start. */
   first(): Promise<string | undefined>
 }
 
@@ -38,13 +38,13 @@ declare module '../../engine/index.ts' {
   }
 }
 
-/** Milliseconds after which it is known here that another process made or revoked a key. */
+/** Milliseconds between two checks for keys that another process created or revoked. */
 const poll = 1_000
 
-/** Those who ask with a key, and how they are found. */
+/** Finds the principal of an API key. */
 export default defineService({
   name: 'api_keys',
-  summary: 'The API keys, declared and stored: who shows the text of one is its principal.',
+  summary: 'API keys, declared and stored, by which clients authenticate.',
   migrations,
   async open(host) {
     const unread = (error: unknown) => host.log.warn({ err: error }, 'the API keys cannot be read again')
@@ -99,13 +99,13 @@ export default defineService({
     const key = await view.first()
     if (key === undefined) return undefined
     return {
-      now: { text: `An API key was made for you. It is shown this once:\n\n  ${key}\n`, json: { key } },
+      now: { text: `An API key was created for you. It is shown only once:\n\n  ${key}\n`, json: { key } },
       served: ({ url, catalog }) => ({ text: howToTry(url, key, modelToTry(catalog)) }),
     }
   },
 })
 
-/** A key with its models by the names of their records: that is what is looked up. */
+/** A key with its models by the names of their records, which are used for lookups. */
 export function declaredKey(
   { name, key, models: allowed, expires_at: expires }: ApiKey,
   names: ModelNames,
@@ -120,7 +120,7 @@ export function declaredKey(
   }
 }
 
-/** A key as the file would declare it, but for its text. */
+/** A new key as a record, without its text. */
 function recordOf({ name, models, expiresAt }: NewKey): JsonObject {
   return {
     name,
@@ -129,7 +129,7 @@ function recordOf({ name, models, expiresAt }: NewKey): JsonObject {
   }
 }
 
-/** The models' own names. Throws a `Refusal` where one is none. */
+/** The record names of models. Throws a `Refusal` for an unknown model. */
 function knownModels(given: readonly string[], names: ModelNames): readonly string[] {
   return given.map((name) => {
     if (isVirtual(name)) return name.toLowerCase()

@@ -3,10 +3,10 @@ import { isMoment, isName } from './api-key.ts'
 import { NameTaken } from './stored-keys.ts'
 import type { NewKey } from './stored-keys.ts'
 
-/** Makes an API key and prints its text, once. */
+/** Creates an API key and prints its text once. */
 export default defineCommand({
   name: 'key create',
-  summary: 'Make an API key and print it, once.',
+  summary: 'Create an API key and print it once.',
   group: 'Manage API keys.',
   options: {
     type: 'object',
@@ -17,9 +17,9 @@ export default defineCommand({
       models: {
         type: 'array',
         items: { type: 'string' },
-        description: 'Models the key may use, with spaces or commas between them; absent: all.',
+        description: 'Models that the key may use, separated by spaces or commas; default: all.',
       },
-      expires: { type: 'string', description: 'When it ends, such as 2027-01-31 or 2027-01-31T12:00:00Z.' },
+      expires: { type: 'string', description: 'When the key expires, such as 2027-01-31 or 2027-01-31T12:00:00Z.' },
     },
   } as const,
   words: { models: { value: 'names' }, expires: { value: 'date' } },
@@ -30,7 +30,7 @@ export default defineCommand({
     try {
       const { id, text } = await keys.create(wanted)
       out(json ? JSON.stringify({ id, name, key: text }) : text)
-      error('Gateways that are running take it from now on.')
+      error('Running gateways accept it now.')
       return 0
     } catch (thrown) {
       if (!(thrown instanceof NameTaken)) throw thrown

@@ -6,26 +6,26 @@ import type { StoredKey } from './stored-keys.ts'
 /** Prints the API keys of the configuration and of the database. */
 export default defineCommand({
   name: 'key list',
-  summary: 'List the API keys, declared ones too. Their texts are shown to nobody.',
+  summary: 'List the API keys, including declared ones. The keys themselves are never shown.',
   options: { type: 'object', additionalProperties: false, properties: {} } as const,
   uses: ['api_keys'],
   async run(_options, { api_keys: keys }, { json, out }) {
     const stored = await keys.stored()
     const listed = [...keys.declared.map(listedOfFile), ...stored.map(listedOfDatabase)]
     if (json) out(printJson(listed.map((key) => ({ ...key }))))
-    else if (listed.length === 0) out('There is no API key; "sluice key create --name <name>" makes one.')
+    else if (listed.length === 0) out('There is no API key. Create one with "sluice key create --name <name>".')
     else out(columns([['name', 'key', 'state', 'expires', 'id', 'models'], ...listed.map(rowOf)]))
     return 0
   },
 })
 
-/** An API key as it is listed. Times are RFC 3339. */
+/** An API key in the list. Times are RFC 3339. */
 interface ListedKey {
   readonly id: string
   readonly name: string
   readonly source: 'file' | 'database'
   readonly state: 'in use' | 'expired' | 'revoked'
-  /** The last characters of its text; null: only the file knows them. */
+  /** The last characters of its text; null for a declared key. */
   readonly hint: string | null
   /** Null: all. */
   readonly models: readonly string[] | null

@@ -1,10 +1,10 @@
 import { defineCommand } from '../../engine/index.ts'
 import { didYouMean } from '../../engine/kit.ts'
 
-/** Revokes an API key of the database. Fails when there is none of this name or id in use. */
+/** Revokes an API key of the database. Fails if no active key has this name or id. */
 export default defineCommand({
   name: 'key revoke',
-  summary: 'Revoke an API key for good.',
+  summary: 'Revoke an API key permanently.',
   options: {
     type: 'object',
     additionalProperties: false,
@@ -28,7 +28,7 @@ export default defineCommand({
     const revoked = await keys.revoke(found)
     if (!revoked) error(`sluice: the API key "${name}" is revoked already`)
     else if (json) out(JSON.stringify({ id, name, revoked }))
-    else out(`The API key "${name}" is revoked. Gateways that are running know it within a second.`)
+    else out(`The API key "${name}" is revoked. Running gateways reject it within a second.`)
     return revoked ? 0 : 1
   },
 })

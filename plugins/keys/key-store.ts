@@ -6,19 +6,19 @@ import { NameTaken, insertKey, madeLength, madePrefix, revokeKey, storedKeys } f
 import type { MadeKey, Making, NewKey, StoredKey, Witness } from './stored-keys.ts'
 import type { ApiKeysTable } from './table.ts'
 
-/** An API key as the config file declares it. */
+/** An API key of the config file. */
 export interface DeclaredKey {
   readonly name: string
   readonly key: string
-  /** Models the key may use; absent: all. */
+  /** Models that the key may use; absent: all. */
   readonly models?: readonly string[]
   /** Milliseconds since 1970. */
   readonly expiresAt?: number
 }
 
-/** What is wrong with a declared key. */
+/** A problem of a declared key. */
 export interface KeyProblem {
-  /** Which of them it is. */
+  /** Index of the key. */
   readonly index: number
   readonly message: string
 }
@@ -30,53 +30,53 @@ interface KeyRecord {
 
 type Records = ReadonlyMap<string, KeyRecord>
 
-/** What any key may look like: printable ASCII without spaces, as a header carries it unharmed. */
+/** The form of any key: printable ASCII without spaces, which headers transport unchanged. */
 const SHAPE = /^[\x21-\x7e]{8,256}$/
 
-/** Most keys in use whose digests are remembered. */
+/** Most digests of active keys in memory. */
 const REMEMBERED = 1_000
 
-/** Milliseconds after which any other change of a key is known here. */
+/** Milliseconds between two full reads, which find any other change of a key. */
 const CHANGES = 5_000
 
-/** Milliseconds between two looks for keys that are not known. */
+/** Milliseconds between two reads for unknown keys. */
 const SECOND_LOOK = 1_000
 
 /**
- * The API keys of the config file and of the database, as one snapshot in memory: looking one up is a hash and a `Map`.
- * Records are found by the SHA-256 of a key's text, so a lookup tells nothing by its time. Hashing takes longer than all
- * else of a lookup: the digests of keys in use are remembered by their texts, in memory alone and a bounded number of
- * them. `refresh` reads the database anew.
+ * The API keys of the config file and of the database, as one snapshot in memory: a lookup is a hash and a `Map`.
+ * Records are found by the SHA-256 of a key's text, so the time of a lookup reveals nothing. Hashing is the largest
+ * part of a lookup, so a bounded number of digests of active keys is cached by their texts, only in memory. `refresh`
+ * reads the database again.
  */
 export class KeyStore {
   readonly #stores: Pick<ServiceHost, 'database' | 'rows'>
   #declared: readonly DeclaredKey[] = []
   #fromFile: Records = new Map()
   #fromDatabase: Records = new Map()
-  /** Every key of the database that is in use, those that are left out too. */
+  /** Every active key of the database, including those left out. */
   #stored: Records = new Map()
   #leftOut: readonly string[] = []
-  /** Names in the database by lower case, those of revoked keys among them. */
+  /** Lower-case names in the database, including those of revoked keys. */
   #names: ReadonlySet<string> = new Set()
 
-  /** By the text of a key that has a record; a stranger's never gets here. */
+  /** Digests by the text of a key. Only keys with a record are added. */
   readonly #digests = new Map<string, string>()
   readonly #onFailure: (error: unknown) => void
-  /** The next look for unknown keys, as long as it has not begun. */
+  /** The next read for unknown keys, until it begins. */
   #look: Promise<void> | undefined
   #lookedAt = -Infinity
-  /** When the last reading began, when the one whose keys are known did, and what told the state of the database. */
+  /** When the last read began, when the read of the current keys began, and the counts of the last poll. */
   #readAt = -Infinity
   #known = -Infinity
   #state = ''
 
-  /** @param onFailure hears that the database could not be read when a key was searched for */
+  /** @param onFailure called if the database cannot be read during a search */
   constructor(stores: Pick<ServiceHost, 'database' | 'rows'>, onFailure: (error: unknown) => void = () => undefined) {
     this.#stores = stores
     this.#onFailure = onFailure
   }
 
-  /** The principal of a key's text; undefined when it is unknown or expired. */
+  /** The principal of a key's text; undefined if the key is unknown or expired. */
   find(text: string): Principal | undefined {
     const known = this.#digests.get(text)
     if (known === undefined && (text.length > 256 || !SHAPE.test(text))) return undefined
@@ -88,27 +88,27 @@ export class KeyStore {
   }
 
   /**
-   * The same, of a key that may have been made elsewhere a moment ago: the database is asked, at most once a second for
-   * all who wait. Never rejects.
+   * Like `find`, for a key that another process may just have created. Reads the database, at most once a second for
+   * all callers together. Never rejects.
    */
   async search(text: string): Promise<Principal | undefined> {
-    // Only what looks like a key that was made here can have been made elsewhere.
+    // Another process creates only keys of this form.
     if (text.length !== madeLength || !text.startsWith(madePrefix)) return undefined
     await (this.#look ??= this.#lookAgain())
     return this.find(text)
   }
 
   /**
-   * Names of keys of the database that are left out: a declared one has the name or the text. That happens at a start,
-   * where nothing runs that could go on, and where another process has made such a key.
+   * Names of the database keys that are left out, because a declared key has the same name or text. This happens at a
+   * start, which has no earlier configuration to keep, and if another process has created such a key.
    */
   get leftOut(): readonly string[] {
     return this.#leftOut
   }
 
   /**
-   * What is wrong with keys a config file declares, in sentences that name keys, never their text. Keys of the database
-   * are no reason against one that is declared already, nor against any at a start.
+   * The problems of declared keys. The messages have the names of keys, never their text. Conflicts with keys of the
+   * database count only for newly declared keys, and not at a start.
    */
   problems(declared: readonly DeclaredKey[], isStart = false): readonly KeyProblem[] {
     const names = new Set<string>()
@@ -132,7 +132,7 @@ export class KeyStore {
     })
   }
 
-  /** Takes the keys of a config file in place of those of the one before. */
+  /** Replaces the declared keys. */
   declare(declared: readonly DeclaredKey[]): void {
     this.#declared = declared
     this.#fromFile = new Map(
@@ -145,8 +145,8 @@ export class KeyStore {
   }
 
   /**
-   * Reads the keys of the database if one was made or revoked, or when the last reading is 5 seconds old. Whether one was
-   * made or revoked since this was asked last.
+   * Reads the keys of the database if one was created or revoked, or if the last read is 5 seconds old. Resolves to
+   * whether one was created or revoked since the last call.
    */
   async poll(): Promise<boolean> {
     const counts = await this.#stores.rows('select count(*) as made, count(revoked_at) as revoked from api_keys')
@@ -161,7 +161,7 @@ export class KeyStore {
   async refresh(): Promise<void> {
     const began = (this.#readAt = performance.now())
     const rows = await this.#stores.rows<ApiKeysTable>('select * from api_keys')
-    // A reading that was overtaken knows less.
+    // A later read has already finished.
     if (began < this.#known) return
     this.#known = began
     const live = rows.filter((row) => row.revoked_at === null)
@@ -175,7 +175,7 @@ export class KeyStore {
     this.#fit()
   }
 
-  /** Makes a key in the database. Its text is answered here and never again. Rejects with a `NameTaken`. */
+  /** Creates a key in the database. Resolves to its text, which is available only here. Rejects with a `NameTaken`. */
   async createKey(key: NewKey, making?: Making): Promise<MadeKey> {
     const { name } = key
     if (this.#isDeclared(name)) throw new NameTaken(`an API key named "${name}" is declared in the config file`)
@@ -184,19 +184,19 @@ export class KeyStore {
     return made
   }
 
-  /** Every key of the database, revoked ones too, the oldest first. */
+  /** Every key of the database, including revoked ones, oldest first. */
   list(): Promise<StoredKey[]> {
     return storedKeys(this.#stores.database)
   }
 
-  /** Revokes a key of the database by its id, for good; answers whether it was in use. */
+  /** Revokes a key of the database permanently, by its id. Resolves to whether it was active. */
   async revoke(id: string, witness?: Witness): Promise<boolean> {
     const revoked = await revokeKey(this.#stores.database, id, witness)
     await this.refresh()
     return revoked
   }
 
-  /** Makes the key `first` when there is no key at all, and answers its text; once, even when many processes start. */
+  /** Creates the key `first` if there is no key, and resolves to its text; only once, even if many processes start. */
   async ensureFirstKey(make = (key: NewKey) => this.createKey(key)): Promise<string | undefined> {
     await this.refresh()
     if (this.#declared.length > 0 || this.#names.size > 0) return undefined
@@ -209,14 +209,14 @@ export class KeyStore {
     }
   }
 
-  /** Leaves out those of the database whose name or text the file has. */
+  /** Leaves out keys of the database with the name or text of a declared key. */
   #fit(): void {
     const names = new Set(this.#declared.map(({ name }) => name.toLowerCase()))
     const out = new Map<string, string>()
     for (const [digest, { principal }] of this.#stored)
       if (this.#fromFile.has(digest) || names.has(principal.name.toLowerCase())) out.set(digest, principal.name)
     this.#leftOut = [...out.values()]
-    // Nearly always all of them fit, and there may be very many.
+    // Usually none is left out. Then the map, which may be large, is not copied.
     this.#fromDatabase =
       out.size === 0 ? this.#stored : new Map([...this.#stored].filter(([digest]) => !out.has(digest)))
   }
@@ -226,7 +226,7 @@ export class KeyStore {
     this.#digests.set(text, digest)
   }
 
-  /** Whoever comes before it begins waits for the same look. */
+  /** Reads again. Callers before its begin share the same read. */
   async #lookAgain(): Promise<void> {
     const wait = this.#lookedAt + SECOND_LOOK - performance.now()
     await setTimeout(Math.max(0, wait), undefined, { ref: false })
@@ -244,7 +244,7 @@ function principalOf(id: string, name: string, models: readonly string[] | undef
   return Object.freeze({ kind: 'key', id, name, ...(models === undefined ? {} : { models: new Set(models) }) })
 }
 
-/** A list that cannot be read allows nothing: a damaged row must not widen what a key may do. */
+/** An invalid list allows no models: a damaged row must not extend the rights of a key. */
 function modelsOf(text: string | null): readonly string[] | undefined {
   if (text === null) return undefined
   const models = parsedJson(text)

@@ -5,43 +5,43 @@ import type { ApiKeysTable } from './table.ts'
 /** A key of the database, without its hash. */
 export type StoredKey = Omit<ApiKeysTable, 'hash'>
 
-/** What a new key is to be. */
+/** The fields of a new key. */
 export interface NewKey {
   readonly name: string
-  /** Models the key may use; absent: all. */
+  /** Models that the key may use; absent: all. */
   readonly models?: readonly string[]
   /** Milliseconds since 1970. */
   readonly expiresAt?: number
 }
 
-/** A key that was made. Its text is kept nowhere. */
+/** A created key. Its text is not stored. */
 export interface MadeKey {
   readonly id: string
   readonly text: string
 }
 
-/** Sees a change in the transaction that makes it, which fails where this rejects. */
+/** Called in the transaction of a change. If it rejects, the transaction fails. */
 export type Witness = (transaction: TableQueries) => Promise<void>
 
-/** Who has a say in the making of a key. */
+/** Checks of a new key. */
 export interface Making {
-  /** Throws where a key of this text cannot be. */
+  /** Throws if a key with this text is invalid. */
   accept(text: string): void
   readonly witness: Witness
 }
 
-/** The name of a new key is in use, by the file or by the database, or was used by a key that is revoked. */
+/** The name of a new key belongs to another key of the file or the database, possibly a revoked one. */
 export class NameTaken extends Error {
   override readonly name = 'NameTaken'
 }
 
-/** What keys made here begin with: a scanner for leaked secrets knows them by it. */
+/** Prefix of created keys, by which scanners for leaked secrets recognize them. */
 export const madePrefix = 'sk-sluice-'
 
-/** Length of the keys made here. */
+/** Length of created keys. */
 export const madeLength = madePrefix.length + 43
 
-/** Makes a key. Rejects with a `NameTaken`. */
+/** Creates a key. Rejects with a `NameTaken`. */
 export async function insertKey(database: TableQueries, key: NewKey, making?: Making): Promise<MadeKey> {
   const id = randomUUIDv7()
   const text = madePrefix + randomBytes(32).toString('base64url')
@@ -69,13 +69,13 @@ export async function insertKey(database: TableQueries, key: NewKey, making?: Ma
   return { id, text }
 }
 
-/** Every key, revoked ones too, the oldest first. */
+/** Every key, including revoked ones, oldest first. */
 export function storedKeys(database: TableQueries): Promise<StoredKey[]> {
   const columns = ['id', 'name', 'hint', 'models', 'created_at', 'expires_at', 'revoked_at'] as const
   return database.selectFrom('api_keys').select(columns).orderBy('created_at').orderBy('id').execute()
 }
 
-/** Revokes a key by its id, for good; answers whether it was in use. */
+/** Revokes a key permanently, by its id. Resolves to whether it was active. */
 export function revokeKey(database: TableQueries, id: string, witness?: Witness): Promise<boolean> {
   return database.transaction().execute(async (transaction) => {
     const { numUpdatedRows } = await transaction

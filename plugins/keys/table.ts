@@ -6,7 +6,7 @@ declare module '../../engine/index.ts' {
   }
 }
 
-/** An API key made in the database. Times in milliseconds since 1970. */
+/** An API key of the database. Times in milliseconds since 1970. */
 export interface ApiKeysTable {
   id: string
   name: string
@@ -14,7 +14,7 @@ export interface ApiKeysTable {
   hash: string
   /** The last four characters of the key's text. */
   hint: string
-  /** JSON list of the models the key may use; null: all. */
+  /** JSON list of the models that the key may use; null: all. */
   models: string | null
   created_at: number
   expires_at: number | null
@@ -24,7 +24,7 @@ export interface ApiKeysTable {
 export const migrations: readonly ServiceMigration[] = [
   {
     name: '1-keys',
-    // Databases of the first versions have it from the engine.
+    // In databases of the first versions, the engine created the table.
     async up(queries) {
       await queries.schema
         .createTable('api_keys')

@@ -1,7 +1,7 @@
 import { defineStage } from '../../engine/index.ts'
 import { anyObject, nameIn, notFound, ofType, recordReply, versionsIn } from './record-reply.ts'
 
-/** Changes a record of a type, by the path's `:name`, as the body says (RFC 7396), and answers it once that is live. */
+/** Changes a record of a type, by the path's `:name`, with a merge patch (RFC 7396). Returns it once it is live. */
 export default defineStage({
   name: 'change-record',
   summary: 'Change a record of a type.',

@@ -2,7 +2,10 @@ import { defineStage, noConfig } from '../../engine/index.ts'
 import { anyObject, nameIn, notFound, versionsIn } from './record-reply.ts'
 import { sectionIn, sectionReply } from './section-reply.ts'
 
-/** Changes a section of `server_config`, by the path's `:name`, as the body says (RFC 7396), and answers it once it is live. */
+/**
+ * Changes a section of `server_config`, by the path's `:name`, with a merge patch (RFC 7396). Returns it once it is
+ * live.
+ */
 export default defineStage({
   name: 'change-section',
   summary: 'Change a section of the settings.',

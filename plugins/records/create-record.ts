@@ -1,10 +1,10 @@
 import { defineStage } from '../../engine/index.ts'
 import { anyObject, ofType, recordReply } from './record-reply.ts'
 
-/** Makes a record of a type from the body of the request, and answers it once it is live. */
+/** Creates a record of a type from the body of the request, and returns it once it is live. */
 export default defineStage({
   name: 'create-record',
-  summary: 'Make a record of a type.',
+  summary: 'Create a record of a type.',
   config: ofType,
   body: () => anyObject,
   needs: ['ingress'],

@@ -1,7 +1,7 @@
 import { defineStage } from '../../engine/index.ts'
 import { emptyReply, nameIn, ofType, versionsIn } from './record-reply.ts'
 
-/** Deletes a record of a type, by the path's `:name`. One that others refer to stays. */
+/** Deletes a record of a type, by the path's `:name`, unless other records refer to it. */
 export default defineStage({
   name: 'delete-record',
   summary: 'Delete a record of a type.',

@@ -1,10 +1,10 @@
 import { defineStage } from '../../engine/index.ts'
 import { nameIn, notFound, ofType, recordReply } from './record-reply.ts'
 
-/** Answers one record of a type, by the path's `:name`. */
+/** Returns one record of a type, by the path's `:name`. */
 export default defineStage({
   name: 'get-record',
-  summary: 'Answer one record of a type.',
+  summary: 'Return one record of a type.',
   config: ofType,
   needs: ['ingress'],
   provides: ['reply'],

@@ -2,10 +2,10 @@ import { defineStage, noConfig } from '../../engine/index.ts'
 import { nameIn } from './record-reply.ts'
 import { sectionIn, sectionReply } from './section-reply.ts'
 
-/** Answers one section of `server_config`, by the path's `:name`, with the schema that a form is drawn of. */
+/** Returns one section of `server_config`, by the path's `:name`, with the schema for a form. */
 export default defineStage({
   name: 'get-section',
-  summary: 'Answer one section of the settings.',
+  summary: 'Return one section of the settings.',
   config: noConfig,
   needs: ['ingress'],
   provides: ['reply'],

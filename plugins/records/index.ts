@@ -11,7 +11,7 @@ import resetSection from './reset-section.ts'
 
 export default definePlugin({
   name: 'records',
-  summary: 'What shows and changes records of every type, and sections of the settings.',
+  summary: 'Stages that show and change records of every type, and sections of the settings.',
   stages: [
     listRecord,
     getRecord,

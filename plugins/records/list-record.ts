@@ -6,10 +6,10 @@ import { jsonReply, ofType, wireOf } from './record-reply.ts'
 const usual = 50
 const most = 200
 
-/** Answers the records of a type, page by page: sorted by name or age, those that have what the query asks for. */
+/** Returns the records of a type that match the query, page by page, sorted by name or age. */
 export default defineStage({
   name: 'list-record',
-  summary: 'Answer the records of a type.',
+  summary: 'Return the records of a type.',
   config: ofType,
   needs: ['ingress'],
   provides: ['reply'],
@@ -35,17 +35,17 @@ export default defineStage({
     },
 })
 
-/** Words of a query that ask for no field. */
+/** Query parameters that are no fields of the record. */
 const ofLists = ['limit', 'cursor', 'sort', 'search']
 
-/** What records are sorted by, ties by name. */
+/** The sort key. Equal values are sorted by name. */
 type Key = readonly [value: number, name: string]
 
 interface Query {
   readonly limit: number
   readonly sort: string
   readonly after: Key | undefined
-  /** Sort and filters: a cursor goes on with what it was made for. */
+  /** Sort and filters. A cursor is valid only for the same ones. */
   readonly binding: string
   readonly fits: (record: RecordView) => boolean
 }
@@ -91,7 +91,7 @@ function cursorIn(query: URLSearchParams, binding: string): Key | undefined {
   const cursor = parsedJson(Buffer.from(text, 'base64url').toString())
   if (Array.isArray(cursor) && cursor[0] === binding && typeof cursor[1] === 'number' && typeof cursor[2] === 'string')
     return [cursor[1], cursor[2]]
-  const reason = 'is not one that this list has given'
+  const reason = 'is not a cursor of this list with the same sort and filters'
   throw new GatewayError('invalid_field', { param: 'cursor', reason }, { code: 'invalid_cursor' })
 }
 

@@ -2,10 +2,10 @@ import { defineStage, noConfig } from '../../engine/index.ts'
 import { jsonReply } from './record-reply.ts'
 import { sectionWire } from './section-reply.ts'
 
-/** Answers every section of `server_config`. */
+/** Returns every section of `server_config`. */
 export default defineStage({
   name: 'list-section',
-  summary: 'Answer the sections of the settings.',
+  summary: 'Return the sections of the settings.',
   config: noConfig,
   needs: [],
   provides: ['reply'],

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../engine/index.ts'
 import type { Ingress, Json, JsonObject, RecordField, RecordView, Reply } from '../../engine/index.ts'
 
-/** Configuration of the stages that work on records of a type. */
+/** Configuration of the stages for records of a type. */
 export const ofType = {
   type: 'object',
   additionalProperties: false,
@@ -9,12 +9,12 @@ export const ofType = {
   properties: { of: { type: 'string', 'x-names': 'record', description: 'Type of the records.' } },
 } as const
 
-/** A body that the type of the record checks, together with all that it refers to. */
+/** Schema of a body. The record type validates it, together with its references. */
 export const anyObject = { type: 'object' } as const
 
 const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 
-/** A record as clients see it: its fields, and what is to be known of it. Nothing that is secret. */
+/** A record for clients: its fields and its state, without secrets. */
 export function wireOf({ value, secrets, source, declaredAt, stored, problem }: RecordView): JsonObject {
   const beside: Partial<Record<RecordField, Json>> = {
     ...(Object.keys(secrets).length > 0 ? { secrets } : {}),
@@ -41,7 +41,7 @@ export function jsonReply(value: Json): Reply {
   return { status: 200, headers, body: { kind: 'json', value } }
 }
 
-/** The answer where nothing is left to be shown. */
+/** An answer without a body. */
 export const emptyReply: Reply = { status: 204, headers, body: { kind: 'none' } }
 
 /** The name of the record in the path of a request. */
@@ -53,11 +53,11 @@ export function notFound(type: string, name: string): GatewayError {
   return new GatewayError('not_found', {}, { message: `There is no ${type} "${name.slice(0, 256)}".` })
 }
 
-/** The versions of which a record must have one (`If-Match`, RFC 9110, section 13.1.1); nothing where any will do. */
+/** The accepted versions of a record (`If-Match`, RFC 9110, section 13.1.1); empty if any version is accepted. */
 export function versionsIn({ headers: given }: Ingress): { readonly versions?: readonly number[] } {
   const tags = given['if-match']
   if (tags === undefined || tags.trim() === '*') return {}
-  // A weak one never matches.
+  // A weak tag never matches.
   const strong = [...tags.matchAll(/(W\/)?"([^"]{0,256})"/g)].flatMap(([, weak, tag = '']) => (weak ? [] : [tag]))
   return { versions: strong.filter((tag) => /^\d{1,15}$/.test(tag)).map(Number) }
 }

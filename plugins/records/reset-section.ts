@@ -1,10 +1,10 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
 import { emptyReply, nameIn, versionsIn } from './record-reply.ts'
 
-/** Gives a section of `server_config` its defaults again, by the path's `:name`. */
+/** Resets a section of `server_config` to its defaults, by the path's `:name`. */
 export default defineStage({
   name: 'reset-section',
-  summary: 'Give a section of the settings its defaults again.',
+  summary: 'Reset a section of the settings to its defaults.',
   config: noConfig,
   needs: ['ingress'],
   reads: ['principal'],

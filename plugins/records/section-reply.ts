@@ -1,14 +1,14 @@
 import type { JsonObject, Reply, SectionView } from '../../engine/index.ts'
 import { notFound, recordReply, wireOf } from './record-reply.ts'
 
-/** The section of that name. */
+/** The section with this name. Throws `not_found` if there is none. */
 export function sectionIn(sections: readonly SectionView[], name: string): SectionView {
   const section = sections.find((one) => one.name === name)
   if (section === undefined) throw notFound('section', name)
   return section
 }
 
-/** A section as clients see it: its settings, and what is to be known of them. Nothing that is secret. */
+/** A section for clients: its settings and their state, without secrets. */
 export function sectionWire(section: SectionView): JsonObject {
   const { name, value, defaults, overridden } = section
   const about = { updated_at: null, ...wireOf({ ...section, value: {} }) }

@@ -7,7 +7,7 @@ type Names = ReadonlyMap<string, string>
 
 type Styling = CommandOutput['style']
 
-/** An exchange in one line: when, how it ended, who asked for what and got what, what it took. */
+/** An exchange in one line: time, result, key, models, duration, tokens and cost. */
 export function requestLine(row: RequestsTable, names: Names, style: Styling): string {
   const ended = row.result === 'completed' ? 'green' : 'red'
   const parts = [
@@ -25,22 +25,22 @@ export function requestLine(row: RequestsTable, names: Names, style: Styling): s
   return parts.join(' ')
 }
 
-/** An exchange as JSON: its columns by their names, its metadata opened. */
+/** An exchange as JSON: its columns by their names, and its parsed metadata. */
 export function requestJson(row: RequestsTable, names: Names): JsonObject {
   const { metadata, stream, ...columns } = row
   return { ...columns, key: keyName(row, names), stream: stream === 1, metadata: metadataOf(metadata) }
 }
 
-/** What is known beside the row of an exchange. */
+/** Context for describing an exchange. */
 export interface Known {
   readonly names: Names
-  /** The exchanges that were a part of it. */
+  /** The exchanges that are parts of it. */
   readonly parts: readonly RequestsTable[]
-  /** Gives the text of a pipeline's file, for the place of an error. */
+  /** Reads a pipeline's file, to show the position of an error. */
   readonly read: (file: string) => Promise<string | undefined>
 }
 
-/** Everything about an exchange. */
+/** All details of an exchange. */
 export async function describeRequest(
   row: RequestsTable,
   { names, parts: inner, read }: Known,
@@ -94,7 +94,7 @@ function partRow(row: RequestsTable): string[] {
   return [row.type, servedBy(row), String(row.status), costOf(row), milliseconds(row.duration), row.id]
 }
 
-/** Stages by their time, with a bar that shows how they compare. */
+/** The time of each stage, with a bar for comparison. */
 function timesOf(times: Json | undefined): string[][] {
   if (!isObject(times)) return []
   const all = Object.entries(times).map(([name, value]): [string, number] => [name, Number(value)])
@@ -102,10 +102,10 @@ function timesOf(times: Json | undefined): string[][] {
   return all.map(([name, time]) => [name, milliseconds(time), '#'.repeat(Math.ceil((time / longest) * 40))])
 }
 
-/** Lines of a pipeline that are shown before and after the place of an error. */
+/** Lines of a pipeline that are shown before and after the position of an error. */
 const around = 3
 
-/** Where on its pipeline an exchange failed. */
+/** The position in its pipeline where an exchange failed. */
 async function placeOf(
   at: string,
   read: (file: string) => Promise<string | undefined>,
@@ -132,7 +132,7 @@ function keyName({ key_id: id }: RequestsTable, names: Names): string {
   return id === null ? '-' : (names.get(id) ?? id.replace(/^file:/, ''))
 }
 
-/** Who served, or where nobody did, what was asked for. */
+/** The model and provider that served; without them, the requested model. */
 function servedBy({ requested, model, provider }: RequestsTable): string {
   if (model === null) return requested ?? '-'
   return `${requested === null || requested === model ? '' : `${requested} -> `}${model} at ${provider ?? '-'}`
@@ -146,7 +146,7 @@ function tokensOf(row: RequestsTable): string {
   return `${input + cached}${cached > 0 ? ` (${read ?? 0} cached)` : ''} + ${output + (reasoning ?? 0)}`
 }
 
-/** Money is kept in millionths of a dollar. */
+/** The cost, which is stored in millionths of a dollar. */
 function costOf({ cost_micros: micros }: RequestsTable): string {
   return micros === null ? 'unknown' : `$${(micros / 1_000_000).toFixed(micros > 0 && micros < 10_000 ? 6 : 4)}`
 }

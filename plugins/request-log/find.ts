@@ -1,25 +1,25 @@
 import type { TableQueries } from '../../engine/index.ts'
 import type { RequestsTable } from './table.ts'
 
-/** Which rows are wanted. Those that say nothing about a column take every value of it. */
+/** A filter for rows. An absent field matches every value. */
 export interface RequestFilter {
   /** Id of a key's record. */
   readonly keyId?: string
-  /** The model that was asked for or that served. */
+  /** The requested model or the one that served. */
   readonly model?: string
   readonly provider?: string
   readonly type?: string
   /** The lowest and the highest status. */
   readonly status?: readonly [number, number]
-  /** Only what did not complete. */
+  /** Only exchanges that did not complete. */
   readonly failed?: boolean
-  /** Milliseconds since 1970 at which the exchanges began at the earliest. */
+  /** Earliest start of the exchanges, in milliseconds since 1970. */
   readonly since?: number
-  /** The same for when they ended. */
+  /** Earliest end of the exchanges, in milliseconds since 1970. */
   readonly endedSince?: number
 }
 
-/** The latest rows that a filter takes, at most `limit`, the newest first. */
+/** The latest rows that match a filter, at most `limit`, newest first. */
 export function latestRequests(queries: TableQueries, filter: RequestFilter, limit: number): Promise<RequestsTable[]> {
   const { keyId, model, provider, type, status, failed, since, endedSince } = filter
   return queries
@@ -47,12 +47,12 @@ export function latestRequests(queries: TableQueries, filter: RequestFilter, lim
     .execute()
 }
 
-/** The rows of the exchanges that were a part of another one, the oldest first. */
+/** The rows of the exchanges that are parts of another one, oldest first. */
 export function partsOf(queries: TableQueries, id: string): Promise<RequestsTable[]> {
   return queries.selectFrom('requests').selectAll().where('parent', '=', id).orderBy('at').orderBy('id').execute()
 }
 
-/** The row of an exchange, by its id or else by the client's own name for it; the newest of several. */
+/** The row of an exchange, by its id, otherwise by the client's request id; the newest of several. */
 export async function requestOf(queries: TableQueries, id: string): Promise<RequestsTable | undefined> {
   const rows = queries.selectFrom('requests').selectAll()
   const [found] = await rows.where('id', '=', id).execute()

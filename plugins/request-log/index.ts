@@ -5,7 +5,7 @@ import requests from './requests.ts'
 
 export default definePlugin({
   name: 'request-log',
-  summary: 'What is remembered of every exchange.',
+  summary: 'The log of all requests.',
   services: [requests],
   stages: [log],
   commands: [logs],

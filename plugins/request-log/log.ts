@@ -5,7 +5,7 @@ import type { LogRow } from './row.ts'
 
 type Slots = Given<'outcome', 'ingress' | 'principal' | 'request' | 'model' | 'upstream' | 'measurement' | 'bill'>
 
-/** Writes the row of the request log: who asked what, who answered, how it ended, what it took and what it cost. */
+/** Writes the row of the request log: key, models, result, duration, tokens and cost. */
 export default defineStage({
   name: 'log',
   summary: 'Write the row of the request log.',
@@ -14,12 +14,12 @@ export default defineStage({
     additionalProperties: false,
     required: ['type'],
     properties: {
-      type: { type: 'string', minLength: 1, description: 'What kind of exchange it was, to tell rows apart.' },
+      type: { type: 'string', minLength: 1, description: 'Type of the exchange, for filters.' },
     },
   } as const,
   needs: ['outcome'],
   reads: ['ingress', 'principal', 'request', 'model', 'upstream', 'measurement', 'bill'],
-  // A row must not get lost because its bill could not be made.
+  // A failure of billing must not lose the row.
   insists: () => ['bill'],
   provides: [],
   uses: ['requests'],
@@ -65,7 +65,7 @@ function rowOf(type: string, slots: Slots, scope: Scope, host: Host): LogRow {
   }
 }
 
-/** Built field by field: most rows have few of them, and this is done for every request. */
+/** Built field by field: it runs for every request, and most rows have few fields. */
 function metadataOf(
   { outcome, upstream, bill }: Slots,
   scope: Scope,
@@ -86,7 +86,7 @@ function metadataOf(
   return metadata
 }
 
-/** Losses that a row keeps: a client can make up as many fields as it likes. */
+/** Most losses of a row, because a client can send any number of unknown fields. */
 const keptLosses = 100
 
 function lossesOf(losses: readonly Loss[]): Json {
@@ -95,7 +95,7 @@ function lossesOf(losses: readonly Loss[]): Json {
     .map(({ field, because }) => ({ field: field.slice(0, 128), because: because.slice(0, 256) }))
 }
 
-/** The model that served or, when none did, the last that was tried. */
+/** The model that served; otherwise the last one that was tried. */
 function servedBy({ model }: Slots, scope: Scope): Pick<LogRow, 'model' | 'provider'> {
   if (model !== undefined) return { model: model.model.name, provider: model.provider.name }
   const tries = scope.notes.get('tries')
@@ -108,7 +108,7 @@ function textOf(value: Json | undefined): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** What the measurement says. An answer that cannot be read must not cost its row. */
+/** The measurement. An answer that cannot be parsed must not lose the row. */
 function read({ measurement }: Slots, { log }: Host): Metered & { readonly losses: readonly Loss[] } {
   try {
     return measurement?.read() ?? { losses: [] }
@@ -118,7 +118,7 @@ function read({ measurement }: Slots, { log }: Host): Metered & { readonly losse
   }
 }
 
-/** The client's own name for its request, when it is one that cannot do harm in a log or a header. */
+/** The client's request id, if it is harmless in a log and a header. */
 function referenceOf(header: string | string[] | undefined): string | null {
   return typeof header === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(header) ? header : null
 }

@@ -9,7 +9,7 @@ import type { Requests } from './requests.ts'
 import type { RequestsTable } from './table.ts'
 import { describeRequest, requestJson, requestLine } from './describe.ts'
 
-/** Rows that are shown at most, and those that one look for new ones takes. */
+/** Most rows in one output, and in one check for new rows. */
 const most = 10_000
 
 const only = (description: string) => ({ type: 'string', description: `Only those ${description}` }) as const
@@ -18,18 +18,21 @@ const options = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    id: { type: 'string', description: "The id of a request (x-request-id), or the client's own name for it." },
-    follow: { type: 'boolean', default: false, description: 'Go on with new requests as they end.' },
+    id: {
+      type: 'string',
+      description: 'The id of a request (x-request-id of its answer), or the x-request-id of its client.',
+    },
+    follow: { type: 'boolean', default: false, description: 'Keep running and show new requests as they end.' },
     limit: {
       type: 'integer',
       minimum: 0,
       maximum: most,
       default: 20,
-      description: 'How many of the latest requests to show.',
+      description: 'Number of the latest requests to show.',
     },
     key: only('of an API key, by name or id.'),
-    model: only('that asked for a model or were served by it.'),
-    provider: only('that a provider served.'),
+    model: only('for a model, requested or served.'),
+    provider: only('served by a provider.'),
     type: only('of a type, such as chat.'),
     status: only('with a status, such as 429 or 5xx.'),
     failed: { type: 'boolean', default: false, description: 'Only those that did not complete.' },
@@ -37,22 +40,22 @@ const options = {
   },
 } as const
 
-/** Milliseconds between two looks for new rows. */
+/** Milliseconds between two checks for new rows. */
 const look = 500
 
-/** Milliseconds that a row may come after its end, by the clocks of all machines. */
+/** Longest delay of a row after the end of its exchange, in milliseconds, including clock differences. */
 const late = 10_000
 
-/** Milliseconds that an exchange may have taken: rows are found by when they began. */
+/** Longest exchange that is found, in milliseconds: rows are searched by their start. */
 const longest = 2 * 60 * 60 * 1000
 
 /** Names of API keys by their ids. */
 type Names = ReadonlyMap<string, string>
 
-/** Prints the request log: a line per exchange, or everything about one. Answers 1 when there is no such exchange. */
+/** Prints the request log: a line per exchange, or all details of one. Returns 1 if there is no such exchange. */
 export default defineCommand({
   name: 'logs',
-  summary: 'Show the request log: a line per request, or everything about one.',
+  summary: 'Show the request log: a line per request, or all details of one.',
   options,
   arguments: ['id'],
   words: {
@@ -72,13 +75,13 @@ export default defineCommand({
     const show = shower(names, output)
     const rows = await requests.latest(filter, limit)
     for (const row of rows.toReversed()) show(row)
-    if (rows.length === 0 && !output.json && !follow) output.out('There is no such request in the log.')
+    if (rows.length === 0 && !output.json && !follow) output.out('There is no matching request in the log.')
     if (follow) await showNew(requests, filter, new Set(rows.map((row) => row.id)), show, output.unread)
     return 0
   },
 })
 
-/** Shows what has ended since the last look, until the signal comes. */
+/** Shows exchanges that have ended since the last check, until the signal. */
 async function showNew(
   requests: Requests,
   filter: RequestFilter,
@@ -98,7 +101,7 @@ async function showNew(
   } while (await rest(signal))
 }
 
-/** Waits for the next look; answers whether there is to be one. */
+/** Waits for the next check. Resolves to false after the signal. */
 async function rest(signal: AbortSignal | undefined): Promise<boolean> {
   try {
     await setTimeout(look, undefined, signal ? { signal } : {})
@@ -117,11 +120,11 @@ async function one(
 ): Promise<number> {
   const row = await requests.find(id)
   if (!row) {
-    error(`sluice: there is no request "${id}" in the log; a row comes a moment after its answer`)
+    error(`sluice: there is no request "${id}" in the log; the row of a request follows shortly after its answer`)
     return 1
   }
   const parts = await requests.partsOf(row.id)
-  // A file of the configuration may not be there any more.
+  // The configuration file may no longer exist.
   const read = (file: string) => readFile(resolve(folder, file), 'utf8').catch(() => undefined)
   out(
     json
@@ -135,7 +138,7 @@ function shower(names: Names, { json, out, style }: CommandOutput): (row: Reques
   return (row) => out(json ? JSON.stringify(requestJson(row, names) satisfies Json) : requestLine(row, names, style))
 }
 
-/** The id of the key that is meant by its name or its id. A declared key has its name for an id. */
+/** Filters by a key, given by name or id. The id of a declared key is derived from its name. */
 function keyOf(key: string | undefined, names: Names): RequestFilter {
   if (key === undefined) return {}
   if (names.has(key)) return { keyId: key }

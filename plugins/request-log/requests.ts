@@ -9,15 +9,15 @@ import type { RequestsTable } from './table.ts'
 
 /** The request log. */
 export interface Requests {
-  /** Hands in the row of an exchange, without metadata that is no JSON. Never waits, never throws. */
+  /** Adds the row of an exchange, without metadata if that is no JSON. Never waits, never throws. */
   write(row: LogRow): void
-  /** What became of the rows that this process has handed in. */
+  /** Counters of the rows of this process. */
   readonly counters: RowCounters
-  /** The latest rows that a filter takes, at most `limit`, the newest first. */
+  /** The latest rows that match a filter, at most `limit`, newest first. */
   latest(filter: RequestFilter, limit: number): Promise<RequestsTable[]>
-  /** The row of an exchange, by its id or else by the client's own name for it; the newest of several. */
+  /** The row of an exchange, by its id, otherwise by the client's request id; the newest of several. */
   find(id: string): Promise<RequestsTable | undefined>
-  /** The rows of the exchanges that were a part of another one, the oldest first. */
+  /** The rows of the exchanges that are parts of another one, oldest first. */
   partsOf(id: string): Promise<RequestsTable[]>
 }
 

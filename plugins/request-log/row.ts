@@ -2,14 +2,14 @@ import { mapMembers } from '../../engine/kit.ts'
 import type { Json } from '../../engine/index.ts'
 import type { RequestsTable } from './table.ts'
 
-/** What the request log says of an exchange. Times in milliseconds, tokens in disjoint buckets, money in micro-USD. */
+/** The row of an exchange. Times in milliseconds, tokens in disjoint buckets, money in micro-USD. */
 export interface LogRow {
   readonly id: string
   /** Milliseconds since 1970. */
   readonly at: number
   readonly type: string
   readonly keyId: string | null
-  /** The model asked for, and what served. */
+  /** The requested model, and the one that served. */
   readonly requested: string | null
   readonly model: string | null
   readonly provider: string | null
@@ -30,13 +30,13 @@ export interface LogRow {
   readonly firstByte: number | null
   readonly duration: number
   readonly reference: string | null
-  /** Id of the exchange that this one was a part of. */
+  /** Id of the exchange that this one is a part of. */
   readonly parent: string | null
   /** Losses, times per stage, notes. */
   readonly metadata: { readonly [key: string]: Json }
 }
 
-/** A row as it is kept: what a client or a provider may have put into it goes through `scrub`. */
+/** A row as it is stored. Values of a client or a provider pass through `scrub`. */
 export function columnsOf(row: LogRow, scrub: (text: string) => string): RequestsTable {
   return {
     id: row.id,

@@ -1,6 +1,6 @@
 import type { ServiceMigration } from '../../engine/index.ts'
 
-/** A row of the request log as it is kept. Milliseconds, tokens and micro-USD are whole numbers. */
+/** A stored row of the request log. Milliseconds, tokens and micro-USD are integers. */
 export interface RequestsTable {
   id: string
   at: number
@@ -37,7 +37,9 @@ declare module '../../engine/index.ts' {
   }
 }
 
-/** Once, the table was made by the engine, and at first without `parent`: such a database keeps its rows. */
+/**
+ * Earlier versions created the table in the engine, the first ones without `parent`. Such a database keeps its rows.
+ */
 const table: ServiceMigration = {
   name: '0001-requests',
   async up(queries, dialect) {
@@ -79,12 +81,12 @@ const table: ServiceMigration = {
     const index = (name: string) => queries.schema.createIndex(name).ifNotExists().on('requests')
     await index('requests_at').column('at').execute()
     await index('requests_key_id_at').columns(['key_id', 'at']).execute()
-    // Most rows have none.
+    // Most rows have no parent.
     await index('requests_parent').column('parent').where('parent', 'is not', null).execute()
   },
 }
 
-/** SQLite cannot add a column only if it is not there. */
+/** Adds `parent` if it is missing, for which SQLite has no statement. */
 async function addParent(queries: Parameters<ServiceMigration['up']>[0]): Promise<void> {
   const tables = await queries.introspection.getTables()
   const columns = tables.find(({ name }) => name === 'requests')?.columns ?? []

@@ -139,7 +139,7 @@ describe('cli/serve', function () {
     await process.until(() => process.out.some((line) => line.includes('-d ')))
     process.interrupt('SIGTERM')
     expect(await process.ended).to.equal(0)
-    expect(process.out[0]).to.equal('An API key was made for you. It is shown this once:')
+    expect(process.out[0]).to.equal('An API key was created for you. It is shown only once:')
     expect(process.out[2]).to.match(/^ {2}sk-sluice-[\w-]{43}$/)
     expect(process.out.filter((line) => line.startsWith('{'))).to.deep.equal([])
     expect(said(process)).to.deep.equal([])

@@ -42,7 +42,7 @@ describe('plugins/keys: commands', () => {
     expect(status).to.equal(0)
     expect(out).to.have.length(1)
     expect(out[0]).to.match(/^sk-sluice-[\w-]{43}$/)
-    expect(error).to.deep.equal(['Gateways that are running take it from now on.'])
+    expect(error).to.deep.equal(['Running gateways accept it now.'])
     expect(await made()).to.deep.equal([{ name: 'alice', models: null, expires_at: null }])
   })
 

@@ -98,7 +98,7 @@ describe('plugins/request-log/logs', () => {
   })
 
   it('says so where there is nothing to show', async () => {
-    const none = { status: 0, out: ['There is no such request in the log.'] }
+    const none = { status: 0, out: ['There is no matching request in the log.'] }
     expect(await sluice('logs', '--provider', 'nobody')).to.deep.include(none)
     expect(await sluice('logs', '--provider', 'nobody', '--json')).to.deep.include({ status: 0, out: [] })
   })
