@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net'
-import type { Greeting, Said } from '../spec/service.ts'
+import type { Line, SafeGreeting } from '../live/greetings.ts'
 import type { Snapshot } from '../live/snapshot.ts'
 import type { Terminal } from './terminal.ts'
 import { wrap } from './text.ts'
 
 /** Prints the greetings of services that come before the address. */
-export function greet(greetings: readonly Greeting[], json: boolean, terminal: Terminal): void {
+export function greet(greetings: readonly SafeGreeting[], json: boolean, terminal: Terminal): void {
   for (const { now } of greetings) say(now, json, terminal)
 }
 
@@ -13,25 +13,25 @@ export function greet(greetings: readonly Greeting[], json: boolean, terminal: T
 export interface Introduced {
   readonly address: AddressInfo
   readonly snapshot: Pick<Snapshot, 'settings' | 'catalog' | 'without' | 'off'>
-  readonly greetings: readonly Greeting[]
+  readonly greetings: readonly SafeGreeting[]
 }
 
-/** Prints the address and the models of the gateway, and the greetings of services. */
-export function introduce(
+/** Prints the address and the models of the gateway, and then the greetings of services. Never rejects. */
+export async function introduce(
   { address: { address, port }, snapshot, greetings }: Introduced,
   json: boolean,
   terminal: Terminal,
-): void {
+): Promise<void> {
   const url = `http://${address.includes(':') ? `[${address}]` : address}:${port}`
-  say({ text: `Sluice serves on ${url}`, json: { url } }, json, terminal)
+  say({ text: `Sluice serves on ${url}`, json: JSON.stringify({ url }) }, json, terminal)
   if (!json && snapshot.without !== undefined) terminal.out(unconfigured(snapshot, snapshot.without))
-  for (const greeting of greetings) say(greeting.served?.({ url, catalog: snapshot.catalog }), json, terminal)
+  const served = greetings.map((greeting) => greeting.served({ url, catalog: snapshot.catalog }))
+  for (const line of served) say(await line, json, terminal)
 }
 
-function say(said: Said | undefined, asJson: boolean, terminal: Terminal): void {
-  if (said === undefined) return
-  if (!asJson) terminal.out(said.text)
-  else if (said.json !== undefined) terminal.out(JSON.stringify(said.json))
+function say(line: Line | undefined, asJson: boolean, terminal: Terminal): void {
+  const text = asJson ? line?.json : line?.text
+  if (text !== undefined) terminal.out(text)
 }
 
 /** Where the configuration file is expected, and what is served without it. */

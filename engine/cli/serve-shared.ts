@@ -6,8 +6,8 @@ import type { Logger } from 'pino'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Configuration } from '../live/configuration.ts'
 import { emptyGateway } from '../live/gateway-host.ts'
+import type { SafeGreeting } from '../live/greetings.ts'
 import { openSnapshot } from '../live/snapshot.ts'
-import type { Greeting } from '../spec/service.ts'
 import type { Secrets } from '../store/redaction.ts'
 import { productVersion } from '../version.ts'
 import { endInOrder } from './ending.ts'
@@ -87,8 +87,10 @@ export async function serveShared({ options, configuration, count, log, secrets,
   const address = await start()
   if (address === undefined) return 1
   const reached = { ...address, address: address.address ?? settings.listen.host }
-  introduce({ address: reached, snapshot: opened.snapshot, greetings }, json, terminal)
+  const introduced = introduce({ address: reached, snapshot: opened.snapshot, greetings }, json, terminal)
+  // A greeting may take seconds, and no process waits for it.
   for (let started = 1; started < count; started++) void add()
+  await introduced
   return 0
 }
 
@@ -128,7 +130,7 @@ async function end(worker: Worker): Promise<void> {
 async function greetingsOf(
   configuration: Parameters<typeof openOwnServices>[1],
   own: Parameters<typeof openOwnServices>[2],
-): Promise<readonly Greeting[]> {
+): Promise<readonly SafeGreeting[]> {
   const services = [...configuration.registry.services.values()]
   const names = services.flatMap((service) => (service.greet ? [service.name] : []))
   if (names.length === 0) return []

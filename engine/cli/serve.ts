@@ -59,7 +59,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     const snapshot = gateway.live.current
     const greetings = await snapshot.views.greet()
     greet(greetings, json, terminal)
-    introduce({ address: gateway.address, snapshot, greetings }, json, terminal)
+    await introduce({ address: gateway.address, snapshot, greetings }, json, terminal)
   }
   // The start ends here: until then the process limits its memory.
   await gateway.warm

@@ -14,8 +14,10 @@ import { isObject } from '../spec/json.ts'
 import type { JsonObject } from '../spec/json.ts'
 import { closedView } from '../pipeline/closed-view.ts'
 import { Refusal } from '../spec/refusal.ts'
-import type { AnyService, Configured, Greeting, ServiceConfiguration } from '../spec/service.ts'
+import type { AnyService, Configured, ServiceConfiguration } from '../spec/service.ts'
 import { MigrationError } from '../store/migrate-service.ts'
+import { greetingOf } from './greetings.ts'
+import type { SafeGreeting } from './greetings.ts'
 import { heldRecords } from './held-records.ts'
 import { closeInTime, inTime } from './services.ts'
 import type { OpenServices } from './services.ts'
@@ -42,7 +44,7 @@ export interface ServiceViews {
   /** The configuration went live. Never throws. */
   live(): void
   /** The greetings of services at the start of the gateway. Never rejects. */
-  greet(): Promise<readonly Greeting[]>
+  greet(): Promise<readonly SafeGreeting[]>
   /** Closes the views, last first, then the services that no other configuration uses. Never rejects. */
   close(): Promise<void>
 }
@@ -90,15 +92,9 @@ export async function configureServices(options: ViewOptions): Promise<ServiceVi
         }
     },
     async greet() {
-      const greetings: Greeting[] = []
-      for (const { service, view } of configured)
-        try {
-          const greeting = await service.greet?.(view.view)
-          if (greeting !== undefined) greetings.push(greeting)
-        } catch (error) {
-          log.error({ err: error, service: service.name }, 'a service cannot say what it says at the start')
-        }
-      return greetings
+      const greeting = configured.filter(({ service }) => 'greet' in service)
+      const greetings = await Promise.all(greeting.map(({ service, view }) => greetingOf(service, view.view, log)))
+      return greetings.filter((one) => one !== undefined)
     },
     async close() {
       for (const { service, view } of configured.toReversed()) await closeView(service, view, log)

@@ -133,7 +133,10 @@ export interface Said {
   readonly json?: JsonObject
 }
 
-/** A service's output for the operator who starts the gateway. */
+/**
+ * A service's output for the operator who starts the gateway. What throws or takes longer than 5 seconds is logged and
+ * not printed.
+ */
 export interface Greeting {
   /**
    * Printed before the address, such as a secret shown only once. With several processes, it is printed before any of
@@ -141,7 +144,7 @@ export interface Greeting {
    */
   readonly now?: Said
   /** Printed below the address. */
-  served?(gateway: { readonly url: string; readonly catalog: Catalog }): Said | undefined
+  served?(gateway: { readonly url: string; readonly catalog: Catalog }): Said | undefined | Promise<Said | undefined>
 }
 
 /** Reports a mistake in settings: the path to the value, and a sentence. */
@@ -171,7 +174,7 @@ interface Described<N extends ServiceName, S, U extends ServiceName> {
   check?(settings: ConfigOf<S>, report: Report): void
   /**
    * Called once when a gateway has started, in one of its processes. With several processes, the first process opens
-   * the service for this call only.
+   * the service for this call only. The engine waits up to 5 seconds.
    */
   greet?(view: Services[N]): Greeting | undefined | Promise<Greeting | undefined>
 }
