@@ -1,4 +1,5 @@
 import { defineRecord } from '../../engine/index.ts'
+import type { AllRecords } from '../../engine/index.ts'
 import { recordName } from '../../engine/kit.ts'
 
 declare module '../../engine/index.ts' {
@@ -24,6 +25,10 @@ const schema = {
     key: {
       type: 'string',
       minLength: 8,
+      maxLength: 256,
+      // Safe in a header.
+      pattern: '^[\\x21-\\x7e]*$',
+      patternErrorMessage: 'must be printable ASCII characters without spaces',
       title: 'text',
       description: 'The key itself, preferably from the environment. While its variable is unset, the key is off.',
     },
@@ -35,7 +40,11 @@ const schema = {
       },
       description: 'Models that the key may use, by name or alias; default: all.',
     },
-    expires_at: { type: 'string', description: 'Date, or date and time (RFC 3339), after which the key is rejected.' },
+    expires_at: {
+      type: 'string',
+      minLength: 1,
+      description: 'Date, or date and time (RFC 3339), after which the key is rejected.',
+    },
   },
 } as const
 
@@ -58,11 +67,28 @@ export default defineRecord({
   unique: ['key'],
   optional: true,
   holds: 'service',
-  check({ expires_at: expires }, _all, report) {
+  check({ name, expires_at: expires }, all, report) {
+    const first = firstNames(all).get(name.toLowerCase())
+    // The engine reports identical names.
+    if (first !== undefined && first !== name)
+      report(['name'], 'duplicate', `the API key "${first}" has the same name, apart from upper and lower case`)
+    // Empty while its variable is unset.
     if (expires !== undefined && expires !== '' && !isMoment(expires))
       report(['expires_at'], 'date', 'must be a date or a date and time, such as 2027-01-31T12:00:00Z')
   },
 })
+
+const firstNamesOf = new WeakMap<AllRecords, ReadonlyMap<string, string>>()
+
+/** The first name of an API key by its lower-case form. Computed once per check, because keys can be many. */
+function firstNames(all: AllRecords): ReadonlyMap<string, string> {
+  const known = firstNamesOf.get(all)
+  if (known) return known
+  const names = all.of('api_key').map(({ name }) => name)
+  const made = new Map(names.toReversed().map((name) => [name.toLowerCase(), name]))
+  firstNamesOf.set(all, made)
+  return made
+}
 
 /** Whether a text is a valid name of a key. */
 export function isName(text: string): boolean {

@@ -16,7 +16,7 @@ export interface DeclaredKey {
   readonly expiresAt?: number
 }
 
-/** A problem of a declared key. */
+/** A conflict of a declared key with the database. */
 export interface KeyProblem {
   /** Index of the key. */
   readonly index: number
@@ -107,27 +107,17 @@ export class KeyStore {
   }
 
   /**
-   * The problems of declared keys. The messages have the names of keys, never their text. Conflicts with keys of the
-   * database count only for newly declared keys, and not at a start.
+   * Conflicts of newly declared keys with keys of the database; none at a start. The messages have the names of keys,
+   * never their text. All other mistakes of declared keys are found before, without the database.
    */
   problems(declared: readonly DeclaredKey[], isStart = false): readonly KeyProblem[] {
-    const names = new Set<string>()
-    const digests = new Map<string, string>()
-    return declared.flatMap(({ name, key, expiresAt }, index) => {
+    if (isStart) return []
+    return declared.flatMap(({ name, key }, index) => {
+      if (this.#isDeclared(name)) return []
       const problems: string[] = []
-      const digest = hash('sha256', key)
-      const twin = digests.get(digest)
-      if (!SHAPE.test(key)) problems.push(`api key "${name}": use 8 to 256 printable ASCII characters without spaces`)
-      if (Number.isNaN(expiresAt)) problems.push(`api key "${name}": its expiry is no date`)
-      if (names.has(name.toLowerCase())) problems.push(`api key "${name}" is declared twice`)
-      const isNew = !isStart && !this.#isDeclared(name)
-      if (isNew && this.#names.has(name.toLowerCase()))
-        problems.push(`api key "${name}" exists in the database too; rename one`)
-      if (twin !== undefined) problems.push(`api key "${name}" has the same text as "${twin}"`)
-      else if (isNew && this.#stored.has(digest))
+      if (this.#names.has(name.toLowerCase())) problems.push(`api key "${name}" exists in the database too; rename one`)
+      if (this.#stored.has(hash('sha256', key)))
         problems.push(`api key "${name}" has the text of a key in the database`)
-      names.add(name.toLowerCase())
-      digests.set(digest, name)
       return problems.map((message) => ({ index, message }))
     })
   }

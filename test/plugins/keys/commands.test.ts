@@ -5,6 +5,22 @@ import { configuration, sandbox } from '../../engine/cli/sandbox.ts'
 import type { Sandbox } from '../../engine/cli/sandbox.ts'
 import { tablesOf } from '../../support/tables.ts'
 
+/** Lists of declared keys that a gateway refuses, and what is said of them. */
+const refused: readonly (readonly [string, string])[] = [
+  ['{ name: d, key: "has space in it" }', 'must be printable ASCII characters without spaces'],
+  ['{ name: d, key: "ünïcödekey" }', 'must be printable ASCII characters without spaces'],
+  ['{ name: d, key: short }', 'must have at least 8 characters'],
+  [`{ name: d, key: ${'x'.repeat(257)} }`, 'must have at most 256 characters'],
+  ['{ name: d, key: long-enough, expires_at: "" }', 'must not be empty'],
+  ['{ name: d, key: long-enough, expires_at: soon }', 'must be a date'],
+  ['{ name: d, key: long-enough-1 }, { name: d, key: long-enough-2 }', 'the name "d" is already taken'],
+  [
+    '{ name: d, key: long-enough-1 }, { name: D, key: long-enough-2 }',
+    'the API key "d" has the same name, apart from upper and lower case',
+  ],
+  ['{ name: d, key: long-enough }, { name: e, key: long-enough }', 'the API key "d" has the same text'],
+]
+
 const models = `[{ name: large, provider: echo, aliases: [big] }, { name: small, provider: echo }]`
 
 describe('plugins/keys: commands', () => {
@@ -36,6 +52,23 @@ describe('plugins/keys: commands', () => {
     expect(await made()).to.deep.equal([])
     return [status, ...error]
   }
+
+  for (const [keys, message] of refused)
+    it(`"sluice check" refuses what a gateway would not serve: ${keys.slice(0, 80)}`, async () => {
+      await here.write('config/sluice.yaml', `${configuration}api_keys: [${keys}]\n`)
+      const checked = await here.run('check')
+      expect(checked.status).to.equal(1)
+      expect(checked.out).to.have.length(1)
+      expect(checked.out[0])
+        .to.include(message)
+        .and.to.match(/^config\/sluice\.yaml:4:/)
+    })
+
+  it('finds nothing in a key whose variables are unset', async () => {
+    const unset = '{ name: d, key: "${SLUICE_NO_KEY}", expires_at: "${SLUICE_NO_DATE}" }'
+    await here.write('config/sluice.yaml', `${configuration}api_keys: [${unset}]\n`)
+    expect((await here.run('check')).status).to.equal(0)
+  })
 
   it('prints the key alone, and says beside it when it is known', async () => {
     const { status, out, error } = await here.run('key', 'create', '--name', 'alice')
