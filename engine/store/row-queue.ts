@@ -17,11 +17,21 @@ const PAUSE = 1_000
 /** Maximum rows of a table kept while the database fails; beyond it, the oldest are dropped. */
 const LIMIT = 10_000
 
+/** The memory that all queues share for the text of their rows. */
+export interface RowMemory {
+  /** Characters of all rows not written yet. */
+  used: number
+  readonly limit: number
+  /** Called when `used` is beyond `limit`. */
+  readonly exceeded: () => void
+}
+
 export interface RowQueueOptions {
   readonly table: string
   /** Logs every change of state once. */
   readonly log: Logger
   readonly limit?: number | undefined
+  readonly memory: RowMemory
   /** Sends a batch to the thread. The result arrives through `hear` or `interrupted`. */
   readonly send: (batch: Batch) => void
   /** Called when a caller starts waiting for rows, and when none waits any more. */
@@ -40,6 +50,9 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
   readonly #limit: number
   #rows: string[] = []
   #underWay: readonly string[] = []
+  /** Characters of the rows that wait, and of those under way. */
+  #size = 0
+  #sizeUnderWay = 0
   #timer: NodeJS.Timeout | undefined
   /** Whether a batch became due while another one was being written. */
   #due = false
@@ -60,6 +73,11 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     return { written: this.#written, dropped: this.#dropped, pending: this.#pending, failing: this.#failing }
   }
 
+  /** Characters of the rows that can still be dropped. */
+  get size(): number {
+    return this.#size
+  }
+
   /** Whether a caller waits for rows. */
   get waited(): boolean {
     return this.#flushes.length > 0
@@ -71,11 +89,25 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
       this.#dropped += 1
       return
     }
+    const { memory } = this.#options
     const length = this.#rows.push(line)
+    this.#size += line.length
+    memory.used += line.length
     if (length === 1) this.#arm(PERIOD)
     // Posting a batch takes time, so the request that completes it does not do it.
     else if (length === BATCH) setImmediate(() => this.#send())
-    else if (length > this.#limit) this.#overflow()
+    else if (length > this.#limit) this.dropOldest()
+    if (memory.used > memory.limit) memory.exceeded()
+  }
+
+  /** Drops the oldest row that waits; there must be one. */
+  dropOldest(): void {
+    const size = this.#rows.shift()?.length ?? 0
+    this.#size -= size
+    this.#options.memory.used -= size
+    this.#dropped += 1
+    if (!this.#overflowing) this.#options.log.error('too many rows of a table wait; the oldest are dropped')
+    this.#overflowing = true
   }
 
   /** Resolves once every row queued so far was written or dropped. */
@@ -100,7 +132,9 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     this.#options.log.error({ rows: this.#pending }, 'the last rows of a table could not be written')
     this.#dropped += this.#pending
     this.#rows = []
-    this.#underWay = []
+    this.#options.memory.used -= this.#size
+    this.#size = 0
+    this.#landed()
     this.#settle()
   }
 
@@ -111,7 +145,7 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     this.#dropped += told.dropped
     if (told.why !== undefined)
       this.#options.log.error({ reason: told.why }, 'rows were dropped because their table refused them')
-    this.#underWay = []
+    this.#landed()
     if (this.#failing !== undefined) this.#turn(undefined)
     this.#settle()
     if (this.#due || this.#rows.length >= BATCH || this.waited) return this.#send()
@@ -125,6 +159,8 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     this.#turn(`the thread that writes rows died: ${reason}`)
     this.#rows = [...this.#underWay, ...this.#rows]
     this.#underWay = []
+    this.#size += this.#sizeUnderWay
+    this.#sizeUnderWay = 0
     this.#arm(PAUSE)
   }
 
@@ -153,8 +189,18 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     this.#timer = undefined
     this.#due = false
     this.#underWay = this.#rows.splice(0, BATCH)
+    const rows = this.#underWay.join('\n')
+    this.#sizeUnderWay = rows.length - (this.#underWay.length - 1)
+    this.#size -= this.#sizeUnderWay
     const { table, send } = this.#options
-    send({ table, columns: this.#lines.columns, rows: this.#underWay.join('\n'), waits: this.waits })
+    send({ table, columns: this.#lines.columns, rows, waits: this.waits })
+  }
+
+  /** The batch under way no longer takes memory. */
+  #landed(): void {
+    this.#underWay = []
+    this.#options.memory.used -= this.#sizeUnderWay
+    this.#sizeUnderWay = 0
   }
 
   #line(row: Readonly<Record<string, Stored>>): string | undefined {
@@ -178,12 +224,5 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     if (failing === undefined) log.info({ dropped: this.#dropped }, 'the rows of a table are written again')
     else if (this.#failing === undefined) log.error({ reason: failing }, 'the rows of a table cannot be written')
     this.#failing = failing
-  }
-
-  #overflow(): void {
-    this.#rows.shift()
-    this.#dropped += 1
-    if (!this.#overflowing) this.#options.log.error('too many rows of a table wait; the oldest are dropped')
-    this.#overflowing = true
   }
 }

@@ -2,7 +2,14 @@ import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import { moduleBeside } from '../workers/module-beside.ts'
 import { RowQueue } from './row-queue.ts'
+import type { RowMemory } from './row-queue.ts'
 import type { FromWorker, ToWorker } from './worker.ts'
+
+/**
+ * Maximum characters of all rows not written yet: 64 MiB at most, as a character takes one byte, or two in a text with
+ * other than Latin ones.
+ */
+const MEMORY = 32 * 1024 * 1024
 
 export interface RowsOptions {
   /** URL of a database that `openDatabase` has migrated. */
@@ -10,6 +17,8 @@ export interface RowsOptions {
   readonly log: Logger
   /** Maximum rows of a table kept while the database fails. */
   readonly limit?: number
+  /** Maximum characters of all rows not written yet. */
+  readonly memory?: number
   readonly spawn?: (url: string) => Worker
 }
 
@@ -19,11 +28,13 @@ export interface RowsOptions {
  */
 export class Rows {
   readonly #options: RowsOptions & { readonly spawn: (url: string) => Worker }
+  readonly #memory: RowMemory
   readonly #queues = new Map<string, RowQueue>()
   #worker: Worker | undefined
 
   constructor(options: RowsOptions) {
     this.#options = { spawn: spawnWriter, ...options }
+    this.#memory = { used: 0, limit: options.memory ?? MEMORY, exceeded: () => this.#free() }
   }
 
   /** The queue of a table. */
@@ -35,6 +46,7 @@ export class Rows {
       table,
       log: log.child({ table }),
       limit,
+      memory: this.#memory,
       send: (batch) => (this.#worker ??= this.#start()).postMessage(batch satisfies ToWorker),
       onWaited: () => this.#hold(),
     })
@@ -66,6 +78,16 @@ export class Rows {
 
   get #all(): RowQueue[] {
     return [...this.#queues.values()]
+  }
+
+  /** Drops the oldest rows of the tables whose rows take most: a table that writes much takes no rows from others. */
+  #free(): void {
+    while (this.#memory.used > this.#memory.limit) {
+      const largest = this.#all.reduce((one, other) => (other.size > one.size ? other : one))
+      // The rest is under way.
+      if (largest.size === 0) return
+      largest.dropOldest()
+    }
   }
 
   /** The thread keeps the process alive while a caller waits for rows. */

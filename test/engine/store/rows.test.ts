@@ -126,6 +126,28 @@ describe('rows in bulk', () => {
     expect(rows.of('eggs').counters).to.include({ dropped: 5, pending: 0 })
   })
 
+  it('take no more memory than all tables may, and the table that takes most loses its oldest', async () => {
+    const thread = new Silent()
+    const rows = new Rows({ url: 'sqlite:unused', log, memory: 100_000, spawn: () => thread as unknown as Worker })
+    const [hens, eggs] = [rows.of('hens'), rows.of('eggs')]
+    for (let count = 0; count < 5; count += 1) eggs.append({ id: String(count), text: 'e'.repeat(1_000) })
+    for (let count = 0; count < 30; count += 1) hens.append({ id: String(count), text: 'h'.repeat(10_000) })
+    // 5 of about 1,000 characters and 9 of about 10,000 fit.
+    expect(eggs.counters).to.include({ dropped: 0, pending: 5 })
+    expect(hens.counters).to.include({ dropped: 21, pending: 9 })
+    const flushed = rows.flush()
+    hens.append({ id: 'later', text: 'h'.repeat(10_000) })
+    expect(hens.counters).to.include({ dropped: 22, pending: 9 })
+    thread.emit('message', { table: 'eggs', written: 5, dropped: 0 })
+    thread.emit('message', { table: 'hens', written: 9, dropped: 0 })
+    await flushed
+    for (let count = 0; count < 30; count += 1) eggs.append({ id: String(count), text: 'e'.repeat(10_000) })
+    expect(eggs.counters).to.include({ written: 5, dropped: 21, pending: 9 })
+    thread.emit('exit')
+    await rows.close(0)
+    expect(eggs.counters).to.include({ dropped: 30, pending: 0 })
+  })
+
   it('go to one thread, a batch of each table at a time', async () => {
     const thread = new Silent()
     let born = 0
