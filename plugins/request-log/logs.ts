@@ -52,7 +52,10 @@ const longest = 2 * 60 * 60 * 1000
 /** Names of API keys by their ids. */
 type Names = ReadonlyMap<string, string>
 
-/** Prints the request log: a line per exchange, or all details of one. Returns 1 if there is no such exchange. */
+/**
+ * Prints the request log: a line per exchange, or all details of one. Returns 1 if there is no such exchange, or if
+ * the log cannot be read.
+ */
 export default defineCommand({
   name: 'logs',
   summary: 'Show the request log: a line per request, or all details of one.',
@@ -69,36 +72,72 @@ export default defineCommand({
   uses: ['requests', 'api_keys'],
   async run({ id, follow, limit, ...wanted }, { requests, api_keys: keys }, output) {
     const range = { ...statusOf(wanted.status), ...sinceOf(wanted.since) }
-    const names = new Map((await keys.stored()).map(({ id: key, name }) => [key, name]))
-    if (id !== undefined) return one(id, requests, names, output)
-    const filter = { ...range, ...textsOf(wanted), ...keyOf(wanted.key, names) }
-    const show = shower(names, output)
-    const rows = await requests.latest(filter, limit)
-    for (const row of rows.toReversed()) show(row)
-    if (rows.length === 0 && !output.json && !follow) output.out('There is no matching request in the log.')
-    if (follow) await showNew(requests, filter, new Set(rows.map((row) => row.id)), show, output.unread)
-    return 0
+    try {
+      const names = new Map((await fromLog(keys.stored())).map(({ id: key, name }) => [key, name]))
+      if (id !== undefined) return await one(id, requests, names, output)
+      const filter = { ...range, ...textsOf(wanted), ...keyOf(wanted.key, names) }
+      const show = shower(names, output)
+      if (follow) return await showNew(requests, filter, limit, show, output)
+      const rows = await fromLog(requests.latest(filter, limit))
+      for (const row of rows.toReversed()) show(row)
+      if (rows.length === 0 && !output.json) output.out('There is no matching request in the log.')
+      return 0
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error
+      output.error(`sluice: ${error.message}`)
+      return 1
+    }
   },
 })
 
-/** Shows exchanges that have ended since the last check, until the signal. */
+/** The rows cannot be read, for example because their table is missing. */
+class Unreadable extends Error {
+  constructor(cause: unknown) {
+    const { message, code } = cause as Error & { readonly code?: string }
+    super(`the request log cannot be read: ${message || code}`, { cause })
+  }
+}
+
+async function fromLog<T>(rows: Promise<T>): Promise<T> {
+  try {
+    return await rows
+  } catch (error) {
+    throw new Unreadable(error)
+  }
+}
+
+/** Shows the latest exchanges, then those that have ended since the last check, until the signal. */
 async function showNew(
   requests: Requests,
   filter: RequestFilter,
-  shown: ReadonlySet<string>,
+  limit: number,
   show: (row: RequestsTable) => void,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  let seen = shown
+  { error, unread }: CommandOutput,
+): Promise<number> {
+  let seen: ReadonlySet<string> | undefined
   let endedSince = Date.now() - late
+  let failing = false
+  let failedAt = 0
   do {
-    const next = Date.now() - late
+    const now = Date.now()
     const since = Math.max(filter.since ?? 0, endedSince - longest)
-    const rows = await requests.latest({ ...filter, since, endedSince }, most)
-    for (const row of rows.toReversed()) if (!seen.has(row.id)) show(row)
-    seen = new Set(rows.map(({ id }) => id))
-    endedSince = next
-  } while (await rest(signal))
+    try {
+      const recent = await fromLog(requests.latest({ ...filter, since, endedSince }, most))
+      const known = seen
+      const rows = known ? recent.filter(({ id }) => !known.has(id)) : await fromLog(requests.latest(filter, limit))
+      for (const row of rows.toReversed()) show(row)
+      seen = new Set([...recent, ...rows].map(({ id }) => id))
+      // Rows that waited for the log are written shortly after it is back.
+      if (now - failedAt > late) endedSince = now - late
+      failing = false
+    } catch (problem) {
+      if (!(problem instanceof Unreadable)) throw problem
+      if (!failing) error(`sluice: ${problem.message}; trying again`)
+      failing = true
+      failedAt = Date.now()
+    }
+  } while (await rest(unread))
+  return 0
 }
 
 /** Waits for the next check. Resolves to false after the signal. */
@@ -118,12 +157,12 @@ async function one(
   names: Names,
   { json, out, error, style, folder }: CommandOutput,
 ): Promise<number> {
-  const row = await requests.find(id)
+  const row = await fromLog(requests.find(id))
   if (!row) {
     error(`sluice: there is no request "${id}" in the log; the row of a request follows shortly after its answer`)
     return 1
   }
-  const parts = await requests.partsOf(row.id)
+  const parts = await fromLog(requests.partsOf(row.id))
   // The configuration file may no longer exist.
   const read = (file: string) => readFile(resolve(folder, file), 'utf8').catch(() => undefined)
   out(

@@ -9,6 +9,7 @@ import { scriptedUpstream } from '../../support/upstream.ts'
 import type { ScriptedUpstream } from '../../support/upstream.ts'
 import type { RequestsTable } from '../../../plugins/request-log/table.ts'
 import { tablesOf } from '../../support/tables.ts'
+import { until } from '../../support/until.ts'
 import { root } from '../../engine/cli/sandbox.ts'
 import type { Ran } from '../../engine/cli/sandbox.ts'
 
@@ -166,30 +167,79 @@ describe('plugins/request-log/logs', () => {
     expect(error.join()).to.contain('no request "nothing-like-it"')
   })
 
-  it('goes on with new ones until it is stopped', async () => {
+  const follow = (...words: string[]) => {
     const ending = new AbortController()
     const out: string[] = []
-    const seen = Promise.withResolvers<void>()
-    const screen = terminal(out, [])
-    let late = ''
-    const look = () => late !== '' && out.some((line) => line.includes(late)) && seen.resolve()
-    const following = run(['logs', '-f', '--limit', '1', '--config', join(folder, 'sluice.yaml')], {
-      ...screen,
-      out: (text) => {
-        screen.out(text)
-        look()
-      },
-      unread: ending.signal,
-    })
+    const error: string[] = []
+    const screen = { ...terminal(out, error), unread: ending.signal }
+    const status = run(['logs', '-f', ...words, '--config', join(folder, 'sluice.yaml')], screen)
+    const end = () => {
+      ending.abort()
+      return status
+    }
+    return { out, error, end }
+  }
+  /** A request in a millisecond of its own, so that the order of the lines is certain. */
+  const chat = async (): Promise<string> => {
+    const before = Date.now()
+    await until(() => Date.now() > before + 1)
     const messages = [{ role: 'user', content: 'Hello' }]
     const answer = await gateway.post('/v1/chat/completions', { model: 'echo', messages })
     await answer.text()
-    await gateway.engine.flush()
-    late = answer.headers.get('x-request-id') ?? ''
-    look()
-    await seen.promise
-    ending.abort()
-    expect(await following).to.equal(0)
+    return answer.headers.get('x-request-id') ?? ''
+  }
+  const rename = (from: string, to: string) => gateway.engine.database.rows(`alter table ${from} rename to ${to}`)
+
+  it('goes on with new ones until it is stopped', async function () {
+    this.timeout(60_000)
+    const { out, end } = follow('--limit', '1')
+    const late = await chat()
+    await until(() => out.some((line) => line.includes(late)))
+    expect(await end()).to.equal(0)
     expect(out.filter((line) => line.includes(late))).to.have.length(1)
+  })
+
+  it('starts with as many as it was asked for, however many ended just before, and goes on in order', async function () {
+    this.timeout(60_000)
+    const earlier: string[] = []
+    for (let count = 0; count < 6; count += 1) earlier.push(await chat())
+    await gateway.engine.flush()
+    const { out, end } = follow('--limit', '2')
+    await until(() => out.length >= 2)
+    const late = [await chat(), await chat()]
+    await until(() => late.every((id) => out.some((line) => line.includes(id))))
+    expect(await end()).to.equal(0)
+    const wanted = [...earlier.slice(-2), ...late]
+    expect(out).to.have.length(4)
+    for (const [index, id] of wanted.entries()) expect(out[index]).to.contain(id)
+  })
+
+  it('fails in one line while the log is away', async () => {
+    await rename('requests', 'requests_elsewhere')
+    try {
+      const failed = { status: 1, out: [], error: ['sluice: the request log cannot be read: no such table: requests'] }
+      expect(await sluice('logs')).to.deep.equal(failed)
+      expect(await sluice('logs', 'mine-1')).to.deep.equal(failed)
+    } finally {
+      await rename('requests_elsewhere', 'requests')
+    }
+  })
+
+  it('waits for the log when it goes away, says so once, and misses nothing', async function () {
+    this.timeout(60_000)
+    const { out, error, end } = follow('--limit', '1')
+    await until(() => out.length === 1)
+    await rename('requests', 'requests_elsewhere')
+    let meanwhile = ''
+    try {
+      await until(() => error.length > 0)
+      meanwhile = await chat()
+    } finally {
+      await rename('requests_elsewhere', 'requests')
+    }
+    await until(() => out.some((line) => line.includes(meanwhile)))
+    expect(await end()).to.equal(0)
+    expect(out).to.have.length(2)
+    expect(error).to.deep.equal(['sluice: the request log cannot be read: no such table: requests; trying again'])
   })
 })
