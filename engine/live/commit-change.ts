@@ -1,5 +1,6 @@
 import { printPath } from '../config/diagnostics.ts'
 import { variableIn } from '../config/interpolate.ts'
+import { setTimeout as wait } from 'node:timers/promises'
 import { GatewayError } from '../spec/error.ts'
 import type { TableQueries } from '../spec/database.ts'
 import type { RecordChange, RecordChanged, RecordView } from '../spec/record.ts'
@@ -24,8 +25,9 @@ export interface Running {
   readonly goLive: (snapshot: Snapshot, stored: StoredRecords) => Promise<unknown>
 }
 
-/** Maximum attempts to build a change when other processes write first. */
-const mostTries = 3
+/** Maximum attempts to build a change when other processes write first; longest pause between two, in milliseconds. */
+const mostTries = 10
+const longestPause = 50
 
 /**
  * Changes a stored record: builds the configuration, writes the change, goes live. Rejects with a `GatewayError`, and
@@ -42,9 +44,12 @@ export async function commitChange(
     const reason = 'cannot contain "${": only the configuration file has variables'
     throw new GatewayError('invalid_field', { param: printPath(place), reason })
   }
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 1; ; tries++) {
     const done = await tryChange(change, by, running)
     if (done) return done.view
+    if (tries === mostTries) break
+    // Random, so that processes with many changes do not stay in step.
+    await wait(Math.random() * longestPause)
   }
   const message = 'Other processes change records at the same time; try again shortly.'
   throw new GatewayError('store_unavailable', {}, { message })

@@ -4,6 +4,33 @@ import { expect } from 'chai'
 import { startFolder } from '../../support/folder.ts'
 import type { FolderGateway } from '../../support/folder.ts'
 
+/** Writes a change as another process would, while a configuration is built, as often as its table says. */
+const rival = `import { definePlugin, defineService } from 'sluice'
+
+const rival = defineService({
+  name: 'rival',
+  summary: 'Another process.',
+  migrations: [
+    {
+      name: '1-turns',
+      async up(queries) {
+        await queries.schema.createTable('rival_turns').addColumn('turns', 'integer').execute()
+        await queries.insertInto('rival_turns').values({ turns: 0 }).execute()
+      },
+    },
+  ],
+  open: (host) => ({
+    async configure() {
+      const turns = await host.rows('update rival_turns set turns = turns - 1 where turns > 0 returning turns')
+      if (turns.length > 0) await host.rows('update record_revision set revision = revision + 1 returning revision')
+      return { view: {} }
+    },
+  }),
+})
+
+export default definePlugin({ name: 'rival', summary: 'A rival.', services: [rival] })
+`
+
 describe('changes of stored records', function () {
   this.timeout(300_000)
   let gateway: FolderGateway
@@ -12,6 +39,7 @@ describe('changes of stored records', function () {
       { providers: [{ name: 'echo', type: 'echo' }], models: [{ name: 'echo', provider: 'echo' }] },
       {
         'plugins/teams.ts': await readFile(join(import.meta.dirname, 'plugin.ts'), 'utf8'),
+        'plugins/rival.ts': rival,
         'pipelines/teams.yaml': await readFile(join(import.meta.dirname, 'pipelines.yaml'), 'utf8'),
       },
       { SLUICE_SECRET: 'the-secret-of-this-process' },
@@ -113,4 +141,20 @@ describe('changes of stored records', function () {
     await mended()
     expect((await call('DELETE', 'teams/mended')).status).to.equal(204)
   })
+
+  for (const [turns, status] of [
+    [9, 201],
+    [10, 503],
+  ] as const)
+    it(`are answered with ${status} when another process writes first ${turns} times`, async () => {
+      const { database } = gateway.engine
+      await database.rows(`update rival_turns set turns = ${turns} returning turns`)
+      const made = await call('POST', 'teams', { name: `late-${status}`, model: 'echo' })
+      expect(await database.rows('select turns from rival_turns')).to.deep.equal([{ turns: 0 }])
+      expect([made.status, made.code], made.text).to.deep.equal([
+        status,
+        status === 503 ? 'store_unavailable' : undefined,
+      ])
+      expect((await call('GET', `teams?search=late-${status}`)).value['data']).to.have.length(status === 201 ? 1 : 0)
+    })
 })
