@@ -1,6 +1,6 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { printPath } from '../config/diagnostics.ts'
 import { variableIn } from '../config/interpolate.ts'
-import { setTimeout as wait } from 'node:timers/promises'
 import { GatewayError } from '../spec/error.ts'
 import type { TableQueries } from '../spec/database.ts'
 import type { RecordChange, RecordChanged, RecordView } from '../spec/record.ts'
