@@ -73,6 +73,9 @@ export { searchInWords, searchWish } from './generate/search.ts'
 export type { SearchFields } from './generate/search.ts'
 export { CustomInput, customInput } from './generate/custom-input.ts'
 
+// Deadlines
+export { within } from './config/within.ts'
+
 // Upstreams: providers over HTTP, with pools, limits and failures
 export { openUpstream } from './upstream/open.ts'
 export type { UpstreamParts, UpstreamSettings } from './upstream/open.ts'

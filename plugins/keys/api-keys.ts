@@ -2,8 +2,9 @@ import { Refusal, defineService } from '../../engine/index.ts'
 import type { Catalog, Greeting, JsonObject, ModelRecord, Principal } from '../../engine/index.ts'
 import { didYouMean, fitting, isPattern, isVirtual } from '../../engine/kit.ts'
 import type { ApiKey } from './api-key.ts'
+import { KeyFollowing } from './follow-keys.ts'
 import { KeyStore } from './key-store.ts'
-import type { DeclaredKey } from './key-store.ts'
+import type { DeclaredKey, LeftOut } from './key-store.ts'
 import type { MadeKey, NewKey, StoredKey } from './stored-keys.ts'
 import { migrations } from './table.ts'
 
@@ -13,11 +14,14 @@ export interface ApiKeys {
   find(text: string): Principal | undefined
   /**
    * Like `find`, for a key that another process may just have created. Reads the database, at most once a second for
-   * all callers together. Never rejects.
+   * all callers together. Rejects with `store_unavailable`
+   * if it does not answer in time.
    */
   search(text: string): Promise<Principal | undefined>
   /** The keys that this configuration declares. */
   readonly declared: readonly DeclaredKey[]
+  /** Keys of the database that are left out at present. */
+  readonly leftOut: readonly LeftOut[]
   /** Every key of the database, including revoked ones, oldest first. */
   stored(): Promise<readonly StoredKey[]>
   /**
@@ -47,12 +51,14 @@ export default defineService({
   summary: 'API keys, declared and stored, by which clients authenticate.',
   migrations,
   async open(host) {
-    const unread = (error: unknown) => host.log.warn({ err: error }, 'the API keys cannot be read again')
-    const keys = new KeyStore(host, unread)
+    const keys = new KeyStore(host)
     await keys.refresh()
-    const look = () => void keys.poll().then((changed) => changed && host.recheck(), unread)
+    const following = new KeyFollowing(
+      () => keys.poll(),
+      () => host.recheck(),
+    )
     let isStart = true
-    const polling = setInterval(look, poll).unref()
+    const polling = setInterval(() => void following.look(), poll).unref()
     return {
       configure(_settings, _services, { catalog: { models }, records, reject, accept, witness }) {
         const given = records.of('api_key')
@@ -64,6 +70,9 @@ export default defineService({
           find: (text) => keys.find(text),
           search: (text) => keys.search(text),
           declared,
+          get leftOut() {
+            return keys.leftOut
+          },
           stored: () => keys.list(),
           create({ models: wanted, ...rest }, by) {
             const key = { ...rest, ...(wanted && { models: knownModels(wanted, names) }) }
@@ -84,13 +93,15 @@ export default defineService({
         }
         const live = () => {
           isStart = false
-          keys.declare(declared)
+          if (keys.declare(declared)) host.recheck()
         }
         return { view, live }
       },
       status() {
-        const { leftOut } = keys
-        return leftOut.length === 0 ? undefined : `left out, since the file declares such a key: ${leftOut.join(', ')}`
+        const out = keys.leftOut.map(({ name }) => name)
+        const conflict = `left out, since the file declares such a key: ${out.join(', ')}`
+        const problems = [following.problem, out.length > 0 ? conflict : undefined].filter((one) => one !== undefined)
+        return problems.length > 0 ? problems.join('; ') : undefined
       },
       close: () => clearInterval(polling),
     }

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../engine/index.ts'
 import { columns, parseJson, printJson } from '../../engine/kit.ts'
-import type { DeclaredKey } from './key-store.ts'
+import type { DeclaredKey, LeftOut } from './key-store.ts'
 import type { StoredKey } from './stored-keys.ts'
 
 /** Prints the API keys of the configuration and of the database. */
@@ -11,7 +11,8 @@ export default defineCommand({
   uses: ['api_keys'],
   async run(_options, { api_keys: keys }, { json, out }) {
     const stored = await keys.stored()
-    const listed = [...keys.declared.map(listedOfFile), ...stored.map(listedOfDatabase)]
+    const left = new Map(keys.leftOut.map(({ id, because }) => [id, because]))
+    const listed = [...keys.declared.map(listedOfFile), ...stored.map((key) => listedOfDatabase(key, left.get(key.id)))]
     if (json) out(printJson(listed.map((key) => ({ ...key }))))
     else if (listed.length === 0) out('There is no API key. Create one with "sluice key create --name <name>".')
     else out(columns([['name', 'key', 'state', 'expires', 'id', 'models'], ...listed.map(rowOf)]))
@@ -24,7 +25,9 @@ interface ListedKey {
   readonly id: string
   readonly name: string
   readonly source: 'file' | 'database'
-  readonly state: 'in use' | 'expired' | 'revoked'
+  readonly state: 'in use' | 'left out' | 'expired' | 'revoked'
+  /** Why it is left out; null: it is not. */
+  readonly problem: string | null
   /** The last characters of its text; null for a declared key. */
   readonly hint: string | null
   /** Null: all. */
@@ -39,6 +42,7 @@ function listedOfFile({ name, models, expiresAt }: DeclaredKey): ListedKey {
     name,
     source: 'file',
     state: (expiresAt ?? Infinity) <= Date.now() ? 'expired' : 'in use',
+    problem: null,
     hint: null,
     models: models ?? null,
     created_at: null,
@@ -46,14 +50,16 @@ function listedOfFile({ name, models, expiresAt }: DeclaredKey): ListedKey {
   }
 }
 
-function listedOfDatabase(key: StoredKey): ListedKey {
+function listedOfDatabase(key: StoredKey, because: LeftOut['because'] | undefined): ListedKey {
   const { id, name, hint, models, created_at: created, expires_at: expires, revoked_at: revoked } = key
-  const ended = (expires ?? Infinity) <= Date.now() ? 'expired' : 'in use'
+  const ended = (expires ?? Infinity) <= Date.now() ? 'expired' : because ? 'left out' : 'in use'
+  const state = revoked === null ? ended : 'revoked'
   return {
     id,
     name,
     source: 'database',
-    state: revoked === null ? ended : 'revoked',
+    state,
+    problem: state === 'left out' ? `the file declares a key of the same ${because}` : null,
     hint,
     models: models === null ? null : (parseJson(models) as string[]),
     created_at: momentIn(created),
@@ -61,9 +67,16 @@ function listedOfDatabase(key: StoredKey): ListedKey {
   }
 }
 
-function rowOf({ id, name, source, state, hint, models, expires_at: expires }: ListedKey): string[] {
+function rowOf({ id, name, source, state, problem, hint, models, expires_at: expires }: ListedKey): string[] {
   const text = hint === null ? `(${source})` : `…${hint}`
-  return [name, text, state, expires?.slice(0, 10) ?? 'never', id, models?.join(', ') ?? 'all']
+  return [
+    name,
+    text,
+    problem === null ? state : `${state}: ${problem}`,
+    expires?.slice(0, 10) ?? 'never',
+    id,
+    models?.join(', ') ?? 'all',
+  ]
 }
 
 function momentIn(milliseconds: number | null): string | null {

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { GatewayError } from '../../engine/index.ts'
 import type { Principal, ServiceHost } from '../../engine/index.ts'
-import { parsedJson } from '../../engine/kit.ts'
-import { NameTaken, insertKey, madeLength, madePrefix, revokeKey, storedKeys } from './stored-keys.ts'
+import { within } from '../../engine/kit.ts'
+import { NameTaken, insertKey, madeLength, madePrefix, modelsOf, revokeKey, storedKeys } from './stored-keys.ts'
 import type { MadeKey, Making, NewKey, StoredKey, Witness } from './stored-keys.ts'
 import type { ApiKeysTable } from './table.ts'
 
@@ -21,6 +23,13 @@ export interface KeyProblem {
   /** Index of the key. */
   readonly index: number
   readonly message: string
+}
+
+/** A key of the database that is left out, because the file declares a key of its name or its text. */
+export interface LeftOut {
+  readonly id: string
+  readonly name: string
+  readonly because: 'name' | 'text'
 }
 
 interface KeyRecord {
@@ -42,6 +51,9 @@ const CHANGES = 5_000
 /** Milliseconds between two reads for unknown keys. */
 const SECOND_LOOK = 1_000
 
+/** Maximum milliseconds that a search waits for the database. */
+const SEARCH = 4_000
+
 /**
  * The API keys of the config file and of the database, as one snapshot in memory: a lookup is a hash and a `Map`.
  * Records are found by the SHA-256 of a key's text, so the time of a lookup reveals nothing. Hashing is the largest
@@ -55,25 +67,24 @@ export class KeyStore {
   #fromDatabase: Records = new Map()
   /** Every active key of the database, including those left out. */
   #stored: Records = new Map()
-  #leftOut: readonly string[] = []
+  #leftOut: readonly LeftOut[] = []
   /** Lower-case names in the database, including those of revoked keys. */
   #names: ReadonlySet<string> = new Set()
 
   /** Digests by the text of a key. Only keys with a record are added. */
   readonly #digests = new Map<string, string>()
-  readonly #onFailure: (error: unknown) => void
   /** The next read for unknown keys, until it begins. */
   #look: Promise<void> | undefined
   #lookedAt = -Infinity
+  /** The last read for unknown keys. Never rejects. */
+  #reading: Promise<void> | undefined
   /** When the last read began, when the read of the current keys began, and the counts of the last poll. */
   #readAt = -Infinity
   #known = -Infinity
   #state = ''
 
-  /** @param onFailure called if the database cannot be read during a search */
-  constructor(stores: Pick<ServiceHost, 'database' | 'rows'>, onFailure: (error: unknown) => void = () => undefined) {
+  constructor(stores: Pick<ServiceHost, 'database' | 'rows'>) {
     this.#stores = stores
-    this.#onFailure = onFailure
   }
 
   /** The principal of a key's text; undefined if the key is unknown or expired. */
@@ -89,20 +100,24 @@ export class KeyStore {
 
   /**
    * Like `find`, for a key that another process may just have created. Reads the database, at most once a second for
-   * all callers together. Never rejects.
+   * all callers together. Rejects with `store_unavailable` if it does not answer in time.
    */
   async search(text: string): Promise<Principal | undefined> {
     // Another process creates only keys of this form.
     if (text.length !== madeLength || !text.startsWith(madePrefix)) return undefined
-    await (this.#look ??= this.#lookAgain())
+    try {
+      await within((this.#look ??= this.#lookAgain()), SEARCH, `no answer within ${SEARCH} ms`)
+    } catch (error) {
+      throw new GatewayError('store_unavailable', {}, { cause: error })
+    }
     return this.find(text)
   }
 
   /**
-   * Names of the database keys that are left out, because a declared key has the same name or text. This happens at a
+   * The database keys that are left out, because a declared key has the same name or text. This happens at a
    * start, which has no earlier configuration to keep, and if another process has created such a key.
    */
-  get leftOut(): readonly string[] {
+  get leftOut(): readonly LeftOut[] {
     return this.#leftOut
   }
 
@@ -122,8 +137,9 @@ export class KeyStore {
     })
   }
 
-  /** Replaces the declared keys. */
-  declare(declared: readonly DeclaredKey[]): void {
+  /** Replaces the declared keys. Returns whether they differ. */
+  declare(declared: readonly DeclaredKey[]): boolean {
+    if (isDeepStrictEqual(declared, this.#declared)) return false
     this.#declared = declared
     this.#fromFile = new Map(
       declared.map(({ name, key, models, expiresAt }) => [
@@ -132,6 +148,7 @@ export class KeyStore {
       ]),
     )
     this.#fit()
+    return true
   }
 
   /**
@@ -202,9 +219,12 @@ export class KeyStore {
   /** Leaves out keys of the database with the name or text of a declared key. */
   #fit(): void {
     const names = new Set(this.#declared.map(({ name }) => name.toLowerCase()))
-    const out = new Map<string, string>()
-    for (const [digest, { principal }] of this.#stored)
-      if (this.#fromFile.has(digest) || names.has(principal.name.toLowerCase())) out.set(digest, principal.name)
+    const out = new Map<string, LeftOut>()
+    for (const [digest, { principal }] of this.#stored) {
+      const { id, name } = principal
+      if (names.has(name.toLowerCase())) out.set(digest, { id, name, because: 'name' })
+      else if (this.#fromFile.has(digest)) out.set(digest, { id, name, because: 'text' })
+    }
     this.#leftOut = [...out.values()]
     // Usually none is left out. Then the map, which may be large, is not copied.
     this.#fromDatabase =
@@ -220,9 +240,14 @@ export class KeyStore {
   async #lookAgain(): Promise<void> {
     const wait = this.#lookedAt + SECOND_LOOK - performance.now()
     await setTimeout(Math.max(0, wait), undefined, { ref: false })
+    // A database that hangs is asked once, however many wait.
+    await this.#reading
     this.#look = undefined
     this.#lookedAt = performance.now()
-    await this.refresh().catch(this.#onFailure)
+    const reading = this.refresh()
+    // Its failure goes to those who wait for it, not to those after them.
+    this.#reading = reading.catch(() => undefined)
+    await reading
   }
 
   #isDeclared(name: string): boolean {
@@ -232,11 +257,4 @@ export class KeyStore {
 
 function principalOf(id: string, name: string, models: readonly string[] | undefined): Principal {
   return Object.freeze({ kind: 'key', id, name, ...(models === undefined ? {} : { models: new Set(models) }) })
-}
-
-/** An invalid list allows no models: a damaged row must not extend the rights of a key. */
-function modelsOf(text: string | null): readonly string[] | undefined {
-  if (text === null) return undefined
-  const models = parsedJson(text)
-  return Array.isArray(models) ? models.filter((model) => typeof model === 'string') : []
 }

@@ -1,5 +1,6 @@
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto'
 import type { TableQueries } from '../../engine/index.ts'
+import { parsedJson } from '../../engine/kit.ts'
 import type { ApiKeysTable } from './table.ts'
 
 /** A key of the database, without its hash. */
@@ -87,4 +88,11 @@ export function revokeKey(database: TableQueries, id: string, witness?: Witness)
     if (numUpdatedRows === 1n) await witness?.(transaction)
     return numUpdatedRows === 1n
   })
+}
+
+/** The models of a row. An invalid list allows no models: a damaged row must not extend the rights of a key. */
+export function modelsOf(text: string | null): readonly string[] | undefined {
+  if (text === null) return undefined
+  const models = parsedJson(text)
+  return Array.isArray(models) ? models.filter((model) => typeof model === 'string') : []
 }

@@ -44,7 +44,7 @@ const promised = {
       printDuration printJson pull putMembers recordName replyJson requireChosen requirement restored scanJson
       scrubbedFailure sealPrefix
       searchInWords searchWish speaksToClients speaksToUpstreams spliceField spliceMember spliceString spliced
-      through byteBudgetSpent toolNames toolsByName unfold unknownModel unpackSeal unsaid upstreamProperties virtualModels word wrap`,
+      through byteBudgetSpent toolNames toolsByName unfold unknownModel unpackSeal unsaid upstreamProperties virtualModels within word wrap`,
     types: `
       CallAnswer ClientHeaders Cut Dialing EventRoom FindTool Form FormFile Passed Passing Question ScanOptions
       ScannedJson SchemaError SearchFields TextChange ToolNames Transform UpstreamParts UpstreamSettings Verbatim

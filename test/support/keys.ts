@@ -12,8 +12,8 @@ export function keysOf(engine: Gateway): ApiKeys {
 }
 
 /** The API keys of a database, as another process sees them. */
-export function keyStore(database: Pick<Database, 'query' | 'rows'>, onFailure?: (error: unknown) => void): KeyStore {
-  return new KeyStore({ rows: database.rows, database: tablesOf(database) }, onFailure)
+export function keyStore(database: Pick<Database, 'query' | 'rows'>): KeyStore {
+  return new KeyStore({ rows: database.rows, database: tablesOf(database) })
 }
 
 /** Makes the table of API keys where it is not there. */

@@ -1,10 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { sql } from 'kysely'
 import type { ModelRecord } from '../../../engine/index.ts'
+import { connect } from '../../engine/http/socket-client.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { keysOf } from '../../support/keys.ts'
+import { until } from '../../support/until.ts'
 import { declaredKey, modelNames } from '../../../plugins/keys/api-keys.ts'
 
 const models = [
@@ -55,6 +58,59 @@ describe('plugins/keys/api-keys', () => {
     } finally {
       await gateway.close()
       await rm(folder, { recursive: true })
+    }
+  })
+
+  it('closes sockets of declared keys that a reload removes or ends, long before the next look', async function () {
+    this.timeout(300_000)
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-removed-'))
+    const keys = ['removed', 'ended'].map((name) => ({ name, key: `sk-${name}-0123456789`, expires_at: '2999-01-31' }))
+    const sockets = { recheck: 3_600_000 }
+    const gateway = await startGateway({ folder, api_keys: keys, limits: { sockets } })
+    try {
+      const clients = await Promise.all(
+        keys.map(({ key }) => connect(gateway, '/v1/responses', { headers: { authorization: `Bearer ${key}` } })),
+      )
+      const file = join(folder, 'sluice.yaml')
+      const [removed, ended] = (await readFile(file, 'utf8')).split('- name: ended')
+      const text = `${removed?.replace(/ *- name: removed\n.*\n.*\n/, '')}- name: ended${ended?.replace('2999', '1999')}`
+      await writeFile(file, text)
+      expect(await gateway.engine.live.reload()).to.deep.equal([])
+      for (const { closed } of clients) expect(await closed).to.deep.equal({ code: 4401, reason: 'not authenticated' })
+    } finally {
+      await gateway.close()
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  it('is degraded while the keys cannot be read, and says so once', async function () {
+    this.timeout(300_000)
+    const gateway = await startGateway()
+    try {
+      const degraded = async () => {
+        const ready = await fetch(`${gateway.url}/api/health/ready`)
+        return ((await ready.json()) as { degraded: string[] }).degraded
+      }
+      const said = (words: string) =>
+        gateway.lines.filter((line) => line.includes(words) && line.includes('"service":"api_keys"'))
+      const { query } = gateway.engine.database
+      await sql`alter table api_keys rename to api_keys_away`.execute(query)
+      await until(async () => (await degraded()).includes('api_keys') && said('is degraded').length > 0)
+      const stranger = { authorization: `Bearer sk-sluice-${'x'.repeat(43)}` }
+      const refused = await fetch(`${gateway.url}/v1/models`, { headers: stranger })
+      expect(refused.status).to.equal(503)
+      expect(await refused.json()).to.have.nested.property('error.code', 'store_unavailable')
+      const known = await fetch(`${gateway.url}/v1/models`, { headers: { 'x-api-key': gateway.key } })
+      expect(known.status).to.equal(200)
+      await sql`alter table api_keys_away rename to api_keys`.execute(query)
+      await until(async () => (await degraded()).length === 0 && said('works again').length > 0)
+      expect([said('is degraded').length, said('works again').length]).to.deep.equal([1, 1])
+      expect(
+        gateway.lines.filter((line) => line.includes('no such table: api_keys') && line.includes('"stack"')),
+      ).to.have.length.at.most(1)
+      expect((await fetch(`${gateway.url}/v1/models`, { headers: stranger })).status).to.equal(401)
+    } finally {
+      await gateway.close()
     }
   })
 })

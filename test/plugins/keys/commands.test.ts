@@ -147,6 +147,20 @@ describe('plugins/keys: commands', () => {
     expect(listed[1]).to.include({ name: 'alice', source: 'database', state: 'in use' }).and.not.have.property('hash')
   })
 
+  it('lists a key that is left out, and why', async () => {
+    const { out } = await here.run('key', 'create', '--name', 'app')
+    await here.run('key', 'create', '--name', 'Twin')
+    const declared = `[{ name: copy, key: ${out[0]} }, { name: twin, key: dev-key-2 }]`
+    await here.write('config/sluice.yaml', `${configuration}database: { url: '${url}' }\napi_keys: ${declared}\n`)
+    const rows = (await here.run('key', 'list')).out.slice(-2)
+    expect(rows[0]).to.match(/^app .* left out: the file declares a key of the same text +never /)
+    expect(rows[1]).to.match(/^Twin .* left out: the file declares a key of the same name +never /)
+    const listed = JSON.parse((await here.run('key', 'list', '--json')).out.join('\n')) as { state: string }[]
+    expect(listed.map(({ state }) => state)).to.deep.equal(['in use', 'in use', 'left out', 'left out'])
+    await here.run('key', 'revoke', 'app')
+    expect((await here.run('key', 'list')).out.find((line) => line.startsWith('app '))).to.match(/ revoked +never /)
+  })
+
   it('revokes a key by its name or its id, once', async () => {
     const { out } = await here.run('key', 'create', '--name', 'alice', '--json')
     const { id } = JSON.parse(out.join('')) as { id: string }

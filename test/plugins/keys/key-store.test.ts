@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { sql } from 'kysely'
 import { type Database, openDatabase } from '../../../engine/store/database.ts'
+import { GatewayError } from '../../../engine/index.ts'
 import type { KeyStore } from '../../../plugins/keys/key-store.ts'
 import { NameTaken } from '../../../plugins/keys/stored-keys.ts'
 import { startGateway } from '../../support/gateway.ts'
@@ -103,12 +104,33 @@ function contract(open: () => Promise<Database>): void {
     expect(watched.reads, 'whoever comes within a second waits for the next look').to.equal(2)
   })
 
-  it('does not find a key while the database cannot be read, and tells', async () => {
-    const heard: unknown[] = []
+  it('cannot tell whether there is a key while the database cannot be read', async () => {
     const failing = { ...database, rows: () => Promise.reject(new Error('gone')) } as Database
-    const searching = keyStore(failing, (error) => heard.push(error))
-    expect(await searching.search(`sk-sluice-${'x'.repeat(43)}`)).to.equal(undefined)
-    expect(heard).to.have.length(1)
+    const refusal: unknown = await keyStore(failing)
+      .search(`sk-sluice-${'x'.repeat(43)}`)
+      .catch((error: unknown) => error)
+    expect(refusal).to.be.instanceOf(GatewayError).and.to.include({ code: 'store_unavailable' })
+  })
+
+  it('asks a database that hangs once, and answers whoever waits', async function () {
+    this.timeout(60_000)
+    const { promise, resolve } = Promise.withResolvers<readonly never[]>()
+    let reads = 0
+    const hanging = { ...database, rows: () => ((reads += 1), promise) } as unknown as Database
+    const searching = keyStore(hanging)
+    const search = (text: string) => searching.search(`sk-sluice-${text.repeat(43)}`)
+    const codes = async (texts: string) => {
+      const settled = await Promise.allSettled(texts.split('').map(search))
+      return settled.map((one) => (one.status === 'rejected' ? (one.reason as GatewayError).code : one.value))
+    }
+    const away = 'store_unavailable'
+    expect([await codes('abc'), await codes('de')]).to.deep.equal([
+      [away, away, away],
+      [away, away],
+    ])
+    expect(reads).to.equal(1)
+    resolve([])
+    expect(await codes('f')).to.deep.equal([undefined])
   })
 
   it('sees at the next poll that a key was made or revoked, and reads nothing while nothing happens', async () => {
