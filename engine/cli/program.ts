@@ -34,7 +34,7 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
   program
     .command('serve')
     .description('Serve the pipelines; the command that runs when none is named.')
-    .option('--no-watch', 'Reload on SIGHUP alone, not when the configuration, a plugin or a pipeline changes.')
+    .option('--no-watch', 'Reload only on SIGHUP, not when the configuration, a plugin or a pipeline changes.')
     .addOption(new Option('--watch', 'Reload when one of them changes: the default.').default(true).hideHelp())
     .action(
       runs(async (options: CommonOptions & { watch: boolean }) =>
@@ -108,7 +108,7 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
     .command('test')
     .description('Run pipeline fixtures against scripted upstreams, or the conformance suite on a provider.')
     .argument('[files...]', 'Fixtures; absent: every *.test.yaml of the pipelines, the shipped ones too.')
-    .option('--provider <type>', 'Check instead whether providers of this type do what the gateway relies on.')
+    .option('--provider <type>', 'Check instead that providers of this type behave as the gateway expects.')
     .action(
       runs(async (options: CommonOptions & { provider?: string }, files: string[]) =>
         (await import('./test.ts')).test({ ...options, files }, terminal),
@@ -119,7 +119,7 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
     .command('new')
     .description('Write a provider, a stage or a service to begin with, or a shipped pipeline to change.')
     .addArgument(new Argument('<kind>', 'What to write.').choices(['provider', 'stage', 'service', 'pipeline']))
-    .argument('<name>', 'Its name, the word in YAML; of a pipeline, the name of its shipped file.')
+    .argument('<name>', 'Its name in YAML; for a pipeline, the name of its shipped file.')
     .option('--out <file>', 'The file to write; absent: ./plugins/<name>.ts or ./pipelines/<name>.yaml.')
     .action(
       runs(async (options: CommonOptions & { out?: string }, kind: NewKind, name: string) =>

@@ -89,10 +89,10 @@ const plainSlots: readonly AnySlot[] = [
     summary: 'The reply to the client.',
     fields: { status: 'number', headers: 'headers', body: { kind: 'text', type: 'text', value: 'anything' } },
   }),
-  defineSlot({ name: 'measurement', summary: 'Facts about the answer, known once it was sent.' }),
+  defineSlot({ name: 'measurement', summary: 'Facts about the answer, known once it has been sent.' }),
   defineSlot({
     name: 'outcome',
-    summary: 'How the exchange ended; set only in "finally".',
+    summary: 'How the exchange ended; available only in "finally".',
     fields: {
       status: 'number',
       result: 'text',

@@ -29,7 +29,7 @@ export const serverSettings = {
         level: {
           enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
           default: 'info',
-          description: 'Least level that is logged; LOG_LEVEL overrides it.',
+          description: 'Lowest level that is logged; LOG_LEVEL overrides it.',
         },
       },
     },
@@ -44,16 +44,20 @@ export const serverSettings = {
           maximum: 67_108_864,
           default: 1_048_576,
           description:
-            "Most bytes of one event of a provider's stream where it is read. Events that are only passed on may be larger.",
+            "Maximum bytes of one event of a provider's stream that the gateway parses. Events that are only passed on may be larger.",
         },
         timeouts: {
           type: 'object',
           additionalProperties: false,
           default: {},
-          description: "How long providers may take; a provider's own timeouts and those of a pipeline go first.",
+          description:
+            "How long providers may take. A provider's own timeouts and those of a pipeline take precedence.",
           properties: {
-            connect: limit('10s', 'Until there is a connection, by itself or by waiting for a free one.'),
-            first_byte: limit('10m', 'Until an answer begins. One that is not streamed begins when it is done.'),
+            connect: limit('10s', 'Until a new connection is open, or an existing one is free.'),
+            first_byte: limit(
+              '10m',
+              'Until an answer begins. An answer that is not streamed begins when it is complete.',
+            ),
             idle: limit('10m', 'How long an answer that has begun may be silent.'),
             total: limit('1h', 'How long a whole answer may take.'),
           },
@@ -70,32 +74,35 @@ export const serverSettings = {
           default: [],
           items: { type: 'string', minLength: 1 },
           description:
-            'Addresses and ranges (10.0.0.0/8) of proxies. Of a request that comes from one, x-forwarded-for says who its client is.',
+            'Addresses and ranges (10.0.0.0/8) of proxies. In requests from these, x-forwarded-for names the client.',
         },
       },
     },
     cors: {
       type: 'object',
       additionalProperties: false,
-      description: 'Which pages of other sites may ask in browsers (CORS).',
+      description: 'Which other origins may send requests from browsers (CORS).',
       properties: {
         origins: {
           ...origins,
           description:
-            'Origins (https://app.example) that may ask everywhere but below /api; "*": all, without credentials.',
+            'Origins (https://app.example) that may send requests, except below /api; "*": all, without credentials.',
         },
-        admin_origins: { ...origins, description: 'Origins that may ask below /api.' },
+        admin_origins: { ...origins, description: 'Origins that may send requests below /api.' },
         credentials: {
           type: 'boolean',
           default: false,
-          description: 'Whether their requests may carry cookies and the like.',
+          description: 'Whether their requests may carry credentials, such as cookies.',
         },
-        max_age: limit('10m', 'How long browsers may keep what a preflight has said.'),
+        max_age: limit('10m', 'How long browsers may cache the answer to a preflight request.'),
         allow_headers: {
           ...names,
-          description: 'Headers that they may send, beside those that clients of the protocols send.',
+          description: 'Headers that they may send, in addition to those that clients of the protocols send.',
         },
-        expose_headers: { ...names, description: 'Headers that they may read, beside those that the gateway sets.' },
+        expose_headers: {
+          ...names,
+          description: 'Headers that they may read, in addition to those that the gateway sets.',
+        },
       },
     },
     keepalive: {
@@ -105,7 +112,7 @@ export const serverSettings = {
       properties: {
         sse_interval: limit(
           '15s',
-          'How long a stream toward a client may be silent before the gateway says that it is still there; 0s: for ever.',
+          'How long a stream to a client may be silent before the gateway sends a keep-alive; 0s: it never sends one.',
         ),
       },
     },

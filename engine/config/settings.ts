@@ -58,7 +58,7 @@ export const settingsFormat = {
       type: 'object',
       additionalProperties: false,
       required: ['url'],
-      description: 'The key-value store that machines share; absent: what outlives a request is kept in the database.',
+      description: 'The key-value store that machines share. Without it, the database keeps what outlives a request.',
       properties: {
         url: {
           type: 'string',
@@ -72,19 +72,19 @@ export const settingsFormat = {
       type: 'object',
       additionalProperties: false,
       default: {},
-      description: 'How the gateway ends when it is told to (SIGTERM).',
+      description: 'How the gateway shuts down (SIGTERM).',
       properties: {
         notice: {
           ...durationSchema,
           default: '5s',
           description:
-            'How long requests are still taken while /api/health/ready says 503, so that load balancers notice; on a ' +
-            'terminal there is none.',
+            'How long requests are still accepted while /api/health/ready answers 503, so that load balancers notice. ' +
+            'On a terminal there is no such notice.',
         },
         deadline: {
           ...durationSchema,
           default: '30s',
-          description: 'How long requests under way may then take before they are cut.',
+          description: 'How long requests in progress may then take before they are aborted.',
         },
       },
     },
@@ -92,7 +92,7 @@ export const settingsFormat = {
       type: 'object',
       additionalProperties: false,
       default: {},
-      description: 'How long clients may take. A change takes a restart.',
+      description: 'How long clients may take. A change requires a restart.',
       properties: {
         headers: {
           ...durationSchema,
@@ -102,13 +102,13 @@ export const settingsFormat = {
         body_silence: {
           ...durationSchema,
           default: '60s',
-          description: 'How long nothing of a body may come while it is being read (408).',
+          description: 'How long a body may pause while it is being read (408).',
         },
         body: { ...durationSchema, default: '1h', description: 'For a whole request to arrive.' },
         unread: {
           ...durationSchema,
           default: '30s',
-          description: 'How long an answer may stay unread before its client is given up.',
+          description: 'How long an answer may stay unread before its client is disconnected.',
         },
       },
     },
@@ -117,13 +117,13 @@ export const settingsFormat = {
       items: { type: 'string', minLength: 1 },
       default: ['./plugins'],
       description:
-        'Folders, files (starting with ./) or npm packages that bring stages, codecs and providers beside the shipped ones.',
+        'Folders, files (starting with ./) or npm packages that add stages, codecs and providers to the shipped ones.',
     },
     pipelines: {
       type: 'string',
       minLength: 1,
       default: './pipelines',
-      description: 'Folder of your pipelines; a file takes the place of the shipped one of its name.',
+      description: 'Folder of your pipelines; a file replaces the shipped one with the same name.',
     },
     // Each section is checked by its owners.
     server_config: { type: 'object', default: {}, description: serverSettings.description },

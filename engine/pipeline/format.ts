@@ -5,7 +5,7 @@ const steps = { type: 'array', minItems: 1, description: 'Steps, in order.' } as
 /** Fields that any step may have next to its name. */
 export const timeoutFormat = {
   ...durationSchema,
-  description: 'How long the step may take; then the answer is 504, or another candidate is tried.',
+  description: 'How long the step may take. After that the answer is 504, or another candidate is tried.',
 } as const
 
 const beginning = {
@@ -17,7 +17,7 @@ const beginning = {
 /** The `aliases` of a file: further addresses for the routes of all files. */
 export const aliasesFormat = {
   type: 'object',
-  description: 'Beginnings of paths, such as "/v1/", each with others under which the same is served.',
+  description: 'Prefixes of paths, such as "/v1/", each with further prefixes under which the same routes are served.',
   propertyNames: beginning,
   additionalProperties: { type: 'array', minItems: 1, items: beginning },
 } as const
@@ -31,7 +31,7 @@ export const pipelineFormat = {
     name: {
       type: 'string',
       pattern: '^[a-z][a-z0-9-]*$',
-      patternErrorMessage: 'must be small letters, digits and hyphens, a letter first',
+      patternErrorMessage: 'must be lower-case letters, digits and hyphens, and begin with a letter',
       description: 'Name of the pipeline, for use: and for logs.',
     },
     summary: { type: 'string', minLength: 1, description: 'What it does, in one sentence.' },
@@ -54,9 +54,9 @@ export const pipelineFormat = {
       enum: ['messages', 'relay'],
       default: 'messages',
       description:
-        'What its WebSockets are: messages, each of which is a request, or relay: one exchange as long as the socket is open.',
+        'What its WebSockets carry. messages: each message is a request. relay: one exchange lasts as long as the socket is open.',
     },
-    public: { type: 'boolean', default: false, description: 'Serves without asking who is there.' },
+    public: { type: 'boolean', default: false, description: 'Serves clients without authentication.' },
     inputs: {
       type: 'array',
       default: [],
@@ -68,7 +68,7 @@ export const pipelineFormat = {
       ...steps,
       default: [],
       minItems: 0,
-      description: 'Steps after the last byte left or the client went away, once.',
+      description: 'Steps that run once, after the last byte was sent or the client disconnected.',
     },
   },
 } as const
@@ -118,14 +118,14 @@ export const attemptFormat = {
     wait: {
       ...durationSchema,
       default: '200ms',
-      description: 'Longest wait before the same candidate is asked again; the real one is random.',
+      description: 'Longest wait before the same candidate is tried again; the actual wait is random.',
     },
     do: steps,
     otherwise: {
       ...steps,
       description:
-        'Steps, in order, when no try served and the last one failed with one of the words of "on", even if trying ' +
-        'again could not have helped. They start from the slots before the attempt.',
+        'Steps, in order, when no try served and the last one failed in a way that "on" lists, even if another try ' +
+        'could not have helped. They start with the slots from before the attempt.',
     },
   },
 } as const

@@ -32,9 +32,9 @@ export function referencePages(registry: Registry, program: Command): ReadonlyMa
 const introductions: Readonly<Record<Kind, readonly [string, string]>> = {
   stages: [
     'Stages',
-    'The steps of pipelines. A stage finds the slots it needs, or the pipeline is refused when it is loaded. It may take ' +
-      '60 seconds, or what it says as "within". Any step may have another limit beside its name, an include, a switch or ' +
-      'an attempt as a whole too: `- call: {}` with `timeout: 5m` on the next line. When the time is over, the next ' +
+    'The steps of pipelines. A pipeline is refused when it is loaded unless each stage gets the slots it needs. A stage ' +
+      'may take 60 seconds, or the time that it gives as "within". Any step, also an include, a switch or an attempt as a ' +
+      'whole, may have another limit next to its name: `- call: {}` with `timeout: 5m` on the next line. After that time the next ' +
       'candidate of an attempt is tried, or the answer is 504 `stage_timeout`. Reading the body of a client does not count.',
   ],
   slots: [
@@ -43,7 +43,7 @@ const introductions: Readonly<Record<Kind, readonly [string, string]>> = {
   ],
   codecs: [
     'Codecs',
-    "The protocols that clients and providers speak. A pipeline names its clients' protocol; a provider says which ones it serves. The fields are traits: what an upstream of the protocol can and cannot do, as the `traits` of a provider say.",
+    "The protocols that clients and providers speak. A pipeline names its clients' protocol; a provider says which protocols it serves. The fields are traits, which the `traits` of a provider set: what an upstream of the protocol can and cannot do.",
   ],
   providers: [
     'Providers',
@@ -56,9 +56,9 @@ const introductions: Readonly<Record<Kind, readonly [string, string]>> = {
   ],
   records: [
     'Records',
-    'What has a name and is declared in a list of the configuration, or made while the gateway runs.',
+    'Things with a name. They are declared in a list of the configuration, or created while the gateway runs.',
   ],
-  plugins: ['Plugins', 'What brings the stages, codecs, providers, signals, services and records.'],
+  plugins: ['Plugins', 'Plugins provide the stages, codecs, providers, signals, services and records.'],
 }
 
 /** The page of one kind of component. */
@@ -75,7 +75,7 @@ function section({ name, summary, facts, fields, example }: Component): string {
 
 function settingsPage(registry: Registry): string {
   const introduction =
-    'The configuration file, `config/sluice.yaml`; `--config` or `SLUICE_CONFIG` names another. Every text may hold `${NAME}` or `${NAME:-default}`, filled in from the environment. The fields of providers beside `name` and `type` are in [Providers](providers.md).'
+    'The configuration file, `config/sluice.yaml`; `--config` or `SLUICE_CONFIG` names another. Every text may contain `${NAME}` or `${NAME:-default}`, which the environment fills in. The fields of providers other than `name` and `type` are in [Providers](providers.md).'
   const sections = Object.entries(fileProperties(registry) as Readonly<Record<string, Schema>>).map(
     ([name, schema]) => {
       const fields = fieldsOf({ properties: { [name]: schema } })
@@ -101,11 +101,11 @@ function errorsPage(): string {
   const found = [...findings].map(([name, meaning]) => [code(name), meaning])
   return page(
     'Errors',
-    'What clients are answered, and what `sluice check` finds. `sluice explain code <code>` tells the same.',
+    'The errors that clients get, and the findings of `sluice check`. `sluice explain code <code>` shows the same.',
     [
       [
         '## Answers',
-        'Each protocol gives them its own shape. `Retry` says whether the same request may succeed:',
+        'Each protocol gives errors its own shape. `Retry` says whether the same request may succeed later:',
         words.join('\n'),
         table(['Code', 'Status', 'Type', 'Retry', 'Message', 'What to do'], answered),
       ].join('\n\n'),

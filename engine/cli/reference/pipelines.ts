@@ -3,9 +3,9 @@ import { fieldsOf } from './fields.ts'
 import { fieldTable, page } from './markdown.ts'
 
 const introduction =
-  'A file of the folder `pipelines/` holds one pipeline, or several under `endpoints:`. `aliases:` says once, for all files, under which further beginnings of paths the routes are served: the shipped [aliases.yaml](../../pipelines/aliases.yaml) serves what is below `/v1/` below `/` and `/v1/v1/`, too. A file whose name ends in `.test.yaml` is a fixture: it tries a pipeline against scripted providers (`npx sluice test`).'
+  'A file of the folder `pipelines/` holds one pipeline, or several under `endpoints:`. `aliases:` lists, once for all files, further prefixes under which the routes are served: the shipped [aliases.yaml](../../pipelines/aliases.yaml) also serves the routes of `/v1/` under `/` and `/v1/v1/`. A file whose name ends in `.test.yaml` is a fixture: it tries a pipeline against scripted providers (`npx sluice test`).'
 
-const steps = `A step is the name of a stage, or its name with its fields. [Stages](stages.md) lists what there is; [Slots](slots.md) tells what stages hand to each other.
+const steps = `A step is the name of a stage, or its name with its fields. [Stages](stages.md) lists the stages; [Slots](slots.md) lists the values that stages hand to each other.
 
 \`\`\`yaml
 name: cheap-chat
@@ -23,14 +23,14 @@ finally:
   - log: { type: chat }
 \`\`\`
 
-Beside its name any step may say how long it may take; \`npx sluice explain\` shows what each stage has without that. When the time is over, the request ends with 504, or another candidate is tried.
+Any step may have a \`timeout\` next to its name; \`npx sluice explain\` shows the default of each stage. After that time the request ends with 504, or another candidate is tried.
 
 \`\`\`yaml
 - use: generate
   timeout: 10m
 \`\`\`
 
-Before anything is served, every pipeline is proved: each stage gets the slots that it needs on every path, a pipeline with routes asks first who is there (or says \`public: true\`), and it always ends with a reply.`
+Before anything is served, every pipeline is checked: each stage gets the slots that it needs on every path, a pipeline with routes first authenticates its client (or says \`public: true\`), and it always ends with a reply.`
 
 const choice = `A \`switch\` runs the first arm whose conditions all hold. An arm without \`when\` takes the rest.
 
@@ -43,20 +43,20 @@ const choice = `A \`switch\` runs the first arm whose conditions all hold. An ar
     - do: [...]
 \`\`\`
 
-A condition is a dotted path into a slot and what stands there:
+A condition is a dotted path into a slot, and the value that it must have:
 
 | Value | Holds when |
 | --- | --- |
-| a text, a number, true, false, null | the value is just that |
+| a text, a number, true, false, null | the value equals it |
 | a list of these | the value is one of them |
 | \`{ prefix: text }\` | the value begins with the text, or with one of a list |
-| \`{ pattern: text }\` | the value looks like the text, or like one of a list; \`*\` stands for any characters |
-| \`{ not: … }\` | what follows does not hold; also where there is no value |
+| \`{ pattern: text }\` | the value matches the text, or one of a list; \`*\` stands for any characters |
+| \`{ not: … }\` | what follows does not hold, or there is no value |
 | a slot alone: true or false | the slot is there, or is not |
 
-Of a list in the request, one member is enough: \`request.body.tools.type: web_search\` holds when one of the tools is of that type. A path to a field that a slot does not have is refused when the pipeline is loaded, and so is a value that the field never has.
+For a list in the request, one matching member is enough: \`request.body.tools.type: web_search\` holds when one of the tools is of that type. A path to a field that a slot does not have is refused when the pipeline is loaded, and so is a value that the field never has.
 
-Some stages give a slot only sometimes. A condition proves that it is there: in the arm of \`reply: true\`, and in all that comes after the arm of \`reply: false\`.
+Some stages give a slot only sometimes. A condition ensures that it is there: in the arm of \`reply: true\`, and in all that comes after the arm of \`reply: false\`.
 
 \`\`\`yaml
 - acme-cache # may give: reply
@@ -66,7 +66,7 @@ Some stages give a slot only sometimes. A condition proves that it is there: in 
 \`\`\``
 
 const tries =
-  'An `attempt` tries candidates in their order. Its steps see the current one as the slot `model`. Once the first event of an answer has arrived, nothing is tried again.'
+  'An `attempt` tries candidates in their order. Its steps see the current candidate as the slot `model`. Once the first event of an answer has arrived, no other candidate is tried.'
 
 /** The page about the YAML of pipelines, generated from the schemas that check it. */
 export function pipelinesPage(): string {

@@ -312,7 +312,7 @@ api_keys: [{ name: dev, key: "\${DEV_KEY}" }]
     expect(example.split('\n')).to.include.members([
       '  # Port to listen on, 0 for any free one; PORT overrides it.',
       '  port: 8080',
-      '# key_value: # The key-value store that machines share; absent: what outlives a request is kept in the database.',
+      '# key_value: # The key-value store that machines share. Without it, the database keeps what outlives a request.',
       '  # - name: my-remote',
       '  #   base_url: "http://localhost" # Where it is.',
       '  # - name: "…" # Name that clients use. A * at its end stands for any text: one record for many models, such as vendor/*.',

@@ -264,7 +264,11 @@ describe('jobs', () => {
         const ids = Array.from({ length: 10 }, (_, index) => `silent-${index}`)
         const told = () => lines.map((line) => JSON.parse(line) as { id?: string; level: number; msg: string })
         const goingOn = (since: number) =>
-          new Set(told().flatMap(({ id, msg }, at) => (at >= since && msg.startsWith('a job goes on') && id) || []))
+          new Set(
+            told().flatMap(
+              ({ id, msg }, at) => (at >= since && msg.startsWith('this process continues a job') && id) || [],
+            ),
+          )
         const locks = ids.map((id) => `sluice:jobs:${id}:lock`)
         await Promise.all(ids.map((id) => jobs.add('work', { id, input: null })))
         await dispatch.when((events) => events.length === ids.length)
