@@ -147,7 +147,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   }
   const closeStores = async () => {
     // Services may still be writing, and have no timeout of their own.
-    const ended = await Promise.allSettled([within(services.close(), abortTimeout, 'a service does not close')])
+    const ended = await Promise.allSettled([within(services.close(), abortTimeout, 'a service did not close in time')])
     const closed = await Promise.allSettled([stores?.close(), keep.close(), pool.close()])
     const failures = [...ended, ...closed].flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []))
     if (failures.length > 0) throw new AggregateError(failures, 'not everything could be closed')
@@ -228,14 +228,14 @@ const unusable: ReadonlyMap<string | undefined, string> = new Map([
   ['EADDRINUSE', 'the port is in use'],
   ['EADDRNOTAVAIL', 'this machine has no such address'],
   ['EACCES', 'this user may not use the port'],
-  ['ENOTFOUND', 'the name of the host is not known'],
+  ['ENOTFOUND', 'the host name is unknown'],
 ])
 
 function listen(server: Server, { listen: { host, port } }: Settings): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     const onError = (cause: NodeJS.ErrnoException) => {
       const reason = unusable.get(cause.code) ?? cause.message
-      reject(new StartError(`${host}:${port} cannot be listened on: ${reason}`, { cause }))
+      reject(new StartError(`cannot listen on ${host}:${port}: ${reason}`, { cause }))
     }
     server.once('error', onError)
     server.listen({ host, port, backlog: 4096 }, () => {

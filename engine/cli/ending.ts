@@ -58,7 +58,7 @@ export function endInOrder({ close, reload, log }: Ending): void {
     onOrphaned(() => leave('the npm that started this process has ended'))
   // Unhandled rejections arrive here, too.
   process.on('uncaughtException', (error) => {
-    log.fatal({ err: error }, 'an error that nobody caught: the process ends once requests under way are done')
+    log.fatal({ err: error }, 'uncaught error: the process ends once the requests in progress are done')
     if (code === undefined) end(1)
     else code = 1
   })

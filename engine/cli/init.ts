@@ -33,7 +33,7 @@ export async function init({ config, json }: CommonOptions, terminal: Terminal):
   if (json) terminal.out(printJson({ file: config, beside: beside.map(({ name }) => name) }))
   else
     terminal.out(
-      `${config} is written, with the schemas for editors beside it:\n\n${text}\nNext: sluice check, then sluice`,
+      `${config} was written, with the schemas for editors beside it:\n\n${text}\nNext: sluice check, then sluice`,
     )
   return configuration.diagnostics.length > 0 ? 1 : 0
 }

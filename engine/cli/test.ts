@@ -38,7 +38,7 @@ export async function test({ config, json, files, provider }: TestOptions, termi
     return 1
   }
   if (provider !== undefined) {
-    if (files.length > 0) throw new WrongUse('either fixtures or --provider')
+    if (files.length > 0) throw new WrongUse('name either fixtures or --provider, not both')
     return (await import('./conform.ts')).conform(provider, configuration, json, terminal)
   }
   const chosen = files.length > 0 ? files : await allFixtures(configuration, terminal)

@@ -49,11 +49,11 @@ export function recognise(value: unknown): Component | { readonly problem: strin
     case undefined:
       return problemOfCodec(shape) ?? { kind: 'codec', value: value as unknown as EitherCodec }
     default:
-      return { problem: `"${String(shape['kind'])}" is no kind of component` }
+      return { problem: `"${String(shape['kind'])}" is not a kind of component` }
   }
 }
 
-const nothingExported = 'it has no default export: what it brings stands behind "export default"'
+const nothingExported = 'it has no default export; write its components after "export default"'
 
 const nothingKnown =
   'the default export is neither a plugin, a stage, a codec, a provider, a signal, a slot, a service, a command nor a record'
@@ -114,7 +114,7 @@ const fieldsBeside: Readonly<Record<RecordField, true>> = {
 function problemOfRecord({ name, place, schema, typed, check }: Record<string, unknown>): Problem {
   if (!isWord(name)) return { problem: 'a record needs a name of lower-case letters, digits and "_"' }
   const owner = `record "${name}"`
-  if (name === sectionType) return { problem: `${owner}: the sections of server_config are called that` }
+  if (name === sectionType) return { problem: `${owner}: this name is reserved for the sections of server_config` }
   if (!isWord(place)) return { problem: `${owner}: "place" must be lower-case letters, digits and "_"` }
   if (check !== undefined && typeof check !== 'function') return { problem: `${owner}: "check" must be a function` }
   const { properties, required } = (schema ?? {}) as { properties?: Record<string, unknown>; required?: unknown }
@@ -156,7 +156,7 @@ function problemOfCommand(command: Record<string, unknown>): Problem {
     return { problem: 'a command needs a name of one word or two, of lower-case letters, digits and "-"' }
   const owner = `command "${name}"`
   if (ownCommands.includes(name.split(' ')[0] ?? ''))
-    return { problem: `${owner}: the engine has a command of this word` }
+    return { problem: `${owner}: the engine has a command with this name already` }
   if (!isNames(uses)) return { problem: `${owner}: "uses" must be a list of services` }
   if (typeof run !== 'function') return { problem: `${owner} has no run function` }
   const fields = isObject(options) && isObject(options['properties']) ? Object.keys(options['properties']) : []
@@ -186,13 +186,15 @@ function problemOfCodec(codec: Record<string, unknown>): Problem {
   const clients = typeof codec['head'] === 'function'
   const upstreams = typeof (error as Partial<ErrorParser>).parse === 'function'
   if (!clients && !upstreams)
-    return { problem: `${owner} speaks with nobody: for clients it lacks "head", for upstreams "parse" of "error"` }
+    return {
+      problem: `${owner} serves neither clients nor upstreams: it needs "head" for clients, or "parse" of "error" for upstreams`,
+    }
   if (clients && typeof (error as Partial<ErrorPrinter>).print !== 'function')
-    return { problem: `${owner} has "head", and cannot print errors for its clients` }
+    return { problem: `${owner} has "head" but cannot print errors for its clients` }
   if (clients && !isObject(codec['schema']))
-    return { problem: `${owner} has "head" and lacks the "schema" of its clients' bodies` }
+    return { problem: `${owner} has "head" but lacks the "schema" of its clients' bodies` }
   if (clients && upstreams && !isObject(codec['meter']))
-    return { problem: `${owner} speaks on both sides, so that what it passes on needs "meter"` }
+    return { problem: `${owner} serves clients and upstreams, so it needs "meter" for answers that it passes on` }
   return undefined
 }
 

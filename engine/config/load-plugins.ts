@@ -147,7 +147,7 @@ class Loading {
 
   #within(loading: Promise<unknown>): Promise<unknown> {
     const { deadline = loadDeadline } = this.#places
-    const late = `it had not finished loading after ${deadline / 1_000} seconds; does an "await" at its top never end?`
+    const late = `it had not finished loading after ${deadline / 1_000} seconds; does a top-level "await" never end?`
     return within(loading, deadline, late)
   }
 }

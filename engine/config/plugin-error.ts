@@ -17,8 +17,11 @@ export function wordsOfThrown(thrown: unknown): string {
 /** Advice for errors whose messages do not help. */
 const remedies: readonly (readonly [RegExp, string])[] = [
   [/does not provide an export named/, 'if that is a type, say "import type"'],
-  [/not supported in strip-only mode/, 'types are only left out; what becomes code is written in JavaScript'],
-  [/^Cannot find module '[^'\n]*\/[^'.\n/]+' imported/, 'an import of a file names its extension, such as ".ts"'],
+  [/not supported in strip-only mode/, 'types are only stripped; write in JavaScript what becomes code'],
+  [
+    /^Cannot find module '[^'\n]*\/[^'.\n/]+' imported/,
+    'the import of a file must include its extension, such as ".ts"',
+  ],
 ]
 
 /** Advice for a plugin that could not be loaded, to follow the error message; often empty. */

@@ -30,11 +30,7 @@ export function checkNamed(
     for (const mark of marksIn(schema, followed)) {
       const { kind } = mark
       if (!mark.followed)
-        report(
-          component,
-          'unchecked-name',
-          `${named} nothing looks for the name of a ${kind} at this place of the schema`,
-        )
+        report(component, 'unchecked-name', `${named} the name of a ${kind} is not checked at this place of the schema`)
       else if (!known.has(kind))
         report(component, 'unknown-record-type', `${named} no type of record "${kind}"${didYouMean(kind, known)}`)
     }

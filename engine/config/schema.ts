@@ -136,7 +136,7 @@ interface Schema {
 const interpolated = {
   type: 'string',
   pattern: '\\$\\{',
-  patternErrorMessage: 'must be of the wanted kind, or get its value from the environment by ${NAME}',
+  patternErrorMessage: 'must be of the expected type, or take its value from the environment with ${NAME}',
 }
 
 /** The schema with such a text as an alternative to every value that is not a plain text. */

@@ -23,7 +23,7 @@ export const serverChecks: {
             'must be an origin such as https://app.example: a scheme and a host, and nothing after it',
           )
     if (credentials && origins.includes('*'))
-      report(['credentials'], '"*" lets every origin in, and goes only without credentials')
+      report(['credentials'], '"*" allows every origin, so credentials cannot be allowed with it')
   },
 }
 

@@ -34,7 +34,7 @@ export const sizeLimit = 1024 * 1024
 /** Maximum values of a document after alias expansion; values in maps count twice. */
 const valueLimit = 100_000
 const depthLimit = 64
-const tooMuch = 'the document is too deep or its aliases unfold to too many values'
+const tooMuch = 'the document is nested too deeply, or its aliases expand to too many values'
 
 /**
  * Parses YAML 1.2. Syntax errors, duplicate keys, unknown tags, exploding aliases and malformed `${...}` become

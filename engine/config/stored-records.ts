@@ -97,7 +97,7 @@ export function readable(
   const [code = '', message = ''] =
     unread === 'sealed'
       ? ['sealed', 'it was sealed with another master secret']
-      : ['unreadable', 'its value is no JSON object']
+      : ['unreadable', 'its value is not a JSON object']
   return { finding: storedSource(stored).report([], code, message) }
 }
 

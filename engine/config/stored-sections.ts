@@ -47,7 +47,7 @@ function fitSection(
   const finding = (code: string, message: string) => ({ findings: [source.report([], code, message)] })
   const all = sectionNames(registry.services)
   if (!all.has(name)) return finding('unknown-section', `there is no section "${name}"${didYouMean(name, all)}`)
-  if (declared.get(name)?.from === 'file') return finding('duplicate', `the file has server_config.${name}, too`)
+  if (declared.get(name)?.from === 'file') return finding('duplicate', `the file declares server_config.${name} too`)
   const { value: given, finding: spoiled } = readable(stored)
   if (given === undefined) return { findings: [spoiled] }
   const findings: Diagnostic[] = []

@@ -27,7 +27,7 @@ export function checkUses(
   for (const user of [stages, providers, services, commands].flatMap((all): readonly User[] => [...all.values()]))
     for (const used of user.uses ?? []) {
       if (services.has(used) || incomplete) continue
-      const message = `${user.kind} "${user.name}" uses the service "${used}", which is not there`
+      const message = `${user.kind} "${user.name}" uses the service "${used}", which does not exist`
       report(user, 'unknown-service', message + didYouMean(used, services.keys()))
     }
   for (const [first, ...others] of circles(services)) {

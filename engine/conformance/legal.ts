@@ -65,5 +65,5 @@ export function legalItems(items: readonly Item[]): void {
 /** Asserts that every bucket is a non-negative integer. */
 export function legalUsage(usage: Usage): void {
   for (const bucket of ['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const)
-    ok(Number.isInteger(usage[bucket]) && usage[bucket] >= 0, `usage: "${bucket}" is no number of tokens`)
+    ok(Number.isInteger(usage[bucket]) && usage[bucket] >= 0, `usage: "${bucket}" is not a number of tokens`)
 }

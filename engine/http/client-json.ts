@@ -49,7 +49,7 @@ function placeOf(text: string): string | undefined {
   const before = text.slice(0, at)
   const line = before.split('\n').length
   const place = `line ${line}, column ${at - before.lastIndexOf('\n')} (byte ${Buffer.byteLength(before)})`
-  return at === text.length ? `it ends too early, at ${place}` : `what stands at ${place} does not belong there`
+  return at === text.length ? `it ends too early, at ${place}` : `the text at ${place} does not belong there`
 }
 
 /**

@@ -56,7 +56,9 @@ export async function dial(dialing: Dialing, { byteBudget, log }: Pick<Host, 'by
       })
       const closed = async (code: number, reason: Buffer) => sink.closed(code, reason.toString(), leg.error)
       socket.once('close', (code: number, reason: Buffer) => {
-        closed(code, reason).catch((error: unknown) => log.error({ err: error }, 'the end of a socket was not heard'))
+        closed(code, reason).catch((error: unknown) =>
+          log.error({ err: error }, 'the end of a socket could not be handled'),
+        )
       })
       if (socket.readyState === WebSocket.CLOSED)
         throw new GatewayError('upstream_error', { model, reason: 'it closed its socket.' }, { tags: ['connect'] })

@@ -78,7 +78,9 @@ async function exchange(
       sent = { bytes: 0, firstByte: undefined, left: false }
     }
   } finally {
-    scope.end((thrown) => pipeline.log.error({ err: thrown, id: scope.id }, 'something could not be released'))
+    scope.end((thrown) =>
+      pipeline.log.error({ err: thrown, id: scope.id }, 'a resource of the exchange could not be released'),
+    )
   }
   const wrong = error ?? (sent.broken && asGatewayError(sent.broken)) ?? failureOf(slots, pipeline)
   const outcome = (slots.outcome = outcomeOf(reply, sent, wrong, scope, pipeline))
@@ -194,7 +196,7 @@ function failureOf({ measurement }: Bag, { log }: CompiledPipeline): Wrong | und
     if (failure === undefined) return undefined
     return { code: failure.code ?? 'upstream_error', message: failure.message, tags: [String(failure.status)] }
   } catch (error) {
-    log.warn({ err: error }, 'the answer could not be looked at for its failure')
+    log.warn({ err: error }, 'the answer could not be checked for a failure')
     return undefined
   }
 }

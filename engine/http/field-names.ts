@@ -25,7 +25,7 @@ export class FieldNames {
       if (name === undefined) return undefined
       const refuse = (reason: string) => new GatewayError('invalid_value', { param: key, reason })
       if (name !== key) throw refuse(`it is written "${name}"`)
-      if (seen.has(name)) throw refuse('it stands there more than once')
+      if (seen.has(name)) throw refuse('it is there more than once')
       seen.add(name)
       return name
     }

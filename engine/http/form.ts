@@ -59,8 +59,7 @@ export class FormReader implements BodyReader {
     const files: FormFile[] = []
     for (const [index, { name, file, start, end }] of parts.entries()) {
       const given = found[index]
-      if (!given || given.name !== name || file !== (given.file !== undefined))
-        throw malformed('it can be read in two ways')
+      if (!given || given.name !== name || file !== (given.file !== undefined)) throw malformed('it is ambiguous')
       const described = given.file && { ...given.file, bytes: end - start }
       if (described) files.push({ name, ...described })
       fields.set(name, [...(fields.get(name) ?? []), described ?? given.text])
@@ -77,8 +76,8 @@ export function fieldAt({ parts }: Pick<Form, 'parts'>, name: string): Token {
   const [part, ...others] = parts.filter((candidate) => candidate.name === name)
   const refuse = (reason: string) => new GatewayError('invalid_value', { param: name, reason })
   if (!part) throw refuse('it is missing')
-  if (others.length > 0) throw refuse('it stands there more than once')
-  if (part.file || !/^(utf-?8|us-ascii)$/.test(part.charset ?? 'utf-8')) throw refuse('it is no UTF-8 text')
+  if (others.length > 0) throw refuse('it is there more than once')
+  if (part.file || !/^(utf-?8|us-ascii)$/.test(part.charset ?? 'utf-8')) throw refuse('it is not UTF-8 text')
   return { start: part.start, end: part.end }
 }
 

@@ -144,7 +144,7 @@ export class RelayPeer {
 
 /** Sends the reason of a refusal on an open socket, and closes the socket. */
 export function refuseOpen({ socket, codec, done }: Relayed, reply: Reply, { limits, log }: SocketOptions): void {
-  socket.on('error', (error) => log.debug({ err: error }, 'a refused socket broke'))
+  socket.on('error', (error) => log.debug({ err: error }, 'a refused socket failed'))
   const text = messageOf(reply, codec)
   socket.once('close', () => done({ bytes: Buffer.byteLength(text ?? ''), firstByte: performance.now(), left: false }))
   socket.resume()

@@ -131,7 +131,7 @@ export class Sockets {
     if (!counted) return refuseRaw(stream, visitor.refused, scrub, codec)
     stream.once('close', counted)
     this.#door.handleUpgrade(request, stream, head, (socket) => {
-      socket.on('error', (broken) => this.#options.log.debug({ err: broken }, 'a refused socket broke'))
+      socket.on('error', (broken) => this.#options.log.debug({ err: broken }, 'a refused socket failed'))
       part(socket, visitor.closeReason, this.#options.limits.closeTimeout)
     })
   }

@@ -47,7 +47,7 @@ export class Spool {
       return await use()
     } catch (error) {
       if (error instanceof GatewayError) throw error
-      this.#log.error({ err: error }, 'a large body cannot be kept on disk')
+      this.#log.error({ err: error }, 'a large body cannot be written to disk')
       throw byteBudgetSpent()
     }
   }

@@ -51,7 +51,7 @@ export async function commitChange(
     // Random, so that processes with many changes do not stay in step.
     await wait(Math.random() * longestPause)
   }
-  const message = 'Other processes change records at the same time; try again shortly.'
+  const message = 'Other processes are changing records; try again shortly.'
   throw new GatewayError('store_unavailable', {}, { message })
 }
 

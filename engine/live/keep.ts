@@ -69,5 +69,5 @@ async function closeAll(from: Map<string, Held>, keys: readonly string[]): Promi
       failures.push(error)
     }
   }
-  if (failures.length > 0) throw new AggregateError(failures, 'something that was kept could not be closed')
+  if (failures.length > 0) throw new AggregateError(failures, 'a kept resource could not be closed')
 }

@@ -22,7 +22,7 @@ export function logRecordsLive(log: Logger, snapshot: Snapshot, before: Snapshot
   for (const line of worthKnowing(snapshot)) if (!told.has(line)) log.warn(line)
   for (const { stored } of before.leftOut)
     if (snapshot.records.get(stored.type)?.some(({ name, given }) => given.stored && name === stored.name))
-      log.info(`${stored.type} "${stored.name}" is left out no longer`)
+      log.info(`${stored.type} "${stored.name}" is no longer left out`)
   log.info({ version: snapshot.version }, 'the stored records are live')
 }
 

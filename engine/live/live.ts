@@ -157,7 +157,7 @@ export class Live {
     if (last !== undefined) this.#users.retire(last)
     await Promise.race([this.#users.idle(), over])
     if (this.#users.evict() > 0)
-      this.#options.gateway.log.error('requests still hold a configuration; it closes all the same')
+      this.#options.gateway.log.error('requests still use a configuration; it is closed anyway')
     await Promise.race([this.#users.closed(), over])
     clearTimeout(timer)
   }

@@ -80,7 +80,7 @@ function sectionAfter(
   const name = nameOf(change)
   if (before === undefined && !sectionNames(registry.services).has(name)) notFound(type, name)
   if (change.kind === 'create')
-    throw new GatewayError('name_taken', { reason: `The section "${name}" is there, to be changed.` })
+    throw new GatewayError('name_taken', { reason: `The section "${name}" exists already; change it instead.` })
   if (before === undefined && sections.get(name)?.from === 'file')
     throw new GatewayError('declared_in_file', { type, name })
   // A section that is not stored has version 0.

@@ -102,7 +102,7 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
   try {
     options.gateway.protect(secretsOf(settings, registry, configuration.records))
     for (const path of options.gateway.fixed?.(settings) ?? [])
-      problems.push(source.report(path, 'restart', `another ${path.join('.')} takes a restart`))
+      problems.push(source.report(path, 'restart', `a change of ${path.join('.')} requires a restart`))
     await options.gateway.open?.(settings)
     const { services: open, log } = options.gateway
     services = await configureServices({ registry, settings, source, catalog, records, sections, services: open, log })

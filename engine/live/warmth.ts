@@ -48,7 +48,7 @@ export class Warmth {
     try {
       this.#pieces.shift()?.()
     } catch (error) {
-      this.#log.warn({ err: error }, 'something could not be prepared; the first request does it')
+      this.#log.warn({ err: error }, 'a part could not be prepared in advance; the first request prepares it')
     }
     if (this.#serving) this.#schedule()
   }

@@ -46,7 +46,7 @@ export function watchConfiguration(live: Live, log: Logger): () => void {
         watcher = watch(folder, (_, name) => changed(name))
       } catch (error) {
         // The operating system limits the number of watchers.
-        log.warn({ err: error, folder }, 'a folder of the configuration cannot be watched: SIGHUP reloads')
+        log.warn({ err: error, folder }, 'a folder of the configuration cannot be watched: send SIGHUP to reload')
         continue
       }
       watcher.on('error', (error) => {

@@ -22,7 +22,7 @@ function findings({ node, tried }: Settling, given: ReadonlySet<string>, pipelin
   const { stage, place } = node
   const problems = (stage.settles ?? []).flatMap((slot) => {
     if (slot === 'outcome')
-      return tried ? ['"outcome": a try that fails has none, so it cannot stand in an "attempt"'] : []
+      return tried ? ['"outcome", which a failed try does not have, so the stage cannot be in an "attempt"'] : []
     return given.has(slot)
       ? []
       : [`"${slot}", which nothing in "${pipeline}" gives, its "finally" included${didYouMean(slot, given)}`]

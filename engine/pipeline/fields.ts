@@ -39,7 +39,7 @@ const types: Partial<Record<string, string>> = { text: 'string', list: 'string',
 function wrongValue(path: string, field: SlotField, test: Test): string | undefined {
   if (field === 'anything') return undefined
   const type = typeof field === 'string' ? types[field] : undefined
-  if (type === undefined) return `"${path}" is no single value; ask for one of its fields`
+  if (type === undefined) return `"${path}" is not a single value; ask for one of its fields`
   switch (test.kind) {
     case 'not':
       return wrongValue(path, field, test.test)

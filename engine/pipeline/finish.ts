@@ -107,7 +107,7 @@ class PassedOver extends Error {
   readonly at: string
 
   constructor(slot: string, at: string) {
-    super(`a stage after the exchange is passed over: what gives it "${slot}" has failed`)
+    super(`a stage after the exchange is skipped: the stage that gives it "${slot}" has failed`)
     this.at = at
   }
 }

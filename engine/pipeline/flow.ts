@@ -62,7 +62,7 @@ class FlowChecker {
       this.#report(
         within(pipeline.place, 'routes'),
         'no-access',
-        'the first stage must find out who asks (provide "principal"), or the pipeline must say "public: true"',
+        'the first stage must authenticate the client (provide "principal"), or the pipeline must say "public: true"',
         'key',
       )
     this.#walk(pipeline.finally, {
@@ -81,7 +81,7 @@ class FlowChecker {
         this.#report(
           within(place, 'inputs', index),
           'inputs',
-          `a request brings "ingress" alone; nothing gives "${slot}" to a pipeline with routes`,
+          `a request provides only "ingress"; nothing gives "${slot}" to a pipeline with routes`,
         )
     })
   }

@@ -24,6 +24,6 @@ export function checkNames(pipelines: readonly Pipeline[]): Diagnostic[] {
 }
 
 function noSocket(method: string, place: Place): Diagnostic {
-  const message = `a pipeline with "socket: relay" serves WebSockets alone, and this route is ${method}`
+  const message = `a pipeline with "socket: relay" serves only WebSockets, and this route is ${method}`
   return reportAt(place, 'no-socket', message)
 }

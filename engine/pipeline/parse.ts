@@ -176,7 +176,7 @@ class Parser {
   #fields(name: string, { properties = {} }: { readonly properties?: object }, at: Path, given: Json): Json {
     if (!isObject(given) || given[timeoutWord] === undefined || Object.hasOwn(properties, timeoutWord))
       return given ?? {}
-    const message = `"${timeoutWord}" is no field of "${name}"; write it beside the name, in its column`
+    const message = `"${timeoutWord}" is not a field of "${name}"; write it next to the name, at the same indentation`
     this.#report([...at, timeoutWord], 'step', message, 'key')
     const { [timeoutWord]: _, ...fields } = given
     return fields
@@ -190,7 +190,7 @@ class Parser {
       const checked = this.#valid(armFormat, path, arm)
       const { when, do: steps } = isObject(checked) ? checked : {}
       if (when === undefined && index < value.length - 1)
-        this.#report(path, 'unreachable', 'an arm without "when" takes everything; those after it are never reached')
+        this.#report(path, 'unreachable', 'an arm without "when" matches everything; later arms are never reached')
       return {
         ...(isObject(when) ? { when: this.#conditions([...path, 'when'], when) } : {}),
         steps: this.#steps([...path, 'do'], steps),
@@ -219,7 +219,7 @@ class Parser {
     const steps = this.#steps([...at, 'do'], fields['do'])
     const over = fields['over']
     if (typeof over === 'string' && this.#registry.slots.has(over) && !this.#registry.slots.get(over)?.candidates)
-      this.#report([...at, 'over'], 'no-list', `"${over}" is no list of candidates; an attempt goes over one`)
+      this.#report([...at, 'over'], 'no-list', `"${over}" is not a list of candidates; an attempt needs one`)
     if (this.#diagnostics.length > before && typeof over !== 'string') return { kind: 'unknown', place }
     return {
       kind: 'attempt',

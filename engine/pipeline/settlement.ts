@@ -83,7 +83,7 @@ export class Settlement {
   late(log: Logger): Promise<void> | undefined {
     if (this.#late.size === 0) return undefined
     return atMost(allOf(this.#late), () =>
-      log.error({ id: this.#id }, `a stage that settles has not come back within ${settleTimeout} ms`),
+      log.error({ id: this.#id }, `a stage has not settled within ${settleTimeout} ms`),
     )
   }
 
@@ -121,7 +121,10 @@ export class Settlement {
       return atMost(
         Promise.resolve(given).then(() => undefined, failed),
         () =>
-          log.error({ id: this.#id, at }, `"${name}" has not settled within ${settleTimeout} ms and is not waited for`),
+          log.error(
+            { id: this.#id, at },
+            `"${name}" has not settled within ${settleTimeout} ms; the gateway does not wait any longer`,
+          ),
       )
     } catch (thrown) {
       failed(thrown)

@@ -19,7 +19,7 @@ export function requirement({ keyword, params, message = 'is not valid' }: Schem
     case 'const':
       return `must be ${JSON.stringify(params['allowedValue'])}`
     case 'pattern':
-      return 'does not have the form that is needed'
+      return 'does not have the required form'
     case 'minimum':
       return `must be at least ${String(limit)}`
     case 'maximum':

@@ -152,13 +152,13 @@ class JobQueue implements OpenJobs {
     const running = this.#running.get(id)
     if (!running) return
     if (await this.#own(id, running.token)) return this.#goesOn(id)
-    this.#log.warn({ id }, 'a job that runs here belongs to another process by now')
+    this.#log.warn({ id }, 'a job that runs here now belongs to another process')
     this.#abort(id, 'worker_lost')
     this.#running.delete(id)
   }
 
   #goesOn(id: string): void {
-    this.#log.info({ id }, 'a job goes on that this process had lost')
+    this.#log.info({ id }, 'this process continues a job that it had lost')
   }
 
   /** Ends a job without an owner. Returns false if another process still owns it. */

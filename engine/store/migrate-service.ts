@@ -46,7 +46,7 @@ export async function migrateService(database: Database, service: Migrated, log:
   await withoutLimit(database, async (own) => {
     for (const migration of unseen) {
       const facts = { service: service.name, migration: migration.name }
-      const late = () => log.warn(facts, 'a migration has not ended yet; it may wait for another process')
+      const late = () => log.warn(facts, 'a migration is still running; it may be waiting for another process')
       const slow = setTimeout(late, SLOW)
       await run(own, service, migration).finally(() => clearTimeout(slow))
     }

@@ -106,7 +106,7 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     this.#size -= size
     this.#options.memory.used -= size
     this.#dropped += 1
-    if (!this.#overflowing) this.#options.log.error('too many rows of a table wait; the oldest are dropped')
+    if (!this.#overflowing) this.#options.log.error('too many rows of a table are waiting; the oldest are dropped')
     this.#overflowing = true
   }
 

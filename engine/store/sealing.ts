@@ -77,7 +77,7 @@ function secretIn({ file, log }: SecretSource): string {
   if (!existsSync(file)) make(file)
   // Windows has no such modes, and reports that everyone can read the file.
   if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0)
-    log.warn({ file }, 'the file of the master secret can be read by others: take their access away')
+    log.warn({ file }, 'other users can read the file of the master secret: restrict its permissions')
   return accepted(readFileSync(file, 'utf8').trim(), file)
 }
 

@@ -25,7 +25,10 @@ export function joined(upstream: Dialed, { up, down }: Passing = {}): Extract<Re
         drained: () => client.resume(),
         closed(code, reason, error) {
           end()
-          const broken = code === 1006 ? new GatewayError('upstream_error', { reason: 'its socket broke.' }) : undefined
+          const broken =
+            code === 1006
+              ? new GatewayError('upstream_error', { reason: 'its socket closed unexpectedly.' })
+              : undefined
           client.close(code, reason, error ?? broken)
         },
       })

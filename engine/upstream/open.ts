@@ -57,7 +57,7 @@ export function openUpstream(
       const target = targets.get(call.protocol)?.(call)
       if (target) return http.post(target, call, linesOf(call))
       const reason = targets.has(call.protocol)
-        ? 'its name cannot stand in an address'
+        ? 'its name cannot be part of a URL'
         : `its provider does not serve ${call.protocol}`
       return Promise.reject(new GatewayError('invalid_request_error', { model: call.publicName ?? call.model, reason }))
     },

@@ -182,7 +182,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Source, Flow
 function refusal(status: number, headers: IncomingHeaders, raw: unknown): string | undefined {
   if (status >= 300 && status < 400) return 'it answered with a redirect'
   const encoding = headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity') return 'its body is encoded though that was not asked for'
+  if (encoding !== undefined && encoding !== 'identity') return 'its body is encoded, which was not requested'
   if (Array.isArray(raw) && raw.length > 2 * headerLimit) return 'it has too many headers'
   return undefined
 }

@@ -47,7 +47,7 @@ function same(request: Envelope, { model, offer }: Candidate, codec: AnyClientCo
 
 /** The client's bytes with the provider's name for the model. */
 function renamed({ model, modelAt, raw, contentType }: Envelope, name: string): Body {
-  if (!modelAt) throw new GatewayError('invalid_value', { param: 'model', reason: 'it stands there more than once' })
+  if (!modelAt) throw new GatewayError('invalid_value', { param: 'model', reason: 'it is there more than once' })
   if (model === name) return raw
   return contentType === 'application/json' ? spliceString(raw, modelAt, name) : spliceField(raw, modelAt, name)
 }

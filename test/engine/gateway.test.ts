@@ -50,11 +50,11 @@ describe('engine/gateway', () => {
       expect(
         (await gateway.engine.live.reload()).map((found) => printDiagnostic(found).replace(/^.*?: /, '')),
       ).to.have.members([
-        'another listen.port takes a restart [restart]',
-        'another listen.workers takes a restart [restart]',
-        'another listen.host takes a restart [restart]',
-        'another client_timeouts.unread takes a restart [restart]',
-        'another database.url takes a restart [restart]',
+        'a change of listen.port requires a restart [restart]',
+        'a change of listen.workers requires a restart [restart]',
+        'a change of listen.host requires a restart [restart]',
+        'a change of client_timeouts.unread requires a restart [restart]',
+        'a change of database.url requires a restart [restart]',
       ])
       await writeFile(file, before)
       expect(await gateway.engine.live.reload()).to.deep.equal([])

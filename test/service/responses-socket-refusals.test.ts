@@ -56,12 +56,12 @@ describe('a responses socket refuses', () => {
     [
       'a type twice',
       '{"type":"response.create","ty\\u0070e":"response.create","model":"chat","input":"x"}',
-      refusal(400, 'invalid_value', 'type', 'Invalid value at type: it stands there more than once.'),
+      refusal(400, 'invalid_value', 'type', 'Invalid value at type: it is there more than once.'),
     ],
     [
       'a model twice',
       '{"type":"response.create","model":"chat","model":"responses","input":"x"}',
-      refusal(400, 'invalid_value', 'model', 'Invalid value at model: it stands there more than once.'),
+      refusal(400, 'invalid_value', 'model', 'Invalid value at model: it is there more than once.'),
     ],
     [
       'a stream_id with other characters',
@@ -141,7 +141,7 @@ describe('a responses socket refuses', () => {
       400,
       'response_already_in_flight',
       null,
-      'A response is under way; send the next message after it.',
+      'A response is still in progress; send the next message when it is complete.',
     )
     const asked = upstream.requests.length
     session.create({ model: 'chat', input: 'Hi', stream_id: 'two' })
@@ -227,7 +227,7 @@ describe('a turn on a responses socket', () => {
       400,
       'websocket_connection_limit_reached',
       null,
-      'No socket stays open longer than this; connect again.',
+      'The socket has been open for the longest time allowed; connect again.',
     )
     expect(idle.heard.map((text) => JSON.parse(text) as unknown)).to.deep.equal([expired])
     gate()

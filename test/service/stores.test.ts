@@ -66,7 +66,10 @@ describe('what a gateway keeps', () => {
     it('takes a restart to move into one', async () => {
       await gateway.configure({ key_value: { url: 'redis://127.0.0.1:1' } })
       const [finding] = await gateway.engine.live.reload()
-      expect([finding?.code, finding?.message]).to.deep.equal(['restart', 'another key_value.url takes a restart'])
+      expect([finding?.code, finding?.message]).to.deep.equal([
+        'restart',
+        'a change of key_value.url requires a restart',
+      ])
       expect((await keep(gateway)).body).to.include({ count: 3, shared: false })
     })
   })

@@ -26,6 +26,6 @@ export function unreadable(reason: string): GatewayError {
   return new GatewayError(
     'upstream_invalid_response',
     { reason },
-    { message: `The provider answered unreadably: ${reason}.`, tags: ['invalid'] },
+    { message: `The provider sent an invalid response: ${reason}.`, tags: ['invalid'] },
   )
 }

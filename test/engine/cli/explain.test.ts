@@ -91,7 +91,7 @@ describe('cli/explain', () => {
     expect(status).to.equal(0)
     expect(JSON.parse(out.join('\n'))).to.deep.equal({
       code: 'no-reply',
-      meaning: 'There is a path through the pipeline at whose end nothing would be answered.',
+      meaning: 'A path through the pipeline ends without a reply.',
     })
   })
 

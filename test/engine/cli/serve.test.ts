@@ -176,7 +176,7 @@ describe('cli/serve', function () {
     const own = await sandbox({ 'plugins/endless.ts': 'await new Promise(() => {})\nexport default {}\n' })
     const finding =
       'plugins/endless.ts:1:1: cannot be loaded: it had not finished loading after 10 seconds; ' +
-      'does an "await" at its top never end? [plugin]'
+      'does a top-level "await" never end? [plugin]'
     const started = [startServe(own.folder), startCommand(own.folder, {}, 'check')] as const
     const [process, checking] = started
     try {
@@ -279,7 +279,7 @@ describe('cli/serve', function () {
       it(`says in one line that ${reason}`, async () => {
         const process = await start(`{ port: ${port} }`, { HOST: host })
         expect(await process.ended).to.equal(1)
-        expect(said(process)).to.deep.equal([`sluice cannot start: ${host}:${port} cannot be listened on: ${reason}`])
+        expect(said(process)).to.deep.equal([`sluice cannot start: cannot listen on ${host}:${port}: ${reason}`])
         expect(livePids(process)).to.have.property('size', 0)
         expect(process.out).to.deep.equal([])
       })
@@ -288,7 +288,7 @@ describe('cli/serve', function () {
       const process = await start(`{ port: ${port}, workers: 3 }`, {}, '--json')
       expect(await process.ended).to.equal(1)
       expect(said(process)).to.deep.equal([
-        `sluice cannot start: 127.0.0.1:${port} cannot be listened on: the port is in use`,
+        `sluice cannot start: cannot listen on 127.0.0.1:${port}: the port is in use`,
       ])
       expect(livePids(process)).to.have.property('size', 0)
       expect(process.out.map((line) => Object.keys(JSON.parse(line) as object))).to.deep.equal([['key']])

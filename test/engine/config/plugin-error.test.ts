@@ -24,7 +24,7 @@ describe('what keeps a plugin from loading is told at its place', () => {
     ],
     'syntax that is not erased': [
       { 'mine/a.ts': '\nenum X { a }\nexport default X\n' },
-      /^mine\/a\.ts:2:1: cannot be loaded: .*enum.*; types are only left out; what becomes code is written in JavaScript \[plugin\]$/,
+      /^mine\/a\.ts:2:1: cannot be loaded: .*enum.*; types are only stripped; write in JavaScript what becomes code \[plugin\]$/,
     ],
     'a line that throws': [
       { 'mine/a.ts': 'const a: number = 1\n\nexport default { a: nope.x }\n' },
@@ -43,7 +43,7 @@ describe('what keeps a plugin from loading is told at its place', () => {
     ],
     'an import of a file without its extension': [
       { 'mine/a.ts': "\nimport x from './inner'\nexport default x\n", 'mine/inner.ts': 'export default 1\n' },
-      /^mine\/a\.ts:2:\d+: cannot be loaded: Cannot find module .*; an import of a file names its extension, such as "\.ts" \[plugin\]\n/,
+      /^mine\/a\.ts:2:\d+: cannot be loaded: Cannot find module .*; the import of a file must include its extension, such as "\.ts" \[plugin\]\n/,
     ],
     'an import of a package that is not there': [
       { 'mine/a.ts': "\nimport x from 'no-such-package'\nexport default x\n" },
@@ -58,7 +58,7 @@ describe('what keeps a plugin from loading is told at its place', () => {
     ],
     'a component that is none': [
       { 'mine/a.ts': "const a = 1\n\nexport default { kind: 'nonsense', a }\n" },
-      /^mine\/a\.ts:3:1: "nonsense" is no kind of component \[component\]$/,
+      /^mine\/a\.ts:3:1: "nonsense" is not a kind of component \[component\]$/,
     ],
   }
   for (const [name, [files, pattern]] of Object.entries(cases))

@@ -157,7 +157,7 @@ boats:
     }
     const boatName = { ...text, 'x-names': 'boat' }
     const nothing = (owner: string) =>
-      `1.ts:1:1: ${owner}: x-names: nothing looks for the name of a boat at this place of the schema [unchecked-name]`
+      `1.ts:1:1: ${owner}: x-names: the name of a boat is not checked at this place of the schema [unchecked-name]`
     const list = { type: 'array', description: 'A list.' }
     for (const followed of [
       { properties: { not: boatName, if: { ...list, items: { anyOf: [boatName, { const: 1 }] } } } },

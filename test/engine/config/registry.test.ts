@@ -94,10 +94,10 @@ describe('registry', () => {
     expect(registry.incomplete).to.equal(true)
     expect(problems.filter((line) => !/broken|no-such-package/.test(line))).to.deep.equal([
       's.yaml:1:1: there is no file or folder "./gone" [plugin]',
-      'plugins/empty.ts:1:1: it has no default export: what it brings stands behind "export default" [component]',
+      'plugins/empty.ts:1:1: it has no default export; write its components after "export default" [component]',
       'plugins/named.ts:1:1: stage "named": its config schema is wrong: x-inputs must be names of slots [component]',
       'plugins/none.ts:1:1: the default export is neither a plugin, a stage, a codec, a provider, a signal, a slot, a service, a command nor a record [component]',
-      'plugins/odd.ts:1:1: "gadget" is no kind of component [component]',
+      'plugins/odd.ts:1:1: "gadget" is not a kind of component [component]',
       'plugins/open.ts:1:1: stage "open": its config must be an object schema with additionalProperties: false [component]',
       'plugins/twin.ts:1:1: the stage "a" is already there: plugins/a.ts [duplicate]',
       'plugins/unread.ts:1:1: stage "unread": its body schema is wrong: schema is invalid: data/required must be array [component]',
@@ -156,7 +156,7 @@ describe('registry', () => {
       deadline: 20,
     })
     expect(diagnostics.map(printDiagnostic)).to.deep.equal([
-      'plugins/limit.ts:1:1: cannot be loaded: it had not finished loading after 0.02 seconds; does an "await" at its top never end? [plugin]',
+      'plugins/limit.ts:1:1: cannot be loaded: it had not finished loading after 0.02 seconds; does a top-level "await" never end? [plugin]',
     ])
     expect(registry.incomplete).to.equal(true)
     await folder.write({ 'plugins/limit.ts': stage('limit') })

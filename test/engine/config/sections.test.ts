@@ -79,7 +79,7 @@ describe('sections of services', () => {
       expect(found(`{ cors: { origins: ["${wrong}"] } }`)).to.deep.equal([`s.yaml:1:36: ${origin} [section]`])
     expect(found('{ cors: { admin_origins: ["*"] } }')).to.deep.equal([`s.yaml:1:42: ${origin} [section]`])
     expect(found('{ cors: { origins: ["*"], credentials: true } }')).to.deep.equal([
-      's.yaml:1:55: "*" lets every origin in, and goes only without credentials [section]',
+      's.yaml:1:55: "*" allows every origin, so credentials cannot be allowed with it [section]',
     ])
   })
 })

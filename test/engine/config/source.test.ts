@@ -66,7 +66,8 @@ describe('YAML source', () => {
       'a: &a [1,2,3,4,5,6,7,8,9]',
       ...'bcdefg'.split('').map((name, i) => `${name}: &${name} [${Array(9).fill(`*${'abcdef'[i]}`).join()}]`),
     ]
-    const problem = /^a\.yaml:\d+:\d+: the document is too deep or its aliases unfold to too many values \[yaml\]$/
+    const problem =
+      /^a\.yaml:\d+:\d+: the document is nested too deeply, or its aliases expand to too many values \[yaml\]$/
     expect(read(bomb.join('\n')).problems.join()).to.match(problem)
     expect(read(`${'['.repeat(70)}${']'.repeat(70)}`).problems.join()).to.match(problem)
     expect(read('['.repeat(5000)).problems[0]).to.match(/^a\.yaml:1:\d+: .*\[yaml\]$/)
@@ -97,11 +98,11 @@ text: { "<<": 1 }
       expect(told(`a: { <<: ${value} }`), value).to.deep.equal([
         'a.yaml:1:6: "<<" takes a map or a list of maps [yaml]',
       ])
-    expect(told('a: &a { <<: *a, b: 1 }')[0]).to.match(/too deep or its aliases unfold/)
+    expect(told('a: &a { <<: *a, b: 1 }')[0]).to.match(/too deeply, or its aliases expand/)
     expect(told('a: &a [*a]\nb: { <<: *a }')[0]).to.match(/\[yaml\]$/)
     const wide = `a: &a { ${Array.from({ length: 1_000 }, (_, index) => `k${index}: 1`).join()} }\n`
     const many = `b: { <<: [${Array(1_000).fill('*a').join()}] }\n`
-    expect(told(wide + many)[0]).to.match(/too deep or its aliases unfold/)
+    expect(told(wide + many)[0]).to.match(/too deeply, or its aliases expand/)
   })
 
   it('keeps __proto__ an ordinary key', () => {

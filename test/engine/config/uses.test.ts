@@ -40,8 +40,8 @@ describe('uses', () => {
   it('finds services that are not there, of services and stages', () => {
     const stage = { ...stub('limit', [], []), uses: ['budget'] }
     expect(assembled(service('budgets', ['ledger']), stage).found).to.deep.equal([
-      '1.ts:1:1: stage "limit" uses the service "budget", which is not there; did you mean "budgets"? [unknown-service]',
-      '0.ts:1:1: service "budgets" uses the service "ledger", which is not there [unknown-service]',
+      '1.ts:1:1: stage "limit" uses the service "budget", which does not exist; did you mean "budgets"? [unknown-service]',
+      '0.ts:1:1: service "budgets" uses the service "ledger", which does not exist [unknown-service]',
     ])
   })
 
@@ -88,13 +88,13 @@ describe('uses', () => {
         command('c', { run: undefined }),
       ).found,
     ).to.deep.equal([
-      '1.ts:1:1: command "list rotate": the engine has a command of this word [component]',
+      '1.ts:1:1: command "list rotate": the engine has a command with this name already [component]',
       '2.ts:1:1: a command needs a name of one word or two, of lower-case letters, digits and "-" [component]',
       '3.ts:1:1: a command needs a name of one word or two, of lower-case letters, digits and "-" [component]',
       '4.ts:1:1: command "a": "arguments" must be a list of its options [component]',
       '5.ts:1:1: command "b": every command has an option "json" already [component]',
       '6.ts:1:1: command "c" has no run function [component]',
-      '0.ts:1:1: command "ledger show" uses the service "ledger", which is not there [unknown-service]',
+      '0.ts:1:1: command "ledger show" uses the service "ledger", which does not exist [unknown-service]',
     ])
   })
 

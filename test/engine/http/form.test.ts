@@ -267,14 +267,14 @@ describe('spliceField', () => {
     const place = 'Invalid value at model: '
     expect(await spliceRefusal(form(text('Model', 'a')))).to.equal(`${place}it is missing.`)
     expect(await spliceRefusal(form(text('model', 'a'), text('model', 'a')))).to.equal(
-      `${place}it stands there more than once.`,
+      `${place}it is there more than once.`,
     )
     expect(await spliceRefusal(form(text('model', 'a'), file('model', 'a', 'b')))).to.equal(
-      `${place}it stands there more than once.`,
+      `${place}it is there more than once.`,
     )
-    expect(await spliceRefusal(form(file('model', 'a', 'b')))).to.equal(`${place}it is no UTF-8 text.`)
+    expect(await spliceRefusal(form(file('model', 'a', 'b')))).to.equal(`${place}it is not UTF-8 text.`)
     const utf16 = [`${text('model', '')[0]}\r\nContent-Type: text/plain; charset="UTF-16"`, 'a'] as const
-    expect(await spliceRefusal(form(utf16))).to.equal(`${place}it is no UTF-8 text.`)
+    expect(await spliceRefusal(form(utf16))).to.equal(`${place}it is not UTF-8 text.`)
     const utf8 = [`${text('model', '')[0]}\r\nContent-Type: text/plain; charset=UTF-8`, 'a'] as const
     expect(await spliceRefusal(form(utf8))).to.equal(form([utf8[0], 'new']).toString())
   })

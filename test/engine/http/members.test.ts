@@ -19,7 +19,7 @@ describe('members put into the text of an object', () => {
   })
 
   it('are refused beside two of their name', () => {
-    expect(() => put('{"c":1,"b":1,"c":2}', { c: 3 })).to.throw('it stands there more than once')
+    expect(() => put('{"c":1,"b":1,"c":2}', { c: 3 })).to.throw('it is there more than once')
   })
 
   it('are refused in place of one that takes long to parse', () => {

@@ -38,7 +38,7 @@ describe('scanJson', () => {
       '{"stream":false,"stream":true}',
       '{"model":"a" , "model" : 1}',
     ])
-      expect(() => scan(text), text).to.throw(/^Invalid value at (model|stream): it stands there more than once\.$/)
+      expect(() => scan(text), text).to.throw(/^Invalid value at (model|stream): it is there more than once\.$/)
     for (const key of ['Model', 'MODEL', 'Stream', 'ſtream', '\\u017ftream', '\\u0053tream', 'RoutinG'])
       expect(() => scan(`{"${key}":true}`), key).to.throw(/ it is written "(model|stream|routing)"\.$/)
     expect(() => scan('{"model":"a","Model":"b"}')).to.throw('Invalid value at Model: it is written "model".')
@@ -70,11 +70,11 @@ describe('scanJson', () => {
     const table: readonly (readonly [string, string])[] = [
       ['', 'it ends too early, at line 1, column 1 (byte 0)'],
       ['{"a": [1, 2', 'it ends too early, at line 1, column 12 (byte 11)'],
-      ['{"a":secret}', 'what stands at line 1, column 6 (byte 5) does not belong there'],
-      ['{"a":1,}', 'what stands at line 1, column 8 (byte 7) does not belong there'],
-      ['{\n  "ä": "x",\n  "b": tru\n}', 'what stands at line 3, column 8 (byte 22) does not belong there'],
-      ['{"a":"x\ny"}', 'what stands at line 1, column 6 (byte 5) does not belong there'],
-      ['{} {}', 'what stands at line 1, column 4 (byte 3) does not belong there'],
+      ['{"a":secret}', 'the text at line 1, column 6 (byte 5) does not belong there'],
+      ['{"a":1,}', 'the text at line 1, column 8 (byte 7) does not belong there'],
+      ['{\n  "ä": "x",\n  "b": tru\n}', 'the text at line 3, column 8 (byte 22) does not belong there'],
+      ['{"a":"x\ny"}', 'the text at line 1, column 6 (byte 5) does not belong there'],
+      ['{} {}', 'the text at line 1, column 4 (byte 3) does not belong there'],
     ]
     for (const [text, place] of table)
       expect(() => scan(text), text)
@@ -176,7 +176,7 @@ describe('cutMembers', () => {
   it('refuses what is no object, and a member that stands there twice', () => {
     for (const text of ['', ' ', '[]', 'null', '"{}"', '\ufeff{}'])
       expect(() => cut(text), text).to.throw('It must be a JSON object.')
-    expect(() => cut('{"type":1,"typ\\u0065":1}')).to.throw('Invalid value at type: it stands there more than once.')
+    expect(() => cut('{"type":1,"typ\\u0065":1}')).to.throw('Invalid value at type: it is there more than once.')
   })
 
   it('refuses a name in another spelling', () => {

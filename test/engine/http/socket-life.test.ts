@@ -45,7 +45,7 @@ describe('a socket', () => {
       type: 'error',
       status: 400,
       error: {
-        message: 'No socket stays open longer than this; connect again.',
+        message: 'The socket has been open for the longest time allowed; connect again.',
         type: 'invalid_request_error',
         param: null,
         code: 'websocket_connection_limit_reached',

@@ -289,7 +289,7 @@ describe('sockets', () => {
           type: 'error',
           status: 400,
           error: {
-            message: 'A response is under way; send the next message after it.',
+            message: 'A response is still in progress; send the next message when it is complete.',
             type: 'invalid_request_error',
             param: null,
             code: 'response_already_in_flight',

@@ -137,7 +137,7 @@ describe('live configuration', () => {
     expect(gateway.events).to.deep.equal(['open http://one.test', 'close http://one.test'])
     expect(gateway.lines.at(-1)).to.include({
       level: 50,
-      msg: 'requests still hold a configuration; it closes all the same',
+      msg: 'requests still use a configuration; it is closed anyway',
     })
     live.release(held)
     expect(gateway.events).to.have.length(2)
@@ -173,7 +173,7 @@ describe('live configuration', () => {
     await gateway.folder.write({ 'config/sluice.yaml': `${settings()}listen: { port: 1 }\n` })
     const started = await Live.start(gateway.options)
     expect('diagnostics' in started && started.diagnostics.map(printDiagnostic)).to.deep.equal([
-      'config/sluice.yaml:10:17: another listen.port takes a restart [restart]',
+      'config/sluice.yaml:10:17: a change of listen.port requires a restart [restart]',
     ])
   })
 

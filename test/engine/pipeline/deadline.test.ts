@@ -65,7 +65,7 @@ describe('the deadline of a step', () => {
     })
     const error = await failure(pipeline('  - listens\n  - hang:\n    timeout: 20ms\n', [listens]))
     expect(error.failure).to.deep.include({ status: 504, code: 'stage_timeout', type: 'server_error' })
-    expect(error.message).to.equal('The gateway was not done in time: "hang" took too long.')
+    expect(error.message).to.equal('The gateway did not finish in time: "hang" took too long.')
     expect(error.at).to.equal('p.yaml:7:5 (hang)')
     expect(stopped).to.deep.equal([error])
     // What others began goes on: the exchange is not over, and its signal not aborted.

@@ -50,7 +50,7 @@ describe('what runs after an exchange', () => {
       expect(done).to.deep.equal(['log'])
       expect(failures).to.have.length(1)
       expect(lines[1]).to.include({
-        msg: 'a stage after the exchange is passed over: what gives it "acme.bill" has failed',
+        msg: 'a stage after the exchange is skipped: the stage that gives it "acme.bill" has failed',
         id: 'exchange',
       })
       expect(lines[1]?.['at']).to.match(/^p\.yaml:6:\d+ \(writes\)$/)

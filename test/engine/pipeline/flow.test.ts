@@ -42,7 +42,7 @@ describe('pipeline flow', () => {
       'pipelines/bad.yaml:8:13: no stage named "alow"; did you mean "allow"? [unknown-stage]',
       'pipelines/bad.yaml:9:17: condition reads "rout", which nothing earlier provides [missing-slot]',
       'pipelines/bad.yaml:10:39: must be a number and its unit (ms, s, m, h or d), such as 60s [pattern]',
-      'pipelines/bad.yaml:12:13: "request" is no list of candidates; an attempt goes over one [no-list]',
+      'pipelines/bad.yaml:12:13: "request" is not a list of candidates; an attempt needs one [no-list]',
       'pipelines/bad.yaml:13:20: unknown field "timeot"; did you mean "timeout"? [additionalProperties]',
     ])
   })
@@ -208,7 +208,7 @@ ${after}`
     const late = '  - reply\n  - auth\n'
     const half = '  - switch:\n      - when: { ingress.method: GET }\n        do: [auth]\n  - reply\n'
     const message =
-      'p.yaml:3:1: the first stage must find out who asks (provide "principal"), or the pipeline must say "public: true" [no-access]'
+      'p.yaml:3:1: the first stage must authenticate the client (provide "principal"), or the pipeline must say "public: true" [no-access]'
     expect(findings({ 'p.yaml': served(late) })).to.deep.equal([message])
     expect(findings({ 'p.yaml': served(half) })).to.deep.equal([message])
     expect(findings({ 'p.yaml': served(late, 'public: true\n') })).to.deep.equal([])
@@ -242,7 +242,7 @@ ${after}`
     const text =
       'name: one\nsummary: s.\npublic: true\nsocket: relay\nroutes: [WS /live, POST /live]\nstages: [reply]\n'
     expect(findings({ 'a.yaml': text })).to.deep.equal([
-      'a.yaml:5:20: a pipeline with "socket: relay" serves WebSockets alone, and this route is POST [no-socket]',
+      'a.yaml:5:20: a pipeline with "socket: relay" serves only WebSockets, and this route is POST [no-socket]',
     ])
     expect(findings({ 'a.yaml': text.replace('socket: relay', 'socket: messages') })).to.deep.equal([])
     expect(findings({ 'a.yaml': text.replace(', POST /live', '') })).to.deep.equal([])
@@ -291,7 +291,7 @@ ${after}`
       '"principal.name" is a text and never equals null [unknown-field]',
     ])
     expect(when('target.model: x')).to.deep.equal([
-      '"target.model" is no single value; ask for one of its fields [unknown-field]',
+      '"target.model" is not a single value; ask for one of its fields [unknown-field]',
     ])
     expect(when('principal.name.first: x')).to.deep.equal([
       '"principal.name" is a text and has no fields [unknown-field]',

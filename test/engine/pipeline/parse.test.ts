@@ -37,7 +37,7 @@ name: three
 `
     expect(findings({ 'p.yaml': plain + stages })).to.deep.equal([
       'p.yaml:4:10: "use" takes the name of a pipeline [step]',
-      'p.yaml:6:9: an arm without "when" takes everything; those after it are never reached [unreachable]',
+      'p.yaml:6:9: an arm without "when" matches everything; later arms are never reached [unreachable]',
       'p.yaml:7:26: a whole slot is matched by true (it is there) or false [condition]',
       'p.yaml:9:9: "do" is missing [required]',
       'p.yaml:9:9: unknown field "wen"; did you mean "when"? [additionalProperties]',
@@ -50,7 +50,7 @@ name: three
       'p.yaml:13:5: a step is a name, or a name with its fields [step]',
       'p.yaml:14:16: must be a number and its unit (ms, s, m, h or d), such as 60s [pattern]',
       'p.yaml:15:29: must be a string [type]',
-      'p.yaml:16:14: "timeout" is no field of "reply"; write it beside the name, in its column [step]',
+      'p.yaml:16:14: "timeout" is not a field of "reply"; write it next to the name, at the same indentation [step]',
     ])
   })
 

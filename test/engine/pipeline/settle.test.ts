@@ -286,7 +286,7 @@ describe('settling', () => {
         await ended
         expect(done).to.deep.equal(['log'])
         expect(lines.map(({ msg }) => msg)).to.deep.equal([
-          '"hangs" has not settled within 5000 ms and is not waited for',
+          '"hangs" has not settled within 5000 ms; the gateway does not wait any longer',
         ])
       } finally {
         mock.timers.reset()
@@ -318,7 +318,7 @@ describe('what stages settle with', () => {
     const steps = `[${start}, { attempt: { over: candidates, do: [limit, slots, call, answer] } }]`
     const found = findings({ 'p.yaml': served(steps, '[price]') }, registry)
     expect(found, found.join('\n')).to.have.length(1)
-    expect(found[0]).to.include('"limit" settles with "outcome": a try that fails has none')
+    expect(found[0]).to.include('"limit" settles with "outcome", which a failed try does not have')
   })
 
   it('is proved of each pipeline that is served, at the place of the include', () => {

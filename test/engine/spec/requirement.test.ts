@@ -8,7 +8,7 @@ describe('spec/requirement', () => {
     ['type', { type: ['object', 'array', 'null'] }, 'must be an object or an array or null'],
     ['enum', { allowedValues: ['a', 1, null] }, 'must be one of "a", 1, null'],
     ['const', { allowedValue: 'x' }, 'must be "x"'],
-    ['pattern', { pattern: '^a$' }, 'does not have the form that is needed'],
+    ['pattern', { pattern: '^a$' }, 'does not have the required form'],
     ['minimum', { limit: 0 }, 'must be at least 0'],
     ['maximum', { limit: 9 }, 'must be at most 9'],
     ['exclusiveMinimum', { limit: 0 }, 'must be more than 0'],

@@ -294,7 +294,7 @@ describe('jobs', () => {
       const lock = 'sluice:jobs:again:lock'
       const worker = (await client.get(lock))?.split(':')[0] ?? ''
       await client.set(lock, `${worker}:1000000`, 'PX', 600_000)
-      await until(() => lines.some((line) => line.includes('goes on')))
+      await until(() => lines.some((line) => line.includes('continues a job')))
       expect(await client.get(lock)).to.equal(`${worker}:1000000`)
       expect(dispatch.events).to.deep.equal(['run work again null'])
     })

@@ -135,7 +135,7 @@ describe('engine/store/migrate-service', () => {
       } finally {
         mock.timers.reset()
       }
-      expect(warned).to.deep.equal(['a migration has not ended yet; it may wait for another process'])
+      expect(warned).to.deep.equal(['a migration is still running; it may be waiting for another process'])
     })
 
     it('runs statements that give rows and statements that give none, apart from the transactions of others', async () => {

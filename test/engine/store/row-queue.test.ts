@@ -263,7 +263,7 @@ describe('engine/store/row-queue', () => {
         if (Number(id) % 100 === 0) await new Promise(setImmediate)
       }
       expect(queue.counters).to.include({ written: 0, dropped: 500, pending: 1_001 })
-      expect(messages).to.deep.equal(['too many rows of a table wait; the oldest are dropped'])
+      expect(messages).to.deep.equal(['too many rows of a table are waiting; the oldest are dropped'])
       locker.exec('rollback')
       locker.close()
       await flushed

@@ -240,7 +240,7 @@ describe('seams/provider', () => {
       const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' }
       const answer = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body })
       expect(answer.status).to.equal(400)
-      expect(await answer.text()).to.include('its name cannot stand in an address')
+      expect(await answer.text()).to.include('its name cannot be part of a URL')
       expect(asked()).to.deep.equal([])
     })
 
@@ -285,7 +285,7 @@ describe('seams/provider', () => {
       )
       await here.write('plugins/acme.ts', text.replace('error: { parse: fault }', 'error: {} as never'))
       expect((await here.run('check')).out.join('\n')).to.contain(
-        'codec "acme-talk" speaks with nobody: for clients it lacks "head", for upstreams "parse" of "error" [component]',
+        'codec "acme-talk" serves neither clients nor upstreams: it needs "head" for clients, or "parse" of "error" for upstreams [component]',
       )
     } finally {
       await here.remove()

@@ -134,7 +134,7 @@ describe('changes of stored records', function () {
     await mended()
     // Its token is gone, so that it is not sealed any more.
     await spoil('{"name":"mended"')
-    await told('its value is no JSON object')
+    await told('its value is not a JSON object')
     await mended()
     await spoil('{"name":"stranger","model":"echo"}')
     await told('name: its value has the name \\"stranger\\"')

@@ -145,7 +145,7 @@ describe('failures that pass', function () {
     await until(async () => (await status()) === 'ok')
     expect(await leftOut('provider')).to.deep.equal([])
     expect(await leftOut('model')).to.deep.equal([])
-    expect(told('provider \\"gull\\" is left out no longer')).to.have.length(1)
+    expect(told('provider \\"gull\\" is no longer left out')).to.have.length(1)
     expect((await call('DELETE', 'provider/tern')).status).to.equal(204)
   })
 

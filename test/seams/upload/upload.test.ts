@@ -156,7 +156,7 @@ describe('the body of an upload', function () {
     const end = '--the-boundary\r\nContent-Disposition: form-data; name="model"\r\n\r\nother\r\n--the-boundary--\r\n'
     const { status, body } = await send({ end })
     expect(status).to.equal(400)
-    expect(body).to.contain('Invalid value at model: it stands there more than once.')
+    expect(body).to.contain('Invalid value at model: it is there more than once.')
     await forgotten()
   })
 
@@ -185,7 +185,7 @@ describe('the body of an upload', function () {
     expect((await send({})).status).to.equal(503)
     expect((await send({ size: 1000 })).status).to.equal(200)
     const told = gateway.lines.map((line) => JSON.parse(line) as { msg: string; err?: { code?: string } })
-    expect(told.filter(({ msg }) => msg === 'a large body cannot be kept on disk')).to.have.length(1)
+    expect(told.filter(({ msg }) => msg === 'a large body cannot be written to disk')).to.have.length(1)
     await rm(data, { recursive: true })
   })
 

@@ -94,7 +94,7 @@ describe('answers of a decisions provider', () => {
     for (const [answer, reason] of wrong)
       expect(thrown(() => given(answer))).to.deep.equal({
         code: 'upstream_invalid_response',
-        message: `The provider answered unreadably: ${reason}.`,
+        message: `The provider sent an invalid response: ${reason}.`,
         tags: ['invalid'],
       })
   })
