@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import type { ModelRecord } from '../../../engine/index.ts'
 import { connect } from '../../engine/http/socket-client.ts'
 import { startGateway } from '../../support/gateway.ts'
-import { keysOf } from '../../support/keys.ts'
+import { keyStore, keysOf } from '../../support/keys.ts'
 import { until } from '../../support/until.ts'
 import { declaredKey, modelNames } from '../../../plugins/keys/api-keys.ts'
 
@@ -71,6 +71,9 @@ describe('plugins/keys/api-keys', () => {
       const clients = await Promise.all(
         keys.map(({ key }) => connect(gateway, '/v1/responses', { headers: { authorization: `Bearer ${key}` } })),
       )
+      // The first look after a start takes every key for a new one, and looks at the sockets by itself: it shall be over.
+      const elsewhere = await keyStore(gateway.engine.database).createKey({ name: 'elsewhere' })
+      await until(() => keysOf(gateway.engine).find(elsewhere.text) !== undefined)
       const file = join(folder, 'sluice.yaml')
       const [removed, ended] = (await readFile(file, 'utf8')).split('- name: ended')
       const text = `${removed?.replace(/ *- name: removed\n.*\n.*\n/, '')}- name: ended${ended?.replace('2999', '1999')}`
@@ -105,9 +108,6 @@ describe('plugins/keys/api-keys', () => {
       await sql`alter table api_keys_away rename to api_keys`.execute(query)
       await until(async () => (await degraded()).length === 0 && said('works again').length > 0)
       expect([said('is degraded').length, said('works again').length]).to.deep.equal([1, 1])
-      expect(
-        gateway.lines.filter((line) => line.includes('no such table: api_keys') && line.includes('"stack"')),
-      ).to.have.length.at.most(1)
       expect((await fetch(`${gateway.url}/v1/models`, { headers: stranger })).status).to.equal(401)
     } finally {
       await gateway.close()
