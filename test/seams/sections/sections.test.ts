@@ -199,7 +199,7 @@ describe('stored sections of the settings', function () {
       await change({ word: 'Ahoy' })
       const server_config = { ...catalog.server_config, manners: { word: 'Servus' } }
       expect(await reload({ server_config })).to.deep.equal([
-        'section "manners" (database): the file has server_config.manners, too [duplicate]',
+        'section "manners" (database): the file declares server_config.manners too [duplicate]',
       ])
       expect(await greeting()).to.equal('Ahoy: nobody. Bye')
       await gateway.close()
@@ -207,7 +207,7 @@ describe('stored sections of the settings', function () {
       expect(await greeting()).to.equal('Servus: nobody. Bye')
       const { value } = await call('GET', 'settings/manners')
       expect(value).to.include({ source: 'database' })
-      expect(value['problem']).to.match(/^section "manners" is left out: .*the file has server_config.manners/)
+      expect(value['problem']).to.match(/^section "manners" is left out: .*the file declares server_config.manners/)
       expect(gateway.lines.some((line) => line.includes('section \\"manners\\" is left out'))).to.equal(true)
       expect((await gateway.ready()).body.status).to.equal('degraded')
       expect((await call('DELETE', 'settings/manners')).status).to.equal(204)
