@@ -1,7 +1,8 @@
 // The entry point `sluice/kit`: helpers for writing stages, codecs and providers. Plugins can work without them.
 
 // JSON: parse, compare, change without printing it again
-export { asText, isObject, mapMembers, mapTexts, orderedObject } from './spec/json.ts'
+export { asText, defined, isObject, mapMembers, mapTexts, orderedObject } from './spec/json.ts'
+export type { Defined } from './spec/json.ts'
 export { objectAfter, parseJson, parseVerbatim, parsedJson, parsedObject } from './json/parse.ts'
 export type { Verbatim } from './json/reader.ts'
 export { spliceMember } from './json/splice-member.ts'

@@ -1,7 +1,7 @@
-import { flatName } from '../../engine/kit.ts'
+import { defined, flatName } from '../../engine/kit.ts'
 import type { JsonObject, ToolCall } from '../../engine/index.ts'
 import { toolRef } from './tools.ts'
-import { known, object, objects } from './values.ts'
+import { object, objects } from './values.ts'
 
 /** Whether calls are among the `allowed_tools` of a request's `tool_choice`. Without a list, all are. */
 export function allowance(body: JsonObject): (call: ToolCall) => boolean {
@@ -13,7 +13,7 @@ export function allowance(body: JsonObject): (call: ToolCall) => boolean {
       .map(exact),
   )
   return ({ name, namespace }) =>
-    [known({ name, namespace }), { name }, { name: flatName(known({ name, namespace })) }].some((tool) =>
+    [defined({ name, namespace }), { name }, { name: flatName(defined({ name, namespace })) }].some((tool) =>
       allowed.has(exact(tool)),
     )
 }

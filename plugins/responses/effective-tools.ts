@@ -1,8 +1,8 @@
-import { flatName } from '../../engine/kit.ts'
+import { defined, flatName } from '../../engine/kit.ts'
 import type { Item, Json, JsonObject, Tool } from '../../engine/index.ts'
 import type { FindTool } from '../../engine/kit.ts'
 import { parseTools } from './tools.ts'
-import { isList, known, object, objects, protocol } from './values.ts'
+import { isList, object, objects, protocol } from './values.ts'
 
 /** The effective tools of a request: those of `tools`, and those that items of the conversation add. */
 export function effectiveTools(body: JsonObject): readonly Tool[] {
@@ -56,5 +56,5 @@ export function requalified(item: Item, find: FindTool): Item {
   if (item.type !== 'call' || item.namespace !== undefined) return item
   const tool = find(item)
   if (tool?.namespace === undefined || (tool.name !== item.name && flatName(tool) !== item.name)) return item
-  return known({ ...item, name: tool.name, namespace: tool.namespace })
+  return defined({ ...item, name: tool.name, namespace: tool.namespace })
 }

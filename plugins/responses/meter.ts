@@ -1,8 +1,8 @@
-import { objectAfter, parsedObject } from '../../engine/kit.ts'
+import { defined, objectAfter, parsedObject } from '../../engine/kit.ts'
 import type { Codec, Frame, Json, JsonObject, Metered } from '../../engine/index.ts'
 import { parseStop, spoken } from './stop.ts'
 import { parseUsage } from './usage.ts'
-import { known, object, objects, text } from './values.ts'
+import { object, objects, text } from './values.ts'
 
 const terminal = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error'])
 
@@ -32,7 +32,7 @@ export const meter: Codec['meter'] = {
 function metered(response: JsonObject): Metered {
   const { status } = response
   const ended = status === 'completed' || status === 'incomplete'
-  return known({
+  return defined({
     usage: parseUsage(response['usage']),
     model: text(response['model']),
     stop: ended ? parseStop(response, spoken(objects(response['output']))) : text(status),
@@ -45,7 +45,7 @@ function begun(first: readonly Frame[]): Metered {
   const response = object(
     lastOf(first.slice(0, 1), new Set(['response.created', 'response.in_progress']))?.['response'],
   )
-  return known({ model: text(response?.['model']), id: text(response?.['id']) })
+  return defined({ model: text(response?.['model']), id: text(response?.['id']) })
 }
 
 function lastOf(frames: readonly Frame[], types: ReadonlySet<string>): JsonObject | undefined {

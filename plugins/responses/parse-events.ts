@@ -1,4 +1,4 @@
-import { parsedObject } from '../../engine/kit.ts'
+import { defined, parsedObject } from '../../engine/kit.ts'
 import type { EventParser, Failure, Frame, GenerateEvent, JsonObject, Restore } from '../../engine/index.ts'
 import { cutShort, eventFailure, responseFailure, unreadable } from './errors.ts'
 import { nativeFields } from './native-fields.ts'
@@ -8,7 +8,7 @@ import { OpenItem } from './parse-item-events.ts'
 import type { PartKind } from './parse-item-events.ts'
 import { parseStop } from './stop.ts'
 import { parseUsage } from './usage.ts'
-import { known, number, object, objects, text, without } from './values.ts'
+import { number, object, objects, text, without } from './values.ts'
 
 const partKinds: ReadonlyMap<unknown, PartKind> = new Map<unknown, PartKind>([
   ['output_text', 'text'],
@@ -109,7 +109,7 @@ export class ResponsesParser implements EventParser<GenerateEvent> {
     this.#started = true
     const tier = text(response?.['service_tier'])
     this.#out.push(
-      known({
+      defined({
         type: 'start' as const,
         id: text(response?.['id']),
         model: text(response?.['model']),
@@ -200,7 +200,7 @@ export class ResponsesParser implements EventParser<GenerateEvent> {
     this.#ended = true
     const status = incomplete ? 'incomplete' : (text(response['status']) ?? 'completed')
     this.#out.push(
-      known({
+      defined({
         type: 'finish' as const,
         stop: parseStop({ ...response, status }, { call: this.#call, refusal: this.#refusal }),
         usage: parseUsage(response['usage']),

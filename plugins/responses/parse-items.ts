@@ -1,9 +1,9 @@
 import { GatewayError } from '../../engine/index.ts'
-import { customInput, restored } from '../../engine/kit.ts'
+import { customInput, defined, restored } from '../../engine/kit.ts'
 import type { Item, Json, JsonObject, Message, Part, Restore } from '../../engine/index.ts'
 import { parseParts } from './parse-parts.ts'
 import { parseNative, parseReplayed } from './reasoning.ts'
-import { isList, known, object, protocol, text } from './values.ts'
+import { isList, object, protocol, text } from './values.ts'
 import { inWords as searchedInWords, parseSearch } from './web-search.ts'
 
 /**
@@ -14,7 +14,7 @@ export function parseInputItem(item: JsonObject, at: string): Item {
   requireParts(item, at)
   if (item['type'] === 'reasoning') return parseReplayed(item)
   const read = readItem(item, undefined)
-  return read.type === 'opaque' ? known({ ...read, instead: inWords(item) }) : read
+  return read.type === 'opaque' ? defined({ ...read, instead: inWords(item) }) : read
 }
 
 /** Rejects an item of a known type that lacks a required field. */
@@ -60,7 +60,7 @@ function readItem(item: JsonObject, restore: Restore | undefined): Item {
   const callId = text(item['call_id']) || id
   switch (typeOf(item)) {
     case 'message':
-      return known({
+      return defined({
         type: 'message' as const,
         role: readRole(item['role']),
         content: parseParts(item['content']),
@@ -75,10 +75,10 @@ function readItem(item: JsonObject, restore: Restore | undefined): Item {
       const tied = text(item['call_id'])
       const kind = item['type'] === 'custom_tool_call_output' ? ('custom' as const) : ('function' as const)
       if (!tied) break
-      return known({ type: 'result' as const, kind, callId: tied, content: parseParts(item['output']), id })
+      return defined({ type: 'result' as const, kind, callId: tied, content: parseParts(item['output']), id })
     }
   }
-  return known({ type: 'opaque' as const, protocol, value: item, search: parseSearch(item) })
+  return defined({ type: 'opaque' as const, protocol, value: item, search: parseSearch(item) })
 }
 
 /** The content of an item that other protocols lack, as a message; undefined if it has no text form. */
@@ -116,7 +116,7 @@ function readCall(item: JsonObject, callId: string | undefined, restore: Restore
   const tool = restored(restore, printedName)
   const custom = item['type'] === 'custom_tool_call'
   const written = text(custom ? item['input'] : item['arguments']) ?? ''
-  return known({
+  return defined({
     type: 'call' as const,
     kind: custom ? ('custom' as const) : tool.kind,
     callId,

@@ -1,6 +1,6 @@
 import type { Annotation, CacheMark, Json, JsonObject, Logprob, MediaSource, Part } from '../../engine/index.ts'
-import { isObject } from '../../engine/kit.ts'
-import { known, number, object, objects, protocol, text } from './values.ts'
+import { defined, isObject } from '../../engine/kit.ts'
+import { number, object, objects, protocol, text } from './values.ts'
 
 /** Parses the content of a message or of a tool's output: a text or a list of parts. */
 export function parseParts(content: Json | undefined): readonly Part[] {
@@ -15,7 +15,7 @@ function readPart(part: JsonObject): Part {
     case 'input_text':
     case 'output_text':
     case 'text':
-      return known({
+      return defined({
         type: 'text' as const,
         text: text(part['text']) ?? '',
         annotations: filled(objects(part['annotations']).map(parseAnnotation)),
@@ -26,13 +26,13 @@ function readPart(part: JsonObject): Part {
       return { type: 'refusal', text: text(part['refusal']) ?? '' }
     case 'input_image': {
       const source = address(text(part['image_url'])) ?? held(text(part['file_id']))
-      return source ? known({ type: 'image' as const, source, detail: text(part['detail']), cache }) : opaque(part)
+      return source ? defined({ type: 'image' as const, source, detail: text(part['detail']), cache }) : opaque(part)
     }
     case 'input_file': {
       const data = text(part['file_data'])
       const source =
         data === undefined ? (address(text(part['file_url'])) ?? held(text(part['file_id']))) : inline(data)
-      return source ? known({ type: 'file' as const, source, filename: text(part['filename']), cache }) : opaque(part)
+      return source ? defined({ type: 'file' as const, source, filename: text(part['filename']), cache }) : opaque(part)
     }
     case 'input_audio':
       return readAudio(part)
@@ -50,7 +50,7 @@ function readAudio(part: JsonObject): Part {
     data === undefined
       ? address(text(part['audio_url']))
       : (dataUrl(data) ?? { kind: 'data', mediaType: `audio/${format ?? 'wav'}`, data })
-  return source ? known({ type: 'audio' as const, source, format }) : opaque(part)
+  return source ? defined({ type: 'audio' as const, source, format }) : opaque(part)
 }
 
 function opaque(value: JsonObject): Part {
@@ -58,7 +58,7 @@ function opaque(value: JsonObject): Part {
 }
 
 function cacheMark(value: Json | undefined): CacheMark | undefined {
-  return isObject(value) ? known({ ttl: text(value['ttl']) }) : undefined
+  return isObject(value) ? defined({ ttl: text(value['ttl']) }) : undefined
 }
 
 function filled<T>(list: readonly T[]): readonly T[] | undefined {
@@ -106,7 +106,7 @@ export function printAnnotation(annotation: Annotation): JsonObject | undefined 
 export function parseLogprobs(value: Json | undefined): readonly Logprob[] | undefined {
   return filled(
     objects(value).map((entry) =>
-      known({
+      defined({
         ...token(entry),
         top: Array.isArray(entry['top_logprobs']) ? objects(entry['top_logprobs']).map(token) : undefined,
       }),
@@ -116,7 +116,7 @@ export function parseLogprobs(value: Json | undefined): readonly Logprob[] | und
 
 function token(entry: JsonObject): Omit<Logprob, 'top'> {
   const bytes = entry['bytes']
-  return known({
+  return defined({
     token: text(entry['token']) ?? '',
     logprob: number(entry['logprob']) ?? 0,
     bytes: Array.isArray(bytes) ? bytes.filter((byte) => typeof byte === 'number') : undefined,

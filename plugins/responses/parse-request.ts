@@ -1,11 +1,11 @@
 import { GatewayError } from '../../engine/index.ts'
-import { requireChosen, toolsByName } from '../../engine/kit.ts'
+import { defined, requireChosen, toolsByName } from '../../engine/kit.ts'
 import type { Format, GenerateRequest, Item, Json, JsonObject, Message, ReasoningWish } from '../../engine/index.ts'
 import { effectiveTools, requalified } from './effective-tools.ts'
 import { parseInputItem } from './parse-items.ts'
 import { parseParts } from './parse-parts.ts'
 import { parseToolChoice } from './tools.ts'
-import { boolean, dotted, isList, known, number, object, objects, protocol, text, without } from './values.ts'
+import { boolean, dotted, isList, number, object, objects, protocol, text, without } from './values.ts'
 
 /** Fields that have a neutral form, and those for the gateway only. */
 const understood = new Set(
@@ -30,7 +30,7 @@ export function parse(body: JsonObject): GenerateRequest {
   const items = [...readInstructions(body['instructions']), ...readInput(body['input'])]
   const toolChoice = parseToolChoice(body['tool_choice'])
   requireChosen(tools, toolChoice, protocol)
-  return known({
+  return defined({
     items: items.map((item) => requalified(item, find)),
     tools,
     toolChoice,
@@ -81,7 +81,7 @@ function parseWish(value: Json | undefined): ReasoningWish | undefined {
   const wish = object(value)
   const effort = text(wish?.['effort'])
   const summary = text(wish?.['summary']) ?? text(wish?.['generate_summary'])
-  return effort === undefined && summary === undefined ? undefined : known({ effort, summary })
+  return effort === undefined && summary === undefined ? undefined : defined({ effort, summary })
 }
 
 /** Throws `invalid_value` for an unknown type. */
@@ -99,7 +99,7 @@ function readFormat(value: Json | undefined): Format | undefined {
       if (!schema)
         throw new GatewayError('invalid_value', { param: 'text.format.schema', reason: 'a schema is needed' })
       const { name, description, strict } = format ?? {}
-      return known({
+      return defined({
         type: 'schema' as const,
         name: text(name),
         description: text(description),
@@ -120,7 +120,7 @@ function readRest(body: JsonObject, userApart: boolean) {
   // Without storage, ciphertext is always requested upstream, so only a stored conversation needs the field.
   const include = includes(body).filter((word) => word !== logprobs && (word !== ciphertext || body['store'] === true))
   const given = Object.entries(without(body, understood)).filter(([, value]) => value !== undefined && value !== null)
-  const fields: JsonObject = known({
+  const fields: JsonObject = defined({
     ...Object.fromEntries(given),
     truncation: body['truncation'] === 'auto' ? 'auto' : undefined,
     ...dotted('reasoning', reasoning),

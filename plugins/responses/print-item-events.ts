@@ -1,10 +1,10 @@
 import type { Annotation, Asked, JsonObject, Logprob, Message, Reasoning, Seal, ToolCall } from '../../engine/index.ts'
-import { word } from '../../engine/kit.ts'
+import { defined, word } from '../../engine/kit.ts'
 import type { Losses } from '../../engine/kit.ts'
 import { printAnnotation, printLogprobs } from './parse-parts.ts'
 import { packReasoning, showsSeal } from './reasoning.ts'
 import { itemId } from './response.ts'
-import { known, protocol } from './values.ts'
+import { protocol } from './values.ts'
 
 /** The id prefix of each type of item, which vendors expect. */
 const prefixes = { message: 'msg', reasoning: 'rs', function_call: 'fc', custom_tool_call: 'ctc' } as const
@@ -131,13 +131,13 @@ export class ItemPrinter {
     const parts = this.part ? [...this.#parts, this.part.print()] : [...this.#parts]
     switch (item.type) {
       case 'message':
-        return known({ ...head, role: 'assistant', content: parts, phase: item.phase })
+        return defined({ ...head, role: 'assistant', content: parts, phase: item.phase })
       case 'reasoning':
-        return known({ ...head, summary: parts, encrypted_content: this.#sealed(true) })
+        return defined({ ...head, summary: parts, encrypted_content: this.#sealed(true) })
       case 'call': {
         const { name, namespace } = item
         const call_id = item.callId || this.id.replace(/^[a-z]+/, 'call')
-        const tied = known({ ...head, call_id, name, namespace })
+        const tied = defined({ ...head, call_id, name, namespace })
         return item.kind === 'custom' ? { ...tied, input: this.input } : { ...tied, arguments: this.input }
       }
     }

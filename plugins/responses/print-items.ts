@@ -1,10 +1,10 @@
-import { PairedCalls, legalCallId, word } from '../../engine/kit.ts'
+import { defined, legalCallId, PairedCalls, word } from '../../engine/kit.ts'
 import type { Item, JsonObject, Message, Reasoning, ToolCall, ToolResult } from '../../engine/index.ts'
 import { printOutput, printParts } from './print-parts.ts'
 import type { Printing } from './print-parts.ts'
 import type { Naming } from './print-tools.ts'
 import { printNative } from './reasoning.ts'
-import { known, protocol } from './values.ts'
+import { protocol } from './values.ts'
 
 /** Context for printing the conversation. */
 export interface Conversing extends Printing {
@@ -80,7 +80,7 @@ function printMessage(item: Message, conversing: Conversing): JsonObject | undef
   const content = printParts(item.content, item.role, conversing)
   if (content.length === 0) return undefined
   const role = item.role === 'system' ? 'developer' : item.role
-  return known({ type: 'message', role, content, phase: item.phase })
+  return defined({ type: 'message', role, content, phase: item.phase })
 }
 
 function printReasoning({ seal }: Reasoning, { losses, origin, stored }: Conversing): JsonObject | undefined {
@@ -94,7 +94,7 @@ function printCall(call: ToolCall, callId: string, { losses, naming, traits }: C
   const tied = {
     call_id: callId,
     name: naming.printed(call),
-    ...(traits.namespaces ? known({ namespace: call.namespace }) : {}),
+    ...(traits.namespaces ? defined({ namespace: call.namespace }) : {}),
   }
   if (call.kind === 'function') return { type: 'function_call', ...tied, arguments: call.input || '{}' }
   if (traits.custom_tools) return { type: 'custom_tool_call', ...tied, input: call.input }

@@ -1,9 +1,10 @@
+import { defined } from '../../engine/kit.ts'
 import type { FilePart, JsonObject, MediaSource, Message, Offer, Part } from '../../engine/index.ts'
 import type { Losses } from '../../engine/kit.ts'
 import { printAnnotation } from './parse-parts.ts'
 import { traitsOf } from './traits.ts'
 import type { ResponsesTraits } from './traits.ts'
-import { known, protocol } from './values.ts'
+import { protocol } from './values.ts'
 
 /** Context for printing for an upstream. */
 export interface Printing {
@@ -63,7 +64,7 @@ function printGiven(part: Part, { losses, traits }: Printing): JsonObject | unde
     case 'image': {
       if (isForeign(part.source)) return foreign('image', losses)
       const source = printSource(part.source, 'image_url')
-      if (source) return known({ type: 'input_image', ...source, detail: part.detail })
+      if (source) return defined({ type: 'input_image', ...source, detail: part.detail })
       break
     }
     case 'file':
@@ -103,7 +104,7 @@ function printFile(part: FilePart, losses: Losses, traits: ResponsesTraits): Jso
   }
   // Inline files without a name are rejected.
   const filename = part.filename ?? title ?? (source.kind === 'data' ? unnamed(source.mediaType) : undefined)
-  return known({ type: 'input_file', ...printSource(source, 'file_url', 'file_data'), filename })
+  return defined({ type: 'input_file', ...printSource(source, 'file_url', 'file_data'), filename })
 }
 
 /** Whether a source is a file id of another protocol. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Losses } from '../../engine/kit.ts'
+import { defined, Losses } from '../../engine/kit.ts'
 import type {
   Format,
   GenerateRequest,
@@ -13,7 +13,7 @@ import { logprobs } from './parse-request.ts'
 import { printItems } from './print-items.ts'
 import { naming, printChoice, printTools } from './print-tools.ts'
 import { traitsOf } from './traits.ts'
-import { isList, known, noSuchField, protocol, undotted } from './values.ts'
+import { isList, noSuchField, protocol, undotted } from './values.ts'
 import { isSearch, sources } from './web-search.ts'
 
 const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'])
@@ -52,7 +52,7 @@ export function print(request: GenerateRequest, target: PrintTarget): Printed<Js
   const penalties = printPenalties(request)
   unsupported(request, Object.keys(penalties), losses)
   if (tools.length === 0 && typeof chosen.choice === 'object') losses.add('tool_choice', 'there is no tool to choose')
-  const body = known({
+  const body = defined({
     ...own,
     model: target.model,
     instructions,
@@ -66,7 +66,7 @@ export function print(request: GenerateRequest, target: PrintTarget): Printed<Js
     ...penalties,
     top_logprobs: request.logprobs || undefined,
     reasoning: filled({ ...reasoning, ...printWish(request.reasoning) }),
-    text: filled({ ...text, ...known({ format: printFormat(request.format), verbosity: request.verbosity }) }),
+    text: filled({ ...text, ...defined({ format: printFormat(request.format), verbosity: request.verbosity }) }),
     user,
     safety_identifier: shortened(request.user),
     prompt_cache_key: shortened(request.cacheKey ?? request.user),
@@ -92,7 +92,7 @@ function reasons({ reasoning }: GenerateRequest, input: readonly JsonObject[]): 
 /** Only some upstreams have penalties, so only clients of this protocol can send them. */
 function printPenalties({ rest, frequencyPenalty, presencePenalty }: GenerateRequest): JsonObject {
   if (rest?.protocol !== protocol) return {}
-  return known({ frequency_penalty: frequencyPenalty, presence_penalty: presencePenalty })
+  return defined({ frequency_penalty: frequencyPenalty, presence_penalty: presencePenalty })
 }
 
 function unsupported(request: GenerateRequest, printed: readonly string[], losses: Losses): void {
@@ -102,14 +102,14 @@ function unsupported(request: GenerateRequest, printed: readonly string[], losse
     frequency_penalty: request.frequencyPenalty,
     presence_penalty: request.presencePenalty,
   }
-  for (const field of Object.keys(known(fields))) if (!printed.includes(field)) losses.add(field, noSuchField)
+  for (const field of Object.keys(defined(fields))) if (!printed.includes(field)) losses.add(field, noSuchField)
 }
 
 /** Prints the reasoning options. A budget of tokens becomes an effort of about the same cost. */
 function printWish(wish: ReasoningWish | undefined): JsonObject {
   const { budget, summary } = wish ?? {}
   const effort = wish?.effort ?? (budget === undefined ? undefined : effortOf(budget))
-  return known({ effort, summary: summary === 'none' ? undefined : summary })
+  return defined({ effort, summary: summary === 'none' ? undefined : summary })
 }
 
 function effortOf(budget: number): string {
@@ -128,7 +128,7 @@ function printFormat(format: Format | undefined): JsonObject | undefined {
       return { type: 'json_object' }
     case 'schema': {
       const { name, description, schema, strict } = format
-      return known({ type: 'json_schema', name: name ?? 'answer', description, schema, strict })
+      return defined({ type: 'json_schema', name: name ?? 'answer', description, schema, strict })
     }
   }
 }

@@ -1,4 +1,4 @@
-import { callable, toolNames, toolsByName, word } from '../../engine/kit.ts'
+import { callable, defined, toolNames, toolsByName, word } from '../../engine/kit.ts'
 import type {
   CustomTool,
   FunctionTool,
@@ -11,7 +11,7 @@ import type {
   ToolRef,
 } from '../../engine/index.ts'
 import type { Printing } from './print-parts.ts'
-import { known, noSuchField, object, objects, protocol, text } from './values.ts'
+import { noSuchField, object, objects, protocol, text } from './values.ts'
 import { printWish } from './web-search.ts'
 
 /** Most characters of a tool's name. */
@@ -95,12 +95,12 @@ function printTool(tool: Tool, naming: Naming, printing: Printing): JsonObject |
   if (tool.type === 'function') return printFunction(tool, name, printing)
   if (!traits.custom_tools) return asFunction(tool, name, printing)
   const { 'namespace.description': _, ...own } = losses.own(tool.rest, { prefix: 'tools[].', because: noSuchField })
-  return known({ ...own, type: 'custom', name, description: tool.description, format: tool.format })
+  return defined({ ...own, type: 'custom', name, description: tool.description, format: tool.format })
 }
 
 function printFunction(tool: FunctionTool, name: string, { losses }: Printing): JsonObject {
   const { 'namespace.description': _, ...own } = losses.own(tool.rest, { prefix: 'tools[].', because: noSuchField })
-  return known({
+  return defined({
     ...own,
     type: 'function',
     name,
@@ -150,7 +150,7 @@ export function printChoice({ tools, toolChoice }: GenerateRequest, naming: Nami
     const type = (tool?.type ?? ref.kind) === 'custom' && traits.custom_tools ? 'custom' : 'function'
     // The client's name stays, except a flattened name, which this protocol does not have.
     const { namespace } = tool && tool.name !== ref.name ? tool : ref
-    return { type, name: naming.printed(tool ?? ref), ...(traits.namespaces ? known({ namespace }) : {}) }
+    return { type, name: naming.printed(tool ?? ref), ...(traits.namespaces ? defined({ namespace }) : {}) }
   }
   switch (toolChoice?.type) {
     case undefined:
@@ -174,7 +174,7 @@ export function printChoice({ tools, toolChoice }: GenerateRequest, naming: Nami
       return { tools: tools.filter((tool) => named.has(tool) || isOwn(tool, types, toolChoice.search)), choice: mode }
     }
     case 'opaque':
-      return { tools, ...known({ choice: ownChoice(toolChoice, tools, printing) }) }
+      return { tools, ...defined({ choice: ownChoice(toolChoice, tools, printing) }) }
   }
 }
 

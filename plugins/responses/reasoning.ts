@@ -1,6 +1,6 @@
-import { isObject, packSeal, parsedObject, unpackSeal } from '../../engine/kit.ts'
+import { defined, isObject, packSeal, parsedObject, unpackSeal } from '../../engine/kit.ts'
 import type { Asked, Json, JsonObject, Reasoning, Seal } from '../../engine/index.ts'
-import { known, object, objects, text } from './values.ts'
+import { object, objects, text } from './values.ts'
 
 type Parts = Reasoning['parts']
 
@@ -9,7 +9,7 @@ const native = ['id', 'summary', 'content', 'encrypted_content'] as const
 
 /** Parses a `reasoning` item of an upstream. Its seal is the item itself, so that a later turn returns it unchanged. */
 export function parseNative(item: JsonObject): Reasoning {
-  return known({ type: 'reasoning' as const, id: text(item['id']), parts: shown(item), seal: nativeSeal(item) })
+  return defined({ type: 'reasoning' as const, id: text(item['id']), parts: shown(item), seal: nativeSeal(item) })
 }
 
 /**
@@ -22,7 +22,7 @@ export function parseReplayed(item: JsonObject): Reasoning {
   const data = text(value?.['data'])
   const kind = sealKind(value?.['kind'])
   if (!packed || data === undefined || kind === undefined) return parseNative(item)
-  return known({
+  return defined({
     type: 'reasoning' as const,
     id: text(item['id']),
     parts: packedParts(value?.['parts']) ?? shown(item),
@@ -45,7 +45,7 @@ export function printNative(seal: Seal, stored: boolean): JsonObject | undefined
   // The same provider may have sealed it in another of its protocols.
   if (!item || !isReplayable(item)) return undefined
   const { id, ...fields } = picked(item)
-  return known({ type: 'reasoning', id: stored ? id : undefined, ...fields, summary: fields['summary'] ?? [] })
+  return defined({ type: 'reasoning', id: stored ? id : undefined, ...fields, summary: fields['summary'] ?? [] })
 }
 
 /** `encrypted_content` of an item: its seal, and the sealed text of readable reasoning. */

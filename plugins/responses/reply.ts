@@ -1,11 +1,11 @@
-import { failed as failure, unfold } from '../../engine/kit.ts'
+import { defined, failed as failure, unfold } from '../../engine/kit.ts'
 import type { Asked, GenerateReply, Json, JsonObject, Printed, Restore } from '../../engine/index.ts'
 import { responseFailure, unreadable } from './errors.ts'
 import { parseOutputItem } from './parse-items.ts'
 import { nativeFields } from './native-fields.ts'
 import { parseStop, spoken } from './stop.ts'
 import { parseUsage } from './usage.ts'
-import { isList, known, number, object, objects, text } from './values.ts'
+import { isList, number, object, objects, text } from './values.ts'
 import { ResponsesPrinter } from './print-events.ts'
 
 /**
@@ -22,7 +22,7 @@ export function parseReply(body: Json, restore?: Restore): GenerateReply {
   if (status !== 'completed' && status !== 'incomplete') throw unreadable('the response has not ended')
   const output = objects(response['output'])
   const tier = text(response['service_tier'])
-  return known({
+  return defined({
     id: text(response['id']),
     model: text(response['model']),
     created: number(response['created_at']),

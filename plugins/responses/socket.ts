@@ -1,8 +1,8 @@
 import { GatewayError } from '../../engine/index.ts'
-import { errors, parsedObject } from '../../engine/kit.ts'
+import { defined, errors, parsedObject } from '../../engine/kit.ts'
 import type { ErrorRow, Frame, Json, JsonObject, SocketDialect, SocketPrinter } from '../../engine/index.ts'
 import { cutShort, error, eventFailure } from './errors.ts'
-import { known, number, object, text } from './values.ts'
+import { number, object, text } from './values.ts'
 
 /**
  * Responses over a WebSocket. A message of the type `response.create` is the body of a streamed request, and the events
@@ -84,7 +84,7 @@ class TurnWriter implements SocketPrinter {
     headers: Readonly<Record<string, string>>,
   ): string {
     this.ended = true
-    const shown = known({ 'retry-after': headers['retry-after'], 'x-should-retry': headers['x-should-retry'] })
+    const shown = defined({ 'retry-after': headers['retry-after'], 'x-should-retry': headers['x-should-retry'] })
     return this.#print({
       type: 'error',
       // A provider's failure has status 500 on a socket, unlike over HTTP.

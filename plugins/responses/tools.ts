@@ -1,6 +1,7 @@
+import { defined } from '../../engine/kit.ts'
 import { GatewayError } from '../../engine/index.ts'
 import type { Json, JsonObject, Tool, ToolChoice, ToolRef } from '../../engine/index.ts'
-import { boolean, isList, known, object, objects, protocol, text, without } from './values.ts'
+import { boolean, isList, object, objects, protocol, text, without } from './values.ts'
 import { isSearch, parseWish } from './web-search.ts'
 
 const functionFields = new Set(['type', 'name', 'description', 'parameters', 'strict'])
@@ -28,7 +29,7 @@ export function parseTools(tools: Json | undefined, at: string): readonly Tool[]
 function readTool(tool: JsonObject, at: string, group?: { namespace: string; description: string | undefined }): Tool {
   switch (tool['type']) {
     case 'function':
-      return known({
+      return defined({
         type: 'function' as const,
         name: named(tool, at),
         namespace: group?.namespace,
@@ -38,7 +39,7 @@ function readTool(tool: JsonObject, at: string, group?: { namespace: string; des
         rest: ownFields(tool, functionFields, group?.description),
       })
     case 'custom':
-      return known({
+      return defined({
         type: 'custom' as const,
         name: named(tool, at),
         namespace: group?.namespace,
@@ -47,12 +48,12 @@ function readTool(tool: JsonObject, at: string, group?: { namespace: string; des
         rest: ownFields(tool, customFields, group?.description),
       })
     default:
-      return known({ type: 'opaque' as const, protocol, value: tool, search: group ? undefined : parseWish(tool) })
+      return defined({ type: 'opaque' as const, protocol, value: tool, search: group ? undefined : parseWish(tool) })
   }
 }
 
 function ownFields(tool: JsonObject, neutral: ReadonlySet<string>, description: string | undefined) {
-  const fields = { ...without(tool, neutral), ...known({ 'namespace.description': description }) }
+  const fields = { ...without(tool, neutral), ...defined({ 'namespace.description': description }) }
   return Object.keys(fields).length > 0 ? { protocol, fields } : undefined
 }
 
@@ -98,10 +99,10 @@ export function parseToolChoice(choice: Json | undefined): ToolChoice | undefine
   const one = toolRef(value)
   if (one) return { type: 'tool', ...one }
   if (value['type'] !== 'allowed_tools')
-    return known({ type: 'opaque' as const, protocol, value, search: isSearch(value) ? (true as const) : undefined })
+    return defined({ type: 'opaque' as const, protocol, value, search: isSearch(value) ? (true as const) : undefined })
   const listed = objects(value['tools'])
   const own = listed.filter((tool) => !toolRef(tool))
-  return known({
+  return defined({
     type: 'allowed' as const,
     mode: value['mode'] === 'required' ? ('required' as const) : ('auto' as const),
     tools: listed.flatMap((tool) => toolRef(tool) ?? []),

@@ -7,15 +7,6 @@ export const protocol = 'responses'
 /** The reason for the loss of a field that only other protocols have. */
 export const noSuchField = 'the responses protocol has no such field'
 
-type Known<T> = { readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
-  readonly [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
-}
-
-/** `fields` without those that are `undefined`. */
-export function known<T extends object>(fields: T): Known<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Known<T>
-}
-
 /** A JSON object without some of its keys. */
 export function without(value: JsonObject, keys: ReadonlySet<string>): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.has(key)))

@@ -1,7 +1,7 @@
-import { searchInWords, searchWish, word } from '../../engine/kit.ts'
+import { defined, searchInWords, searchWish, word } from '../../engine/kit.ts'
 import type { Json, JsonObject, Message, OpaqueTool, Search, SearchWish } from '../../engine/index.ts'
 import type { Printing } from './print-parts.ts'
-import { isList, known, noSuchField, object, objects, protocol, text, without } from './values.ts'
+import { isList, noSuchField, object, objects, protocol, text, without } from './values.ts'
 
 /** The tool has a plain and a preview type, each optionally with the date of its version. */
 const types = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/
@@ -37,9 +37,9 @@ export function printWish(tool: OpaqueTool, { losses, traits }: Printing): JsonO
   }
   if (maxUses !== undefined) losses.add('tools[].max_uses', noSuchField)
   if (!own) for (const field of further) losses.add(`tools[].${word(field)}`, `only ${from} has this field`)
-  const filters = known({ allowed_domains: allowedDomains, blocked_domains: blockedDomains })
+  const filters = defined({ allowed_domains: allowedDomains, blocked_domains: blockedDomains })
   const filtered = Object.keys(filters).length > 0
-  return known({
+  return defined({
     ...(own ? value : {}),
     // The preview accepts no filters.
     type: own && !(filtered && isPreview(value)) ? value['type'] : 'web_search',
@@ -64,7 +64,7 @@ export function parseSearch(item: JsonObject): Search | undefined {
   const { status } = item
   const ended = status !== 'in_progress' && status !== 'searching'
   const pages = objects(action?.['sources']).flatMap(({ url }) => (typeof url === 'string' ? [{ url }] : []))
-  return known({
+  return defined({
     id: text(item['id']) ?? '',
     queries: queriesOf(action),
     found: ended ? pages : undefined,
@@ -93,7 +93,7 @@ export function searchItem(id: string, { queries = [], found, failed }: Search, 
     id,
     type: 'web_search_call',
     status,
-    action: known({ type: 'search', query, queries: queries.length > 1 ? queries : undefined, sources: pages }),
+    action: defined({ type: 'search', query, queries: queries.length > 1 ? queries : undefined, sources: pages }),
   }
 }
 

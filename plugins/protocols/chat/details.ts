@@ -1,6 +1,5 @@
-import { isObject, packSeal, unpackSeal } from '../../../engine/kit.ts'
+import { defined, isObject, packSeal, unpackSeal } from '../../../engine/kit.ts'
 import type { JsonObject, Reasoning, Seal } from '../../../engine/index.ts'
-import { defined } from './defined.ts'
 
 /**
  * The position of a block of reasoning in its turn: the number of characters of content and of calls before it. A chat

@@ -1,6 +1,5 @@
-import { parsedObject } from '../../../engine/kit.ts'
+import { defined, parsedObject } from '../../../engine/kit.ts'
 import type { JsonObject, Reasoning } from '../../../engine/index.ts'
-import { defined } from './defined.ts'
 
 /**
  * An upstream's entry of `reasoning_details` as the data of a seal: its JSON without the readable text, which is

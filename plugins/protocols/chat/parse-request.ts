@@ -1,7 +1,6 @@
 import { GatewayError } from '../../../engine/index.ts'
-import { isObject, requireChosen } from '../../../engine/kit.ts'
+import { defined, isObject, requireChosen } from '../../../engine/kit.ts'
 import type { Format, GenerateRequest, JsonObject, Rest } from '../../../engine/index.ts'
-import { defined } from './defined.ts'
 import { parseMessages } from './parse-messages.ts'
 import { parseToolChoice, parseTools } from './tools.ts'
 import { protocol } from './wire.ts'

@@ -1,7 +1,6 @@
-import { isObject, word } from '../../../engine/kit.ts'
+import { defined, isObject, word } from '../../../engine/kit.ts'
 import type { CacheMark, FilePart, ImagePart, JsonObject, MediaSource, Offer, Part } from '../../../engine/index.ts'
 import type { Losses } from '../../../engine/kit.ts'
-import { defined } from './defined.ts'
 import { traitsOf } from './traits.ts'
 import type { ChatTraits } from './traits.ts'
 import { protocol } from './wire.ts'

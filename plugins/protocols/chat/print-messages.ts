@@ -1,7 +1,6 @@
 import { GatewayError } from '../../../engine/index.ts'
-import { PairedCalls } from '../../../engine/kit.ts'
+import { defined, PairedCalls } from '../../../engine/kit.ts'
 import type { Item, JsonObject, Message } from '../../../engine/index.ts'
-import { defined } from './defined.ts'
 import { plainText, printPart, wordOf } from './parts.ts'
 import { Turn } from './turn.ts'
 import type { MessagePrinting } from './turn.ts'

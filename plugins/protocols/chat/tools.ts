@@ -1,7 +1,6 @@
-import { isObject, toolsByName } from '../../../engine/kit.ts'
+import { defined, isObject, toolsByName } from '../../../engine/kit.ts'
 import type { CustomTool, FunctionTool, Json, JsonObject, Tool, ToolChoice, ToolRef } from '../../../engine/index.ts'
 import type { FindTool, ToolNames } from '../../../engine/kit.ts'
-import { defined } from './defined.ts'
 import { cacheOf, printCache, wordOf } from './parts.ts'
 import type { PartPrinting } from './parts.ts'
 import { parseSearch, printSearch } from './web-search.ts'

@@ -1,6 +1,6 @@
+import { defined } from '../../../engine/kit.ts'
 import type { JsonObject, Message, Part, Reasoning, ToolCall, ToolResult } from '../../../engine/index.ts'
 import type { PairedCalls } from '../../../engine/kit.ts'
-import { defined } from './defined.ts'
 import { nativeDetails } from './native-details.ts'
 import { separator } from './parse-messages.ts'
 import { plainText, printCache, printPart } from './parts.ts'
