@@ -130,6 +130,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
     seal: (bytes, context) => opened(stores).sealing.seal(bytes, context),
     unseal: (sealed, context) => opened(stores).sealing.unseal(sealed, context),
+    deriveKey: (info) => opened(stores).sealing.deriveKey(info),
     work: (module, input, deadline) => pool.run(module, input, deadline),
     warm: warmth.add,
     recheck: () => http?.recheck(),

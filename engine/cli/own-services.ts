@@ -50,6 +50,7 @@ export async function openOwnServices(
     ...(jobs ? { jobs } : {}),
     seal: (bytes, context) => sealing.seal(bytes, context),
     unseal: (sealed, context) => sealing.unseal(sealed, context),
+    deriveKey: (info) => sealing.deriveKey(info),
     work: (module, input, deadline) => pool.run(module, input, deadline),
   }
   const prepare = async (service: AnyService) => {

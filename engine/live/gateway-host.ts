@@ -32,6 +32,7 @@ export interface GatewayHost {
   readonly jobs?: Host['jobs']
   seal: Host['seal']
   unseal: Host['unseal']
+  deriveKey: ServiceHost['deriveKey']
   work: Host['work']
   warm?: Host['warm']
   /** Checks whether the clients of open sockets are still authorized; absent: there are no sockets. */
@@ -65,6 +66,7 @@ export function emptyGateway(version: string): GatewayHost {
     },
     seal: nothingSealed,
     unseal: nothingSealed,
+    deriveKey: nothingSealed,
     work: () => Promise.reject(new Error('there is no worker pool')),
     keep: new Keep(),
     status: { draining: false, degraded: [] },
@@ -100,6 +102,7 @@ export function serviceHost(
     ...(gateway.jobs ? { jobs: gateway.jobs } : {}),
     seal: (bytes, context) => gateway.seal(bytes, context),
     unseal: (sealed, context) => gateway.unseal(sealed, context),
+    deriveKey: (info) => gateway.deriveKey(info),
     work: (module, input, deadline) => gateway.work(module, input, deadline),
     warm: (piece) => gateway.warm?.(piece),
     recheck: () => gateway.recheck?.(),

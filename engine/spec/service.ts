@@ -44,6 +44,12 @@ export interface ServiceHost extends Pick<
   /** An appender of rows to a table, with counters of lost rows. Throws when the table is not the service's own. With `waits`, rows wait while the table is missing, as while a backup is restored; otherwise they are dropped. */
   appender<T extends keyof Tables>(table: T, options?: { readonly waits?: boolean }): Appender<Insertable<Tables[T]>>
   /**
+   * A key of 32 bytes for the purpose that `info` names, the same in every process and after every start. Derived from
+   * the master secret by HKDF-SHA-256 (RFC 5869) without salt. Another purpose gets another key, of which this one
+   * reveals nothing.
+   */
+  deriveKey(info: string): Buffer
+  /**
    * Checks at once whether the clients of open sockets are still authorized, instead of at the next periodic check.
    * To be called after access was revoked.
    */

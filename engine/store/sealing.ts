@@ -4,11 +4,13 @@ import { dirname } from 'node:path'
 import type { Logger } from 'pino'
 import { StartError, codeOf } from './location.ts'
 
-/** Seals data that leaves the gateway and comes back: only the gateway can read, change or create it. */
+/** Seals data that leaves the gateway and comes back, and derives keys: both from the master secret. */
 export interface Sealing {
   readonly seal: (bytes: Uint8Array, context: string) => Buffer
   /** Undefined for data that was not sealed with the same master secret and context. */
   readonly unseal: (sealed: Uint8Array, context: string) => Buffer | undefined
+  /** A key of 32 bytes for one purpose, the same in every process with the master secret (HKDF-SHA-256 without salt). */
+  readonly deriveKey: (info: string) => Buffer
 }
 
 /** The source of the master secret. */
@@ -37,14 +39,16 @@ const HEAD = 1 + NONCE + TAG
 export function openSealing(source: SecretSource): Sealing {
   if (source.given !== undefined) source.protect(accepted(source.given, 'SLUICE_SECRET'))
   let secret = source.given
-  const keyFor = (context: string): Buffer => {
+  const deriveKey = (info: string): Buffer => {
     if (secret === undefined) {
       secret = secretIn(source)
       source.protect(secret)
     }
-    return Buffer.from(hkdfSync('sha256', secret, '', `sluice seal ${VERSION}\0${context}`, 32))
+    return Buffer.from(hkdfSync('sha256', secret, '', info, 32))
   }
+  const keyFor = (context: string) => deriveKey(`sluice seal ${VERSION}\0${context}`)
   return {
+    deriveKey,
     seal(bytes, context) {
       const nonce = randomBytes(NONCE)
       const cipher = createCipheriv('aes-256-gcm', keyFor(context), nonce, { authTagLength: TAG })

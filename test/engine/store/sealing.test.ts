@@ -1,4 +1,5 @@
 import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -60,6 +61,16 @@ describe('sealing', () => {
     expect(unseal(sealed, '')).to.equal(undefined)
     expect(withSecret(`${given}.`).unseal(sealed, 'c')).to.equal(undefined)
     expect(withSecret(given).unseal(sealed, 'c')?.equals(bytes)).to.equal(true)
+  })
+
+  it('derives a key for each purpose, the same for the same secret', () => {
+    const { deriveKey } = withSecret(given)
+    // RFC 5869, sections 2.2 and 2.3, for one block; without a salt the key of the first step is 32 zero bytes.
+    const pseudorandom = createHmac('sha256', Buffer.alloc(32)).update(given).digest()
+    const expected = createHmac('sha256', pseudorandom).update('acme 1').update(Buffer.of(1)).digest()
+    expect(deriveKey('acme 1').equals(expected)).to.equal(true)
+    expect(deriveKey('acme 2').equals(expected)).to.equal(false)
+    expect(withSecret(`${given}.`).deriveKey('acme 1').equals(expected)).to.equal(false)
   })
 
   it('refuses a secret that is too short, at once', () => {
