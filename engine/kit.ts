@@ -74,6 +74,10 @@ export { searchInWords, searchWish } from './generate/search.ts'
 export type { SearchFields } from './generate/search.ts'
 export { CustomInput, customInput } from './generate/custom-input.ts'
 
+// What other processes change
+export { ChangePoll } from './live/change-poll.ts'
+export type { Polled } from './live/change-poll.ts'
+
 // Deadlines
 export { within } from './config/within.ts'
 

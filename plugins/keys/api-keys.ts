@@ -1,8 +1,7 @@
 import { Refusal, defineService } from '../../engine/index.ts'
 import type { Catalog, Greeting, JsonObject, ModelRecord, Principal } from '../../engine/index.ts'
-import { didYouMean, fitting, isPattern, isVirtual } from '../../engine/kit.ts'
+import { ChangePoll, didYouMean, fitting, isPattern, isVirtual } from '../../engine/kit.ts'
 import type { ApiKey } from './api-key.ts'
-import { KeyFollowing } from './follow-keys.ts'
 import { KeyStore } from './key-store.ts'
 import type { DeclaredKey, LeftOut } from './key-store.ts'
 import type { MadeKey, NewKey, StoredKey } from './stored-keys.ts'
@@ -53,10 +52,11 @@ export default defineService({
   async open(host) {
     const keys = new KeyStore(host)
     await keys.refresh()
-    const following = new KeyFollowing(
-      () => keys.poll(),
-      () => host.recheck(),
-    )
+    const following = new ChangePoll({
+      poll: () => keys.poll(),
+      changed: () => host.recheck(),
+      unknown: 'keys created or revoked by other processes are not known',
+    })
     let isStart = true
     const polling = setInterval(() => void following.look(), poll).unref()
     return {

@@ -35,7 +35,7 @@ const promised = {
   },
   'engine/kit.ts': {
     values: `
-      AwsEventStream BytesBody ClientRequest CustomInput FieldNames Fold FormReader FrameDecoder Hold Losses PairedCalls HeadAndTail
+      AwsEventStream BytesBody ChangePoll ClientRequest CustomInput FieldNames Fold FormReader FrameDecoder Hold Losses PairedCalls HeadAndTail
       Telling WholeFrames addressOf ampleRoom answerHold answerOnByteLane answering asGatewayError asText asking baseUrl bufferOf
       byteBudgetOf callable collect columns count customInput cutMembers defined dial didYouMean duration durationSchema encodeFrame errors
       eventRoom eventTooLarge failed fieldAt fitting flatName fold giveBack holds isDuration isLent isListed isObject
@@ -46,7 +46,7 @@ const promised = {
       searchInWords searchWish speaksToClients speaksToUpstreams spliceField spliceMember spliceString spliced
       through byteBudgetSpent toolNames toolsByName unfold unknownModel unpackSeal unsaid upstreamProperties virtualModels within word wrap`,
     types: `
-      CallAnswer ClientHeaders Cut Defined Dialing EventRoom FindTool Form FormFile Passed Passing Question ScanOptions
+      CallAnswer ClientHeaders Cut Defined Dialing EventRoom FindTool Form FormFile Passed Passing Polled Question ScanOptions
       ScannedJson SchemaError SearchFields TextChange ToolNames Transform UpstreamParts UpstreamSettings Verbatim
       Wish`,
   },

@@ -1,19 +1,19 @@
 import { expect } from 'chai'
-import { KeyFollowing } from '../../../plugins/keys/follow-keys.ts'
+import { ChangePoll } from '../../../engine/live/change-poll.ts'
 
-describe('plugins/keys/follow-keys', () => {
+describe('engine/live/change-poll', () => {
   it('asks once at a time, and tells when the answer is late, in the same words until it comes', async () => {
     let asked = 0
     let changes = 0
     let answer = Promise.withResolvers<boolean>()
     const poll = () => ((asked += 1), answer.promise)
-    const following = new KeyFollowing(poll, () => (changes += 1))
+    const following = new ChangePoll({ poll, changed: () => void (changes += 1), unknown: 'keys are not known' })
     const first = following.look()
     await following.look()
     await following.look()
     expect([asked, following.problem]).to.deep.equal([1, undefined])
     await following.look()
-    const late = 'keys created or revoked by other processes are not known: the database does not answer'
+    const late = 'keys are not known: the database does not answer'
     expect([asked, following.problem]).to.deep.equal([1, late])
     answer.reject(new Error('gone'))
     await first
@@ -27,13 +27,11 @@ describe('plugins/keys/follow-keys', () => {
 
   it('tells of failures in a row, not of one', async () => {
     const answers = [false, true, false, false, false]
-    const following = new KeyFollowing(
-      async () => {
-        if (answers.shift()) return false
-        throw new Error('gone')
-      },
-      () => undefined,
-    )
+    const poll = async () => {
+      if (answers.shift()) return false
+      throw new Error('gone')
+    }
+    const following = new ChangePoll({ poll, changed: () => undefined, unknown: 'keys are not known' })
     const problems: (string | undefined)[] = []
     while (answers.length > 0) {
       await following.look()
