@@ -97,9 +97,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const services = new OpenServices({
     log,
     async prepare(service) {
-      const { database, rows } = opened(stores)
-      await migrateService(database, service, log)
-      return serviceHost(gateway, { database, rows }, service)
+      const own = opened(stores)
+      await migrateService(own.database, service, log)
+      return serviceHost(gateway, own, service)
     },
   })
   const gateway: GatewayHost = {

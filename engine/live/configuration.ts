@@ -69,6 +69,8 @@ export interface Configuration {
   readonly leftOut?: readonly LeftOut[]
   /** Hash of the contents as they were read, so that a file that changes during loading gives a new hash next time. */
   readonly version: string
+  /** The same without the stored records. */
+  readonly fileVersion: string
   /** The files it was loaded from, and the folders to watch for changes. */
   readonly files: readonly string[]
   readonly folders: readonly string[]
@@ -117,6 +119,7 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
     warnings: hideSecrets(sortDiagnostics(warnings), source, registry),
     off: loaded.off,
     version,
+    fileVersion: version,
     files,
     folders: [...new Set([dirname(wanted), ...plugins.folders, ...pipelines.folders])],
   }

@@ -4,6 +4,7 @@ import type { Settings } from '../config/settings.ts'
 import type { Path } from '../config/diagnostics.ts'
 import type { TableQueries } from '../spec/database.ts'
 import type { AnyService, ServiceHost } from '../spec/service.ts'
+import { afterCommit } from '../store/after-commit.ts'
 import { isTableOf } from '../store/migrate-service.ts'
 import type { RecordStore } from '../store/records.ts'
 import type { Stores } from '../store/stores.ts'
@@ -77,7 +78,7 @@ export function emptyGateway(version: string): GatewayHost {
 /** The host for opening a service: parts of the gateway, and the stores for its tables. */
 export function serviceHost(
   gateway: GatewayHost,
-  { database, rows }: Pick<Stores, 'database' | 'rows'>,
+  { database, rows, folder }: Pick<Stores, 'database' | 'rows' | 'folder'>,
   { name }: AnyService,
 ): ServiceHost {
   const queueOf = (table: string) => {
@@ -88,6 +89,18 @@ export function serviceHost(
     get database() {
       return database.query as unknown as TableQueries
     },
+    get dialect() {
+      return database.dialect
+    },
+    afterCommit: (transaction, work) =>
+      afterCommit(transaction, async () => {
+        try {
+          await work()
+        } catch (error) {
+          gateway.log.error({ err: error, service: name }, 'the work of a service after a commit failed')
+        }
+      }),
+    folder,
     rows: (statement) => database.rows(statement),
     append: (table, row) => queueOf(table).append(row),
     appender(table, { waits = false } = {}) {

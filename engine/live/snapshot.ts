@@ -105,7 +105,7 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
       problems.push(source.report(path, 'restart', `a change of ${path.join('.')} requires a restart`))
     await options.gateway.open?.(settings)
     const { services: open, log } = options.gateway
-    services = await configureServices({ registry, settings, source, catalog, records, sections, services: open, log })
+    services = await configureServices({ ...configuration, settings, catalog, services: open, log })
     problems.push(...services.diagnostics)
     const views = services
     let snapshot: Snapshot | undefined

@@ -30,6 +30,9 @@ export interface ViewOptions {
   readonly catalog: Catalog
   readonly records: RecordSet
   readonly sections: SectionSet
+  /** Version of the configuration, and of its files. */
+  readonly version: string
+  readonly fileVersion: string
   /** Absent: nothing is opened, and most views are placeholders that throw when used. */
   readonly services: OpenServices | undefined
   readonly log: Logger
@@ -51,7 +54,7 @@ export interface ServiceViews {
 
 /** Configures every service of a configuration, in the order of `uses`, even if some refuse it. */
 export async function configureServices(options: ViewOptions): Promise<ServiceViews> {
-  const { registry, settings, catalog, services, log } = options
+  const { registry, settings, catalog, version, fileVersion, services, log } = options
   const records = typedRecords(options.records)
   const views = new Map<string, unknown>()
   const taken: AnyService[] = []
@@ -59,7 +62,14 @@ export async function configureServices(options: ViewOptions): Promise<ServiceVi
   const diagnostics: Diagnostic[] = []
   const reject = rejecterOf(options.records, diagnostics)
   if (services === undefined) return { ...nothing, of: unopenedViews(registry, settings) }
-  const configuration = { catalog, records, reject, ...heldRecords(registry, options.records, services) }
+  const configuration = {
+    version,
+    fileVersion,
+    catalog,
+    records,
+    reject,
+    ...heldRecords(registry, options.records, services),
+  }
   const of: ServiceViews['of'] = (names = []) =>
     Object.fromEntries(names.map((name) => [name, views.has(name) ? views.get(name) : closedView(name, true)]))
   const configure = async (service: AnyService, own: JsonObject, from: OpenServices) => {

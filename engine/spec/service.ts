@@ -4,7 +4,7 @@ import type { Insertable } from 'kysely'
 import type { Catalog } from './catalog.ts'
 import { noConfig } from './config.ts'
 import type { ConfigOf } from './config.ts'
-import type { ServiceMigration, TableQueries, Tables } from './database.ts'
+import type { ServiceMigration, SqlDialect, TableQueries, Tables } from './database.ts'
 import type { RecordChanged, RecordName, Records, TypedRecords } from './record.ts'
 import type { Principal } from './slots.ts'
 import type { Host } from './host.ts'
@@ -30,6 +30,15 @@ export interface ServiceHost extends Pick<
 > {
   /** The configured database. The query builder is large, so it is loaded on first use. */
   readonly database: TableQueries
+  readonly dialect: SqlDialect
+  /**
+   * Queues work for the moment when a transaction of `database` is committed; after a rollback it never runs. The
+   * promise of the transaction resolves after the work. An error of the work is logged. The work must not wait for a
+   * query, because the connection is still in use. Rejects outside a transaction.
+   */
+  afterCommit(transaction: TableQueries, work: () => void | Promise<void>): Promise<void>
+  /** Absolute path of the folder for the gateway's own files: the folder of the SQLite file; otherwise `data`. */
+  readonly folder: string
   /**
    * Runs a statement without parameters, without loading the query builder, and returns its rows. It is not part of
    * any transaction; on SQLite it waits for the running one.
@@ -75,6 +84,10 @@ export interface RowCounters {
 
 /** The parts of a configuration that a service can read besides its own settings. */
 export interface ServiceConfiguration {
+  /** Version of the configuration. */
+  readonly version: string
+  /** Version of its files: the same for configurations that differ only in stored records. */
+  readonly fileVersion: string
   /** The catalog; its providers are opened after the services. */
   readonly catalog: Catalog
   /** The records, including stored ones, with their secrets. Records that are off are left out. */

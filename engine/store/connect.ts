@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type BetterSqlite from 'better-sqlite3'
 import type * as kysely from 'kysely'
+import { withWork } from './after-commit.ts'
 import { openFile, locationOf } from './location.ts'
 import type { EngineTables } from './tables.ts'
 
@@ -59,10 +60,20 @@ function immediateDialect(
   }
   class ImmediateDialect extends SqliteDialect {
     override createDriver(): kysely.Driver {
-      return new ImmediateDriver({ database: file })
+      return withWork(new ImmediateDriver({ database: file }))
     }
   }
   return new ImmediateDialect({ database: file })
+}
+
+/** PostgreSQL with work after a commit. */
+function pooledDialect({ PostgresDialect }: typeof kysely, pool: kysely.PostgresPool): kysely.Dialect {
+  class PooledDialect extends PostgresDialect {
+    override createDriver(): kysely.Driver {
+      return withWork(super.createDriver())
+    }
+  }
+  return new PooledDialect({ pool })
 }
 
 /** A SQLite handle as a database. */
@@ -119,7 +130,7 @@ export async function fromPool(url: string, connections: number, limit = longest
   })
   // The pool itself removes a broken idle connection; without a listener, the event would end the process.
   pool.on('error', () => undefined)
-  const lazy = new Lazy(({ PostgresDialect }) => new PostgresDialect({ pool }))
+  const lazy = new Lazy((builder) => pooledDialect(builder, pool))
   return {
     url,
     dialect: 'postgres',

@@ -26,6 +26,8 @@ export interface Stores {
   /** Absent without a configured key-value store. */
   readonly jobs?: OpenJobs
   readonly sealing: Sealing
+  /** Absolute path of the folder for the gateway's own files. */
+  readonly folder: string
   /** Writes the last rows, then closes all stores. */
   close(): Promise<void>
 }
@@ -66,6 +68,7 @@ export async function openStores(settings: Settings, options: StoreOptions): Pro
     records: new RecordStore(database, sealing),
     keyValue,
     sealing,
+    folder: dataFolder(url, options.root),
     close: () => closing.disposeAsync(),
     ...(jobs ? { jobs } : {}),
   }

@@ -18,7 +18,9 @@ export function openRequestLog(
 ): RequestLog {
   const { scrub = (text) => text, log = pino({ level: 'silent' }), ...others } = options
   const rows = new Rows({ url: database.url, log, ...others })
-  const open = requests.open?.(serviceHost({ ...emptyGateway('0'), log, scrub }, { database, rows }, requests))
+  const open = requests.open?.(
+    serviceHost({ ...emptyGateway('0'), log, scrub }, { database, rows, folder: '' }, requests),
+  )
   const { view } = (open as { configure(): { readonly view: Requests } }).configure()
   return { view, rows }
 }
