@@ -9,18 +9,8 @@ export type * from './spec/tool.ts'
 export type * from './spec/generate.ts'
 export type * from './spec/decide.ts'
 export type * from './spec/operation.ts'
-export type {
-  ErrorCode,
-  ErrorDialect,
-  ErrorOptions,
-  ErrorParser,
-  ErrorRow,
-  ErrorPrinter,
-  Facts,
-  Failure,
-  Mistake,
-  Retry,
-} from './spec/error.ts'
+export type { ErrorCode, ErrorRow, Retry } from './spec/error-table.ts'
+export type { ErrorDialect, ErrorOptions, ErrorParser, ErrorPrinter, Facts, Failure, Mistake } from './spec/error.ts'
 export type * from './spec/codec.ts'
 export type * from './spec/relaying.ts'
 export type * from './spec/translation.ts'
@@ -28,6 +18,7 @@ export type { Candidate, Catalog, ModelRecord, OpenProvider, Pricing, ServerSett
 export type * from './spec/leg.ts'
 export type * from './spec/open-provider.ts'
 export type * from './spec/provider.ts'
+export type * from './spec/principal.ts'
 export type * from './spec/slots.ts'
 export type * from './spec/slot.ts'
 export type * from './spec/scope.ts'
@@ -41,6 +32,7 @@ export type * from './spec/command.ts'
 export type * from './spec/service.ts'
 export type * from './spec/database.ts'
 export type * from './spec/record.ts'
+export type { Budget, RateLimit } from './spec/allowance.ts'
 export type * from './spec/key-value.ts'
 export type * from './spec/plugin.ts'
 export { GatewayError } from './spec/error.ts'

@@ -78,6 +78,14 @@ export { CustomInput, customInput } from './generate/custom-input.ts'
 export { ChangePoll } from './live/change-poll.ts'
 export type { Polled } from './live/change-poll.ts'
 
+// Answers about records: queries, pages, versions, who asks
+export { readList, readQuery } from './http/list-query.ts'
+export type { ListKey, ListQuery, Page, Query, QueryField, QueryFields } from './http/list-query.ts'
+export { emptyReply, jsonReply, requesterOf, versionsIn } from './http/record-reply.ts'
+export type { ReplyOptions } from './http/record-reply.ts'
+export { budgetSchema, rateLimitSchema } from './spec/allowance.ts'
+export { momentIn, timeText } from './spec/moment.ts'
+
 // Deadlines
 export { within } from './config/within.ts'
 
@@ -90,7 +98,8 @@ export { passedOn } from './upstream/headers.ts'
 export type { ClientHeaders } from './upstream/headers.ts'
 
 // Codecs, errors, models, durations, names
-export { asGatewayError, errors, scrubbedFailure } from './spec/error.ts'
+export { errors } from './spec/error-table.ts'
+export { asGatewayError, scrubbedFailure } from './spec/error.ts'
 export { speaksToClients, speaksToUpstreams } from './config/speaking.ts'
 export { isVirtual, virtualModels } from './spec/catalog.ts'
 export { fitting, holds, isPattern } from './spec/model-pattern.ts'

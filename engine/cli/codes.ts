@@ -1,4 +1,4 @@
-import type { ErrorCode, Retry } from '../spec/error.ts'
+import type { ErrorCode, Retry } from '../spec/error-table.ts'
 
 /** The meaning of each value of `retry`. */
 export const retryMeaning: Readonly<Record<Retry, string>> = {
@@ -17,6 +17,27 @@ export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
   unsupported_parameter: 'Leave the named field out, or name a model that takes it.',
   invalid_api_key: 'Send a key as "authorization: Bearer <key>"; make one with "sluice key create --name <name>".',
   invalid_token: 'Sign in, and send the token as "authorization: Bearer <token>"; an API key is not a token.',
+  invalid_credentials: 'Check the username and the password; an admin can reset the password.',
+  invalid_setup_token: 'Open the setup link that the gateway prints at its start, until there is a member.',
+  session_over: 'Sign in again; security.session_max says how long a session may last.',
+  wrong_password: 'Send the current password of the account that asks.',
+  own_account: 'Ask another admin to change it.',
+  password_change_required: 'Change the password by POST /api/me/password.',
+  reveal_off: 'Set security.reveal_keys in the configuration, or read the key where it was declared.',
+  self_service_off: 'Ask an admin for a key, or to set security.self_service_keys.',
+  price_unknown: 'Give the model a price, or set rate_limits.budget.unknown_price to allow.',
+  last_admin: 'Make another member an admin first.',
+  setup_done: 'Sign in; an admin makes further members.',
+  too_many_keys: 'Delete a key, or raise security.max_keys_per_member.',
+  sync_refused: 'Look at the refused changes; apply them with force if they are right.',
+  invalid_reference: 'Name something that exists; the message names what is missing.',
+  reserved_name: 'Take another name: this one is part of an address or a virtual model.',
+  private_address: 'Set allow_private if the address is meant.',
+  invalid_cursor: 'Start again without the cursor, or keep sort and filters as they were.',
+  window_too_large: 'Ask for a shorter time, a longer interval or fewer groups.',
+  outside_own_limits: 'Ask for no more than the account itself may use.',
+  too_many_attempts: 'Wait as long as retry-after says.',
+  budget_exceeded: 'Wait until the budget begins anew, or have it raised; the message says which budget.',
   forbidden: 'Ask someone with the role that the auth stage of the pipeline requires.',
   origin_not_allowed: 'Connect from a page that the gateway itself serves, or from outside a browser.',
   refused: 'A pipeline refuses such requests: see its refuse stage.',

@@ -1,7 +1,7 @@
 import type { Catalog, ModelRecord } from '../spec/catalog.ts'
 import { GatewayError } from '../spec/error.ts'
 import { holds, isPattern } from '../spec/model-pattern.ts'
-import type { Principal } from '../spec/slots.ts'
+import type { Principal } from '../spec/principal.ts'
 import { didYouMean } from './suggest.ts'
 
 /** Longest name that an error repeats, and that is compared with other names. */

@@ -1,6 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { DataValidateFunction } from 'ajv/dist/types/index.js'
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
+import { duration, isDuration } from '../spec/duration.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { pointer, schemaProblems } from './diagnostics.ts'
 import type { Diagnostic } from './diagnostics.ts'
@@ -37,13 +39,48 @@ for (const keyword of ['x-inputs', 'x-gives'])
   })
 // The unit of a number, for forms.
 ajv.addKeyword({ keyword: 'x-unit', schemaType: 'string' })
+for (const [keyword, holds] of [
+  ['x-minimum', (value: number, limit: number) => value >= limit],
+  ['x-maximum', (value: number, limit: number) => value <= limit],
+] as const)
+  ajv.addKeyword({
+    keyword,
+    schemaType: 'string',
+    type: 'string',
+    compile(limit: string) {
+      const bound = duration(limit)
+      const isWithin: DataValidateFunction = (value: string) => {
+        // The pattern reports any other text.
+        if (!isDuration(value) || holds(duration(value), bound)) return true
+        isWithin.errors = [{ keyword, params: { limit } }]
+        return false
+      }
+      return isWithin
+    },
+    errors: true,
+  })
+// Most decimals of an amount. `multipleOf` computes with binary numbers, which miss most decimal ones.
+ajv.addKeyword({
+  keyword: 'x-decimals',
+  schemaType: 'number',
+  type: 'number',
+  compile(limit: number) {
+    const isWithin: DataValidateFunction = (value: number) => {
+      if (Number(value.toFixed(limit)) === value) return true
+      isWithin.errors = [{ keyword: 'x-decimals', params: { limit } }]
+      return false
+    }
+    return isWithin
+  },
+  errors: true,
+})
 // Editors know this keyword, too.
 ajv.addKeyword({ keyword: 'patternErrorMessage', schemaType: 'string' })
 
 /**
  * Compiles a JSON Schema (draft 2020-12) for configuration: strict mode, defaults filled in, all errors reported.
  * Custom keywords: `x-names` marks a text that is a name; `x-inputs` and `x-gives` list the slots that a named pipeline
- * is handed and must give; `patternErrorMessage` describes a `pattern` in words.
+ * is handed and must give; `x-minimum` and `x-maximum` are bounds of a duration; `x-decimals` is the most decimals of a number; `patternErrorMessage` describes a `pattern` in words.
  * @param schema must pass `proveSchema`; compiled schemas are cached by identity
  */
 export function validator(schema: object): Validator {

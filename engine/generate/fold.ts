@@ -1,5 +1,5 @@
 import { GatewayError } from '../spec/error.ts'
-import type { ErrorCode } from '../spec/error.ts'
+import type { ErrorCode } from '../spec/error-table.ts'
 import type { GenerateEvent, GenerateReply, Item, Reasoning, StopReason, ToolCall } from '../spec/generate.ts'
 import type { Annotation, Logprob, Part } from '../spec/part.ts'
 import type { Rest } from '../spec/tool.ts'

@@ -4,7 +4,7 @@ import { variableIn } from '../config/interpolate.ts'
 import { GatewayError } from '../spec/error.ts'
 import type { TableQueries } from '../spec/database.ts'
 import type { RecordChange, RecordChanged, RecordView } from '../spec/record.ts'
-import type { Principal } from '../spec/slots.ts'
+import type { Requester } from '../spec/principal.ts'
 import type { StoredRecords } from '../store/records.ts'
 import { withStored } from './configuration.ts'
 import type { Configuration } from './configuration.ts'
@@ -35,7 +35,7 @@ const longestPause = 50
  */
 export async function commitChange(
   change: RecordChange,
-  by: Principal | undefined,
+  by: Requester | undefined,
   running: Running,
 ): Promise<RecordView | undefined> {
   // Only files have variables: stored values are taken literally.
@@ -58,7 +58,7 @@ export async function commitChange(
 /** One attempt; undefined: another change was written first. */
 async function tryChange(
   change: RecordChange,
-  by: Principal | undefined,
+  by: Requester | undefined,
   { gateway, snapshot, files, open, goLive }: Running,
 ): Promise<{ readonly view: RecordView | undefined } | undefined> {
   const { records, services } = gateway

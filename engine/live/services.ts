@@ -3,7 +3,7 @@ import { wordsOfThrown } from '../config/plugin-error.ts'
 import { within } from '../config/within.ts'
 import type { TableQueries } from '../spec/database.ts'
 import type { RecordChanged } from '../spec/record.ts'
-import type { Principal } from '../spec/slots.ts'
+import type { Requester } from '../spec/principal.ts'
 import type { AnyService, OpenService, ServiceHost } from '../spec/service.ts'
 
 type Open = OpenService<unknown, unknown, unknown>
@@ -70,7 +70,7 @@ export class OpenServices {
     services: Iterable<AnyService>,
     transaction: TableQueries,
     change: RecordChanged,
-    by: Principal | undefined,
+    by: Requester | undefined,
   ): Promise<void> {
     for (const service of services) {
       const witnessed = this.#held.get(service)?.open.witness?.(transaction, change, by)

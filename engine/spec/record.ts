@@ -3,7 +3,7 @@ import type { AnyUpstreamCodec } from './codec.ts'
 import type { ConfigOf } from './config.ts'
 import type { JsonObject } from './json.ts'
 import type { Offer } from './open-provider.ts'
-import type { Principal } from './slots.ts'
+import type { Requester } from './principal.ts'
 
 /**
  * The value type of each record type, by name. A plugin adds its own by declaration merging: `declare module 'sluice'
@@ -178,10 +178,10 @@ export interface RecordAccess {
    * keeps its own configuration. Rejects with a `GatewayError`, without any change: `not_found`, `declared_in_file`,
    * `name_taken`, `in_use`, `stale_version`, `invalid_field`, `invalid_configuration` with all findings, or
    * `store_unavailable`.
-   * @param by the principal, for services that witness the change
+   * @param by who asks for it, for services that witness the change
    * @returns the new record; undefined if it was deleted
    */
-  change(change: RecordChange, by?: Principal): Promise<RecordView | undefined>
+  change(change: RecordChange, by?: Requester): Promise<RecordView | undefined>
 }
 
 /** Declares a type of record. */

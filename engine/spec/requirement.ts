@@ -21,11 +21,15 @@ export function requirement({ keyword, params, message = 'is not valid' }: Schem
     case 'pattern':
       return 'does not have the required form'
     case 'minimum':
+    case 'x-minimum':
       return `must be at least ${String(limit)}`
     case 'maximum':
+    case 'x-maximum':
       return `must be at most ${String(limit)}`
     case 'exclusiveMinimum':
       return `must be more than ${String(limit)}`
+    case 'x-decimals':
+      return `must have at most ${String(limit)} decimals`
     case 'uniqueItems':
       return 'must not have the same item twice'
   }

@@ -6,7 +6,7 @@ import { noConfig } from './config.ts'
 import type { ConfigOf } from './config.ts'
 import type { ServiceMigration, SqlDialect, TableQueries, Tables } from './database.ts'
 import type { RecordChanged, RecordName, Records, TypedRecords } from './record.ts'
-import type { Principal } from './slots.ts'
+import type { Requester } from './principal.ts'
 import type { Host } from './host.ts'
 
 /**
@@ -102,7 +102,7 @@ export interface ServiceConfiguration {
   /** Checks a record that a service is about to store, together with the declared records, and fills in defaults. Throws the `GatewayError` of `create-record`, with every finding. */
   readonly accept: <N extends RecordName>(type: N, value: JsonObject) => Records[N]
   /** Lets every service witness the change of such a record, within the transaction of the change. If it rejects, the transaction must fail. Witnesses do not see secrets in the values. */
-  readonly witness: (transaction: TableQueries, change: HeldChange, by?: Principal) => Promise<void>
+  readonly witness: (transaction: TableQueries, change: HeldChange, by?: Requester) => Promise<void>
 }
 
 /** A change of a record that a service holds. */
@@ -125,7 +125,7 @@ export interface OpenService<S, V, W> {
    * than 5 seconds, the change is rolled back and its client gets a 503. It must use `transaction` for all queries:
    * any other query would wait for the end of the transaction.
    */
-  witness?(transaction: TableQueries, change: RecordChanged, by: Principal | undefined): Promise<void>
+  witness?(transaction: TableQueries, change: RecordChanged, by: Requester | undefined): Promise<void>
   /** What is degraded, in one line; undefined: nothing. */
   status?(): string | undefined
   /** No configuration uses the service any more. The engine waits up to 10 seconds for it. */

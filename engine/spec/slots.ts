@@ -5,6 +5,7 @@ import type { Loss, Restore, Unshown } from './translation.ts'
 import type { Failure, GatewayError } from './error.ts'
 import type { Job } from './key-value.ts'
 import type { Leg, LegSink } from './leg.ts'
+import type { Principal } from './principal.ts'
 import type { Operation, ReplyOf, RequestOf } from './operation.ts'
 import type { GenerateEvent } from './generate.ts'
 import type { Body, BodyReader, HeldBody, Source } from './source.ts'
@@ -65,18 +66,6 @@ export interface Session {
   /** `release` runs once, when the value is replaced or deleted or the socket closes. */
   set(word: string, value: unknown, release?: () => void): void
   delete(word: string): void
-}
-
-/** The authenticated client: a program with an API key, or a signed-in member. */
-export interface Principal {
-  readonly kind: 'key' | 'member'
-  /** The id of its record. */
-  readonly id: string
-  readonly name: string
-  /** Its role, such as `admin`; API keys have none. */
-  readonly role?: string
-  /** Models it may use; undefined: all. */
-  readonly models?: ReadonlySet<string>
 }
 
 /** A parsed request of a known protocol. */

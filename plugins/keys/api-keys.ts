@@ -1,5 +1,5 @@
 import { Refusal, defineService } from '../../engine/index.ts'
-import type { Catalog, Greeting, JsonObject, ModelRecord, Principal } from '../../engine/index.ts'
+import type { Catalog, Greeting, JsonObject, ModelRecord, Principal, Requester } from '../../engine/index.ts'
 import { ChangePoll, didYouMean, fitting, isPattern, isVirtual } from '../../engine/kit.ts'
 import type { ApiKey } from './api-key.ts'
 import { KeyStore } from './key-store.ts'
@@ -26,11 +26,11 @@ export interface ApiKeys {
   /**
    * Creates a key in the database. Returns its text, which is available only here. Rejects with a `NameTaken`, with a
    * `Refusal` for an unknown model, and with a `GatewayError` for a key that the record type does not accept.
-   * @param by the requesting principal
+   * @param by who asks for it
    */
-  create(key: NewKey, by?: Principal): Promise<MadeKey>
+  create(key: NewKey, by?: Requester): Promise<MadeKey>
   /** Revokes a key of the database permanently. Resolves to whether it was active. */
-  revoke(key: Pick<StoredKey, 'id' | 'name'>, by?: Principal): Promise<boolean>
+  revoke(key: Pick<StoredKey, 'id' | 'name'>, by?: Requester): Promise<boolean>
   /** Creates the key `first` if there is no key, and resolves to its text; only once, even if many processes start. */
   first(): Promise<string | undefined>
 }

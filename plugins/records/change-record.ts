@@ -1,5 +1,6 @@
 import { defineStage } from '../../engine/index.ts'
-import { anyObject, nameIn, notFound, ofType, recordReply, versionsIn } from './record-reply.ts'
+import { requesterOf, versionsIn } from '../../engine/kit.ts'
+import { anyObject, nameIn, notFound, ofType, recordReply } from './record-reply.ts'
 
 /** Changes a record of a type, by the path's `:name`, with a merge patch (RFC 7396). Returns it once it is live. */
 export default defineStage({
@@ -12,10 +13,10 @@ export default defineStage({
   provides: ['reply'],
   build:
     ({ of }, { records }) =>
-    async ({ ingress, principal, input }) => {
-      const name = nameIn(ingress)
-      const change = { kind: 'change', type: of, name, patch: input, ...versionsIn(ingress) } as const
-      const changed = await records.change(change, principal)
+    async ({ input, ...slots }, scope) => {
+      const name = nameIn(slots.ingress)
+      const change = { kind: 'change', type: of, name, patch: input, ...versionsIn(slots.ingress) } as const
+      const changed = await records.change(change, requesterOf(scope, slots))
       if (changed === undefined) throw notFound(of, name)
       return { reply: recordReply(changed) }
     },

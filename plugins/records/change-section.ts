@@ -1,5 +1,6 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
-import { anyObject, nameIn, notFound, versionsIn } from './record-reply.ts'
+import { requesterOf, versionsIn } from '../../engine/kit.ts'
+import { anyObject, nameIn, notFound } from './record-reply.ts'
 import { sectionIn, sectionReply } from './section-reply.ts'
 
 /**
@@ -16,10 +17,10 @@ export default defineStage({
   provides: ['reply'],
   build:
     (_config, { records }) =>
-    async ({ ingress, principal, input }) => {
-      const name = nameIn(ingress)
-      const change = { kind: 'change', type: 'section', name, patch: input, ...versionsIn(ingress) } as const
-      const changed = await records.change(change, principal)
+    async ({ input, ...slots }, scope) => {
+      const name = nameIn(slots.ingress)
+      const change = { kind: 'change', type: 'section', name, patch: input, ...versionsIn(slots.ingress) } as const
+      const changed = await records.change(change, requesterOf(scope, slots))
       if (changed === undefined) throw notFound('section', name)
       const { defaults, schema, overridden } = sectionIn(records.sections(), name)
       return { reply: sectionReply({ ...changed, defaults, schema, overridden }) }

@@ -1,4 +1,5 @@
 import { defineStage } from '../../engine/index.ts'
+import { requesterOf } from '../../engine/kit.ts'
 import { anyObject, ofType, recordReply } from './record-reply.ts'
 
 /** Creates a record of a type from the body of the request, and returns it once it is live. */
@@ -12,10 +13,10 @@ export default defineStage({
   provides: ['reply'],
   build:
     ({ of }, { records }) =>
-    async ({ ingress, principal, input }) => {
-      const made = await records.change({ kind: 'create', type: of, value: input }, principal)
+    async ({ input, ...slots }, scope) => {
+      const made = await records.change({ kind: 'create', type: of, value: input }, requesterOf(scope, slots))
       if (made === undefined) throw new Error('a record that was made is there')
-      const location = `${ingress.path}/${encodeURIComponent(made.name)}`
-      return { reply: recordReply(made, 201, { location }) }
+      const location = `${slots.ingress.path}/${encodeURIComponent(made.name)}`
+      return { reply: recordReply(made, { status: 201, headers: { location } }) }
     },
 })

@@ -1,5 +1,6 @@
 import { defineStage } from '../../engine/index.ts'
-import { emptyReply, nameIn, ofType, versionsIn } from './record-reply.ts'
+import { emptyReply, requesterOf, versionsIn } from '../../engine/kit.ts'
+import { nameIn, ofType } from './record-reply.ts'
 
 /** Deletes a record of a type, by the path's `:name`, unless other records refer to it. */
 export default defineStage({
@@ -11,8 +12,9 @@ export default defineStage({
   provides: ['reply'],
   build:
     ({ of }, { records }) =>
-    async ({ ingress, principal }) => {
-      await records.change({ kind: 'delete', type: of, name: nameIn(ingress), ...versionsIn(ingress) }, principal)
+    async (slots, scope) => {
+      const change = { kind: 'delete', type: of, name: nameIn(slots.ingress), ...versionsIn(slots.ingress) } as const
+      await records.change(change, requesterOf(scope, slots))
       return { reply: emptyReply }
     },
 })

@@ -1,5 +1,5 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
-import { jsonReply } from './record-reply.ts'
+import { jsonReply } from '../../engine/kit.ts'
 import { sectionWire } from './section-reply.ts'
 
 /** Returns every section of `server_config`. */

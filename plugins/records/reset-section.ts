@@ -1,5 +1,6 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
-import { emptyReply, nameIn, versionsIn } from './record-reply.ts'
+import { emptyReply, requesterOf, versionsIn } from '../../engine/kit.ts'
+import { nameIn } from './record-reply.ts'
 
 /** Resets a section of `server_config` to its defaults, by the path's `:name`. */
 export default defineStage({
@@ -11,9 +12,14 @@ export default defineStage({
   provides: ['reply'],
   build:
     (_config, { records }) =>
-    async ({ ingress, principal }) => {
-      const change = { kind: 'delete', type: 'section', name: nameIn(ingress), ...versionsIn(ingress) } as const
-      await records.change(change, principal)
+    async (slots, scope) => {
+      const change = {
+        kind: 'delete',
+        type: 'section',
+        name: nameIn(slots.ingress),
+        ...versionsIn(slots.ingress),
+      } as const
+      await records.change(change, requesterOf(scope, slots))
       return { reply: emptyReply }
     },
 })

@@ -14,7 +14,7 @@ const promised = {
     types: `
       AllRecords Amendment Annotation Answer AnswerContent Answering AnyClientCodec AnyCodec AnyCommand AnyProvider
       AnyRecord AnyService AnySignal AnySlot AnyStage AnyUpstreamCodec Appender Ask Asked AudioPart Bill Body BodyReader
-      ByteBudget CacheMark Call Candidate Catalog ChoiceQuestion ClientCodec Codec CommandOutput CommandParts
+      Budget ByteBudget CacheMark Call Candidate Catalog ChoiceQuestion ClientCodec Codec CommandOutput CommandParts
       Completion ConfigOf Configured Cost CustomTool DecideAnswer DecideQuestion DecideReply DecideRequest Dial
       Dialed DispatchOptions Dispatched EitherCodec End Envelope ErrorCode ErrorDialect ErrorOptions ErrorParser
       ErrorRow ErrorPrinter EventHandler EventMap EventOf EventParser EventPrinter Evidence Facts Failure FilePart
@@ -25,7 +25,7 @@ const promised = {
       PredicateQuestion Pricing Principal PrintTarget Printed Protocol Provider ProviderParts Reasoning
       ReasoningWish RecordAccess RecordChange RecordChanged RecordField RecordName
       RecordParts RecordReport RecordView Records RefusalPart Relaying Reply ReplyBody ReplyOf Report
-      RequestOf Rest Restore Retry RowCounters Run Said Scope ScoreQuestion Seal Search SearchLocation SearchWish SearchedPage SectionView
+      RequestOf Rest RateLimit Requester Restore Retry RowCounters Run Said Scope ScoreQuestion Seal Search SearchLocation SearchWish SearchedPage SectionView
       ServerSettings ServiceConfiguration ServiceHost ServiceMigration ServiceName ServiceParts Services Session
       Settle Settled Sink SlotField SlotFields SlotName SlotParts Slots SocketDialect SocketPrinter Source SqlDialect
       StageBody StageParts StopReason StreamGuard Style TableQueries Tables Target TextPart Timing Told ToldAttempt
@@ -37,16 +37,16 @@ const promised = {
     values: `
       AwsEventStream BytesBody ChangePoll ClientRequest CustomInput FieldNames Fold FormReader FrameDecoder Hold Losses PairedCalls HeadAndTail
       Telling WholeFrames addressOf ampleRoom answerHold answerOnByteLane answering asGatewayError asText asking baseUrl bufferOf
-      byteBudgetOf callable collect columns count customInput cutMembers defined dial didYouMean duration durationSchema encodeFrame errors
+      budgetSchema byteBudgetOf callable collect columns count customInput cutMembers defined dial didYouMean duration durationSchema emptyReply encodeFrame errors
       eventRoom eventTooLarge failed fieldAt fitting flatName fold giveBack holds isDuration isLent isListed isObject
-      isPattern isVirtual joined legalCallId mapJson mapMembers mapText mapTexts moduleBeside objectAfter openUpstream
+      isPattern isVirtual joined jsonReply legalCallId mapJson mapMembers mapText mapTexts momentIn moduleBeside objectAfter openUpstream
       orderedObject packSeal parseJson parseVerbatim parsedJson parsedObject passedOn pasteMembers pasteOver peek
-      printDuration printJson pull putMembers recordName replyJson requireChosen requirement restored scanJson
+      printDuration printJson pull putMembers rateLimitSchema readList readQuery recordName replyJson requesterOf requireChosen requirement restored scanJson
       scrubbedFailure sealPrefix
       searchInWords searchWish speaksToClients speaksToUpstreams spliceField spliceMember spliceString spliced
-      through byteBudgetSpent toolNames toolsByName unfold unknownModel unpackSeal unsaid upstreamProperties virtualModels within word wrap`,
+      through byteBudgetSpent timeText toolNames toolsByName unfold unknownModel unpackSeal unsaid upstreamProperties versionsIn virtualModels within word wrap`,
     types: `
-      CallAnswer ClientHeaders Cut Defined Dialing EventRoom FindTool Form FormFile Passed Passing Polled Question ScanOptions
+      CallAnswer ClientHeaders Cut Defined Dialing EventRoom FindTool Form FormFile ListKey ListQuery Page Passed Passing Polled Query QueryField QueryFields Question ReplyOptions ScanOptions
       ScannedJson SchemaError SearchFields TextChange ToolNames Transform UpstreamParts UpstreamSettings Verbatim
       Wish`,
   },

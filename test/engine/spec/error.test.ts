@@ -1,6 +1,7 @@
 import { expect } from 'chai'
-import { GatewayError, errors, scrubbedFailure } from '../../../engine/spec/error.ts'
-import type { ErrorCode } from '../../../engine/spec/error.ts'
+import { GatewayError, scrubbedFailure } from '../../../engine/spec/error.ts'
+import { errors } from '../../../engine/spec/error-table.ts'
+import type { ErrorCode } from '../../../engine/spec/error-table.ts'
 
 describe('engine/spec/error', () => {
   it('speaks of the provider of a model only where the model is known', () => {

@@ -1,5 +1,5 @@
 import { GatewayError, defineRecord, defineService, defineStage, definePlugin, noConfig } from 'sluice'
-import type { JsonObject, Principal } from 'sluice'
+import type { JsonObject, Principal, Requester } from 'sluice'
 
 /** Who is let in by what they wear. */
 interface Badges {
@@ -8,7 +8,7 @@ interface Badges {
   withdraw(name: string): void
   readonly names: readonly string[]
   /** Makes a badge that is worn from now on. */
-  make(value: JsonObject, by: Principal): Promise<Badge>
+  make(value: JsonObject, by: Requester): Promise<Badge>
 }
 
 interface Badge {
@@ -121,7 +121,7 @@ const ledger = defineService({
     configure: () => ({ view: {} }),
     async witness(transaction, change, by) {
       if (change.name === 'mallory') throw new Error('nobody may know of this')
-      const entry = JSON.stringify({ ...change, by: by?.name })
+      const entry = JSON.stringify({ ...change, by: by?.principal?.name })
       await transaction.insertInto('ledger').values({ entry }).execute()
     },
   }),
@@ -138,7 +138,7 @@ const make = defineStage({
   build:
     (_config, _host, { badges: door }) =>
     async ({ input, principal }) => {
-      const { name } = await door.make(input, principal)
+      const { name } = await door.make(input, { principal })
       return { reply: { status: 201, headers: {}, body: { kind: 'json', value: { name } } } }
     },
 })

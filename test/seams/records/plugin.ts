@@ -82,7 +82,7 @@ const diary = defineService({
       const sizes = [before, after].map((one) => (one ? JSON.stringify(one.value['size'] ?? null) : '-')).join('>')
       await transaction
         .insertInto('diary')
-        .values({ line: `${by?.name}: ${kind} ${type} ${name} ${sizes}` })
+        .values({ line: `${by?.principal?.name}: ${kind} ${type} ${name} ${sizes}` })
         .execute()
     },
   }),

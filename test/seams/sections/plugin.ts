@@ -46,7 +46,7 @@ const greeting = defineService({
     },
     async witness(transaction, { kind, type, name, before, after }, by) {
       const words = [before, after].map((one) => JSON.stringify(one?.value['word']))
-      const line = `${by?.name}: ${kind} ${type} ${name} ${words.join('>')}`
+      const line = `${by?.principal?.name}: ${kind} ${type} ${name} ${words.join('>')}`
       await transaction.insertInto('greeting_log').values({ line }).execute()
     },
   }),

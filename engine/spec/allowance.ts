@@ -1,0 +1,95 @@
+import { durationSchema } from './duration.ts'
+
+/** Money that a holder, such as an API key or a member, may spend per period. */
+export interface Budget {
+  /** US dollars, in whole millionths. */
+  readonly usd: number
+  /** A calendar period in UTC; a week starts on Monday. */
+  readonly period: 'day' | 'week' | 'month' | 'total'
+}
+
+/** How much a holder may ask for. At least one of the first three is set. */
+export interface RateLimit {
+  /** Requests per period. */
+  readonly requests?: number | null
+  /** Tokens per period. */
+  readonly tokens?: number | null
+  /** Requests at the same time. */
+  readonly concurrency?: number | null
+  /** Duration such as `60s`. */
+  readonly period: string
+}
+
+/** JSON Schema of a `Budget`, or null for none. */
+export const budgetSchema = {
+  type: ['object', 'null'],
+  title: 'Budget',
+  additionalProperties: false,
+  required: ['usd'],
+  description: 'Money that may be spent per period; null: no limit.',
+  properties: {
+    usd: {
+      type: 'number',
+      title: 'US dollars',
+      minimum: 0,
+      maximum: 1_000_000_000,
+      'x-decimals': 6,
+      'x-unit': 'usd',
+      description: 'Amount per period, with at most six decimals; 0 blocks at once.',
+    },
+    period: {
+      enum: ['day', 'week', 'month', 'total'],
+      title: 'Period',
+      default: 'month',
+      description: 'Calendar period in UTC after which the amount is available again; a week starts on Monday.',
+    },
+  },
+} as const
+
+const most = 1_000_000_000_000
+
+/** JSON Schema of a `RateLimit`, or null for none. */
+export const rateLimitSchema = {
+  type: ['object', 'null'],
+  title: 'Rate limit',
+  additionalProperties: false,
+  description: 'Requests and tokens per period, and requests at the same time; null: no limit.',
+  anyOf: ['requests', 'tokens', 'concurrency'].map((name) => ({
+    required: [name],
+    properties: { [name]: { type: 'integer' } },
+  })),
+  properties: {
+    requests: {
+      type: ['integer', 'null'],
+      title: 'Requests',
+      minimum: 1,
+      maximum: most,
+      'x-unit': 'requests',
+      description: 'Requests per period.',
+    },
+    tokens: {
+      type: ['integer', 'null'],
+      title: 'Tokens',
+      minimum: 1,
+      maximum: most,
+      'x-unit': 'tokens',
+      description: 'Tokens per period.',
+    },
+    concurrency: {
+      type: ['integer', 'null'],
+      title: 'Concurrency',
+      minimum: 1,
+      maximum: 1_000_000,
+      'x-unit': 'requests',
+      description: 'Requests at the same time.',
+    },
+    period: {
+      ...durationSchema,
+      title: 'Period',
+      default: '60s',
+      'x-minimum': '1s',
+      'x-maximum': '30d',
+      description: 'Time in which this many requests and tokens are available again, from 1s to 30d.',
+    },
+  },
+} as const
