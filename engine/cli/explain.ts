@@ -44,7 +44,7 @@ export async function explainPipeline(
     public: pipeline.public,
     inputs,
     plan: planSteps(pipeline.stages, pipelines),
-    finally: planSteps(pipeline.finally, pipelines),
+    finally: planSteps(pipeline.finally, pipelines, 'finally'),
   }
   terminal.out(printJson(facts as unknown as Json))
   return 0

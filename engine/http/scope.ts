@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks'
 import { randomUUIDv7 } from 'node:crypto'
 import type { Json } from '../spec/json.ts'
-import type { Timing } from '../spec/scope.ts'
+import type { Lap, StagePlace, Timing } from '../spec/scope.ts'
 import type { TraceContext } from '../spec/trace.ts'
 import type { RunScope } from '../pipeline/step.ts'
 import type { Settlement } from '../pipeline/settlement.ts'
@@ -24,8 +24,7 @@ export class ExchangeScope implements RunScope {
   readonly #times: { name: string; milliseconds: number }[] = []
   /** When the last stage ended. */
   #mark = this.started
-  /** How many stages have ended. */
-  #laps = 0
+  readonly #laps: Lap[] = []
   #listeners: Listener[] | undefined
   #holders: (() => void)[] | undefined
   #controller: AbortController | undefined
@@ -57,7 +56,7 @@ export class ExchangeScope implements RunScope {
       return () => undefined
     }
     const listeners = (this.#listeners ??= [])
-    const entry = { listener, lap: this.#laps }
+    const entry = { listener, lap: this.#laps.length }
     listeners.push(entry)
     return () => {
       const index = listeners.indexOf(entry)
@@ -77,7 +76,7 @@ export class ExchangeScope implements RunScope {
 
   giveUp(reason: Error): void {
     const listeners = this.#listeners ?? []
-    const own = listeners.filter(({ lap }) => lap === this.#laps)
+    const own = listeners.filter(({ lap }) => lap === this.#laps.length)
     for (const entry of own) {
       const index = listeners.indexOf(entry)
       if (index < 0) continue
@@ -152,11 +151,19 @@ export class ExchangeScope implements RunScope {
     this.#mark = performance.now()
   }
 
-  lap(name: string): void {
+  lap(stage: StagePlace, outcome: Lap['outcome']): void {
     const now = performance.now()
-    this.time(name, now - this.#mark)
+    const milliseconds = now - this.#mark
+    const at = this.#mark - this.started
+    this.#laps.push(
+      stage.inTry ? { stage, at, milliseconds, attempt: this.attempt, outcome } : { stage, at, milliseconds, outcome },
+    )
+    this.time(stage.name, milliseconds)
     this.#mark = now
-    this.#laps++
+  }
+
+  get laps(): readonly Lap[] {
+    return this.#laps
   }
 
   get times(): readonly Timing[] {

@@ -12,7 +12,7 @@ import { NotOpen } from './closed-view.ts'
 import { limitedStep } from './deadline.ts'
 import { dependentStep, eachStep } from './finish.ts'
 import { matcher } from './match.ts'
-import { givenBy, printPlace, reportAt, servedOf, stagesOf, within } from './nodes.ts'
+import { givenBy, pathsOf, printPlace, reportAt, servedOf, stagesOf, within } from './nodes.ts'
 import type { Pipeline, StageNode, StepNode, UseNode } from './nodes.ts'
 import { sequence, stageStep } from './run.ts'
 import type { CompiledPipeline } from './run.ts'
@@ -47,6 +47,19 @@ export function compilePipelines(
   return { compiled, diagnostics }
 }
 
+/** What surrounds neighbouring steps. */
+interface Around {
+  /** The path of the step around them (`StagePlace.path`); absent: they are those of the pipeline itself. */
+  readonly path?: string
+  readonly inTry?: boolean
+  readonly inFinally?: boolean
+}
+
+interface PlacedNode extends Around {
+  readonly node: StepNode
+  readonly path: string
+}
+
 class Builder {
   readonly #root: Pipeline
   readonly #byName: ReadonlyMap<string, Pipeline>
@@ -68,7 +81,7 @@ class Builder {
 
   build(): CompiledPipeline {
     const { name, summary, protocol, routes, inputs, place } = this.#root
-    const nodes = this.#opened(this.#root.stages)
+    const nodes = this.#opened(this.#root.stages, {})
     const steps = nodes.map((node) => this.#step(node))
     return {
       name,
@@ -81,52 +94,62 @@ class Builder {
       inputs,
       run: sequence(steps),
       access: this.#access(nodes, steps),
-      finally: this.#opened(this.#root.finally).map((node) => this.#step(node, true)),
+      finally: this.#opened(this.#root.finally, { path: 'finally', inFinally: true }).map((node) => this.#step(node)),
       log: this.#host.log,
       scrub: this.#host.scrub,
     }
   }
 
-  #sequence(nodes: readonly StepNode[], inFinally: boolean): Step {
-    const steps = this.#opened(nodes).map((node) => this.#step(node, inFinally))
+  #sequence(nodes: readonly StepNode[], around: Around): Step {
+    return this.#inOrder(this.#opened(nodes, around), around)
+  }
+
+  #inOrder(nodes: readonly PlacedNode[], { inFinally }: Around): Step {
+    const steps = nodes.map((node) => this.#step(node))
     return inFinally ? eachStep(steps, this.#host.log) : sequence(steps)
   }
 
   /** Compiles the leading steps, up to the one that authenticates the client. */
-  #access(nodes: readonly StepNode[], steps: readonly Step[]): Step {
-    const asking = asksFirst(nodes, this.#byName) ? nodes.findIndex((node) => asksFirst([node], this.#byName)) : -1
+  #access(nodes: readonly PlacedNode[], steps: readonly Step[]): Step {
+    const leading = nodes.map(({ node }) => node)
+    const asking = asksFirst(leading, this.#byName) ? leading.findIndex((node) => asksFirst([node], this.#byName)) : -1
     const last = nodes[asking]
-    if (last?.kind !== 'use') return sequence(steps.slice(0, asking + 1))
+    if (last?.node.kind !== 'use') return sequence(steps.slice(0, asking + 1))
     // The included pipeline may do more than authenticate.
-    const inner = this.#included(last)
+    const inner = this.#included(last.node, last)
     return limited(
       this.#access(
         inner,
         inner.map((node) => this.#step(node)),
       ),
-      last.timeout,
+      last.node.timeout,
     )
   }
 
-  #included({ pipeline }: UseNode): StepNode[] {
-    return this.#opened(this.#byName.get(pipeline)?.stages ?? [])
+  #included({ pipeline }: UseNode, around: Around): PlacedNode[] {
+    return this.#opened(this.#byName.get(pipeline)?.stages ?? [], around)
   }
 
   /** Replaces includes by their steps, except includes with a timeout of their own. */
-  #opened(nodes: readonly StepNode[]): StepNode[] {
-    return nodes.flatMap((node) => (node.kind === 'use' && node.timeout === undefined ? this.#included(node) : [node]))
+  #opened(nodes: readonly StepNode[], around: Around): PlacedNode[] {
+    const paths = pathsOf(nodes, around.path)
+    return nodes.flatMap((node, index) => {
+      const placed = { ...around, node, path: paths[index] as string }
+      return node.kind === 'use' && node.timeout === undefined ? this.#included(node, placed) : [placed]
+    })
   }
 
-  #step(node: StepNode, inFinally = false): Step {
+  #step(placed: PlacedNode): Step {
+    const { node, path } = placed
     switch (node.kind) {
       case 'stage':
-        return this.#stage(node, inFinally)
+        return this.#stage(node, placed)
       case 'use':
-        return limited(this.#sequence(this.#included(node), inFinally), node.timeout)
+        return limited(this.#inOrder(this.#included(node, placed), placed), node.timeout)
       case 'switch': {
-        const arms = node.arms.map(({ when = [], steps }) => ({
+        const arms = node.arms.map(({ when = [], steps }, index) => ({
           matches: matcher(when),
-          run: this.#sequence(steps, inFinally),
+          run: this.#sequence(steps, { ...placed, path: `${path}/${index + 1}` }),
         }))
         return limited(switchStep(arms), node.timeout)
       }
@@ -134,7 +157,7 @@ class Builder {
         const { over, tries, on, wait, otherwise } = node
         const stages = stagesOf(node.steps, this.#byName).map(({ stage }) => stage)
         // A try ends with the first stage that fails, also inside `finally`.
-        const run = this.#sequence(node.steps, false)
+        const run = this.#sequence(node.steps, { path, inTry: true })
         const attempt = attemptStep({
           over,
           tries,
@@ -146,7 +169,9 @@ class Builder {
             pipeline: this.#root.name,
             at: printPlace(node.place),
           }),
-          ...(otherwise === undefined ? {} : { otherwise: this.#sequence(otherwise, inFinally) }),
+          ...(otherwise === undefined
+            ? {}
+            : { otherwise: this.#sequence(otherwise, { ...placed, path: `${path}/otherwise` }) }),
         })
         return limited(attempt, node.timeout)
       }
@@ -155,20 +180,24 @@ class Builder {
     }
   }
 
-  #stage({ stage, config, place, timeout }: StageNode, inFinally: boolean): Step {
+  #stage({ stage, config, place, timeout }: StageNode, { path, inTry = false, inFinally }: PlacedNode): Step {
     const { name, needs, provides, gives = [] } = stage
     const at = printPlace(place)
+    const own = { name, path, inTry }
     try {
       const built = stage.build(config, this.#host, this.#workshop.viewsOf(stage.uses)) as StageRun
       const run = this.#settling(stage, this.#reading(stage, built, config), at)
-      const step = toldStage(stageStep({ name, at, provides, gives, run, timeout, strict: this.#workshop.strict }), {
-        pipeline: this.#root.name,
-        stage: name,
-        at,
-      })
+      const step = toldStage(
+        stageStep({ place: own, at, provides, gives, run, timeout, strict: this.#workshop.strict }),
+        {
+          pipeline: this.#root.name,
+          stage: name,
+          at,
+        },
+      )
       if (!inFinally) return step
       const dependsOn = needs.filter((slot) => this.#after.has(slot))
-      return dependsOn.length > 0 ? dependentStep(step, dependsOn, `${at} (${name})`) : step
+      return dependsOn.length > 0 ? dependentStep(step, dependsOn, own, `${at} (${name})`) : step
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       const inner = error instanceof Refusal ? [name, ...error.path] : []

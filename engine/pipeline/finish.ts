@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { asGatewayError } from '../spec/error.ts'
 import type { GatewayError } from '../spec/error.ts'
+import type { StagePlace } from '../spec/scope.ts'
 import type { SlotName } from '../spec/slots.ts'
 import type { End } from '../spec/stage.ts'
 import type { Bag } from './bag.ts'
@@ -113,10 +114,13 @@ class PassedOver extends Error {
 }
 
 /** A stage of `finally` that needs slots from other stages of it. It is skipped when one of these slots is missing. */
-export function dependentStep(step: Step, needs: readonly SlotName[], at: string): Step {
+export function dependentStep(step: Step, needs: readonly SlotName[], place: StagePlace, at: string): Step {
   return (slots, scope) => {
     const missing = needs.find((slot) => slots[slot] === undefined)
-    if (missing !== undefined) throw new PassedOver(missing, at)
+    if (missing !== undefined) {
+      scope.lap(place, 'skipped')
+      throw new PassedOver(missing, at)
+    }
     return step(slots, scope)
   }
 }

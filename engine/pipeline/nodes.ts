@@ -139,6 +139,22 @@ export function printPlace(place: Place): string {
   return `${file}:${line}:${column}`
 }
 
+/** The paths of neighbouring steps (`StagePlace.path`), below the path of the step around them. */
+export function pathsOf(steps: readonly StepNode[], around = ''): string[] {
+  const counts = new Map<string, number>()
+  return steps.map((step) => {
+    const word = wordOf(step)
+    const count = (counts.get(word) ?? 0) + 1
+    counts.set(word, count)
+    return `${around === '' ? '' : `${around}/`}${word}${count === 1 ? '' : `:${count}`}`
+  })
+}
+
+function wordOf(step: StepNode): string {
+  if (step.kind === 'stage') return step.stage.name
+  return step.kind === 'use' ? step.pipeline : step.kind
+}
+
 /** All slots that a stage may give. */
 export function givenBy({ provides, gives = [] }: AnyStage): readonly SlotName[] {
   return [...provides, ...gives]

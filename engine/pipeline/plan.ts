@@ -1,7 +1,7 @@
 import { printDuration } from '../spec/duration.ts'
 import type { Json } from '../spec/json.ts'
 import type { Condition, Test } from './nodes.ts'
-import { printPlace, reportAt } from './nodes.ts'
+import { pathsOf, printPlace, reportAt } from './nodes.ts'
 import type { Pipeline, StepNode } from './nodes.ts'
 
 /** A step as it will run. */
@@ -9,6 +9,8 @@ export interface PlannedStep {
   readonly kind: StepNode['kind']
   /** The name of a stage, or of an included pipeline. */
   readonly name?: string
+  /** Its path (`StagePlace.path`). */
+  readonly path: string
   readonly file: string
   readonly line: number
   readonly column: number
@@ -28,22 +30,31 @@ export interface PlannedStep {
   readonly otherwise?: readonly PlannedStep[]
 }
 
-/** The steps of a pipeline as they will run, with includes expanded. The pipelines must have passed `checkFlow`. */
-export function planSteps(steps: readonly StepNode[], pipelines: readonly Pipeline[]): readonly PlannedStep[] {
+/** Plans neighbouring steps, below the path of the step around them. */
+type Plan = (steps: readonly StepNode[], around?: string) => readonly PlannedStep[]
+
+/**
+ * The steps of a pipeline as they will run, with includes expanded. The pipelines must have passed `checkFlow`.
+ * @param around the path of what is around the steps: `finally` for those of a `finally`
+ */
+export function planSteps(
+  steps: readonly StepNode[],
+  pipelines: readonly Pipeline[],
+  around?: string,
+): readonly PlannedStep[] {
   const byName = new Map(pipelines.map((pipeline) => [pipeline.name, pipeline]))
-  const plan = (inner: readonly StepNode[]): readonly PlannedStep[] => inner.map((step) => planned(step, plan, byName))
-  return plan(steps)
+  const plan: Plan = (inner, outer) => {
+    const paths = pathsOf(inner, outer)
+    return inner.map((step, index) => planned(step, paths[index] as string, plan, byName))
+  }
+  return plan(steps, around)
 }
 
-function planned(
-  step: StepNode,
-  plan: (inner: readonly StepNode[]) => readonly PlannedStep[],
-  byName: ReadonlyMap<string, Pipeline>,
-): PlannedStep {
+function planned(step: StepNode, path: string, plan: Plan, byName: ReadonlyMap<string, Pipeline>): PlannedStep {
   const { kind, place } = step
   const { file, line, column } = reportAt(place, '', '')
   const timeout = 'timeout' in step && step.timeout !== undefined ? { timeout: printDuration(step.timeout) } : {}
-  const base = { kind, file, line, column, ...timeout }
+  const base = { kind, path, file, line, column, ...timeout }
   switch (step.kind) {
     case 'stage': {
       const { name, needs, reads = [], provides, gives, settles } = step.stage
@@ -65,11 +76,11 @@ function planned(
       }
     }
     case 'use':
-      return { ...base, name: step.pipeline, do: plan(byName.get(step.pipeline)?.stages ?? []) }
+      return { ...base, name: step.pipeline, do: plan(byName.get(step.pipeline)?.stages ?? [], path) }
     case 'switch': {
-      const arms = step.arms.map(({ when, steps }) => ({
+      const arms = step.arms.map(({ when, steps }, index) => ({
         ...(when === undefined ? {} : { when: when.map(printCondition).join(' and ') }),
-        do: plan(steps),
+        do: plan(steps, `${path}/${index + 1}`),
       }))
       return { ...base, arms }
     }
@@ -79,8 +90,8 @@ function planned(
       return {
         ...base,
         options: options.map(([name, value]) => ({ name, value: value as Json })),
-        do: plan(steps),
-        ...(otherwise === undefined ? {} : { otherwise: plan(otherwise) }),
+        do: plan(steps, path),
+        ...(otherwise === undefined ? {} : { otherwise: plan(otherwise, `${path}/otherwise`) }),
       }
     }
     case 'unknown':

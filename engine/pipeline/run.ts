@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
+import type { StagePlace } from '../spec/scope.ts'
 import type { SlotName } from '../spec/slots.ts'
 import { isPromise, puts } from './bag.ts'
 import type { Bag } from './bag.ts'
@@ -64,7 +65,7 @@ async function rest(
 
 /** A built stage with the data that the engine needs to run it. */
 export interface BuiltStage {
-  readonly name: string
+  readonly place: StagePlace
   /** `file:line:column`. */
   readonly at: string
   readonly provides: readonly string[]
@@ -78,19 +79,20 @@ export interface BuiltStage {
 }
 
 /** A stage as a step: stores the slots it gives, its time, and the source position of its errors. */
-export function stageStep({ name, at, provides, gives, run, timeout, strict }: BuiltStage): Step {
-  const place = `${at} (${name})`
+export function stageStep({ place, at, provides, gives, run, timeout, strict }: BuiltStage): Step {
+  const { name } = place
+  const position = `${at} (${name})`
   const copies = puts(provides as readonly SlotName[])
   const others = puts(gives as readonly SlotName[])
   const failed = (thrown: unknown, scope: RunScope): GatewayError => {
-    scope.lap(name)
-    return placed(thrown, place)
+    scope.lap(place, 'failed')
+    return placed(thrown, position)
   }
   const assign = (slots: Bag, given: Bag, scope: RunScope) => {
     if (strict) assertGiven(name, provides, gives, given)
     for (const copy of copies) if (!copy(slots, given)) throw notGiven(name, provides, given)
     for (const copy of others) copy(slots, given)
-    scope.lap(name)
+    scope.lap(place, 'ok')
   }
   const wait = (slots: Bag, given: PromiseLike<Bag>, scope: RunScope) =>
     new Promise<void>((resolve, reject) => {
@@ -123,9 +125,9 @@ export function stageStep({ name, at, provides, gives, run, timeout, strict }: B
   }
 }
 
-function placed(thrown: unknown, place: string): GatewayError {
+function placed(thrown: unknown, position: string): GatewayError {
   const error = asGatewayError(thrown)
-  error.at ??= place
+  error.at ??= position
   return error
 }
 

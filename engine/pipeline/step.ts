@@ -1,4 +1,4 @@
-import type { Scope } from '../spec/scope.ts'
+import type { Lap, Scope, StagePlace } from '../spec/scope.ts'
 import type { Settle } from '../spec/stage.ts'
 import type { Bag } from './bag.ts'
 import type { Settlement } from './settlement.ts'
@@ -6,8 +6,8 @@ import type { Settlement } from './settlement.ts'
 /** The scope as the engine sees it. */
 export interface RunScope extends Scope {
   attempt: number
-  /** Adds the time since the last call of `lap` or `begin` to the timing of `name`. */
-  lap(name: string): void
+  /** A stage has ended. Adds the time since the last call of `lap` or `begin` to its timing. */
+  lap(stage: StagePlace, outcome: Lap['outcome']): void
   /** Starts measuring; earlier time is attributed to no stage. */
   begin(): void
   /**

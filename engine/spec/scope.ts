@@ -32,6 +32,32 @@ export interface Scope {
   time(name: string, milliseconds: number): void
   /** In the order of their first use. */
   readonly times: readonly Timing[]
+  /** The stages that have run so far, in the order of their ends. */
+  readonly laps: readonly Lap[]
+}
+
+/** A run of a stage. */
+export interface Lap {
+  readonly stage: StagePlace
+  /** Milliseconds from the arrival of the request to its start. */
+  readonly at: number
+  readonly milliseconds: number
+  /** Number of the try that it belongs to, from 1; absent: it is part of no try. */
+  readonly attempt?: number
+  /** `skipped`: a stage of `finally` that needs a slot of a failed one. */
+  readonly outcome: 'ok' | 'failed' | 'skipped'
+}
+
+/** The place of a stage in a pipeline. */
+export interface StagePlace {
+  readonly name: string
+  /**
+   * Words of the steps that lead to it, stable within the pipeline: `generate/attempt/call`. Arms of a `switch` are
+   * numbered from 1, and equal neighbours from the second on: `set:2`.
+   */
+  readonly path: string
+  /** Whether it runs once per try of an `attempt`. */
+  readonly inTry: boolean
 }
 
 /** The time that one operation took. */

@@ -19,7 +19,7 @@ const promised = {
       Dialed DispatchOptions Dispatched EitherCodec End Envelope ErrorCode ErrorDialect ErrorOptions ErrorParser
       ErrorRow ErrorPrinter EventHandler EventMap EventOf EventParser EventPrinter Evidence Facts Failure FilePart
       Flaw Flow Format Frame Framing FunctionTool GenerateEvent GenerateReply GenerateRequest Given Gives Greeting Head Held HeldChange
-      HeldBody Hidden Host HostStatus ImagePart Ingress Input Item Job Jobs Json JsonObject KeyValue KnownServices Leg
+      HeldBody Hidden Host HostStatus ImagePart Ingress Input Item Job Jobs Json JsonObject KeyValue KnownServices Lap Leg
       LegSink Logprob Look Loss MediaSource Message Measurement Metered Mistake ModelRecord NeutralAnswer Offer
       Offering OpaqueItem OpaquePart OpaqueTool OpenProvider OpenService Operation Operations OptionWords Outcome Part Plugin
       PredicateQuestion Pricing Principal PrintTarget Printed Protocol Provider ProviderParts Reasoning
@@ -28,7 +28,7 @@ const promised = {
       RequestOf Rest RateLimit Requester Restore Retry RowCounters Run Said Scope ScoreQuestion Seal Search SearchLocation SearchWish SearchedPage SectionView
       ServerSettings ServiceConfiguration ServiceHost ServiceMigration ServiceName ServiceParts Services Session
       Settle Settled Sink SlotField SlotFields SlotName SlotParts Slots SocketDialect SocketPrinter Source SqlDialect
-      StageBody StageParts StopReason StreamGuard Style TableQueries Tables Target TextPart Timing Told ToldAttempt
+      StageBody StageParts StagePlace StopReason StreamGuard Style TableQueries Tables Target TextPart Timing Told ToldAttempt
       ToldCall ToldEnd ToldError ToldExchange ToldReload ToldStage Tool ToolCall ToolChoice ToolRef ToolResult
       TraceContext Traits TypedRecords Units Unshown Upstream UpstreamAddress UpstreamAnswer UpstreamCodec Usage Used Views Vote
       WholeReply`,

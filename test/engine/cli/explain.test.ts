@@ -48,6 +48,7 @@ describe('cli/explain', () => {
     expect(plan[0]).to.deep.equal({
       kind: 'stage',
       name: 'auth',
+      path: 'auth',
       file: 'pipelines/hello.yaml',
       line: 5,
       column: 5,

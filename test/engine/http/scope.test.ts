@@ -16,7 +16,7 @@ describe('the scope of an exchange', () => {
     const scope = new ExchangeScope()
     const lap = (name: string, milliseconds: number) => {
       clock += milliseconds
-      scope.lap(name)
+      scope.lap({ name, path: name, inTry: name === 'call' }, 'ok')
     }
     lap('parse', 3)
     lap('call', 20)
@@ -30,6 +30,11 @@ describe('the scope of an exchange', () => {
       { name: 'upstream', milliseconds: 25 },
     ])
     expect(scope.elapsed()).to.equal(233)
+    expect(scope.laps.map(({ stage, ...lap }) => ({ path: stage.path, ...lap }))).to.deep.equal([
+      { path: 'parse', at: 0, milliseconds: 3, outcome: 'ok' },
+      { path: 'call', at: 3, milliseconds: 20, attempt: 1, outcome: 'ok' },
+      { path: 'call', at: 223, milliseconds: 10, attempt: 1, outcome: 'ok' },
+    ])
   })
 
   it('tells each listener once that it was aborted, but none that was taken back', () => {

@@ -70,7 +70,7 @@ const replies =
 
 /** A stage that never ends, whatever it is told. */
 const stuck = stageStep({
-  name: 'stuck',
+  place: { name: 'stuck', path: 'stuck', inTry: false },
   at: 'work.yaml:1:1',
   provides: [],
   gives: [],

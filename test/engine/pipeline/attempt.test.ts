@@ -49,7 +49,7 @@ describe('attempt', () => {
   it('counts the time between two tries for no stage', async () => {
     const scope = new LapScope()
     await ask({ a: [busy()], b: [] }, {}, scope)
-    expect(scope.laps).to.deep.equal(['begin'])
+    expect(scope.timed).to.deep.equal(['begin'])
   })
 
   it('goes on to the next candidate, from the same slots, and binds the one that served', async () => {

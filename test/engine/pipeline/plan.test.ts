@@ -1,7 +1,13 @@
 import { expect } from 'chai'
 import { checkPipelines } from '../../../engine/pipeline/load.ts'
-import { printPlan } from '../../../engine/pipeline/plan.ts'
-import { registryOf, stub, stubs } from './stubs.ts'
+import { GatewayError } from '../../../engine/index.ts'
+import type { Outcome } from '../../../engine/index.ts'
+import type { Bag } from '../../../engine/pipeline/bag.ts'
+import { finish } from '../../../engine/pipeline/finish.ts'
+import { planSteps, printPlan } from '../../../engine/pipeline/plan.ts'
+import type { PlannedStep } from '../../../engine/pipeline/plan.ts'
+import { execute } from '../../../engine/pipeline/run.ts'
+import { TestScope, compiled, registryOf, stub, stubs } from './stubs.ts'
 
 describe('plan', () => {
   it('tells what a stage gives only sometimes', () => {
@@ -85,4 +91,86 @@ stages:
       '    needs outcome',
     ])
   })
+
+  it('names each stage by the path that its runs have', async () => {
+    const given = { model: { name: 'm' }, provider: { name: 'p' } }
+    const stages = [
+      stub('mark', [], [], () => () => ({})),
+      stub('find', [], ['candidates'], () => () => ({ candidates: [given, given] })),
+      stub('fails', [], [], () => () => {
+        throw new GatewayError('upstream_error', {}, { tags: ['502'] })
+      }),
+      stub('reply', [], ['reply']),
+      stub('price', ['outcome'], ['bill'], () => () => {
+        throw new Error('no price')
+      }),
+      stub('tell', ['bill'], [], () => () => ({})),
+    ]
+    const files = {
+      'p.yaml': `name: p
+summary: Serves.
+routes: [GET /p]
+public: true
+stages:
+  - mark
+  - mark
+  - find
+  - use: inner
+  - use: late
+    timeout: 1m
+  - switch: [{ when: { ingress.method: POST }, do: [fails, reply] }, { do: [mark, reply] }]
+finally: [mark, { use: after }, tell]
+`,
+      'inner.yaml': `name: inner
+summary: Tries.
+inputs: [candidates]
+stages:
+  - mark
+  - attempt: { over: candidates, tries: 2, on: [5xx], wait: 0s, do: [mark, fails], otherwise: [{ use: late }] }
+`,
+      'late.yaml': 'name: late\nsummary: Late.\nstages: [mark]\n',
+      'after.yaml': 'name: after\nsummary: After.\ninputs: [outcome]\nstages: [price]\n',
+    }
+    const texts = Object.entries(files).map(([file, text]) => ({ file, text }))
+    const { pipelines } = checkPipelines(texts, registryOf(stages), {})
+    const made = compiled(files, stages).get('p')!
+    const scope = new TestScope()
+    const slots = {} as Bag
+    await execute(made, slots, scope)
+    await finish(made, Object.assign(slots, { outcome: {} as Outcome }), scope)
+    const ran = scope.laps.map(({ stage, attempt, outcome }) => [stage.path, attempt ?? 0, outcome])
+    expect(ran).to.deep.equal([
+      ['mark', 0, 'ok'],
+      ['mark:2', 0, 'ok'],
+      ['find', 0, 'ok'],
+      ['inner/mark', 0, 'ok'],
+      ['inner/attempt/mark', 1, 'ok'],
+      ['inner/attempt/fails', 1, 'failed'],
+      ['inner/attempt/mark', 2, 'ok'],
+      ['inner/attempt/fails', 2, 'failed'],
+      ['inner/attempt/otherwise/late/mark', 0, 'ok'],
+      ['late/mark', 0, 'ok'],
+      ['switch/2/mark', 0, 'ok'],
+      ['switch/2/reply', 0, 'ok'],
+      ['finally/mark', 0, 'ok'],
+      ['finally/after/price', 0, 'failed'],
+      ['finally/tell', 0, 'skipped'],
+    ])
+    const [first] = pipelines
+    const planned = [
+      ...planSteps(first!.stages, pipelines),
+      ...planSteps(first!.finally, pipelines, 'finally'),
+    ].flatMap(stagePaths)
+    expect(planned).to.include.members(ran.map(([path]) => path))
+    expect(new Set(planned)).to.have.property('size', planned.length)
+    expect(planned.filter((path) => !ran.some(([one]) => one === path))).to.deep.equal([
+      'switch/1/fails',
+      'switch/1/reply',
+    ])
+  })
 })
+
+function stagePaths({ kind, path, arms = [], do: inner = [], otherwise = [] }: PlannedStep): string[] {
+  const nested = [...arms.flatMap((arm) => arm.do), ...inner, ...otherwise]
+  return [...(kind === 'stage' ? [path] : []), ...nested.flatMap(stagePaths)]
+}

@@ -52,14 +52,14 @@ describe('running a pipeline', () => {
     })
     const scope = new LapScope()
     await failure(execute(pipeline('[reply, reply, fails]', [fails]), { ...ingress }, scope))
-    expect(scope.laps).to.deep.equal(['reply', 'reply', 'fails'])
+    expect(scope.timed).to.deep.equal(['reply', 'reply', 'fails'])
     const made = compiled({ 'p.yaml': `${file('[reply]')}finally: [notes]\n` }, [
       stub('reply', [], ['reply']),
       stub('notes', ['outcome'], [], () => () => ({})),
     ]).get('p')!
     const after = new LapScope()
     await finish(made, { ...ingress, outcome: 'done' } as unknown as Bag, after)
-    expect(after.laps).to.deep.equal(['begin', 'notes'])
+    expect(after.timed).to.deep.equal(['begin', 'notes'])
   })
 
   it("keeps a plugin's slots, and what promises of any kind give", async () => {

@@ -1,7 +1,7 @@
 import { emptyGateway } from '../../../engine/live/gateway-host.ts'
 import { defineCodec, defineStage, noConfig } from '../../../engine/index.ts'
 import { durationSchema } from '../../../engine/kit.ts'
-import type { AnyStage, Host, SlotName } from '../../../engine/index.ts'
+import type { AnyStage, Host, SlotName, StagePlace } from '../../../engine/index.ts'
 import { assemble } from '../../../engine/config/assemble.ts'
 import type { Registry } from '../../../engine/config/registry.ts'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
@@ -150,13 +150,13 @@ export class TestScope extends ExchangeScope {
 
 /** Remembers what time was counted for, instead of the time. */
 export class LapScope extends TestScope {
-  readonly laps: string[] = []
+  readonly timed: string[] = []
 
-  override lap(name: string): void {
-    this.laps.push(name)
+  override lap({ name }: StagePlace): void {
+    this.timed.push(name)
   }
 
   override begin(): void {
-    this.laps.push('begin')
+    this.timed.push('begin')
   }
 }
