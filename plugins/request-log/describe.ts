@@ -47,7 +47,7 @@ export async function describeRequest(
   style: Styling,
 ): Promise<string> {
   const metadata = metadataOf(row.metadata)
-  const { times, tries, losses, error_at: at, ...notes } = metadata
+  const { times, tries, losses, spans: _spans, error_at: at, ...notes } = metadata
   const facts = [
     ['at', new Date(row.at).toISOString()],
     ['key', keyName(row, names)],

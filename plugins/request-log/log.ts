@@ -1,7 +1,8 @@
 import { defineStage } from '../../engine/index.ts'
 import { isObject } from '../../engine/kit.ts'
-import type { Given, Host, Json, Loss, Metered, Scope } from '../../engine/index.ts'
-import type { LogRow } from './row.ts'
+import type { Given, Host, Json, Loss, Metered, Principal, Scope } from '../../engine/index.ts'
+import { microseconds } from './row.ts'
+import type { LogRow, Result } from './row.ts'
 
 type Slots = Given<'outcome', 'ingress' | 'principal' | 'request' | 'model' | 'upstream' | 'measurement' | 'bill'>
 
@@ -41,6 +42,8 @@ function rowOf(type: string, slots: Slots, scope: Scope, host: Host): LogRow {
     at: Math.round(Date.now() - scope.elapsed()),
     type,
     keyId: principal?.kind === 'key' ? principal.id : null,
+    keyName: principal?.kind === 'key' ? principal.name : null,
+    ...memberOf(principal),
     requested: request?.model.slice(0, 256) || null,
     model: served.model,
     provider: served.provider,
@@ -48,9 +51,9 @@ function rowOf(type: string, slots: Slots, scope: Scope, host: Host): LogRow {
     upstreamProtocol: model?.offer.protocol ?? null,
     stream: request?.stream ?? false,
     status: outcome.status,
-    result: outcome.result,
+    result: resultOf(slots, scope),
     error: outcome.error?.code ?? null,
-    attempts: model === undefined && !scope.notes.has('tries') ? 0 : scope.attempt,
+    attempts: wasAsked(slots, scope) ? scope.attempt : 0,
     inputTokens: usage?.input ?? null,
     cacheReadTokens: usage?.cacheRead ?? null,
     cacheWriteTokens: usage?.cacheWrite ?? null,
@@ -61,6 +64,10 @@ function rowOf(type: string, slots: Slots, scope: Scope, host: Host): LogRow {
     duration: Math.round(outcome.duration),
     reference: referenceOf((slots.ingress?.headers ?? request?.headers)?.['x-request-id']),
     parent: scope.parent ?? null,
+    tier: textOf(scope.notes.get('routing_tier')),
+    tags: principal?.tags,
+    ended: Date.now(),
+    laps: scope.laps,
     metadata: metadataOf(slots, scope, metered),
   }
 }
@@ -82,8 +89,29 @@ function metadataOf(
   else if (metered.estimated) metadata['usage'] = 'estimated'
   if (metered.units !== undefined) metadata['units'] = { ...metered.units }
   if (bill?.cost.micros === undefined) metadata['cost'] = 'unknown'
+  if (outcome.error !== undefined) metadata['error_message'] = outcome.error.message.slice(0, keptMessage)
   if (outcome.error?.at !== undefined) metadata['error_at'] = outcome.error.at
   return metadata
+}
+
+/** Most characters of an error's message. */
+const keptMessage = 1_000
+
+/** The member who owns the key, or who sent the request. */
+function memberOf(principal: Principal | undefined): Pick<LogRow, 'memberId' | 'memberName'> {
+  if (principal?.kind === 'member') return { memberId: principal.id, memberName: principal.name }
+  return { memberId: null, memberName: null }
+}
+
+/** Whether a provider was asked. */
+function wasAsked({ model }: Slots, { notes }: Scope): boolean {
+  return model !== undefined || notes.has('tries')
+}
+
+function resultOf(slots: Slots, scope: Scope): Result {
+  const { result, status } = slots.outcome
+  const rejected = status < 500 || status === 503
+  return result === 'failed' && rejected && !wasAsked(slots, scope) ? 'refused' : result
 }
 
 /** Most losses of a row, because a client can send any number of unknown fields. */
@@ -126,6 +154,6 @@ function referenceOf(header: string | string[] | undefined): string | null {
 /** Milliseconds per stage, to the microsecond. */
 function timesOf(times: Scope['times']): Json {
   const rounded: Record<string, number> = {}
-  for (const { name, milliseconds } of times) rounded[name] = Math.round(milliseconds * 1000) / 1000
+  for (const { name, milliseconds } of times) rounded[name] = microseconds(milliseconds)
   return rounded
 }

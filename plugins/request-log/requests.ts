@@ -33,29 +33,32 @@ export default defineService({
   migrations,
   open(host) {
     const rows = host.appender('requests', { waits: true })
-    const columns = (row: LogRow, problem: string): RequestsTable | undefined => {
+    const columns = (row: LogRow, version: string, problem: string): RequestsTable | undefined => {
       try {
-        return columnsOf(row, host.scrub)
+        return columnsOf(row, version, host.scrub)
       } catch (error) {
         host.log.error({ err: error }, problem)
         return undefined
       }
     }
     let unread = 0
-    const view: Requests = {
+    const viewOf = (version: string): Requests => ({
       get counters() {
         return { ...rows.counters, dropped: rows.counters.dropped + unread }
       },
       write(row) {
-        const whole = columns(row, 'a log row cannot be written down as it is')
-        const stored = whole ?? columns({ ...row, metadata: {} }, 'a log row cannot be written down')
+        const whole = columns(row, version, 'a log row cannot be written down as it is')
+        const stored = whole ?? columns({ ...row, metadata: {} }, version, 'a log row cannot be written down')
         if (stored) rows.append(stored)
         else unread += 1
       },
       latest: (filter, limit) => latestRequests(host.database, filter, limit),
       find: (id) => requestOf(host.database, id),
       partsOf: (id) => partsOf(host.database, id),
+    })
+    return {
+      configure: (_settings, _views, { version }) => ({ view: viewOf(version) }),
+      status: () => rows.counters.failing,
     }
-    return { configure: () => ({ view }), status: () => rows.counters.failing }
   },
 })

@@ -1,5 +1,5 @@
 import { mapMembers } from '../../engine/kit.ts'
-import type { Json } from '../../engine/index.ts'
+import type { Json, Lap } from '../../engine/index.ts'
 import type { RequestsTable } from './table.ts'
 
 /** The row of an exchange. Times in milliseconds, tokens in disjoint buckets, money in micro-USD. */
@@ -9,6 +9,10 @@ export interface LogRow {
   readonly at: number
   readonly type: string
   readonly keyId: string | null
+  readonly keyName: string | null
+  /** The member who owns the key, or sent the request. */
+  readonly memberId: string | null
+  readonly memberName: string | null
   /** The requested model, and the one that served. */
   readonly requested: string | null
   readonly model: string | null
@@ -17,7 +21,7 @@ export interface LogRow {
   readonly upstreamProtocol: string | null
   readonly stream: boolean
   readonly status: number
-  readonly result: string
+  readonly result: Result
   readonly error: string | null
   readonly attempts: number
   readonly inputTokens: number | null
@@ -32,17 +36,36 @@ export interface LogRow {
   readonly reference: string | null
   /** Id of the exchange that this one is a part of. */
   readonly parent: string | null
+  /** Tier of a request that was routed to one of several models. */
+  readonly tier: string | null
+  /** Tags of the key. */
+  readonly tags: Readonly<Record<string, string>> | undefined
+  /** When the row was made, in milliseconds since 1970. */
+  readonly ended: number
+  readonly laps: readonly Lap[]
   /** Losses, times per stage, notes. */
   readonly metadata: { readonly [key: string]: Json }
 }
 
-/** A row as it is stored. Values of a client or a provider pass through `scrub`. */
-export function columnsOf(row: LogRow, scrub: (text: string) => string): RequestsTable {
+/** How an exchange ended. `refused`: the gateway rejected the request before it asked a provider. */
+export type Result = 'completed' | 'client_closed' | 'refused' | 'failed'
+
+/** A run of a stage as it is stored: its path, its start, its duration, its try or 0, its outcome unless it is `ok`. */
+export type StoredLap = readonly [string, number, number, number, Lap['outcome']?]
+
+/**
+ * A row as it is stored. Values of a client or a provider pass through `scrub`.
+ * @param configVersion version of the configuration that served the exchange
+ */
+export function columnsOf(row: LogRow, configVersion: string, scrub: (text: string) => string): RequestsTable {
   return {
     id: row.id,
     at: Math.round(row.at),
     type: row.type,
     key_id: row.keyId,
+    key_name: row.keyName,
+    member_id: row.memberId,
+    member_name: row.memberName,
     requested: row.requested && scrub(row.requested),
     model: row.model,
     provider: row.provider,
@@ -63,8 +86,33 @@ export function columnsOf(row: LogRow, scrub: (text: string) => string): Request
     duration: Math.round(row.duration),
     reference: row.reference && scrub(row.reference),
     parent: row.parent,
-    metadata: JSON.stringify(mapMembers(row.metadata, scrub)) ?? '{}',
+    tier: row.tier,
+    tags: row.tags ? scrub(JSON.stringify(row.tags)) : null,
+    config_version: configVersion,
+    ended: Math.round(row.ended),
+    metadata: metadataOf(row, scrub),
   }
+}
+
+/** Most runs of stages in a row: there may be any number of tries. */
+const keptLaps = 200
+
+/** The names of stages come from the configuration, so they are not scrubbed. */
+function metadataOf({ metadata, laps }: LogRow, scrub: (text: string) => string): string {
+  const text = JSON.stringify(mapMembers(metadata, scrub)) ?? '{}'
+  if (laps.length === 0) return text
+  const spans = JSON.stringify(laps.slice(0, keptLaps).map(storedLap))
+  return `${text.slice(0, -1)}${text === '{}' ? '' : ','}"spans":${spans}}`
+}
+
+function storedLap({ stage, at, milliseconds, attempt = 0, outcome }: Lap): StoredLap {
+  const lap = [stage.path, microseconds(at), microseconds(milliseconds), attempt] as const
+  return outcome === 'ok' ? lap : [...lap, outcome]
+}
+
+/** Milliseconds, to the microsecond. */
+export function microseconds(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000
 }
 
 function count(value: number | null): number | null {

@@ -6,6 +6,9 @@ export interface RequestsTable {
   at: number
   type: string
   key_id: string | null
+  key_name: string | null
+  member_id: string | null
+  member_name: string | null
   requested: string | null
   model: string | null
   provider: string | null
@@ -27,6 +30,13 @@ export interface RequestsTable {
   duration: number
   reference: string | null
   parent: string | null
+  tier: string | null
+  /** JSON object of texts; null: none. */
+  tags: string | null
+  /** Null in rows of earlier versions, like the other columns that they lack. */
+  config_version: string | null
+  /** When the row was made. */
+  ended: number | null
   /** JSON object. */
   metadata: string
 }
@@ -94,4 +104,15 @@ async function addParent(queries: Parameters<ServiceMigration['up']>[0]): Promis
   await queries.schema.alterTable('requests').addColumn('parent', 'text').execute()
 }
 
-export const migrations = [table]
+/** Columns of the list of requests, which earlier versions lack. */
+const columns: ServiceMigration = {
+  name: '0002-columns',
+  async up(queries) {
+    const texts = ['key_name', 'member_id', 'member_name', 'tier', 'tags', 'config_version'] as const
+    // SQLite adds one column per statement.
+    for (const name of texts) await queries.schema.alterTable('requests').addColumn(name, 'text').execute()
+    await queries.schema.alterTable('requests').addColumn('ended', 'bigint').execute()
+  },
+}
+
+export const migrations = [table, columns]

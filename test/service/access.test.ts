@@ -148,7 +148,7 @@ describe('who may use what', () => {
     })
     expect(rows.find(({ status: answered }) => answered === 403)).to.include({
       error: 'model_not_allowed',
-      result: 'failed',
+      result: 'refused',
     })
     expect(new Set(rows.map(({ key_id: id }) => id))).to.include.keys([
       'file:only-small',

@@ -171,7 +171,7 @@ describe('the row of a request', () => {
     const row = await lastRow()
     expect(row).to.include({
       status: 404,
-      result: 'failed',
+      result: 'refused',
       error: 'model_not_found',
       requested: 'nothing',
       model: null,

@@ -1,4 +1,5 @@
 import { pino } from 'pino'
+import type { Configured, JsonObject, OpenService, ServiceConfiguration } from '../../engine/index.ts'
 import { emptyGateway, serviceHost } from '../../engine/live/gateway-host.ts'
 import type { Database } from '../../engine/store/database.ts'
 import { Rows } from '../../engine/store/rows.ts'
@@ -21,6 +22,7 @@ export function openRequestLog(
   const open = requests.open?.(
     serviceHost({ ...emptyGateway('0'), log, scrub }, { database, rows, folder: '' }, requests),
   )
-  const { view } = (open as { configure(): { readonly view: Requests } }).configure()
+  const configured = open as OpenService<JsonObject, Requests, object>
+  const { view } = configured.configure({}, {}, { version: 'v1' } as ServiceConfiguration) as Configured<Requests>
   return { view, rows }
 }

@@ -20,6 +20,9 @@ const row: LogRow = {
   at: 2_000,
   type: 'chat',
   keyId: null,
+  keyName: null,
+  memberId: null,
+  memberName: null,
   requested: 'small',
   model: null,
   provider: null,
@@ -40,6 +43,10 @@ const row: LogRow = {
   duration: 5,
   reference: null,
   parent: 'old',
+  tier: null,
+  tags: undefined,
+  ended: 2_006,
+  laps: [],
   metadata: {},
 }
 
