@@ -74,7 +74,8 @@ export { searchInWords, searchWish } from './generate/search.ts'
 export type { SearchFields } from './generate/search.ts'
 export { CustomInput, customInput } from './generate/custom-input.ts'
 
-// What other processes change
+// Tables that other processes change, too
+export { whenFree } from './store/when-free.ts'
 export { ChangePoll } from './live/change-poll.ts'
 export type { Polled } from './live/change-poll.ts'
 

@@ -1,11 +1,10 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
 import { parsedObject } from '../json/parse.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { Database } from './connect.ts'
-import { codeOf } from './location.ts'
 import type { Sealing } from './sealing.ts'
 import type { EngineTables, RecordsTable } from './tables.ts'
+import { whenFree } from './when-free.ts'
 
 /** A record stored in the database. */
 export interface StoredRecord {
@@ -37,10 +36,6 @@ export interface RecordWrite {
   /** Whether the value contains a secret and must be sealed. */
   readonly secret: boolean
 }
-
-/** Milliseconds between two attempts while another process holds SQLite's lock, and maximum attempts. */
-const PAUSE = 50
-const TRIES = 100
 
 /** The records in the database. */
 export class RecordStore {
@@ -76,23 +71,19 @@ export class RecordStore {
     revision: number,
     witness: (transaction: Transaction<EngineTables>) => Promise<void>,
   ): Promise<boolean> {
-    for (let tries = 1; ; tries++)
-      try {
-        return await this.#database.query.transaction().execute(async (transaction) => {
-          const [moved] = await transaction
-            .updateTable('record_revision')
-            .set({ revision: revision + 1 })
-            .where('revision', '=', revision)
-            .execute()
-          if (moved?.numUpdatedRows !== 1n) return false
-          await this.#write(transaction, write)
-          await witness(transaction)
-          return true
-        })
-      } catch (error) {
-        if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true || tries >= TRIES) throw error
-        await wait(PAUSE)
-      }
+    return whenFree(() =>
+      this.#database.query.transaction().execute(async (transaction) => {
+        const [moved] = await transaction
+          .updateTable('record_revision')
+          .set({ revision: revision + 1 })
+          .where('revision', '=', revision)
+          .execute()
+        if (moved?.numUpdatedRows !== 1n) return false
+        await this.#write(transaction, write)
+        await witness(transaction)
+        return true
+      }),
+    )
   }
 
   async #write(transaction: Transaction<EngineTables>, { type, name, record, secret }: RecordWrite): Promise<void> {

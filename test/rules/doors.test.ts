@@ -44,7 +44,7 @@ const promised = {
       printDuration printJson pull putMembers rateLimitSchema readList readQuery recordName replyJson requesterOf requireChosen requirement restored scanJson
       scrubbedFailure sealPrefix
       searchInWords searchWish speaksToClients speaksToUpstreams spliceField spliceMember spliceString spliced
-      through byteBudgetSpent timeText toolNames toolsByName unfold unknownModel unpackSeal unsaid upstreamProperties versionsIn virtualModels within word wrap`,
+      through byteBudgetSpent timeText toolNames toolsByName unfold unknownModel unpackSeal unsaid upstreamProperties versionsIn virtualModels whenFree within word wrap`,
     types: `
       CallAnswer ClientHeaders Cut Defined Dialing EventRoom FindTool Form FormFile ListKey ListQuery Page Passed Passing Polled Query QueryField QueryFields Question ReplyOptions ScanOptions
       ScannedJson SchemaError SearchFields TextChange ToolNames Transform UpstreamParts UpstreamSettings Verbatim

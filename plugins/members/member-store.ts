@@ -1,0 +1,109 @@
+import type { ServiceHost, TableQueries } from '../../engine/index.ts'
+import { whenFree } from '../../engine/kit.ts'
+import { memberColumns, memberOf } from './member.ts'
+import type { Member } from './member.ts'
+import type { EndedSessionsTable, MembersStateTable, MembersTable } from './table.ts'
+
+/** The members, and the sessions that ended early. */
+interface Known {
+  readonly revision: number
+  readonly instance: string
+  readonly byId: ReadonlyMap<string, Member>
+  /** When a session ends or ended, by the id of its token; milliseconds since 1970. */
+  readonly ended: ReadonlyMap<string, number>
+}
+
+const nobody: Known = { revision: -1, instance: '', byId: new Map(), ended: new Map() }
+
+/**
+ * The members of the database as one snapshot in memory, and the way to change them. `refresh` reads the database
+ * again; `poll` does if another process has changed something.
+ */
+export class MemberStore {
+  readonly #stores: Pick<ServiceHost, 'database' | 'rows'>
+  #known = nobody
+  readonly #listeners = new Set<() => void>()
+
+  constructor(stores: Pick<ServiceHost, 'database' | 'rows'>) {
+    this.#stores = stores
+  }
+
+  /** The id of the database. */
+  get instance(): string {
+    return this.#known.instance
+  }
+
+  get isEmpty(): boolean {
+    return this.#known.byId.size === 0
+  }
+
+  find(id: string): Member | undefined {
+    return this.#known.byId.get(id)
+  }
+
+  /** Whether the session with this token id has ended early. */
+  isEnded(session: string): boolean {
+    const endedAt = this.#known.ended.get(session)
+    return endedAt !== undefined && endedAt <= Date.now()
+  }
+
+  /** Calls a function after every change of members or sessions, until the returned function is called. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** The row of the member with this name in any case, straight from the database. */
+  async read(username: string): Promise<MembersTable | undefined> {
+    return this.#stores.database
+      .selectFrom('members')
+      .selectAll()
+      .where('username', '=', username.toLowerCase())
+      .executeTakeFirst()
+  }
+
+  /**
+   * Runs a change in a transaction. Changes of all processes run one at a time, so `work` may decide by what it reads.
+   * This process knows the change when the promise resolves.
+   */
+  async change<T>(work: (transaction: TableQueries) => Promise<T>): Promise<T> {
+    const { database } = this.#stores
+    const result = await whenFree(() =>
+      database.transaction().execute(async (transaction) => {
+        // The lock on the only row is what changes wait for.
+        await transaction
+          .updateTable('members_state')
+          .set(({ eb }) => ({ revision: eb('revision', '+', 1) }))
+          .execute()
+        return work(transaction)
+      }),
+    )
+    await this.refresh()
+    return result
+  }
+
+  /** Reads the database if there was a change since the last read. Resolves to whether there was. */
+  async poll(): Promise<boolean> {
+    const [state] = await this.#stores.rows<MembersStateTable>('select revision from members_state')
+    return state?.revision === this.#known.revision ? false : this.refresh()
+  }
+
+  /** Reads the database. Resolves to whether anything has changed. */
+  async refresh(): Promise<boolean> {
+    const { rows } = this.#stores
+    // A change between two of these statements is found by the next poll, because the revision is read first.
+    const [state] = await rows<MembersStateTable>('select instance, revision from members_state')
+    if (state === undefined) throw new Error('the table members_state is empty')
+    const members = await rows<MembersTable>(`select ${memberColumns.join(', ')} from members`)
+    const ended = await rows<EndedSessionsTable>(`select * from members_ended where expires_at > ${Date.now()}`)
+    const { revision, instance } = state
+    const before = this.#known.revision
+    // A later read may have finished first.
+    if (revision < before) return false
+    const byId = new Map(members.map((row) => [row.id, memberOf(row)]))
+    this.#known = { revision, instance, byId, ended: new Map(ended.map((row) => [row.session, row.ended_at])) }
+    if (revision === before) return false
+    for (const listener of this.#listeners) listener()
+    return true
+  }
+}
