@@ -1,5 +1,5 @@
 import type { Budget, RateLimit } from '../../engine/index.ts'
-import { defined, parsedJson } from '../../engine/kit.ts'
+import { parsedJson } from '../../engine/kit.ts'
 import type { MembersTable } from './table.ts'
 
 /** A person who may sign in. */
@@ -37,26 +37,25 @@ export const memberColumns = [
 
 /** The member of a row. One with a damaged column is disabled: damage must not extend anybody's rights. */
 export function memberOf(row: Pick<MembersTable, (typeof memberColumns)[number]>): Member {
-  const models = jsonIn(row.models)
-  const budget = jsonIn(row.budget)
-  const rateLimit = jsonIn(row.rate_limit)
-  const isDamaged = [models, budget, rateLimit].includes('damaged')
+  const models = jsonIn(row.models) as readonly string[] | null | undefined
+  const budget = jsonIn(row.budget) as Budget | null | undefined
+  const rateLimit = jsonIn(row.rate_limit) as RateLimit | null | undefined
+  const isDamaged = models === null || budget === null || rateLimit === null
   return Object.freeze({
     id: row.id,
     username: row.username,
     role: row.role,
     disabled: row.disabled !== 0 || isDamaged,
     mustChangePassword: row.must_change_password !== 0,
-    ...defined({
-      models: models && new Set(models as string[]),
-      budget: budget as Budget | undefined,
-      rateLimit: rateLimit as RateLimit | undefined,
-    }),
+    ...(models && { models: new Set(models) }),
+    ...(budget && { budget }),
+    ...(rateLimit && { rateLimit }),
     tracing: row.tracing !== 0,
     sessionVersion: row.session_version,
   })
 }
 
+/** The value of a column; undefined: it is empty; null: it cannot be read. What is written there was checked before. */
 function jsonIn(text: string | null): unknown {
-  return text === null ? undefined : (parsedJson(text) ?? 'damaged')
+  return text === null ? undefined : (parsedJson(text) ?? null)
 }
