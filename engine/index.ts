@@ -14,7 +14,15 @@ export type { ErrorDialect, ErrorOptions, ErrorParser, ErrorPrinter, Facts, Fail
 export type * from './spec/codec.ts'
 export type * from './spec/relaying.ts'
 export type * from './spec/translation.ts'
-export type { Candidate, Catalog, ModelRecord, OpenProvider, Pricing, ServerSettings } from './spec/catalog.ts'
+export type {
+  Candidate,
+  Catalog,
+  Deployment,
+  ModelRecord,
+  OpenProvider,
+  Pricing,
+  ServerSettings,
+} from './spec/catalog.ts'
 export type * from './spec/leg.ts'
 export type * from './spec/open-provider.ts'
 export type * from './spec/provider.ts'

@@ -50,7 +50,9 @@ function writtenSecrets({ value }: Source, registry: Registry): readonly string[
     (type) => [type.name, objects(type.place).map((one) => ({ type, value: one }))] as const,
   )
   const written = {
-    providers: objects('providers').map((one) => typedParts(one)),
+    providers: [...registry.records.values()]
+      .filter(({ typed }) => typed === 'provider')
+      .flatMap((type) => objects(type.place).map((one) => typedParts(type, one))),
     server_config: (isObject(file['server_config']) ? file['server_config'] : {}) as Sections,
   }
   return secretsOf(written, registry, new Map(records))

@@ -1,3 +1,4 @@
+import { placesOf } from '../spec/catalog.ts'
 import type { Catalog, ModelRecord } from '../spec/catalog.ts'
 import { GatewayError } from '../spec/error.ts'
 import { holds, isPattern } from '../spec/model-pattern.ts'
@@ -9,13 +10,16 @@ const longest = 128
 /** Most models whose names are compared with an unknown name. */
 const compared = 200
 
-/** Whether to show a model to a client: its key allows the model, and a provider serves it. */
-export function isListed({ name, provider }: ModelRecord, principal: Principal | undefined, catalog: Catalog): boolean {
+/** Whether to show a model to a client: its key allows the model, and one of its providers is on. */
+export function isListed(model: ModelRecord, principal: Principal | undefined, catalog: Catalog): boolean {
+  const { name } = model
   // A pattern is not a name that a request could use.
   if (isPattern(name)) return false
   if (principal?.models !== undefined && !holds(principal.models, name)) return false
-  const open = catalog.provider(provider)
-  return open !== undefined && open.off === undefined
+  return placesOf(model).some(({ provider }) => {
+    const open = catalog.provider(provider)
+    return open !== undefined && open.off === undefined
+  })
 }
 
 /** The error for a model that does not exist for this client. It suggests the nearest name of a model that is listed. */

@@ -1,5 +1,5 @@
 import { wordsOf } from '../pipeline/named.ts'
-import type { ModelRecord } from '../spec/catalog.ts'
+import type { Deployment, ModelRecord } from '../spec/catalog.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { isObject } from '../spec/json.ts'
 import type { Diagnostic } from './diagnostics.ts'
@@ -7,7 +7,7 @@ import type { Environment } from './interpolate.ts'
 import { isPattern } from '../spec/model-pattern.ts'
 import type { Registry } from './registry.ts'
 import { nounOf } from './record-names.ts'
-import { checkRecords, declaredRecords, namesOfRecords, typedParts } from './records.ts'
+import { checkRecords, declaredRecords, isNotSet, namesOfRecords, typedParts } from './records.ts'
 import type { CheckedRecord, RecordSet } from './records.ts'
 import { loadSections, valuesOf } from './sections.ts'
 import type { Overridden, SectionSet } from './sections.ts'
@@ -97,14 +97,35 @@ function catalogOf(records: RecordSet): Pick<Settings, 'providers' | 'models'> {
 }
 
 /** The settings from which the engine opens a provider. */
-function providerSettings({ value, unset }: CheckedRecord): ProviderSettings {
-  return { ...typedParts(value), ...(unset.length > 0 ? { off: isNotSet(unset) } : {}) }
+function providerSettings({ type: known, value, given, off }: CheckedRecord): ProviderSettings {
+  const { name, type, config } = typedParts(known, value)
+  // The operator wrote the addresses in the file.
+  const publicOnly = given.stored !== undefined && value['allow_private'] !== true
+  return { name, type, config, ...(off === undefined ? {} : { off }), ...(publicOnly ? { publicOnly } : {}) }
 }
 
-/** The model record in the catalog. */
+/** A model record as its schema gives it. */
+type GivenModel = Omit<ModelRecord, 'provider' | 'upstream_model' | 'deployments' | 'enabled'> & {
+  readonly provider?: string
+  readonly upstream_model?: string
+  readonly enabled?: boolean
+  readonly deployments?: readonly (Omit<Deployment, 'upstream_model'> & { readonly upstream_model?: string })[]
+}
+
+/** The model record in the catalog: its own provider and upstream model are those of its first place. */
 function modelRecord({ name, value }: CheckedRecord): ModelRecord {
-  const upstream_model = isPattern(name) ? '*' : name
-  return { upstream_model, ...(value as unknown as Omit<ModelRecord, 'upstream_model'>) }
+  const { enabled = true, deployments: further = [], ...given } = value as unknown as GivenModel
+  const usual = given.upstream_model ?? (isPattern(name) ? '*' : name)
+  const own = given.provider === undefined ? [] : [{ provider: given.provider, upstream_model: usual, weight: 1 }]
+  const places = [...own, ...further.map((place) => ({ upstream_model: usual, ...place }))]
+  const { provider = '', upstream_model = usual } = places[0] ?? {}
+  return {
+    ...given,
+    provider,
+    upstream_model,
+    ...(further.length > 0 ? { deployments: places } : {}),
+    ...(enabled ? {} : { enabled }),
+  }
 }
 
 /** One line for all records of a type that are off: a configuration may declare many in case their keys are set. */
@@ -152,10 +173,6 @@ function unsetVariables(source: Source, { records }: Registry): Diagnostic[] {
     .map(({ path, name }) =>
       source.report(path, 'unset-variable', `${name} is not set; set it or write \${${name}:-default}`),
     )
-}
-
-function isNotSet(variables: readonly string[]): string {
-  return `${[...new Set(variables)].join(', ')} ${variables.length > 1 ? 'are' : 'is'} not set`
 }
 
 /** A section with one field overridden by the environment, if the variable is set. */

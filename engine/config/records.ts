@@ -25,6 +25,8 @@ export interface CheckedRecord {
   readonly given: GivenRecord
   /** Unset variables that switch it off. */
   readonly unset: readonly string[]
+  /** Why it is off: unset variables, or its own switch. Absent: it is on. */
+  readonly off?: string
 }
 
 /** The records of a configuration by type, in the order of their declaration. */
@@ -100,7 +102,7 @@ export function namesOfRecords(records: RecordSet, { records: types }: Registry)
 
 /** The records that are on, as services see them. */
 export function typedRecords(records: RecordSet): TypedRecords {
-  const on = (type: string) => (records.get(type) ?? []).filter(({ unset }) => unset.length === 0)
+  const on = (type: string) => (records.get(type) ?? []).filter(({ off }) => off === undefined)
   const bearer = (type: string, name: string) =>
     on(type).find((one) => one.name === name) ?? on(type).find((one) => bears(one, name))
   return {
@@ -121,48 +123,72 @@ function checkedRecord(given: GivenRecord, registry: Registry, diagnostics: Diag
   if (!isObject(base.value) || typeof base.value['name'] !== 'string') return undefined
   const fields = type.typed === undefined ? base : typedFields(given, base.value, registry, diagnostics)
   if (fields === undefined || base.diagnostics.length > 0 || fields.diagnostics.length > 0) return undefined
-  return { type, name: base.value['name'], value: fields.value as JsonObject, given, unset: unsetAt(source, path) }
+  const [record, unset] = [fields.value as JsonObject, unsetAt(source, path)]
+  const off = unset.length > 0 ? isNotSet(unset) : isSwitchedOff(type, record) ? 'it is disabled' : undefined
+  return { type, name: base.value['name'], value: record, given, unset, ...(off === undefined ? {} : { off }) }
+}
+
+/** What a record is told to lack. */
+export function isNotSet(variables: readonly string[]): string {
+  return `${[...new Set(variables)].join(', ')} ${variables.length > 1 ? 'are' : 'is'} not set`
+}
+
+function isSwitchedOff({ switch: field }: AnyRecord, value: JsonObject): boolean {
+  return field !== undefined && value[field] === false
 }
 
 /** The fields of a record that belong to the component named by its `type`. */
 function typedFields(
-  { source, path }: GivenRecord,
+  { type: known, source, path }: GivenRecord,
   record: JsonObject,
   { providers, codecs, incomplete }: Registry,
   diagnostics: Diagnostic[],
 ): { readonly value: JsonObject; readonly diagnostics: readonly Diagnostic[] } | undefined {
   if (typeof record['type'] !== 'string') return undefined
-  const { name, type: word, config: own } = typedParts(record)
+  const { own, type: word, config: given } = typedParts(known, record)
   const type = providers.get(word)
   if (type === undefined) {
     const message = `no provider type "${word}"${didYouMean(word, providers.keys())}`
     if (!incomplete) diagnostics.push(source.report([...path, 'type'], 'unknown-provider-type', message))
     return undefined
   }
-  const checked = validator(type.config as object)(source, path, own)
+  const checked = validator(type.config as object)(source, path, given)
   const config = checked.value as JsonObject
   diagnostics.push(...checked.diagnostics)
   if (unsetAt(source, path).length === 0) diagnostics.push(...checkTraits(source, path, config, type, codecs))
-  return { value: { name, type: word, ...config }, diagnostics: checked.diagnostics }
+  return { value: { ...own, ...config }, diagnostics: checked.diagnostics }
 }
 
-/** The parts of a record whose `type` names a component. */
-export function typedParts(value: JsonObject): {
+/** The parts of a record whose `type` names a component: the fields of every such record, and those of its type. */
+export function typedParts(
+  known: AnyRecord,
+  value: JsonObject,
+): {
   readonly name: string
   readonly type: string
+  readonly own: JsonObject
   readonly config: JsonObject
 } {
-  const { name, type, ...config } = value as JsonObject & { readonly name: string; readonly type: string }
-  return { name, type, config }
+  const fields = ownFields(known)
+  const entries = Object.entries(value)
+  const { name, type } = value as { readonly name: string; readonly type: string }
+  const own = Object.fromEntries(entries.filter(([field]) => fields.has(field)))
+  const config = Object.fromEntries(entries.filter(([field]) => !fields.has(field)))
+  return { name, type, own, config }
+}
+
+/** The fields that every record of a type has. */
+export function ownFields({ schema }: AnyRecord): ReadonlySet<string> {
+  return new Set(Object.keys((typeof schema === 'object' && schema.properties) || {}))
 }
 
 function allRecords(records: RecordSet, owners: Owners, registry: Registry): AllRecords {
   const values = new Map([...records].map(([name, list]) => [name, list.map(({ value }) => value)]))
   const byGiven = new Map([...records.values()].flat().map(({ given, value }) => [given, value]))
   const offers = new Map(
-    (records.get('provider') ?? []).map(({ name, value, unset }) => {
-      const { type, config } = typedParts(value)
-      return [name, unset.length === 0 ? knownOffers(registry.providers.get(type), config, registry.codecs) : undefined]
+    (records.get('provider') ?? []).map(({ type: known, name, value, off }) => {
+      const { type, config } = typedParts(known, value)
+      return [name, off === undefined ? knownOffers(registry.providers.get(type), config, registry.codecs) : undefined]
     }),
   )
   return {

@@ -155,8 +155,10 @@ export interface ProviderSettings {
   readonly name: string
   readonly type: string
   readonly config: JsonObject
-  /** Why it is off: an unset variable. */
+  /** Why it is off: an unset variable, or its own switch. */
   readonly off?: string
+  /** Whether it may connect to public addresses only: a stored provider that is not allowed more. */
+  readonly publicOnly?: true
 }
 
 /** A valid configuration with defaults and overrides filled in. */

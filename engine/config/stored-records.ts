@@ -4,7 +4,7 @@ import type { AnyRecord } from '../spec/record.ts'
 import type { StoredRecord } from '../store/records.ts'
 import { printDiagnostic } from './diagnostics.ts'
 import type { Diagnostic } from './diagnostics.ts'
-import { checkRecords } from './records.ts'
+import { checkRecords, typedParts } from './records.ts'
 import type { GivenRecord } from './record-names.ts'
 import type { RecordSet } from './records.ts'
 import type { Registry } from './registry.ts'
@@ -118,10 +118,10 @@ export function flat({ typed }: AnyRecord, value: JsonObject): JsonObject {
 }
 
 /** The reverse of `flat`. */
-export function nested({ typed }: AnyRecord, value: JsonObject): JsonObject {
-  if (typed === undefined) return value
-  const { name = null, type = null, ...config } = value
-  return { name, type, config }
+export function nested(known: AnyRecord, value: JsonObject): JsonObject {
+  if (known.typed === undefined) return value
+  const { own, config } = typedParts(known, value)
+  return { name: null, type: null, ...own, config }
 }
 
 /** The source for findings about a stored record, which has no lines. */

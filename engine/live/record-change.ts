@@ -3,6 +3,7 @@ import { printDiagnostic, printPath } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { openSection, secretNames, withoutSecrets } from '../config/secrets.ts'
 import { sectionNames, sectionType } from '../config/sections.ts'
+import { ownFields, typedParts } from '../config/records.ts'
 import { flat, nested, storedName } from '../config/stored-records.ts'
 import { GatewayError } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
@@ -106,7 +107,7 @@ function recordAfter(
   if (change.kind === 'delete') return undefined
   const value = { ...before?.value, name }
   // A stored row may have fields in both places; those next to `config` count, as when records are read.
-  const kept = known && fieldsBeside(value).length > 0 ? belowConfig(known, flat(known, value)) : value
+  const kept = known ? nested(known, flat(known, value)) : value
   const after = merged(kept, belowConfig(known, change.patch)) as JsonObject
   if (after['name'] !== name) refuseField('name', 'cannot change')
   return after
@@ -151,24 +152,16 @@ function refuseName(name: Json | undefined): void {
  */
 function belowConfig(type: AnyRecord | undefined, body: JsonObject): JsonObject {
   if (type?.typed === undefined) return body
-  const { name, type: word, config, ...rest } = body
-  const fields = fieldsBeside(body)
+  const { config, ...flatBody } = body
+  const { own, config: rest } = typedParts(type, flatBody)
+  const fields = Object.keys(rest)
   if (fields.length === 0 && (config === undefined || config === null)) return body
   if (config !== undefined && !isObject(config)) refuseField('config', 'must be an object')
-  const twice = Object.keys(config ?? {}).find(
-    (field) => field === 'name' || field === 'type' || fields.includes(field),
-  )
+  const beside = ownFields(type)
+  const twice = Object.keys(config ?? {}).find((field) => beside.has(field) || fields.includes(field))
   if (twice !== undefined)
     refuseField(`config.${twice}`, fields.includes(twice) ? 'stands beside "config", too' : 'belongs beside "config"')
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(word === undefined ? {} : { type: word }),
-    config: { ...config, ...rest },
-  }
-}
-
-function fieldsBeside(body: JsonObject): string[] {
-  return Object.keys(body).filter((field) => !['name', 'type', 'config'].includes(field))
+  return { ...own, config: { ...config, ...rest } }
 }
 
 function refuseField(param: string, reason: string): never {

@@ -29,7 +29,7 @@ export function recordViews({ records, registry, leftOut = [] }: Shown): Pick<Re
   }
 }
 
-function viewOf({ type, name, value, given, unset }: CheckedRecord, registry: Registry): RecordView {
+function viewOf({ type, name, value, given, off }: CheckedRecord, registry: Registry): RecordView {
   const place = given.source.report([...given.path, 'name'], '', '')
   return {
     type: type.name,
@@ -37,7 +37,7 @@ function viewOf({ type, name, value, given, unset }: CheckedRecord, registry: Re
     ...shown(type, value, registry),
     source: given.stored ? 'database' : 'file',
     ...(given.stored ? { stored: stampsOf(given.stored) } : { declaredAt: { file: place.file, line: place.line } }),
-    ...(unset.length > 0 ? { problem: `off: ${[...new Set(unset)].join(', ')} not set` } : {}),
+    ...(off === undefined ? {} : { problem: `off: ${off}` }),
   }
 }
 

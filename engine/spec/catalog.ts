@@ -27,6 +27,8 @@ export interface Pricing extends TokenPrices {
   readonly seconds?: number
   /** Per request, in addition to all other prices. */
   readonly requests?: number
+  /** Per web search that the provider made, in addition to all other prices. */
+  readonly searches?: number
   /** In ascending order. The highest tier that the input exceeds, including cached tokens, sets the prices of the whole request. */
   readonly tiers?: readonly (TokenPrices & { readonly above_input_tokens: number })[]
 }
@@ -38,12 +40,26 @@ export function isVirtual(name: string): boolean {
   return virtualModels.includes(name.toLowerCase())
 }
 
-/** A configured model, with the field names of the configuration file. */
-export interface ModelRecord {
-  readonly name: string
+/** A place that serves a model. */
+export interface Deployment {
   readonly provider: string
   /** The provider's name of the model. */
   readonly upstream_model: string
+  /** Its share of the requests among the places of the model, if they are chosen by weight. */
+  readonly weight: number
+}
+
+/** A configured model, with the field names of the configuration file. */
+export interface ModelRecord {
+  readonly name: string
+  /** The provider of its first place. */
+  readonly provider: string
+  /** The provider's name of the model at its first place. */
+  readonly upstream_model: string
+  /** All places that serve it, in order, if it has `deployments`; `placesOf` gives them in any case. */
+  readonly deployments?: readonly Deployment[]
+  /** `false`: it is switched off, and clients cannot name it. */
+  readonly enabled?: boolean
   readonly aliases: readonly string[]
   /** In tokens. */
   readonly context_length?: number
@@ -61,6 +77,11 @@ export interface ModelRecord {
   readonly fallbacks: readonly string[]
   /** Protocols to use with the provider, by preference; unset: all that the provider offers. */
   readonly protocols?: readonly string[]
+}
+
+/** The places that serve a model, in the order of its record. */
+export function placesOf({ deployments, provider, upstream_model }: ModelRecord): readonly Deployment[] {
+  return deployments ?? [{ provider, upstream_model, weight: 1 }]
 }
 
 /** A provider of the running configuration. */

@@ -69,6 +69,8 @@ export interface RecordParts<N extends RecordName, S> {
   readonly holds?: 'snapshot' | 'service'
   /** Whether a record is off while an environment variable it needs is unset; otherwise that is a finding. */
   readonly optional?: boolean
+  /** The field that switches a record off with `false`, as an unset environment variable does. Default: none. */
+  readonly switch?: string
   /**
    * The field `type` of a record names a component of this kind, whose schema describes the record's further fields.
    */
@@ -96,6 +98,7 @@ export interface AnyRecord {
   readonly patterns?: boolean
   readonly holds?: 'snapshot' | 'service'
   readonly optional?: boolean
+  readonly switch?: string
   readonly typed?: 'provider'
   check?(record: JsonObject, all: AllRecords, report: RecordReport): void
 }

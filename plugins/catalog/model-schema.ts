@@ -2,6 +2,8 @@ import type { ConfigOf } from '../../engine/index.ts'
 import { recordName } from '../../engine/kit.ts'
 
 const price = (what: string) => ({ type: 'number', minimum: 0, description: `USD per million ${what}.` }) as const
+const tokens = (description: string) =>
+  ({ type: 'integer', minimum: 1, maximum: 1_000_000_000, 'x-unit': 'tokens', description }) as const
 const flag = (description: string, fallback: boolean) => ({ type: 'boolean', default: fallback, description }) as const
 
 /** What a part of a bucket costs, where that has a price of its own. */
@@ -25,7 +27,7 @@ const tokenPrices = {
 export const modelSchema = {
   type: 'object',
   additionalProperties: false,
-  required: ['name', 'provider'],
+  required: ['name'],
   description: 'A model that clients can name.',
   properties: {
     name: {
@@ -33,14 +35,54 @@ export const modelSchema = {
       description:
         'Name that clients use. A * at its end stands for any text: one record for many models, such as vendor/*.',
     },
-    provider: { ...recordName, 'x-names': 'provider', description: 'Name of the provider that serves the model.' },
+    display_name: { type: 'string', minLength: 1, maxLength: 256, description: 'Name to show to people.' },
+    description: { type: 'string', maxLength: 4_096, description: 'What the model is for, to show to people.' },
+    enabled: flag('Whether clients can name the model.', true),
+    provider: {
+      ...recordName,
+      'x-names': 'provider',
+      description: 'Name of the provider that serves the model. Required without deployments.',
+    },
     upstream_model: {
       ...recordName,
       description: "The provider's name for it; * is what stands there in the name. Unset: the same name, or *.",
     },
-    aliases: { type: 'array', items: recordName, default: [], description: 'Further names that clients may use.' },
-    context_length: { type: 'integer', minimum: 1, description: 'Most tokens of input and output together.' },
-    max_output_tokens: { type: 'integer', minimum: 1, description: 'Most tokens of an answer.' },
+    deployments: {
+      type: 'array',
+      maxItems: 16,
+      default: [],
+      description:
+        'Further places of the same model, after its own provider; without a provider, all of them. `provider_selection` says which is used.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['provider'],
+        description: 'A place that serves the model.',
+        properties: {
+          provider: { ...recordName, 'x-names': 'provider', description: 'Name of the provider.' },
+          upstream_model: {
+            ...recordName,
+            description: "The provider's name for the model. Unset: that of the model itself.",
+          },
+          weight: {
+            type: 'number',
+            minimum: 0,
+            maximum: 1_000_000,
+            default: 1,
+            description: 'Share of the requests if places are chosen by weight; 0: only if the others fail.',
+          },
+        },
+      },
+    },
+    aliases: {
+      type: 'array',
+      items: recordName,
+      maxItems: 32,
+      default: [],
+      description: 'Further names that clients may use.',
+    },
+    context_length: tokens('Most tokens of input and output together.'),
+    max_output_tokens: tokens('Most tokens of an answer.'),
     supports_images: flag('Accepts images.', false),
     supports_tools: flag('Accepts tools.', true),
     supports_mapeval: flag('Is a decision model.', false),
@@ -72,6 +114,11 @@ export const modelSchema = {
           description:
             'USD per request, beside what else it costs; where nothing else has a price, it is all that it costs.',
         },
+        searches: {
+          type: 'number',
+          minimum: 0,
+          description: 'USD per web search that the provider made, beside what else the request costs.',
+        },
         tiers: {
           type: 'array',
           minItems: 1,
@@ -97,6 +144,7 @@ export const modelSchema = {
     fallbacks: {
       type: 'array',
       items: { ...recordName, 'x-names': 'model' },
+      maxItems: 16,
       default: [],
       description: 'Models to try next, in order.',
     },

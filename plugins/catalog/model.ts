@@ -13,22 +13,44 @@ declare module '../../engine/index.ts' {
 
 export default defineRecord({
   name: 'model',
-  summary: 'The models, each served by one provider.',
+  summary: 'The models, each served by one provider or several.',
   place: 'models',
   schema: modelSchema,
   aliases: 'aliases',
   patterns: true,
+  switch: 'enabled',
   check(model, all, report) {
     checkNames(model, report)
     checkTier(model, report)
     checkPriceTiers(model, report)
     checkFallbacks(model, all, report)
-    const offers = all.offers(model.provider)
-    if (offers === undefined) return
-    checkProtocols(model, offers, report)
-    if (!isPattern(model.name)) checkAssumed(model, offers, all, report)
+    checkPlaces(model, report)
+    const offers = placesIn(model).map(({ provider }) => all.offers(provider))
+    // An unknown provider is a finding of its own.
+    if (!offers.every((known) => known !== undefined)) return
+    checkProtocols(model, offers.flat(), report)
+    if (!isPattern(model.name)) checkAssumed(model, offers.flat(), all, report)
   },
 })
+
+/** A place of a model, and where it stands in the record. */
+interface Place {
+  readonly provider: string
+  readonly upstreamModel: string
+  readonly path: readonly (string | number)[]
+}
+
+/** The places of a model, its own provider first. */
+function placesIn({ name, provider, upstream_model: upstreamModel = name, deployments }: Model): readonly Place[] {
+  return [
+    ...(provider === undefined ? [] : [{ provider, upstreamModel, path: ['provider'] }]),
+    ...deployments.map((one, at) => ({
+      provider: one.provider,
+      upstreamModel: one.upstream_model ?? upstreamModel,
+      path: ['deployments', at],
+    })),
+  ]
+}
 
 function checkNames({ name, aliases }: Model, report: RecordReport): void {
   if (name.slice(0, -1).includes('*')) report(['name'], 'pattern', '"*" may stand at the end of a name only')
@@ -60,20 +82,37 @@ function checkPriceTiers({ pricing: { tiers: prices = [] } = {} }: Model, report
   })
 }
 
-/** Reports protocols of a model that its provider does not speak. */
-function checkProtocols({ provider, protocols = [] }: Model, offers: readonly Offer[], report: RecordReport): void {
+/** Reports a model without a place, and places that stand there twice. */
+function checkPlaces(model: Model, report: RecordReport): void {
+  const places = placesIn(model)
+  if (places.length === 0) report([], 'required', '"provider" is missing')
+  const seen = new Set<string>()
+  for (const { provider, upstreamModel, path } of places) {
+    const place = JSON.stringify([provider, upstreamModel])
+    if (seen.has(place)) report(path, 'deployment', 'the same place stands there already')
+    seen.add(place)
+  }
+}
+
+/** Reports protocols of a model that none of its providers speaks. */
+function checkProtocols(model: Model, offers: readonly Offer[], report: RecordReport): void {
+  const { protocols = [] } = model
+  const providers = [...new Set(placesIn(model).map(({ provider }) => `"${provider}"`))]
+  const [subject, verb, pronoun] =
+    providers.length === 1
+      ? [`the provider ${providers.join()}`, 'does not speak', 'it speaks']
+      : [`none of the providers ${providers.join(', ')}`, 'speaks', 'they speak']
   const spoken = [...new Set(offers.flatMap(({ protocol }) => protocol ?? []))]
-  const told = spoken.length > 0 ? `it speaks ${spoken.join(', ')}` : 'it speaks none'
+  const told = spoken.length > 0 ? `${pronoun} ${spoken.join(', ')}` : `${pronoun} none`
   protocols.forEach((protocol, at) => {
     if (spoken.includes(protocol)) return
-    const message = `the provider "${provider}" does not speak "${protocol}": ${told}${didYouMean(protocol, spoken)}`
-    report(['protocols', at], 'not-offered', message)
+    report(['protocols', at], 'not-offered', `${subject} ${verb} "${protocol}": ${told}${didYouMean(protocol, spoken)}`)
   })
 }
 
 /** Warns of missing fields for which requests must assume a value. */
 function checkAssumed(model: Model, offers: readonly Offer[], all: AllRecords, report: RecordReport): void {
-  for (const protocol of offers.flatMap((offer) => offer.protocol ?? [])) {
+  for (const protocol of new Set(offers.flatMap((offer) => offer.protocol ?? []))) {
     if (model.protocols && !model.protocols.includes(protocol)) continue
     for (const [field, assumed] of Object.entries(all.codec(protocol)?.request?.assumes ?? {}))
       if (model[field as keyof ModelRecord] === undefined)

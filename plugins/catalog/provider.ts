@@ -8,6 +8,17 @@ const schema = {
   properties: {
     name: { ...recordName, description: 'Name of the provider.' },
     type: { type: 'string', description: 'Type of the provider, which determines its further fields.' },
+    enabled: {
+      type: 'boolean',
+      default: true,
+      description: 'Whether the provider is used; if false, it is off, as if its key were not set.',
+    },
+    allow_private: {
+      type: 'boolean',
+      default: false,
+      description:
+        'Whether a provider that is not declared in the file may be at private, loopback or link-local addresses.',
+    },
   },
 } as const
 
@@ -23,5 +34,6 @@ export default defineRecord({
   place: 'providers',
   schema,
   optional: true,
+  switch: 'enabled',
   typed: 'provider',
 })

@@ -13,10 +13,10 @@ const promised = {
       defineService defineSignal defineSlot defineStage defineUpstreamCodec noConfig`,
     types: `
       AllRecords Amendment Annotation Answer AnswerContent Answering AnyClientCodec AnyCodec AnyCommand AnyProvider
-      AnyRecord AnyService AnySignal AnySlot AnyStage AnyUpstreamCodec Appender AppenderOptions Ask Asked AudioPart Bill
-      Body BodyReader Budget ByteBudget CacheMark Call Candidate Catalog ChoiceQuestion ClientCodec Codec CommandOutput CommandParts
-      Completion ConfigOf Configured Cost CustomTool DecideAnswer DecideQuestion DecideReply DecideRequest Dial
-      Dialed DispatchOptions Dispatched EitherCodec End Envelope ErrorCode ErrorDialect ErrorOptions ErrorParser
+      AnyRecord AnyService AnySignal AnySlot AnyStage AnyUpstreamCodec Appender Ask Asked AudioPart Bill Body BodyReader
+      Budget ByteBudget CacheMark Call Candidate Catalog ChoiceQuestion ClientCodec Codec CommandOutput CommandParts
+      Completion ConfigOf Configured Cost CustomTool DecideAnswer DecideQuestion DecideReply DecideRequest Deployment
+      Dial Dialed DispatchOptions Dispatched EitherCodec End Envelope ErrorCode ErrorDialect ErrorOptions ErrorParser
       ErrorRow ErrorPrinter EventHandler EventMap EventOf EventParser EventPrinter Evidence Facts Failure FilePart
       Flaw Flow Format Frame Framing FunctionTool GenerateEvent GenerateReply GenerateRequest Given Gives Greeting Head Held HeldChange
       HeldBody Hidden Host HostStatus ImagePart Ingress Input Item Job Jobs Json JsonObject KeyValue KnownServices Lap Leg
@@ -40,7 +40,7 @@ const promised = {
       budgetSchema byteBudgetOf callable collect columns count customInput cutMembers defined dial didYouMean duration durationSchema emptyReply encodeFrame errors
       eventRoom eventTooLarge failed fieldAt fitting flatName fold giveBack holds isDuration isLent isListed isObject
       isPattern isVirtual joined jsonReply legalCallId mapJson mapMembers mapText mapTexts momentIn moduleBeside objectAfter openUpstream
-      orderedObject packSeal parseJson parseVerbatim parsedJson parsedObject passedOn pasteMembers pasteOver peek
+      orderedObject packSeal parseJson parseVerbatim parsedJson parsedObject passedOn pasteMembers pasteOver peek placesOf
       printDuration printJson pull putMembers rateLimitSchema readList readQuery recordName replyJson requesterOf requireChosen requirement restored scanJson
       scrubbedFailure sealPrefix
       searchInWords searchWish speaksToClients speaksToUpstreams spliceField spliceMember spliceString spliced
