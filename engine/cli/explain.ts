@@ -19,7 +19,7 @@ export async function explainPipeline(
 ): Promise<number> {
   const { config, json, pipeline: name } = options
   const { environment, folder } = terminal
-  const { pipelines, diagnostics } = await loadConfiguration({ file: config, root: folder, environment })
+  const { pipelines, sections, diagnostics } = await loadConfiguration({ file: config, root: folder, environment })
   const pipeline = pipelines.find((other) => other.name === name)
   if (pipeline === undefined) {
     const names = pipelines.map((other) => other.name)
@@ -32,7 +32,7 @@ export async function explainPipeline(
     return 1
   }
   if (!json) {
-    terminal.out(printPlan(pipeline, pipelines))
+    terminal.out(printPlan(pipeline, { pipelines, sections }))
     return 0
   }
   const { summary, protocol, routes, inputs } = pipeline
@@ -43,8 +43,8 @@ export async function explainPipeline(
     routes: routes.map(({ method, path }) => `${method} ${path}`),
     public: pipeline.public,
     inputs,
-    plan: planSteps(pipeline.stages, pipelines),
-    finally: planSteps(pipeline.finally, pipelines, 'finally'),
+    plan: planSteps(pipeline.stages, { pipelines, sections }),
+    finally: planSteps(pipeline.finally, { pipelines, sections }, 'finally'),
   }
   terminal.out(printJson(facts as unknown as Json))
   return 0

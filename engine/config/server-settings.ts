@@ -36,7 +36,7 @@ export const serverSettings = {
     resilience: {
       type: 'object',
       additionalProperties: false,
-      description: 'How slow and oversized answers of providers are handled.',
+      description: 'What holds when providers are slow, fail or answer too much.',
       properties: {
         max_event_bytes: {
           type: 'integer',
@@ -60,6 +60,41 @@ export const serverSettings = {
             ),
             idle: limit('10m', 'How long an answer that has begun may be silent.'),
             total: limit('1h', 'How long a whole answer may take.'),
+          },
+        },
+        retries: {
+          type: 'object',
+          additionalProperties: false,
+          default: {},
+          description:
+            'How failed requests are tried again, before the first byte of an answer. What a pipeline writes takes precedence.',
+          properties: {
+            tries: {
+              type: 'integer',
+              minimum: 1,
+              maximum: 10,
+              default: 3,
+              description: 'Tries of a request in all, with every candidate together.',
+            },
+            on: {
+              type: 'array',
+              default: ['connect', 'timeout', 'invalid', '429', '5xx'],
+              items: {
+                type: 'string',
+                pattern: '^(connect|timeout|invalid|[45]\\d\\d|[45]xx)$',
+                patternErrorMessage: 'must be connect, timeout, invalid, a status from 400 to 599, 4xx or 5xx',
+              },
+              description:
+                'Failures after which a request is tried again: connect, timeout, invalid (an unreadable answer), a status of the provider, or a class of them (4xx, 5xx).',
+            },
+            wait: limit(
+              '200ms',
+              'Longest wait before the same candidate is tried again; it doubles with every further try. The actual wait is random.',
+            ),
+            wait_max: limit(
+              '5s',
+              "Longest wait ever. A provider's own `retry-after` is respected up to it; one that asks for more is not tried again.",
+            ),
           },
         },
       },

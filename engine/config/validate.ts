@@ -37,6 +37,8 @@ for (const keyword of ['x-inputs', 'x-gives'])
         throw new Error(`${keyword} must be names of slots`)
     },
   })
+// The setting whose value an option of a step has if the pipeline does not write it.
+ajv.addKeyword({ keyword: 'x-setting', schemaType: 'string' })
 // The unit of a number, for forms.
 ajv.addKeyword({ keyword: 'x-unit', schemaType: 'string' })
 for (const [keyword, holds] of [
@@ -80,7 +82,9 @@ ajv.addKeyword({ keyword: 'patternErrorMessage', schemaType: 'string' })
 /**
  * Compiles a JSON Schema (draft 2020-12) for configuration: strict mode, defaults filled in, all errors reported.
  * Custom keywords: `x-names` marks a text that is a name; `x-inputs` and `x-gives` list the slots that a named pipeline
- * is handed and must give; `x-minimum` and `x-maximum` are bounds of a duration; `x-decimals` is the most decimals of a number; `patternErrorMessage` describes a `pattern` in words.
+ * is handed and must give; `x-setting` is the setting that gives an option that a pipeline does not write; `x-minimum`
+ * and `x-maximum` are bounds of a duration; `x-decimals` is the most decimals of a number; `patternErrorMessage`
+ * describes a `pattern` in words.
  * @param schema must pass `proveSchema`; compiled schemas are cached by identity
  */
 export function validator(schema: object): Validator {

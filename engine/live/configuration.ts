@@ -26,8 +26,10 @@ import { loadPipelines } from '../pipeline/load.ts'
 import type { LoadedPipelines } from '../pipeline/load.ts'
 import { wordsOf } from '../pipeline/named.ts'
 import type { KnownNames } from '../pipeline/named.ts'
+import { triesOf } from '../pipeline/attempt.ts'
 import { attemptsOf } from '../pipeline/nodes.ts'
 import type { Pipeline } from '../pipeline/nodes.ts'
+import { withSettings } from '../pipeline/options.ts'
 import type { StoredRecords } from '../store/records.ts'
 
 /** Where a configuration is loaded from. */
@@ -169,7 +171,8 @@ export function withStored(
 /** Finds fallbacks that no attempt reaches, because it makes fewer tries than there are candidates. */
 function beyondTries(source: Source, settings: Settings | undefined, pipelines: readonly Pipeline[]): Diagnostic[] {
   const attempts = pipelines.flatMap(({ stages }) => attemptsOf(stages)).filter(({ over }) => over === 'candidates')
-  const tries = Math.max(0, ...attempts.map((attempt) => attempt.tries))
+  const sections = settings?.server_config ?? {}
+  const tries = Math.max(0, ...attempts.map((one) => triesOf(withSettings(one.options, one.settings, sections)).tries))
   if (tries === 0) return []
   return (settings?.models ?? []).flatMap(({ name, fallbacks }, index) =>
     fallbacks.slice(tries - 1).map((fallback, at) => {

@@ -125,6 +125,7 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
     const { compiled, diagnostics: unbuilt } = compilePipelines(written, {
       hostFor,
       viewsOf: (names) => views.of(names),
+      settings: settings.server_config,
       strict: options.strict ?? false,
     })
     problems.push(...unbuilt)

@@ -1,19 +1,20 @@
 import type { Candidate } from '../spec/catalog.ts'
 import { GatewayError, asGatewayError } from '../spec/error.ts'
-import type { Json } from '../spec/json.ts'
+import type { Json, JsonObject } from '../spec/json.ts'
 import type { SlotName } from '../spec/slots.ts'
 import { puts } from './bag.ts'
 import type { Bag } from './bag.ts'
+import { FurtherTries } from './further-tries.ts'
+import type { Waits } from './further-tries.ts'
+import { milliseconds } from './options.ts'
 import type { RunScope, Step } from './step.ts'
 
 /** An `attempt` step, ready to run. */
-export interface Attempt {
-  readonly over: string
+export interface Attempt extends Waits {
   readonly tries: number
   /** Values of `error.tags`, upstream statuses, and the classes `4xx` and `5xx`. */
   readonly on: readonly string[]
-  /** Maximum milliseconds to wait before the same candidate is called again. */
-  readonly wait: number
+  readonly over: string
   /** `file:line:column`. */
   readonly at: string
   /** Slots that its steps provide. */
@@ -23,10 +24,20 @@ export interface Attempt {
   readonly otherwise?: Step
 }
 
+/** The options of an `attempt` as its schema accepts them. */
+export function triesOf({ tries, on, wait, wait_max: waitMax }: JsonObject): Waits & Pick<Attempt, 'tries' | 'on'> {
+  return {
+    tries: Number(tries),
+    on: Array.isArray(on) ? on.map(String) : [],
+    wait: milliseconds(wait),
+    waitMax: milliseconds(waitMax),
+  }
+}
+
 /**
  * Tries candidates until one succeeds. Each try starts from the same slots, with the next candidate as `model`; after
- * the last candidate it starts over. A candidate that asked for a wait is not tried twice, and one whose error is
- * tagged `other` is not tried twice in a row. Rejects with the last error.
+ * the last candidate it starts over. A candidate whose error is tagged `other` is not tried twice in a row, and one
+ * that asked for a longer wait than `waitMax` is not tried again. Rejects with the last error.
  */
 export function attemptStep(attempt: Attempt): Step {
   const tries = triesStep(attempt)
@@ -50,7 +61,7 @@ function triesStep(attempt: Attempt): Step {
   return async (slots, scope) => {
     const candidates = (slots[attempt.over as SlotName] ?? []) as readonly Candidate[]
     // Created for further tries only: in most exchanges the first try succeeds.
-    let failed: { readonly asked: Set<number>; readonly waiting: Set<number> } | undefined
+    let further: FurtherTries | undefined
     for (let index = 0, tries = 1; ; tries++) {
       const candidate = candidates[index]
       if (candidate === undefined)
@@ -69,21 +80,14 @@ function triesStep(attempt: Attempt): Step {
         const error = asGatewayError(thrown)
         noteFailure(scope, candidate, error)
         if (tries >= attempt.tries || error.retry === 'never' || !matches(error) || over(scope)) throw error
-        const { asked, waiting } = (failed ??= { asked: new Set(), waiting: new Set() })
-        asked.add(index)
-        if (error.failure.retryAfter !== undefined) waiting.add(index)
-        const next = successor(
-          index,
-          candidates.length,
-          (at) => waiting.has(at) || (at === index && error.retry !== 'same'),
-        )
+        further ??= new FurtherTries(candidates.length, attempt)
+        const next = further.after(index, error, scope.clock())
         if (next === undefined) throw error
-        const wait = asked.has(next) ? Math.random() * attempt.wait : 0
         // A try that could only begin after the deadline is not waited for.
-        if (scope.clock() + wait >= scope.deadline) throw error
-        if (wait > 0) await pause(wait, scope)
+        if (scope.clock() + next.wait >= scope.deadline) throw error
+        if (next.wait > 0) await pause(next.wait, scope)
         if (over(scope)) throw error
-        index = next
+        index = next.index
         scope.begin()
       }
     }
@@ -94,15 +98,6 @@ function triesStep(attempt: Attempt): Step {
 function matcher(on: readonly string[]): (error: GatewayError) => boolean {
   const words = new Set(on)
   return ({ tags }) => tags.some((tag) => words.has(tag) || (/^\d{3}$/.test(tag) && words.has(`${tag.slice(0, 1)}xx`)))
-}
-
-/** The next index after `index`, cyclically, that is not refused. */
-function successor(index: number, count: number, refused: (index: number) => boolean): number | undefined {
-  for (let step = 1; step <= count; step++) {
-    const next = (index + step) % count
-    if (!refused(next)) return next
-  }
-  return undefined
 }
 
 /** Whether the exchange was aborted, or its deadline has passed. */

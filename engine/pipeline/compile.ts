@@ -7,13 +7,14 @@ import type { Host } from '../spec/host.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { inputReader, withInput } from '../http/input.ts'
 import { asksFirst } from './access.ts'
-import { attemptStep } from './attempt.ts'
+import { attemptStep, triesOf } from './attempt.ts'
 import { NotOpen } from './closed-view.ts'
 import { limitedStep } from './deadline.ts'
 import { dependentStep, eachStep } from './finish.ts'
 import { matcher } from './match.ts'
 import { givenBy, pathsOf, printPlace, reportAt, servedOf, stagesOf, within } from './nodes.ts'
 import type { Pipeline, StageNode, StepNode, UseNode } from './nodes.ts'
+import { withSettings } from './options.ts'
 import { sequence, stageStep } from './run.ts'
 import type { CompiledPipeline } from './run.ts'
 import type { StageRun, Step } from './step.ts'
@@ -26,6 +27,8 @@ export interface Workshop {
   hostFor(pipeline: Host['pipeline']): Host
   /** The views of services, by service name. */
   viewsOf(names: readonly string[] | undefined): Readonly<Record<string, unknown>>
+  /** `server_config`, for options that pipelines do not write. */
+  readonly settings: JsonObject
   /** Fails stages that give other slots than they declare; for tests. */
   readonly strict: boolean
 }
@@ -154,15 +157,13 @@ class Builder {
         return limited(switchStep(arms), node.timeout)
       }
       case 'attempt': {
-        const { over, tries, on, wait, otherwise } = node
+        const { over, options, settings, otherwise } = node
         const stages = stagesOf(node.steps, this.#byName).map(({ stage }) => stage)
         // A try ends with the first stage that fails, also inside `finally`.
         const run = this.#sequence(node.steps, { path, inTry: true })
         const attempt = attemptStep({
           over,
-          tries,
-          on,
-          wait,
+          ...triesOf(withSettings(options, settings, this.#workshop.settings)),
           at: printPlace(node.place),
           gives: [...new Set(stages.flatMap(givenBy))],
           run: toldTry(stages.some(({ settles }) => settles) ? settlingTry(run) : run, {
@@ -180,8 +181,10 @@ class Builder {
     }
   }
 
-  #stage({ stage, config, place, timeout }: StageNode, { path, inTry = false, inFinally }: PlacedNode): Step {
+  #stage(node: StageNode, { path, inTry = false, inFinally }: PlacedNode): Step {
+    const { stage, settings, place, timeout } = node
     const { name, needs, provides, gives = [] } = stage
+    const config = withSettings(node.config, settings, this.#workshop.settings)
     const at = printPlace(place)
     const own = { name, path, inTry }
     try {

@@ -101,10 +101,18 @@ export const attemptFormat = {
   description: 'Tries candidates in order until one serves; each try binds the next one to "model".',
   properties: {
     over: { type: 'string', default: 'candidates', description: 'Slot of the candidates.' },
-    tries: { type: 'integer', minimum: 1, maximum: 10, default: 3, description: 'Tries in all.' },
+    tries: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 10,
+      default: 3,
+      'x-setting': 'resilience.retries.tries',
+      description: 'Tries in all.',
+    },
     on: {
       type: 'array',
-      default: ['connect', 'timeout', 429, '5xx'],
+      default: ['connect', 'timeout', 'invalid', '429', '5xx'],
+      'x-setting': 'resilience.retries.on',
       items: {
         type: ['string', 'integer'],
         pattern: '^(connect|timeout|invalid|[45]\\d\\d|[45]xx)$',
@@ -118,7 +126,16 @@ export const attemptFormat = {
     wait: {
       ...durationSchema,
       default: '200ms',
-      description: 'Longest wait before the same candidate is tried again; the actual wait is random.',
+      'x-setting': 'resilience.retries.wait',
+      description:
+        'Longest wait before the same candidate is tried again; it doubles with every further try. The actual wait is random.',
+    },
+    wait_max: {
+      ...durationSchema,
+      default: '5s',
+      'x-setting': 'resilience.retries.wait_max',
+      description:
+        "Longest wait ever. A candidate's own `retry-after` is respected up to it; a candidate that asks for more is not tried again.",
     },
     do: steps,
     otherwise: {
@@ -129,3 +146,8 @@ export const attemptFormat = {
     },
   },
 } as const
+
+/** The fields of an `attempt` besides its steps. */
+export const attemptOptions = Object.keys(attemptFormat.properties).filter(
+  (name) => name !== 'do' && name !== 'otherwise',
+)

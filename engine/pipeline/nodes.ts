@@ -22,6 +22,9 @@ export interface Named {
   readonly gives?: readonly string[]
 }
 
+/** The settings that give the options that a step does not write, by option: `{ tries: 'resilience.retries.tries' }`. */
+export type FromSettings = Readonly<Record<string, string>>
+
 /** A value that a condition can compare with. */
 export type Scalar = string | number | boolean | null
 
@@ -61,6 +64,8 @@ export interface StageNode extends Limited {
   readonly stage: AnyStage
   /** Valid, with defaults filled in. */
   readonly config: JsonObject
+  /** Settings that replace defaults in it. */
+  readonly settings: FromSettings
   /** The names in its configuration. */
   readonly names: readonly Named[]
   readonly timeout: number
@@ -80,16 +85,16 @@ export interface SwitchNode extends Limited {
   readonly arms: readonly { readonly when?: readonly Condition[]; readonly steps: readonly StepNode[] }[]
 }
 
-/** `- attempt: { over, tries, on, wait, do, otherwise }`. */
+/** `- attempt: { over, tries, on, wait, wait_max, do, otherwise }`. */
 export interface AttemptNode extends Limited {
   readonly kind: 'attempt'
   readonly place: Place
   /** The slot with the candidates. */
   readonly over: string
-  readonly tries: number
-  readonly on: readonly string[]
-  /** In milliseconds. */
-  readonly wait: number
+  /** Its options without steps, with defaults filled in. */
+  readonly options: JsonObject
+  /** Settings that replace defaults in them. */
+  readonly settings: FromSettings
   readonly steps: readonly StepNode[]
   readonly otherwise?: readonly StepNode[]
 }

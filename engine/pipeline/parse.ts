@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../spec/json.ts'
 import { isObject } from '../spec/json.ts'
-import { duration, isDuration } from '../spec/duration.ts'
+import { duration } from '../spec/duration.ts'
 import type { Diagnostic, Path } from '../config/diagnostics.ts'
 import { structuralWords, timeoutWord } from '../config/components.ts'
 import type { Registry } from '../config/registry.ts'
@@ -10,11 +10,12 @@ import { didYouMean } from '../config/suggest.ts'
 import { validator } from '../config/validate.ts'
 import { parseAliases } from './aliases.ts'
 import type { Aliases } from './aliases.ts'
-import { armFormat, attemptFormat, pipelineFormat, switchFormat, timeoutFormat } from './format.ts'
+import { armFormat, attemptFormat, attemptOptions, pipelineFormat, switchFormat, timeoutFormat } from './format.ts'
 import { checkStage } from './check-stage.ts'
 import { wrongField } from './fields.ts'
 import { readCondition } from './match.ts'
 import { namesIn } from './named.ts'
+import { milliseconds, unwrittenOptions } from './options.ts'
 import type { Pipeline, Place, StepNode, SwitchNode } from './nodes.ts'
 
 /** Top-level keys of a file that holds several pipelines. */
@@ -169,7 +170,8 @@ class Parser {
       this.#diagnostics.push(...checkStage(stage, config, this.#place(at), this.#registry))
     const names = namesIn(schema, config, this.#place(at))
     const timeout = duration(stage.timeout ?? stageTimeout)
-    return { kind: 'stage', place, stage, config: isObject(config) ? config : {}, names, timeout }
+    const settings = unwrittenOptions(schema, given)
+    return { kind: 'stage', place, stage, config: isObject(config) ? config : {}, settings, names, timeout }
   }
 
   /** The fields of a stage. A timeout among them, which belongs next to the stage's name, gets a message of its own. */
@@ -225,9 +227,8 @@ class Parser {
       kind: 'attempt',
       place,
       over: typeof over === 'string' ? over : '',
-      tries: Number(fields['tries']),
-      on: Array.isArray(fields['on']) ? fields['on'].map(String) : [],
-      wait: milliseconds(fields['wait']),
+      options: Object.fromEntries(attemptOptions.map((name) => [name, fields[name] ?? null])),
+      settings: unwrittenOptions(attemptFormat, given),
       steps,
       ...(fields['otherwise'] === undefined
         ? {}
@@ -248,11 +249,6 @@ class Parser {
   #report(path: Path, code: string, message: string, at: 'key' | 'value' = 'value'): void {
     this.#diagnostics.push(this.#source.report(path, code, message, at))
   }
-}
-
-// A duration that violates the schema is already reported, and the pipeline will not run.
-function milliseconds(text: Json | undefined): number {
-  return isDuration(text) ? duration(text) : 0
 }
 
 function texts(value: Json | undefined): string[] {

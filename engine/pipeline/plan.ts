@@ -1,8 +1,12 @@
+import type { SectionSet } from '../config/sections.ts'
+import { valuesOf } from '../config/sections.ts'
 import { printDuration } from '../spec/duration.ts'
-import type { Json } from '../spec/json.ts'
+import type { Json, JsonObject } from '../spec/json.ts'
 import type { Condition, Test } from './nodes.ts'
-import { pathsOf, printPlace, reportAt } from './nodes.ts'
-import type { Pipeline, StepNode } from './nodes.ts'
+import { pathsOf, printPlace, reportAt, within } from './nodes.ts'
+import type { FromSettings, Pipeline, Place, StepNode } from './nodes.ts'
+import { originOf, withSettings } from './options.ts'
+import type { OptionOrigin } from './options.ts'
 
 /** A step as it will run. */
 export interface PlannedStep {
@@ -22,12 +26,26 @@ export interface PlannedStep {
   readonly may_give?: readonly string[]
   /** Slots with which it settles at the end of the exchange, or of its try. */
   readonly settles?: readonly string[]
-  /** Its configuration with defaults; values from the environment are hidden. */
-  readonly options?: readonly { readonly name: string; readonly value: Json }[]
+  /** Its configuration with settings and defaults; values from the environment are hidden. */
+  readonly options?: readonly PlannedOption[]
   /** Arms of a switch; one without `when` is the default. */
   readonly arms?: readonly { readonly when?: string; readonly do: readonly PlannedStep[] }[]
   readonly do?: readonly PlannedStep[]
   readonly otherwise?: readonly PlannedStep[]
+}
+
+/** An option as it will be, and where its value comes from. */
+export interface PlannedOption {
+  readonly name: string
+  readonly value: Json
+  readonly from: OptionOrigin
+}
+
+/** What a plan is made of besides the steps. */
+export interface Planning {
+  readonly pipelines: readonly Pipeline[]
+  /** The sections of `server_config`. */
+  readonly sections: SectionSet
 }
 
 /** Plans neighbouring steps, below the path of the step around them. */
@@ -39,18 +57,22 @@ type Plan = (steps: readonly StepNode[], around?: string) => readonly PlannedSte
  */
 export function planSteps(
   steps: readonly StepNode[],
-  pipelines: readonly Pipeline[],
+  { pipelines, sections }: Planning,
   around?: string,
 ): readonly PlannedStep[] {
   const byName = new Map(pipelines.map((pipeline) => [pipeline.name, pipeline]))
   const plan: Plan = (inner, outer) => {
     const paths = pathsOf(inner, outer)
-    return inner.map((step, index) => planned(step, paths[index] as string, plan, byName))
+    return inner.map((step, index) => planned(step, paths[index] as string, plan, { byName, sections }))
   }
   return plan(steps, around)
 }
 
-function planned(step: StepNode, path: string, plan: Plan, byName: ReadonlyMap<string, Pipeline>): PlannedStep {
+interface Known extends Pick<Planning, 'sections'> {
+  readonly byName: ReadonlyMap<string, Pipeline>
+}
+
+function planned(step: StepNode, path: string, plan: Plan, { byName, sections }: Known): PlannedStep {
   const { kind, place } = step
   const { file, line, column } = reportAt(place, '', '')
   const timeout = 'timeout' in step && step.timeout !== undefined ? { timeout: printDuration(step.timeout) } : {}
@@ -58,10 +80,7 @@ function planned(step: StepNode, path: string, plan: Plan, byName: ReadonlyMap<s
   switch (step.kind) {
     case 'stage': {
       const { name, needs, reads = [], provides, gives, settles } = step.stage
-      const options = Object.entries(step.config).map(([option, value]) => {
-        const hidden = place.source.interpolated([...place.path, name, option])
-        return { name: option, value: hidden ? '(from the environment)' : (value ?? null) }
-      })
+      const options = plannedOptions(step.config, step.settings, within(place, name), sections)
       const insisted = step.stage.insists?.(step.config) ?? []
       const optional = reads.filter((slot) => !insisted.includes(slot))
       return {
@@ -85,11 +104,10 @@ function planned(step: StepNode, path: string, plan: Plan, byName: ReadonlyMap<s
       return { ...base, arms }
     }
     case 'attempt': {
-      const { over, tries, on, wait, steps, otherwise } = step
-      const options = Object.entries({ over, tries, on, wait: printDuration(wait) })
+      const { options, settings, steps, otherwise } = step
       return {
         ...base,
-        options: options.map(([name, value]) => ({ name, value: value as Json })),
+        options: plannedOptions(options, settings, within(place, 'attempt'), sections),
         do: plan(steps, path),
         ...(otherwise === undefined ? {} : { otherwise: plan(otherwise, `${path}/otherwise`) }),
       }
@@ -99,14 +117,30 @@ function planned(step: StepNode, path: string, plan: Plan, byName: ReadonlyMap<s
   }
 }
 
+function plannedOptions(
+  options: JsonObject,
+  settings: FromSettings,
+  place: Place,
+  sections: SectionSet,
+): readonly PlannedOption[] {
+  return Object.entries(withSettings(options, settings, valuesOf(sections))).map(([name, value = null]) => {
+    const hidden = place.source.interpolated(within(place, name).path)
+    return {
+      name,
+      value: hidden ? '(from the environment)' : value,
+      from: originOf(name, settings, place, sections),
+    }
+  })
+}
+
 /**
  * A pipeline as it will run, as text. Includes are expanded. Each stage is shown with its source position, its
- * timeout, the slots it needs and gives, and its configuration with defaults. The pipelines must have passed
- * `checkFlow`.
+ * timeout, the slots it needs and gives, and its configuration with the origin of every value that the pipeline does
+ * not write. The pipelines must have passed `checkFlow`.
  */
-export function printPlan(pipeline: Pipeline, pipelines: readonly Pipeline[]): string {
+export function printPlan(pipeline: Pipeline, planning: Planning): string {
   const access = pipeline.routes.length > 0 && pipeline.public ? ['public'] : []
-  const steps = (nodes: readonly StepNode[]) => planSteps(nodes, pipelines).flatMap((step) => printStep(step, 1))
+  const steps = (nodes: readonly StepNode[]) => planSteps(nodes, planning).flatMap((step) => printStep(step, 1))
   return [
     headline(0, pipeline.name, printPlace(pipeline.place)),
     `  ${pipeline.summary}`,
@@ -123,9 +157,9 @@ export function printPlan(pipeline: Pipeline, pipelines: readonly Pipeline[]): s
 function printStep(step: PlannedStep, depth: number): string[] {
   const { kind, name = '', file, line, column, timeout } = step
   const word = { stage: name, use: `use ${name}`, switch: kind, attempt: kind, unknown: '?' }[kind]
-  const within = (text: string) => `${indent(depth + 1)}${text}`
+  const indented = (text: string) => `${indent(depth + 1)}${text}`
   const slots = (verb: string, names: readonly string[] = []) =>
-    names.length > 0 ? [within(`${verb} ${names.join(', ')}`)] : []
+    names.length > 0 ? [indented(`${verb} ${names.join(', ')}`)] : []
   const inner = (steps: readonly PlannedStep[] = [], further = 1) =>
     steps.flatMap((one) => printStep(one, depth + further))
   return [
@@ -135,13 +169,15 @@ function printStep(step: PlannedStep, depth: number): string[] {
     ...slots('gives', step.gives),
     ...slots('may give', step.may_give),
     ...slots('settles with', step.settles),
-    ...(step.options ?? []).map((option) => within(`${option.name}: ${print(option.value)}`)),
+    ...(step.options ?? []).map(({ name: option, value, from }) =>
+      indented(`${option}: ${print(value)}${from === 'pipeline' ? '' : `  (${from})`}`),
+    ),
     ...(step.arms ?? []).flatMap((arm) => [
-      within(arm.when === undefined ? 'otherwise' : `when ${arm.when}`),
+      indented(arm.when === undefined ? 'otherwise' : `when ${arm.when}`),
       ...inner(arm.do, 2),
     ]),
     ...inner(step.do),
-    ...(step.otherwise === undefined ? [] : [within('otherwise'), ...inner(step.otherwise, 2)]),
+    ...(step.otherwise === undefined ? [] : [indented('otherwise'), ...inner(step.otherwise, 2)]),
   ]
 }
 

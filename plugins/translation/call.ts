@@ -33,6 +33,9 @@ import type {
 import { askNeutral } from './neutral.ts'
 import { forgotten, lacking, refusal, refusedAnswer, refusedFrame } from './refusal.ts'
 
+const limit = <const N extends string, const D extends string>(name: N, fallback: D, description: string) =>
+  ({ ...durationSchema, default: fallback, 'x-setting': `resilience.timeouts.${name}`, description }) as const
+
 /** Calls the provider. Gives its answer when the first event has arrived: until then another provider may be tried. */
 export default defineStage({
   name: 'call',
@@ -41,18 +44,9 @@ export default defineStage({
     type: 'object',
     additionalProperties: false,
     properties: {
-      first_byte: {
-        ...durationSchema,
-        description: 'Timeout for the beginning of the answer. Unset: as in `resilience.timeouts`.',
-      },
-      idle: {
-        ...durationSchema,
-        description: 'Longest silence within an answer. Unset: as in `resilience.timeouts`.',
-      },
-      total: {
-        ...durationSchema,
-        description: 'Timeout for the whole answer. Unset: as in `resilience.timeouts`.',
-      },
+      first_byte: limit('first_byte', '10m', 'Timeout for the beginning of the answer.'),
+      idle: limit('idle', '10m', 'Longest silence within an answer.'),
+      total: limit('total', '1h', 'Timeout for the whole answer.'),
       limit: { type: 'integer', minimum: 1, default: 67_108_864, description: 'Most bytes of a whole answer.' },
     },
   } as const,
@@ -61,13 +55,8 @@ export default defineStage({
   // A whole answer is complete only at its end.
   timeout: '1h',
   build: (config, host) => {
-    const settings = host.catalog.settings.resilience.timeouts
-    const total = duration(config.total ?? settings.total)
-    const usual: Call['timeouts'] = {
-      firstByte: duration(config.first_byte ?? settings.first_byte),
-      idle: duration(config.idle ?? settings.idle),
-      total,
-    }
+    const total = duration(config.total)
+    const usual: Call['timeouts'] = { firstByte: duration(config.first_byte), idle: duration(config.idle), total }
     // No client waits, and a whole answer shows no progress before its end.
     const patient: Call['timeouts'] = { firstByte: total, idle: total, total }
     const { limit } = config

@@ -2,8 +2,6 @@ import { expect } from 'chai'
 import { anthropic, openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { RunningGateway } from '../support/gateway.ts'
-import { copyPipelines } from '../support/pipelines.ts'
-import type { Pipelines } from '../support/pipelines.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../support/upstream.ts'
 import { chatAnswer, chatFrames, messagesAnswer, messagesFrames } from './streams.ts'
@@ -47,15 +45,12 @@ const verdicts: Record<string, readonly [script: Script, status: number]> = {
 describe('the next model', () => {
   let first: ScriptedUpstream
   let second: ScriptedUpstream
-  let pipelines: Pipelines
   let gateway: RunningGateway
   before(async () => {
     first = await scriptedUpstream()
     second = await scriptedUpstream()
-    pipelines = await copyPipelines()
-    await pipelines.edit('generate.yaml', 'wait: 200ms', 'wait: 1ms')
     gateway = await startGateway({
-      pipelines: pipelines.folder,
+      server_config: { resilience: { retries: { wait: '1ms' } } },
       providers: [
         { name: 'a-chat', type: 'compatible', base_url: first.url },
         { name: 'a-messages', type: 'messages', base_url: first.url, api_key: 'key-a' },
@@ -84,7 +79,6 @@ describe('the next model', () => {
     await gateway.close()
     await first.close()
     await second.close()
-    await pipelines.remove()
   })
 
   const lastRow = async () => (await gateway.rows()).at(-1)

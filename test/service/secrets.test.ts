@@ -3,8 +3,6 @@ import { encodeFrame } from '../../engine/kit.ts'
 import type { Json } from '../../engine/index.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { RunningGateway } from '../support/gateway.ts'
-import { copyPipelines } from '../support/pipelines.ts'
-import type { Pipelines } from '../support/pipelines.ts'
 import { lockedRedis, postgres } from '../support/services.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../support/upstream.ts'
@@ -136,7 +134,6 @@ const printed = (frames: readonly ScriptedFrame[]) =>
 describe('secrets', function () {
   this.timeout(300_000)
   let upstream: ScriptedUpstream
-  let pipelines: Pipelines
   let gateway: RunningGateway
   let made: string
 
@@ -145,8 +142,6 @@ describe('secrets', function () {
     const database = new URL((await postgres(this)).url)
     database.password = canaries['password of the database']
     upstream = await scriptedUpstream()
-    pipelines = await copyPipelines()
-    await pipelines.edit('generate.yaml', 'wait: 200ms', 'wait: 1ms')
     const at = {
       base_url: `${upstream.url}/v1?access=${canaries['query of an address']}&api-version=2024-10-21`,
       endpoint_base_urls: { embeddings: `${upstream.url}/v1?sig=${canaries['query of an operation']}` },
@@ -161,7 +156,7 @@ describe('secrets', function () {
     }
     const { base_url, headers: lines, api_key } = at
     gateway = await startGateway({
-      pipelines: pipelines.folder,
+      server_config: { resilience: { retries: { wait: '1ms' } } },
       database: database.href,
       key_value: { url: store.url },
       environment: { SLUICE_SECRET: canaries['master secret'] },
@@ -185,7 +180,6 @@ describe('secrets', function () {
   after(async () => {
     await gateway.close()
     await upstream.close()
-    await pipelines.remove()
   })
 
   /** After each test: no line, no row and nothing that was kept holds a secret. */

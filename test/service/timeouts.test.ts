@@ -71,12 +71,9 @@ describe('how long a provider may take', () => {
 
   it('is all of its time for an answer that nobody waits for', async () => {
     const asked: Call['timeouts'][] = []
-    const timeouts = { connect: '10s', first_byte: '2s', idle: '3s', total: '4s' }
+    const timeouts = { first_byte: '2s', idle: '3s', total: '4s' }
     const codec = { protocol: 'chat', operation: 'generate' }
-    const run = call.build({ limit: 99 }, {
-      catalog: { settings: { resilience: { timeouts } } },
-      upstreamCodec: () => codec,
-    } as unknown as Host)
+    const run = call.build({ limit: 99, ...timeouts }, { upstreamCodec: () => codec } as unknown as Host)
     const provider = {
       send(sent: Call) {
         asked.push(sent.timeouts)

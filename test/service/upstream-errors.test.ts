@@ -4,8 +4,6 @@ import OpenAI from 'openai'
 import { anthropic, openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { RunningGateway } from '../support/gateway.ts'
-import { copyPipelines } from '../support/pipelines.ts'
-import type { Pipelines } from '../support/pipelines.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../support/upstream.ts'
 
@@ -191,17 +189,14 @@ const anthropicTypes: Record<number, string> = {
 
 describe('a provider that fails', () => {
   let upstream: ScriptedUpstream
-  let pipelines: Pipelines
   let gateway: RunningGateway
   before(async () => {
     upstream = await scriptedUpstream()
-    pipelines = await copyPipelines()
-    await pipelines.edit('generate.yaml', 'wait: 200ms', 'wait: 1ms')
     const at = { base_url: upstream.url, api_key: canary }
     const hasty = { ...at, timeouts: { first_byte: '60ms' } }
     const nowhere = { base_url: 'http://127.0.0.1:9', api_key: canary }
     gateway = await startGateway({
-      pipelines: pipelines.folder,
+      server_config: { resilience: { retries: { wait: '1ms' } } },
       providers: [
         { name: 'family', type: 'compatible', ...at },
         { name: 'vendor', type: 'native', ...at },
@@ -230,7 +225,6 @@ describe('a provider that fails', () => {
     expect(rows.filter(({ status }) => status === 500)).to.deep.equal([])
     await gateway.close()
     await upstream.close()
-    await pipelines.remove()
   })
 
   const ask = (path: string, model: string, stream = false) =>

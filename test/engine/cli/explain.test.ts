@@ -23,7 +23,7 @@ describe('cli/explain', () => {
       '  auth                           pipelines/hello.yaml:5:5  within 1m',
       '    needs ingress',
       '    gives principal',
-      '    with: key',
+      '    with: key  (default)',
       '  list-models                    pipelines/hello.yaml:6:5  within 1m',
       '    needs ingress, principal',
       '    gives reply',
@@ -56,8 +56,23 @@ describe('cli/explain', () => {
       needs: ['ingress'],
       reads: [],
       gives: ['principal'],
-      options: [{ name: 'with', value: 'key' }],
+      options: [{ name: 'with', value: 'key', from: 'default' }],
     })
+  })
+
+  it('tells where each value comes from: the pipeline, the settings, or their defaults', async () => {
+    const settings = 'server_config: { resilience: { retries: { tries: 5 }, timeouts: { idle: 2m } } }\n'
+    await here.write('patient.yaml', `providers: []\nmodels: []\n${settings}`)
+    const plan = async (name: string) => (await here.run('explain', name, '--config', 'patient.yaml')).out
+    expect(await plan('generate')).to.include.members([
+      '    over: candidates',
+      '    tries: 5  (settings)',
+      '    on: ["connect","timeout","invalid","429","5xx"]  (default)',
+      '    wait: 200ms  (default)',
+      '      first_byte: 10m  (default)',
+      '      idle: 2m  (settings)',
+    ])
+    expect((await plan('count-tokens')).filter((line) => line.includes('tries:'))).to.deep.equal(['        tries: 1'])
   })
 
   it('suggests the pipeline that was meant', async () => {

@@ -33,6 +33,7 @@ async function ask(script: Record<string, GatewayError[]>, options: Partial<Atte
     tries: 3,
     on: ['connect', 'timeout', '429', '5xx'],
     wait: 0,
+    waitMax: 0,
     at: 'p.yaml:1:1',
     gives: ['answer'],
     run,
@@ -86,7 +87,7 @@ describe('attempt', () => {
     const scope = new TestScope()
     // How long it waits is drawn by lot, up to the given time.
     scope.deadline = scope.clock() + 60_000
-    const { asked, outcome } = await ask({ a: [same()] }, { wait: 1e15 }, scope)
+    const { asked, outcome } = await ask({ a: [same()] }, { wait: 1e15, waitMax: 1e15 }, scope)
     expect(asked).to.equal('a1')
     expect(outcome).to.include({ code: 'overloaded' })
   })
@@ -113,7 +114,7 @@ describe('attempt', () => {
     expect((await ask({ a: [busy()], b: [] }, {}, gone)).asked).to.equal('a1')
     const leaving = new TestScope()
     const error = same()
-    const asking = ask({ a: [error] }, { wait: 3_600_000 }, leaving)
+    const asking = ask({ a: [error] }, { wait: 3_600_000, waitMax: 3_600_000 }, leaving)
     setImmediate(() => leaving.abort())
     const { asked, outcome } = await asking
     expect(asked).to.equal('a1')

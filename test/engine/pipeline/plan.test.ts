@@ -14,7 +14,9 @@ describe('plan', () => {
     const cache = { ...stub('cache', [], ['target']), gives: ['reply'] as const }
     const text = 'name: p\nsummary: s.\nroutes: [GET /p]\npublic: true\nstages: [cache, reply]\n'
     const { pipelines } = checkPipelines([{ file: 'p.yaml', text }], registryOf([...stubs, cache]), {})
-    expect(printPlan(pipelines[0]!, pipelines)).to.include('\n    gives target\n    may give reply\n')
+    expect(printPlan(pipelines[0]!, { pipelines, sections: new Map() })).to.include(
+      '\n    gives target\n    may give reply\n',
+    )
   })
 
   it('shows a pipeline as it will run', () => {
@@ -44,7 +46,7 @@ stages:
     ]
     const { pipelines, diagnostics } = checkPipelines(texts, registryOf(), {})
     expect(diagnostics).to.deep.equal([])
-    expect(printPlan(pipelines[0]!, pipelines).split('\n')).to.deep.equal([
+    expect(printPlan(pipelines[0]!, { pipelines, sections: new Map() }).split('\n')).to.deep.equal([
       'main                             main.yaml:1:1',
       '  Serves.',
       '  POST /p',
@@ -58,7 +60,7 @@ stages:
       '    needs principal, ingress',
       '    gives request',
       '    timeout: (from the environment)',
-      '    protocol: plain',
+      '    protocol: plain  (default)',
       '  use ask                        main.yaml:8:10  within 2m',
       '    resolve                      ask.yaml:5:5  within 1500ms',
       '      needs request',
@@ -72,14 +74,15 @@ stages:
       '          needs candidates',
       '      otherwise',
       '    attempt                      ask.yaml:8:5',
-      '      over: candidates',
+      '      over: candidates  (default)',
       '      tries: 2',
-      '      on: ["connect","timeout","429","5xx"]',
+      '      on: ["connect","timeout","invalid","429","5xx"]  (default)',
       '      wait: 1s',
+      '      wait_max: 5s  (default)',
       '      call                       ask.yaml:8:41  within 1m',
       '        needs model, request',
       '        gives answer',
-      '        timeout: 5s',
+      '        timeout: 5s  (default)',
       '      answer                     ask.yaml:8:47  within 1m',
       '        needs answer',
       '        gives reply',
@@ -158,8 +161,8 @@ stages:
     ])
     const [first] = pipelines
     const planned = [
-      ...planSteps(first!.stages, pipelines),
-      ...planSteps(first!.finally, pipelines, 'finally'),
+      ...planSteps(first!.stages, { pipelines, sections: new Map() }),
+      ...planSteps(first!.finally, { pipelines, sections: new Map() }, 'finally'),
     ].flatMap(stagePaths)
     expect(planned).to.include.members(ran.map(([path]) => path))
     expect(new Set(planned)).to.have.property('size', planned.length)

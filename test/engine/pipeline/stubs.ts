@@ -118,7 +118,12 @@ export function compiled(
   const registry = registryOf(stages)
   const texts = Object.entries(files).map(([file, text]) => ({ file, text }))
   const { pipelines, diagnostics } = checkPipelines(texts, registry, {})
-  const built = compilePipelines(pipelines, { hostFor: hostOf(registry, log), viewsOf: () => ({}), strict })
+  const built = compilePipelines(pipelines, {
+    hostFor: hostOf(registry, log),
+    viewsOf: () => ({}),
+    settings: {},
+    strict,
+  })
   const all = [...diagnostics, ...built.diagnostics]
   if (all.length > 0) throw new Error(all.map(printDiagnostic).join('\n'))
   return built.compiled

@@ -50,9 +50,9 @@ describe('seams/counter', () => {
     upstream = await scriptedUpstream()
     pipelines = await copyPipelines()
     await copyFile(join(here, 'pipelines', 'acme-metrics.yaml'), join(pipelines.folder, 'acme-metrics.yaml'))
-    await pipelines.edit('generate.yaml', 'wait: 200ms', 'wait: 1ms')
     gateway = await startGateway({
       pipelines: pipelines.folder,
+      server_config: { resilience: { retries: { wait: '1ms' } } },
       plugins: [join(here, 'plugin.ts')],
       providers: [
         { name: 'far', type: 'compatible', base_url: upstream.url, api_key: 'key-of-the-provider' },

@@ -1,0 +1,65 @@
+import type { SectionSet } from '../config/sections.ts'
+import { duration, isDuration } from '../spec/duration.ts'
+import { isObject } from '../spec/json.ts'
+import type { Json, JsonObject } from '../spec/json.ts'
+import { within } from './nodes.ts'
+import type { FromSettings, Place } from './nodes.ts'
+
+/** Where the value of an option comes from: written in the pipeline, set in `server_config`, or a default. */
+export type OptionOrigin = 'pipeline' | 'settings' | 'default'
+
+interface OptionSchema {
+  readonly properties?: Readonly<Record<string, object | boolean>> | undefined
+}
+
+/** The settings that the schema of a step names (`x-setting`) for options that are not written. */
+export function unwrittenOptions({ properties = {} }: OptionSchema, given: Json): FromSettings {
+  const found = Object.entries(properties).flatMap(([name, option]): [string, string][] => {
+    const { 'x-setting': setting } = option as { readonly 'x-setting'?: string }
+    return setting === undefined || (isObject(given) && given[name] !== undefined) ? [] : [[name, setting]]
+  })
+  return Object.fromEntries(found)
+}
+
+/**
+ * The options of a step, with the values of settings for those that are not written. A setting that no section has
+ * leaves the default of the option.
+ * @param sections `server_config` with defaults filled in
+ */
+export function withSettings(options: JsonObject, from: FromSettings, sections: JsonObject): JsonObject {
+  const found = Object.entries(from).flatMap(([name, setting]): [string, Json][] => {
+    const value = valueAt(sections, setting.split('.'))
+    return value === undefined ? [] : [[name, value]]
+  })
+  return found.length === 0 ? options : { ...options, ...Object.fromEntries(found) }
+}
+
+/** Where the value of an option comes from. `place` is that of the options. */
+export function originOf(name: string, from: FromSettings, place: Place, sections: SectionSet): OptionOrigin {
+  const { source, path } = within(place, name)
+  if (valueAt(source.value, path) !== undefined) return 'pipeline'
+  const [first = '', ...rest] = from[name]?.split('.') ?? []
+  const section = sections.get(first)
+  if (section === undefined) return 'default'
+  const written = section.stored ? section.stored.value : valueAt(section.source.value, section.path)
+  return valueAt(written, rest) === undefined ? 'default' : 'settings'
+}
+
+/** Milliseconds of an option. A text that is no duration is reported with the schema, and the pipeline does not run. */
+export function milliseconds(option: Json | undefined): number {
+  return isDuration(option) ? duration(option) : 0
+}
+
+function valueAt(value: Json | undefined, path: readonly (string | number)[]): Json | undefined {
+  return path.reduce<Json | undefined>(
+    (held, step) =>
+      typeof step === 'number'
+        ? Array.isArray(held)
+          ? held[step]
+          : undefined
+        : isObject(held)
+          ? held[step]
+          : undefined,
+    value,
+  )
+}
