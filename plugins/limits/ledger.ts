@@ -1,0 +1,110 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Appender, RowCounters, ServiceHost, TableQueries } from '../../engine/index.ts'
+import { server } from './bucket.ts'
+import type { Seed } from './counters.ts'
+import { DAY } from './period.ts'
+import type { Period } from './period.ts'
+import type { LedgerTable } from './table.ts'
+
+/** Milliseconds for which a row is kept. */
+const KEPT = 3_600_000
+
+/** Rows deleted at once, few enough that SQLite does not block the event loop for long, and milliseconds in between. */
+const BATCH = 500
+const PAUSE = 20
+
+/** Adds the rows of a batch to the sums of their buckets and days, except those from before a reset. */
+const addToSums = `
+  insert into limits_sums (bucket, day, micros)
+  select charged.bucket, charged.at / ${DAY}, sum(charged.micros)
+  from (
+    select '${server}' as bucket, at, micros from added
+    union all select 'key:' || key_id, at, micros from added where key_id is not null
+    union all select 'member:' || member_id, at, micros from added where member_id is not null
+  ) as charged
+  left join limits_resets on limits_resets.bucket = charged.bucket
+  where charged.at >= coalesce(limits_resets.at, 0)
+  group by charged.bucket, charged.at / ${DAY}
+  order by charged.bucket, charged.at / ${DAY}
+  on conflict (bucket, day) do update set micros = limits_sums.micros + excluded.micros`
+
+/** A sum to look up: what a bucket has spent since the start of a period. */
+export interface Wanted {
+  readonly bucket: string
+  readonly period: Period
+  readonly start: number
+}
+
+/**
+ * The truth about what was spent: a row per exchange that cost something. Its id is that of the exchange, so that
+ * nothing is charged twice. The thread that writes the rows adds them to a sum per bucket and day, in the same
+ * transaction.
+ */
+export class Ledger {
+  readonly #host: Pick<ServiceHost, 'database' | 'rows' | 'afterCommit'>
+  readonly #rows: Appender<LedgerTable>
+
+  constructor(host: Pick<ServiceHost, 'database' | 'rows' | 'afterCommit' | 'appender'>) {
+    this.#host = host
+    this.#rows = host.appender('limits_ledger', { waits: true, sums: [addToSums] })
+  }
+
+  get counters(): RowCounters {
+    return this.#rows.counters
+  }
+
+  /** Never waits, never throws. */
+  charge(row: LedgerTable): void {
+    this.#rows.append(row)
+  }
+
+  /** What was spent, as far as rows were written. Rejects while the database fails. */
+  async spent(wanted: readonly Wanted[]): Promise<Seed[]> {
+    if (wanted.length === 0) return []
+    const { database } = this.#host
+    const buckets = [...new Set(wanted.map(({ bucket }) => bucket))]
+    // Read first: a reset between the two reads is then still to be applied to the sums.
+    const resets = await database.selectFrom('limits_resets').selectAll().where('bucket', 'in', buckets).execute()
+    const resetAt = new Map(resets.map(({ bucket, at }) => [bucket, at]))
+    const spent = new Map<number, ReadonlyMap<string, number>>()
+    for (const start of new Set(wanted.map((one) => one.start))) spent.set(start, await this.#sums(buckets, start))
+    return wanted.map(({ bucket, period, start }) => ({
+      bucket,
+      period,
+      since: Math.max(start, resetAt.get(bucket) ?? 0),
+      spent: spent.get(start)?.get(bucket) ?? 0,
+    }))
+  }
+
+  /** Forgets what a bucket has spent. `done` runs after the commit. */
+  async reset(bucket: string, at: number, done: () => Promise<void>, transaction?: TableQueries): Promise<void> {
+    const within = async (queries: TableQueries) => {
+      await queries
+        .insertInto('limits_resets')
+        .values({ bucket, at })
+        .onConflict((conflict) => conflict.column('bucket').doUpdateSet({ at }))
+        .execute()
+      await queries.updateTable('limits_sums').set({ micros: 0 }).where('bucket', '=', bucket).execute()
+      await this.#host.afterCommit(queries, done)
+    }
+    await (transaction ? within(transaction) : this.#host.database.transaction().execute(within))
+  }
+
+  /** Deletes old rows, which are in the sums. */
+  async clean(): Promise<void> {
+    const old = `select id from limits_ledger where at < ${Date.now() - KEPT} limit ${BATCH}`
+    const some = () => this.#host.rows(`delete from limits_ledger where id in (${old}) returning id`)
+    while ((await some()).length === BATCH) await pause(PAUSE)
+  }
+
+  async #sums(buckets: readonly string[], start: number): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#host.database
+      .selectFrom('limits_sums')
+      .select(({ fn }) => ['bucket', fn.sum<number | string>('micros').as('micros')])
+      .where('bucket', 'in', buckets)
+      .where('day', '>=', Math.floor(start / DAY))
+      .groupBy('bucket')
+      .execute()
+    return new Map(rows.map(({ bucket, micros }) => [bucket, Number(micros)]))
+  }
+}

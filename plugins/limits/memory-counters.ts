@@ -1,0 +1,159 @@
+import type {
+  Counters,
+  Giving,
+  Hold,
+  Rate,
+  Reserved,
+  Reserving,
+  Seed,
+  Settling,
+  Sum,
+  SumState,
+  Taken,
+  Taking,
+} from './counters.ts'
+import { Leases } from './leases.ts'
+import { levelOf, partsPerUnit, refilled, waitFor } from './level.ts'
+import type { TokenBucket } from './level.ts'
+import { Purse } from './purse.ts'
+
+/** Milliseconds to wait for a place: nobody knows when one will be free. */
+export const placeWait = 1_000
+
+/** Milliseconds between two searches for what can be forgotten, and after which an unused purse is. */
+const SWEEP = 60_000
+const FORGOTTEN = 3_600_000
+
+/** Counters in the memory of one process. */
+export class MemoryCounters implements Counters {
+  readonly #clock: () => number
+  readonly #rates = new Map<string, TokenBucket>()
+  readonly #places = new Map<string, Leases<true>>()
+  readonly #purses = new Map<string, Purse>()
+  #swept: number
+
+  /** @param clock milliseconds since 1970 */
+  constructor(clock: () => number = Date.now) {
+    this.#clock = clock
+    this.#swept = clock()
+  }
+
+  take({ id, lasts, rates, places, forced = false }: Taking): Taken {
+    const now = this.#now()
+    const filled = rates.map((rate) => ({ rate, bucket: this.#filled(rate, now) }))
+    const waits = [
+      ...filled.map(({ rate, bucket }) => waitFor(bucket, partsOf(rate))),
+      ...places.map(({ bucket, limit }) => (this.#hasPlace(bucket, limit, id, now) ? 0 : placeWait)),
+    ]
+    const wait = Math.max(0, ...waits)
+    if (wait > 0 && !forced)
+      return { levels: filled.map(({ bucket }) => levelOf(bucket)), refused: { index: waits.indexOf(wait), wait } }
+    for (const { rate, bucket } of filled) bucket.level -= partsOf(rate)
+    for (const { bucket } of places) this.#placesOf(bucket, now).set(id, true, now + lasts)
+    return { levels: filled.map(({ bucket }) => levelOf(bucket)) }
+  }
+
+  give({ id, rates, places }: Giving): void {
+    const now = this.#now()
+    for (const rate of rates) {
+      const bucket = this.#filled(rate, now)
+      bucket.level = Math.min(bucket.level + partsOf(rate), rate.limit * partsPerUnit(rate.limit))
+    }
+    for (const bucket of places) this.#places.get(bucket)?.delete(id)
+  }
+
+  reserve({ id, lasts, sums, estimates, input }: Reserving): Reserved {
+    const now = this.#now()
+    const rooms = sums.map((sum) => {
+      const purse = this.#purseOf(sum.bucket)
+      const state = purse.state(sum, now)
+      return state && purse.room(sum, id, state)
+    })
+    const unknown = rooms.flatMap((room, index) => (room ? [] : [index]))
+    if (unknown.length > 0) return { unknown }
+    const known = rooms.filter((room) => room !== undefined)
+    const admits = Math.min(...known.map((room) => room.admits))
+    const refused = known.findIndex((room) => room.admits === admits)
+    const held = estimates.find((estimate) => estimate <= admits)
+    if (held === undefined) return { refused, state: (known[refused] ?? { state: none }).state }
+    for (const { bucket } of sums) this.#purseOf(bucket).hold(id, { micros: held, input, at: now }, now + lasts)
+    return { at: now, held, left: known.map(({ left }) => Math.max(0, left - held)) }
+  }
+
+  settle({ id, sums, micros }: Settling): number | undefined {
+    let charged: number | undefined
+    for (const bucket of sums) charged = this.#purses.get(bucket)?.settle(id, micros) ?? charged
+    return charged
+  }
+
+  seed(seeds: readonly Seed[]): void {
+    for (const seed of seeds) this.#purseOf(seed.bucket).seed(seed)
+  }
+
+  read(sums: readonly Sum[]): (SumState | undefined)[] {
+    const now = this.#now()
+    return sums.map((sum) => this.#purseOf(sum.bucket).state(sum, now))
+  }
+
+  reset(bucket: string, at: number): void {
+    this.#purses.get(bucket)?.reset(at)
+  }
+
+  hold(holds: readonly Hold[]): void {
+    const now = this.#now()
+    for (const { id, lasts, places, sums, ...money } of holds) {
+      for (const bucket of places) this.#placesOf(bucket, now).set(id, true, now + lasts)
+      for (const bucket of sums) this.#purseOf(bucket).hold(id, money, now + lasts)
+    }
+  }
+
+  #filled(rate: Rate, now: number): TokenBucket {
+    const name = `${rate.counts} ${rate.bucket}`
+    const bucket = refilled(this.#rates.get(name), rate, now)
+    this.#rates.set(name, bucket)
+    return bucket
+  }
+
+  #hasPlace(bucket: string, limit: number, id: string, now: number): boolean {
+    const taken = this.#placesOf(bucket, now)
+    return taken.size < limit || taken.get(id) !== undefined
+  }
+
+  #placesOf(bucket: string, now: number): Leases<true> {
+    let taken = this.#places.get(bucket)
+    if (!taken) this.#places.set(bucket, (taken = new Leases()))
+    taken.expire(now)
+    return taken
+  }
+
+  #purseOf(bucket: string): Purse {
+    let purse = this.#purses.get(bucket)
+    if (!purse) this.#purses.set(bucket, (purse = new Purse(this.#clock())))
+    return purse
+  }
+
+  #now(): number {
+    const now = this.#clock()
+    if (now - this.#swept >= SWEEP) this.#sweep(now)
+    return now
+  }
+
+  /** Forgets what is as good as new: full token buckets, free places, and sums that can be seeded again. */
+  #sweep(now: number): void {
+    this.#swept = now
+    for (const [name, bucket] of this.#rates)
+      if (levelOf(refilled(bucket, bucket, now)).full === 0) this.#rates.delete(name)
+    for (const [bucket, taken] of this.#places) {
+      taken.expire(now)
+      if (taken.size === 0) this.#places.delete(bucket)
+    }
+    for (const [bucket, purse] of this.#purses)
+      if (purse.isEmpty && now - purse.used > FORGOTTEN) this.#purses.delete(bucket)
+  }
+}
+
+const none: SumState = { spent: 0, held: 0, since: 0 }
+
+function partsOf({ amount, limit }: Rate): number {
+  return amount * partsPerUnit(limit)
+}
