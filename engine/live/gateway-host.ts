@@ -103,9 +103,10 @@ export function serviceHost(
     folder,
     rows: (statement) => database.rows(statement),
     append: (table, row) => queueOf(table).append(row),
-    appender(table, { waits = false } = {}) {
+    appender(table, { waits = false, sums } = {}) {
       const queue = queueOf(table)
       queue.waits ||= waits
+      if (sums) queue.sums = sums
       return queue
     },
     log: gateway.log.child({ service: name }),

@@ -50,8 +50,8 @@ export interface ServiceHost extends Pick<
    * dropped; one that already exists is skipped. Throws when the table is not the service's own.
    */
   append<T extends keyof Tables>(table: T, row: Insertable<Tables[T]>): void
-  /** An appender of rows to a table, with counters of lost rows. Throws when the table is not the service's own. With `waits`, rows wait while the table is missing, as while a backup is restored; otherwise they are dropped. */
-  appender<T extends keyof Tables>(table: T, options?: { readonly waits?: boolean }): Appender<Insertable<Tables[T]>>
+  /** An appender of rows to a table, with counters of lost rows. Throws when the table is not the service's own. */
+  appender<T extends keyof Tables>(table: T, options?: AppenderOptions): Appender<Insertable<Tables[T]>>
   /**
    * A key of 32 bytes for the purpose that `info` names, the same in every process and after every start. Derived from
    * the master secret by HKDF-SHA-256 (RFC 5869) without salt. Another purpose gets another key, of which this one
@@ -63,6 +63,18 @@ export interface ServiceHost extends Pick<
    * To be called after access was revoked.
    */
   recheck(): void
+}
+
+export interface AppenderOptions {
+  /** Rows wait while their table is missing, as while a backup is restored; otherwise they are dropped. */
+  readonly waits?: boolean
+  /**
+   * SQL statements that run after every batch of rows, in the transaction that writes it. In a statement, `added` is a
+   * table of the rows that the batch has added: `insert into sums select … from added group by … order by … on conflict
+   * (…) do update set …`. A row that is sent twice is added once, so sums count every row once, whatever is killed. On
+   * PostgreSQL, several processes write at a time: statements that lock rows in one order (`order by`) do not deadlock.
+   */
+  readonly sums?: readonly string[]
 }
 
 /** Queues rows of a table for the thread that writes rows in bulk. */

@@ -45,6 +45,8 @@ export interface RowQueueOptions {
 export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
   /** Whether rows wait while their table is missing. */
   waits = false
+  /** Statements that add up the rows of a batch. */
+  sums: readonly string[] = []
   readonly #options: RowQueueOptions
   readonly #lines = new RowLines()
   readonly #limit: number
@@ -193,7 +195,7 @@ export class RowQueue implements Appender<Readonly<Record<string, Stored>>> {
     this.#sizeUnderWay = rows.length - (this.#underWay.length - 1)
     this.#size -= this.#sizeUnderWay
     const { table, send } = this.#options
-    send({ table, columns: this.#lines.columns, rows, waits: this.waits })
+    send({ table, columns: this.#lines.columns, rows, waits: this.waits, sums: this.sums })
   }
 
   /** The batch under way no longer takes memory. */

@@ -22,6 +22,8 @@ export interface Batch {
   readonly rows: string
   /** Whether they wait while their table is missing. */
   readonly waits: boolean
+  /** Statements that run after the rows, in the same transaction; see `ServiceHost.appender`. */
+  readonly sums: readonly string[]
 }
 
 /** Writes rows with its own database handle, on a worker thread. */
@@ -108,17 +110,27 @@ async function openTarget(url: string): Promise<Target> {
 function openSqlite(path: string, maxPages: number | undefined): Target {
   const file = openFile(path, BUSY, maxPages)
   const prepared = new Map<string, ReturnType<typeof file.prepare>>()
-  const statementOf = (table: string, columns: Columns) => {
-    const places = columns.map(() => '?').join()
-    const text = `insert into ${quoted(table)} (${columns.map(quoted).join()}) values (${places}) on conflict do nothing`
+  const prepare = (text: string) => {
     const made = prepared.get(text) ?? file.prepare(text)
     prepared.set(text, made)
     return made
   }
-  const all = file.transaction(({ table, columns }: Batch, rows: readonly Row[]) => {
-    const statements: ReturnType<typeof statementOf>[] = []
+  const insertion = (table: string, columns: Columns) =>
+    prepare(
+      `insert into ${quoted(table)} (${columns.map(quoted).join()}) values (${columns.map(() => '?').join()}) on conflict do nothing`,
+    )
+  const lastOf = (table: string) =>
+    prepare(`select coalesce(max(rowid), 0) from ${quoted(table)}`)
+      .pluck()
+      .get()
+  const all = file.transaction(({ table, columns, sums }: Batch, rows: readonly Row[]) => {
+    const last = sums.length === 0 ? 0 : lastOf(table)
+    const statements: ReturnType<typeof prepare>[] = []
     for (const { columns: number, values } of rows)
-      (statements[number] ??= statementOf(table, columns[number] as Columns)).run(...values)
+      (statements[number] ??= insertion(table, columns[number] as Columns)).run(...values)
+    // The rows of this transaction are the only ones after the last one of before.
+    const added = `with added as (select * from ${quoted(table)} where rowid > ?)`
+    for (const sum of sums) prepare(`${added} ${sum}`).run(last)
   })
   return {
     insert: async (batch, rows) => all.immediate(batch, rows),
@@ -137,21 +149,26 @@ async function openPostgres(url: string): Promise<Target> {
   const { query, close } = await fromPool(url, CONNECTIONS)
   const lockTimeout = sql.raw(`set local lock_timeout = ${LOCKED}`)
   const anywhere = query as unknown as Kysely<Record<string, Record<string, Stored>>>
+  const placed = sql<string>`ctid::text`.as('place')
   return {
-    insert: ({ table, columns: all }, rows) =>
+    insert: ({ table, columns: all, sums }, rows) =>
       anywhere.transaction().execute(async (transaction) => {
         await lockTimeout.execute(transaction)
+        const places: string[] = []
         for (const [number, group] of Map.groupBy(rows, (row) => row.columns)) {
           const columns = all[number] as Columns
           const named = group.map(({ values }) =>
             Object.fromEntries(columns.map((column, index) => [column, values[index] ?? null])),
           )
-          await transaction
+          const insertion = transaction
             .insertInto(table)
             .values(named)
             .onConflict((conflict) => conflict.doNothing())
-            .execute()
+          if (sums.length === 0) await insertion.execute()
+          else for (const { place } of await insertion.returning(placed).execute()) places.push(place)
         }
+        const added = sql`with added as (select * from ${sql.table(table)} where ctid = any(${places}::tid[]))`
+        for (const sum of sums) await sql`${added} ${sql.raw(sum)}`.execute(transaction)
       }),
     close,
   }

@@ -13,7 +13,7 @@ const promised = {
       defineService defineSignal defineSlot defineStage defineUpstreamCodec noConfig`,
     types: `
       AllRecords Amendment Annotation Answer AnswerContent Answering AnyClientCodec AnyCodec AnyCommand AnyProvider
-      AnyRecord AnyService AnySignal AnySlot AnyStage AnyUpstreamCodec Appender Ask Asked AudioPart Bill Body BodyReader
+      AnyRecord AnyService AnySignal AnySlot AnyStage AnyUpstreamCodec Appender AppenderOptions Ask Asked AudioPart Bill Body BodyReader
       Budget ByteBudget CacheMark Call Candidate Catalog ChoiceQuestion ClientCodec Codec CommandOutput CommandParts
       Completion ConfigOf Configured Cost CustomTool DecideAnswer DecideQuestion DecideReply DecideRequest Deployment
       Dial Dialed DispatchOptions Dispatched EitherCodec End Envelope ErrorCode ErrorDialect ErrorOptions ErrorParser

@@ -60,6 +60,66 @@ function contract(open: () => Promise<Database>): void {
       await database.close()
     }
   })
+
+  it('are added up in the transaction that writes them, each row once, however often and by whomever it is sent', async () => {
+    const database = await open()
+    const writers = [new Rows({ url: database.url, log }), new Rows({ url: database.url, log })]
+    const sums = [
+      `insert into hens_eggs (yard, eggs) select yard, sum(eggs) from added where true group by yard order by yard
+        on conflict (yard) do update set eggs = hens_eggs.eggs + excluded.eggs`,
+      'insert into hens_seen (id) select id from added',
+    ]
+    try {
+      await database.rows('create table hens (id text primary key, yard text not null, eggs integer)')
+      await database.rows('create table hens_eggs (yard text primary key, eggs integer not null)')
+      await database.rows('create table hens_seen (id text primary key)')
+      await database.rows(`insert into hens values ('h0', 'north', 1000)`)
+      for (const rows of writers) {
+        const queue = rows.of('hens')
+        queue.sums = sums
+        for (let count = 0; count < 450; count += 1)
+          queue.append({ id: `h${count % 400}`, yard: count % 2 === 0 ? 'north' : 'south', eggs: count % 400 })
+        // A row that the table refuses: the others of its batch are written one by one.
+        queue.append({ id: `lost`, yard: null, eggs: 7 })
+        queue.append({ yard: 'south', eggs: 5, id: 'in another order' })
+      }
+      await Promise.all(writers.map((rows) => rows.flush()))
+      // The even and the odd numbers below 400; `h0` was there before.
+      const expected = [
+        { yard: 'north', eggs: 39_800 },
+        { yard: 'south', eggs: 40_000 + 5 },
+      ]
+      expect(await database.rows('select yard, eggs from hens_eggs order by yard')).to.deep.equal(expected)
+      const [row] = await database.rows<{ seen: number | string }>('select count(*) as seen from hens_seen')
+      expect(Number(row?.seen)).to.equal(400)
+      expect(writers.map((rows) => rows.of('hens').counters.dropped)).to.deep.equal([1, 1])
+    } finally {
+      await Promise.all(writers.map((rows) => rows.close()))
+      for (const table of ['hens', 'hens_eggs', 'hens_seen']) await database.rows(`drop table ${table}`)
+      await database.close()
+    }
+  })
+
+  it('are not written without their sums', async () => {
+    const database = await open()
+    const rows = new Rows({ url: database.url, log })
+    const hens = rows.of('hens')
+    hens.waits = true
+    hens.sums = ['insert into hens_seen (id) select id from added']
+    try {
+      await database.rows('create table hens (id text primary key)')
+      for (const id of ['a', 'b']) hens.append({ id })
+      await until(() => hens.counters.failing !== undefined)
+      expect(await database.rows('select id from hens')).to.deep.equal([])
+      await database.rows('create table hens_seen (id text primary key)')
+      await rows.flush()
+      expect(await database.rows('select id from hens_seen order by id')).to.deep.equal([{ id: 'a' }, { id: 'b' }])
+    } finally {
+      await rows.close()
+      for (const table of ['hens', 'hens_seen']) await database.rows(`drop table ${table}`)
+      await database.close()
+    }
+  })
 }
 
 describe('rows in bulk', () => {
