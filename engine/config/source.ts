@@ -21,6 +21,8 @@ export interface Source {
   readonly missing: readonly Missing[]
   /** Whether the text at this path came from the environment, and may therefore stand for a number or a boolean. */
   interpolated(path: Path): boolean
+  /** The YAML of the value at this path, without its indentation; the whole file for the empty path. Absent: it is no YAML. */
+  textOf?(path: Path): string
   /**
    * A finding at the value of this path, or at its key; if the path does not exist, at its nearest existing ancestor.
    */
@@ -47,7 +49,7 @@ export function readSource(
 ): { source: Source; diagnostics: Diagnostic[] } {
   const lines = new LineCounter()
   const diagnostics: Diagnostic[] = []
-  const places = new Map<string, { key: number; value: number }>()
+  const places = new Map<string, { key: number; value: number; end: number }>()
   const fromEnvironment = new Set<string>()
   const missing: Missing[] = []
 
@@ -62,8 +64,17 @@ export function readSource(
     }
     return point(0, code, message)
   }
+  const textOf = (path: Path): string => {
+    const place = path.length === 0 ? undefined : places.get(printPath(path))
+    if (place === undefined) return text
+    const indent = lines.linePos(place.value).col - 1
+    const outdented = (line: string) => (line.slice(0, indent).trim() === '' ? line.slice(indent) : line)
+    const [first = '', ...others] = text.slice(place.value, place.end).split('\n')
+    return [first, ...others.map(outdented)].join('\n')
+  }
+  const interpolated = (path: Path) => fromEnvironment.has(printPath(path))
   const done = (value: Json) => ({
-    source: { file, value, missing, report, interpolated: (path: Path) => fromEnvironment.has(printPath(path)) },
+    source: { file, value, missing, report, interpolated, textOf },
     diagnostics,
   })
   if (Buffer.byteLength(text) > sizeLimit) {
@@ -82,7 +93,7 @@ export function readSource(
   let values = 0
   const read = (node: Node | null | undefined, path: Path, key: number): Json => {
     const start = node?.range?.[0] ?? key
-    places.set(printPath(path), { key, value: start })
+    places.set(printPath(path), { key, value: start, end: node?.range?.[1] ?? start })
     if (++values > valueLimit || path.length > depthLimit) throw new Refused(start, tooMuch)
     if (isAlias(node)) return read(resolved(node, document, start), path, key)
     if (isSeq(node)) return node.items.map((item, index) => read(item as Node, [...path, index], start))

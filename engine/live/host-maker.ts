@@ -2,9 +2,11 @@ import { clientCodec, upstreamCodec } from '../config/speaking.ts'
 import type { Catalog } from '../spec/catalog.ts'
 import type { Host, HostStatus } from '../spec/host.ts'
 import type { RecordAccess } from '../spec/record.ts'
+import type { Running } from '../spec/running.ts'
 import type { Configuration } from './configuration.ts'
 import type { GatewayHost } from './gateway-host.ts'
 import type { Lease } from './keep.ts'
+import { pipelineViews } from './running.ts'
 import { viewsOf } from './section-views.ts'
 import { collectVotes } from './votes.ts'
 
@@ -17,11 +19,25 @@ export interface HostParts {
   readonly recordsStatus?: () => readonly string[]
   /** Changes a stored record; default: rejects. */
   readonly changeRecord?: RecordAccess['change']
+  /** The running configuration; default: none runs. */
+  readonly running?: Pick<Running, 'state' | 'reload'>
 }
+
+const nothing = () => {
+  throw new Error('no configuration is running')
+}
+const nothingRuns = { state: nothing, reload: nothing }
 
 /** A function that makes the host of each stage and provider, with its pipeline or its own name. */
 export function hostMaker(
-  { gateway, kept, configStatus, recordsStatus, changeRecord }: HostParts & { readonly kept: Lease },
+  {
+    gateway,
+    kept,
+    configStatus,
+    recordsStatus,
+    changeRecord,
+    running = nothingRuns,
+  }: HostParts & { readonly kept: Lease },
   configuration: Configuration,
   catalog: Catalog,
   dispatch: Host['dispatch'] = () => Promise.reject(new Error('no pipeline is served here')),
@@ -29,6 +45,7 @@ export function hostMaker(
   const { registry, version, pipelines } = configuration
   const codecs = [...registry.codecs.values()]
   const change = changeRecord ?? (() => Promise.reject(new Error('nothing is stored here')))
+  let views: Running['pipelines'] | undefined
   const status: HostStatus = {
     get draining() {
       return gateway.status.draining
@@ -63,6 +80,12 @@ export function hostMaker(
     warm: (piece) => gateway.warm?.(piece),
     votes: (signals, ask, deadline) => collectVotes(gateway, registry, signals, ask, deadline),
     keep: kept.get,
+    running: {
+      ...running,
+      get pipelines() {
+        return (views ??= pipelineViews(configuration))
+      },
+    },
     status,
     version: gateway.version,
   })

@@ -1,4 +1,3 @@
-import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { GatewayError } from '../spec/error.ts'
 import type { RecordAccess, RecordChange } from '../spec/record.ts'
@@ -8,12 +7,15 @@ import { commitChange } from './commit-change.ts'
 import { loadConfiguration } from './configuration.ts'
 import type { Configuration } from './configuration.ts'
 import { Following } from './following.ts'
+import { RunningStatus } from './running.ts'
 import { logLive, logRecordsLive, logRefused } from './live-log.ts'
 import { holdsTheSame, missesOf, openWithStored, readStored } from './open-stored.ts'
 import type { Loading, Snapshot, SnapshotOptions } from './snapshot.ts'
 import { tellReload } from './told-reload.ts'
 import { Turns } from './turns.ts'
 import { Users } from './users.ts'
+
+type Findings = readonly Diagnostic[]
 
 /** Options for keeping a configuration live. */
 export interface LiveOptions extends Omit<SnapshotOptions, 'configStatus' | 'hold' | 'later'> {
@@ -27,10 +29,10 @@ export interface LiveOptions extends Omit<SnapshotOptions, 'configStatus' | 'hol
  */
 export class Live {
   readonly #options: LiveOptions
+  readonly #status: RunningStatus
   readonly #users = new Users()
   readonly #following: Following
   #current: Snapshot | undefined
-  #error: string | undefined
   /** The loaded files of the running configuration. */
   #files: Configuration | undefined
   /** The stored records of the running configuration. */
@@ -42,7 +44,8 @@ export class Live {
 
   private constructor(options: LiveOptions) {
     this.#options = options
-    const { gateway } = options
+    const { gateway, root = process.cwd() } = options
+    this.#status = new RunningStatus(root)
     this.#following = new Following({
       log: gateway.log,
       revision: async () => (await gateway.records?.revision()) ?? 0,
@@ -71,7 +74,7 @@ export class Live {
 
   /** Version of the running configuration, and the first finding of a newer one that was refused. */
   get status(): HostStatus['config'] {
-    return { version: this.#current?.version ?? '', ...(this.#error === undefined ? {} : { error: this.#error }) }
+    return this.#status.config(this.#current, this.scrub)
   }
 
   /** Folders to watch for changes of the configuration. */
@@ -162,12 +165,7 @@ export class Live {
     clearTimeout(timer)
   }
 
-  #next(
-    use: (
-      configuration: Configuration,
-      before: Configuration | undefined,
-    ) => readonly Diagnostic[] | Promise<readonly Diagnostic[]>,
-  ): Promise<readonly Diagnostic[]> {
+  #next(use: (files: Configuration, before?: Configuration) => Findings | Promise<Findings>): Promise<Findings> {
     return this.#turns.take(async () => {
       if (this.#closing) return []
       return tellReload(this.#current?.version, async () => {
@@ -194,13 +192,13 @@ export class Live {
     if ('diagnostics' in loading) return this.#refuse(loading.diagnostics)
     const isFirst = this.#current === undefined
     if (!(await this.#goLive(loading.snapshot, files, stored))) return []
-    this.#error = undefined
+    this.#status.accepted()
     logLive(gateway.log, loading.snapshot, isFirst)
     return []
   }
 
   #refuse(findings: readonly Diagnostic[]): readonly Diagnostic[] {
-    this.#error = this.scrub(findings.slice(0, 1).map(printDiagnostic).join() || 'refused')
+    this.#status.refused(findings)
     logRefused(this.#options.gateway.log, findings, this.#current)
     return findings
   }
@@ -226,6 +224,7 @@ export class Live {
       configStatus: () => this.status,
       recordsStatus: () => (this.#following.isBehind || this.#current?.leftOut.length ? ['records'] : []),
       changeRecord: this.change,
+      running: this.#status.shown(this),
       hold: this.hold,
       later: this.#users.closes,
     }
@@ -241,6 +240,7 @@ export class Live {
     const old = this.#current
     this.#options.onSwap?.(snapshot)
     this.#current = snapshot
+    this.#status.wentLive()
     this.#files = files
     this.#stored = stored
     this.#following.caughtUp()

@@ -3,10 +3,8 @@ import { duration, isDuration } from '../spec/duration.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { within } from './nodes.ts'
+import type { PlannedOption } from '../spec/running.ts'
 import type { FromSettings, Place } from './nodes.ts'
-
-/** Where the value of an option comes from: written in the pipeline, set in `server_config`, or a default. */
-export type OptionOrigin = 'pipeline' | 'settings' | 'default'
 
 interface OptionSchema {
   readonly properties?: Readonly<Record<string, object | boolean>> | undefined
@@ -35,7 +33,7 @@ export function withSettings(options: JsonObject, from: FromSettings, sections: 
 }
 
 /** Where the value of an option comes from. `place` is that of the options. */
-export function originOf(name: string, from: FromSettings, place: Place, sections: SectionSet): OptionOrigin {
+export function originOf(name: string, from: FromSettings, place: Place, sections: SectionSet): PlannedOption['from'] {
   const { source, path } = within(place, name)
   if (valueAt(source.value, path) !== undefined) return 'pipeline'
   const [first = '', ...rest] = from[name]?.split('.') ?? []

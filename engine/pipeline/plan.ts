@@ -2,44 +2,11 @@ import type { SectionSet } from '../config/sections.ts'
 import { valuesOf } from '../config/sections.ts'
 import { printDuration } from '../spec/duration.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
+import type { PlannedOption, PlannedStep } from '../spec/running.ts'
 import type { Condition, Test } from './nodes.ts'
 import { pathsOf, printPlace, reportAt, within } from './nodes.ts'
 import type { FromSettings, Pipeline, Place, StepNode } from './nodes.ts'
 import { originOf, withSettings } from './options.ts'
-import type { OptionOrigin } from './options.ts'
-
-/** A step as it will run. */
-export interface PlannedStep {
-  readonly kind: StepNode['kind']
-  /** The name of a stage, or of an included pipeline. */
-  readonly name?: string
-  /** Its path (`StagePlace.path`). */
-  readonly path: string
-  readonly file: string
-  readonly line: number
-  readonly column: number
-  /** A duration such as `60s`. */
-  readonly timeout?: string
-  readonly needs?: readonly string[]
-  readonly reads?: readonly string[]
-  readonly gives?: readonly string[]
-  readonly may_give?: readonly string[]
-  /** Slots with which it settles at the end of the exchange, or of its try. */
-  readonly settles?: readonly string[]
-  /** Its configuration with settings and defaults; values from the environment are hidden. */
-  readonly options?: readonly PlannedOption[]
-  /** Arms of a switch; one without `when` is the default. */
-  readonly arms?: readonly { readonly when?: string; readonly do: readonly PlannedStep[] }[]
-  readonly do?: readonly PlannedStep[]
-  readonly otherwise?: readonly PlannedStep[]
-}
-
-/** An option as it will be, and where its value comes from. */
-export interface PlannedOption {
-  readonly name: string
-  readonly value: Json
-  readonly from: OptionOrigin
-}
 
 /** What a plan is made of besides the steps. */
 export interface Planning {

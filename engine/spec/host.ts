@@ -4,6 +4,7 @@ import type { AnyClientCodec, AnyUpstreamCodec, EitherCodec } from './codec.ts'
 import type { DispatchOptions, Dispatched } from './dispatch.ts'
 import type { Jobs, KeyValue } from './key-value.ts'
 import type { RecordAccess } from './record.ts'
+import type { Running } from './running.ts'
 import type { Scope } from './scope.ts'
 import type { Ask, Vote } from './signal.ts'
 import type { Slots } from './slots.ts'
@@ -75,6 +76,8 @@ export interface Host {
    * used it.
    */
   keep<T>(key: string, make: () => T, close?: (value: T) => Promise<void> | void): T
+  /** The running configuration, for those who show or reload it. */
+  readonly running: Running
   /** State of the process for health reports. */
   readonly status: HostStatus
   /** Version of the product. */

@@ -5,7 +5,7 @@ import type { Outcome } from '../../../engine/index.ts'
 import type { Bag } from '../../../engine/pipeline/bag.ts'
 import { finish } from '../../../engine/pipeline/finish.ts'
 import { planSteps, printPlan } from '../../../engine/pipeline/plan.ts'
-import type { PlannedStep } from '../../../engine/pipeline/plan.ts'
+import type { PlannedStep } from '../../../engine/spec/running.ts'
 import { execute } from '../../../engine/pipeline/run.ts'
 import { TestScope, compiled, registryOf, stub, stubs } from './stubs.ts'
 
