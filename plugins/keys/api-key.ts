@@ -1,6 +1,6 @@
 import { defineRecord } from '../../engine/index.ts'
-import type { AllRecords } from '../../engine/index.ts'
-import { recordName } from '../../engine/kit.ts'
+import type { AllRecords, Budget, RateLimit } from '../../engine/index.ts'
+import { budgetSchema, rateLimitSchema, recordName } from '../../engine/kit.ts'
 
 declare module '../../engine/index.ts' {
   interface Records {
@@ -34,17 +34,37 @@ const schema = {
     },
     models: {
       type: 'array',
+      maxItems: 500,
       items: {
         ...recordName,
         anyOf: [virtual, { 'x-names': 'model' }],
       },
       description: 'Models that the key may use, by name or alias; default: all.',
     },
+    budget: budgetSchema,
+    rate_limit: rateLimitSchema,
+    mcp_servers: {
+      type: 'array',
+      maxItems: 500,
+      items: recordName,
+      description: 'MCP servers that the key may use; default: all.',
+    },
+    tags: {
+      type: 'object',
+      maxProperties: 16,
+      propertyNames: {
+        pattern: '^[a-z0-9_.-]{1,64}$',
+        patternErrorMessage: 'must be 1 to 64 lower-case letters, digits, "_", "." or "-"',
+      },
+      additionalProperties: { type: 'string', maxLength: 256 },
+      description: 'Labels that every row of the request log repeats.',
+    },
     expires_at: {
       type: 'string',
       minLength: 1,
       description: 'Date, or date and time (RFC 3339), after which the key is rejected.',
     },
+    disabled: { type: 'boolean', description: 'Whether the key is rejected for the time being; default: false.' },
   },
 } as const
 
@@ -53,8 +73,13 @@ export interface ApiKey {
   readonly name: string
   readonly key: string
   readonly models?: readonly string[]
+  readonly budget?: Budget | null
+  readonly rate_limit?: RateLimit | null
+  readonly mcp_servers?: readonly string[]
+  readonly tags?: Readonly<Record<string, string>>
   /** RFC 3339. */
   readonly expires_at?: string
+  readonly disabled?: boolean
 }
 
 /** The record type of API keys, by which clients authenticate. */

@@ -1,15 +1,15 @@
 import { Refusal, defineService } from '../../engine/index.ts'
 import type { Catalog, Greeting, JsonObject, ModelRecord, Principal, Requester } from '../../engine/index.ts'
-import { ChangePoll, didYouMean, fitting, isPattern, isVirtual } from '../../engine/kit.ts'
+import { ChangePoll, defined, didYouMean, fitting, isPattern, isVirtual, timeText } from '../../engine/kit.ts'
 import type { ApiKey } from './api-key.ts'
 import { KeyStore } from './key-store.ts'
-import type { DeclaredKey, LeftOut } from './key-store.ts'
-import type { MadeKey, NewKey, StoredKey } from './stored-keys.ts'
-import { migrations } from './table.ts'
+import type { DeclaredKey, KeyFacts, KeyFields, LeftOut } from './known-key.ts'
+import type { MadeKey, StoredKey } from './stored-keys.ts'
+import { migrations, noteLastUses } from './table.ts'
 
 /** The API keys of the configuration file and of the database, which stores the SHA-256 of a key, never its text. */
 export interface ApiKeys {
-  /** The principal of a key's text; undefined if the key is unknown or expired. */
+  /** The principal of a key's text; undefined if the key is unknown, expired or disabled. */
   find(text: string): Principal | undefined
   /**
    * Like `find`, for a key that another process may just have created. Reads the database, at most once a second for
@@ -17,6 +17,10 @@ export interface ApiKeys {
    * if it does not answer in time.
    */
   search(text: string): Promise<Principal | undefined>
+  /** What is said of a key, by its id; undefined: no living key has it. The same object until a key changes. */
+  get(id: string): KeyFacts | undefined
+  /** The ids of the keys that a member owns. */
+  ownedBy(member: string): readonly string[]
   /** The keys that this configuration declares. */
   readonly declared: readonly DeclaredKey[]
   /** Keys of the database that are left out at present. */
@@ -26,9 +30,8 @@ export interface ApiKeys {
   /**
    * Creates a key in the database. Returns its text, which is available only here. Rejects with a `NameTaken`, with a
    * `Refusal` for an unknown model, and with a `GatewayError` for a key that the record type does not accept.
-   * @param by who asks for it
    */
-  create(key: NewKey, by?: Requester): Promise<MadeKey>
+  create(fields: KeyFields, by?: Requester): Promise<MadeKey>
   /** Revokes a key of the database permanently. Resolves to whether it was active. */
   revoke(key: Pick<StoredKey, 'id' | 'name'>, by?: Requester): Promise<boolean>
   /** Creates the key `first` if there is no key, and resolves to its text; only once, even if many processes start. */
@@ -41,8 +44,8 @@ declare module '../../engine/index.ts' {
   }
 }
 
-/** Milliseconds between two checks for keys that another process created or revoked. */
-const poll = 1_000
+/** Milliseconds between two checks for keys that another process changed. */
+const poll = 500
 
 /** Finds the principal of an API key. */
 export default defineService({
@@ -50,12 +53,13 @@ export default defineService({
   summary: 'API keys, declared and stored, by which clients authenticate.',
   migrations,
   async open(host) {
-    const keys = new KeyStore(host)
+    const uses = host.appender('api_keys_uses', { sums: noteLastUses })
+    const keys = new KeyStore(host, (id, at) => uses.append({ key_id: id, at }))
     await keys.refresh()
     const following = new ChangePoll({
       poll: () => keys.poll(),
       changed: () => host.recheck(),
-      unknown: 'keys created or revoked by other processes are not known',
+      unknown: 'keys changed by other processes are not known',
     })
     let isStart = true
     const polling = setInterval(() => void following.look(), poll).unref()
@@ -67,23 +71,26 @@ export default defineService({
         for (const { index, message } of keys.problems(declared, isStart))
           reject(given[index] as ApiKey, [], 'keys', message)
         const view: ApiKeys = {
-          find: (text) => keys.find(text),
+          find: (text) => keys.index.find(text),
           search: (text) => keys.search(text),
+          get: (id) => keys.index.get(id),
+          ownedBy: (member) => keys.index.ownedBy(member),
           declared,
           get leftOut() {
-            return keys.leftOut
+            return keys.index.leftOut
           },
-          stored: () => keys.list(),
+          stored: () => keys.stored(),
           create({ models: wanted, ...rest }, by) {
             const key = { ...rest, ...(wanted && { models: knownModels(wanted, names) }) }
             const { name } = key
             return keys.createKey(key, {
               accept: (text) => void accept('api_key', { ...recordOf(key), key: text }),
               witness: (done) => witness(done, { kind: 'create', type: 'api_key', name, after: recordOf(key) }, by),
+              ...defined({ createdBy: by?.principal?.name }),
             })
           },
           async revoke({ id, name }, by) {
-            const revoked = await keys.revoke(id, (transaction) =>
+            const revoked = await keys.revoke(id, undefined, (transaction) =>
               witness(transaction, { kind: 'delete', type: 'api_key', name, before: { name } }, by),
             )
             host.recheck()
@@ -93,12 +100,12 @@ export default defineService({
         }
         const live = () => {
           isStart = false
-          if (keys.declare(declared)) host.recheck()
+          if (keys.index.declare(declared)) host.recheck()
         }
         return { view, live }
       },
       status() {
-        const out = keys.leftOut.map(({ name }) => name)
+        const out = keys.index.leftOut.map(({ name }) => name)
         const conflict = `left out, since the file declares such a key: ${out.join(', ')}`
         const problems = [following.problem, out.length > 0 ? conflict : undefined].filter((one) => one !== undefined)
         return problems.length > 0 ? problems.join('; ') : undefined
@@ -117,27 +124,30 @@ export default defineService({
 })
 
 /** A key with its models by the names of their records, which are used for lookups. */
-export function declaredKey(
-  { name, key, models: allowed, expires_at: expires }: ApiKey,
-  names: ModelNames,
-): DeclaredKey {
-  return {
+export function declaredKey(record: ApiKey, names: ModelNames): DeclaredKey {
+  const { name, key, models, budget, rate_limit: rateLimit, mcp_servers: mcpServers, tags, disabled } = record
+  const { expires_at: expires } = record
+  return defined({
     name,
     key,
-    ...(allowed && {
-      models: allowed.map((model) => names.get(model) ?? (isVirtual(model) ? model.toLowerCase() : model)),
-    }),
-    ...(expires !== undefined && { expiresAt: Date.parse(expires) }),
-  }
+    models: models?.map((model) => names.get(model) ?? (isVirtual(model) ? model.toLowerCase() : model)),
+    budget: budget ?? undefined,
+    rateLimit: rateLimit ?? undefined,
+    mcpServers,
+    tags,
+    expiresAt: expires === undefined ? undefined : Date.parse(expires),
+    disabled,
+  })
 }
 
-/** A new key as a record, without its text. */
-function recordOf({ name, models, expiresAt }: NewKey): JsonObject {
+/** A key as a record of the file, without its text. */
+function recordOf({ rateLimit, mcpServers, expiresAt, owner: _owner, ...fields }: KeyFields): JsonObject {
   return {
-    name,
-    ...(models && { models }),
-    ...(expiresAt !== undefined && { expires_at: new Date(expiresAt).toISOString() }),
-  }
+    ...fields,
+    ...(rateLimit && { rate_limit: rateLimit }),
+    ...(mcpServers && { mcp_servers: mcpServers }),
+    ...(expiresAt !== undefined && { expires_at: timeText(expiresAt) }),
+  } as object as JsonObject
 }
 
 /** The record names of models. Throws a `Refusal` for an unknown model. */

@@ -1,7 +1,7 @@
 import { Refusal, defineCommand } from '../../engine/index.ts'
 import { isMoment, isName } from './api-key.ts'
 import { NameTaken } from './stored-keys.ts'
-import type { NewKey } from './stored-keys.ts'
+import type { KeyFields } from './known-key.ts'
 
 /** Creates an API key and prints its text once. */
 export default defineCommand({
@@ -26,7 +26,7 @@ export default defineCommand({
   uses: ['api_keys'],
   async run({ name, models, expires }, { api_keys: keys }, { json, out, error }) {
     if (!isName(name)) throw new Refusal('the name of a key is 1 to 256 characters without spaces')
-    const wanted: NewKey = { name, ...modelsIn(models), ...momentOf(expires) }
+    const wanted: KeyFields = { name, ...modelsIn(models), ...momentOf(expires) }
     try {
       const { id, text } = await keys.create(wanted)
       out(json ? JSON.stringify({ id, name, key: text }) : text)
@@ -40,11 +40,11 @@ export default defineCommand({
   },
 })
 
-function modelsIn(texts: readonly string[] | undefined): Pick<NewKey, 'models'> {
+function modelsIn(texts: readonly string[] | undefined): Pick<KeyFields, 'models'> {
   return texts === undefined ? {} : { models: texts.flatMap((text) => text.split(',')).map((name) => name.trim()) }
 }
 
-function momentOf(text: string | undefined): Pick<NewKey, 'expiresAt'> {
+function momentOf(text: string | undefined): Pick<KeyFields, 'expiresAt'> {
   if (text === undefined) return {}
   if (!isMoment(text)) throw new Refusal(`"${text}" is no date; write it like 2027-01-31 or 2027-01-31T12:00:00Z`)
   const expiresAt = Date.parse(text)

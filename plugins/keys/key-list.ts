@@ -1,6 +1,6 @@
 import { defineCommand } from '../../engine/index.ts'
 import { columns, parseJson, printJson } from '../../engine/kit.ts'
-import type { DeclaredKey, LeftOut } from './key-store.ts'
+import type { DeclaredKey, LeftOut } from './known-key.ts'
 import type { StoredKey } from './stored-keys.ts'
 
 /** Prints the API keys of the configuration and of the database. */

@@ -1,22 +1,13 @@
-import { hash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { isDeepStrictEqual } from 'node:util'
 import { GatewayError } from '../../engine/index.ts'
 import type { Principal, ServiceHost } from '../../engine/index.ts'
 import { within } from '../../engine/kit.ts'
-import { NameTaken, insertKey, madeLength, madePrefix, modelsOf, revokeKey, storedKeys } from './stored-keys.ts'
-import type { MadeKey, Making, NewKey, StoredKey, Witness } from './stored-keys.ts'
-import type { ApiKeysTable } from './table.ts'
-
-/** An API key of the config file. */
-export interface DeclaredKey {
-  readonly name: string
-  readonly key: string
-  /** Models that the key may use; absent: all. */
-  readonly models?: readonly string[]
-  /** Milliseconds since 1970. */
-  readonly expiresAt?: number
-}
+import { KeyIndex } from './key-index.ts'
+import type { NoteUse } from './key-index.ts'
+import type { DeclaredKey, KeyFields } from './known-key.ts'
+import { NameTaken, changeKey, insertKey, keyOf, madeLength, madePrefix, makeText } from './stored-keys.ts'
+import type { KeyChange, MadeKey, Making, PlanChange, StoredKey, Witness } from './stored-keys.ts'
+import type { KeyRow } from './table.ts'
 
 /** A conflict of a declared key with the database. */
 export interface KeyProblem {
@@ -24,26 +15,6 @@ export interface KeyProblem {
   readonly index: number
   readonly message: string
 }
-
-/** A key of the database that is left out, because the file declares a key of its name or its text. */
-export interface LeftOut {
-  readonly id: string
-  readonly name: string
-  readonly because: 'name' | 'text'
-}
-
-interface KeyRecord {
-  readonly principal: Principal
-  readonly expiresAt: number
-}
-
-type Records = ReadonlyMap<string, KeyRecord>
-
-/** The form of any key: printable ASCII without spaces, which headers transport unchanged. */
-const SHAPE = /^[\x21-\x7e]{8,256}$/
-
-/** Most digests of active keys in memory. */
-const REMEMBERED = 1_000
 
 /** Milliseconds between two full reads, which find any other change of a key. */
 const CHANGES = 5_000
@@ -54,25 +25,17 @@ const SECOND_LOOK = 1_000
 /** Maximum milliseconds that a search waits for the database. */
 const SEARCH = 4_000
 
-/**
- * The API keys of the config file and of the database, as one snapshot in memory: a lookup is a hash and a `Map`.
- * Records are found by the SHA-256 of a key's text, so the time of a lookup reveals nothing. Hashing is the largest
- * part of a lookup, so a bounded number of digests of active keys is cached by their texts, only in memory. `refresh`
- * reads the database again.
- */
-export class KeyStore {
-  readonly #stores: Pick<ServiceHost, 'database' | 'rows'>
-  #declared: readonly DeclaredKey[] = []
-  #fromFile: Records = new Map()
-  #fromDatabase: Records = new Map()
-  /** Every active key of the database, including those left out. */
-  #stored: Records = new Map()
-  #leftOut: readonly LeftOut[] = []
-  /** Lower-case names in the database, including those of revoked keys. */
-  #names: ReadonlySet<string> = new Set()
+/** Numbers of which at least one differs after every change of a key. */
+const counts = `
+  select count(*) as living, count(revoked_at) as revoked, sum(version) as versions,
+    (select count(*) from api_keys_revoked) as archived
+  from api_keys`
 
-  /** Digests by the text of a key. Only keys with a record are added. */
-  readonly #digests = new Map<string, string>()
+/** The API keys of the config file and of the database: an index in memory, and changes of the stored ones. */
+export class KeyStore {
+  readonly index: KeyIndex
+  readonly #stores: Pick<ServiceHost, 'database' | 'rows'>
+
   /** The next read for unknown keys, until it begins. */
   #look: Promise<void> | undefined
   #lookedAt = -Infinity
@@ -83,23 +46,13 @@ export class KeyStore {
   #known = -Infinity
   #state = ''
 
-  constructor(stores: Pick<ServiceHost, 'database' | 'rows'>) {
+  constructor(stores: Pick<ServiceHost, 'database' | 'rows'>, noteUse: NoteUse = () => undefined) {
     this.#stores = stores
-  }
-
-  /** The principal of a key's text; undefined if the key is unknown or expired. */
-  find(text: string): Principal | undefined {
-    const known = this.#digests.get(text)
-    if (known === undefined && (text.length > 256 || !SHAPE.test(text))) return undefined
-    const digest = known ?? hash('sha256', text)
-    const record = this.#fromFile.get(digest) ?? this.#fromDatabase.get(digest)
-    if (record === undefined) this.#digests.delete(text)
-    else if (known === undefined) this.#remember(text, digest)
-    return record !== undefined && Date.now() < record.expiresAt ? record.principal : undefined
+    this.index = new KeyIndex(noteUse)
   }
 
   /**
-   * Like `find`, for a key that another process may just have created. Reads the database, at most once a second for
+   * Like `find` of the index, for a key that another process may just have created. Reads the database, at most once a second for
    * all callers together. Rejects with `store_unavailable` if it does not answer in time.
    */
   async search(text: string): Promise<Principal | undefined> {
@@ -110,15 +63,7 @@ export class KeyStore {
     } catch (error) {
       throw new GatewayError('store_unavailable', {}, { cause: error })
     }
-    return this.find(text)
-  }
-
-  /**
-   * The database keys that are left out, because a declared key has the same name or text. This happens at a
-   * start, which has no earlier configuration to keep, and if another process has created such a key.
-   */
-  get leftOut(): readonly LeftOut[] {
-    return this.#leftOut
+    return this.index.find(text)
   }
 
   /**
@@ -127,37 +72,22 @@ export class KeyStore {
    */
   problems(declared: readonly DeclaredKey[], isStart = false): readonly KeyProblem[] {
     if (isStart) return []
+    const rivals = this.index.rivals()
     return declared.flatMap(({ name, key }, index) => {
-      if (this.#isDeclared(name)) return []
+      if (this.index.declares(name)) return []
       const problems: string[] = []
-      if (this.#names.has(name.toLowerCase())) problems.push(`api key "${name}" exists in the database too; rename one`)
-      if (this.#stored.has(hash('sha256', key)))
-        problems.push(`api key "${name}" has the text of a key in the database`)
+      if (rivals.hasName(name)) problems.push(`api key "${name}" exists in the database too; rename one`)
+      if (rivals.hasText(key)) problems.push(`api key "${name}" has the text of a key in the database`)
       return problems.map((message) => ({ index, message }))
     })
   }
 
-  /** Replaces the declared keys. Returns whether they differ. */
-  declare(declared: readonly DeclaredKey[]): boolean {
-    if (isDeepStrictEqual(declared, this.#declared)) return false
-    this.#declared = declared
-    this.#fromFile = new Map(
-      declared.map(({ name, key, models, expiresAt }) => [
-        hash('sha256', key),
-        { principal: principalOf(`file:${name}`, name, models), expiresAt: expiresAt ?? Infinity },
-      ]),
-    )
-    this.#fit()
-    return true
-  }
-
   /**
-   * Reads the keys of the database if one was created or revoked, or if the last read is 5 seconds old. Resolves to
-   * whether one was created or revoked since the last call.
+   * Reads the keys of the database if one was changed, or if the last read is 5 seconds old. Resolves to whether one
+   * was changed since the last call.
    */
   async poll(): Promise<boolean> {
-    const counts = await this.#stores.rows('select count(*) as made, count(revoked_at) as revoked from api_keys')
-    const state = JSON.stringify(counts)
+    const state = JSON.stringify(await this.#stores.rows(counts))
     const changed = state !== this.#state
     if (changed || performance.now() - this.#readAt >= CHANGES) await this.refresh()
     this.#state = state
@@ -167,46 +97,69 @@ export class KeyStore {
   /** Reads the keys of the database. */
   async refresh(): Promise<void> {
     const began = (this.#readAt = performance.now())
-    const rows = await this.#stores.rows<ApiKeysTable>('select * from api_keys')
+    const rows = await this.#stores.rows<KeyRow>(
+      'select * from api_keys where revoked_at is null order by created_at, id',
+    )
     // A later read has already finished.
     if (began < this.#known) return
     this.#known = began
-    const live = rows.filter((row) => row.revoked_at === null)
-    this.#names = new Set(rows.map((row) => row.name.toLowerCase()))
-    this.#stored = new Map(
-      live.map((row) => [
-        row.hash,
-        { principal: principalOf(row.id, row.name, modelsOf(row.models)), expiresAt: row.expires_at ?? Infinity },
-      ]),
-    )
-    this.#fit()
+    this.index.store(rows.map(keyOf))
   }
 
   /** Creates a key in the database. Resolves to its text, which is available only here. Rejects with a `NameTaken`. */
-  async createKey(key: NewKey, making?: Making): Promise<MadeKey> {
-    const { name } = key
-    if (this.#isDeclared(name)) throw new NameTaken(`an API key named "${name}" is declared in the config file`)
-    const made = await insertKey(this.#stores.database, key, making)
+  async createKey(fields: KeyFields, making?: Making): Promise<MadeKey> {
+    this.#refuseDeclared(fields.name)
+    const made = await insertKey(this.#stores.database, fields, making)
     await this.refresh()
     return made
   }
 
   /** Every key of the database, including revoked ones, oldest first. */
-  list(): Promise<StoredKey[]> {
-    return storedKeys(this.#stores.database)
+  stored(): Promise<readonly StoredKey[]> {
+    const columns = 'id, name, hint, owner, models, created_at, expires_at, revoked_at'
+    return this.#stores.rows<StoredKey>(`
+      select ${columns} from api_keys union all select ${columns} from api_keys_revoked order by created_at, id`)
+  }
+
+  /** Changes a key of the database. Resolves to whether anything changed; undefined: there is no such key. */
+  async change(id: string, versions: readonly number[] | undefined, plan: PlanChange): Promise<boolean | undefined> {
+    const changed = await changeKey(this.#stores.database, id, versions, (key, row) => {
+      const change = plan(key, row)
+      if (change?.set.name !== undefined) this.#refuseDeclared(change.set.name, key.fields.name)
+      return change
+    })
+    await this.refresh()
+    return changed
+  }
+
+  /** Gives a key of the database another text, and lets the text before serve for some milliseconds more. */
+  async rotate(
+    id: string,
+    versions: readonly number[] | undefined,
+    { grace, witness }: { readonly grace: number; readonly witness?: Witness },
+  ): Promise<MadeKey | undefined> {
+    const { text, columns } = makeText()
+    const found = await this.change(id, versions, (_key, { hash }): KeyChange => {
+      const now = Date.now()
+      const previous = grace > 0 ? { previous_hash: hash, previous_until: now + grace } : noPrevious
+      return { set: { ...columns, ...previous, rotated_at: now }, ...(witness && { witness }) }
+    })
+    return found === undefined ? undefined : { id, text }
   }
 
   /** Revokes a key of the database permanently, by its id. Resolves to whether it was active. */
-  async revoke(id: string, witness?: Witness): Promise<boolean> {
-    const revoked = await revokeKey(this.#stores.database, id, witness)
-    await this.refresh()
-    return revoked
+  async revoke(id: string, versions?: readonly number[], witness?: Witness): Promise<boolean> {
+    const revoked = await this.change(id, versions, () => ({
+      set: { revoked_at: Date.now() },
+      ...(witness && { witness }),
+    }))
+    return revoked === true
   }
 
   /** Creates the key `first` if there is no key, and resolves to its text; only once, even if many processes start. */
-  async ensureFirstKey(make = (key: NewKey) => this.createKey(key)): Promise<string | undefined> {
+  async ensureFirstKey(make = (fields: KeyFields) => this.createKey(fields)): Promise<string | undefined> {
     await this.refresh()
-    if (this.#declared.length > 0 || this.#names.size > 0) return undefined
+    if (this.index.all.length > 0 || (await this.#hasRevoked())) return undefined
     try {
       return (await make({ name: 'first' })).text
     } catch (error) {
@@ -216,24 +169,15 @@ export class KeyStore {
     }
   }
 
-  /** Leaves out keys of the database with the name or text of a declared key. */
-  #fit(): void {
-    const names = new Set(this.#declared.map(({ name }) => name.toLowerCase()))
-    const out = new Map<string, LeftOut>()
-    for (const [digest, { principal }] of this.#stored) {
-      const { id, name } = principal
-      if (names.has(name.toLowerCase())) out.set(digest, { id, name, because: 'name' })
-      else if (this.#fromFile.has(digest)) out.set(digest, { id, name, because: 'text' })
-    }
-    this.#leftOut = [...out.values()]
-    // Usually none is left out. Then the map, which may be large, is not copied.
-    this.#fromDatabase =
-      out.size === 0 ? this.#stored : new Map([...this.#stored].filter(([digest]) => !out.has(digest)))
+  async #hasRevoked(): Promise<boolean> {
+    const [row] = await this.#stores.rows<{ revoked: number; archived: number }>(counts)
+    return row !== undefined && row.revoked + row.archived > 0
   }
 
-  #remember(text: string, digest: string): void {
-    if (this.#digests.size === REMEMBERED) this.#digests.clear()
-    this.#digests.set(text, digest)
+  /** Refuses a name of the file, unless the key has it in that form already. */
+  #refuseDeclared(name: string, before?: string): void {
+    if (name !== before && this.index.declares(name))
+      throw new NameTaken(`an API key named "${name}" is declared in the config file`)
   }
 
   /** Reads again. Callers before its begin share the same read. */
@@ -249,12 +193,6 @@ export class KeyStore {
     this.#reading = reading.catch(() => undefined)
     await reading
   }
-
-  #isDeclared(name: string): boolean {
-    return this.#declared.some((declared) => declared.name.toLowerCase() === name.toLowerCase())
-  }
 }
 
-function principalOf(id: string, name: string, models: readonly string[] | undefined): Principal {
-  return Object.freeze({ kind: 'key', id, name, ...(models === undefined ? {} : { models: new Set(models) }) })
-}
+const noPrevious = { previous_hash: null, previous_until: null }

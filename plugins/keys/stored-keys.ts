@@ -1,21 +1,16 @@
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto'
-import type { TableQueries } from '../../engine/index.ts'
-import { parsedJson } from '../../engine/kit.ts'
-import type { ApiKeysTable } from './table.ts'
+import { setTimeout as wait } from 'node:timers/promises'
+import { GatewayError } from '../../engine/index.ts'
+import type { Budget, RateLimit, TableQueries } from '../../engine/index.ts'
+import { defined, parsedJson, parsedObject } from '../../engine/kit.ts'
+import type { KeyFields, KnownKey, Tags } from './known-key.ts'
+import { archiveRevoked, foldedName } from './table.ts'
+import type { KeyRow, RevokedKeysTable } from './table.ts'
 
-/** A key of the database, without its hash. */
-export type StoredKey = Omit<ApiKeysTable, 'hash'>
+/** A key of the database in the list of all, revoked ones included. */
+export type StoredKey = Omit<RevokedKeysTable, 'revoked_at'> & Pick<KeyRow, 'revoked_at'>
 
-/** The fields of a new key. */
-export interface NewKey {
-  readonly name: string
-  /** Models that the key may use; absent: all. */
-  readonly models?: readonly string[]
-  /** Milliseconds since 1970. */
-  readonly expiresAt?: number
-}
-
-/** A created key. Its text is not stored. */
+/** A new text of a key. It is not stored. */
 export interface MadeKey {
   readonly id: string
   readonly text: string
@@ -29,9 +24,11 @@ export interface Making {
   /** Throws if a key with this text is invalid. */
   accept(text: string): void
   readonly witness: Witness
+  /** The name of whoever creates it. */
+  readonly createdBy?: string
 }
 
-/** The name of a new key belongs to another key of the file or the database, possibly a revoked one. */
+/** The name of a key belongs to another key of the file or the database. */
 export class NameTaken extends Error {
   override readonly name = 'NameTaken'
 }
@@ -42,57 +39,175 @@ export const madePrefix = 'sk-sluice-'
 /** Length of created keys. */
 export const madeLength = madePrefix.length + 43
 
-/** Creates a key. Rejects with a `NameTaken`. */
-export async function insertKey(database: TableQueries, key: NewKey, making?: Making): Promise<MadeKey> {
-  const id = randomUUIDv7()
-  const text = madePrefix + randomBytes(32).toString('base64url')
-  making?.accept(text)
-  const { name, models, expiresAt } = key
-  const row: ApiKeysTable = {
-    id,
+/** Milliseconds between two attempts while another process holds SQLite's lock, and maximum attempts. */
+const PAUSE = 50
+const TRIES = 100
+
+/** The columns of fields. */
+export function columnsOf(fields: KeyFields): Partial<KeyRow> & Pick<KeyRow, 'name'> {
+  const { name, owner, models, budget, rateLimit, mcpServers, tags, expiresAt, disabled } = fields
+  const text = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value))
+  return {
     name,
-    hash: hash('sha256', text),
-    hint: text.slice(-4),
-    models: models === undefined ? null : JSON.stringify(models),
-    created_at: Date.now(),
+    folded: foldedName(name),
+    owner: owner ?? null,
+    models: text(models),
+    budget: text(budget),
+    rate_limit: text(rateLimit),
+    mcp_servers: text(mcpServers),
+    tags: text(tags),
     expires_at: expiresAt ?? null,
-    revoked_at: null,
+    disabled: disabled === true ? 1 : 0,
   }
-  await database.transaction().execute(async (transaction) => {
+}
+
+/** A new text, and the columns that find it. */
+export function makeText(): { readonly text: string; readonly columns: Pick<KeyRow, 'hash' | 'hint'> } {
+  const text = madePrefix + randomBytes(32).toString('base64url')
+  return { text, columns: { hash: hash('sha256', text), hint: text.slice(-4) } }
+}
+
+/** The key of a row. */
+export function keyOf(row: KeyRow): KnownKey {
+  const texts = [row.budget, row.rate_limit, row.tags]
+  const [budget, rateLimit, tags] = texts.map((text) => (text === null ? undefined : parsedObject(text)))
+  const isDamaged = texts.some((text) => text !== null && parsedObject(text) === undefined)
+  const end = row.expires_at ?? Infinity
+  const { previous_hash: previous, previous_until: grace } = row
+  return {
+    id: row.id,
+    fields: defined({
+      name: row.name,
+      owner: row.owner ?? undefined,
+      models: namesIn(row.models),
+      budget: budget as Budget | undefined,
+      rateLimit: rateLimit as RateLimit | undefined,
+      mcpServers: namesIn(row.mcp_servers),
+      tags: tags as Tags | undefined,
+      expiresAt: row.expires_at ?? undefined,
+      disabled: row.disabled === 0 ? undefined : true,
+    }),
+    isDamaged,
+    texts: [
+      { digest: row.hash, until: end },
+      ...(previous === null || grace === null ? [] : [{ digest: previous, until: Math.min(end, grace) }]),
+    ],
+    stored: defined({
+      hint: row.hint,
+      version: row.version,
+      createdAt: row.created_at,
+      createdBy: row.created_by ?? undefined,
+      updatedAt: row.updated_at ?? row.created_at,
+      rotatedAt: row.rotated_at ?? undefined,
+    }),
+  }
+}
+
+/** The names in a row. A damaged list allows none: a damaged row must not extend the rights of a key. */
+function namesIn(text: string | null): readonly string[] | undefined {
+  if (text === null) return undefined
+  const names = parsedJson(text)
+  return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : []
+}
+
+/** Creates a key. Rejects with a `NameTaken`. */
+export async function insertKey(database: TableQueries, fields: KeyFields, making?: Making): Promise<MadeKey> {
+  const id = randomUUIDv7()
+  const { text, columns } = makeText()
+  making?.accept(text)
+  const values = {
+    ...columnsOf(fields),
+    ...columns,
+    id,
+    created_at: Date.now(),
+    created_by: making?.createdBy ?? null,
+    version: 1,
+  }
+  await inTransaction(database, async (transaction) => {
+    await archiveRevoked(transaction)
     const { numInsertedOrUpdatedRows: made } = await transaction
       .insertInto('api_keys')
-      .values(row)
-      .onConflict((conflict) => conflict.column('name').doNothing())
+      .values(values)
+      .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow()
-    if (made !== 1n) throw new NameTaken(`an API key named "${name}" exists already; a revoked one keeps its name`)
+    if (made !== 1n) throw nameTaken(fields.name)
     await making?.witness(transaction)
   })
   return { id, text }
 }
 
-/** Every key, including revoked ones, oldest first. */
-export function storedKeys(database: TableQueries): Promise<StoredKey[]> {
-  const columns = ['id', 'name', 'hint', 'models', 'created_at', 'expires_at', 'revoked_at'] as const
-  return database.selectFrom('api_keys').select(columns).orderBy('created_at').orderBy('id').execute()
+function nameTaken(name: string): NameTaken {
+  return new NameTaken(`an API key named "${name}" exists already`)
 }
 
-/** Revokes a key permanently, by its id. Resolves to whether it was active. */
-export function revokeKey(database: TableQueries, id: string, witness?: Witness): Promise<boolean> {
-  return database.transaction().execute(async (transaction) => {
-    const { numUpdatedRows } = await transaction
-      .updateTable('api_keys')
-      .set({ revoked_at: Date.now() })
-      .where('id', '=', id)
-      .where('revoked_at', 'is', null)
-      .executeTakeFirstOrThrow()
-    if (numUpdatedRows === 1n) await witness?.(transaction)
-    return numUpdatedRows === 1n
-  })
+/** A change of a key: the columns to set, and what happens in the same transaction. */
+export interface KeyChange {
+  readonly set: Partial<KeyRow>
+  readonly witness?: Witness
 }
 
-/** The models of a row. An invalid list allows no models: a damaged row must not extend the rights of a key. */
-export function modelsOf(text: string | null): readonly string[] | undefined {
-  if (text === null) return undefined
-  const models = parsedJson(text)
-  return Array.isArray(models) ? models.filter((model) => typeof model === 'string') : []
+/** Plans the change of a key; undefined: nothing changes. */
+export type PlanChange = (key: KnownKey, row: KeyRow) => KeyChange | undefined
+
+/**
+ * Changes a key according to its current state; `plan` may be called again if another process changes the key first.
+ * Resolves to whether anything changed; undefined: there is no such key. Rejects with `stale_version` and `NameTaken`.
+ * @param versions the versions that the key may have; absent: any
+ */
+export async function changeKey(
+  database: TableQueries,
+  id: string,
+  versions: readonly number[] | undefined,
+  plan: PlanChange,
+): Promise<boolean | undefined> {
+  for (;;) {
+    const row = await livingRow(database, id)
+    if (row === undefined) return undefined
+    const { name, version } = row
+    if (versions?.includes(version) === false)
+      throw new GatewayError('stale_version', { type: 'API key', name, version })
+    const change = plan(keyOf(row), row)
+    if (change === undefined) return false
+    const isDone = await inTransaction(database, async (transaction) => {
+      const { numUpdatedRows } = await transaction
+        .updateTable('api_keys')
+        .set({ updated_at: Date.now(), ...change.set, version: version + 1 })
+        .where('id', '=', id)
+        .where('version', '=', version)
+        .where('revoked_at', 'is', null)
+        .executeTakeFirstOrThrow()
+      if (numUpdatedRows !== 1n) return false
+      await archiveRevoked(transaction)
+      await change.witness?.(transaction)
+      return true
+    }).catch((error: unknown) => {
+      throw isRepeated(error) ? nameTaken(change.set.name ?? name) : error
+    })
+    if (isDone) return true
+  }
+}
+
+function livingRow(database: TableQueries, id: string): Promise<KeyRow | undefined> {
+  const rows = database.selectFrom('api_keys').selectAll().where('id', '=', id).where('revoked_at', 'is', null)
+  return rows.executeTakeFirst()
+}
+
+/** Runs a transaction, again while another process holds SQLite's lock. */
+async function inTransaction<T>(database: TableQueries, run: (transaction: TableQueries) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await database.transaction().execute(run)
+    } catch (error) {
+      if (!codeOf(error).startsWith('SQLITE_BUSY') || tries >= TRIES) throw error
+      await wait(PAUSE)
+    }
+}
+
+/** Whether a unique column has the value already (PostgreSQL, appendix A: `unique_violation`). */
+function isRepeated(error: unknown): boolean {
+  return ['23505', 'SQLITE_CONSTRAINT_UNIQUE'].includes(codeOf(error))
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

@@ -23,6 +23,7 @@ function contract(open: () => Promise<Database>): void {
     database = await open()
     await migrateKeys(database)
     await tablesOf(database).deleteFrom('api_keys').execute()
+    await tablesOf(database).deleteFrom('api_keys_revoked').execute()
     keys = keyStore(database)
   })
   afterEach(() => database.close())
@@ -33,43 +34,48 @@ function contract(open: () => Promise<Database>): void {
     const [row] = await tablesOf(database).selectFrom('api_keys').selectAll().execute()
     expect(row).to.include({ id, name: 'app', hash: hash('sha256', text), hint: text.slice(-4), models: '["small"]' })
     expect(JSON.stringify(row)).not.to.include(text)
-    expect(keys.find(text)).to.deep.equal({ kind: 'key' as const, id: id, name: 'app', models: new Set(['small']) })
+    expect(keys.index.find(text)).to.deep.equal({
+      kind: 'key' as const,
+      id: id,
+      name: 'app',
+      models: new Set(['small']),
+    })
   })
 
   it('answers the same frozen principal every time', async () => {
     const { id, text } = await keys.createKey({ name: 'app' })
-    const principal = keys.find(text)
+    const principal = keys.index.find(text)
     expect(principal).to.deep.equal({ kind: 'key' as const, id: id, name: 'app' })
-    expect(principal).to.be.frozen.and.to.equal(keys.find(text))
+    expect(principal).to.be.frozen.and.to.equal(keys.index.find(text))
   })
 
   it('does not find a key that expired, was revoked or was deleted', async () => {
     const expired = await keys.createKey({ name: 'expired', expiresAt: Date.now() })
     const revoked = await keys.createKey({ name: 'revoked' })
     const deleted = await keys.createKey({ name: 'deleted' })
-    expect(keys.find(expired.text)).to.equal(undefined)
+    expect(keys.index.find(expired.text)).to.equal(undefined)
     await tablesOf(database).updateTable('api_keys').set({ revoked_at: 1 }).where('id', '=', revoked.id).execute()
     await tablesOf(database).deleteFrom('api_keys').where('id', '=', deleted.id).execute()
-    expect(keys.find(revoked.text)).to.include({ name: 'revoked' })
+    expect(keys.index.find(revoked.text)).to.include({ name: 'revoked' })
     await keys.refresh()
-    expect(keys.find(revoked.text)).to.equal(undefined)
-    expect(keys.find(deleted.text)).to.equal(undefined)
+    expect(keys.index.find(revoked.text)).to.equal(undefined)
+    expect(keys.index.find(deleted.text)).to.equal(undefined)
   })
 
   it('finds more keys than it remembers, again and again', () => {
     const declared = Array.from({ length: 1_100 }, (_, index) => ({ name: `k${index}`, key: `key-number-${index}` }))
-    keys.declare(declared)
+    keys.index.declare(declared)
     for (let round = 0; round < 2; round += 1)
-      for (const { name, key } of declared) expect(keys.find(key)).to.include({ id: `file:${name}` })
-    keys.declare([])
-    expect(keys.find('key-number-7')).to.equal(undefined)
+      for (const { name, key } of declared) expect(keys.index.find(key)).to.include({ id: `file:${name}` })
+    keys.index.declare([])
+    expect(keys.index.find('key-number-7')).to.equal(undefined)
   })
 
   it('reads keys that another process made', async () => {
     const { id, text } = await keyStore(database).createKey({ name: 'elsewhere' })
-    expect(keys.find(text)).to.equal(undefined)
+    expect(keys.index.find(text)).to.equal(undefined)
     await keys.refresh()
-    expect(keys.find(text)).to.include({ id: id })
+    expect(keys.index.find(text)).to.include({ id: id })
   })
 
   /** The database, counting how often all keys are read. */
@@ -94,7 +100,7 @@ function contract(open: () => Promise<Database>): void {
       expect(await searching.search(text)).to.equal(undefined)
     expect(watched.reads).to.equal(0)
     const first = await keyStore(database).createKey({ name: 'elsewhere' })
-    expect(searching.find(first.text)).to.equal(undefined)
+    expect(searching.index.find(first.text)).to.equal(undefined)
     expect(await searching.search(first.text)).to.include({ id: first.id })
     expect(watched.reads).to.equal(1)
     const second = await keyStore(database).createKey({ name: 'after it' })
@@ -140,15 +146,15 @@ function contract(open: () => Promise<Database>): void {
     expect([await polling.poll(), watched.reads]).to.deep.equal([false, 1])
     const { id, text } = await keyStore(database).createKey({ name: 'elsewhere' })
     expect([await polling.poll(), watched.reads]).to.deep.equal([true, 2])
-    expect(polling.find(text)).to.include({ id: id })
+    expect(polling.index.find(text)).to.include({ id: id })
     await tablesOf(database).updateTable('api_keys').set({ revoked_at: 1 }).where('id', '=', id).execute()
     expect([await polling.poll(), watched.reads]).to.deep.equal([true, 3])
-    expect(polling.find(text)).to.equal(undefined)
+    expect(polling.index.find(text)).to.equal(undefined)
   })
 
   it('refuses a name in use, by the database or the file, in any case', async () => {
     await keys.createKey({ name: 'app' })
-    keys.declare([DECLARED])
+    keys.index.declare([DECLARED])
     for (const name of ['app', 'dev', 'Dev']) {
       const refusal = await keys.createKey({ name }).catch((error: unknown) => error)
       expect(refusal, name).to.be.instanceOf(NameTaken)
@@ -157,21 +163,21 @@ function contract(open: () => Promise<Database>): void {
   })
 
   it('finds keys of the file, and forgets those of the file before', () => {
-    keys.declare([{ ...DECLARED, models: [] }])
-    expect(keys.find(DECLARED.key)).to.deep.equal({
+    keys.index.declare([{ ...DECLARED, models: [] }])
+    expect(keys.index.find(DECLARED.key)).to.deep.equal({
       kind: 'key' as const,
       id: 'file:dev',
       name: 'dev',
       models: new Set(),
     })
-    keys.declare([{ name: 'other', key: 'another-key-of-the-file' }])
-    expect(keys.find(DECLARED.key)).to.equal(undefined)
-    keys.declare([
+    keys.index.declare([{ name: 'other', key: 'another-key-of-the-file' }])
+    expect(keys.index.find(DECLARED.key)).to.equal(undefined)
+    keys.index.declare([
       { ...DECLARED, expiresAt: Date.now() },
       { name: 'other', key: 'another-key-of-the-file' },
     ])
-    expect(keys.find(DECLARED.key)).to.equal(undefined)
-    expect(keys.find('another-key-of-the-file')).to.deep.equal({
+    expect(keys.index.find(DECLARED.key)).to.equal(undefined)
+    expect(keys.index.find('another-key-of-the-file')).to.deep.equal({
       kind: 'key' as const,
       id: 'file:other',
       name: 'other',
@@ -179,7 +185,7 @@ function contract(open: () => Promise<Database>): void {
   })
 
   it('does not find what is not exactly a key', async () => {
-    keys.declare([DECLARED])
+    keys.index.declare([DECLARED])
     const { text } = await keys.createKey({ name: 'app' })
     const wrong = [
       '',
@@ -198,8 +204,8 @@ function contract(open: () => Promise<Database>): void {
       text.replace('s', 'ѕ'),
       '\u{1f511}'.repeat(5),
     ]
-    for (const guess of [...wrong, ...hostile]) expect(keys.find(guess), guess.slice(0, 60)).to.equal(undefined)
-    expect(keys.find(text)).to.include({ name: 'app' })
+    for (const guess of [...wrong, ...hostile]) expect(keys.index.find(guess), guess.slice(0, 60)).to.equal(undefined)
+    expect(keys.index.find(text)).to.include({ name: 'app' })
   })
 
   it('allows nothing to a key whose list of models is damaged', async () => {
@@ -211,7 +217,7 @@ function contract(open: () => Promise<Database>): void {
     ] as const) {
       await tablesOf(database).updateTable('api_keys').set({ models }).where('id', '=', id).execute()
       await keys.refresh()
-      expect(keys.find(text)?.models, models).to.deep.equal(new Set(allowed))
+      expect(keys.index.find(text)?.models, models).to.deep.equal(new Set(allowed))
     }
   })
 
@@ -228,22 +234,111 @@ function contract(open: () => Promise<Database>): void {
     expect(keys.problems(declared, true)).to.deep.equal([])
   })
 
+  it('tells other services what they need to know of a key, and who owns it', async () => {
+    const fields = {
+      name: 'app',
+      models: ['small'],
+      budget: { usd: 1.5, period: 'week' },
+      rateLimit: { requests: 5, period: '60s' },
+      mcpServers: ['files'],
+      tags: { team: 'red' },
+    } as const
+    const members = new Map([['m1', { username: 'ann', disabled: false, models: new Set(['small', 'large']) }]])
+    keys.index.follow((id) => members.get(id))
+    const plain = await keys.createKey(fields)
+    const owned = await keys.createKey({ name: 'owned', owner: 'm1', models: ['large', 'huge'] })
+    keys.index.declare([{ ...DECLARED, tags: { team: 'blue' } }])
+    expect(keys.index.get(plain.id)).to.deep.equal({ id: plain.id, ...fields, state: 'active' })
+    expect(keys.index.get('file:dev')).to.deep.equal({
+      id: 'file:dev',
+      name: 'dev',
+      tags: { team: 'blue' },
+      state: 'active',
+    })
+    expect(keys.index.get(owned.id)).to.include({ owner: 'm1', state: 'active' })
+    expect([keys.index.get('elsewhere'), keys.index.ownedBy('m1'), keys.index.ownedBy('m2')]).to.deep.equal([
+      undefined,
+      [owned.id],
+      [],
+    ])
+    expect(keys.index.find(plain.text)).to.deep.include({ tags: { team: 'red' } })
+    expect(keys.index.find(owned.text)).to.deep.include({ owner: 'm1', models: new Set(['large']) })
+  })
+
+  it('rejects the keys of a member who is disabled or deleted', async () => {
+    const members = new Map([['m1', { username: 'ann', disabled: false }]])
+    const follow = () => keys.index.follow((id) => members.get(id))
+    const { id, text } = await keys.createKey({ name: 'owned', owner: 'm1' })
+    expect(keys.index.find(text)).to.equal(undefined)
+    follow()
+    expect(keys.index.find(text)).to.include({ owner: 'm1' })
+    members.set('m1', { username: 'ann', disabled: true })
+    follow()
+    expect([keys.index.find(text), keys.index.get(id)?.state, keys.index.get(id)?.owner]).to.deep.equal([
+      undefined,
+      'disabled',
+      'm1',
+    ])
+    members.delete('m1')
+    follow()
+    expect(keys.index.get(id)).to.deep.equal({ id, name: 'owned', disabled: true, tags: {}, state: 'disabled' })
+  })
+
+  it('lets the text before a rotation serve as long as it was told to', async () => {
+    const { id, text: first } = await keys.createKey({ name: 'app' })
+    const { text: second } = (await keys.rotate(id, undefined, { grace: 60_000 })) ?? { text: '' }
+    const status = () => [first, second].map((text) => keys.index.find(text)?.id)
+    expect(status()).to.deep.equal([id, id])
+    await tablesOf(database).updateTable('api_keys').set({ previous_until: Date.now() }).execute()
+    await keys.refresh()
+    expect(status()).to.deep.equal([undefined, id])
+    const { text: third } = (await keys.rotate(id, undefined, { grace: 0 })) ?? { text: '' }
+    expect([...status(), keys.index.find(third)?.id]).to.deep.equal([undefined, undefined, id])
+    expect(keys.index.known(id)?.stored).to.include({ version: 3, hint: third.slice(-4) })
+    expect(await keys.rotate('elsewhere', undefined, { grace: 0 })).to.equal(undefined)
+  })
+
+  it('frees the name of a revoked key, and goes on to list it', async () => {
+    const { id } = await keys.createKey({ name: 'app' })
+    expect(await keys.revoke(id)).to.equal(true)
+    expect(await keys.revoke(id)).to.equal(false)
+    const { id: next } = await keys.createKey({ name: 'App' })
+    // A process of an earlier version revokes a key like this.
+    await tablesOf(database).updateTable('api_keys').set({ revoked_at: 1 }).where('id', '=', next).execute()
+    const { id: last } = await keys.createKey({ name: 'App' })
+    const stored = await keys.stored()
+    expect(stored.map((key) => [key.id, key.name, key.revoked_at !== null])).to.deep.equal([
+      [id, 'app', true],
+      [next, 'App', true],
+      [last, 'App', false],
+    ])
+  })
+
+  it('rejects a key whose budget, limits or tags are damaged', async () => {
+    const { id, text } = await keys.createKey({ name: 'app', budget: { usd: 1, period: 'day' } })
+    for (const damage of [{ budget: '{' }, { rate_limit: '[]' }, { tags: 'null' }]) {
+      await tablesOf(database).updateTable('api_keys').set(damage).where('id', '=', id).execute()
+      await keys.refresh()
+      expect([keys.index.find(text), keys.index.get(id)?.state]).to.deep.equal([undefined, 'disabled'])
+    }
+  })
+
   it('makes the first key once, whoever starts', async () => {
     const texts = await Promise.all([keys, keyStore(database)].map((each) => each.ensureFirstKey()))
     const made = texts.filter((text) => text !== undefined)
     expect(made).to.have.length(1)
-    expect(keys.find(made[0] ?? '')).to.include({ name: 'first' })
+    expect(keys.index.find(made[0] ?? '')).to.include({ name: 'first' })
     expect(await keys.ensureFirstKey()).to.equal(undefined)
   })
 
   it('makes no first key beside one of the file, nor after the last was revoked', async () => {
-    keys.declare([DECLARED])
+    keys.index.declare([DECLARED])
     expect(await keys.ensureFirstKey()).to.equal(undefined)
-    keys.declare([])
+    keys.index.declare([])
     const text = (await keys.ensureFirstKey()) ?? ''
     await tablesOf(database).updateTable('api_keys').set({ revoked_at: 1 }).execute()
     expect(await keys.ensureFirstKey()).to.equal(undefined)
-    expect(keys.find(text)).to.equal(undefined)
+    expect(keys.index.find(text)).to.equal(undefined)
   })
 }
 
@@ -255,8 +350,11 @@ function takesOver(fresh: () => Promise<string>): void {
       const url = await fresh()
       const text = `sk-sluice-${'k'.repeat(43)}`
       const values = `'1', 'old', '${hash('sha256', text)}', 'kkkk', '["echo"]', 1000`
+      const insert = `insert into api_keys ("id", "name", "hash", "hint", "models", "created_at", "revoked_at") values`
       await makeOldDatabase(url, last, [
-        `insert into api_keys ("id", "name", "hash", "hint", "models", "created_at") values (${values})`,
+        `${insert} (${values}, null)`,
+        `${insert} ('2', 'gone', 'h2', 'gone', null, 2000, 3000)`,
+        `${insert} ('3', 'OLD', 'h3', 'twin', null, 4000, null)`,
       ])
       const gateway = await startGateway({ database: url })
       try {
@@ -266,8 +364,11 @@ function takesOver(fresh: () => Promise<string>): void {
         const stored = await keysOf(gateway.engine).stored()
         expect(stored.map(({ id, name }) => [id, name])).to.deep.equal([
           ['1', 'old'],
+          ['2', 'gone'],
+          ['3', 'OLD'],
           [made, 'new'],
         ])
+        await keysOf(gateway.engine).create({ name: 'gone' })
       } finally {
         await gateway.close()
       }

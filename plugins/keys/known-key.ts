@@ -1,0 +1,115 @@
+import type { Budget, Principal, RateLimit } from '../../engine/index.ts'
+import { defined, isPattern } from '../../engine/kit.ts'
+
+/** The fields of a key that can be declared, or given when it is created or changed. */
+export interface KeyFields {
+  readonly name: string
+  /** Id of the member whose models, budget and limits bind the key, too. */
+  readonly owner?: string
+  /** Models that the key may use, by record name; absent: all. */
+  readonly models?: readonly string[]
+  readonly budget?: Budget
+  readonly rateLimit?: RateLimit
+  /** MCP servers that the key may use; absent: all. */
+  readonly mcpServers?: readonly string[]
+  readonly tags?: Tags
+  /** Milliseconds since 1970. */
+  readonly expiresAt?: number
+  readonly disabled?: boolean
+}
+
+export type Tags = Readonly<Record<string, string>>
+
+/** An API key of the configuration file. */
+export interface DeclaredKey extends KeyFields {
+  readonly key: string
+}
+
+/** `off`: it is left out, because the file declares a key of the same name or text. */
+export type KeyState = 'active' | 'disabled' | 'expired' | 'off'
+
+/** A key as other services see it. */
+export interface KeyFacts extends KeyFields {
+  readonly id: string
+  readonly tags: Tags
+  readonly state: KeyState
+}
+
+/** What a member lends to the keys he owns. */
+export interface Owner {
+  readonly username: string
+  readonly disabled: boolean
+  /** Absent: all. */
+  readonly models?: ReadonlySet<string>
+}
+
+/** Finds a member by id; undefined: he was deleted. */
+export type FindOwner = (id: string) => Owner | undefined
+
+/** What the database keeps of a key beside its fields. Times in milliseconds since 1970. */
+export interface StoredFacts {
+  /** The last four characters of its text. */
+  readonly hint: string
+  readonly version: number
+  readonly createdAt: number
+  readonly createdBy?: string
+  readonly updatedAt: number
+  readonly rotatedAt?: number
+}
+
+/** A living key of the file or of the database. */
+export interface KnownKey {
+  readonly id: string
+  readonly fields: KeyFields
+  /** Whether a field of its row cannot be read. A damaged row must not extend the rights of a key. */
+  readonly isDamaged?: boolean
+  /** SHA-256, in hex, of the texts by which it is found, each with its end. */
+  readonly texts: readonly { readonly digest: string; readonly until: number }[]
+  /** Absent: the file declares it. */
+  readonly stored?: StoredFacts
+}
+
+/** A key of the database that is left out, because the file declares a key of its name or its text. */
+export interface LeftOut {
+  readonly id: string
+  readonly name: string
+  readonly because: 'name' | 'text'
+}
+
+/** The fields of a key that are in force. The keys of a deleted member are disabled and have no owner. */
+export function fieldsInForce({ fields }: Pick<KnownKey, 'fields'>, ownerOf: FindOwner): KeyFields {
+  const { owner, ...others } = fields
+  if (owner === undefined || ownerOf(owner) !== undefined) return fields
+  return { ...others, disabled: true }
+}
+
+/** Whether clients may not use a key, whatever the time. */
+export function isDisabled(key: KnownKey, ownerOf: FindOwner): boolean {
+  const { owner, disabled = false } = fieldsInForce(key, ownerOf)
+  return disabled || key.isDamaged === true || (owner !== undefined && ownerOf(owner)?.disabled === true)
+}
+
+/** The holder of a key. */
+export function principalOf(key: KnownKey, ownerOf: FindOwner): Principal {
+  const { name, owner, models, tags } = key.fields
+  const own = models && new Set(models)
+  const allowed = owner === undefined ? own : narrower(own, ownerOf(owner)?.models)
+  return Object.freeze({ kind: 'key', id: key.id, name, ...defined({ owner, tags, models: allowed }) })
+}
+
+/** The models that two lists allow; undefined: all. */
+function narrower(
+  one: ReadonlySet<string> | undefined,
+  other: ReadonlySet<string> | undefined,
+): ReadonlySet<string> | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  const within = (models: ReadonlySet<string>, list: ReadonlySet<string>) =>
+    [...models].filter((name) => covers(list, name))
+  return new Set([...within(one, other), ...within(other, one)])
+}
+
+/** Whether a list of models contains a name or a pattern, which a wider pattern contains, too. */
+export function covers(list: ReadonlySet<string>, name: string): boolean {
+  if (list.has(name)) return true
+  return [...list].some((wide) => isPattern(wide) && name.length >= wide.length && name.startsWith(wide.slice(0, -1)))
+}
