@@ -147,7 +147,7 @@ models:
   - { name: m, provider: bb, aliases: [n], fallbacks: [mm, n], protocols: [plan] }
   - { name: n, provider: b, pricing: { input: -1 } }
 api_keys:
-  - { name: dev, key: same-text, budget: 1, models: [m, mn] }
+  - { name: dev, key: same-text, budjet: 1, models: [m, mn] }
   - { name: dev, key: same-text, expires_at: 2030-02-31 }
 `
     expect(load(text).problems).to.deep.equal([
@@ -164,7 +164,7 @@ api_keys:
       's.yaml:9:56: no model named "mm"; did you mean "m"? [unknown-model]',
       's.yaml:9:76: no protocol named "plan"; did you mean "plain"? [unknown-protocol]',
       's.yaml:10:47: must be at least 0 [minimum]',
-      's.yaml:12:34: unknown field "budget" [additionalProperties]',
+      's.yaml:12:34: unknown field "budjet"; did you mean "budget"? [additionalProperties]',
       's.yaml:12:57: no model named "mn"; did you mean "m"? [unknown-model]',
       's.yaml:13:13: the name "dev" is already taken by the API key number 1 [duplicate]',
       's.yaml:13:23: the API key "dev" has the same text [duplicate]',
