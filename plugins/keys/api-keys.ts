@@ -52,6 +52,7 @@ export default defineService({
   name: 'api_keys',
   summary: 'API keys, declared and stored, by which clients authenticate.',
   migrations,
+  uses: ['members'],
   async open(host) {
     const uses = host.appender('api_keys_uses', { sums: noteLastUses })
     const keys = new KeyStore(host, (id, at) => uses.append({ key_id: id, at }))
@@ -62,9 +63,10 @@ export default defineService({
       unknown: 'keys changed by other processes are not known',
     })
     let isStart = true
+    let unfollow = () => {}
     const polling = setInterval(() => void following.look(), poll).unref()
     return {
-      configure(_settings, _services, { catalog: { models }, records, reject, accept, witness }) {
+      configure(_settings, { members }, { catalog: { models }, records, reject, accept, witness }) {
         const given = records.of('api_key')
         const names = modelNames(models)
         const declared = given.map((key) => declaredKey(key, names))
@@ -100,6 +102,13 @@ export default defineService({
         }
         const live = () => {
           isStart = false
+          const follow = () => keys.index.follow((id) => members.find(id))
+          follow()
+          unfollow()
+          unfollow = members.onChange(() => {
+            follow()
+            host.recheck()
+          })
           if (keys.index.declare(declared)) host.recheck()
         }
         return { view, live }
@@ -110,7 +119,10 @@ export default defineService({
         const problems = [following.problem, out.length > 0 ? conflict : undefined].filter((one) => one !== undefined)
         return problems.length > 0 ? problems.join('; ') : undefined
       },
-      close: () => clearInterval(polling),
+      close() {
+        clearInterval(polling)
+        unfollow()
+      },
     }
   },
   async greet(view): Promise<Greeting | undefined> {

@@ -42,7 +42,7 @@ export class KeyIndex {
   #fromFile: Entries = new Map()
   #fromDatabase: Entries = new Map()
   #byId: ReadonlyMap<string, KnownKey> = new Map()
-  #facts = new Map<string, KeyFacts>()
+  readonly #facts = new Map<string, KeyFacts>()
   #owned: ReadonlyMap<string, readonly string[]> = new Map()
   #leftOut: ReadonlyMap<string, LeftOut> = new Map()
   /** Digests by the text of a key. Only texts of keys are added. */
@@ -150,10 +150,12 @@ export class KeyIndex {
     this.#build()
   }
 
-  /** Takes the models of members, and whether they are there and enabled, from now on. To be called again after a change. */
+  /** Takes over what members lend to their keys. To be called again when a member has changed. */
   follow(ownerOf: FindOwner): void {
     this.#ownerOf = ownerOf
-    if (this.#owned.size > 0) this.#build()
+    const owned = this.#stored.filter(({ id, fields }) => fields.owner !== undefined && !this.#leftOut.has(id))
+    for (const [digest, entry] of this.#entriesOf(owned, this.#fromDatabase)) this.#fromDatabase.set(digest, entry)
+    this.#facts.clear()
   }
 
   /** Leaves out keys of the database with the name or text of a declared key. */
@@ -172,7 +174,7 @@ export class KeyIndex {
       this.#fromDatabase,
     )
     this.#byId = new Map(this.all.map((key) => [key.id, key]))
-    this.#facts = new Map()
+    this.#facts.clear()
     const owned = this.#stored.filter(({ fields }) => fields.owner !== undefined)
     const byOwner = Map.groupBy(owned, ({ fields }) => fields.owner ?? '')
     this.#owned = new Map([...byOwner].map(([owner, keys]) => [owner, keys.map(({ id }) => id)]))

@@ -1,8 +1,7 @@
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
 import { GatewayError } from '../../engine/index.ts'
 import type { Budget, RateLimit, TableQueries } from '../../engine/index.ts'
-import { defined, parsedJson, parsedObject } from '../../engine/kit.ts'
+import { defined, parsedJson, parsedObject, whenFree } from '../../engine/kit.ts'
 import type { KeyFields, KnownKey, Tags } from './known-key.ts'
 import { archiveRevoked, foldedName } from './table.ts'
 import type { KeyRow, RevokedKeysTable } from './table.ts'
@@ -38,10 +37,6 @@ export const madePrefix = 'sk-sluice-'
 
 /** Length of created keys. */
 export const madeLength = madePrefix.length + 43
-
-/** Milliseconds between two attempts while another process holds SQLite's lock, and maximum attempts. */
-const PAUSE = 50
-const TRIES = 100
 
 /** The columns of fields. */
 export function columnsOf(fields: KeyFields): Partial<KeyRow> & Pick<KeyRow, 'name'> {
@@ -123,7 +118,7 @@ export async function insertKey(database: TableQueries, fields: KeyFields, makin
     created_by: making?.createdBy ?? null,
     version: 1,
   }
-  await inTransaction(database, async (transaction) => {
+  const insert = async (transaction: TableQueries) => {
     await archiveRevoked(transaction)
     const { numInsertedOrUpdatedRows: made } = await transaction
       .insertInto('api_keys')
@@ -132,7 +127,8 @@ export async function insertKey(database: TableQueries, fields: KeyFields, makin
       .executeTakeFirstOrThrow()
     if (made !== 1n) throw nameTaken(fields.name)
     await making?.witness(transaction)
-  })
+  }
+  await whenFree(() => database.transaction().execute(insert))
   return { id, text }
 }
 
@@ -168,7 +164,7 @@ export async function changeKey(
       throw new GatewayError('stale_version', { type: 'API key', name, version })
     const change = plan(keyOf(row), row)
     if (change === undefined) return false
-    const isDone = await inTransaction(database, async (transaction) => {
+    const update = async (transaction: TableQueries) => {
       const { numUpdatedRows } = await transaction
         .updateTable('api_keys')
         .set({ updated_at: Date.now(), ...change.set, version: version + 1 })
@@ -180,7 +176,8 @@ export async function changeKey(
       await archiveRevoked(transaction)
       await change.witness?.(transaction)
       return true
-    }).catch((error: unknown) => {
+    }
+    const isDone = await whenFree(() => database.transaction().execute(update)).catch((error: unknown) => {
       throw isRepeated(error) ? nameTaken(change.set.name ?? name) : error
     })
     if (isDone) return true
@@ -190,17 +187,6 @@ export async function changeKey(
 function livingRow(database: TableQueries, id: string): Promise<KeyRow | undefined> {
   const rows = database.selectFrom('api_keys').selectAll().where('id', '=', id).where('revoked_at', 'is', null)
   return rows.executeTakeFirst()
-}
-
-/** Runs a transaction, again while another process holds SQLite's lock. */
-async function inTransaction<T>(database: TableQueries, run: (transaction: TableQueries) => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++)
-    try {
-      return await database.transaction().execute(run)
-    } catch (error) {
-      if (!codeOf(error).startsWith('SQLITE_BUSY') || tries >= TRIES) throw error
-      await wait(PAUSE)
-    }
 }
 
 /** Whether a unique column has the value already (PostgreSQL, appendix A: `unique_violation`). */
