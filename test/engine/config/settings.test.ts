@@ -9,6 +9,7 @@ import { assemble } from '../../../engine/config/assemble.ts'
 import { pipelineSchema, settingsSchema } from '../../../engine/config/schema.ts'
 import catalog from '../../../plugins/catalog/index.ts'
 import keys from '../../../plugins/keys/index.ts'
+import members from '../../../plugins/members/index.ts'
 import { readSource } from '../../../engine/config/source.ts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import responses from '../../../plugins/responses/index.ts'
@@ -35,9 +36,17 @@ const remote = defineProvider({
 })
 const other = { ...codec, protocol: 'other' }
 const { registry } = assemble(
-  [remote, codec, other, catalog, keys, ...stubs, ...(translation.services ?? []), ...(responses.services ?? [])].map(
-    (value) => ({ value, from: 'stubs.ts' }),
-  ),
+  [
+    remote,
+    codec,
+    other,
+    catalog,
+    keys,
+    members,
+    ...stubs,
+    ...(translation.services ?? []),
+    ...(responses.services ?? []),
+  ].map((value) => ({ value, from: 'stubs.ts' })),
 )
 
 function load(text: string, environment: Environment = {}) {
@@ -79,6 +88,7 @@ describe('settings', () => {
         resilience: {
           max_event_bytes: 1_048_576,
           timeouts: { connect: '10s', first_byte: '10m', idle: '10m', total: '1h' },
+          retries: { tries: 3, on: ['connect', 'timeout', 'invalid', '429', '5xx'], wait: '200ms', wait_max: '5s' },
         },
         security: {
           trusted_proxies: [],
