@@ -1,6 +1,8 @@
 // What `sluice` is to editors: the contract, with what shipped plugins add to its slots, services and records. At run time
 // it is `engine/index.ts` alone.
 import '../plugins/access/sessions.ts'
+import '../plugins/audit/audit.ts'
+import '../plugins/audit/table.ts'
 import '../plugins/catalog/model.ts'
 import '../plugins/catalog/provider.ts'
 import '../plugins/counting/tokens.ts'

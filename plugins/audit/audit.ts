@@ -1,0 +1,67 @@
+import { defineService } from '../../engine/index.ts'
+import type { Json, TableQueries } from '../../engine/index.ts'
+import { Chain } from './chain.ts'
+import { Checkpoints } from './checkpoints.ts'
+import { entryOf } from './record-changes.ts'
+import type { AuditEntry } from './row.ts'
+import { migrations } from './table.ts'
+import { verify } from './verify.ts'
+import type { Verdict } from './verify.ts'
+
+/** The audit trail: who changed what. */
+export interface Audit {
+  /**
+   * Appends a row in the transaction of what it tells, as its last write. Rejects with `store_unavailable`; the
+   * transaction must then fail. Changes of stored records and sections are appended by the service itself.
+   */
+  append(transaction: TableQueries, entry: AuditEntry): Promise<void>
+  /** Appends a row in a transaction of its own. Rejects with `store_unavailable`. */
+  record(entry: AuditEntry): Promise<void>
+  /** Verifies the whole trail, also against checkpoints that were kept elsewhere; `rows`: as a transaction sees it. */
+  verify(checkpoints?: readonly Json[], rows?: TableQueries): Promise<Verdict>
+}
+
+declare module '../../engine/index.ts' {
+  interface Services {
+    audit: Audit
+  }
+}
+
+export default defineService({
+  name: 'audit',
+  summary: 'The audit trail: who changed what, in rows that cannot be changed unnoticed.',
+  migrations,
+  open(host) {
+    const checkpoints = new Checkpoints(host)
+    const chain = new Chain(host, checkpoints)
+    /** The running configuration, and the files it was made of. */
+    let running: { readonly version: string; readonly fileVersion: string } | undefined
+    const reloaded = async (from: string, to: string) => {
+      try {
+        await chain.record({ action: 'config.reload', details: { from, to } })
+      } catch (error) {
+        host.log.error({ err: error }, 'a reload of the configuration is missing in the audit trail')
+      }
+    }
+    const view: Audit = {
+      append: (transaction, entry) => chain.append(transaction, entry),
+      record: (entry) => chain.record(entry),
+      verify: (given, rows = host.database) => verify(rows, checkpoints, given),
+    }
+    return {
+      configure(_settings, _services, { version, fileVersion }) {
+        const live = () => {
+          if (running && running.fileVersion !== fileVersion) void reloaded(running.version, version)
+          running = { version, fileVersion }
+        }
+        return { view, live }
+      },
+      async witness(transaction, change, by) {
+        const entry = entryOf(change, by)
+        if (entry) await chain.append(transaction, entry)
+      },
+      status: () => checkpoints.problem,
+      close: () => checkpoints.tell(),
+    }
+  },
+})

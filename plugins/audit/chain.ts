@@ -1,0 +1,63 @@
+import { GatewayError } from '../../engine/index.ts'
+import type { ServiceHost, TableQueries } from '../../engine/index.ts'
+import { whenFree } from '../../engine/kit.ts'
+import type { Checkpoints } from './checkpoints.ts'
+import { noHash, rowOf } from './row.ts'
+import type { AuditEntry } from './row.ts'
+
+/** The key of the advisory lock of PostgreSQL: "audit" in ASCII. */
+const lock = 0x61_75_64_69_74
+
+/** Appends rows to the audit trail, one appender at a time over all processes. */
+export class Chain {
+  readonly #host: Pick<ServiceHost, 'database' | 'dialect' | 'afterCommit' | 'scrub'>
+  readonly #checkpoints: Checkpoints
+
+  constructor(host: Pick<ServiceHost, 'database' | 'dialect' | 'afterCommit' | 'scrub'>, checkpoints: Checkpoints) {
+    this.#host = host
+    this.#checkpoints = checkpoints
+  }
+
+  /**
+   * Appends a row in the transaction of what it tells, so that there is neither without the other. Should be the last
+   * write of the transaction, because it holds the lock of all appenders. Rejects with `store_unavailable`; the
+   * transaction must then fail.
+   */
+  async append(transaction: TableQueries, entry: AuditEntry): Promise<void> {
+    try {
+      await this.#append(transaction, entry)
+    } catch (error) {
+      throw new GatewayError('store_unavailable', {}, { cause: error })
+    }
+  }
+
+  /** Appends a row in a transaction of its own. Rejects with `store_unavailable`. */
+  async record(entry: AuditEntry): Promise<void> {
+    try {
+      await whenFree(() => this.#host.database.transaction().execute((transaction) => this.#append(transaction, entry)))
+    } catch (error) {
+      throw new GatewayError('store_unavailable', {}, { cause: error })
+    }
+  }
+
+  async #append(transaction: TableQueries, entry: AuditEntry): Promise<void> {
+    // On SQLite a transaction has the lock of all writers from its start.
+    if (this.#host.dialect === 'postgres') {
+      const { sql } = await import('kysely')
+      await sql`select pg_advisory_xact_lock(${lock})`.execute(transaction)
+    }
+    const last = await transaction
+      .selectFrom('audit')
+      .select(['sequence', 'hash'])
+      .orderBy('sequence', 'desc')
+      .limit(1)
+      .executeTakeFirst()
+    const place = { sequence: (last?.sequence ?? 0) + 1, previous: last?.hash ?? noHash, at: new Date() }
+    const { row, targetName } = rowOf(entry, place, this.#host.scrub)
+    const checkpoint = this.#checkpoints.of(row)
+    const mark = { sequence: row.sequence, mac: checkpoint.mac, target_name: targetName }
+    await transaction.insertInto('audit').values(row).execute()
+    await transaction.insertInto('audit_marks').values(mark).execute()
+    await this.#host.afterCommit(transaction, () => this.#checkpoints.add(checkpoint))
+  }
+}

@@ -1,0 +1,159 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Json, TableQueries } from '../../engine/index.ts'
+import { parsedObject } from '../../engine/kit.ts'
+import { isCheckpoint } from './checkpoints.ts'
+import type { Checkpoint, Checkpoints } from './checkpoints.ts'
+import { canonical, hashOf, noHash, repeatedIn, targetNameIn } from './row.ts'
+import type { AuditMarksTable, AuditTable } from './table.ts'
+
+export type Reason =
+  | 'hash_mismatch'
+  | 'broken_link'
+  | 'missing_row'
+  | 'column_mismatch'
+  | 'unexpected_row'
+  | 'tail_cut'
+  | 'checkpoint_mismatch'
+
+/** Whether the audit trail is whole. */
+export interface Verdict {
+  readonly ok: boolean
+  readonly rows: number
+  /** The last row; null: there is none. */
+  readonly head: { readonly sequence: number; readonly hash: string } | null
+  readonly first_bad: Flaw | null
+  /** Checkpoints that were compared, and those that are forged or contradict the rows. */
+  readonly checkpoints: { readonly read: number; readonly bad: number }
+  readonly took_ms: number
+}
+
+interface Flaw {
+  readonly sequence: number
+  readonly reason: Reason
+}
+
+type Row = AuditTable & { readonly [column in keyof Omit<AuditMarksTable, 'sequence'>]: AuditMarksTable[column] | null }
+
+/** Rows that are read and verified without a pause for other work. */
+const pageSize = 100
+
+/**
+ * Verifies every row, its link to the row before and its mark, then the checkpoints.
+ * @param given further checkpoints, such as those of the process log
+ */
+export async function verify(
+  database: TableQueries,
+  checkpoints: Checkpoints,
+  given: readonly Json[] = [],
+): Promise<Verdict> {
+  const began = performance.now()
+  // Before the rows: a checkpoint is written after its row.
+  const lines = [...(await checkpoints.read()), ...given]
+  const genuine = lines.filter((line) => isCheckpoint(line)).filter((line) => checkpoints.isGenuine(line))
+  const walk = new Walk(genuine, (checkpoint) => checkpoints.isGenuine(checkpoint))
+  for await (const row of rowsOf(database)) walk.add(row)
+  const { chain, marks, conflicts, head, rows } = walk
+  const forged = lines.length - genuine.length
+  const cut = genuine.filter(({ sequence }) => sequence > (head?.sequence ?? 0))
+  const further = [
+    ...marks,
+    ...conflicts,
+    ...cut.slice(0, 1).map((): Flaw => ({ sequence: (head?.sequence ?? 0) + 1, reason: 'tail_cut' })),
+    ...(forged > 0 ? [forgedFlaw(lines, checkpoints, head?.sequence ?? 0)] : []),
+  ]
+  // A flaw of the chain is told first: further ones follow from it.
+  const first = chain ?? further.toSorted((left, right) => left.sequence - right.sequence)[0] ?? null
+  return {
+    ok: first === null,
+    rows,
+    head,
+    first_bad: first,
+    checkpoints: { read: lines.length, bad: forged + conflicts.length + cut.length },
+    took_ms: Math.round(performance.now() - began),
+  }
+}
+
+/** A checkpoint that this gateway has not signed. One that cannot be read has no sequence; then the head is named. */
+function forgedFlaw(lines: readonly (Json | undefined)[], checkpoints: Checkpoints, head: number): Flaw {
+  const forged = lines.find((line) => !isCheckpoint(line) || !checkpoints.isGenuine(line))
+  return { sequence: isCheckpoint(forged) ? forged.sequence : head, reason: 'checkpoint_mismatch' }
+}
+
+/** All rows with their marks, in order. Lets other work run now and then. */
+async function* rowsOf(database: TableQueries): AsyncGenerator<Row> {
+  let after: number | undefined
+  for (;;) {
+    const last = after
+    const page = await database
+      .selectFrom('audit')
+      .leftJoin('audit_marks', 'audit_marks.sequence', 'audit.sequence')
+      .selectAll('audit')
+      .select(['audit_marks.mac', 'audit_marks.target_name'])
+      .$if(last !== undefined, (rows) => rows.where('audit.sequence', '>', last as number))
+      .orderBy('audit.sequence')
+      .limit(pageSize)
+      .execute()
+    yield* page
+    after = page.at(-1)?.sequence
+    if (page.length < pageSize) return
+    await setImmediate()
+  }
+}
+
+/** Goes through the rows in order. */
+class Walk {
+  rows = 0
+  head: Verdict['head'] = null
+  /** The first flaw of the rows among themselves. */
+  chain: Flaw | undefined
+  /** The first row without a genuine mark. */
+  marks: readonly Flaw[] = []
+  /** Checkpoints that contradict a row. */
+  readonly conflicts: Flaw[] = []
+  readonly #checkpoints: ReadonlyMap<number, readonly Checkpoint[]>
+  readonly #isGenuine: (checkpoint: Checkpoint) => boolean
+
+  constructor(checkpoints: readonly Checkpoint[], isGenuine: (checkpoint: Checkpoint) => boolean) {
+    this.#checkpoints = Map.groupBy(checkpoints, ({ sequence }) => sequence)
+    this.#isGenuine = isGenuine
+  }
+
+  add(row: Row): void {
+    const { sequence, hash, at } = row
+    this.chain ??= this.#flawOf(row)
+    const mark = this.#reasonOfMark(row)
+    if (mark && this.marks.length === 0) this.marks = [{ sequence, reason: mark }]
+    for (const checkpoint of this.#checkpoints.get(sequence) ?? [])
+      if (checkpoint.hash !== hash || checkpoint.at !== timeOf(at))
+        this.conflicts.push({ sequence, reason: 'checkpoint_mismatch' })
+    this.rows += 1
+    this.head = { sequence, hash }
+  }
+
+  #flawOf(row: Row): Flaw | undefined {
+    const { sequence, hash, previous, body } = row
+    const expected = (this.head?.sequence ?? 0) + 1
+    if (sequence < 1) return { sequence, reason: 'unexpected_row' }
+    if (sequence > expected) return { sequence: expected, reason: 'missing_row' }
+    if (previous !== (this.head?.hash ?? noHash)) return { sequence, reason: 'broken_link' }
+    if (hash !== hashOf(previous, body)) return { sequence, reason: 'hash_mismatch' }
+    return isRepeated(row) ? undefined : { sequence, reason: 'column_mismatch' }
+  }
+
+  #reasonOfMark({ sequence, hash, at, mac, body, target_name: name }: Row): Reason | undefined {
+    if (mac === null) return 'unexpected_row'
+    if (!this.#isGenuine({ sequence, hash, at: timeOf(at), mac })) return 'checkpoint_mismatch'
+    return name === targetNameIn(parsedObject(body) ?? {}) ? undefined : 'column_mismatch'
+  }
+}
+
+/** Whether the columns repeat the body, which is canonical. */
+function isRepeated(row: Row): boolean {
+  const body = parsedObject(row.body)
+  if (body === undefined || canonical(body) !== row.body) return false
+  return Object.entries(repeatedIn(body)).every(([column, value]) => row[column as keyof Row] === value)
+}
+
+function timeOf(at: number): string {
+  return Number.isFinite(at) && Math.abs(at) <= 8.64e15 ? new Date(at).toISOString() : ''
+}
