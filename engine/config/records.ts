@@ -2,6 +2,7 @@ import { namesIn, unknownNames, wordsOf } from '../pipeline/named.ts'
 import type { KnownNames } from '../pipeline/named.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
+import type { Offer } from '../spec/open-provider.ts'
 import { Refusal } from '../spec/refusal.ts'
 import type { AllRecords, AnyRecord, RecordName, RecordReport, Records, TypedRecords } from '../spec/record.ts'
 import type { Diagnostic } from './diagnostics.ts'
@@ -182,22 +183,37 @@ export function ownFields({ schema }: AnyRecord): ReadonlySet<string> {
   return new Set(Object.keys((typeof schema === 'object' && schema.properties) || {}))
 }
 
+/** The records of a checked configuration, as the checks of their types see them. */
+export function recordsAround(records: RecordSet, registry: Registry): AllRecords {
+  const given = [...records.values()].flatMap((list) => list.map((record) => record.given))
+  return allRecords(records, claimNames([given], registry, []), registry)
+}
+
 function allRecords(records: RecordSet, owners: Owners, registry: Registry): AllRecords {
   const values = new Map([...records].map(([name, list]) => [name, list.map(({ value }) => value)]))
   const byGiven = new Map([...records.values()].flat().map(({ given, value }) => [given, value]))
-  const offers = new Map(
-    (records.get('provider') ?? []).map(({ type: known, name, value, off }) => {
-      const { type, config } = typedParts(known, value)
-      return [name, off === undefined ? knownOffers(registry.providers.get(type), config, registry.codecs) : undefined]
-    }),
+  const byName = new Map(
+    [...records].map(([type, list]) => [type, new Map(list.map((record) => [record.name, record]))]),
   )
+  const offers = new Map<string, readonly Offer[] | undefined>()
+  const offersOf = ({ type: known, name, value }: CheckedRecord) => {
+    if (!offers.has(name)) {
+      const { type, config } = typedParts(known, value)
+      offers.set(name, knownOffers(registry.providers.get(type), config, registry.codecs))
+    }
+    return offers.get(name)
+  }
   return {
     of: <N extends RecordName>(type: N) => (values.get(type) ?? []) as unknown as readonly Records[N][],
     find<N extends RecordName>(type: N, name: string) {
       const owner = owners.get(type)?.get(name)
       return (owner && byGiven.get(owner)) as unknown as Records[N] | undefined
     },
-    offers: (name) => offers.get(name),
+    offers(name, evenOff = false) {
+      const provider = byName.get('provider')?.get(name)
+      return provider && (evenOff || provider.off === undefined) ? offersOf(provider) : undefined
+    },
+    off: (type, name) => byName.get(type)?.get(name)?.off,
     codec(protocol) {
       const codec = registry.codecs.get(protocol)
       return codec && speaksToUpstreams(codec) ? codec : undefined

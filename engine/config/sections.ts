@@ -239,8 +239,8 @@ export function sectionDefaults(name: string, services: Services): JsonObject {
   return Object.assign({}, ...parts.map(({ schema }) => validator(schema)(nowhere, [], {}).value)) as JsonObject
 }
 
-/** A source for defaults, whose missing fields are not reported. */
-const nowhere: Source = {
+/** A source for values that are nowhere written, such as defaults. */
+export const nowhere: Source = {
   file: '',
   value: {},
   missing: [],

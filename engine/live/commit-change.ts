@@ -1,15 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { printPath } from '../config/diagnostics.ts'
 import { variableIn } from '../config/interpolate.ts'
+import { storedName } from '../config/stored-records.ts'
 import { GatewayError } from '../spec/error.ts'
 import type { TableQueries } from '../spec/database.ts'
-import type { RecordChange, RecordChanged, RecordView } from '../spec/record.ts'
-import type { Requester } from '../spec/principal.ts'
+import type { ShownRecord } from '../spec/record-view.ts'
+import type { RecordAccess, RecordChange, RecordChanged } from '../spec/record-access.ts'
 import type { StoredRecords } from '../store/records.ts'
 import { withStored } from './configuration.ts'
 import type { Configuration } from './configuration.ts'
 import type { GatewayHost } from './gateway-host.ts'
-import { bodyOf, nameOf, planChange, refusalOf } from './record-change.ts'
+import { refusalOf } from './change-refusal.ts'
+import { bodyOf, nameOf, planChanges } from './record-change.ts'
 import { viewsOf } from './section-views.ts'
 import type { Loading, Snapshot } from './snapshot.ts'
 
@@ -20,7 +22,7 @@ export interface Running {
   /** The loaded files. */
   readonly files: Configuration
   /** Builds the next configuration next to the running one. */
-  readonly open: (stored: StoredRecords) => Promise<Loading>
+  readonly open: (stored: StoredRecords, changes: readonly RecordChange[]) => Promise<Loading>
   /** Makes a configuration the running one. */
   readonly goLive: (snapshot: Snapshot, stored: StoredRecords) => Promise<unknown>
 }
@@ -29,24 +31,19 @@ export interface Running {
 const mostTries = 10
 const longestPause = 50
 
+/** What to change, by whom, and what else to write in the same transaction. */
+export type Changing = Parameters<RecordAccess['changeAll']>
+
+type Views = readonly (ShownRecord | undefined)[]
+
 /**
- * Changes a stored record: builds the configuration, writes the change, goes live. Rejects with a `GatewayError`, and
+ * Changes stored records: builds the configuration, writes the changes, goes live. Rejects with a `GatewayError`, and
  * then nothing has changed.
  */
-export async function commitChange(
-  change: RecordChange,
-  by: Requester | undefined,
-  running: Running,
-): Promise<RecordView | undefined> {
-  // Only files have variables: stored values are taken literally.
-  const place = variableIn(bodyOf(change))
-  if (place !== undefined) {
-    const reason = 'cannot contain "${": only the configuration file has variables'
-    throw new GatewayError('invalid_field', { param: printPath(place), reason })
-  }
+export async function commitChanges(changing: Changing, running: Running): Promise<Views> {
   for (let tries = 1; ; tries++) {
-    const done = await tryChange(change, by, running)
-    if (done) return done.view
+    const done = await tryChanges(changing, running)
+    if (done) return done
     if (tries === mostTries) break
     // Random, so that processes with many changes do not stay in step.
     await wait(Math.random() * longestPause)
@@ -56,27 +53,35 @@ export async function commitChange(
 }
 
 /** One attempt; undefined: another change was written first. */
-async function tryChange(
-  change: RecordChange,
-  by: Requester | undefined,
+async function tryChanges(
+  [plan, by, also]: Changing,
   { gateway, snapshot, files, open, goLive }: Running,
-): Promise<{ readonly view: RecordView | undefined } | undefined> {
+): Promise<Views | undefined> {
   const { records, services } = gateway
   if (records === undefined) throw new Error('there is no store of records')
-  const [type, name] = [change.type, nameOf(change)]
   const stored = await records.read().catch((error: unknown) => unavailable(error))
-  const planned = planChange(change, stored, files)
-  const base = stored.revision === snapshot.revision ? snapshot : withStored(files, stored)
-  const before = viewsOf(base).find(type, name)
-  if (planned === undefined) return { view: before }
-  const loading = await open(planned.next)
-  if ('diagnostics' in loading) throw refusalOf(change, loading.diagnostics)
-  const after = viewsOf(loading.snapshot).find(type, name)
-  const changed: RecordChanged = { kind: change.kind, type, name, ...(before && { before }), ...(after && { after }) }
+  const base = viewsOf(stored.revision === snapshot.revision ? snapshot : withStored(files, stored))
+  const changes = plan(base)
+  changes.forEach(refuseVariables)
+  const planned = planChanges(changes, stored, files)
+  if (planned === undefined) return changes.map((change) => base.find(change.type, nameOf(change)))
+  const loading = await open(planned.next, changes)
+  if ('diagnostics' in loading) throw refusalOf(changes.at(-1) as RecordChange, loading.diagnostics)
+  const next = viewsOf(loading.snapshot)
+  const written = new Set(planned.writes.map(({ type, name }) => storedName({ type, name })))
+  const changed = changes.flatMap((change): RecordChanged[] => {
+    const { kind, type } = change
+    const name = nameOf(change)
+    if (!written.has(storedName({ type, name }))) return []
+    const [before, after] = [base.find(type, name), next.find(type, name)]
+    return [{ kind, type, name, ...(before && { before }), ...(after && { after }) }]
+  })
   try {
-    const isDone = await records.commit(planned.write, stored.revision, async (transaction) =>
-      services?.witness(snapshot.registry.services.values(), transaction as unknown as TableQueries, changed, by),
-    )
+    const isDone = await records.commit(planned.writes, stored.revision, async (writes) => {
+      const transaction = writes as unknown as TableQueries
+      for (const one of changed) await services?.witness(snapshot.registry.services.values(), transaction, one, by)
+      await also?.(transaction)
+    })
     if (!isDone) {
       await loading.snapshot.close()
       return undefined
@@ -86,7 +91,15 @@ async function tryChange(
     return unavailable(error)
   }
   await goLive(loading.snapshot, planned.next)
-  return { view: after }
+  return changes.map((change) => next.find(change.type, nameOf(change)))
+}
+
+/** Only files have variables: stored values are taken literally. */
+function refuseVariables(change: RecordChange): void {
+  const place = variableIn(bodyOf(change))
+  if (place === undefined) return
+  const reason = 'cannot contain "${": only the configuration file has variables'
+  throw new GatewayError('invalid_field', { param: printPath(place), reason })
 }
 
 function unavailable(error: unknown): never {

@@ -1,7 +1,7 @@
 import { clientCodec, upstreamCodec } from '../config/speaking.ts'
 import type { Catalog } from '../spec/catalog.ts'
 import type { Host, HostStatus } from '../spec/host.ts'
-import type { RecordAccess } from '../spec/record.ts'
+import type { RecordAccess } from '../spec/record-access.ts'
 import type { Running } from '../spec/running.ts'
 import type { Configuration } from './configuration.ts'
 import type { GatewayHost } from './gateway-host.ts'
@@ -17,8 +17,8 @@ export interface HostParts {
   readonly configStatus?: () => HostStatus['config']
   /** Problems of stored records, for `host.status`. */
   readonly recordsStatus?: () => readonly string[]
-  /** Changes a stored record; default: rejects. */
-  readonly changeRecord?: RecordAccess['change']
+  /** Changes stored records; default: rejects. */
+  readonly changeRecords?: RecordAccess['changeAll']
   /** The running configuration; default: none runs. */
   readonly running?: Pick<Running, 'state' | 'reload'>
 }
@@ -35,7 +35,7 @@ export function hostMaker(
     kept,
     configStatus,
     recordsStatus,
-    changeRecord,
+    changeRecords,
     running = nothingRuns,
   }: HostParts & { readonly kept: Lease },
   configuration: Configuration,
@@ -44,7 +44,12 @@ export function hostMaker(
 ) {
   const { registry, version, pipelines } = configuration
   const codecs = [...registry.codecs.values()]
-  const change = changeRecord ?? (() => Promise.reject(new Error('nothing is stored here')))
+  const changeAll = changeRecords ?? (() => Promise.reject(new Error('nothing is stored here')))
+  const records: RecordAccess = {
+    ...viewsOf(configuration),
+    changeAll,
+    change: async (change, by) => (await changeAll(() => [change], by))[0],
+  }
   let views: Running['pipelines'] | undefined
   const status: HostStatus = {
     get draining() {
@@ -61,7 +66,7 @@ export function hostMaker(
     log: gateway.log.child({ pipeline: pipeline.name }),
     pipeline,
     catalog,
-    records: { ...viewsOf(configuration), change },
+    records,
     codecs,
     scrub: (text) => gateway.scrub(text),
     codec: (protocol) => clientCodec(registry.codecs, protocol),

@@ -1,9 +1,9 @@
 import type { Diagnostic } from '../config/diagnostics.ts'
 import { GatewayError } from '../spec/error.ts'
-import type { RecordAccess, RecordChange } from '../spec/record.ts'
+import type { RecordAccess, RecordChange } from '../spec/record-access.ts'
 import type { HostStatus } from '../spec/host.ts'
 import type { StoredRecords } from '../store/records.ts'
-import { commitChange } from './commit-change.ts'
+import { commitChanges } from './commit-change.ts'
 import { loadConfiguration } from './configuration.ts'
 import type { Configuration } from './configuration.ts'
 import { Following } from './following.ts'
@@ -123,19 +123,19 @@ export class Live {
     )
   }
 
-  /** Changes a stored record. Changes and reloads run one after the other. */
-  readonly change: RecordAccess['change'] = (change, by) =>
+  /** Changes stored records. Changes and reloads run one after the other. */
+  readonly changeAll: RecordAccess['changeAll'] = (...changing) =>
     this.#turns.take(() => {
       const [snapshot, files] = [this.#current, this.#files]
       if (this.#closing || snapshot === undefined || files === undefined) throw new GatewayError('draining')
-      const changing = commitChange(change, by, {
+      const changed = commitChanges(changing, {
         gateway: this.#options.gateway,
         snapshot,
         files,
-        open: (stored) => this.#open(files, stored, change),
+        open: (stored, changes) => this.#open(files, stored, changes),
         goLive: (next, stored) => this.#goLiveWith(next, files, stored),
       })
-      return this.#turns.opens(changing)
+      return this.#turns.opens(changed)
     })
 
   /** Applies changes of stored records by other processes, and retries what could not be opened. Never rejects. */
@@ -218,17 +218,17 @@ export class Live {
   }
 
   /** Opens files with stored records. */
-  #open(files: Configuration, stored: StoredRecords, changed?: RecordChange): Promise<Loading> {
+  #open(files: Configuration, stored: StoredRecords, changes?: readonly RecordChange[]): Promise<Loading> {
     const options = {
       ...this.#options,
       configStatus: () => this.status,
       recordsStatus: () => (this.#following.isBehind || this.#current?.leftOut.length ? ['records'] : []),
-      changeRecord: this.change,
+      changeRecords: this.changeAll,
       running: this.#status.shown(this),
       hold: this.hold,
       later: this.#users.closes,
     }
-    return openWithStored(files, stored, options, missesOf(this.#current, changed))
+    return openWithStored(files, stored, options, missesOf(this.#current, changes))
   }
 
   /** Makes a configuration live. Returns false if the gateway is closing; the configuration is then closed. */

@@ -3,7 +3,7 @@ import { hideSecrets } from '../config/hidden-findings.ts'
 import { secretsOfStored } from '../config/secrets.ts'
 import { storedName } from '../config/stored-records.ts'
 import type { Unopened } from '../config/stored-records.ts'
-import type { RecordChange } from '../spec/record.ts'
+import type { RecordChange } from '../spec/record-access.ts'
 import type { StoredRecord, StoredRecords } from '../store/records.ts'
 import { withStored } from './configuration.ts'
 import type { Configuration } from './configuration.ts'
@@ -37,15 +37,15 @@ export interface Misses {
  * At the start, any stored record may be left out; later, only those that are left out already, unless they are being
  * changed. A change does not retry records that could not be opened; `Following` does.
  */
-export function missesOf(current: Snapshot | undefined, change?: RecordChange): Misses {
+export function missesOf(current: Snapshot | undefined, changes: readonly RecordChange[] = []): Misses {
   if (current === undefined) return { may: () => true, known: new Map() }
-  const changed = change && storedName({ type: change.type, name: nameOf(change) })
+  const changed = new Set(changes.map((change) => storedName({ type: change.type, name: nameOf(change) })))
   const left = current.leftOut.flatMap((one) => {
     const name = storedName(one.stored)
-    return name === changed ? [] : [{ ...one, name }]
+    return changed.has(name) ? [] : [{ ...one, name }]
   })
   const out = new Set(left.map(({ name }) => name))
-  const unopened = change ? left.filter((one) => one.unopened) : []
+  const unopened = changes.length > 0 ? left.filter((one) => one.unopened) : []
   return {
     may: (record) => out.has(storedName(record)),
     known: new Map(unopened.map(({ name, findings }) => [name, findings])),

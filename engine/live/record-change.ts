@@ -1,28 +1,29 @@
 import { isDeepStrictEqual } from 'node:util'
-import { printDiagnostic, printPath } from '../config/diagnostics.ts'
-import type { Diagnostic } from '../config/diagnostics.ts'
 import { openSection, secretNames, withoutSecrets } from '../config/secrets.ts'
 import { sectionNames, sectionType } from '../config/sections.ts'
 import { ownFields, typedParts } from '../config/records.ts'
-import { flat, nested, storedName } from '../config/stored-records.ts'
+import { flat, nested } from '../config/stored-records.ts'
 import { GatewayError } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
-import type { AnyRecord, RecordChange } from '../spec/record.ts'
+import type { AnyRecord } from '../spec/record.ts'
+import type { RecordChange } from '../spec/record-access.ts'
 import type { RecordWrite, StoredRecord, StoredRecords } from '../store/records.ts'
 import type { Configuration } from './configuration.ts'
 
-/** A change with an effect: what has to be written, and all stored records after it. */
-export interface PlannedChange {
-  readonly write: RecordWrite
+/** Changes with an effect: what has to be written, and all stored records after it. */
+export interface PlannedChanges {
+  readonly writes: readonly RecordWrite[]
   readonly next: StoredRecords
 }
 
-/** Maximum findings in one error. */
-const mostFindings = 50
-
 /** Names that fit in a URL (RFC 3986, section 5.2.4, removes "." and "..") and in every database. */
 const storable = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}]{1,256}$/u
+
+export function bodyOf(change: RecordChange): JsonObject {
+  if (change.kind === 'delete') return {}
+  return change.kind === 'create' ? change.value : change.patch
+}
 
 /** The name of the record that a change concerns. */
 export function nameOf(change: RecordChange): string {
@@ -33,14 +34,30 @@ export function nameOf(change: RecordChange): string {
 }
 
 /**
- * The effect of a change on the stored records; undefined: none. Throws a `GatewayError` when the change is not
- * allowed.
+ * The effect of changes on the stored records, one after the other; undefined: none. Throws a `GatewayError` when a
+ * change is not allowed.
  */
-export function planChange(
-  change: RecordChange,
-  { revision, records }: StoredRecords,
+export function planChanges(
+  changes: readonly RecordChange[],
+  stored: StoredRecords,
   files: Configuration,
-): PlannedChange | undefined {
+): PlannedChanges | undefined {
+  const now = { revision: stored.revision + 1, at: Date.now() }
+  let { records } = stored
+  const writes = changes.flatMap((change) => {
+    const planned = planChange(change, records, files, now)
+    records = planned?.next ?? records
+    return planned ? [planned.write] : []
+  })
+  return writes.length > 0 ? { writes, next: { revision: now.revision, records } } : undefined
+}
+
+function planChange(
+  change: RecordChange,
+  records: readonly StoredRecord[],
+  files: Configuration,
+  { revision, at: now }: { readonly revision: number; readonly at: number },
+): { readonly write: RecordWrite; readonly next: readonly StoredRecord[] } | undefined {
   const { type } = change
   const name = nameOf(change)
   const before = records.find((one) => one.type === type && one.name === name)
@@ -48,12 +65,13 @@ export function planChange(
     throw new Error(`records of the type "${type}" are changed by the service that holds them`)
   const value = type === sectionType ? sectionAfter(change, before, files) : recordAfter(change, before, files)
   if (before?.value === undefined ? before === value : isDeepStrictEqual(value, before.value)) return undefined
-  const now = Date.now()
+  const notes = value && notesOf(change, value, before, files, now)
   const record = value && {
     type,
     name,
-    version: revision + 1,
+    version: revision,
     value,
+    ...(notes && { notes }),
     createdAt: before?.createdAt ?? now,
     updatedAt: now,
   }
@@ -67,8 +85,22 @@ export function planChange(
       secret: value !== undefined && isSecret(type, name, value, files),
       ...(record ? { record } : {}),
     },
-    next: { revision: revision + 1, records: next },
+    next,
   }
+}
+
+/** The notes to store with a record. */
+function notesOf(
+  change: RecordChange,
+  value: JsonObject,
+  before: StoredRecord | undefined,
+  { registry }: Configuration,
+  at: number,
+): JsonObject | undefined {
+  const { notes } = 'notes' in change ? change : {}
+  if (notes) return notes
+  const noted = before?.value && { value: before.value, notes: before.notes ?? {} }
+  return registry.records.get(change.type)?.note?.(value, noted, at) ?? before?.notes
 }
 
 /** The value of a section after a change; undefined: only defaults remain, and nothing is stored. */
@@ -101,7 +133,7 @@ function recordAfter(
   refuseDeclared(change, name, before, files)
   if (change.kind === 'create') {
     refuseName(change.value['name'])
-    return belowConfig(known, change.value)
+    return merged({}, belowConfig(known, change.value)) as JsonObject
   }
   refuseStale(change, before)
   if (change.kind === 'delete') return undefined
@@ -186,66 +218,4 @@ function isSecret(word: string, name: string, value: JsonObject, { registry }: C
   const given = flat(type, value)
   const named = secretNames(type, given, registry)
   return named === undefined || Object.keys(withoutSecrets(nested(type, given), named).secrets).length > 0
-}
-
-/** The error for a change whose configuration has findings. */
-export function refusalOf(change: RecordChange, findings: readonly Diagnostic[]): GatewayError {
-  const { type } = change
-  const name = nameOf(change)
-  const users = change.kind === 'delete' ? usersIn(findings, change) : []
-  if (users.length > 0) {
-    const reason = `${users.join(', ')} ${users.length > 1 ? 'need' : 'needs'} it`
-    return new GatewayError('in_use', { type, name, reason })
-  }
-  const own = storedName({ type, name })
-  const fields = Object.keys(bodyOf(change))
-  const sorted = findings.toSorted((left, right) => rankOf(left, fields) - rankOf(right, fields))
-  const errors = sorted.slice(0, mostFindings).map((finding) => {
-    const { file, path = [], code, message } = finding
-    const isOwn = file === own
-    const param = isOwn && path.length > 0 ? printPath(path) : null
-    return isOwn ? { param, code: codeOf(code), message } : { param, code, message: printDiagnostic(finding) }
-  })
-  const [first] = errors
-  const param = first?.param ?? undefined
-  const options = { ...(param === undefined ? {} : { param }), errors }
-  const reason = param === undefined ? (first?.message ?? '') : `${param}: ${first?.message}`
-  const isOwn = findings.every(({ file }) => file === own)
-  if (isOwn && findings.every(({ code }) => code === 'duplicate'))
-    return new GatewayError('name_taken', { reason }, options)
-  return new GatewayError(
-    'invalid_configuration',
-    { reason },
-    { ...options, ...(isOwn && first && { code: first.code }) },
-  )
-}
-
-/** Records that need a record to be deleted: they name it, or a finding about them does. */
-function usersIn(
-  findings: readonly Diagnostic[],
-  { type, name }: RecordChange & { readonly kind: 'delete' },
-): string[] {
-  const missing = findings.filter(
-    ({ code, message }) => code === `unknown-${type}` || message.includes(`${type} "${name}"`),
-  )
-  return [...new Set(missing.map(({ file }) => file))]
-}
-
-export function bodyOf(change: RecordChange): JsonObject {
-  if (change.kind === 'delete') return {}
-  return change.kind === 'create' ? change.value : change.patch
-}
-
-/** Position of a finding in a body; missing fields come after present ones. */
-function rankOf({ path: [field] = [] }: Diagnostic, fields: readonly string[]): number {
-  const at = fields.indexOf(String(field))
-  return at < 0 ? fields.length : at
-}
-
-/** The client's code for a finding about a record. */
-function codeOf(code: string): string {
-  if (code === 'additionalProperties') return 'unknown_field'
-  if (code === 'required') return 'missing_field'
-  if (code === 'reserved') return 'reserved_name'
-  return code.startsWith('unknown-') ? 'invalid_reference' : 'invalid_field'
 }

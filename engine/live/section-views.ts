@@ -7,17 +7,32 @@ import type { Registry } from '../config/registry.ts'
 import { leftOutLine } from '../config/stored-records.ts'
 import type { LeftOut } from '../config/stored-records.ts'
 import type { JsonObject } from '../spec/json.ts'
-import type { RecordAccess, SectionView } from '../spec/record.ts'
-import { recordViews, secretsTold, stampsOf } from './record-views.ts'
+import type { SectionView } from '../spec/record-view.ts'
+import type { RecordLookup, RecordUse } from '../spec/record-access.ts'
+import { pathsTo, recordViews, secretsTold, shownFields, stampsOf } from './record-views.ts'
 
 /** The records and sections of a configuration as stages see them. */
-export function viewsOf(shown: Shown): Omit<RecordAccess, 'change'> {
+export function viewsOf(shown: Shown): RecordLookup {
   const records = recordViews(shown)
   const sections = () => sectionViews(shown)
-  const of: RecordAccess['of'] = (type) => (type === sectionType ? sections() : records.of(type))
-  const find: RecordAccess['find'] = (type, name) =>
+  const of: RecordLookup['of'] = (type) => (type === sectionType ? sections() : records.of(type))
+  const find: RecordLookup['find'] = (type, name) =>
     type === sectionType ? sections().find((section) => section.name === name) : records.find(type, name)
-  return { types: records.types, of, find, sections }
+  return {
+    types: records.types,
+    of,
+    find,
+    sections,
+    reveal: records.reveal,
+    uses: (type, name) => [...records.uses(type, name), ...usesInSections(shown, records.namesOf(type, name), type)],
+  }
+}
+
+/** The references to a record in sections. */
+function usesInSections(shown: Shown, names: ReadonlySet<string>, type: string): readonly RecordUse[] {
+  return sectionViews(shown).flatMap((by) =>
+    pathsTo(by.schema, by.value, type, names).map((path): RecordUse => ({ by, path })),
+  )
 }
 
 /** The sections of a configuration, including those left out. */
@@ -42,20 +57,30 @@ function viewOf(section: CheckedSection, shown: Shown, out: LeftOut | undefined)
   if (out) return viewOfLeftOut(out, shown)
   const { name, value, source, path, from, stored } = section
   const { file, line } = source.report(path, '', '')
-  return {
+  return withState({
     ...about(name, value, shown),
     source: from,
     ...(stored ? { stored: stampsOf(stored) } : {}),
     ...(from === 'file' ? { declaredAt: { file, line } } : {}),
-  }
+  })
 }
 
 function viewOfLeftOut(one: LeftOut, shown: Shown): SectionView {
   const { name, value = {} } = one.stored
-  return { ...about(name, value, shown), source: 'database', stored: stampsOf(one.stored), problem: leftOutLine(one) }
+  const stored = stampsOf(one.stored)
+  return withState({ ...about(name, value, shown), source: 'database', stored, problem: leftOutLine(one) })
 }
 
-function about(name: string, value: JsonObject, { registry, overridden }: Shown): Omit<SectionView, 'source'> {
+/** Clients see the settings of a section in a place of their own, beside its state. */
+function withState(section: Omit<SectionView, 'shown'>): SectionView {
+  return { ...section, shown: shownFields({ ...section, value: {} }) }
+}
+
+function about(
+  name: string,
+  value: JsonObject,
+  { registry, overridden }: Shown,
+): Omit<SectionView, 'source' | 'shown'> {
   const { services } = registry
   const { open, secrets } = openSection(name, value, registry)
   return {

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { wordsOfThrown } from '../config/plugin-error.ts'
 import { within } from '../config/within.ts'
 import type { TableQueries } from '../spec/database.ts'
-import type { RecordChanged } from '../spec/record.ts'
+import type { RecordChanged } from '../spec/record-access.ts'
 import type { Requester } from '../spec/principal.ts'
 import type { AnyService, OpenService, ServiceHost } from '../spec/service.ts'
 

@@ -1,9 +1,9 @@
 import type { JSONSchema } from 'json-schema-to-ts'
 import type { AnyUpstreamCodec } from './codec.ts'
 import type { ConfigOf } from './config.ts'
-import type { JsonObject } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
 import type { Offer } from './open-provider.ts'
-import type { Requester } from './principal.ts'
+import type { RecordView } from './record-view.ts'
 
 /**
  * The value type of each record type, by name. A plugin adds its own by declaration merging: `declare module 'sluice'
@@ -34,10 +34,32 @@ export interface TypedRecords {
 
 /** The context for checking a record: the configuration's other valid records, and what plugins define. */
 export interface AllRecords extends TypedRecords {
-  /** The offers of a provider; undefined when it does not exist, is off, or has incomplete settings. */
-  offers(provider: string): readonly Offer[] | undefined
+  /**
+   * The offers of a provider; undefined when it does not exist or has incomplete settings, and when it is off, unless
+   * `evenOff`.
+   */
+  offers(provider: string, evenOff?: boolean): readonly Offer[] | undefined
+  /** Why a record is off; undefined when it is on or does not exist. */
+  off(type: RecordName, name: string): string | undefined
   /** The upstream codec of a protocol. */
   codec(protocol: string): AnyUpstreamCodec | undefined
+}
+
+/** A parameter that filters lists of records. */
+export interface RecordFilter {
+  /** What it accepts: any text, `true` or `false`, or one of some words. */
+  readonly accepts: 'text' | 'boolean' | readonly string[]
+  /** The values of a record, one of which must be asked for. Default: that of the field with the filter's name. */
+  readonly values?: (shown: JsonObject) => readonly (Json | undefined)[]
+}
+
+/** How lists of records of a type are filtered, sorted and searched. */
+export interface RecordLists {
+  readonly filters: Readonly<Record<string, RecordFilter>>
+  /** Fields with a text, a number or null. */
+  readonly sorts: readonly string[]
+  /** The texts in which `search` looks; default: the name. */
+  readonly searched?: (shown: JsonObject) => readonly (Json | undefined)[]
 }
 
 /** A type of record: named objects declared in the configuration file. */
@@ -80,6 +102,25 @@ export interface RecordParts<N extends RecordName, S> {
    * closed.
    */
   check?(record: Records[N], all: AllRecords, report: RecordReport): void
+  /**
+   * Changes what clients see of a record, such as fields that follow from other records. Default: the fields of the
+   * record without secrets, and its state.
+   */
+  show?(shown: JsonObject, record: RecordView, all: AllRecords): JsonObject
+  /** Default: filters for every field and for `source`, sorted by `name` or `created_at`. */
+  readonly lists?: RecordLists
+  /**
+   * Makes the notes that are stored with a changed record, such as the time of a change: facts that are no part of its
+   * value. Default: those of before.
+   * @param at Unix time in milliseconds
+   */
+  note?(value: JsonObject, before: NotedRecord | undefined, at: number): JsonObject
+}
+
+/** A stored record before a change. */
+export interface NotedRecord {
+  readonly value: JsonObject
+  readonly notes: JsonObject
 }
 
 /** Reserved fields that clients see next to a record's own fields. */
@@ -101,90 +142,9 @@ export interface AnyRecord {
   readonly switch?: string
   readonly typed?: 'provider'
   check?(record: JsonObject, all: AllRecords, report: RecordReport): void
-}
-
-/** A record of a configuration without its secrets. */
-export interface RecordView {
-  /** The name of its type. */
-  readonly type: string
-  readonly name: string
-  /**
-   * The value with defaults filled in. Fields that belong to the component named by its `type` stand below `config`.
-   * If that component is missing, none of these fields is shown, because any of them may be secret.
-   */
-  readonly value: JsonObject
-  /** Secrets that are set, by dotted path, with the last four characters of secrets of at least 16 characters. */
-  readonly secrets: Readonly<Record<string, { readonly set: true; readonly hint: string | null }>>
-  /** `default` occurs for sections of the settings only. */
-  readonly source: 'file' | 'database' | 'default'
-  /** Its position in the configuration file. */
-  readonly declaredAt?: { readonly file: string; readonly line: number }
-  /**
-   * For a stored record: its version, which starts at 1 and grows with every change, even over a deleted record of
-   * the same name; Unix times in milliseconds.
-   */
-  readonly stored?: { readonly version: number; readonly createdAt: number; readonly updatedAt: number }
-  /** Why it is off, or left out of the configuration. */
-  readonly problem?: string
-}
-
-/** A section of `server_config` in a configuration: a record of the type `section`, without its secrets. */
-export interface SectionView extends RecordView {
-  /** Defaults of the settings that have one. */
-  readonly defaults: JsonObject
-  /** JSON Schema of the section. */
-  readonly schema: JsonObject
-  /** Environment variables that override settings of the section, by setting. */
-  readonly overridden: Readonly<Record<string, string>>
-}
-
-/**
- * A change of a stored record. A section, whose type is `section`, always exists: it can be changed without being
- * created, and deleting it restores its defaults. `versions` lists the versions the record may have; absent: any.
- */
-export type RecordChange =
-  | { readonly kind: 'create'; readonly type: string; readonly value: JsonObject }
-  | {
-      readonly kind: 'change'
-      readonly type: string
-      readonly name: string
-      /** A merge patch (RFC 7396): `null` removes a field. */
-      readonly patch: JsonObject
-      readonly versions?: readonly number[]
-    }
-  | { readonly kind: 'delete'; readonly type: string; readonly name: string; readonly versions?: readonly number[] }
-
-/** A change of a record while it is being stored. */
-export interface RecordChanged {
-  readonly kind: RecordChange['kind']
-  readonly type: string
-  readonly name: string
-  /** Absent: the record is created. */
-  readonly before?: RecordView
-  /** Absent: the record is deleted. */
-  readonly after?: RecordView
-}
-
-/** The records of one configuration, and the means to change them. */
-export interface RecordAccess {
-  /** All types of records, by name. */
-  readonly types: ReadonlyMap<string, AnyRecord>
-  /** All records of a type: declared, stored, and those left out of the configuration. */
-  of(type: string): readonly RecordView[]
-  /** Finds a record by its own name, not by an alias. */
-  find(type: string, name: string): RecordView | undefined
-  /** Every section of `server_config`. */
-  sections(): readonly SectionView[]
-  /**
-   * Changes a stored record. The next configuration is first built from the loaded files and the changed records, and
-   * checked. Then the change is stored, and the configuration goes live before this resolves. The calling exchange
-   * keeps its own configuration. Rejects with a `GatewayError`, without any change: `not_found`, `declared_in_file`,
-   * `name_taken`, `in_use`, `stale_version`, `invalid_field`, `invalid_configuration` with all findings, or
-   * `store_unavailable`.
-   * @param by who asks for it, for services that witness the change
-   * @returns the new record; undefined if it was deleted
-   */
-  change(change: RecordChange, by?: Requester): Promise<RecordView | undefined>
+  show?(shown: JsonObject, record: RecordView, all: AllRecords): JsonObject
+  readonly lists?: RecordLists
+  note?(value: JsonObject, before: NotedRecord | undefined, at: number): JsonObject
 }
 
 /** Declares a type of record. */

@@ -15,6 +15,8 @@ export interface StoredRecord {
   readonly version: number
   /** The value as it was given; absent: it cannot be read. */
   readonly value?: JsonObject
+  /** What its type noted about it; never a secret. */
+  readonly notes?: JsonObject
   /** Why it cannot be read: it was sealed with another master secret, or it is not a JSON object. */
   readonly unread?: 'sealed' | 'broken'
   /** Unix time in milliseconds. */
@@ -63,11 +65,11 @@ export class RecordStore {
   }
 
   /**
-   * Writes a change based on a revision, in one transaction with the writes of `witness`. Returns false if another
+   * Writes changes based on a revision, in one transaction with the writes of `witness`. Returns false if another
    * change came first; nothing is written then. If `witness` rejects, it rejects, too, and writes nothing.
    */
   async commit(
-    write: RecordWrite,
+    writes: readonly RecordWrite[],
     revision: number,
     witness: (transaction: Transaction<EngineTables>) => Promise<void>,
   ): Promise<boolean> {
@@ -79,7 +81,7 @@ export class RecordStore {
           .where('revision', '=', revision)
           .execute()
         if (moved?.numUpdatedRows !== 1n) return false
-        await this.#write(transaction, write)
+        for (const write of writes) await this.#write(transaction, write)
         await witness(transaction)
         return true
       }),
@@ -96,6 +98,7 @@ export class RecordStore {
       version: record.version,
       value: secret ? this.#sealing.seal(Buffer.from(text), contextOf(record)).toString('base64') : text,
       sealed: secret ? 1 : 0,
+      notes: record.notes === undefined ? null : JSON.stringify(record.notes),
       created_at: record.createdAt,
       updated_at: record.updatedAt,
     }
@@ -104,7 +107,8 @@ export class RecordStore {
 
   #opened(row: RecordsTable): StoredRecord {
     const { type, name, version, value, sealed, created_at: createdAt, updated_at: updatedAt } = row
-    const record = { type, name, version, createdAt, updatedAt }
+    const notes = row.notes === null ? undefined : parsedObject(row.notes)
+    const record = { type, name, version, createdAt, updatedAt, ...(notes && { notes }) }
     const text = sealed === 0 ? value : this.#sealing.unseal(Buffer.from(value, 'base64'), contextOf(record))
     if (text === undefined) return { ...record, unread: 'sealed' }
     const opened = parsedObject(text.toString())

@@ -30,6 +30,8 @@ export interface RecordsTable {
   value: string
   /** 1 or 0. */
   sealed: number
+  /** A JSON object, or null: nothing is noted. */
+  notes: string | null
   created_at: number
   updated_at: number
 }

@@ -1,10 +1,10 @@
 import { defineStage } from '../../engine/index.ts'
-import type { AnyRecord, JsonObject, RecordView } from '../../engine/index.ts'
-import { jsonReply, readList } from '../../engine/kit.ts'
+import type { AnyRecord, Json, JsonObject, RecordLists, ShownRecord } from '../../engine/index.ts'
+import { asText, jsonReply, readList } from '../../engine/kit.ts'
 import type { ListQuery } from '../../engine/kit.ts'
-import { ofType, wireOf } from './record-reply.ts'
+import { ofType } from './record-reply.ts'
 
-/** Returns the records of a type that match the query, page by page, sorted by name or age. */
+/** Returns the records of a type that match the query, page by page, in the order that it asks for. */
 export default defineStage({
   name: 'list-record',
   summary: 'Return the records of a type.',
@@ -12,36 +12,49 @@ export default defineStage({
   needs: ['ingress'],
   provides: ['reply'],
   build: ({ of }, { records }) => {
-    const fields = fieldsOf(records.types.get(of))
-    const filters = Object.fromEntries([...fields, 'search'].map((name) => [name, 'text'] as const))
+    const type = records.types.get(of)
+    const lists = type?.lists ?? usualLists(type)
+    const accepted = Object.entries(lists.filters).map(([name, { accepts }]) => [name, accepts] as const)
+    const filters = { ...Object.fromEntries(accepted), search: 'text' as const }
     return ({ ingress }) => {
-      const list = readList(ingress.query, { filters, sorts: ['name', 'created_at'], usualSort: 'name' })
-      const found = records.of(of).filter((record) => fits(record, fields, list))
-      // Declared records are older than all others.
-      const keyOf = ({ stored, name }: RecordView) =>
-        [list.sort === 'name' ? name : (stored?.createdAt ?? 0), name] as const
+      const list = readList(ingress.query, { filters, sorts: lists.sorts, usualSort: 'name' })
+      const found = records.of(of).filter(({ shown }) => fits(shown, lists, list))
+      // A record without the field comes first: declared records are older than all others.
+      const keyOf = ({ shown, name }: ShownRecord) => [sortable(shown[list.sort]), name] as const
       const { data, next_cursor } = list.page(found, keyOf)
-      return { reply: jsonReply({ data: data.map(wireOf), next_cursor }) }
+      return { reply: jsonReply({ data: data.map(({ shown }) => shown), next_cursor }) }
     }
   },
 })
 
-/** Fields of a record that filter the list. */
-function fieldsOf(type: AnyRecord | undefined): readonly string[] {
+/** Lists of a type that says nothing about them: every field filters. */
+function usualLists(type: AnyRecord | undefined): RecordLists {
   const { properties = {} } = (type?.schema ?? {}) as { readonly properties?: object }
   const ofLists = ['limit', 'cursor', 'sort', 'search']
-  return ['source', ...Object.keys(properties)].filter((name) => !ofLists.includes(name))
+  const fields = ['source', ...Object.keys(properties)].filter((name) => !ofLists.includes(name))
+  return {
+    filters: Object.fromEntries(fields.map((name) => [name, { accepts: 'text' as const }])),
+    sorts: ['name', 'created_at'],
+  }
 }
 
-function fits({ name, source, value }: RecordView, fields: readonly string[], list: ListQuery): boolean {
-  if (!name.toLowerCase().includes(list.search)) return false
-  return fields.every((field) => {
-    const wanted = list.values(field)
-    return wanted === undefined || wanted.includes(field === 'source' ? source : textOf(value, field))
+function fits(shown: JsonObject, { filters, searched }: RecordLists, list: ListQuery): boolean {
+  const texts = searched?.(shown) ?? [shown['name']]
+  if (!texts.some((text) => asText(text).toLowerCase().includes(list.search))) return false
+  return Object.entries(filters).every(([name, { values = fieldOf(name) }]) => {
+    const wanted = list.values(name)
+    return wanted === undefined || values(shown).some((value) => wanted.includes(textOf(value)))
   })
 }
 
-function textOf(value: JsonObject, name: string): string {
-  const field = value[name]
-  return typeof field === 'object' ? '' : String(field)
+function fieldOf(name: string) {
+  return (shown: JsonObject) => [shown[name]]
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'object' ? '' : String(value)
+}
+
+function sortable(value: Json | undefined): string | number | null {
+  return typeof value === 'string' || typeof value === 'number' ? value : null
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, Reply, SectionView } from '../../engine/index.ts'
-import { notFound, recordReply, wireOf } from './record-reply.ts'
+import { notFound, recordReply } from './record-reply.ts'
 
 /** The section with this name. Throws `not_found` if there is none. */
 export function sectionIn(sections: readonly SectionView[], name: string): SectionView {
@@ -10,8 +10,8 @@ export function sectionIn(sections: readonly SectionView[], name: string): Secti
 
 /** A section for clients: its settings and their state, without secrets. */
 export function sectionWire(section: SectionView): JsonObject {
-  const { name, value, defaults, overridden } = section
-  const about = { updated_at: null, ...wireOf({ ...section, value: {} }) }
+  const { name, value, defaults, overridden, shown } = section
+  const about = { updated_at: null, ...shown }
   return { section: name, values: value, defaults, overridden: { ...overridden }, ...about }
 }
 

@@ -134,6 +134,7 @@ const promised = {
       Mistake
       ModelRecord
       NeutralAnswer
+      NotedRecord
       Offer
       Offering
       OpaqueItem
@@ -165,9 +166,13 @@ const promised = {
       RecordChange
       RecordChanged
       RecordField
+      RecordFilter
+      RecordLists
+      RecordLookup
       RecordName
       RecordParts
       RecordReport
+      RecordUse
       RecordView
       Records
       RefusalPart
@@ -204,6 +209,7 @@ const promised = {
       Session
       Settle
       Settled
+      ShownRecord
       Sink
       SlotField
       SlotFields

@@ -5,6 +5,7 @@ import { keyValueAccounts } from './0003-key-value-accounts.ts'
 import { parents } from './0004-parents.ts'
 import { serviceMigrations } from './0005-service-migrations.ts'
 import { records } from './0006-records.ts'
+import { recordNotes } from './0007-record-notes.ts'
 
 /** Every migration by name, in order. A released name never changes. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -14,4 +15,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0004-parents': parents,
   '0005-service-migrations': serviceMigrations,
   '0006-records': records,
+  '0007-record-notes': recordNotes,
 }
