@@ -60,6 +60,7 @@ function rowOf(type: string, slots: Slots, scope: Scope, host: Host): LogRow {
     outputTokens: usage?.output ?? null,
     reasoningTokens: usage?.reasoning ?? null,
     costMicros: bill?.cost.micros ?? null,
+    savingsMicros: savingsIn(scope.notes.get('routing')),
     firstByte: outcome.firstByte === undefined ? null : Math.round(outcome.firstByte),
     duration: Math.round(outcome.duration),
     reference: referenceOf((slots.ingress?.headers ?? request?.headers)?.['x-request-id']),
@@ -96,6 +97,13 @@ function metadataOf(
 
 /** Most characters of an error's message. */
 const keptMessage = 1_000
+
+/** What smart routing saved, which it notes in USD when it knows the real usage. */
+function savingsIn(routing: Json | undefined): number | null {
+  const actual = isObject(routing) ? routing['actual'] : undefined
+  const savings = isObject(actual) ? actual['savings'] : undefined
+  return typeof savings === 'number' ? savings * 1_000_000 : null
+}
 
 /** The member who owns the key, or who sent the request. */
 function memberOf(principal: Principal | undefined): Pick<LogRow, 'memberId' | 'memberName'> {

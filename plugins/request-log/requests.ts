@@ -4,6 +4,7 @@ import { latestRequests, partsOf, requestOf } from './find.ts'
 import type { RequestFilter } from './find.ts'
 import { columnsOf } from './row.ts'
 import type { LogRow } from './row.ts'
+import { HOUR, addUp, expired } from './sums.ts'
 import { migrations } from './table.ts'
 import type { RequestsTable } from './table.ts'
 
@@ -32,7 +33,7 @@ export default defineService({
   summary: 'The request log: a row of every exchange.',
   migrations,
   open(host) {
-    const rows = host.appender('requests', { waits: true })
+    const rows = host.appender('requests', { waits: true, sums: addUp })
     const columns = (row: LogRow, version: string, problem: string): RequestsTable | undefined => {
       try {
         return columnsOf(row, version, host.scrub)
@@ -41,6 +42,14 @@ export default defineService({
         return undefined
       }
     }
+    const forget = async () => {
+      try {
+        for (const statement of expired(Date.now())) await host.rows(statement)
+      } catch (error) {
+        host.log.warn({ err: error }, 'old sums cannot be deleted; trying again')
+      }
+    }
+    const forgetting = setInterval(() => void forget(), HOUR).unref()
     let unread = 0
     const viewOf = (version: string): Requests => ({
       get counters() {
@@ -59,6 +68,7 @@ export default defineService({
     return {
       configure: (_settings, _views, { version }) => ({ view: viewOf(version) }),
       status: () => rows.counters.failing,
+      close: () => clearInterval(forgetting),
     }
   },
 })

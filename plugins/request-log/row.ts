@@ -31,6 +31,8 @@ export interface LogRow {
   readonly reasoningTokens: number | null
   /** Null: the price or the usage is unknown. */
   readonly costMicros: number | null
+  /** What smart routing saved, negative if it cost more; null: the request was not routed. */
+  readonly savingsMicros: number | null
   readonly firstByte: number | null
   readonly duration: number
   readonly reference: string | null
@@ -90,6 +92,7 @@ export function columnsOf(row: LogRow, configVersion: string, scrub: (text: stri
     tags: row.tags ? scrub(JSON.stringify(row.tags)) : null,
     config_version: configVersion,
     ended: Math.round(row.ended),
+    savings_micros: count(row.savingsMicros),
     metadata: metadataOf(row, scrub),
   }
 }

@@ -1,4 +1,5 @@
 import type { ServiceMigration } from '../../engine/index.ts'
+import { sumsMigrations } from './sums-table.ts'
 
 /** A stored row of the request log. Milliseconds, tokens and micro-USD are integers. */
 export interface RequestsTable {
@@ -37,6 +38,8 @@ export interface RequestsTable {
   config_version: string | null
   /** When the row was made. */
   ended: number | null
+  /** What smart routing saved, negative if it cost more; null: the request was not routed. */
+  savings_micros: number | null
   /** JSON object. */
   metadata: string
 }
@@ -115,4 +118,4 @@ const columns: ServiceMigration = {
   },
 }
 
-export const migrations = [table, columns]
+export const migrations = [table, columns, ...sumsMigrations]

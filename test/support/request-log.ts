@@ -6,6 +6,7 @@ import { Rows } from '../../engine/store/rows.ts'
 import type { RowsOptions } from '../../engine/store/rows.ts'
 import requests from '../../plugins/request-log/requests.ts'
 import type { Requests } from '../../plugins/request-log/requests.ts'
+import type { LogRow } from '../../plugins/request-log/row.ts'
 
 /** The request log on a database that has its table, as the stages of a gateway see it, and what its rows go through. */
 export interface RequestLog {
@@ -25,4 +26,44 @@ export function openRequestLog(
   const configured = open as OpenService<JsonObject, Requests, object>
   const { view } = configured.configure({}, {}, { version: 'v1' } as ServiceConfiguration) as Configured<Requests>
   return { view, rows }
+}
+
+/** The row of an exchange with a value in every column. */
+export function logRow(id: string, changes: Partial<LogRow> = {}): LogRow {
+  return {
+    id,
+    at: 1_700_000_000_000,
+    type: 'chat',
+    keyId: 'k',
+    keyName: 'app',
+    memberId: 'm-1',
+    memberName: 'ann',
+    requested: 'small',
+    model: 'small-1',
+    provider: 'p',
+    protocol: 'chat',
+    upstreamProtocol: 'messages',
+    stream: true,
+    status: 200,
+    result: 'completed',
+    error: null,
+    attempts: 1,
+    inputTokens: 10,
+    cacheReadTokens: 1,
+    cacheWriteTokens: 2,
+    outputTokens: 3,
+    reasoningTokens: 4,
+    costMicros: 42,
+    savingsMicros: -7,
+    firstByte: 12.4,
+    duration: 99.6,
+    reference: 'r-1',
+    parent: 'p-1',
+    tier: 'SIMPLE',
+    tags: { team: 'a' },
+    ended: 1_700_000_000_100,
+    laps: [],
+    metadata: { times: { call: 90.5 } },
+    ...changes,
+  }
 }

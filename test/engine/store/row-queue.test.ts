@@ -19,49 +19,10 @@ import type { RowsOptions } from '../../../engine/store/rows.ts'
 import type { ToWorker } from '../../../engine/store/worker.ts'
 import requests from '../../../plugins/request-log/requests.ts'
 import type { Requests } from '../../../plugins/request-log/requests.ts'
-import type { LogRow } from '../../../plugins/request-log/row.ts'
-import { openRequestLog } from '../../support/request-log.ts'
+import { logRow as row, openRequestLog } from '../../support/request-log.ts'
 import { postgres } from '../../support/services.ts'
 import { tablesOf } from '../../support/tables.ts'
 import { until } from '../../support/until.ts'
-
-function row(id: string, changes: Partial<LogRow> = {}): LogRow {
-  return {
-    id,
-    at: 1_700_000_000_000,
-    type: 'chat',
-    keyId: 'k',
-    keyName: 'app',
-    memberId: 'm-1',
-    memberName: 'ann',
-    requested: 'small',
-    model: 'small-1',
-    provider: 'p',
-    protocol: 'chat',
-    upstreamProtocol: 'messages',
-    stream: true,
-    status: 200,
-    result: 'completed',
-    error: null,
-    attempts: 1,
-    inputTokens: 10,
-    cacheReadTokens: 1,
-    cacheWriteTokens: 2,
-    outputTokens: 3,
-    reasoningTokens: 4,
-    costMicros: 42,
-    firstByte: 12.4,
-    duration: 99.6,
-    reference: 'r-1',
-    parent: 'p-1',
-    tier: 'SIMPLE',
-    tags: { team: 'a' },
-    ended: 1_700_000_000_100,
-    laps: [],
-    metadata: { times: { call: 90.5 } },
-    ...changes,
-  }
-}
 
 const COLUMNS = {
   id: 'a',
@@ -95,6 +56,7 @@ const COLUMNS = {
   tags: '{"team":"a"}',
   config_version: 'v1',
   ended: 1_700_000_000_100,
+  savings_micros: -7,
   metadata: '{"times":{"call":90.5}}',
 }
 

@@ -74,7 +74,10 @@ describe('plugins/request-log/log', () => {
         ]),
       },
       {
-        notes: new Map([['routing_tier', 'SIMPLE']]),
+        notes: new Map<string, Json>([
+          ['routing_tier', 'SIMPLE'],
+          ['routing', { actual: { savings: -0.00025 } }],
+        ]),
         times: [{ name: 'parse', milliseconds: 0.12345 }],
         laps: [lap],
         attempt: 2,
@@ -107,6 +110,7 @@ describe('plugins/request-log/log', () => {
       outputTokens: 10,
       reasoningTokens: 5,
       costMicros: 134,
+      savingsMicros: -250,
       firstByte: 12,
       duration: 101,
       reference: 'client_1.A-b',
@@ -116,6 +120,7 @@ describe('plugins/request-log/log', () => {
       laps: [lap],
       metadata: {
         routing_tier: 'SIMPLE',
+        routing: { actual: { savings: -0.00025 } },
         times: { parse: 0.123 },
         losses: [
           { field: 'seed', because: 'messages has no seed' },
@@ -146,6 +151,7 @@ describe('plugins/request-log/log', () => {
       inputTokens: 0,
       outputTokens: 0,
       costMicros: 0,
+      savingsMicros: null,
       firstByte: null,
       reference: null,
       parent: null,

@@ -39,6 +39,7 @@ const row: LogRow = {
   outputTokens: null,
   reasoningTokens: null,
   costMicros: null,
+  savingsMicros: null,
   firstByte: null,
   duration: 5,
   reference: null,

@@ -1,0 +1,140 @@
+import { blockOf, bounded, kinds, placeOf, places } from './latency.ts'
+
+/** What rows are grouped by, and the column that has it. */
+export const dimensions = {
+  key: 'key_id',
+  member: 'member_id',
+  model: 'model',
+  provider: 'provider',
+  protocol: 'protocol',
+  type: 'type',
+} as const
+
+export type Dimension = keyof typeof dimensions
+
+const MINUTE = 60_000
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
+/** Lengths of the times whose rows are added up, in milliseconds, and how long the sums are kept. */
+export const grains = [
+  { length: DAY, kept: 400 * DAY },
+  { length: HOUR, kept: 400 * DAY },
+  // They are many, and asked for in short windows alone.
+  { length: MINUTE, kept: 8 * DAY },
+] as const
+
+/** What a row adds to its sum, in SQL over the columns of `requests`: exchanges, tokens, micro-USD. */
+export const measures = {
+  requests: '1',
+  completed: ofResult('completed'),
+  client_closed: ofResult('client_closed'),
+  refused: ofResult('refused'),
+  failed: ofResult('failed'),
+  status_1xx: ofStatus(1),
+  status_2xx: ofStatus(2),
+  status_3xx: ofStatus(3),
+  status_4xx: ofStatus(4),
+  status_5xx: ofStatus(5),
+  unknown_cost: 'case when cost_micros is null then 1 else 0 end',
+  cost_micros: 'coalesce(cost_micros, 0)',
+  with_savings: 'case when savings_micros is null then 0 else 1 end',
+  savings_micros: 'coalesce(savings_micros, 0)',
+  input_tokens: 'coalesce(input_tokens, 0)',
+  cache_read_tokens: 'coalesce(cache_read_tokens, 0)',
+  cache_write_tokens: 'coalesce(cache_write_tokens, 0)',
+  output_tokens: 'coalesce(output_tokens, 0)',
+  reasoning_tokens: 'coalesce(reasoning_tokens, 0)',
+} as const
+
+export type Measure = keyof typeof measures
+
+function ofResult(result: string): string {
+  return `case when result = '${result}' then 1 else 0 end`
+}
+
+function ofStatus(hundreds: number): string {
+  return `case when status >= ${hundreds}00 and status < ${hundreds + 1}00 then 1 else 0 end`
+}
+
+/** The column of a row as groups have it: they are unique, so a missing value is an empty text. */
+export function grouped(column: string): string {
+  return `coalesce(${column}, '')`
+}
+
+const texts = Object.values(dimensions)
+const own = texts.map((column) => grouped(`added.${column}`))
+const sameGroup = texts.map((column, index) => `g.${column} = ${own[index]}`).join(' and ')
+const withGroup = `added join requests_groups as g on ${sameGroup}`
+
+const groups = `
+  insert into requests_groups (${texts.join()})
+  select distinct ${own.join()} from added
+  where not exists (select 1 from requests_groups as g where ${sameGroup})
+  order by ${texts.map((_, index) => index + 1).join()}
+  on conflict do nothing`
+
+/** Most rows repeat a name that is known, so that nothing is written. */
+const names = `
+  insert into requests_names (kind, id, name)
+  select kind, id, max(name) from (
+    select 'key' as kind, key_id as id, key_name as name from added
+    union all select 'member', member_id, member_name from added
+  ) as named
+  where id is not null and name is not null and not exists (
+    select 1 from requests_names as n where n.kind = named.kind and n.id = named.id and n.name = named.name
+  )
+  group by kind, id order by kind, id
+  on conflict (kind, id) do update set name = excluded.name`
+
+const minute = `added.at - added.at % ${MINUTE} as at`
+const everyGrain = `(${grains.map(({ length }) => `select ${length} as grain`).join(' union all ')}) as grains`
+const start = 'minutes.at - minutes.at % grain'
+
+const measured = Object.keys(measures)
+
+/** Rows are added up to minutes, and minutes to all grains: most of the work is done once. */
+const sums = `
+  insert into requests_sums (grain, at, group_id, ${measured.join()})
+  select grain, ${start}, group_id, ${measured.map((name) => `sum(${name})`).join()}
+  from (
+    select ${minute}, g.id as group_id, ${Object.entries(measures)
+      .map(([name, value]) => `sum(${value}) as ${name}`)
+      .join()}
+    from ${withGroup} group by 1, 2
+  ) as minutes cross join ${everyGrain}
+  group by 1, 2, 3 order by 1, 2, 3
+  on conflict (grain, at, group_id) do update set ${adding('requests_sums', measured)}`
+
+const timed = Object.entries(kinds).map(
+  ([column, kind]) =>
+    `select ${minute}, g.id as group_id, ${kind} as kind, ${bounded(column)} as ms from ${withGroup} where ${column} is not null`,
+)
+const latencies = `
+  insert into requests_latencies (grain, at, group_id, kind, block, ${places.join()})
+  select grain, ${start}, group_id, kind, block,
+    ${places.map((_, place) => `sum(case place when ${place} then times else 0 end)`).join()}
+  from (
+    select at, group_id, kind, block, ${placeOf} as place, count(*) as times
+    from (select at, group_id, kind, ms, ${blockOf} as block from (${timed.join(' union all ')}) as timed) as blocks
+    group by 1, 2, 3, 4, 5
+  ) as minutes cross join ${everyGrain}
+  group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+  on conflict (grain, at, group_id, kind, block) do update set ${adding('requests_latencies', places)}`
+
+function adding(table: string, columns: readonly string[]): string {
+  return columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join()
+}
+
+/**
+ * Statements that add up the rows of the table `added`, which has the columns of `requests`. All of them lock in one
+ * order, and so do processes that run them at the same time.
+ */
+export const addUp = [groups, names, sums, latencies]
+
+/** Statements that delete the sums that are no longer kept. */
+export function expired(now: number): string[] {
+  return ['requests_sums', 'requests_latencies'].flatMap((table) =>
+    grains.map(({ length, kept }) => `delete from ${table} where grain = ${length} and at < ${now - kept}`),
+  )
+}
