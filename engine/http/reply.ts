@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { ServerResponse } from 'node:http'
 import type { Flow } from '../spec/source.ts'
+import { GatewayError } from '../spec/error.ts'
 import type { Reply } from '../spec/slots.ts'
 import { bufferOf } from '../stream/buffer-of.ts'
 import { watchSilence } from './keepalive.ts'
@@ -147,7 +148,7 @@ function relay(
   // A client that disconnected earlier emits no further event.
   const leave = () => {
     if (ended) return
-    flow.cancel(new Error('the gateway is about to stop'))
+    flow.cancel(new GatewayError('draining'))
     ended = true
     beat?.stop()
     end(response, unread)

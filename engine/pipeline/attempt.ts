@@ -105,9 +105,11 @@ function over(scope: RunScope): boolean {
   return scope.signal.aborted || scope.clock() >= scope.deadline
 }
 
-function noteFailure(scope: RunScope, { model, provider }: Candidate, { code }: GatewayError): void {
+function noteFailure(scope: RunScope, { model, provider }: Candidate, { code, tags }: GatewayError): void {
   const before = (scope.notes.get('tries') ?? []) as readonly Json[]
-  scope.note('tries', [...before, { model: model.name, provider: provider.name, code }])
+  const status = tags.find((tag) => /^\d{3}$/.test(tag))
+  const answered = status === undefined ? {} : { status: Number(status) }
+  scope.note('tries', [...before, { model: model.name, provider: provider.name, code, ...answered }])
 }
 
 function atPlace(error: GatewayError, at: string): GatewayError {

@@ -65,7 +65,7 @@ describe('attempt', () => {
     expect(slots.answer).to.equal('answer of c')
     expect(scope.attempt).to.equal(3)
     expect(scope.notes.get('tries')).to.deep.equal([
-      { model: 'a', provider: 'at-a', code: 'upstream_error' },
+      { model: 'a', provider: 'at-a', code: 'upstream_error', status: 503 },
       { model: 'b', provider: 'at-b', code: 'upstream_unreachable' },
     ])
   })
