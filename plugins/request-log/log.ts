@@ -1,6 +1,6 @@
 import { defineStage } from '../../engine/index.ts'
 import { isObject } from '../../engine/kit.ts'
-import type { Given, Host, Json, Loss, Metered, Principal, Scope } from '../../engine/index.ts'
+import type { Given, Host, Json, Loss, Metered, Principal, Scope, Services } from '../../engine/index.ts'
 import { microseconds } from './row.ts'
 import type { LogRow, Result } from './row.ts'
 
@@ -23,16 +23,23 @@ export default defineStage({
   // A failure of billing must not lose the row.
   insists: () => ['bill'],
   provides: [],
-  uses: ['requests'],
+  uses: ['requests', 'members'],
   build:
-    ({ type }, host, { requests }) =>
+    ({ type }, host, { requests, members }) =>
     (slots, scope) => {
-      requests.write(rowOf(type, slots, scope, host))
+      requests.write(rowOf(slots, scope, { type, host, members }))
       return {}
     },
 })
 
-function rowOf(type: string, slots: Slots, scope: Scope, host: Host): LogRow {
+/** What rows of one place in a pipeline are made with. */
+interface Place {
+  readonly type: string
+  readonly host: Host
+  readonly members: Pick<Services['members'], 'find'>
+}
+
+function rowOf(slots: Slots, scope: Scope, { type, host, members }: Place): LogRow {
   const { outcome, principal, request, model, bill } = slots
   const metered = read(slots, host)
   const usage = bill?.tokens
@@ -43,7 +50,7 @@ function rowOf(type: string, slots: Slots, scope: Scope, host: Host): LogRow {
     type,
     keyId: principal?.kind === 'key' ? principal.id : null,
     keyName: principal?.kind === 'key' ? principal.name : null,
-    ...memberOf(principal),
+    ...memberOf(principal, members),
     requested: request?.model.slice(0, 256) || null,
     model: served.model,
     provider: served.provider,
@@ -106,10 +113,16 @@ function savingsIn(routing: Json | undefined): number | null {
 }
 
 /** The member who owns the key, or who sent the request. */
-function memberOf(principal: Principal | undefined): Pick<LogRow, 'memberId' | 'memberName'> {
+function memberOf(principal: Principal | undefined, members: Place['members']): Member {
   if (principal?.kind === 'member') return { memberId: principal.id, memberName: principal.name }
-  return { memberId: null, memberName: null }
+  const { owner } = principal ?? {}
+  if (owner === undefined) return noMember
+  return { memberId: owner, memberName: members.find(owner)?.username ?? null }
 }
+
+type Member = Pick<LogRow, 'memberId' | 'memberName'>
+
+const noMember: Member = { memberId: null, memberName: null }
 
 /** Whether a provider was asked. */
 function wasAsked({ model }: Slots, { notes }: Scope): boolean {

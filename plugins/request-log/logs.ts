@@ -4,7 +4,8 @@ import { setTimeout } from 'node:timers/promises'
 import { Refusal, defineCommand } from '../../engine/index.ts'
 import { duration, isDuration, printJson } from '../../engine/kit.ts'
 import type { CommandOutput, ConfigOf, Json } from '../../engine/index.ts'
-import type { RequestFilter } from './find.ts'
+import { statusRange } from './filter.ts'
+import type { RequestFilter } from './filter.ts'
 import type { Requests } from './requests.ts'
 import type { RequestsTable } from './table.ts'
 import { describeRequest, requestJson, requestLine } from './describe.ts'
@@ -46,9 +47,6 @@ const look = 500
 /** Longest delay of a row after the end of its exchange, in milliseconds, including clock differences. */
 const late = 10_000
 
-/** Longest exchange that is found, in milliseconds: rows are searched by their start. */
-const longest = 2 * 60 * 60 * 1000
-
 /** Names of API keys by their ids. */
 type Names = ReadonlyMap<string, string>
 
@@ -75,7 +73,7 @@ export default defineCommand({
     try {
       const names = new Map((await fromLog(keys.stored())).map(({ id: key, name }) => [key, name]))
       if (id !== undefined) return await one(id, requests, names, output)
-      const filter = { ...range, ...textsOf(wanted), ...keyOf(wanted.key, names) }
+      const filter = { ...range, ...filterOf(wanted, names) }
       const show = shower(names, output)
       if (follow) return await showNew(requests, filter, limit, show, output)
       const rows = await fromLog(requests.latest(filter, limit))
@@ -120,9 +118,8 @@ async function showNew(
   let failedAt = 0
   do {
     const now = Date.now()
-    const since = Math.max(filter.since ?? 0, endedSince - longest)
     try {
-      const recent = await fromLog(requests.latest({ ...filter, since, endedSince }, most))
+      const recent = await fromLog(requests.latest({ ...filter, endedSince }, most))
       const known = seen
       const rows = known ? recent.filter(({ id }) => !known.has(id)) : await fromLog(requests.latest(filter, limit))
       for (const row of rows.toReversed()) show(row)
@@ -177,33 +174,30 @@ function shower(names: Names, { json, out, style }: CommandOutput): (row: Reques
   return (row) => out(json ? JSON.stringify(requestJson(row, names) satisfies Json) : requestLine(row, names, style))
 }
 
-/** Filters by a key, given by name or id. The id of a declared key is derived from its name. */
-function keyOf(key: string | undefined, names: Names): RequestFilter {
-  if (key === undefined) return {}
-  if (names.has(key)) return { keyId: key }
-  const [id] = [...names].find(([, name]) => name === key) ?? []
-  return { keyId: id ?? `file:${key}` }
-}
+type Wanted = Pick<ConfigOf<typeof options>, 'key' | 'model' | 'provider' | 'type' | 'failed'>
 
-type Wanted = Pick<ConfigOf<typeof options>, 'model' | 'provider' | 'type' | 'failed'>
-
-function textsOf({ model, provider, type, failed }: Wanted): RequestFilter {
+function filterOf({ key, model, provider, type, failed }: Wanted, names: Names): RequestFilter {
+  const any = (value: string | undefined) => (value === undefined ? undefined : [value])
   return {
-    ...(model === undefined ? {} : { model }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(type === undefined ? {} : { type }),
+    words: { key: any(keyId(key, names)), provider: any(provider), type: any(type) },
+    anyModel: model,
     failed,
   }
+}
+
+/** The id of a key that is given by name or id. The id of a declared key is derived from its name. */
+function keyId(key: string | undefined, names: Names): string | undefined {
+  if (key === undefined || names.has(key)) return key
+  const [id] = [...names].find(([, name]) => name === key) ?? []
+  return id ?? `file:${key}`
 }
 
 /** `404`, or `4xx` for a class. */
 function statusOf(text: string | undefined): RequestFilter {
   if (text === undefined) return {}
-  const [, first, rest] = /^([1-5])(\d\d|xx)$/.exec(text) ?? []
-  if (first === undefined || rest === undefined)
-    throw new Refusal('--status takes a status such as 429, or a class such as 5xx')
-  const low = rest === 'xx' ? Number(first) * 100 : Number(text)
-  return { status: [low, rest === 'xx' ? low + 99 : low] }
+  const range = statusRange(text)
+  if (range) return { statuses: [range] }
+  throw new Refusal('--status takes a status such as 429, or a class such as 5xx')
 }
 
 /** A duration before now, or a date. */

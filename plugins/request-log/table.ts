@@ -118,4 +118,43 @@ const columns: ServiceMigration = {
   },
 }
 
-export const migrations = [table, columns, ...sumsMigrations]
+const compared = [
+  'type',
+  'key_id',
+  'member_id',
+  'model',
+  'provider',
+  'protocol',
+  'status',
+  'result',
+  'error',
+  'stream',
+  'tier',
+  'cost_micros',
+  'duration',
+] as const
+
+/**
+ * One index has all columns that filters compare: a row takes one entry, at the end of it, where an index per column
+ * would take a dozen, all over the file. PostgreSQL limits the size of an entry, so texts of clients and tags have
+ * indexes of their own there.
+ */
+const indexes: ServiceMigration = {
+  name: '0003-indexes',
+  async up(queries, dialect) {
+    const index = (name: string) => queries.schema.createIndex(`requests_${name}`).on('requests')
+    const texts = dialect === 'sqlite' ? (['requested', 'tags'] as const) : []
+    await index('list')
+      .columns(['at', 'id', ...compared, ...texts])
+      .execute()
+    await index('ended').columns(['ended', 'id']).where('ended', 'is not', null).execute()
+    await index('reference').column('reference').where('reference', 'is not', null).execute()
+    if (dialect === 'sqlite') return
+    const { sql } = await import('kysely')
+    await index('requested').columns(['requested', 'at']).execute()
+    const tags = sql`create index requests_tags on requests using gin ((tags::jsonb) jsonb_path_ops) where tags is not null`
+    await tags.execute(queries)
+  },
+}
+
+export const migrations = [table, columns, indexes, ...sumsMigrations]

@@ -36,10 +36,11 @@ function rowOf(slots: object, { notes = new Map(), times = [], laps = [], attemp
     log: { warn: (fields: { err: Error }) => warnings.push(fields.err.message) },
   } as unknown as Host
   const requests = { write: (row: LogRow) => void rows.push(row) }
+  const members = { find: (id: string) => (id === 'm-1' ? { username: 'ann' } : undefined) }
   const scope = { id: 'id-1', attempt, notes, times, laps, elapsed: () => 100 } as unknown as Scope
   const given = { outcome: OUTCOME, ...slots }
   const bill = billOf(given, scope)
-  expect(log.build({ type: 'chat' }, host, { requests })({ ...given, ...bill }, scope)).to.deep.equal({})
+  expect(log.build({ type: 'chat' }, host, { requests, members })({ ...given, ...bill }, scope)).to.deep.equal({})
   expect(rows).to.have.length(1)
   return rows[0] as LogRow
 }
@@ -130,6 +131,24 @@ describe('plugins/request-log/log', () => {
         upstream_id: 'up-1',
         upstream_model: 'small-2026',
       },
+    })
+  })
+
+  it('names the member who owns the key, or who sent the request', () => {
+    const key = { kind: 'key', id: 'k-1', name: 'app', tags: { team: 'a' } }
+    const memberOf = (principal: object) => {
+      const { keyId, memberId, memberName, tags } = rowOf({ principal })
+      return { keyId, memberId, memberName, tags }
+    }
+    const ofKey = { keyId: 'k-1', tags: { team: 'a' } }
+    expect(memberOf({ ...key, owner: 'm-1' })).to.deep.equal({ ...ofKey, memberId: 'm-1', memberName: 'ann' })
+    expect(memberOf({ ...key, owner: 'gone' })).to.deep.equal({ ...ofKey, memberId: 'gone', memberName: null })
+    expect(memberOf(key)).to.deep.equal({ ...ofKey, memberId: null, memberName: null })
+    expect(memberOf({ kind: 'member', id: 'm-2', name: 'bob' })).to.deep.equal({
+      keyId: null,
+      memberId: 'm-2',
+      memberName: 'bob',
+      tags: undefined,
     })
   })
 

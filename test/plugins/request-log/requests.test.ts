@@ -92,10 +92,15 @@ function contract(fresh: () => Promise<string>): void {
             metadata: '{"stop":"end"}',
             parent: null,
           })
-        expect((await indexesOf(database)).sort()).to.deep.equal([
+        const further = database.dialect === 'sqlite' ? [] : ['requests_requested', 'requests_tags']
+        expect(await indexesOf(database)).to.have.members([
           'requests_at',
+          'requests_ended',
           'requests_key_id_at',
+          'requests_list',
           'requests_parent',
+          'requests_reference',
+          ...further,
         ])
       } finally {
         await rows.close()

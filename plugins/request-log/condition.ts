@@ -1,0 +1,57 @@
+import { sql } from 'kysely'
+import type { RawBuilder, SqlBool } from 'kysely'
+import type { SqlDialect } from '../../engine/index.ts'
+import { words } from './filter.ts'
+import type { RequestFilter, Word } from './filter.ts'
+
+/** The condition of a filter on rows of `requests`. */
+export function conditionOf(filter: RequestFilter, dialect: SqlDialect): RawBuilder<SqlBool> {
+  const { since, until, endedSince, anyModel, statuses, failed, stream, tags, minCost, minDuration, search, ownKeys } =
+    filter
+  const parts: RawBuilder<SqlBool>[] = []
+  const add = <T>(value: T | undefined, condition: (value: T) => RawBuilder<SqlBool>) => {
+    if (value !== undefined) parts.push(condition(value))
+  }
+  const key = dialect === 'sqlite' && !isDirect(filter) ? sql.raw('+key_id') : sql.ref('key_id')
+  add(since, (at) => sql`at >= ${at}`)
+  add(until, (at) => sql`at < ${at}`)
+  add(endedSince, (at) => sql`ended >= ${at}`)
+  for (const [word, column] of Object.entries(words))
+    add(filter.words?.[word as Word], (values) => anyOf(word === 'key' ? key : sql.ref(column), values))
+  add(ownKeys, (ids) => anyOf(key, ids))
+  add(anyModel, (model) => sql`(requested = ${model} or model = ${model})`)
+  add(statuses, (ranges) => either(ranges.map(([low, high]) => sql`status between ${low} and ${high}`)))
+  add(failed || undefined, () => sql`result <> 'completed'`)
+  add(stream, (wanted) => sql`stream = ${wanted ? 1 : 0}`)
+  add(tags, (pairs) => either(pairs.map((pair) => hasTag(pair, dialect))))
+  add(minCost, (micros) => sql`cost_micros >= ${micros}`)
+  add(minDuration, (milliseconds) => sql`duration >= ${milliseconds}`)
+  add(search, (text) => sql`(id = ${text} or reference = ${text})`)
+  return parts.length === 0 ? sql`1 = 1` : sql.join(parts, sql` and `)
+}
+
+/**
+ * Whether an index leads to the rows of a filter at once. SQLite has no statistics of its indexes: it would use the one
+ * of keys for every filter that names a key, and read every row of a busy key.
+ */
+export function isDirect({ search, words: { parent, key, ...others } = {}, ...filter }: RequestFilter): boolean {
+  if (search !== undefined || parent !== undefined) return true
+  const { since: _since, until: _until, ...further } = filter
+  const rest = [...Object.values(others), ...Object.values(further)].filter((value) => value !== undefined)
+  return key?.length === 1 && rest.length === 0
+}
+
+function either(conditions: readonly RawBuilder<SqlBool>[]): RawBuilder<SqlBool> {
+  return sql`(${sql.join(conditions, sql` or `)})`
+}
+
+function anyOf(column: RawBuilder<unknown>, values: readonly string[]): RawBuilder<SqlBool> {
+  if (values.length === 0) return sql`1 = 0`
+  return values.length === 1 ? sql`${column} = ${values[0]}` : sql`${column} in (${sql.join(values)})`
+}
+
+/** In JSON, a quotation mark within a text is escaped, so the text of a member stands nowhere else. */
+function hasTag([name, value]: readonly [string, string], dialect: SqlDialect): RawBuilder<SqlBool> {
+  if (dialect === 'postgres') return sql`tags::jsonb @> ${JSON.stringify({ [name]: value })}::jsonb`
+  return sql`instr(tags, ${`${JSON.stringify(name)}:${JSON.stringify(value)}`}) > 0`
+}

@@ -1,0 +1,23 @@
+import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import { jsonReply, readQuery } from '../../engine/kit.ts'
+import { ownKeysOf } from './filter.ts'
+import { detail } from './shown.ts'
+
+/** Answers all that is known of one request. For a viewer, the requests of other people's keys do not exist. */
+export default defineStage({
+  name: 'get-request',
+  summary: 'Answer all that is known of a request.',
+  config: noConfig,
+  needs: ['ingress', 'principal'],
+  provides: ['reply'],
+  uses: ['requests', 'api_keys'],
+  build:
+    (_config, _host, { requests, api_keys: keys }) =>
+    async ({ ingress: { method, path, params, query }, principal }) => {
+      readQuery(query)
+      const own = ownKeysOf(principal, keys)
+      const row = await requests.row(params['id'] ?? '')
+      if (!row || (own && !own.includes(row.key_id ?? ''))) throw new GatewayError('not_found', { method, path })
+      return { reply: jsonReply(detail(row, await requests.partsOf(row.id))) }
+    },
+})
