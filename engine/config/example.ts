@@ -39,6 +39,12 @@ export function exampleSettings(registry: Registry): string {
 function setting(name: string, field: Field, indent: string): string[] {
   const head = comment(field.description ?? '', `${indent}# `)
   if (field.default === undefined) return aside(name, field, `${indent}# `)
+  if (field.properties && field.default === null)
+    return [
+      ...head,
+      `${indent}${name}: null`,
+      ...Object.entries(field.properties).flatMap(([inner, entry]) => aside(inner, entry, `${indent}#   `)),
+    ]
   if (field.properties)
     return [
       ...head,

@@ -3,6 +3,7 @@ import { GatewayError } from '../spec/error.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { Operation, RequestOf } from '../spec/operation.ts'
 import type { Completion, Envelope } from '../spec/slots.ts'
+import type { Loss } from '../spec/translation.ts'
 import { BytesBody } from '../stream/body.ts'
 import { sealPrefix, unpackSeal } from './seal.ts'
 
@@ -22,7 +23,10 @@ interface Made {
   readonly neutral?: unknown
   readonly heldBy?: string | undefined
   readonly missing?: GatewayError | undefined
+  readonly losses?: readonly Loss[]
 }
+
+const none: readonly Loss[] = []
 
 /** A request in the protocol of `codec`. */
 export class ClientRequest implements Envelope {
@@ -33,6 +37,7 @@ export class ClientRequest implements Envelope {
   readonly contentType: string
   readonly sent: JsonObject
   readonly exact: boolean
+  readonly losses: readonly Loss[]
   declare readonly modelAt?: { start: number; end: number }
   declare readonly heldBy?: string
   declare readonly missing?: GatewayError
@@ -55,6 +60,7 @@ export class ClientRequest implements Envelope {
     this.#rewritten = made.rewritten ?? false
     this.sent = made.sent ?? this.body
     this.exact = made.exact
+    this.losses = made.losses ?? none
     if (read.modelAt) this.modelAt = read.modelAt
     // The provider's stored content belongs to the client's own bytes, so only an unchanged request refers to it.
     if (made.heldBy !== undefined && !made.rewritten) this.heldBy = made.heldBy
@@ -93,8 +99,8 @@ export class ClientRequest implements Envelope {
   }
 
   with(change: Completion): Envelope {
-    const { sent, exact, heldBy, missing } = this
-    const made = { sent, exact: false, rewritten: this.#rewritten, missing }
+    const { sent, exact, heldBy, missing, losses } = this
+    const made = { sent, exact: false, rewritten: this.#rewritten, missing, losses }
     if ('neutral' in change) return this.#made({}, { ...made, neutral: change.neutral })
     if ('inlined' in change) return this.#made(this, { ...made, neutral: change.inlined })
     if ('body' in change)
@@ -102,14 +108,15 @@ export class ClientRequest implements Envelope {
     return this.#made(this, { ...made, ...change, exact, neutral: this.#neutral, heldBy })
   }
 
-  rewrite(change: (body: JsonObject) => JsonObject): Envelope {
+  rewrite(change: (body: JsonObject) => JsonObject, losses: readonly Loss[] = none): Envelope {
     const { sent, missing, contentType, model } = this
     if (contentType !== 'application/json')
       throw new GatewayError('invalid_request_error', { model, reason: 'a form cannot be rewritten' })
     const rewritten = change(sent)
     const body = this.exact ? rewritten : change(this.body)
     const read = { ...printed(rewritten), headers: this.headers, contentType, body }
-    return new ClientRequest(this.#codec, read, { sent: rewritten, exact: this.exact, rewritten: true, missing })
+    const made = { sent: rewritten, exact: this.exact, rewritten: true, missing }
+    return new ClientRequest(this.#codec, read, { ...made, losses: [...this.losses, ...losses] })
   }
 
   #made({ body }: Pick<Read, 'body'>, made: Made): Envelope {

@@ -79,6 +79,8 @@ export interface ClientCodec<O extends Operation = Operation> extends Protocol<O
    * unvalidated bodies, too: a body with an unexpected value in that place is returned unchanged.
    */
   instruct?(body: JsonObject, text: string, at: 'before' | 'after'): JsonObject
+  /** Fields of a body that limit the tokens of an answer; the first is the one to set where a client sets none. */
+  readonly outputLimits?: readonly string[]
   /** The facts that the gateway needs of any valid body. */
   head(body: JsonObject): Head
   readonly error: ErrorPrinter

@@ -92,6 +92,8 @@ export interface Envelope {
   readonly sealed: boolean
   /** The origin (`Candidate.origin`) that stores the content added to `body`: for its provider, `raw` is equivalent. */
   readonly heldBy?: string
+  /** What stages took away from the request before its translation. */
+  readonly losses: readonly Loss[]
   /**
    * Set if a part of the conversation is stored elsewhere, possibly at a provider of the same protocol: the error to
    * return if no such provider is tried, or if it does not have that part either.
@@ -107,9 +109,10 @@ export interface Envelope {
   /**
    * The request with other texts, as if the client had sent them. `change` is applied both to the sent body and to
    * the completed one, so that no provider, store or answer sees the original. The client's own bytes are not used
-   * any more. Throws `invalid_request_error` for a form, whose files cannot be changed.
+   * any more. `losses` are what the change takes away from the client. Throws `invalid_request_error` for a form, whose
+   * files cannot be changed.
    */
-  rewrite(change: (body: JsonObject) => JsonObject): Envelope
+  rewrite(change: (body: JsonObject) => JsonObject, losses?: readonly Loss[]): Envelope
 }
 
 /**

@@ -38,6 +38,7 @@ export default defineCodec({
       description: 'Stores responses, so that a client can continue a conversation by the id of its last response.',
     },
   },
+  outputLimits: ['max_output_tokens'],
   instruct(body, text, at) {
     const { instructions = null } = body
     if (instructions === null || instructions === '') return { ...body, instructions: text }

@@ -1,9 +1,12 @@
 import { definePlugin } from '../../engine/index.ts'
+import applyPolicy from './apply-policy.ts'
+import parameters from './parameters.ts'
 import prompt from './prompt.ts'
 import set from './set.ts'
 
 export default definePlugin({
   name: 'rewriting',
   summary: 'Changes the fields and instructions of requests.',
-  stages: [set, prompt],
+  services: [parameters],
+  stages: [applyPolicy, set, prompt],
 })

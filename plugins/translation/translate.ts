@@ -40,9 +40,9 @@ function same(request: Envelope, { model, offer }: Candidate, codec: AnyClientCo
       ? renamed(request, model.upstream_model)
       : new BytesBody(Buffer.from(JSON.stringify({ ...body, model: model.upstream_model })))
   // Only JSON is amended, and JSON is always in memory.
-  if (!amended || !printed.bytes) return { same: true, body: printed, contentType, losses: [] }
+  if (!amended || !printed.bytes) return { same: true, body: printed, contentType, losses: request.losses }
   const amendedBody = new BytesBody(putMembers(printed.bytes, body, amended.fields))
-  return { same: true, body: amendedBody, contentType, losses: amended.losses ?? [] }
+  return { same: true, body: amendedBody, contentType, losses: [...request.losses, ...(amended.losses ?? [])] }
 }
 
 /** The client's bytes with the provider's name for the model. */
@@ -65,7 +65,7 @@ function translated(
   { caching, policy }: Wishes,
 ): Upstream {
   const neutral = request.neutral(request.operation)
-  if (offer.protocol === undefined) return { same: false, ...cutting(stopsOf(request)) }
+  if (offer.protocol === undefined) return { same: false, ...cutting(stopsOf(request), request.losses) }
   const changed = policy?.(request.neutral('generate'))
   const codec = host.upstreamCodec(offer.protocol)
   if (!codec.request)
@@ -90,7 +90,7 @@ function translated(
     same: false,
     body: new BytesBody(Buffer.from(JSON.stringify(body))),
     contentType: 'application/json',
-    ...cutting(cuts, changed ? [...changed.losses, ...losses] : losses),
+    ...cutting(cuts, [...request.losses, ...(changed?.losses ?? []), ...losses]),
     ...(restore ? { restore } : {}),
   }
 }

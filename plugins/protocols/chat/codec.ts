@@ -28,6 +28,7 @@ export default defineCodec<'generate'>({
   schema,
   traits: chatTraits,
   instruct,
+  outputLimits: ['max_completion_tokens', 'max_tokens'],
   head: ({ model, stream }) => ({ model: model as string, stream: stream === true, background: false }),
   error,
   meter: { reply: meterReply, stream: meterStream, said },

@@ -34,6 +34,7 @@ export default defineCodec<'generate'>({
     ]),
   ),
   instruct,
+  outputLimits: ['max_tokens'],
   head: (body) => ({
     model: typeof body.model === 'string' ? body.model : '',
     stream: body.stream === true,

@@ -1,0 +1,147 @@
+import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import type { Envelope, Json, JsonObject, Loss, Services } from '../../engine/index.ts'
+import { isObject } from '../../engine/kit.ts'
+
+type Policy = Services['parameters']['policy']
+
+/** Changes one thing of a body, and reports what that takes away from the client. */
+type Change = (body: JsonObject, lose: (field: string, because: string) => void) => JsonObject
+
+/** Applies the operator's policy for parameters (`server_config.request_policy`), as if the client had followed it. */
+export default defineStage({
+  name: 'apply-policy',
+  summary: "Apply the operator's policy to the parameters of the request.",
+  config: noConfig,
+  needs: ['request'],
+  provides: ['request'],
+  uses: ['parameters'],
+  build: (_config, host, { parameters }) => {
+    const { protocol = '' } = host.pipeline
+    const { outputLimits = [] } = host.codec(protocol)
+    let changes: readonly Change[] | undefined
+    return ({ request }) => {
+      const { policy, pseudonym } = parameters
+      changes ??= changesOf(policy, { outputLimits, protocol, pseudonym })
+      refuse(request.body, policy)
+      if (changes.length === 0) return { request }
+      return { request: request.contentType === json ? changed(request, changes) : unchanged(request, policy) }
+    }
+  },
+})
+
+const json = 'application/json'
+
+function changed(request: Envelope, changes: readonly Change[]): Envelope {
+  const losses = new Map<string, Loss>()
+  const lose = (field: string, because: string) => void losses.set(field, { field, because })
+  const change = (body: JsonObject) => changes.reduce((next, each) => each(next, lose), body)
+  return change(request.body) === request.body ? request : request.rewrite(change, [...losses.values()])
+}
+
+/** Throws for a request that the policy does not allow. */
+function refuse(body: JsonObject, policy: Policy): void {
+  const { deny_parameters: denied, allow_background: background, max_tools: tools, max_messages: messages } = policy
+  for (const param of denied)
+    if (Object.hasOwn(body, param))
+      throw new GatewayError('unsupported_parameter', { param, reason: 'this gateway does not allow it' })
+  if (!background && body['background'] === true)
+    throw new GatewayError('unsupported_parameter', {
+      param: 'background',
+      reason: 'this gateway makes no background responses',
+    })
+  refuseMore(body, 'tools', tools)
+  refuseMore(body, 'messages', messages)
+  refuseMore(body, 'input', messages)
+}
+
+function refuseMore(body: JsonObject, param: string, most: number | null): void {
+  const list = body[param]
+  if (most === null || !Array.isArray(list) || list.length <= most) return
+  const reason = `${param} has ${list.length} entries; this gateway allows ${most}.`
+  throw new GatewayError('invalid_request', { reason }, { param })
+}
+
+/** A form, which cannot be changed. One with a field that the policy keeps from providers is rejected. */
+function unchanged(request: Envelope, { drop_parameters: drops, end_user: users }: Policy): Envelope {
+  for (const param of users === 'forward' ? drops : [...drops, 'user', 'safety_identifier'])
+    if (Object.hasOwn(request.body, param))
+      throw new GatewayError('unsupported_parameter', { param, reason: 'this gateway does not pass it on in forms' })
+  return request
+}
+
+interface Known {
+  readonly outputLimits: readonly string[]
+  readonly protocol: string
+  readonly pseudonym: (name: string) => string
+}
+
+function changesOf(policy: Policy, { outputLimits, protocol, pseudonym }: Known): readonly Change[] {
+  const { default_max_output_tokens: usual, max_output_tokens: most, end_user: users } = policy
+  return [
+    ...policy.drop_parameters.map(dropped),
+    ...fieldsOf(policy.default_parameters).map(([name, value]) => filled([name], value)),
+    ...fieldsOf(policy.override_parameters).map(([name, value]) => (body: JsonObject) => ({ ...body, [name]: value })),
+    ...(usual === null || outputLimits.length === 0 ? [] : [filled(outputLimits, usual)]),
+    ...(most === null ? [] : outputLimits.map((name) => capped(name, most))),
+    ...(users === 'forward' ? [] : endUser(users === 'hash' ? pseudonym : undefined)),
+    ...(policy.allow_store ? [] : [unstored(protocol)]),
+  ]
+}
+
+function fieldsOf(fields: object): readonly [string, Json][] {
+  return Object.entries(fields)
+}
+
+function dropped(name: string): Change {
+  return (body, lose) => {
+    if (!Object.hasOwn(body, name)) return body
+    lose(name, 'the policy of the gateway removes it')
+    return without(body, name)
+  }
+}
+
+/** Sets the first of some fields, unless the client has set one of them. */
+function filled([first = '', ...others]: readonly string[], value: Json): Change {
+  const isSet = (given: Json | undefined) => given !== undefined && given !== null
+  return (body) => ([first, ...others].some((name) => isSet(body[name])) ? body : { ...body, [first]: value })
+}
+
+function capped(name: string, most: number): Change {
+  return (body, lose) => {
+    const given = body[name]
+    if (typeof given !== 'number' || given <= most) return body
+    lose(name, `this gateway allows at most ${most}`)
+    return { ...body, [name]: most }
+  }
+}
+
+/** Names of end users are removed, or replaced. */
+function endUser(pseudonym: Known['pseudonym'] | undefined): readonly Change[] {
+  const changed = (body: JsonObject, name: string) => {
+    const given = body[name]
+    if (typeof given === 'string' && pseudonym) return { ...body, [name]: pseudonym(given) }
+    return Object.hasOwn(body, name) ? without(body, name) : body
+  }
+  return [
+    (body) => changed(body, 'user'),
+    (body) => changed(body, 'safety_identifier'),
+    (body) => {
+      const { metadata } = body
+      if (!isObject(metadata) || !Object.hasOwn(metadata, 'user_id')) return body
+      return { ...body, metadata: changed(metadata, 'user_id') }
+    },
+  ]
+}
+
+/** Responses are stored unless a request says otherwise, chat completions only if it says so. */
+function unstored(protocol: string): Change {
+  return (body) => {
+    const isStored = protocol === 'responses' ? body['store'] !== false : body['store'] === true
+    return isStored ? { ...body, store: false } : body
+  }
+}
+
+function without(body: JsonObject, name: string): JsonObject {
+  const { [name]: _, ...others } = body
+  return others
+}

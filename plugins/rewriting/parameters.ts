@@ -1,0 +1,87 @@
+import { createHmac } from 'node:crypto'
+import { defineService } from '../../engine/index.ts'
+import type { ConfigOf } from '../../engine/index.ts'
+
+const count = (description: string) =>
+  ({ type: ['integer', 'null'], minimum: 1, maximum: 1_000_000_000, default: null, description }) as const
+
+const names = (description: string) =>
+  ({
+    type: 'array',
+    maxItems: 100,
+    items: { type: 'string', minLength: 1, maxLength: 256 },
+    default: [],
+    description,
+  }) as const
+
+const values = (description: string) => ({ type: 'object', maxProperties: 100, default: {}, description }) as const
+
+const settings = {
+  type: 'object',
+  additionalProperties: false,
+  description: 'Policies for requests and answers.',
+  properties: {
+    default_max_output_tokens: count('Maximum tokens of an answer, for requests without a maximum; null: none.'),
+    max_output_tokens: count('Highest maximum of the tokens of an answer; a higher one is lowered, which is a loss.'),
+    deny_parameters: names('Top-level fields with which a request is rejected.'),
+    drop_parameters: names('Top-level fields that are removed from requests, each of which is a loss.'),
+    default_parameters: values('Top-level fields and their values, for requests without them.'),
+    override_parameters: values('Top-level fields and their values, which replace those of requests.'),
+    end_user: {
+      enum: ['forward', 'drop', 'hash'],
+      default: 'forward',
+      description:
+        'What providers get of user, safety_identifier and metadata.user_id: the value, nothing, or a hash of it that only this gateway can make.',
+    },
+    allow_background: {
+      type: 'boolean',
+      default: true,
+      description: 'Whether clients may ask for background responses; false: 400.',
+    },
+    allow_store: {
+      type: 'boolean',
+      default: true,
+      description: 'Whether responses and chat completions may be stored; false: none is, whatever a request says.',
+    },
+    max_tools: count('Most tools of a request; null: any number.'),
+    max_messages: count('Most messages or input items of a request; null: any number.'),
+  },
+} as const
+
+/** The operator's policy for the parameters of requests. */
+export interface Parameters {
+  readonly policy: ConfigOf<typeof settings>
+  /** A hash of an end user's name, always the same and of use to nobody else: 64 hexadecimal digits. */
+  readonly pseudonym: (name: string) => string
+}
+
+declare module '../../engine/index.ts' {
+  interface Services {
+    parameters: Parameters
+  }
+}
+
+/** Fields that the gateway itself depends on. */
+const reserved = ['model', 'messages', 'input', 'stream', '__proto__']
+
+export default defineService({
+  name: 'parameters',
+  section: 'request_policy',
+  summary: 'Policy for the parameters of requests.',
+  settings,
+  check({ drop_parameters: drops, default_parameters: defaults, override_parameters: overrides }, report) {
+    for (const [index, name] of drops.entries())
+      if (reserved.includes(name)) report(['drop_parameters', index], `"${name}" cannot be removed`)
+    for (const [word, fields] of Object.entries({ default_parameters: defaults, override_parameters: overrides }))
+      for (const name of Object.keys(fields))
+        if (reserved.includes(name)) report([word, name], `"${name}" is the client's alone`)
+  },
+  open: (host) => ({
+    configure(policy) {
+      let key: Buffer | undefined
+      const secret = () => (key ??= host.deriveKey('sluice end user 1'))
+      const pseudonym = (name: string) => createHmac('sha256', secret()).update(name).digest('hex')
+      return { view: { policy, pseudonym } }
+    },
+  }),
+})
