@@ -18,6 +18,9 @@ export type { SchemaError } from './spec/requirement.ts'
 export { FormReader, fieldAt, spliceField } from './http/form.ts'
 export type { Form, FormFile } from './http/form.ts'
 
+// Requests: the token of their client
+export { bearerToken } from './http/bearer.ts'
+
 // Sub-exchanges: making the request, reading the reply
 export { asking, replyJson } from './http/asking.ts'
 export type { Question } from './http/asking.ts'

@@ -3,6 +3,7 @@ import type { Sections } from '../config/sections.ts'
 import { speaksToClients } from '../config/speaking.ts'
 import type { Registry } from '../config/registry.ts'
 import { duration } from '../spec/duration.ts'
+import { isAdministrative } from './administrative.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -56,7 +57,7 @@ export function corsOf(settings: Sections['cors'], { codecs }: Pick<Registry, 'c
   ].map((name) => name.toLowerCase())
   const ids = speaking.flatMap(({ idHeader = [] }) => idHeader)
   const readable = [...new Set([...read, ...ids, ...exposed])].join(', ')
-  const originsAt = (path: string) => (path.startsWith('/api/') ? admins : clients)
+  const originsAt = (path: string) => (isAdministrative(path) ? admins : clients)
   const maySend = (name: string) =>
     sendable.some((one) => (one.endsWith('*') ? name.startsWith(one.slice(0, -1)) : name === one))
   const admits: Cors['admits'] = (path, origin) => originsAt(path).has(origin) || originsAt(path).has('*')

@@ -43,7 +43,7 @@ export function sendReply(
   const body = reply.body
   switch (body.kind) {
     case 'json':
-      headers['content-type'] = 'application/json'
+      headers['content-type'] ??= 'application/json'
       return sendBytes(response, reply.status, headers, Buffer.from(JSON.stringify(body.value)), limits, linger)
     case 'bytes':
       headers['content-type'] = body.type

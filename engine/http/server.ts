@@ -4,6 +4,7 @@ import Koa from 'koa'
 import type { Logger } from 'pino'
 import { GatewayError } from '../spec/error.ts'
 import type { Live } from '../live/live.ts'
+import { administer, isAdministrative } from './administrative.ts'
 import { discardBody, hasBody } from './body.ts'
 import { isPreflight } from './cors.ts'
 import type { ByteBudget } from '../spec/source.ts'
@@ -170,6 +171,7 @@ async function serve(
   const shared = asksBefore ? cors.preflight(path, request.headers) : cors.headers(path, request.headers.origin)
   const send: Send = (reply, headers) => {
     if (shared) share(headers, shared)
+    if (isAdministrative(path)) administer(headers, reply)
     const within = { unread: limits.unread, silence }
     if (reply.body.kind === 'stream' && reply.body.lasting) scopes.delete(scope)
     if (request.complete || !hasBody(request)) return sendReply(response, reply, headers, within, lasting)

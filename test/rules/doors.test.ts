@@ -285,6 +285,7 @@ const promised = {
       asText
       asking
       baseUrl
+      bearerToken
       budgetSchema
       bufferOf
       byteBudgetOf
