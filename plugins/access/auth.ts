@@ -1,6 +1,7 @@
 import { GatewayError, Refusal, defineStage } from '../../engine/index.ts'
+import { bearerToken } from '../../engine/kit.ts'
 import type { Ingress, Principal, Services } from '../../engine/index.ts'
-import type { Sessions } from './sessions.ts'
+import type { Also, Sessions } from './sessions.ts'
 
 type Headers = Ingress['headers']
 type Keys = Pick<Services['api_keys'], 'find' | 'search'>
@@ -27,6 +28,14 @@ export default defineStage({
         enum: ['viewer', 'admin'],
         description: 'Lowest role of the member; an admin may do everything that a viewer may. Unset: any role.',
       },
+      also: {
+        type: 'array',
+        items: { enum: ['pending', 'over'] },
+        minItems: 1,
+        uniqueItems: true,
+        description:
+          'Sessions to accept that are refused elsewhere: "pending", of a member who must change the password first; "over", which has reached its longest life.',
+      },
     },
   } as const,
   uses: ['sessions', 'api_keys'],
@@ -36,13 +45,15 @@ export default defineStage({
     if (shows === 'key' || usersOf('sessions').length > 0) return
     report(['with'], 'nobody can sign in: no plugin brings a service that uses "sessions" and says who holds one')
   },
-  build: ({ with: shows, role }, _host, { sessions, api_keys: keys }) => {
+  build: ({ with: shows, role, also: more }, _host, { sessions, api_keys: keys }) => {
     if (role !== undefined && shows === 'key')
       throw new Refusal('API keys have no role; say "with: session" or "with: either"', ['role'])
+    if (more !== undefined && shows === 'key') throw new Refusal('API keys have no sessions', ['also'])
+    const also: Also = new Set(more)
     if (shows === 'key') return ({ ingress: { headers } }) => byKey(headers, keys)
     return async ({ ingress: { headers } }) => {
       const principal =
-        shows === 'session' ? await bySession(headers, sessions) : await byEither(headers, keys, sessions)
+        shows === 'session' ? await bySession(headers, sessions, also) : await byEither(headers, keys, sessions, also)
       if (role !== undefined && !hasRole(principal, role)) throw new GatewayError('forbidden')
       return { principal }
     }
@@ -63,18 +74,18 @@ function byKey(headers: Headers, keys: Keys): Found | Promise<Found> {
   return known(shown, keys) ?? searched(shown, keys).then((found) => found ?? refuseKey())
 }
 
-async function bySession({ authorization }: Headers, sessions: Sessions): Promise<Principal> {
-  const token = bearer(authorization)
+async function bySession(headers: Headers, sessions: Sessions, also: Also): Promise<Principal> {
+  const token = bearerToken(headers)
   if (!isShown(token)) throw new GatewayError('invalid_token', bearerScheme, { message: noToken })
-  const holder = await sessions.find(token)
+  const holder = await sessions.find(token, also)
   if (holder === undefined) throw new GatewayError('invalid_token', bearerScheme)
   return holder
 }
 
-async function byEither(headers: Headers, keys: Keys, sessions: Sessions): Promise<Principal> {
+async function byEither(headers: Headers, keys: Keys, sessions: Sessions, also: Also): Promise<Principal> {
   const shown = keysOf(headers)
   const found = known(shown, keys) ?? (await searched(shown, keys))
-  return found ? found.principal : bySession(headers, sessions)
+  return found ? found.principal : bySession(headers, sessions, also)
 }
 
 const noKey = 'No API key was sent. Send it as "authorization: Bearer <key>" or as "x-api-key: <key>".'
@@ -84,7 +95,7 @@ const noToken = 'No session token was sent. Send it as "authorization: Bearer <t
 const bearerScheme = { authenticate: 'Bearer' }
 
 function keysOf(headers: Headers): readonly string[] {
-  const shown = [bearer(headers.authorization), single(headers['x-api-key'])].filter(isShown)
+  const shown = [bearerToken(headers), single(headers['x-api-key'])].filter(isShown)
   const offered = headers['sec-websocket-protocol']
   return offered === undefined ? shown : [...shown, ...subprotocols(offered)]
 }
@@ -108,14 +119,6 @@ async function searched(shown: readonly string[], keys: Keys): Promise<Found | u
 
 function refuseKey(): never {
   throw new GatewayError('invalid_api_key')
-}
-
-const BEARER = 'bearer '
-
-/** The token of RFC 6750, section 2.1. The scheme name is case-insensitive. */
-function bearer(header: Headers['authorization']): string | undefined {
-  if (header === undefined || header.slice(0, BEARER.length).toLowerCase() !== BEARER) return undefined
-  return header.slice(BEARER.length).trim()
 }
 
 /** Prefix with which the vendor's official client sends a key as a WebSocket subprotocol. */

@@ -2,16 +2,23 @@ import { defineService } from '../../engine/index.ts'
 import type { Principal } from '../../engine/index.ts'
 
 /**
- * Finds the member who holds a session token; undefined if the token is unknown. Throws a more specific error than 401.
+ * Sessions that an endpoint accepts although others refuse them: `pending`, of a member who must change the password
+ * first; `over`, which has reached its longest life.
  */
-export type FindHolder = (token: string) => Principal | undefined | Promise<Principal | undefined>
+export type Also = ReadonlySet<'pending' | 'over'>
+
+/**
+ * Finds the member who holds a session token; undefined if the token is unknown. Throws a more specific error than 401,
+ * such as `password_change_required` unless `also` has `pending`.
+ */
+export type FindHolder = (token: string, also: Also) => Principal | undefined | Promise<Principal | undefined>
 
 /** Finds the holders of sessions. */
 export interface Sessions {
   /** Adds a finder to this configuration. A service calls it from `configure`. */
   from(find: FindHolder): void
   /** Calls the finders in the order in which they were added, until one returns a holder. */
-  find(token: string): Promise<Principal | undefined>
+  find(token: string, also?: Also): Promise<Principal | undefined>
 }
 
 declare module '../../engine/index.ts' {
@@ -19,6 +26,8 @@ declare module '../../engine/index.ts' {
     sessions: Sessions
   }
 }
+
+const nothing: Also = new Set()
 
 /**
  * Connects services that sign members in with the stages that authenticate. Such a service uses this one and adds a
@@ -33,9 +42,9 @@ export default defineService({
       const finders: FindHolder[] = []
       const view: Sessions = {
         from: (find) => void finders.push(find),
-        async find(token) {
+        async find(token, also = nothing) {
           for (const find of finders) {
-            const holder = await find(token)
+            const holder = await find(token, also)
             if (holder !== undefined) return holder
           }
           return undefined

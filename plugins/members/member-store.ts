@@ -37,6 +37,12 @@ export class MemberStore {
     return this.#known.byId.size === 0
   }
 
+  /** Whether there is a member, in the view of all processes. */
+  async hasMembers(): Promise<boolean> {
+    if (this.isEmpty) await this.poll()
+    return !this.isEmpty
+  }
+
   find(id: string): Member | undefined {
     return this.#known.byId.get(id)
   }
@@ -60,6 +66,32 @@ export class MemberStore {
       .selectAll()
       .where('username', '=', username.toLowerCase())
       .executeTakeFirst()
+  }
+
+  /**
+   * Notes when a member has signed in. Resolves to false, and notes nothing, if the member has been disabled or its
+   * sessions have ended since the row was read.
+   */
+  async noteLogin({ id, session_version }: Pick<MembersTable, 'id' | 'session_version'>, at: number): Promise<boolean> {
+    const { numUpdatedRows } = await whenFree(() =>
+      this.#stores.database
+        .updateTable('members')
+        .set({ last_login_at: at })
+        .where('id', '=', id)
+        .where('session_version', '=', session_version)
+        .where('disabled', '=', 0)
+        .executeTakeFirstOrThrow(),
+    )
+    return numUpdatedRows === 1n
+  }
+
+  /** Ends all sessions of a member, within a change. */
+  async endSessions(transaction: TableQueries, id: string): Promise<void> {
+    await transaction
+      .updateTable('members')
+      .set(({ eb }) => ({ session_version: eb('session_version', '+', 1) }))
+      .where('id', '=', id)
+      .execute()
   }
 
   /**

@@ -21,6 +21,15 @@ export interface Member {
   readonly sessionVersion: number
 }
 
+/** JSON Schema of a username in a body, in upper or lower case. It is stored in lower case. */
+export const usernameSchema = {
+  type: 'string',
+  title: 'Username',
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$',
+  patternErrorMessage: 'must be 1 to 64 letters, digits and ".", "_", "@", "+" or "-", with a letter or digit first',
+  description: 'Name with which the member signs in; upper case becomes lower case.',
+} as const
+
 /** The columns that a member in memory is made of: neither the password nor what only lists show. */
 export const memberColumns = [
   'id',

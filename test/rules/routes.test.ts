@@ -4,11 +4,18 @@ import type { Pipeline } from '../../engine/pipeline/nodes.ts'
 import { configuration } from './registry.ts'
 
 /**
- * Every shipped route by who may ask it: what the client has to show, and the role it has at least. Those of clients' base
- * addresses are below `/v1`, `/v1/v1` and `/` alike.
+ * Every shipped route that asks for no session. Those of clients' base addresses are below `/v1`, `/v1/v1` and `/` alike.
  */
 const access: Readonly<Record<string, readonly string[]>> = {
-  public: ['GET /api/health', 'GET /api/health/live', 'GET /api/health/ready'],
+  public: [
+    'GET /api/auth/setup-status',
+    'GET /api/health',
+    'GET /api/health/live',
+    'GET /api/health/ready',
+    'POST /api/auth/login',
+    'POST /api/auth/logout',
+    'POST /api/auth/setup',
+  ],
   key: [
     'DELETE /responses/:response_id',
     'GET /models',
@@ -35,6 +42,15 @@ const access: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
+/** What a viewer may ask: it shows nothing but what is the viewer's own, and the models. */
+const viewers = [
+  /^[A-Z]+ \/api\/auth\/renew$/,
+  /^[A-Z]+ \/api\/me(\/|$)/,
+  /^GET \/api\/catalog\/models$/,
+  /^GET \/api\/api-keys(\/spend-summary|\/:id|\/:id\/usage)?$/,
+  /^GET \/api\/logs(\/stats|\/usage|\/tail|\/:id)?$/,
+]
+
 /** What the first stage that finds out who asks wants to see. */
 function accessOf({ public: open, stages }: Pipeline, byName: ReadonlyMap<string, Pipeline>): string {
   if (open) return 'public'
@@ -44,15 +60,27 @@ function accessOf({ public: open, stages }: Pipeline, byName: ReadonlyMap<string
   return typeof role === 'string' ? `${shows} ${role}` : shows
 }
 
+/** Every shipped route by what the client has to show, and the role it has at least. */
+async function routesByAccess(): Promise<Readonly<Record<string, readonly string[]>>> {
+  const { pipelines } = await configuration()
+  const byName = new Map(pipelines.map((pipeline) => [pipeline.name, pipeline]))
+  const found: Record<string, Set<string>> = {}
+  for (const pipeline of pipelines)
+    for (const { method, path } of pipeline.routes)
+      (found[accessOf(pipeline, byName)] ??= new Set()).add(`${method} ${path.replace(/^(\/v1){1,2}(?=\/)/, '')}`)
+  return Object.fromEntries(Object.entries(found).map(([who, routes]) => [who, [...routes].sort()]))
+}
+
 describe('routes', () => {
   it('are asked by those who may', async () => {
-    const { pipelines } = await configuration()
-    const byName = new Map(pipelines.map((pipeline) => [pipeline.name, pipeline]))
-    const found: Record<string, Set<string>> = {}
-    for (const pipeline of pipelines)
-      for (const { method, path } of pipeline.routes)
-        (found[accessOf(pipeline, byName)] ??= new Set()).add(`${method} ${path.replace(/^(\/v1){1,2}(?=\/)/, '')}`)
-    const sorted = Object.entries(found).map(([who, routes]) => [who, [...routes].sort()])
-    expect(Object.fromEntries(sorted)).to.deep.equal(access)
+    const {
+      session: any = [],
+      'session viewer': viewer = [],
+      'session admin': admin = [],
+      ...others
+    } = await routesByAccess()
+    expect(others).to.deep.equal(access)
+    expect([...any, ...viewer].filter((route) => !viewers.some((pattern) => pattern.test(route)))).to.deep.equal([])
+    expect([...any, ...viewer, ...admin].filter((route) => !/^[A-Z]+ \/api\//.test(route))).to.deep.equal([])
   })
 })

@@ -135,19 +135,21 @@ describe('cli/check', () => {
     ])
   })
 
-  it('finds an endpoint for members while no service signs members in', async () => {
+  it('finds endpoints for members while no service signs members in, not even in the place of the shipped one', async () => {
     const member = (how: string) =>
       `name: ${how}\nsummary: x\nroutes: [POST /${how}]\nstages:\n  - auth: { with: ${how} }\n  - list-models\n`
     for (const how of ['key', 'session', 'either']) await here.write(`pipelines/${how}.yaml`, member(how))
     const door = (uses: string) => `import { defineService } from 'sluice'
-export default defineService({ name: 'door', summary: 'Signs in.', uses: [${uses}],
+export default defineService({ name: 'member_sessions', summary: 'Signs in.', uses: [${uses}],
   open: () => ({ configure: () => ({ view: {} }) }) })
 `
     const missing = 'nobody can sign in: no plugin brings a service that uses "sessions" and says who holds one [stage]'
     await here.write('plugins/door.ts', door("'api_keys'"))
     const { status, out } = await here.run('check')
     expect(status).to.equal(1)
-    expect(out).to.deep.equal([`pipelines/either.yaml:5:19: ${missing}`, `pipelines/session.yaml:5:19: ${missing}`])
+    const own = out.filter((line) => line.startsWith('pipelines/'))
+    expect(own).to.deep.equal([`pipelines/either.yaml:5:19: ${missing}`, `pipelines/session.yaml:5:19: ${missing}`])
+    for (const line of out) expect(line.slice(-missing.length)).to.equal(missing)
     await here.write('plugins/door.ts', door("'sessions'"))
     expect((await here.run('check')).status).to.equal(0)
     // Who signs members in may be among what cannot be loaded.

@@ -153,7 +153,9 @@ describe('cli/serve', function () {
     expect(response.status).to.equal(400)
     process.interrupt('SIGTERM')
     expect(await process.ended).to.equal(0)
-    expect(process.out.map((line) => Object.keys(JSON.parse(line) as object))).to.deep.equal([['key'], ['url']])
+    const printed = process.out.map((line) => JSON.parse(line) as Record<string, string>)
+    expect(printed.map((one) => Object.keys(one))).to.deep.equal([['key'], ['url'], ['setup_url']])
+    expect(printed[2]?.['setup_url']).to.match(new RegExp(`^${url}/setup#token=[\\w-]{43}$`))
   })
 
   it('ends in order, with exit code 1, after a rejection that nobody handled', async () => {
