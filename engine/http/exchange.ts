@@ -136,7 +136,7 @@ function commonHeaders(
   codec: AnyClientCodec | undefined,
   scope: ExchangeScope,
 ): Record<string, string> {
-  const headers: Record<string, string> = {}
+  const headers: Record<string, string> = { ...scope.headers }
   for (const name in reply.headers) {
     const value = scrub(reply.headers[name] as string)
     headers[name] = unprintable.test(value) ? value.replace(unprintables, '?') : value

@@ -21,6 +21,8 @@ export class ExchangeScope implements RunScope {
   readonly started = performance.now()
   attempt = 1
   #notes: Map<string, Json> | undefined
+  /** Headers that stages add to the answer, by lower-case name. */
+  headers: Record<string, string> | undefined
   readonly #times: { name: string; milliseconds: number }[] = []
   /** When the last stage ended. */
   #mark = this.started
@@ -135,6 +137,11 @@ export class ExchangeScope implements RunScope {
 
   get notes(): ReadonlyMap<string, Json> {
     return (this.#notes ??= new Map())
+  }
+
+  header(name: string, value: string): void {
+    this.headers ??= {}
+    this.headers[name] = value
   }
 
   time(name: string, milliseconds: number): void {

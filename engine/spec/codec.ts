@@ -136,6 +136,8 @@ export interface UpstreamCodec<O extends Operation = Operation> extends Protocol
      * model without that field.
      */
     readonly assumes?: { readonly [F in keyof ModelRecord]?: string }
+    /** Maximum of output tokens that it requests where neither the client nor the model's record names one; absent: none. */
+    readonly usualOutput?: number
     print(request: RequestOf<O>, target: PrintTarget): Printed<JsonObject>
     /** Whether the gateway must fetch a file or sound given by URL first, because the offer takes bytes but no URLs. */
     inlines?(part: Part, offer: Offer): boolean

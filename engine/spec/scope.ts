@@ -28,6 +28,8 @@ export interface Scope {
   /** Adds a fact to the metadata of the log row. Never a secret, never prompt text. */
   note(key: string, value: Json): void
   readonly notes: ReadonlyMap<string, Json>
+  /** Adds a header to the answer, whatever that will be: the reply of any stage, or an error. A header of the reply with the same name wins. */
+  header(name: string, value: string): void
   /** Adds to the time reported under `name` in `server-timing` and in the log row. */
   time(name: string, milliseconds: number): void
   /** In the order of their first use. */

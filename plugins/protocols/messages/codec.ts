@@ -72,6 +72,7 @@ export default defineCodec<'generate'>({
     print,
     searches,
     verbatim: verbatim.request,
+    usualOutput,
     assumes: { max_output_tokens: `an answer may have ${usualOutput} tokens where a client does not say how many` },
   },
   reply: { parse: parseReply, print: printReply, verbatim: verbatim.reply },
