@@ -1,8 +1,12 @@
 import { definePlugin } from '../../engine/index.ts'
+import charge from './charge.ts'
+import limit from './limit.ts'
 import limits from './limits.ts'
+import reserve from './reserve.ts'
 
 export default definePlugin({
   name: 'limits',
   summary: 'Budgets and rate limits.',
   services: [limits],
+  stages: [limit, reserve, charge],
 })

@@ -1,14 +1,18 @@
 import { defineService } from '../../engine/index.ts'
 import type { Budget, TableQueries } from '../../engine/index.ts'
 import { timeText } from '../../engine/kit.ts'
-import { nameOf, server } from './bucket.ts'
+import { nameOf } from './bucket.ts'
 import type { Bucket } from './bucket.ts'
-import type { Sum, SumState } from './counters.ts'
+import { Charges } from './charges.ts'
+import type { SumState } from './counters.ts'
+import { Counting } from './counting.ts'
 import { Ledger } from './ledger.ts'
 import { MemoryCounters } from './memory-counters.ts'
-import { nextStart, startsAround } from './period.ts'
-import { SeededCounters } from './seeded-counters.ts'
+import { MICROS } from './money.ts'
+import { nextStart } from './period.ts'
+import { RuleBook } from './rules.ts'
 import { settings } from './settings.ts'
+import type { LimitSettings } from './settings.ts'
 import { migrations } from './table.ts'
 
 /** A budget and what is left of it, as clients see it: in USD, with moments as text (RFC 3339). */
@@ -37,6 +41,11 @@ export interface Limits {
    * commit.
    */
   reset(bucket: Bucket, transaction?: TableQueries): Promise<void>
+  /** For the stages of this plugin. */
+  readonly settings: LimitSettings
+  readonly rules: RuleBook
+  readonly counting: Counting
+  readonly charges: Charges
 }
 
 declare module '../../engine/index.ts' {
@@ -44,9 +53,6 @@ declare module '../../engine/index.ts' {
     limits: Limits
   }
 }
-
-/** Micro-USD per USD. */
-const MICROS = 1_000_000
 
 /** Milliseconds between two comparisons with the ledger, and between two deletions of its old rows. */
 const COMPARE = 5_000
@@ -60,42 +66,44 @@ export default defineService({
   migrations,
   open(host) {
     const ledger = new Ledger(host)
-    const seeded = new SeededCounters(new MemoryCounters(), ledger)
-    const regularly = (every: number, what: string, work: () => Promise<void>) =>
+    const counting = new Counting(new MemoryCounters(), ledger)
+    const charges = new Charges(counting, ledger)
+    const regularly = (every: number, problem: string, work: () => Promise<void>) =>
       setInterval(() => {
-        work().catch((error: unknown) => host.log.warn({ err: error }, what))
+        work().catch((error: unknown) => host.log.warn({ err: error }, problem))
       }, every).unref()
     const timers = [
-      regularly(COMPARE, 'sums cannot be compared with the ledger', () => seeded.compare(true)),
-      regularly(CLEAN, 'old rows of the ledger cannot be deleted', () => ledger.clean()),
+      regularly(COMPARE, 'budgets cannot be compared with the ledger', () => counting.compare()),
+      regularly(CLEAN, 'old rows of the ledger of budgets cannot be deleted', () => ledger.clean()),
     ]
     const budgetsOf: Limits['budgetsOf'] = async (many) => {
       const now = Date.now()
-      const sums = many.map(([bucket, budget]) => sumOf(nameOf(bucket), budget, now))
-      const states = await seeded.read(sums)
+      const states = await counting.read(many.map(([bucket, budget]) => ({ bucket: nameOf(bucket), budget })))
       return many.map(([, budget], index) => budgetState(budget, states[index] as SumState, now))
     }
     return {
-      configure: ({ budget: { server: whole } }) => ({
-        view: {
+      configure(limitSettings) {
+        const whole = limitSettings.budget.server
+        const view: Limits = {
           budgetsOf,
           budgetOf: async (bucket, budget) => (await budgetsOf([[bucket, budget]]))[0] as BudgetState,
-          serverBudget: async () => whole && (await budgetsOf([[{ kind: 'server', id: server }, whole]]))[0],
+          serverBudget: async () => (whole ? (await budgetsOf([[{ kind: 'server', id: '' }, whole]]))[0] : undefined),
           async reset(bucket, transaction) {
             const at = Date.now()
             const name = nameOf(bucket)
-            await ledger.reset(name, at, async () => seeded.counters.reset(name, at), transaction)
+            await ledger.reset(name, at, () => counting.reset(name, at), transaction)
           },
-        },
-      }),
+          settings: limitSettings,
+          rules: new RuleBook(limitSettings),
+          counting,
+          charges,
+        }
+        return { view }
+      },
       close: () => timers.forEach(clearInterval),
     }
   },
 })
-
-function sumOf(bucket: string, { usd, period }: Budget, now: number): Sum {
-  return { bucket, period, starts: startsAround(period, now), limit: Math.round(usd * MICROS) }
-}
 
 function budgetState({ usd, period }: Budget, { spent, held, since }: SumState, now: number): BudgetState {
   const limit = Math.round(usd * MICROS)

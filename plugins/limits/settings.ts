@@ -1,8 +1,11 @@
 import type { ConfigOf } from '../../engine/index.ts'
 import { budgetSchema, durationSchema, rateLimitSchema } from '../../engine/kit.ts'
 
+// The type leaves `anyOf` out, which says nothing about types.
 const rateLimit = (title: string, description: string) =>
-  ({ ...rateLimitSchema, title, description, default: null }) as const
+  ({ ...rateLimitSchema, title, description, default: null }) as Omit<typeof rateLimitSchema, 'anyOf'> & {
+    readonly default: null
+  }
 
 const budget = (title: string, description: string) => ({ ...budgetSchema, title, description, default: null }) as const
 

@@ -1,5 +1,13 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import { BytesBody, putMembers, spliceField, spliceString } from '../../engine/kit.ts'
+import {
+  BytesBody,
+  FieldNames,
+  cutMembers,
+  pasteMembers,
+  putMembers,
+  spliceField,
+  spliceString,
+} from '../../engine/kit.ts'
 import type { AnyClientCodec, Body, Candidate, Envelope, Host, Loss, Services, Upstream } from '../../engine/index.ts'
 import { byteLane } from './lane.ts'
 import { cuttable } from './stop-cut.ts'
@@ -38,16 +46,20 @@ function same(request: Envelope, { model, offer }: Candidate, codec: AnyClientCo
   const printed =
     exact || codec.request
       ? renamed(request, model.upstream_model)
-      : new BytesBody(Buffer.from(JSON.stringify({ ...body, model: model.upstream_model })))
+      : new BytesBody(Buffer.from(JSON.stringify({ ...body, model: model.upstream_model, routing: undefined })))
   // Only JSON is amended, and JSON is always in memory.
   if (!amended || !printed.bytes) return { same: true, body: printed, contentType, losses: request.losses }
   const amendedBody = new BytesBody(putMembers(printed.bytes, body, amended.fields))
   return { same: true, body: amendedBody, contentType, losses: [...request.losses, ...(amended.losses ?? [])] }
 }
 
-/** The client's bytes with the provider's name for the model. */
-function renamed({ model, modelAt, raw, contentType }: Envelope, name: string): Body {
+const modelAndRouting = new FieldNames(['model', 'routing'])
+
+/** The client's bytes with the provider's name for the model, and without `routing`, which is for the gateway. */
+function renamed({ model, modelAt, raw, contentType, body }: Envelope, name: string): Body {
   if (!modelAt) throw new GatewayError('invalid_value', { param: 'model', reason: 'it is there more than once' })
+  if (raw.bytes && contentType === 'application/json' && Object.hasOwn(body, 'routing'))
+    return new BytesBody(pasteMembers(cutMembers(raw.bytes, modelAndRouting), { model: name }))
   if (model === name) return raw
   return contentType === 'application/json' ? spliceString(raw, modelAt, name) : spliceField(raw, modelAt, name)
 }

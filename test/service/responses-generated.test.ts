@@ -138,7 +138,7 @@ const body = some({
   user: mostly(word),
   conversation: mostly(word),
   prompt: mostly(some({ id: odd })),
-  routing: mostly(some({ max_cost: odd })),
+  routing: mostly(some({ max_cost: mostly(fc.constantFrom(0.5, 20)) })),
   whatever: odd,
 })
 
@@ -213,7 +213,9 @@ function spoiled(texts: readonly string[]): fc.Arbitrary<string> {
 describe('generated bodies of responses', () => {
   let gateway: RunningGateway
   before(async () => {
-    gateway = await startGateway()
+    gateway = await startGateway({
+      models: [{ name: 'echo', provider: 'echo', pricing: { input: 0, output: 0 } }],
+    })
   })
   after(() => gateway.close())
 

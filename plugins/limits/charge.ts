@@ -1,0 +1,51 @@
+import { defineStage, noConfig } from '../../engine/index.ts'
+import type { Json } from '../../engine/index.ts'
+import type { Charged } from './charges.ts'
+import { MICROS } from './money.ts'
+
+/** Errors of runs in the background of which only `finally` runs: nobody else ends what they hold. */
+const lost = 'worker_lost'
+const unstarted = 'cancelled'
+
+/**
+ * Charges an exchange for what it cost, before its row is logged: the ledger, and the budgets that hold money for it. A
+ * response in the background is charged when its run has ended. A run whose process was lost is charged for its input.
+ */
+export default defineStage({
+  name: 'charge',
+  summary: 'Charge the cost to the budgets of the API key, its owner and the gateway.',
+  config: noConfig,
+  needs: ['outcome'],
+  reads: ['principal', 'bill', 'model', 'job', 'ingress'],
+  // A failure of billing must not leave money held.
+  insists: () => ['bill'],
+  provides: [],
+  uses: ['limits', 'api_keys', 'members'],
+  build:
+    (_config, _host, { limits, ...holders }) =>
+    async ({ outcome, principal, bill, model, job, ingress }, scope) => {
+      const isPassedOn = job !== undefined && ingress !== undefined
+      if (isPassedOn) return {}
+      const { id } = scope
+      const ended = { id, at: Date.now() - scope.elapsed(), principal, bill, model }
+      const code = outcome.error?.code
+      const isLost = job !== undefined && !limits.charges.isOpen(id) && (code === lost || code === unstarted)
+      if (!isLost) {
+        note(await limits.charges.charge(ended))
+        return {}
+      }
+      const { budgets, places } = limits.rules.of(principal, holders)
+      await limits.counting.give({ id, rates: [], places: places.map(({ bucket }) => bucket) })
+      note(await limits.charges.chargeLost(ended, budgets, code === lost))
+      return {}
+
+      function note({ micros, estimated, budgets: charged }: Charged): void {
+        if (charged.length === 0) return
+        scope.note(
+          'charged',
+          charged.map(({ kind }): Json => ({ bucket: kind, usd: micros / MICROS })),
+        )
+        if (estimated) scope.note('charged_by', 'estimate')
+      }
+    },
+})

@@ -1,0 +1,107 @@
+import type { Bill, Candidate, Principal } from '../../engine/index.ts'
+import type { Counting } from './counting.ts'
+import type { Ledger } from './ledger.ts'
+import type { BudgetRule } from './rules.ts'
+
+/** The money that an exchange of this process holds. */
+export interface Reservation {
+  readonly budgets: readonly BudgetRule[]
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** In micro-USD. */
+  readonly held: number
+  /** What each model may cost, by name. */
+  readonly estimates: ReadonlyMap<string, number>
+}
+
+/** What is known at the end of an exchange. */
+export interface Ended {
+  readonly id: string
+  /** When it began, in milliseconds since 1970. */
+  readonly at: number
+  readonly principal: Principal | undefined
+  readonly bill: Bill | undefined
+  /** Undefined: no answer has begun. */
+  readonly model: Candidate | undefined
+}
+
+/** What an exchange was charged. */
+export interface Charged {
+  readonly micros: number
+  /** Nobody knows the cost, so that the estimate was charged. */
+  readonly estimated: boolean
+  /** The budgets that were charged. */
+  readonly budgets: readonly BudgetRule[]
+}
+
+/** Charges the exchanges of this process, each once. */
+export class Charges {
+  readonly #counting: Pick<Counting, 'settle' | 'passOn'>
+  readonly #ledger: Pick<Ledger, 'charge'>
+  readonly #reservations = new Map<string, Reservation>()
+
+  constructor(counting: Pick<Counting, 'settle' | 'passOn'>, ledger: Pick<Ledger, 'charge'>) {
+    this.#counting = counting
+    this.#ledger = ledger
+  }
+
+  reserved(id: string, reservation: Reservation): void {
+    this.#reservations.set(id, reservation)
+  }
+
+  /** Whether an exchange has a hold that nobody has charged yet. */
+  isOpen(id: string): boolean {
+    return this.#reservations.has(id)
+  }
+
+  /** The run of the exchange takes its hold over, in whatever process. */
+  passOn(id: string): void {
+    this.#reservations.delete(id)
+    this.#counting.passOn(id)
+  }
+
+  /** Writes what an exchange cost into the ledger, and ends its hold, if it has one. */
+  async charge(ended: Ended): Promise<Charged> {
+    const { id, at, principal } = ended
+    const reservation = this.#reservations.get(id)
+    this.#reservations.delete(id)
+    const charged = chargeOf(ended, reservation)
+    this.#write({ id, at: reservation?.at ?? at, principal, micros: charged.micros })
+    const sums = charged.budgets.map(({ bucket }) => bucket)
+    if (reservation) await this.#counting.settle({ id, sums, micros: charged.micros })
+    return charged
+  }
+
+  /**
+   * Ends the hold of an exchange whose process was lost, and charges its input; nothing if no provider was asked.
+   * Resolves to what was charged.
+   */
+  async chargeLost(
+    { id, at, principal }: Omit<Ended, 'bill' | 'model'>,
+    budgets: readonly BudgetRule[],
+    wasAsked: boolean,
+  ): Promise<Charged> {
+    const sums = budgets.map(({ bucket }) => bucket)
+    const micros = (await this.#counting.settle({ id, sums, micros: wasAsked ? 'input' : 0 })) ?? 0
+    this.#write({ id, at, principal, micros })
+    return { micros, estimated: micros > 0, budgets }
+  }
+
+  #write({ id, at, principal, micros }: Pick<Ended, 'id' | 'at' | 'principal'> & { readonly micros: number }): void {
+    if (micros === 0) return
+    const { kind, id: holder, owner } = principal ?? {}
+    const member = kind === 'member' ? holder : owner
+    const key = kind === 'key' ? holder : undefined
+    this.#ledger.charge({ id, at: Math.round(at), key_id: key ?? null, member_id: member ?? null, micros })
+  }
+}
+
+/** The cost of the bill; where nobody knows it, the estimate. What failed before an answer began costs nothing. */
+function chargeOf({ bill, model }: Ended, reservation: Reservation | undefined): Charged {
+  const budgets = reservation?.budgets ?? []
+  const micros = bill?.cost.micros
+  if (micros !== undefined) return { micros, estimated: false, budgets }
+  if (!reservation || (bill !== undefined && model === undefined)) return { micros: 0, estimated: false, budgets }
+  const estimate = reservation.estimates.get(model?.model.name ?? '') ?? reservation.held
+  return { micros: estimate, estimated: true, budgets }
+}

@@ -1,0 +1,54 @@
+import { timeText } from '../../engine/kit.ts'
+import type { Counted, Level } from './counters.ts'
+import type { RateRule } from './rules.ts'
+
+/** Shows a limit in the headers of one family of protocols. */
+type Show = (counts: Counted, limit: number, level: Level) => readonly (readonly [name: string, value: string])[]
+
+/** `x-ratelimit-*` (platform.openai.com/docs/guides/rate-limits). */
+const usual: Show = (counts, limit, { remaining, full }) => [
+  [`x-ratelimit-limit-${counts}`, String(limit)],
+  [`x-ratelimit-remaining-${counts}`, String(Math.max(0, remaining))],
+  [`x-ratelimit-reset-${counts}`, durationText(full)],
+]
+
+/** `anthropic-ratelimit-*` (platform.claude.com/docs/en/api/rate-limits). */
+const ofMessages: Show = (counts, limit, { remaining, full }) => [
+  [`anthropic-ratelimit-${counts}-limit`, String(limit)],
+  [`anthropic-ratelimit-${counts}-remaining`, String(Math.max(0, remaining))],
+  [`anthropic-ratelimit-${counts}-reset`, timeText(Date.now() + full)],
+]
+
+/** The function that shows limits to the clients of a protocol. */
+export function shownTo(protocol: string | undefined): Show {
+  return protocol === 'messages' ? ofMessages : usual
+}
+
+/**
+ * The headers for the limits of a key and its owner: for requests and for tokens those of the one with less left. The
+ * figures of the whole gateway are not shown.
+ */
+export function limitHeaders(
+  rules: readonly RateRule[],
+  levels: readonly Level[],
+  show: Show,
+): readonly (readonly [name: string, value: string])[] {
+  return (['requests', 'tokens'] as const).flatMap((counts) => {
+    let tightest: { rule: RateRule; level: Level } | undefined
+    for (const [index, rule] of rules.entries()) {
+      const level = levels[index]
+      if (rule.kind === 'server' || rule.counts !== counts || !level) continue
+      if (!tightest || level.remaining < tightest.level.remaining) tightest = { rule, level }
+    }
+    return tightest ? show(counts, tightest.rule.limit, tightest.level) : []
+  })
+}
+
+/** A duration as the vendor writes it: `12ms`, `6.5s`, `1m0s`, `1h2m3s`. */
+export function durationText(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${Math.ceil(milliseconds)}ms`
+  if (milliseconds < 60_000) return `${Math.ceil(milliseconds / 100) / 10}s`
+  const seconds = Math.ceil(milliseconds / 1_000)
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60]
+  return `${hours > 0 ? `${hours}h` : ''}${minutes}m${seconds % 60}s`
+}

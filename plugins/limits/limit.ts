@@ -1,0 +1,111 @@
+import { defineStage, noConfig } from '../../engine/index.ts'
+import type { Bill, Candidate, Scope } from '../../engine/index.ts'
+import type { Rate } from './counters.ts'
+import { Estimates } from './estimate.ts'
+import { limitHeaders, shownTo } from './headers.ts'
+import { lastingOf } from './lasting.ts'
+import { rateExceeded } from './refusal.ts'
+import type { RateRule, Rules } from './rules.ts'
+import type { LimitSettings } from './settings.ts'
+
+/** Errors of the stage `reserve`: a request that it refuses has used nothing. */
+const unreserved: readonly (string | undefined)[] = ['budget_exceeded', 'price_unknown']
+
+/**
+ * Takes what a request needs from the rate limits of its key, the key's owner and the gateway, all or nothing. What it
+ * did not use in the end goes back. A response in the background counts as a request when it is asked for. Its run
+ * takes the rest, whatever is left by then.
+ */
+export default defineStage({
+  name: 'limit',
+  summary: 'Refuse requests beyond the rate limits of the API key, its owner and the gateway.',
+  config: noConfig,
+  needs: ['request'],
+  reads: ['principal', 'job', 'model'],
+  provides: [],
+  settles: ['bill'],
+  uses: ['limits', 'api_keys', 'members', 'tokens', 'prices'],
+  build: (_config, host, { limits, tokens, prices, ...holders }) => {
+    const estimates = new Estimates(host, { tokens, prices })
+    const show = shownTo(host.pipeline.protocol)
+    const lasts = lastingOf(host.catalog)
+    return ({ principal, request, job }, scope, settle) => {
+      const rules = limits.rules.of(principal, holders)
+      if (rules.rates.length === 0 && rules.places.length === 0) return {}
+      const { settings, counting } = limits
+      const estimated = rules.rates.some(({ counts }) => counts === 'tokens') ? estimates.tokens(request, settings) : 0
+      const isRun = job !== undefined
+      const rates = ratesOf(rules, estimated, isRun)
+      const places = rules.places.map(({ bucket }) => bucket)
+      const admit = async () => {
+        const taken = await counting.take({ id: scope.id, lasts, rates, places: rules.places, forced: isRun })
+        if (settings.headers)
+          for (const [name, value] of limitHeaders(rates, taken.levels, show)) scope.header(name, value)
+        if (taken.refused) throw refusal(rules, rates, taken.refused, scope)
+        let left = places.length === 0
+        const leave = () => {
+          const leaving = left ? [] : places
+          left = true
+          return leaving
+        }
+        // A place is free when the client has its answer, before the exchange is logged.
+        if (!request.background)
+          scope.onEnd?.(() => void (left || counting.give({ id: scope.id, rates: [], places: leave() })))
+        settle(({ bill, model, job: started }, { error }) => {
+          const back = backOf(rates, { used: usedOf(bill, model, settings), nothing: unreserved.includes(error?.code) })
+          // A response in the background keeps its place until its run has ended.
+          const leaving = started !== undefined && !isRun ? [] : leave()
+          if (back.length > 0 || leaving.length > 0)
+            return counting.give({ id: scope.id, rates: back, places: leaving })
+        })
+        return {}
+      }
+      return admit()
+    }
+  },
+})
+
+type Taking = RateRule & Rate
+
+function ratesOf({ rates }: Rules, tokens: number, isRun: boolean): readonly Taking[] {
+  const taking = rates.map((rule) => ({
+    ...rule,
+    amount: rule.counts === 'requests' ? 1 : Math.min(tokens, rule.limit),
+  }))
+  return isRun ? taking.filter(({ counts }) => counts === 'tokens') : taking
+}
+
+function refusal(
+  rules: Rules,
+  rates: readonly RateRule[],
+  { index, wait }: { index: number; wait: number },
+  scope: Scope,
+) {
+  const rule = rates[index] ?? rules.places[index - rates.length]
+  if (rule === undefined) throw new Error('a limit refused a request that nobody knows')
+  return rateExceeded(rule, wait, scope)
+}
+
+/** Tokens that count towards limits; undefined: unknown. An exchange that failed before its answer began used none. */
+function usedOf(
+  bill: Bill | undefined,
+  model: Candidate | undefined,
+  { count_cache_reads: reads }: LimitSettings,
+): number | undefined {
+  if (bill === undefined) return undefined
+  if (bill.tokens === undefined) return model === undefined ? 0 : undefined
+  const { input, cacheRead, cacheWrite, output, reasoning } = bill.tokens
+  return input + cacheWrite + output + reasoning + (reads ? cacheRead : 0)
+}
+
+/** What goes back: the tokens that were not used, and of a request that used nothing the request, too. */
+function backOf(
+  rates: readonly Taking[],
+  { used, nothing }: { used: number | undefined; nothing: boolean },
+): readonly Rate[] {
+  const back = rates.map((rate) => {
+    if (rate.counts === 'requests') return { ...rate, amount: nothing ? 1 : 0 }
+    return { ...rate, amount: used === undefined ? 0 : rate.amount - used }
+  })
+  return back.filter(({ amount }) => amount !== 0)
+}

@@ -1,0 +1,102 @@
+import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import type { Candidate, Envelope, Scope } from '../../engine/index.ts'
+import { isObject } from '../../engine/kit.ts'
+import { Estimates } from './estimate.ts'
+import { lastingOf } from './lasting.ts'
+import { MICROS } from './money.ts'
+import { budgetExceeded, capExceeded, priceUnknown } from './refusal.ts'
+import type { BudgetRule } from './rules.ts'
+
+/**
+ * Holds money for a request in the budgets of its key, the key's owner and the gateway, all or nothing: what the
+ * dearest candidate may cost. Candidates for which too little is left are not tried, nor those that cost more than the
+ * request says it may. A response in the background keeps its hold until its run has ended.
+ */
+export default defineStage({
+  name: 'reserve',
+  summary: 'Hold money for the request, and leave out candidates that no budget admits.',
+  config: noConfig,
+  needs: ['request', 'candidates'],
+  reads: ['principal', 'job', 'model'],
+  provides: ['candidates'],
+  settles: ['bill'],
+  uses: ['limits', 'api_keys', 'members', 'tokens', 'prices'],
+  build: (_config, host, { limits, tokens, prices, ...holders }) => {
+    const estimates = new Estimates(host, { tokens, prices })
+    const lasts = lastingOf(host.catalog)
+    return ({ principal, request, candidates, job }, scope, settle) => {
+      const { budgets } = limits.rules.of(principal, holders)
+      const cap = capOf(request)
+      if (budgets.length === 0 && cap === undefined) return { candidates }
+      const { settings, counting } = limits
+      const costsNothing = cap === undefined && settings.budget.unknown_price === 'allow'
+      const input = estimates.input(request)
+      const all = candidates.flatMap((candidate): readonly Priced[] => {
+        const cost = estimates.cost(request, candidate, input, settings)
+        if (cost) return [{ candidate, ...cost }]
+        return costsNothing ? [{ candidate, total: 0, input: 0 }] : []
+      })
+      const affordable = cap === undefined ? all : underCap(cap, all, scope)
+      if (affordable.length === 0) throw priceUnknown(candidates[0]?.model.name ?? request.model)
+      if (budgets.length === 0) return { candidates: affordable.map(({ candidate }) => candidate) }
+      const reserve = async () => {
+        const byCost = affordable.toSorted((one, other) => other.total - one.total)
+        const reserved = await counting.reserve({
+          id: scope.id,
+          lasts,
+          budgets,
+          estimates: byCost.map(({ total }) => total),
+          input: byCost[0]?.input ?? 0,
+        })
+        if ('refused' in reserved) throw budgetExceeded(budgets[reserved.refused] as BudgetRule, reserved.state, scope)
+        scope.header('x-gateway-budget-remaining', String(Math.min(...reserved.left) / MICROS))
+        const admitted = affordable.filter(({ total }) => total <= reserved.held)
+        limits.charges.reserved(scope.id, {
+          budgets,
+          at: reserved.at,
+          held: reserved.held,
+          estimates: new Map(admitted.map(({ candidate, total }) => [candidate.model.name, total])),
+        })
+        const isRun = job !== undefined
+        settle(({ bill, model, job: started }) => {
+          if (started !== undefined && !isRun) return limits.charges.passOn(scope.id)
+          // Pipelines without `charge` are charged here.
+          if (!limits.charges.isOpen(scope.id)) return undefined
+          return limits.charges.charge({ id: scope.id, at: reserved.at, principal, bill, model })
+        })
+        return { candidates: admitted.map(({ candidate }) => candidate) }
+      }
+      return reserve()
+    }
+  },
+})
+
+interface Priced {
+  readonly candidate: Candidate
+  /** In micro-USD. */
+  readonly total: number
+  readonly input: number
+}
+
+/** The candidates that cost no more than the request says it may. */
+function underCap(cap: number, all: readonly Priced[], scope: Scope): readonly Priced[] {
+  const affordable = all.filter(({ total }) => total <= cap)
+  if (affordable.length === 0) throw capExceeded(cap, Math.min(...all.map(({ total }) => total)), scope)
+  return affordable
+}
+
+const amount = /^\d{1,10}(\.\d{1,12})?$/
+
+/** What the client allows its request to cost, in micro-USD: `routing.max_cost`, or the header of the same meaning. */
+function capOf({ sent: { routing }, headers }: Envelope): number | undefined {
+  const header = headers['x-routing-max-cost']
+  const inBody = isObject(routing) ? routing['max_cost'] : undefined
+  if (inBody === undefined && header === undefined) return undefined
+  if (inBody === null) return undefined
+  const usd = inBody ?? (typeof header === 'string' && amount.test(header) ? Number(header) : undefined)
+  if (typeof usd === 'number' && usd > 0 && usd <= 1e9) return Math.floor(usd * MICROS)
+  throw new GatewayError('invalid_value', {
+    param: inBody === undefined ? 'x-routing-max-cost' : 'routing.max_cost',
+    reason: 'it must be an amount in USD above 0',
+  })
+}
