@@ -78,6 +78,8 @@ export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
   upstream_unreachable: "Check base_url, the network and the provider's state.",
   upstream_invalid_response: "Check that the provider's type matches the API at its base_url.",
   upstream_refused_key: 'Check the api_key of the provider.',
+  breaker_open:
+    'Usually the next candidate answers. The log rows of earlier requests have the failures; an admin can reset the breaker.',
   provider_off: 'Set the environment variable that the provider needs; "sluice check" names it.',
   overloaded:
     'Try again shortly. If it lasts and the message names a model, give that model fallbacks; otherwise start more processes.',

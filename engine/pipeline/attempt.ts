@@ -7,6 +7,7 @@ import type { Bag } from './bag.ts'
 import { FurtherTries } from './further-tries.ts'
 import type { Waits } from './further-tries.ts'
 import { milliseconds } from './options.ts'
+import type { RequestRetries, RetryBudget, RetryShare } from './retry-budget.ts'
 import type { RunScope, Step } from './step.ts'
 
 /** An `attempt` step, ready to run. */
@@ -22,22 +23,29 @@ export interface Attempt extends Waits {
   readonly run: Step
   /** Runs when the last try failed with an error that matches `on`, whether or not another try could have helped. */
   readonly otherwise?: Step
+  /** The retries of all attempts of this process. */
+  readonly retries: RetryBudget
+  readonly budget: RetryShare
 }
 
 /** The options of an `attempt` as its schema accepts them. */
-export function triesOf({ tries, on, wait, wait_max: waitMax }: JsonObject): Waits & Pick<Attempt, 'tries' | 'on'> {
+export function triesOf(options: JsonObject): Waits & Pick<Attempt, 'tries' | 'on' | 'budget'> {
+  const { tries, on, wait, wait_max: waitMax, budget, budget_floor: floor } = options
   return {
     tries: Number(tries),
     on: Array.isArray(on) ? on.map(String) : [],
     wait: milliseconds(wait),
     waitMax: milliseconds(waitMax),
+    budget: { share: Number(budget), floor: Number(floor) },
   }
 }
 
 /**
  * Tries candidates until one succeeds. Each try starts from the same slots, with the next candidate as `model`; after
  * the last candidate it starts over. A candidate whose error is tagged `other` is not tried twice in a row, and one
- * that asked for a longer wait than `waitMax` is not tried again. Rejects with the last error.
+ * that asked for a longer wait than `waitMax` is not tried again. Neither is one whose provider has used up its retries.
+ * A candidate that a stage passes over (tag `passed-over`) counts as no try and is not tried again. Rejects with the
+ * last error of a try.
  */
 export function attemptStep(attempt: Attempt): Step {
   const tries = triesStep(attempt)
@@ -60,38 +68,47 @@ function triesStep(attempt: Attempt): Step {
   const matches = matcher(attempt.on)
   return async (slots, scope) => {
     const candidates = (slots[attempt.over as SlotName] ?? []) as readonly Candidate[]
+    const calls = attempt.retries.request()
     // Created for further tries only: in most exchanges the first try succeeds.
     let further: FurtherTries | undefined
-    for (let index = 0, tries = 1; ; tries++) {
-      const candidate = candidates[index]
-      if (candidate === undefined)
-        throw atPlace(
-          new GatewayError('internal_error', {}, { cause: new Error('there is no candidate to try') }),
-          attempt.at,
-        )
-      scope.attempt = tries
-      const own: Bag = { ...slots, model: candidate }
-      try {
-        const pending = attempt.run(own, scope)
-        if (pending !== undefined) await pending
-        for (const copy of copies) copy(slots, own)
-        return
-      } catch (thrown) {
-        const error = asGatewayError(thrown)
-        noteFailure(scope, candidate, error)
-        if (tries >= attempt.tries || error.retry === 'never' || !matches(error) || over(scope)) throw error
-        further ??= new FurtherTries(candidates.length, attempt)
-        const next = further.after(index, error, scope.clock())
-        if (next === undefined) throw error
-        // A try that could only begin after the deadline is not waited for.
-        if (scope.clock() + next.wait >= scope.deadline) throw error
-        if (next.wait > 0) await pause(next.wait, scope)
-        if (over(scope)) throw error
-        index = next.index
-        scope.begin()
+    try {
+      for (let candidate = first(candidates, calls, attempt); ;) {
+        scope.attempt = further?.number ?? 1
+        const own: Bag = { ...slots, model: candidate }
+        try {
+          const pending = attempt.run(own, scope)
+          if (pending !== undefined) await pending
+          for (const copy of copies) copy(slots, own)
+          return
+        } catch (thrown) {
+          const error = asGatewayError(thrown)
+          noteFailure(scope, candidate, error)
+          further ??= new FurtherTries(candidates, calls, { ...attempt, matches })
+          candidate = await following(further, error, scope)
+        }
       }
+    } finally {
+      calls.end()
     }
   }
+}
+
+function first([candidate]: readonly Candidate[], calls: RequestRetries, { at }: Attempt): Candidate {
+  if (candidate === undefined)
+    throw atPlace(new GatewayError('internal_error', {}, { cause: new Error('there is no candidate to try') }), at)
+  calls.call(candidate.provider.name)
+  return candidate
+}
+
+/** The candidate to try after a failure, when it may be tried. Rejects when no try can help. */
+async function following(further: FurtherTries, error: GatewayError, scope: RunScope): Promise<Candidate> {
+  const next = further.after(error, scope.clock())
+  // A try that could only begin after the deadline is not waited for.
+  if (next === undefined || over(scope) || scope.clock() + next.wait >= scope.deadline) throw further.error ?? error
+  if (next.wait > 0) await pause(next.wait, scope)
+  if (over(scope)) throw further.error ?? error
+  scope.begin()
+  return next.candidate
 }
 
 /** Whether an error matches one of the words in `on`. */

@@ -15,6 +15,7 @@ import { matcher } from './match.ts'
 import { givenBy, pathsOf, printPlace, reportAt, servedOf, stagesOf, within } from './nodes.ts'
 import type { Pipeline, StageNode, StepNode, UseNode } from './nodes.ts'
 import { withSettings } from './options.ts'
+import { RetryBudget } from './retry-budget.ts'
 import { sequence, stageStep } from './run.ts'
 import type { CompiledPipeline } from './run.ts'
 import type { StageRun, Step } from './step.ts'
@@ -165,6 +166,7 @@ class Builder {
           over,
           ...triesOf(withSettings(options, settings, this.#workshop.settings)),
           at: printPlace(node.place),
+          retries: this.#host.keep('retries', () => new RetryBudget()),
           gives: [...new Set(stages.flatMap(givenBy))],
           run: toldTry(stages.some(({ settles }) => settles) ? settlingTry(run) : run, {
             pipeline: this.#root.name,

@@ -137,6 +137,21 @@ export const attemptFormat = {
       description:
         "Longest wait ever. A candidate's own `retry-after` is respected up to it; a candidate that asks for more is not tried again.",
     },
+    budget: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      default: 0.2,
+      'x-setting': 'resilience.retries.budget',
+      description: 'Retries that a provider gets, as a share of the requests that are active there.',
+    },
+    budget_floor: {
+      type: 'integer',
+      minimum: 0,
+      default: 3,
+      'x-setting': 'resilience.retries.budget_floor',
+      description: 'Retries that a provider gets even when few requests are active.',
+    },
     do: steps,
     otherwise: {
       ...steps,

@@ -1,4 +1,7 @@
+import type { Candidate } from '../spec/catalog.ts'
+import { passedOver } from '../spec/error.ts'
 import type { GatewayError } from '../spec/error.ts'
+import type { RequestRetries, RetryShare } from './retry-budget.ts'
 
 /** How long an `attempt` waits, in milliseconds. */
 export interface Waits {
@@ -8,7 +11,16 @@ export interface Waits {
   readonly waitMax: number
 }
 
-/** What was learned about a candidate that was tried. */
+/** The rules of an `attempt` for further tries. */
+export interface TryRules extends Waits {
+  /** Tries in all. */
+  readonly tries: number
+  readonly budget: RetryShare
+  /** Whether an error allows another try. */
+  readonly matches: (error: GatewayError) => boolean
+}
+
+/** What was learned about a candidate. */
 interface Tried {
   readonly times: number
   /** When it may be tried again; `Infinity`: never. */
@@ -17,50 +29,86 @@ interface Tried {
 
 /** The next try of an exchange. */
 export interface NextTry {
-  /** Index of the candidate. */
-  readonly index: number
+  readonly candidate: Candidate
   /** Milliseconds to wait before. */
   readonly wait: number
 }
 
 /** Chooses the further tries of one exchange whose first try has failed. */
 export class FurtherTries {
-  readonly #count: number
-  readonly #waits: Waits
+  readonly #candidates: readonly Candidate[]
+  readonly #calls: RequestRetries
+  readonly #rules: TryRules
   readonly #random: () => number
   readonly #tried = new Map<number, Tried>()
+  /** Index of the present candidate, and of the one that was tried last. */
+  #at = 0
+  #last: number | undefined
+  /** The number of the try that is being made, from 1. */
+  number = 1
+  /** The error of the last try; undefined: every candidate so far was passed over. */
+  error: GatewayError | undefined
 
-  /**
-   * @param count the number of candidates
-   * @param random draws a number from 0 to 1
-   */
-  constructor(count: number, waits: Waits, random: () => number = Math.random) {
-    this.#count = count
-    this.#waits = waits
+  /** @param random draws a number from 0 to 1 */
+  constructor(
+    candidates: readonly Candidate[],
+    calls: RequestRetries,
+    rules: TryRules,
+    random: () => number = Math.random,
+  ) {
+    this.#candidates = candidates
+    this.#calls = calls
+    this.#rules = rules
     this.#random = random
   }
 
   /**
-   * The candidate to try after one that has failed: the next one in line; after the last one, the line starts over.
-   * Before a candidate is tried again, there is a random wait (full jitter), which is never shorter than what the
+   * The candidate to try after the present one has failed: the next one in line; after the last one, the line starts
+   * over. Before a candidate is tried again, there is a random wait (full jitter), which is never shorter than what the
    * candidate asked for. One that asked for more than `waitMax` is not tried again, and one whose error is tagged
    * `other` is not tried twice in a row.
    * @param now the time on the clock of `Tried.ready`
-   * @returns undefined: no try can help
+   * @returns undefined: there may be no further try
    */
-  after(index: number, error: GatewayError, now: number): NextTry | undefined {
-    const { wait, waitMax } = this.#waits
-    const asked = (error.failure.retryAfter ?? 0) * 1_000
-    const times = (this.#tried.get(index)?.times ?? 0) + 1
-    this.#tried.set(index, { times, ready: asked > waitMax ? Infinity : now + asked })
-    for (let step = 1; step <= this.#count; step++) {
-      const next = (index + step) % this.#count
-      const before = this.#tried.get(next)
-      if (before === undefined) return { index: next, wait: 0 }
-      if (before.ready === Infinity || (next === index && error.retry !== 'same')) continue
-      const drawn = this.#random() * Math.min(waitMax, wait * 2 ** (before.times - 1))
-      return { index: next, wait: Math.max(drawn, before.ready - now) }
+  after(error: GatewayError, now: number): NextTry | undefined {
+    if (error.tags.includes(passedOver)) this.#pass()
+    else if (!this.#fail(error, now)) return undefined
+    const count = this.#candidates.length
+    for (let step = 1; step <= count; step++) {
+      const next = (this.#at + step) % count
+      const wait = this.#wait(next, now)
+      const candidate = this.#candidates[next] as Candidate
+      const { name } = candidate.provider
+      if (wait === undefined || !this.#calls.allows(name, this.#rules.budget)) continue
+      this.#at = next
+      this.#calls.call(name)
+      return { candidate, wait }
     }
     return undefined
+  }
+
+  #pass(): void {
+    this.#tried.set(this.#at, { times: 0, ready: Infinity })
+    this.#calls.undo((this.#candidates[this.#at] as Candidate).provider.name)
+  }
+
+  /** Notes a failed try. Returns whether another one is allowed. */
+  #fail(error: GatewayError, now: number): boolean {
+    const { tries, waitMax, matches } = this.#rules
+    this.error = error
+    this.#last = this.#at
+    const asked = (error.failure.retryAfter ?? 0) * 1_000
+    const times = (this.#tried.get(this.#at)?.times ?? 0) + 1
+    this.#tried.set(this.#at, { times, ready: asked > waitMax ? Infinity : now + asked })
+    return this.number++ < tries && error.retry !== 'never' && matches(error)
+  }
+
+  /** Milliseconds to wait before a candidate is tried; undefined: it is not tried. */
+  #wait(index: number, now: number): number | undefined {
+    const before = this.#tried.get(index)
+    if (before === undefined) return 0
+    if (before.ready === Infinity || (index === this.#last && this.error?.retry !== 'same')) return undefined
+    const { wait, waitMax } = this.#rules
+    return Math.max(this.#random() * Math.min(waitMax, wait * 2 ** (before.times - 1)), before.ready - now)
   }
 }

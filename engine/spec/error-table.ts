@@ -117,6 +117,7 @@ export const errors = {
   upstream_unreachable: row(502, server, 'same', 'The provider of "{model}" could not be reached.'),
   upstream_invalid_response: row(502, server, 'other', 'The provider of "{model}" sent an invalid response: {reason}.'),
   upstream_refused_key: row(502, server, 'other', 'The provider of "{model}" refused the credentials of the gateway.'),
+  breaker_open: row(503, server, 'other', 'The provider of "{model}" fails too often to be asked now.'),
   provider_off: row(503, server, 'other', 'The provider of "{model}" is switched off: {reason}.'),
   redis_not_available: row(503, server, 'never', 'Background responses need the shared key-value store: {reason}.'),
   store_unavailable: row(503, server, 'same', 'The gateway cannot reach its data store; try again shortly.'),

@@ -54,6 +54,12 @@ export interface ErrorOptions {
   readonly tags?: readonly string[]
 }
 
+/**
+ * Tag of an error with which a stage in an `attempt` passes over its candidate before anything was sent: that is no try,
+ * and the client gets this error only if no candidate was tried.
+ */
+export const passedOver = 'passed-over'
+
 /** The only error class. Any other thrown value becomes `internal_error`. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'

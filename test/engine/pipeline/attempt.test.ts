@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import type { Candidate, ErrorCode, ErrorOptions } from '../../../engine/index.ts'
-import { GatewayError } from '../../../engine/index.ts'
+import { GatewayError, passedOver } from '../../../engine/index.ts'
 import { attemptStep } from '../../../engine/pipeline/attempt.ts'
 import type { Attempt } from '../../../engine/pipeline/attempt.ts'
 import type { Bag } from '../../../engine/pipeline/bag.ts'
+import { RetryBudget } from '../../../engine/pipeline/retry-budget.ts'
 import type { Step } from '../../../engine/pipeline/step.ts'
 import { LapScope, TestScope } from './stubs.ts'
 
@@ -35,6 +36,8 @@ async function ask(script: Record<string, GatewayError[]>, options: Partial<Atte
     wait: 0,
     waitMax: 0,
     at: 'p.yaml:1:1',
+    retries: new RetryBudget(),
+    budget: { floor: 3, share: 0.2 },
     gives: ['answer'],
     run,
     ...options,
@@ -169,6 +172,26 @@ describe('attempt', () => {
       const failing: Step = () => Promise.reject(own)
       expect((await ask({ a: [notFound()] }, { on, otherwise: failing })).outcome).to.equal(own)
     })
+  })
+
+  it('does not count a candidate that a stage passed over, does not come back to it, and keeps the error of a try', async () => {
+    const passed = () => new GatewayError('breaker_open', {}, { tags: [passedOver, '503'] })
+    const last = same()
+    const { asked, outcome, scope } = await ask({ a: [passed()], b: [same(), same(), last], c: [passed()] })
+    expect(asked).to.equal('a1 b1 c2 b2 b3')
+    expect(outcome).to.equal(last)
+    expect(scope.attempt).to.equal(3)
+    const failed = busy()
+    expect(await ask({ a: [failed], b: [passed()] })).to.include({ asked: 'a1 b2', outcome: failed })
+    const nobody = passed()
+    expect(await ask({ a: [nobody] })).to.include({ asked: 'a1', outcome: nobody })
+  })
+
+  it('asks another provider when the retries of one are used up, and otherwise throws the error of the try', async () => {
+    const budget = { floor: 0, share: 0 }
+    const error = same()
+    expect(await ask({ a: [error] }, { budget })).to.include({ asked: 'a1', outcome: error })
+    expect(await ask({ a: [same(), same()], b: [error] }, { budget })).to.include({ asked: 'a1 b2', outcome: error })
   })
 
   it('says where there was nothing to try', async () => {

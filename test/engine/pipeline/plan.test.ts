@@ -79,6 +79,8 @@ stages:
       '      on: ["connect","timeout","invalid","429","5xx"]  (default)',
       '      wait: 1s',
       '      wait_max: 5s  (default)',
+      '      budget: 0.2  (default)',
+      '      budget_floor: 3  (default)',
       '      call                       ask.yaml:8:41  within 1m',
       '        needs model, request',
       '        gives answer',

@@ -136,7 +136,8 @@ export function hostOf(registry: Registry, log = emptyGateway('test').log): (pip
     if (!found) throw new Error(`no codec speaks "${protocol}"`)
     return found
   }
-  return (pipeline) => ({ pipeline, log, scrub, codec: codecOf }) as unknown as Host
+  return (pipeline) =>
+    ({ pipeline, log, scrub, codec: codecOf, keep: (_: string, make: () => unknown) => make() }) as unknown as Host
 }
 
 export class TestScope extends ExchangeScope {
