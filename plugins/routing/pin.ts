@@ -1,8 +1,9 @@
 import { GatewayError, defineStage } from '../../engine/index.ts'
+import { placesOf } from '../../engine/kit.ts'
 import type { Candidate, Catalog, Envelope, ModelRecord, Offer, OpenProvider, Operation } from '../../engine/index.ts'
 
 /**
- * Makes the requested model and then its fallbacks the candidates of the request. With `model`, the configured model
+ * Makes the requested model and then its fallbacks the candidates of the request, each at all its places. With `model`, the configured model
  * replaces the requested one. A request without a model gets its name, so that it can be validated afterwards.
  */
 export default defineStage({
@@ -22,13 +23,19 @@ export default defineStage({
         description:
           'Operation to pin a provider for if it does not offer the requested one; a later stage then answers.',
       },
+      fallbacks: {
+        type: 'boolean',
+        default: true,
+        'x-setting': 'resilience.fallbacks',
+        description: 'Whether the fallbacks of the model are candidates, too.',
+      },
     },
   } as const,
   needs: ['request'],
   reads: ['target'],
   insists: ({ model }) => (model === undefined ? ['target'] : []),
   provides: ['request', 'candidates'],
-  build: ({ model: pinned, instead }, { catalog, codecs }) => {
+  build: ({ model: pinned, instead, fallbacks }, { catalog, codecs }) => {
     const translated = new Set(codecs.filter(({ request }) => request).map(({ protocol }) => protocol))
     const known = new WeakMap<ModelRecord, Map<string, readonly Candidate[]>>()
     return ({ request, target }) => {
@@ -44,6 +51,7 @@ export default defineStage({
           catalog,
           translated,
           request,
+          fallbacks,
           ...(instead === undefined ? {} : { instead: instead as Operation }),
         }
         own.set(request.protocol, (found = candidates(wanted, model)))
@@ -59,23 +67,33 @@ interface Pinning {
   readonly translated: ReadonlySet<string>
   readonly request: Envelope
   readonly instead?: Operation
+  readonly fallbacks: boolean
 }
 
 function candidates(pinning: Pinning, model: ModelRecord): readonly Candidate[] {
-  const { catalog, request } = pinning
-  const records = [model, ...model.fallbacks.flatMap((name) => catalog.find(name) ?? [])]
-  const all = records.flatMap((record) => {
-    const provider = catalog.provider(record.provider)
-    const offer = provider && bestOffer(record, provider, pinning)
-    return provider && offer ? [{ model: record, provider, offer, origin: origin(record, provider) }] : []
-  })
-  if (all[0]?.model !== model) {
+  const { catalog, request, fallbacks } = pinning
+  const [own, ...others] = [
+    model,
+    ...(fallbacks ? model.fallbacks : []).flatMap((name) => catalog.find(name) ?? []),
+  ].map((record) => placesWith(record, pinning))
+  if (own?.[0] === undefined) {
     const reason = `its provider serves no ${request.protocol}`
     throw new GatewayError('invalid_request_error', { model: model.name, reason }, { param: 'model' })
   }
+  const all = [...own, ...others.flat()]
   const on = all.filter(({ provider }) => provider.off === undefined)
-  if (on.length === 0) throw new GatewayError('provider_off', { model: model.name, reason: all[0].provider.off })
+  if (on.length === 0) throw new GatewayError('provider_off', { model: model.name, reason: own[0].provider.off })
   return on
+}
+
+/** The places of a model that serve the request, in the order of its record. */
+function placesWith(model: ModelRecord, pinning: Pinning): readonly Candidate[] {
+  return placesOf(model).flatMap(({ provider: name, upstream_model }, index) => {
+    const record = index === 0 ? model : { ...model, provider: name, upstream_model }
+    const provider = pinning.catalog.provider(name)
+    const offer = provider && bestOffer(record, provider, pinning)
+    return provider && offer ? [{ model: record, provider, offer, origin: origin(record, provider) }] : []
+  })
 }
 
 /**

@@ -22,7 +22,8 @@ const promised = {
       defineSlot
       defineStage
       defineUpstreamCodec
-      noConfig`,
+      noConfig
+      passedOver`,
     types: `
       AllRecords
       Amendment

@@ -61,6 +61,7 @@ describe('a stream that breaks in the middle', () => {
     const at = { base_url: upstream.url, api_key: canary }
     const hasty = { ...at, timeouts: { idle: '500ms' } }
     gateway = await startGateway({
+      server_config: { resilience: { breaker: { enabled: false } } },
       providers: [
         { name: 'family', type: 'compatible', ...at },
         { name: 'vendor', type: 'native', ...at },

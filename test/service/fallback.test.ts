@@ -50,7 +50,7 @@ describe('the next model', () => {
     first = await scriptedUpstream()
     second = await scriptedUpstream()
     gateway = await startGateway({
-      server_config: { resilience: { retries: { wait: '1ms' } } },
+      server_config: { resilience: { retries: { wait: '1ms' }, breaker: { enabled: false } } },
       providers: [
         { name: 'a-chat', type: 'compatible', base_url: first.url },
         { name: 'a-messages', type: 'messages', base_url: first.url, api_key: 'key-a' },

@@ -156,7 +156,7 @@ describe('secrets', function () {
     }
     const { base_url, headers: lines, api_key } = at
     gateway = await startGateway({
-      server_config: { resilience: { retries: { wait: '1ms' } } },
+      server_config: { resilience: { retries: { wait: '1ms' }, breaker: { enabled: false } } },
       database: database.href,
       key_value: { url: store.url },
       environment: { SLUICE_SECRET: canaries['master secret'] },

@@ -196,7 +196,7 @@ describe('a provider that fails', () => {
     const hasty = { ...at, timeouts: { first_byte: '60ms' } }
     const nowhere = { base_url: 'http://127.0.0.1:9', api_key: canary }
     gateway = await startGateway({
-      server_config: { resilience: { retries: { wait: '1ms' } } },
+      server_config: { resilience: { retries: { wait: '1ms' }, breaker: { enabled: false } } },
       providers: [
         { name: 'family', type: 'compatible', ...at },
         { name: 'vendor', type: 'native', ...at },

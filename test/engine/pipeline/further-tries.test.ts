@@ -17,7 +17,7 @@ const rules: TryRules = {
 
 /** Candidates by letters, each at a provider of its own; `after` tells who is next, and after which wait. */
 function line(names: string, random: () => number, others: Partial<TryRules> = {}) {
-  const candidates = [...names].map((name) => ({ model: { name }, provider: { name } }) as unknown as Candidate)
+  const candidates = Array.from(names, (name) => ({ model: { name }, provider: { name } }) as unknown as Candidate)
   const calls = new RetryBudget().request()
   calls.call(candidates[0]!.provider.name)
   const tries = new FurtherTries(candidates, calls, { ...rules, ...others }, random)

@@ -1,0 +1,12 @@
+import { definePlugin, defineSlot } from '../../engine/index.ts'
+import answered from './answered.ts'
+import breaker from './breaker.ts'
+import resilience from './resilience.ts'
+
+export default definePlugin({
+  name: 'resilience',
+  summary: 'Breakers, and the choice among the places of a model.',
+  slots: [defineSlot({ name: 'visit', summary: 'The call of a provider, as its breaker counts it.' })],
+  services: [resilience],
+  stages: [breaker, answered],
+})

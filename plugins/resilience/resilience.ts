@@ -1,0 +1,109 @@
+import { performance } from 'node:perf_hooks'
+import { defineService } from '../../engine/index.ts'
+import type { Candidate, ConfigOf } from '../../engine/index.ts'
+import { duration, durationSchema } from '../../engine/kit.ts'
+import { Healths, Visit } from './health.ts'
+import type { BreakerRules, Health } from './health.ts'
+
+const settings = {
+  type: 'object',
+  additionalProperties: false,
+  description: 'What holds when providers are slow, fail or answer too much.',
+  properties: {
+    fallbacks: { type: 'boolean', default: true, description: 'Whether the `fallbacks` of models are tried.' },
+    breaker: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      description:
+        'When a provider that fails is left out for a while. Only timeouts, failed connections, 5xx and broken answers are failures. The last candidate of a request is never left out.',
+      properties: {
+        enabled: { type: 'boolean', default: true, description: 'Whether providers are left out at all.' },
+        failures: { type: 'integer', minimum: 1, default: 5, description: 'Failures in a row that open the breaker.' },
+        ratio: {
+          type: 'number',
+          exclusiveMinimum: 0,
+          maximum: 1,
+          default: 0.5,
+          description: 'Share of failures that opens it, among at least `minimum` requests within `window`.',
+        },
+        minimum: { type: 'integer', minimum: 1, default: 20, description: 'Requests from which on `ratio` counts.' },
+        window: { ...durationSchema, 'x-minimum': '1s', default: '30s', description: 'Time that `ratio` is about.' },
+        open: {
+          ...durationSchema,
+          'x-minimum': '10ms',
+          default: '30s',
+          description:
+            'How long it is open before one request may probe the provider; after every failed probe once more as long, and always up to 20 % longer at random.',
+        },
+        open_max: { ...durationSchema, 'x-minimum': '10ms', default: '5m', description: 'Longest time it is open.' },
+        per: {
+          enum: ['provider', 'provider_model'],
+          default: 'provider_model',
+          description: 'Whether all models of a provider share a breaker, or each has its own.',
+        },
+      },
+    },
+  },
+} as const
+
+/** The health of providers, as the stages of one configuration see it. */
+export interface Resilience {
+  /** Whether fallbacks are tried. */
+  readonly fallbacks: boolean
+  /** The health of a candidate in this process. */
+  healthOf(candidate: Candidate): Health
+  /**
+   * Begins a call of a candidate; undefined: it is to be left out.
+   * @param insists whether it is called even if its breaker is open
+   */
+  visit(candidate: Candidate, insists: boolean): Visit | undefined
+}
+
+declare module '../../engine/index.ts' {
+  interface Services {
+    resilience: Resilience
+  }
+}
+
+/** Knows which providers fail. */
+export default defineService({
+  name: 'resilience',
+  summary: 'The health of providers: breakers, requests under way, latencies.',
+  settings,
+  open() {
+    const healths = new Healths()
+    return {
+      configure({ fallbacks, breaker }) {
+        const rules = rulesOf(breaker)
+        const view: Resilience = {
+          fallbacks,
+          healthOf: (candidate) => healths.of(candidate, rules.perModel),
+          visit(candidate, insists) {
+            const health = healths.of(candidate, rules.perModel)
+            const admission = rules.enabled ? health.circuit.admit(performance.now()) : 'call'
+            if (admission === 'wait' && !insists) return undefined
+            return new Visit(health, rules, admission === 'probe')
+          },
+        }
+        return { view }
+      },
+    }
+  },
+})
+
+function rulesOf({
+  window,
+  open,
+  open_max: openMax,
+  per,
+  ...others
+}: ConfigOf<typeof settings>['breaker']): BreakerRules {
+  return {
+    ...others,
+    window: duration(window),
+    open: duration(open),
+    openMax: duration(openMax),
+    perModel: per === 'provider_model',
+  }
+}
