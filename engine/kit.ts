@@ -82,6 +82,9 @@ export { whenFree } from './store/when-free.ts'
 export { ChangePoll } from './live/change-poll.ts'
 export type { Polled } from './live/change-poll.ts'
 
+// Bodies of requests
+export { checkInput } from './http/input.ts'
+
 // Answers about records: queries, pages, versions, who asks
 export { readList, readQuery } from './http/list-query.ts'
 export type { ListKey, ListQuery, Page, Query, QueryField, QueryFields } from './http/list-query.ts'

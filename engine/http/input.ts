@@ -45,12 +45,19 @@ export function inputReader(schema: object): InputReader {
   return {
     prepare: () => void compileSchema(schema),
     async read(ingress) {
-      const value = await readValue(ingress)
-      const valid = compileSchema(schema)
-      if (valid(value)) return value as JsonObject
-      throw refusal(mistakesOf(schemaProblems(valid.errors ?? []), value))
+      return checkInput(schema, await readValue(ingress))
     },
   }
+}
+
+/**
+ * A value that a schema accepts, with its defaults filled in, in place. Throws the error of a body that has mistakes,
+ * with all of them. For values that are made of a body, such as a record after a merge patch.
+ */
+export function checkInput(schema: object, value: Json): JsonObject {
+  const valid = compileSchema(schema)
+  if (valid(value)) return value as JsonObject
+  throw refusal(mistakesOf(schemaProblems(valid.errors ?? []), value))
 }
 
 async function readValue(ingress: Ingress): Promise<Json> {
