@@ -1,5 +1,5 @@
 import { GatewayError, Refusal, defineStage } from '../../engine/index.ts'
-import { bearerToken } from '../../engine/kit.ts'
+import { bearerToken, requesterOf } from '../../engine/kit.ts'
 import type { Ingress, Principal, Services } from '../../engine/index.ts'
 import type { Also, Sessions } from './sessions.ts'
 
@@ -38,23 +38,28 @@ export default defineStage({
       },
     },
   } as const,
-  uses: ['sessions', 'api_keys'],
+  uses: ['sessions', 'api_keys', 'audit'],
   needs: ['ingress'],
   provides: ['principal'],
   check({ with: shows }, { usersOf }, report) {
     if (shows === 'key' || usersOf('sessions').length > 0) return
     report(['with'], 'nobody can sign in: no plugin brings a service that uses "sessions" and says who holds one')
   },
-  build: ({ with: shows, role, also: more }, _host, { sessions, api_keys: keys }) => {
+  build: ({ with: shows, role, also: more }, host, { sessions, api_keys: keys, audit }) => {
     if (role !== undefined && shows === 'key')
       throw new Refusal('API keys have no role; say "with: session" or "with: either"', ['role'])
     if (more !== undefined && shows === 'key') throw new Refusal('API keys have no sessions', ['also'])
     const also: Also = new Set(more)
     if (shows === 'key') return ({ ingress: { headers } }) => byKey(headers, keys)
-    return async ({ ingress: { headers } }) => {
+    return async ({ ingress }, scope) => {
+      const { headers, method } = ingress
       const principal =
         shows === 'session' ? await bySession(headers, sessions, also) : await byEither(headers, keys, sessions, also)
-      if (role !== undefined && !hasRole(principal, role)) throw new GatewayError('forbidden')
+      if (role !== undefined && !hasRole(principal, role)) {
+        const by = requesterOf(scope, { ingress, principal })
+        if (method !== 'GET') await audit.refused({ by, action: host.pipeline.name, code: 'forbidden' })
+        throw new GatewayError('forbidden')
+      }
       return { principal }
     }
   },

@@ -2,9 +2,14 @@ import { defineService } from '../../engine/index.ts'
 import type { Json, TableQueries } from '../../engine/index.ts'
 import { Chain } from './chain.ts'
 import { Checkpoints } from './checkpoints.ts'
+import { findRows } from './find-rows.ts'
+import type { AuditFilter, AuditPage } from './find-rows.ts'
 import { entryOf } from './record-changes.ts'
+import { Refusals } from './refusals.ts'
+import type { Refused } from './refusals.ts'
 import type { AuditEntry } from './row.ts'
 import { migrations } from './table.ts'
+import type { AuditTable } from './table.ts'
 import { verify } from './verify.ts'
 import type { Verdict } from './verify.ts'
 
@@ -17,6 +22,10 @@ export interface Audit {
   append(transaction: TableQueries, entry: AuditEntry): Promise<void>
   /** Appends a row in a transaction of its own. Rejects with `store_unavailable`. */
   record(entry: AuditEntry): Promise<void>
+  /** Appends a row for a write that a member may not do: one per member, action and minute. Never rejects. */
+  refused(refused: Refused): Promise<void>
+  /** The rows that match a filter. */
+  find(filter: AuditFilter, page: AuditPage): Promise<AuditTable[]>
   /** Verifies the whole trail, also against checkpoints that were kept elsewhere; `rows`: as a transaction sees it. */
   verify(checkpoints?: readonly Json[], rows?: TableQueries): Promise<Verdict>
 }
@@ -34,6 +43,7 @@ export default defineService({
   open(host) {
     const checkpoints = new Checkpoints(host)
     const chain = new Chain(host, checkpoints)
+    const refusals = new Refusals(chain, host.log)
     /** The running configuration, and the files it was made of. */
     let running: { readonly version: string; readonly fileVersion: string } | undefined
     const reloaded = async (from: string, to: string) => {
@@ -46,6 +56,8 @@ export default defineService({
     const view: Audit = {
       append: (transaction, entry) => chain.append(transaction, entry),
       record: (entry) => chain.record(entry),
+      refused: (refused) => refusals.note(refused),
+      find: (filter, page) => findRows(host.database, filter, page),
       verify: (given, rows = host.database) => verify(rows, checkpoints, given),
     }
     return {

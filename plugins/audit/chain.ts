@@ -25,27 +25,37 @@ export class Chain {
    */
   async append(transaction: TableQueries, entry: AuditEntry): Promise<void> {
     try {
+      await this.#takeTurn(transaction)
       await this.#append(transaction, entry)
     } catch (error) {
       throw new GatewayError('store_unavailable', {}, { cause: error })
     }
   }
 
-  /** Appends a row in a transaction of its own. Rejects with `store_unavailable`. */
-  async record(entry: AuditEntry): Promise<void> {
+  /**
+   * Appends a row in a transaction of its own. Rejects with `store_unavailable`.
+   * @param isKnown whether there is such a row already, so that nothing is appended
+   */
+  async record(entry: AuditEntry, isKnown?: (transaction: TableQueries) => Promise<boolean>): Promise<void> {
+    const work = async (transaction: TableQueries) => {
+      await this.#takeTurn(transaction)
+      if ((await isKnown?.(transaction)) !== true) await this.#append(transaction, entry)
+    }
     try {
-      await whenFree(() => this.#host.database.transaction().execute((transaction) => this.#append(transaction, entry)))
+      await whenFree(() => this.#host.database.transaction().execute(work))
     } catch (error) {
       throw new GatewayError('store_unavailable', {}, { cause: error })
     }
   }
 
-  async #append(transaction: TableQueries, entry: AuditEntry): Promise<void> {
+  async #takeTurn(transaction: TableQueries): Promise<void> {
     // On SQLite a transaction has the lock of all writers from its start.
-    if (this.#host.dialect === 'postgres') {
-      const { sql } = await import('kysely')
-      await sql`select pg_advisory_xact_lock(${lock})`.execute(transaction)
-    }
+    if (this.#host.dialect !== 'postgres') return
+    const { sql } = await import('kysely')
+    await sql`select pg_advisory_xact_lock(${lock})`.execute(transaction)
+  }
+
+  async #append(transaction: TableQueries, entry: AuditEntry): Promise<void> {
     const last = await transaction
       .selectFrom('audit')
       .select(['sequence', 'hash'])

@@ -1,4 +1,14 @@
 import { definePlugin } from '../../engine/index.ts'
+import auditVerify from './audit-verify.ts'
 import audit from './audit.ts'
+import compareCheckpoints from './compare-checkpoints.ts'
+import listAudit from './list-audit.ts'
+import verifyAudit from './verify-audit.ts'
 
-export default definePlugin({ name: 'audit', summary: 'The audit trail.', services: [audit] })
+export default definePlugin({
+  name: 'audit',
+  summary: 'The audit trail: who changed what.',
+  services: [audit],
+  stages: [listAudit, verifyAudit, compareCheckpoints],
+  commands: [auditVerify],
+})

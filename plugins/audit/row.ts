@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Json, JsonObject, Requester } from '../../engine/index.ts'
 import { asText, isObject, mapMembers } from '../../engine/kit.ts'
+import { changesBetween, fieldsOf } from './changes.ts'
+import type { Changes } from './changes.ts'
 import type { AuditTable } from './table.ts'
 
 /** What happened, for a new row of the audit trail. */
@@ -14,7 +16,10 @@ export interface AuditEntry {
   readonly target?: Named
   /** Default: `ok`. */
   readonly outcome?: Outcome
-  /** Only fields that differ, by path. */
+  /** What was changed, before and after; absent: it did not exist. Only fields that differ become `changes`. */
+  readonly before?: JsonObject
+  readonly after?: JsonObject
+  /** Changes that `before` and `after` cannot say, such as those of secrets. */
   readonly changes?: Changes
   readonly details?: JsonObject
 }
@@ -33,9 +38,6 @@ export interface Named {
 
 export type Outcome = 'ok' | 'refused'
 
-/** Changed fields by dotted path; null where the field was or is absent. Secrets are never quoted. */
-export type Changes = Readonly<Record<string, { readonly from: Json; readonly to: Json }>>
-
 /** The longest text in a row, in characters: prompts of pipelines and descriptions may be long. */
 const longest = 10_000
 
@@ -51,7 +53,7 @@ export function rowOf(
   place: { readonly sequence: number; readonly previous: string; readonly at: Date },
   scrub: (text: string) => string,
 ): { readonly row: AuditTable; readonly targetName: string | null } {
-  const { action, by, target, outcome = 'ok', changes = {}, details = {} } = entry
+  const { action, by, target, outcome = 'ok', before, after, changes = {}, details = {} } = entry
   const { sequence, previous, at } = place
   const actor = entry.actor ?? actorOf(by)
   const given = {
@@ -63,7 +65,7 @@ export function rowOf(
     action,
     target: target ? { type: target.type, ...named(target) } : null,
     outcome,
-    changes,
+    changes: { ...changesBetween(fieldsOf(before), fieldsOf(after)), ...changes },
     details,
   }
   const written = mapMembers(given, (text) => scrub(cut(text)).toWellFormed())

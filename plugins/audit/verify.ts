@@ -16,7 +16,7 @@ export type Reason =
   | 'checkpoint_mismatch'
 
 /** Whether the audit trail is whole. */
-export interface Verdict {
+export type Verdict = {
   readonly ok: boolean
   readonly rows: number
   /** The last row; null: there is none. */
@@ -27,7 +27,7 @@ export interface Verdict {
   readonly took_ms: number
 }
 
-interface Flaw {
+type Flaw = {
   readonly sequence: number
   readonly reason: Reason
 }

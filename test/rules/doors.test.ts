@@ -292,6 +292,7 @@ const promised = {
       byteBudgetOf
       byteBudgetSpent
       callable
+      checkInput
       collect
       columns
       count

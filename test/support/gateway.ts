@@ -92,6 +92,7 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Runn
   const limits = { ...settings.limits, sockets: { ...httpLimits.sockets, ...settings.limits?.sockets } }
   const engine = await openGateway({
     file,
+    root: folder,
     environment: settings.environment ?? {},
     log,
     secrets,

@@ -1,0 +1,46 @@
+import { defineStage, noConfig } from '../../engine/index.ts'
+import { jsonReply, readList } from '../../engine/kit.ts'
+import { shownRow } from './find-rows.ts'
+
+/** Returns the rows of the audit trail that match the query, page by page, the latest first. */
+export default defineStage({
+  name: 'list-audit',
+  summary: 'Return rows of the audit trail.',
+  config: noConfig,
+  needs: ['ingress'],
+  provides: ['reply'],
+  uses: ['audit'],
+  build:
+    (_config, _host, { audit }) =>
+    async ({ ingress }) => {
+      const list = readList(ingress.query, {
+        filters: {
+          since: 'time',
+          until: 'time',
+          actor: 'text',
+          action: 'text',
+          target: 'text',
+          outcome: ['ok', 'refused'],
+        },
+        sorts: ['sequence'],
+        usualSort: '-sequence',
+      })
+      const filter = {
+        since: list.time('since'),
+        until: list.time('until'),
+        actors: list.values('actor'),
+        actions: list.values('action'),
+        targets: list.values('target'),
+        outcomes: list.values('outcome'),
+      }
+      const { isDescending, limit } = list
+      const [after] = list.after ?? []
+      const rows = await audit.find(filter, {
+        isDescending,
+        limit: limit + 1,
+        ...(typeof after === 'number' && { after }),
+      })
+      const { data, next_cursor } = list.onePage(rows, ({ sequence }) => [sequence, ''])
+      return { reply: jsonReply({ data: data.map(shownRow), next_cursor }) }
+    },
+})
