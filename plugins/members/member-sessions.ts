@@ -105,7 +105,7 @@ export default defineService({
             if (claims === undefined || claims.iat * 1_000 + idle <= now) return undefined
             const member = store.find(claims.sub)
             // Another process may just have made the member, or the session after a new password.
-            if (member === undefined || claims.ver > member.sessionVersion) await lookAgain()
+            if (member === undefined || claims.ver > member.sessionVersion) await store.look()
             return sessionOf(claims)
           },
           async end(transaction, { claims }, delay = 0) {
@@ -123,14 +123,6 @@ export default defineService({
               )
               .execute()
           },
-        }
-
-        async function lookAgain(): Promise<void> {
-          try {
-            await store.poll()
-          } catch (error) {
-            throw new GatewayError('store_unavailable', {}, { cause: error })
-          }
         }
 
         sessions.from(async (token, also) => {

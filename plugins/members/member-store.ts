@@ -1,3 +1,4 @@
+import { GatewayError } from '../../engine/index.ts'
 import type { ServiceHost, TableQueries } from '../../engine/index.ts'
 import { whenFree } from '../../engine/kit.ts'
 import { memberColumns, memberOf } from './member.ts'
@@ -39,7 +40,7 @@ export class MemberStore {
 
   /** Whether there is a member, in the view of all processes. */
   async hasMembers(): Promise<boolean> {
-    if (this.isEmpty) await this.poll()
+    if (this.isEmpty) await this.look()
     return !this.isEmpty
   }
 
@@ -61,28 +62,32 @@ export class MemberStore {
 
   /** The row of the member with this name in any case, straight from the database. */
   async read(username: string): Promise<MembersTable | undefined> {
-    return this.#stores.database
-      .selectFrom('members')
-      .selectAll()
-      .where('username', '=', username.toLowerCase())
-      .executeTakeFirst()
+    const query = this.#stores.database.selectFrom('members').selectAll()
+    return asked(() => query.where('username', '=', username.toLowerCase()).executeTakeFirst())
   }
 
   /**
    * Notes when a member has signed in. Resolves to false, and notes nothing, if the member has been disabled or its
    * sessions have ended since the row was read.
+   * @param then runs in the transaction of the note
    */
-  async noteLogin({ id, session_version }: Pick<MembersTable, 'id' | 'session_version'>, at: number): Promise<boolean> {
-    const { numUpdatedRows } = await whenFree(() =>
-      this.#stores.database
-        .updateTable('members')
-        .set({ last_login_at: at })
-        .where('id', '=', id)
-        .where('session_version', '=', session_version)
-        .where('disabled', '=', 0)
-        .executeTakeFirstOrThrow(),
+  async noteLogin(
+    { id, session_version }: Pick<MembersTable, 'id' | 'session_version'>,
+    then: (transaction: TableQueries) => Promise<void>,
+  ): Promise<boolean> {
+    return asked(() =>
+      this.#stores.database.transaction().execute(async (transaction) => {
+        const { numUpdatedRows } = await transaction
+          .updateTable('members')
+          .set({ last_login_at: Date.now() })
+          .where('id', '=', id)
+          .where('session_version', '=', session_version)
+          .where('disabled', '=', 0)
+          .executeTakeFirstOrThrow()
+        if (numUpdatedRows === 1n) await then(transaction)
+        return numUpdatedRows === 1n
+      }),
     )
-    return numUpdatedRows === 1n
   }
 
   /** Ends all sessions of a member, within a change. */
@@ -100,7 +105,7 @@ export class MemberStore {
    */
   async change<T>(work: (transaction: TableQueries) => Promise<T>): Promise<T> {
     const { database } = this.#stores
-    const result = await whenFree(() =>
+    const result = await asked(() =>
       database.transaction().execute(async (transaction) => {
         // The lock on the only row is what changes wait for.
         await transaction
@@ -110,7 +115,7 @@ export class MemberStore {
         return work(transaction)
       }),
     )
-    await this.refresh()
+    await asked(() => this.refresh())
     return result
   }
 
@@ -118,6 +123,11 @@ export class MemberStore {
   async poll(): Promise<boolean> {
     const [state] = await this.#stores.rows<MembersStateTable>('select revision from members_state')
     return state?.revision === this.#known.revision ? false : this.refresh()
+  }
+
+  /** The same for a client that waits. Rejects with `store_unavailable`. */
+  async look(): Promise<void> {
+    await asked(() => this.poll())
   }
 
   /** Reads the database. Resolves to whether anything has changed. */
@@ -137,5 +147,14 @@ export class MemberStore {
     if (revision === before) return false
     for (const listener of this.#listeners) listener()
     return true
+  }
+}
+
+/** Asks the database. Whatever it fails with, its client gets `store_unavailable`. */
+async function asked<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await whenFree(work)
+  } catch (error) {
+    throw error instanceof GatewayError ? error : new GatewayError('store_unavailable', {}, { cause: error })
   }
 }

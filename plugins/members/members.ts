@@ -6,6 +6,7 @@ import { FailureTimes } from './failure-times.ts'
 import { MemberStore } from './member-store.ts'
 import type { Member } from './member.ts'
 import { Passwords } from './password.ts'
+import { RefusedLogins } from './refused-logins.ts'
 import { migrations } from './table.ts'
 
 /** The people who may sign in, from an index in memory that follows other processes within a second. */
@@ -23,6 +24,7 @@ export interface Members {
   readonly store: MemberStore
   readonly passwords: Passwords
   readonly attempts: Attempts
+  readonly refused: RefusedLogins
   /** Minimum characters of new passwords. */
   readonly leastPassword: number
   /** The token with which the first member is made; worthless once there is a member. */
@@ -59,11 +61,13 @@ export default defineService({
       },
     },
   } as const,
+  uses: ['audit'],
   migrations,
   async open(host) {
     const store = new MemberStore(host)
     const passwords = new Passwords()
     const attempts = new Attempts(new FailureTimes(host.keyValue))
+    const refused = new RefusedLogins(host.log)
     await store.refresh()
     // Sockets of members who lost their access are closed at once.
     store.onChange(() => host.recheck())
@@ -74,7 +78,7 @@ export default defineService({
     })
     const polling = setInterval(() => void following.look(), poll).unref()
     return {
-      configure({ password_min_length: leastPassword }) {
+      configure({ password_min_length: leastPassword }, { audit }) {
         const view: Members = {
           find: (id) => store.find(id),
           onChange: (listener) => store.onChange(listener),
@@ -89,13 +93,17 @@ export default defineService({
           store,
           passwords,
           attempts,
+          refused,
           leastPassword,
           setupToken: () => host.deriveKey(`sluice setup 1\0${store.instance}`).toString('base64url'),
         }
-        return { view }
+        return { view, live: () => refused.tellTo(audit) }
       },
       status: () => following.problem,
-      close: () => clearInterval(polling),
+      close() {
+        clearInterval(polling)
+        return refused.write()
+      },
     }
   },
   async greet(members): Promise<Greeting | undefined> {

@@ -1,6 +1,7 @@
 import { randomUUIDv7, timingSafeEqual } from 'node:crypto'
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
 import { InTurn } from './in-turn.ts'
+import { memberEntry } from './member-entry.ts'
 import { memberOf, usernameSchema } from './member.ts'
 import { checkPassword, passwordSchema } from './password-rules.ts'
 import { sessionReply } from './session-reply.ts'
@@ -23,10 +24,10 @@ export default defineStage({
   } as const,
   needs: ['ingress'],
   provides: ['reply'],
-  uses: ['members', 'member_sessions'],
-  build(_config, _host, { members, member_sessions: sessions }) {
+  uses: ['members', 'member_sessions', 'audit'],
+  build(_config, _host, { members, member_sessions: sessions, audit }) {
     const turns = new InTurn()
-    return async ({ ingress, input: { token, username: name, password } }) => {
+    return async ({ ingress, input: { token, username: name, password } }, scope) => {
       const { store, passwords, attempts, leastPassword } = members
       const username = name.toLowerCase()
       await checkPassword(password, { username, least: leastPassword, param: 'password' })
@@ -36,13 +37,15 @@ export default defineStage({
       const made = await turns.take('', async () => {
         if (await store.hasMembers()) throw new GatewayError('setup_done')
         const row = firstMember(username, await passwords.hash(password))
+        const member = memberOf(row)
         await store.change(async (transaction) => {
           // Another process may have been first: changes run one after the other.
           const others = await transaction.selectFrom('members').select('id').limit(1).execute()
           if (others.length > 0) throw new GatewayError('setup_done')
           await transaction.insertInto('members').values(row).execute()
+          await audit.append(transaction, memberEntry('auth.setup', member, { ingress, scope }))
         })
-        return memberOf(row)
+        return member
       })
       return { reply: sessionReply(sessions.issue(made), made, 201) }
     }

@@ -1,4 +1,6 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import { requesterOf } from '../../engine/kit.ts'
+import { memberEntry } from './member-entry.ts'
 import { memberOf } from './member.ts'
 import { passwordSchema } from './password-rules.ts'
 import { sessionReply } from './session-reply.ts'
@@ -22,20 +24,28 @@ export default defineStage({
   } as const,
   needs: ['ingress'],
   provides: ['reply'],
-  uses: ['members', 'member_sessions'],
+  uses: ['members', 'member_sessions', 'audit'],
   build:
-    (_config, _host, { members, member_sessions: sessions }) =>
-    async ({ ingress, input: { username, password } }) => {
-      const { store, passwords, attempts } = members
+    (_config, _host, { members, member_sessions: sessions, audit }) =>
+    async ({ ingress, input: { username, password } }, scope) => {
+      const { store, passwords, attempts, refused } = members
+      let id: string | undefined
       const member = await attempts.run({ username, address: ingress.remote }, async () => {
         const row = await store.read(username)
+        id = row?.id
         const isRight = await passwords.isRight(password, row?.password)
         if (row === undefined || !isRight || row.disabled !== 0) return undefined
         // Unless the password or the access has changed meanwhile.
-        const isCurrent = await store.noteLogin(row, Date.now())
-        return isCurrent ? memberOf(row) : undefined
+        const member = memberOf(row)
+        const isCurrent = await store.noteLogin(row, (transaction) =>
+          audit.append(transaction, memberEntry('auth.login', member, { ingress, scope })),
+        )
+        return isCurrent ? member : undefined
       })
-      if (member === undefined) throw new GatewayError('invalid_credentials')
+      if (member === undefined) {
+        refused.note({ username: username.toLowerCase(), id, by: requesterOf(scope, { ingress }) })
+        throw new GatewayError('invalid_credentials')
+      }
       return { reply: sessionReply(sessions.issue(member), member) }
     },
 })

@@ -1,5 +1,6 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
 import { bearerToken, emptyReply } from '../../engine/kit.ts'
+import { memberEntry } from './member-entry.ts'
 
 /** Ends the session of the client, or all sessions of its member. Succeeds with any token, and without one. */
 export default defineStage({
@@ -15,16 +16,18 @@ export default defineStage({
   } as const,
   needs: ['ingress'],
   provides: ['reply'],
-  uses: ['members', 'member_sessions'],
+  uses: ['members', 'member_sessions', 'audit'],
   build:
-    (_config, _host, { members, member_sessions: sessions }) =>
-    async ({ ingress, input: { everywhere } }) => {
+    (_config, _host, { members, member_sessions: sessions, audit }) =>
+    async ({ ingress, input: { everywhere } }, scope) => {
       const { store } = members
       const session = await sessions.find(bearerToken(ingress.headers) ?? '')
       if (session === undefined) return { reply: emptyReply }
       await store.change(async (transaction) => {
         await sessions.end(transaction, session)
         if (everywhere) await store.endSessions(transaction, session.member.id)
+        const entry = memberEntry('auth.logout', session.member, { ingress, scope, details: { everywhere } })
+        await audit.append(transaction, entry)
       })
       return { reply: emptyReply }
     },

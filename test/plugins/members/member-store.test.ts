@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { GatewayError } from '../../../engine/index.ts'
 import { type Database, openDatabase } from '../../../engine/store/database.ts'
 import { migrateService } from '../../../engine/store/migrate-service.ts'
 import { MemberStore } from '../../../plugins/members/member-store.ts'
@@ -131,9 +132,9 @@ function contract(open: () => Promise<Database>): void {
   it('changes nothing when the work of a change fails', async () => {
     const failing = here.change(async (transaction) => {
       await transaction.insertInto('members').values(ann).execute()
-      throw new Error('no')
+      throw new GatewayError('forbidden')
     })
-    expect(await failing.catch((error: Error) => error.message)).to.equal('no')
+    expect(await failing.catch((error: GatewayError) => error.code)).to.equal('forbidden')
     expect([await here.poll(), here.isEmpty, await there.poll()]).to.deep.equal([false, true, false])
   })
 

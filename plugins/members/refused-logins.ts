@@ -1,0 +1,64 @@
+import type { Requester, ServiceHost, Services } from '../../engine/index.ts'
+
+/** A refused login. */
+export interface RefusedLogin {
+  readonly username: string
+  /** The id of the member of that name; absent: there is none. */
+  readonly id?: string | undefined
+  readonly by: Requester
+}
+
+const minute = 60_000
+
+/** Most names and addresses that are counted before they are written ahead of time. */
+const most = 1_000
+
+/**
+ * Counts refused logins. Each name and address gets one row of the audit trail per minute, so that nobody can fill the
+ * trail with guesses.
+ */
+export class RefusedLogins {
+  readonly #log: ServiceHost['log']
+  #audit: Services['audit'] | undefined
+  #counts = new Map<string, { readonly login: RefusedLogin; count: number }>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(log: ServiceHost['log']) {
+    this.#log = log
+  }
+
+  /** Writes to this trail from now on. */
+  tellTo(audit: Services['audit']): void {
+    this.#audit = audit
+  }
+
+  note(login: RefusedLogin): void {
+    const key = JSON.stringify([login.username, login.by.address])
+    const counted = this.#counts.get(key)
+    if (counted) counted.count += 1
+    else this.#counts.set(key, { login, count: 1 })
+    if (this.#counts.size > most) void this.write()
+    this.#timer ??= setTimeout(() => void this.write(), minute - (Date.now() % minute)).unref()
+  }
+
+  /** Writes what was counted since the last time. Never rejects. */
+  async write(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const counts = [...this.#counts.values()]
+    this.#counts = new Map()
+    for (const { login, count } of counts)
+      try {
+        await this.#audit?.record({
+          action: 'auth.refused',
+          by: login.by,
+          actor: { type: 'anonymous' },
+          target: { type: 'member', id: login.id ?? null, name: login.username },
+          outcome: 'refused',
+          details: { count },
+        })
+      } catch (error) {
+        this.#log.error({ err: error, count }, 'refused logins are missing in the audit trail')
+      }
+  }
+}
