@@ -9,7 +9,7 @@ import type { Environment } from './config/interpolate.ts'
 import type { Settings } from './config/settings.ts'
 import type { Shipped } from './config/shipped.ts'
 import { within } from './config/within.ts'
-import { clientTimes, httpLimits } from './http/limits.ts'
+import { clientTimes, connectionTimes, httpLimits } from './http/limits.ts'
 import type { HttpLimits } from './http/limits.ts'
 import { GatewayError } from './spec/error.ts'
 import { setLevel } from './log.ts'
@@ -146,6 +146,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
     version: productVersion(),
   }
+  const heed = ({ server_config: { logging, keepalive } }: Settings) => {
+    setLevel(log, logging.level)
+    http?.heed(connectionTimes(keepalive, options.limits))
+  }
   const closeStores = async () => {
     // Services may still be writing, and have no timeout of their own.
     const ended = await Promise.allSettled([within(services.close(), abortTimeout, 'a service did not close in time')])
@@ -161,7 +165,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       ...(options.shipped === undefined ? {} : { shipped: options.shipped }),
       gateway,
       strict: options.strict ?? false,
-      onSwap: ({ settings }) => setLevel(log, settings.server_config.logging.level),
+      onSwap: ({ settings }) => heed(settings),
     })
     if ('diagnostics' in started) throw new ConfigurationError(started.diagnostics)
     const { live } = started
@@ -177,6 +181,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       spool,
       draining: () => draining,
     }))
+    serving.heed(connectionTimes(settings.server_config.keepalive, options.limits))
     const address = await listen(serving.server, settings).catch(async (error: unknown) => {
       await live.close()
       throw error

@@ -3,6 +3,9 @@ import { durationSchema } from '../spec/duration.ts'
 const limit = <const D extends string>(fallback: D, description: string) =>
   ({ ...durationSchema, default: fallback, description }) as const
 
+const bounded = <const D extends string>(fallback: D, least: string, most: string, description: string) =>
+  ({ ...durationSchema, 'x-minimum': least, 'x-maximum': most, default: fallback, description }) as const
+
 const origins = { type: 'array', default: [], items: { type: 'string', minLength: 1 } } as const
 const names = {
   type: 'array',
@@ -162,6 +165,20 @@ export const serverSettings = {
           '15s',
           'How long a stream to a client may be silent before the gateway sends a keep-alive; 0s: it never sends one.',
         ),
+        websocket_ping: bounded(
+          '30s',
+          '1s',
+          '1h',
+          'Time between two pings on a WebSocket; a client that answers neither of two counts as gone.',
+        ),
+        connection_idle: bounded('65s', '1s', '1h', 'How long a connection of a client may be idle.'),
+        tcp_delay: bounded(
+          '60s',
+          '1s',
+          '2h',
+          'How long a connection may be silent before TCP probes whether it lives.',
+        ),
+        upstream_idle: bounded('60s', '1s', '1h', 'How long an idle connection to a provider stays open.'),
       },
     },
   },

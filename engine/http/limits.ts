@@ -94,6 +94,28 @@ export const httpLimits: HttpLimits = {
   },
 }
 
+/** Settings of connections, which follow every change of the configuration. Times are milliseconds. */
+export interface ConnectionTimes {
+  /** Time a connection may be idle. */
+  readonly idle: number
+  /** Time without bytes before TCP probes a connection. */
+  readonly probe: number
+  /** Time between two pings on a socket. */
+  readonly beat: number
+}
+
+/** The times of connections; those of `limits` take precedence. */
+export function connectionTimes(
+  { connection_idle: idle, tcp_delay: probe, websocket_ping: beat }: Settings['server_config']['keepalive'],
+  limits: Partial<HttpLimits> = {},
+): ConnectionTimes {
+  return {
+    idle: limits.idle ?? duration(idle),
+    probe: duration(probe),
+    beat: limits.sockets?.beat ?? duration(beat),
+  }
+}
+
 /** The client timeouts of the configuration. */
 export function clientTimes(
   times: Settings['client_timeouts'],

@@ -16,7 +16,7 @@ import type { Send } from './exchange.ts'
 import { suspicious } from './guard.ts'
 import { onHalfClose } from './half-close.ts'
 import { HttpIngress } from './ingress.ts'
-import type { HttpLimits } from './limits.ts'
+import type { ConnectionTimes, HttpLimits } from './limits.ts'
 import { refuseRaw, refuseUnreadable } from './raw.ts'
 import { sendReply } from './reply.ts'
 import type { Lasting } from './reply.ts'
@@ -43,6 +43,8 @@ export interface HttpOptions {
 /** A server for HTTP and WebSockets. */
 export interface HttpServer {
   readonly server: Server
+  /** Follows settings of a new configuration; open connections follow as far as they can. */
+  heed(times: ConnectionTimes): void
   /** Checks whether the clients of open sockets are still authorized. */
   recheck(): void
   /** Accepts nothing new and lets running exchanges finish; after `deadline` milliseconds they are aborted. */
@@ -84,6 +86,7 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
     if (!connection) connections.set(socket, (connection = { unsafe: false }))
     return connection
   }
+  let probe = 60_000
   const sockets = new Sockets({ live, log, limits: limits.sockets, budget, closing: () => closing })
   const app = new Koa()
   app.silent = true
@@ -131,6 +134,7 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
   Object.assign(server, { httpAllowHalfOpen: true })
   server.on('connection', (socket) => {
     const connection = connectionOf(socket)
+    socket.setKeepAlive(true, probe)
     socket.once('end', () => onHalfClose(socket, connection.response))
   })
   server.on('upgrade', (request, stream, head) => sockets.upgrade(request, stream, head))
@@ -143,6 +147,11 @@ export function createHttpServer({ live, log, limits, budget, spool, draining }:
   )
   return {
     server,
+    heed(times) {
+      server.keepAliveTimeout = times.idle
+      probe = times.probe
+      sockets.beatEvery(times.beat)
+    },
     recheck: () => sockets.recheck(),
     async drain(deadline) {
       closing = true

@@ -60,7 +60,8 @@ export class Sockets {
   readonly #addresses: Tally
   readonly #keys: Tally
   readonly #shares: Shares
-  readonly #beating: NodeJS.Timeout
+  #beating: NodeJS.Timeout | undefined
+  #beat = 0
   readonly #rechecking: NodeJS.Timeout
   #emptied: () => void = () => undefined
 
@@ -77,7 +78,7 @@ export class Sockets {
     this.#addresses = new Tally(perAddress)
     this.#keys = new Tally(perKey)
     this.#shares = new Shares(unfinished)
-    this.#beating = setInterval(() => this.#peers.forEach((peer) => peer.beat()), beat).unref()
+    this.beatEvery(beat)
     this.#rechecking = setInterval(() => this.recheck(), recheck).unref()
   }
 
@@ -88,6 +89,14 @@ export class Sockets {
       this.#options.log.error({ err: error }, 'an upgrade failed')
       stream.destroy()
     })
+  }
+
+  /** Pings every socket each time so many milliseconds have passed. */
+  beatEvery(milliseconds: number): void {
+    if (milliseconds === this.#beat) return
+    this.#beat = milliseconds
+    clearInterval(this.#beating)
+    this.#beating = setInterval(() => this.#peers.forEach((peer) => peer.beat()), milliseconds).unref()
   }
 
   /** Checks whether the client of each socket is still authorized. */

@@ -119,6 +119,8 @@ export interface ServerSettings {
       readonly total: string
     }
   }
+  /** Durations as text. */
+  readonly keepalive: { readonly upstream_idle: string }
 }
 
 /** The models and providers of one configuration. */

@@ -65,6 +65,7 @@ export interface Http {
 export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'catalog'>): Http {
   const limits = settings.timeouts ?? {}
   const connect = duration(limits.connect ?? host.catalog.settings.resilience.timeouts.connect)
+  const idle = duration(host.catalog.settings.keepalive.upstream_idle)
   const own: Partial<Timeouts> = {
     ...(limits.first_byte === undefined ? {} : { firstByte: duration(limits.first_byte) }),
     ...(limits.idle === undefined ? {} : { idle: duration(limits.idle) }),
@@ -96,8 +97,8 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'cata
   return {
     target: (url, headers) => ({
       pool: host.keep(
-        `http ${url.origin} connections=${connections} connect=${connect}`,
-        () => openPool(url.origin, connections, connect),
+        `http ${url.origin} connections=${connections} connect=${connect} idle=${idle}`,
+        () => openPool(url.origin, { connections, connect, idle }),
         (pool) => pool.destroy(),
       ),
       path: url.pathname + url.search,
@@ -134,7 +135,15 @@ function streamed(body: Body, sent: () => void): Readable {
   return stream
 }
 
-function openPool(origin: string, connections: number | null, connect: number): Pool {
+interface Pooling {
+  /** Null: unlimited. */
+  readonly connections: number | null
+  /** Milliseconds until a connection is open, and until an idle one is closed. */
+  readonly connect: number
+  readonly idle: number
+}
+
+function openPool(origin: string, { connections, connect, idle }: Pooling): Pool {
   const connector = buildConnector({ timeout: connect, allowH2: false })
   return new Pool(origin, {
     connections,
@@ -144,7 +153,9 @@ function openPool(origin: string, connections: number | null, connect: number): 
       ),
     pipelining: 1,
     allowH2: false,
-    keepAliveTimeout: 60_000,
+    keepAliveTimeout: idle,
+    // A server may shorten it, and never extend it.
+    keepAliveMaxTimeout: idle,
     maxHeaderSize: 16 * 1024,
     // undici's own timers are accurate to half a second; `Limits` is used instead.
     headersTimeout: 0,

@@ -89,7 +89,8 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Runn
   const lines: string[] = []
   const secrets = new Secrets()
   const log = makeLog({ level: 'info', secrets, destination: { write: (line) => lines.push(line) } })
-  const limits = { ...settings.limits, sockets: { ...httpLimits.sockets, ...settings.limits?.sockets } }
+  const { sockets, ...others } = settings.limits ?? {}
+  const limits = { ...others, ...(sockets ? { sockets: { ...httpLimits.sockets, ...sockets } } : {}) }
   const engine = await openGateway({
     file,
     root: folder,

@@ -9,7 +9,6 @@ import { assemble } from '../../../engine/config/assemble.ts'
 import { pipelineSchema, settingsSchema } from '../../../engine/config/schema.ts'
 import catalog from '../../../plugins/catalog/index.ts'
 import keys from '../../../plugins/keys/index.ts'
-import members from '../../../plugins/members/index.ts'
 import { readSource } from '../../../engine/config/source.ts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import responses from '../../../plugins/responses/index.ts'
@@ -41,8 +40,7 @@ const { registry } = assemble(
     codec,
     other,
     catalog,
-    keys,
-    members,
+    ...(keys.records ?? []),
     ...stubs,
     ...(translation.services ?? []),
     ...(responses.services ?? []),
@@ -88,13 +86,26 @@ describe('settings', () => {
         resilience: {
           max_event_bytes: 1_048_576,
           timeouts: { connect: '10s', first_byte: '10m', idle: '10m', total: '1h' },
-          retries: { tries: 3, on: ['connect', 'timeout', 'invalid', '429', '5xx'], wait: '200ms', wait_max: '5s' },
+          retries: {
+            budget: 0.2,
+            budget_floor: 3,
+            tries: 3,
+            on: ['connect', 'timeout', 'invalid', '429', '5xx'],
+            wait: '200ms',
+            wait_max: '5s',
+          },
         },
         security: {
           trusted_proxies: [],
           file_urls: { fetch: true, allow_private: false, max_bytes: 20_971_520, timeout: '10s' },
         },
-        keepalive: { sse_interval: '15s' },
+        keepalive: {
+          connection_idle: '65s',
+          sse_interval: '15s',
+          tcp_delay: '60s',
+          upstream_idle: '60s',
+          websocket_ping: '30s',
+        },
         request_policy: {
           answer_model: 'upstream',
           max_body_bytes: 67_108_864,
