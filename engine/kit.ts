@@ -90,7 +90,7 @@ export { readList, readQuery } from './http/list-query.ts'
 export type { ListKey, ListQuery, Page, Query, QueryField, QueryFields } from './http/list-query.ts'
 export { emptyReply, jsonReply, requesterOf, versionsIn } from './http/record-reply.ts'
 export type { ReplyOptions } from './http/record-reply.ts'
-export { budgetSchema, rateLimitSchema } from './spec/allowance.ts'
+export { budgetSchema, periodStart, rateLimitSchema } from './spec/allowance.ts'
 export { momentIn, timeText } from './spec/moment.ts'
 
 // Deadlines

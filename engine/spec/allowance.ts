@@ -8,6 +8,30 @@ export interface Budget {
   readonly period: 'day' | 'week' | 'month' | 'total'
 }
 
+const DAY = 86_400_000
+
+/** 1970-01-01 was a Thursday, so the first Monday was four days later. */
+const firstMonday = 4 * DAY
+
+/** The start of the period of a budget that contains a moment, both in milliseconds since 1970. */
+export function periodStart(period: Budget['period'], moment: number): number {
+  const date = new Date(moment)
+  switch (period) {
+    case 'day':
+      return moment - modulo(moment, DAY)
+    case 'week':
+      return moment - modulo(moment - firstMonday, 7 * DAY)
+    case 'month':
+      return Date.UTC(date.getUTCFullYear(), date.getUTCMonth())
+    case 'total':
+      return 0
+  }
+}
+
+function modulo(value: number, by: number): number {
+  return ((value % by) + by) % by
+}
+
 /** How much a holder may ask for. At least one of the first three is set. */
 export interface RateLimit {
   /** Requests per period. */

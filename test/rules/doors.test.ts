@@ -342,6 +342,7 @@ const promised = {
       pasteMembers
       pasteOver
       peek
+      periodStart
       placesOf
       printDuration
       printJson

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Limits } from '../../../plugins/limits/limits.ts'
-import { startOf } from '../../../plugins/limits/period.ts'
+import { periodStart } from '../../../engine/kit.ts'
 import { startGateway } from '../../support/gateway.ts'
 import type { RunningGateway } from '../../support/gateway.ts'
 import { tablesOf } from '../../support/tables.ts'
@@ -29,7 +29,7 @@ describe('plugins/limits/limits', function () {
   it('shows budgets with what is left of them, in their order', async () => {
     const limits = limitsOf(gateway)
     const now = Date.now()
-    const month = new Date(startOf('month', now)).toISOString()
+    const month = new Date(periodStart('month', now)).toISOString()
     const key = { kind: 'key', id: 'k' } as const
     const [own, other, whole] = await limits.budgetsOf([
       [key, { usd: 10, period: 'month' }],
