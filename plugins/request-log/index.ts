@@ -1,5 +1,10 @@
 import { definePlugin } from '../../engine/index.ts'
+import getKeyUsage from './get-key-usage.ts'
 import getRequest from './get-request.ts'
+import getSeries from './get-series.ts'
+import getSpend from './get-spend.ts'
+import getStats from './get-stats.ts'
+import getUsage from './get-usage.ts'
 import listRequests from './list-requests.ts'
 import log from './log.ts'
 import logs from './logs.ts'
@@ -10,6 +15,6 @@ export default definePlugin({
   name: 'request-log',
   summary: 'The log of all requests.',
   services: [requests],
-  stages: [log, listRequests, getRequest, tailRequests],
+  stages: [log, listRequests, getRequest, tailRequests, getStats, getUsage, getSeries, getKeyUsage, getSpend],
   commands: [logs],
 })

@@ -6,6 +6,7 @@ import { NewRows } from './new-rows.ts'
 import { columnsOf } from './row.ts'
 import type { LogRow } from './row.ts'
 import { HOUR, addUp, expired } from './sums.ts'
+import type { Cell, SumsQuestion } from './sums-query.ts'
 import { migrations } from './table.ts'
 import type { RequestsTable } from './table.ts'
 import { tailOf } from './tail.ts'
@@ -32,6 +33,10 @@ export interface Requests {
   find(id: string): Promise<RequestsTable | undefined>
   /** The rows of the exchanges that are parts of another one, oldest first. */
   partsOf(id: string): Promise<RequestsTable[]>
+  /** Rows added up, in the order of time and group; undefined if there are too many cells. */
+  addedUp(question: SumsQuestion): Promise<readonly Cell[] | undefined>
+  /** The last known names of keys or members, which may be deleted by now. */
+  namesOf(kind: 'key' | 'member', ids: readonly string[]): Promise<ReadonlyMap<string, string>>
 }
 
 declare module '../../engine/index.ts' {
@@ -50,6 +55,7 @@ function tooManyTails(): GatewayError {
 
 /** The query builder is large, so what uses it is loaded with the first query. */
 const finding = () => import('./find.ts')
+const summing = () => import('./sums-query.ts')
 
 export default defineService({
   name: 'requests',
@@ -111,6 +117,8 @@ export default defineService({
       latest: async (filter, limit) => (await finding()).latestRequests(host, filter, limit),
       find: async (id) => (await finding()).requestOf(host, id),
       partsOf: async (id) => (await finding()).partsOf(host, id),
+      addedUp: async (question) => (await summing()).addedUp(host, question),
+      namesOf: async (kind, ids) => (await summing()).namesOf(host, kind, ids),
     })
     return {
       configure: (_settings, _views, { version }) => ({ view: viewOf(version) }),

@@ -1,111 +1,167 @@
+import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { RawBuilder } from 'kysely'
-import type { TableQueries } from '../../engine/index.ts'
+import type { SqlDialect, TableQueries } from '../../engine/index.ts'
+import { conditionOf } from './condition.ts'
+import type { RequestFilter } from './filter.ts'
 import { Latency, blockOf, bounded, kinds, placeOf, places } from './latency.ts'
 import type { Kind } from './latency.ts'
-import { DAY, dimensions, grouped, measures } from './sums.ts'
-import type { Dimension, Measure } from './sums.ts'
+import { DAY, dimensions, grouped, measures, nothing } from './sums.ts'
+import type { Dimension, Measure, Sum } from './sums.ts'
 import { partsOf } from './window.ts'
 import type { Part } from './window.ts'
 
-/** Which rows are added up, and what for. */
+/** Which rows are added up, and what is told apart. */
 export interface SumsQuestion {
-  /** The start of the rows, in milliseconds since 1970; `until` is excluded. */
-  readonly since: number
-  readonly until: number
-  /** Length of the times to tell apart, in milliseconds: that of a minute or a multiple; undefined: none. */
-  readonly interval?: number
-  /** What else to tell apart. */
+  readonly filter: RequestFilter & { readonly since: number; readonly until: number }
+  /** Length of the times to tell apart, in milliseconds: a minute or a multiple of one; undefined: none. */
+  readonly interval?: number | undefined
   readonly by: readonly Dimension[]
-  /** Only rows with one of these values. */
-  readonly only: Only
-  /** Only rows for which this holds. The sums do not know them, so that all rows of the window are read. */
-  readonly where?: RawBuilder<unknown>
   /** Most cells. */
   readonly most: number
+  /** Leaves the latencies out. */
+  readonly untimed?: boolean
 }
 
-export type Only = { readonly [D in Dimension]?: readonly string[] }
-
-/** Rows of one time and one group, added up. The requests of a judge count as tokens and money only. */
-export interface Cell extends Readonly<Record<Measure, number>> {
-  /** Start of its time. Undefined if times are not told apart. */
+/** Rows of one time and one group, added up. What a judge did counts as tokens and cost only. */
+export interface Cell {
+  /** Start of its time; undefined: times are not told apart. */
   readonly at: number | undefined
-  /** Undefined: the rows have no such value. */
-  readonly group: { readonly [D in Dimension]?: string | undefined }
+  /** An empty text: the rows have no such value. */
+  readonly group: { readonly [D in Dimension]?: string }
+  readonly sum: Readonly<Sum>
   readonly latency: Readonly<Record<Kind, Latency>>
 }
 
-/** Adds up rows, in the order of time and group. Resolves to undefined if there would be more cells than `most`. */
-export async function addedUp(queries: TableQueries, question: SumsQuestion): Promise<Cell[] | undefined> {
-  const { most, by, since, until } = question
-  if (since >= until) return []
-  const { rows } = await sql<Record<string, unknown>>`${measured(question)} limit ${most + 1}`.execute(queries)
-  if (rows.length > most) return undefined
-  const cells = new Map<string, Cell>()
-  for (const row of rows) {
-    const numbers = Object.fromEntries(names.map((name) => [name, Number(row[name])])) as Record<Measure, number>
-    const latency = { duration: new Latency(), first_byte: new Latency() }
-    cells.set(keyOf(row, by), { ...numbers, ...placeIn(row, question), latency })
+/** Adds up rows, in the order of time and group. Resolves to undefined if there are more cells than `most`. */
+export async function addedUp(
+  { database, dialect }: { readonly database: TableQueries; readonly dialect: SqlDialect },
+  question: SumsQuestion,
+): Promise<Cell[] | undefined> {
+  const { by, most, interval, untimed } = question
+  const cells = new Map<string, OpenCell>()
+  const cellOf = (row: Row): OpenCell => {
+    const texts = by.map((name) => String(row[dimensions[name]]))
+    const at = interval === undefined ? undefined : Number(row['time'])
+    const key = JSON.stringify([at, ...texts])
+    const known = cells.get(key)
+    if (known) return known
+    const group = Object.fromEntries(by.map((name, index) => [name, texts[index]])) as Cell['group']
+    const made = { at, group, sum: { ...nothing }, latency: { duration: new Latency(), first_byte: new Latency() } }
+    cells.set(key, made)
+    return made
   }
-  const { rows: blocks } = await sql<Record<string, unknown>>`${timed(question)}`.execute(queries)
-  for (const row of blocks) {
-    const kind = Number(row['kind']) === kinds.duration ? 'duration' : 'first_byte'
-    const counts = places.map((name) => Number(row[name]))
-    cells.get(keyOf(row, by))?.latency[kind].add(Number(row['block']), counts)
+  for await (const part of allParts(database, dialect, question)) {
+    const measured = await measuredIn(part, dialect, question).execute(database)
+    for (const row of measured.rows) {
+      const { sum } = cellOf(row)
+      for (const name of names) sum[name] += Number(row[name])
+    }
+    if (cells.size > most) return undefined
+    if (untimed) continue
+    const timed = await timedIn(part, dialect, question).execute(database)
+    for (const row of timed.rows) {
+      const kind = Number(row['kind']) === kinds.duration ? 'duration' : 'first_byte'
+      const counts = places.map((name) => Number(row[name]))
+      cellOf(row).latency[kind].add(Number(row['block']), counts)
+    }
   }
-  return [...cells.values()]
+  return [...cells.values()].toSorted((one, other) => compare(one, other, by))
 }
+
+type OpenCell = Cell & { readonly sum: Sum }
+type Row = Readonly<Record<string, unknown>>
 
 const names = Object.keys(measures) as Measure[]
 
-/** Measures of requests, which those of a judge are not. */
+function compare(one: Cell, other: Cell, by: readonly Dimension[]): number {
+  const time = (one.at ?? 0) - (other.at ?? 0)
+  const name = time === 0 ? by.find((word) => one.group[word] !== other.group[word]) : undefined
+  if (name === undefined) return time
+  return (one.group[name] as string) < (other.group[name] as string) ? -1 : 1
+}
+
+/** The words of a filter that sums know, with those of other filters. */
+function isSummed({ since: _since, until: _until, ownKeys: _ownKeys, words = {}, ...others }: RequestFilter): boolean {
+  const unknown = Object.entries(words).filter(([word]) => !(word in dimensions))
+  return [...unknown.map(([, values]) => values), ...Object.values(others)].every((value) => value === undefined)
+}
+
+/** Rows that are read at a time on SQLite, whose queries block the process: about 20 milliseconds. */
+const step = 10_000
+
+/** The parts of a question's window. A filter that sums do not know is answered from the rows alone. */
+async function* allParts(
+  database: TableQueries,
+  dialect: SqlDialect,
+  { filter, interval = DAY }: SumsQuestion,
+): AsyncGenerator<Part> {
+  const { since, until } = filter
+  const parts = isSummed(filter) ? partsOf(since, until, interval, Date.now()) : [{ since, until }]
+  for (const part of parts) {
+    if (dialect === 'sqlite' && part.length === undefined) yield* stepsOf(database, part)
+    else yield part
+  }
+}
+
+async function* stepsOf(database: TableQueries, { since, until }: Part): AsyncGenerator<Part> {
+  for (let from = since; from < until;) {
+    const rows = database.selectFrom('requests').select('at').where('at', '>=', from).where('at', '<', until)
+    const next = await rows.orderBy('at').limit(1).offset(step).executeTakeFirst()
+    const to = next ? Math.max(next.at, from + 1) : until
+    yield { since: from, until: to }
+    from = to
+    await setImmediate()
+  }
+}
+
+/** Measures of requests, which what a judge did is none of. */
 const ofRequests = /^(requests|completed|client_closed|refused|failed|status_.xx)$/
 
-function measured(question: SumsQuestion): RawBuilder<unknown> {
-  const own = sql.raw(names.map((name) => `s.${name}`).join())
-  const ofRows = sql.raw(names.map((name) => `${measures[name]} as ${name}`).join())
-  const facts = partsOfQuestion(question).map((part) =>
-    part.length === undefined
-      ? sql`select at, ${textsOfRows}, ${ofRows} from requests where ${rowsOf(part, question)}`
-      : sql`select s.at, ${textsOfGroups}, ${own} from requests_sums as s cross join requests_groups as g
-          where ${sumsOf(part, question)}`,
-  )
+function measuredIn(part: Part, dialect: SqlDialect, question: SumsQuestion): RawBuilder<Row> {
   const totals = names.map((name) =>
     ofRequests.test(name)
       ? `sum(case type when 'judge' then 0 else ${name} end) as ${name}`
       : `sum(${name}) as ${name}`,
   )
-  return sql`select ${told(question)}, ${sql.raw(totals.join())} from (${all(facts)}) as facts ${ordered(question)}`
+  const own = sql.raw(names.map((name) => `s.${name}`).join())
+  const ofRows = sql.raw(names.map((name) => `${measures[name]} as ${name}`).join())
+  const facts =
+    part.length === undefined
+      ? sql`select at, ${textsOfRows}, ${ofRows} from requests where ${rowsOf(part, dialect, question)}`
+      : sql`select s.at, ${textsOfGroups}, ${own} from requests_sums as s cross join requests_groups as g
+          where ${sumsOf(part, question)}`
+  return sql<Row>`select ${toldApart(question)}, ${sql.raw(totals.join())} from (${facts}) as facts
+    ${inGroups(question)} limit ${question.most + 1}`
 }
 
-function timed(question: SumsQuestion): RawBuilder<unknown> {
+function timedIn(part: Part, dialect: SqlDialect, question: SumsQuestion): RawBuilder<Row> {
   const own = sql.raw(places.map((name) => `s.${name}`).join())
+  const facts =
+    part.length === undefined
+      ? timesOf(rowsOf(part, dialect, question))
+      : sql`select s.at, ${textsOfGroups}, s.kind, s.block, ${own}
+          from requests_latencies as s cross join requests_groups as g
+          where ${sumsOf(part, question)} and g.type <> 'judge'`
+  const totals = sql.raw(places.map((name) => `sum(${name}) as ${name}`).join())
+  return sql<Row>`select ${toldApart(question)}, kind, block, ${totals} from (${facts}) as facts
+    ${inGroups(question, ['kind', 'block'])}`
+}
+
+/** The latencies of rows, one by one. */
+function timesOf(condition: RawBuilder<unknown>): RawBuilder<unknown> {
   const texts = sql.raw(Object.values(dimensions).join())
   const counted = sql.raw(places.map((name, place) => `case place when ${place} then 1 else 0 end as ${name}`).join())
-  const facts = partsOfQuestion(question).map((part) => {
-    if (part.length !== undefined)
-      return sql`select s.at, ${textsOfGroups}, s.kind, s.block, ${own}
-        from requests_latencies as s cross join requests_groups as g
-        where ${sumsOf(part, question)} and g.type <> 'judge'`
-    const times = Object.entries(kinds).map(
-      ([column, kind]) => sql`select at, ${textsOfRows}, ${sql.lit(kind)} as kind, ${sql.raw(bounded(column))} as ms
-        from requests where ${rowsOf(part, question)} and type <> 'judge' and ${sql.raw(column)} is not null`,
-    )
-    return sql`select at, ${texts}, kind, block, ${counted} from (
-      select at, ${texts}, kind, block, ${sql.raw(placeOf)} as place from (
-        select at, ${texts}, kind, ms, ${sql.raw(blockOf)} as block from (${all(times)}) as times
-      ) as blocks
-    ) as counted`
-  })
-  const totals = sql.raw(places.map((name) => `sum(${name}) as ${name}`).join())
-  return sql`select ${told(question)}, kind, block, ${totals} from (${all(facts)}) as facts
-    ${ordered(question, ['kind', 'block'])}`
-}
-
-/** Times that are told apart hold whole sums. */
-function partsOfQuestion({ since, until, interval = DAY, where }: SumsQuestion): Part[] {
-  return where === undefined ? partsOf(since, until, interval, Date.now()) : [{ since, until }]
+  const times = Object.entries(kinds).map(
+    ([column, kind]) => sql`select at, ${textsOfRows}, ${sql.lit(kind)} as kind, ${sql.raw(bounded(column))} as ms
+      from requests where ${condition} and type <> 'judge' and ${sql.raw(column)} is not null`,
+  )
+  return sql`select at, ${texts}, kind, block, ${counted} from (
+    select at, ${texts}, kind, block, ${sql.raw(placeOf)} as place from (
+      select at, ${texts}, kind, ms, ${sql.raw(blockOf)} as block
+      from (${sql.join(times, sql` union all `)}) as times
+    ) as blocks
+  ) as counted`
 }
 
 const textsOfRows = sql.raw(
@@ -119,45 +175,46 @@ const textsOfGroups = sql.raw(
     .join(),
 )
 
-function all(parts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
-  return sql.join(parts, sql` union all `)
+function rowsOf({ since, until }: Part, dialect: SqlDialect, { filter }: SumsQuestion): RawBuilder<unknown> {
+  return conditionOf({ ...filter, since, until }, dialect)
 }
 
 /** `cross join` has SQLite read the sums of the window first, and then their groups. */
-function sumsOf({ length, since, until }: Part, { only }: SumsQuestion): RawBuilder<unknown> {
-  return sql`g.id = s.group_id and s.grain = ${length} and s.at >= ${since} and s.at < ${until} ${among(only, 'g.')}`
-}
-
-function rowsOf({ since, until }: Part, { only, where }: SumsQuestion): RawBuilder<unknown> {
-  return sql`at >= ${since} and at < ${until} ${among(only)} ${where ? sql`and (${where})` : sql``}`
-}
-
-function among(only: Only, table = ''): RawBuilder<unknown> {
-  const conditions = Object.entries(only).map(([name, values]) => {
-    const column = sql.raw(`${table}${dimensions[name as Dimension]}`)
-    return values.length === 0 ? sql`and 1 = 0` : sql`and ${column} in (${sql.join(values)})`
+function sumsOf({ length, since, until }: Part, { filter }: SumsQuestion): RawBuilder<unknown> {
+  const { words = {}, ownKeys } = filter
+  const wanted = [
+    ...(Object.keys(dimensions) as Dimension[]).map((name) => [name, words[name]] as const),
+    ['key', ownKeys] as const,
+  ]
+  const conditions = wanted.flatMap(([name, values]) => {
+    if (values === undefined) return []
+    return values.length === 0 ? sql`1 = 0` : sql`g.${sql.raw(dimensions[name])} in (${sql.join(values)})`
   })
-  return conditions.length === 0 ? sql`` : sql.join(conditions, sql` `)
+  const times = sql`g.id = s.group_id and s.grain = ${length} and s.at >= ${since} and s.at < ${until}`
+  return sql.join([times, ...conditions], sql` and `)
 }
 
-function told({ interval, by }: SumsQuestion): RawBuilder<unknown> {
+function toldApart({ interval, by }: SumsQuestion): RawBuilder<unknown> {
   const time = interval === undefined ? sql`0` : sql`at - at % ${sql.lit(interval)}`
   return sql.join([sql`${time} as time`, ...by.map((name) => sql.raw(dimensions[name]))])
 }
 
-function ordered({ by }: SumsQuestion, more: readonly string[] = []): RawBuilder<unknown> {
-  const numbers = sql.raw(Array.from({ length: 1 + by.length + more.length }, (_, index) => index + 1).join())
-  return sql`group by ${numbers} order by ${numbers}`
+function inGroups({ by }: SumsQuestion, more: readonly string[] = []): RawBuilder<unknown> {
+  return sql`group by ${sql.raw(Array.from({ length: 1 + by.length + more.length }, (_, index) => index + 1).join())}`
 }
 
-function keyOf(row: Record<string, unknown>, by: readonly Dimension[]): string {
-  return JSON.stringify([Number(row['time']), ...by.map((name) => row[dimensions[name]])])
-}
-
-function placeIn(row: Record<string, unknown>, { interval, by }: SumsQuestion): Pick<Cell, 'at' | 'group'> {
-  const group = by.map((name) => [name, (row[dimensions[name]] as string) || undefined])
-  return {
-    at: interval === undefined ? undefined : Number(row['time']),
-    group: Object.fromEntries(group) as Cell['group'],
-  }
+/** The last known names of keys or members. */
+export async function namesOf(
+  { database }: { readonly database: TableQueries },
+  kind: 'key' | 'member',
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await database
+    .selectFrom('requests_names')
+    .select(['id', 'name'])
+    .where('kind', '=', kind)
+    .where('id', 'in', ids)
+    .execute()
+  return new Map(rows.map(({ id, name }) => [id, name]))
 }

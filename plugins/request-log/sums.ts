@@ -12,7 +12,7 @@ export const dimensions = {
 
 export type Dimension = keyof typeof dimensions
 
-const MINUTE = 60_000
+export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
@@ -48,6 +48,12 @@ export const measures = {
 } as const
 
 export type Measure = keyof typeof measures
+
+/** Rows added up. */
+export type Sum = Record<Measure, number>
+
+/** The sum of no rows. */
+export const nothing = Object.fromEntries(Object.keys(measures).map((name) => [name, 0])) as Readonly<Sum>
 
 function ofResult(result: string): string {
   return `case when result = '${result}' then 1 else 0 end`

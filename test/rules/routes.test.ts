@@ -48,7 +48,7 @@ const viewers = [
   /^[A-Z]+ \/api\/me(\/|$)/,
   /^GET \/api\/catalog\/models$/,
   /^GET \/api\/api-keys(\/spend-summary|\/:id|\/:id\/usage)?$/,
-  /^GET \/api\/logs(\/stats|\/usage|\/tail|\/:id)?$/,
+  /^GET \/api\/logs(\/stats|\/usage|\/series|\/tail|\/:id)?$/,
 ]
 
 /** What the first stage that finds out who asks wants to see. */

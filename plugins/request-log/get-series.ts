@@ -1,0 +1,63 @@
+import { defineStage, noConfig } from '../../engine/index.ts'
+import { jsonReply, readQuery, timeText } from '../../engine/kit.ts'
+import { filterFields, filterOf, ownKeysOf, timeFields } from './filter.ts'
+import { groupNames } from './group-names.ts'
+import { cellsOf, groupsIn, requireWindow, windowIn } from './sums-asked.ts'
+import type { Window } from './sums-asked.ts'
+import { savingsOf, shownLatency, tokensOf, usd } from './sums-shown.ts'
+import { DAY, HOUR, MINUTE } from './sums.ts'
+
+/** The lengths of times, and the longest windows in which they are told apart. */
+const intervals = {
+  '1m': { length: MINUTE, longest: 6 * HOUR },
+  '5m': { length: 5 * MINUTE, longest: 2 * DAY },
+  '1h': { length: HOUR, longest: 31 * DAY },
+  '1d': { length: DAY, longest: 400 * DAY },
+} as const
+
+type IntervalName = keyof typeof intervals
+
+/** Answers figures per time, for charts. A viewer sees those of own API keys. */
+export default defineStage({
+  name: 'get-series',
+  summary: 'Answer figures of the requests per time.',
+  config: noConfig,
+  needs: ['ingress', 'principal'],
+  provides: ['reply'],
+  uses: ['requests', 'api_keys', 'members'],
+  build:
+    (_config, _host, services) =>
+    async ({ ingress, principal }) => {
+      const own = { interval: Object.keys(intervals), group_by: 'text' } as const
+      const query = readQuery(ingress.query, { ...filterFields, ...timeFields, ...own })
+      const filter = filterOf(query)
+      const window = windowIn(query, DAY)
+      const name = (query.text('interval') as IntervalName | undefined) ?? usualInterval(window)
+      const { length: interval, longest } = intervals[name]
+      requireWindow(window, longest, `the interval "${name}" takes a window of`)
+      const by = groupsIn(query, 1)
+      const ownKeys = ownKeysOf(principal, services.api_keys)
+      const cells = await cellsOf(services.requests, { filter: { ...filter, ...window, ownKeys }, interval, by })
+      const group = await groupNames(cells, by, services)
+      const data = cells.map((cell) => ({
+        at: timeText(cell.at ?? 0),
+        ...(by.length === 0 ? {} : { group: group(cell) }),
+        completed: cell.sum.completed,
+        client_closed: cell.sum.client_closed,
+        refused: cell.sum.refused,
+        failed: cell.sum.failed,
+        ...shownLatency(cell),
+        tokens: tokensOf(cell.sum),
+        cost: usd(cell.sum.cost_micros),
+        savings: savingsOf(cell.sum),
+      }))
+      const { since, until } = window
+      return { reply: jsonReply({ interval: name, since: timeText(since), until: timeText(until), data }) }
+    },
+})
+
+/** The shortest interval that takes a window. */
+function usualInterval({ since, until }: Window): IntervalName {
+  const names = Object.keys(intervals) as IntervalName[]
+  return names.find((name) => until - since <= intervals[name].longest) ?? '1d'
+}

@@ -1,0 +1,69 @@
+import type { JsonObject } from '../../engine/index.ts'
+import { readQuery, timeText } from '../../engine/kit.ts'
+import { timeFields } from './filter.ts'
+import { groupNames } from './group-names.ts'
+import type { Naming } from './group-names.ts'
+import { cellsOf, groupsIn, requireWindow, windowIn } from './sums-asked.ts'
+import { shownLatency, shownSum, totalOf } from './sums-shown.ts'
+import { DAY, HOUR, dimensions } from './sums.ts'
+import type { Dimension } from './sums.ts'
+import type { SumsQuestion } from './sums-query.ts'
+
+/** The lengths of times, and the longest windows in which they are told apart. */
+const intervals = {
+  hour: { length: HOUR, longest: 31 * DAY },
+  day: { length: DAY, longest: 400 * DAY },
+  none: { length: undefined, longest: Infinity },
+} as const
+
+type IntervalName = keyof typeof intervals
+
+export interface UsageQuestion extends Omit<SumsQuestion, 'most'> {
+  readonly name: IntervalName
+}
+
+/** What usage may be filtered by and told apart by. */
+export const usageWords = Object.keys(dimensions) as Dimension[]
+
+/**
+ * The question in a query for usage. It is answered from the sums of hours and days, so the window is extended to whole
+ * hours. Throws `unknown_field`, `invalid_field` and `window_too_large`.
+ */
+export function usageQuestion(asked: URLSearchParams, known: readonly Dimension[] = usageWords): UsageQuestion {
+  const filters = Object.fromEntries(known.map((word) => [word, 'text' as const]))
+  const query = readQuery(asked, { ...timeFields, ...filters, interval: Object.keys(intervals), group_by: 'text' })
+  const name = (query.text('interval') ?? 'day') as IntervalName
+  const { length: interval, longest } = intervals[name]
+  const window = windowIn(query, 30 * DAY)
+  requireWindow(window, longest, `the interval "${name}" takes a window of`)
+  const since = Math.floor(window.since / HOUR) * HOUR
+  const until = Math.ceil(window.until / HOUR) * HOUR
+  const words = Object.fromEntries(known.map((word) => [word, query.values(word)]))
+  return { name, interval, by: groupsIn(query, 2, known), filter: { since, until, words } }
+}
+
+/**
+ * Usage and cost per time and group.
+ * @param ownKeys only rows of these keys; undefined: of all
+ */
+export async function usageOf(
+  { name, ...question }: UsageQuestion,
+  ownKeys: readonly string[] | undefined,
+  naming: Naming,
+): Promise<JsonObject> {
+  const { filter, by } = question
+  const cells = await cellsOf(naming.requests, { ...question, filter: { ...filter, ownKeys } })
+  const group = await groupNames(cells, by, naming)
+  return {
+    interval: name,
+    since: timeText(filter.since),
+    until: timeText(filter.until),
+    data: cells.map((cell) => ({
+      at: cell.at === undefined ? null : timeText(cell.at),
+      group: group(cell),
+      ...shownSum(cell.sum),
+      ...shownLatency(cell, ['p50', 'p95']),
+    })),
+    total: shownSum(totalOf(cells)),
+  }
+}
