@@ -1,7 +1,5 @@
 import { expect } from 'chai'
-import { stagesOf } from '../../engine/pipeline/nodes.ts'
-import type { Pipeline } from '../../engine/pipeline/nodes.ts'
-import { configuration } from './registry.ts'
+import { shippedRoutes } from '../support/routes.ts'
 
 /**
  * Every shipped route that asks for no session. Those of clients' base addresses are below `/v1`, `/v1/v1` and `/` alike.
@@ -51,23 +49,13 @@ const viewers = [
   /^GET \/api\/logs(\/stats|\/usage|\/series|\/tail|\/:id)?$/,
 ]
 
-/** What the first stage that finds out who asks wants to see. */
-function accessOf({ public: open, stages }: Pipeline, byName: ReadonlyMap<string, Pipeline>): string {
-  if (open) return 'public'
-  const asking = stagesOf(stages, byName).find(({ stage }) => stage.provides.includes('principal'))
-  const { with: shows, role } = asking?.config ?? {}
-  if (typeof shows !== 'string') return `by ${asking?.stage.name}`
-  return typeof role === 'string' ? `${shows} ${role}` : shows
-}
-
 /** Every shipped route by what the client has to show, and the role it has at least. */
 async function routesByAccess(): Promise<Readonly<Record<string, readonly string[]>>> {
-  const { pipelines } = await configuration()
-  const byName = new Map(pipelines.map((pipeline) => [pipeline.name, pipeline]))
   const found: Record<string, Set<string>> = {}
-  for (const pipeline of pipelines)
-    for (const { method, path } of pipeline.routes)
-      (found[accessOf(pipeline, byName)] ??= new Set()).add(`${method} ${path.replace(/^(\/v1){1,2}(?=\/)/, '')}`)
+  for (const { method, path, shows, role } of await shippedRoutes())
+    (found[role === undefined ? shows : `${shows} ${role}`] ??= new Set()).add(
+      `${method} ${path.replace(/^(\/v1){1,2}(?=\/)/, '')}`,
+    )
   return Object.fromEntries(Object.entries(found).map(([who, routes]) => [who, [...routes].sort()]))
 }
 
