@@ -25,6 +25,7 @@ export function toldProvider(provider: Provider, callee: Callee): Provider {
     dial: dial && ((asked) => dialTold(dial, asked, callee)),
     answer: provider.answer && neutralParts(provider.answer as Answers, callee),
     models: provider.models?.bind(provider),
+    cooling: provider.cooling?.bind(provider),
     close: provider.close?.bind(provider),
   }
   return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined))

@@ -1,3 +1,4 @@
+import type { ErrorCode } from './error-table.ts'
 import type { Json } from './json.ts'
 import type { Dialed } from './leg.ts'
 import type { EventOf, Operation, ReplyOf, RequestOf } from './operation.ts'
@@ -64,6 +65,16 @@ export interface Answer {
 /** The answer of a neutral provider: an iterable of events, or a whole reply. */
 export type NeutralAnswer<O extends Operation> = AsyncIterable<EventOf<O>> | Promise<ReplyOf<O>>
 
+/** A key of a provider that has several, and that is not used at present. */
+export interface CoolingKey {
+  /** Its last four characters; null if it is too short to show any. */
+  readonly hint: string | null
+  /** Milliseconds since 1970. */
+  readonly until: number
+  /** The error code of the answer that it got. */
+  readonly because: ErrorCode
+}
+
 /**
  * An open provider: a provider type with its configuration. Each of its offers is served by either `send` or `answer`.
  */
@@ -85,5 +96,7 @@ export interface Provider {
   }
   /** Names of the models at the upstream. */
   models?(signal: AbortSignal): Promise<readonly string[]>
+  /** Its keys that are not used at present, if it has several. */
+  cooling?(): readonly CoolingKey[]
   close?(): Promise<void>
 }

@@ -61,9 +61,16 @@ export class Healths {
     return health
   }
 
-  /** The providers and models used since the start. */
-  all(): readonly Health[] {
-    return [...this.#found.values()].toReversed()
+  /** The providers, or the models at providers, that were used since the start. */
+  all(perModel: boolean): readonly Health[] {
+    return [...this.#found.values()].toReversed().filter(({ model }) => (model !== null) === perModel)
+  }
+
+  /** Closes circuits: of one provider or all (null), of one model or all (null). */
+  reset({ provider, model }: { readonly provider: string | null; readonly model: string | null }): void {
+    for (const health of this.#found.values())
+      if ((provider === null || health.provider === provider) && (model === null || health.model === model))
+        health.circuit.reset()
   }
 }
 

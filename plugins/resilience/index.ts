@@ -1,6 +1,8 @@
 import { definePlugin, defineSlot } from '../../engine/index.ts'
 import answered from './answered.ts'
 import breaker from './breaker.ts'
+import listBreakers from './list-breakers.ts'
+import resetBreakers from './reset-breakers.ts'
 import resilience from './resilience.ts'
 
 export default definePlugin({
@@ -8,5 +10,5 @@ export default definePlugin({
   summary: 'Breakers, and the choice among the places of a model.',
   slots: [defineSlot({ name: 'visit', summary: 'The call of a provider, as its breaker counts it.' })],
   services: [resilience],
-  stages: [breaker, answered],
+  stages: [breaker, answered, listBreakers, resetBreakers],
 })

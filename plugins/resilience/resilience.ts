@@ -1,9 +1,14 @@
 import { performance } from 'node:perf_hooks'
 import { defineService } from '../../engine/index.ts'
-import type { Candidate, ConfigOf } from '../../engine/index.ts'
+import type { Candidate, ConfigOf, Requester } from '../../engine/index.ts'
 import { duration, durationSchema } from '../../engine/kit.ts'
+import { breakerOf, coolingKeys, merged } from './breaker-rows.ts'
+import type { BreakerRow, PooledKey, Told } from './breaker-rows.ts'
 import { Healths, Visit } from './health.ts'
 import type { BreakerRules, Health } from './health.ts'
+import { Processes } from './processes.ts'
+import { migrations } from './table.ts'
+import type { ResetsTable } from './table.ts'
 
 const settings = {
   type: 'object',
@@ -58,6 +63,14 @@ export interface Resilience {
    * @param insists whether it is called even if its breaker is open
    */
   visit(candidate: Candidate, insists: boolean): Visit | undefined
+  /** The breakers of all processes, one per provider and model used since their start, and the keys that cool down. */
+  all(): Promise<{ readonly breakers: readonly BreakerRow[]; readonly keys: readonly PooledKey[] }>
+  /**
+   * Closes breakers in every process, in this one at once.
+   * @param by who asks for it
+   * @returns how many had counted failures
+   */
+  reset(which: Pick<ResetsTable, 'provider' | 'model'>, by: Requester): Promise<number>
 }
 
 declare module '../../engine/index.ts' {
@@ -71,11 +84,24 @@ export default defineService({
   name: 'resilience',
   summary: 'The health of providers: breakers, requests under way, latencies.',
   settings,
-  open() {
+  migrations,
+  uses: ['audit'],
+  open(host) {
     const healths = new Healths()
+    let tell: () => Told = () => ({ breakers: [], keys: [] })
+    const processes = new Processes(host, { tell: () => tell(), reset: (which) => healths.reset(which) })
     return {
-      configure({ fallbacks, breaker }) {
+      configure({ fallbacks, breaker }, { audit }, { catalog, records }) {
         const rules = rulesOf(breaker)
+        const own = (): Told => ({
+          breakers: healths.all(rules.perModel).map((health) => breakerOf(health, rules)),
+          keys: records
+            .of('provider')
+            .flatMap(({ name }) =>
+              (catalog.provider(name)?.provider.cooling?.() ?? []).map((key) => ({ provider: name, ...key })),
+            ),
+        })
+        const everywhere = async () => [own(), ...(await processes.others())]
         const view: Resilience = {
           fallbacks,
           healthOf: (candidate) => healths.of(candidate, rules.perModel),
@@ -83,11 +109,35 @@ export default defineService({
             const health = healths.of(candidate, rules.perModel)
             const admission = rules.enabled ? health.circuit.admit(performance.now()) : 'call'
             if (admission === 'wait' && !insists) return undefined
+            processes.start()
             return new Visit(health, rules, admission === 'probe')
           },
+          async all() {
+            const told = await everywhere()
+            return { breakers: merged(told), keys: coolingKeys(told) }
+          },
+          async reset(which, by) {
+            const { provider, model } = which
+            const found = merged(await everywhere()).filter(
+              (one) =>
+                (provider === null || one.provider === provider) &&
+                (model === null || one.model === model) &&
+                (one.state !== 'closed' || one.failures > 0),
+            )
+            await host.database.transaction().execute(async (transaction) => {
+              await processes.announce(transaction, which)
+              if (found.length === 0) return
+              const target = provider === null ? {} : { target: { type: 'provider', id: provider, name: provider } }
+              const details = { reset: found.length, ...(model === null ? {} : { model }) }
+              await audit.append(transaction, { action: 'breaker.reset', by, ...target, details })
+            })
+            healths.reset(which)
+            return found.length
+          },
         }
-        return { view }
+        return { view, live: () => void (tell = own) }
       },
+      close: () => processes.close(),
     }
   },
 })

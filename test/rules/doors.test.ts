@@ -63,6 +63,7 @@ const promised = {
       Completion
       ConfigOf
       Configured
+      CoolingKey
       Cost
       CustomTool
       DecideAnswer
