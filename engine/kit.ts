@@ -3,6 +3,7 @@
 // JSON: parse, compare, change without printing it again
 export { asText, defined, isObject, mapMembers, mapTexts, orderedObject } from './spec/json.ts'
 export type { Defined } from './spec/json.ts'
+export { mergePatch, patchSchema } from './json/merge-patch.ts'
 export { objectAfter, parseJson, parseVerbatim, parsedJson, parsedObject } from './json/parse.ts'
 export type { Verbatim } from './json/reader.ts'
 export { spliceMember } from './json/splice-member.ts'

@@ -3,6 +3,7 @@ import { openSection, secretNames, withoutSecrets } from '../config/secrets.ts'
 import { sectionNames, sectionType } from '../config/sections.ts'
 import { ownFields, typedParts } from '../config/records.ts'
 import { flat, nested } from '../config/stored-records.ts'
+import { mergePatch } from '../json/merge-patch.ts'
 import { GatewayError } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
@@ -118,7 +119,7 @@ function sectionAfter(
     throw new GatewayError('declared_in_file', { type, name })
   // A section that is not stored has version 0.
   refuseStale(change, before ?? { version: 0 })
-  const after = change.kind === 'delete' ? {} : (merged(before?.value, change.patch) as JsonObject)
+  const after = change.kind === 'delete' ? {} : (mergePatch(before?.value, change.patch) as JsonObject)
   return Object.keys(after).length > 0 ? after : undefined
 }
 
@@ -140,7 +141,7 @@ function recordAfter(
   const value = { ...before?.value, name }
   // A stored row may have fields in both places; those next to `config` count, as when records are read.
   const kept = known ? nested(known, flat(known, value)) : value
-  const after = merged(kept, belowConfig(known, change.patch)) as JsonObject
+  const after = mergePatch(kept, belowConfig(known, change.patch)) as JsonObject
   if (after['name'] !== name) refuseField('name', 'cannot change')
   return after
 }
@@ -198,17 +199,6 @@ function belowConfig(type: AnyRecord | undefined, body: JsonObject): JsonObject 
 
 function refuseField(param: string, reason: string): never {
   throw new GatewayError('invalid_field', { param, reason })
-}
-
-/** Applies a JSON Merge Patch (RFC 7396) to a value. */
-function merged(value: Json | undefined, patch: Json): Json {
-  if (!isObject(patch)) return patch
-  const result = new Map(Object.entries(isObject(value) ? value : {}))
-  for (const [name, change = null] of Object.entries(patch)) {
-    if (change === null) result.delete(name)
-    else result.set(name, merged(result.get(name), change))
-  }
-  return Object.fromEntries(result)
 }
 
 function isSecret(word: string, name: string, value: JsonObject, { registry }: Configuration): boolean {

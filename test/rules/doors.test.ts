@@ -329,6 +329,7 @@ const promised = {
       mapMembers
       mapText
       mapTexts
+      mergePatch
       moduleBeside
       momentIn
       objectAfter
@@ -342,6 +343,7 @@ const promised = {
       passedOn
       pasteMembers
       pasteOver
+      patchSchema
       peek
       periodStart
       placesOf
