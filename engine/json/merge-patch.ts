@@ -18,13 +18,17 @@ export function mergePatch(value: Json | undefined, patch: Json): Json {
  * checked, too.
  */
 export function patchSchema(schema: JsonObject): JsonObject {
-  const { required = [], default: _default, anyOf: _anyOf, properties, ...rest } = schema
-  if (!isObject(properties)) return rest
-  const members = Object.entries(properties).map(([name, member]) => {
+  const { required = [], default: _default, anyOf: _anyOf, maxProperties: _most, ...rest } = schema
+  const { properties, additionalProperties: others } = rest
+  const members = Object.entries(isObject(properties) ? properties : {}).map(([name, member]) => {
     const patched = patchSchema(isObject(member) ? member : {})
     return [name, (required as readonly string[]).includes(name) ? patched : nullable(patched)]
   })
-  return { ...rest, properties: Object.fromEntries(members) as JsonObject }
+  return {
+    ...rest,
+    ...(members.length > 0 && { properties: Object.fromEntries(members) as JsonObject }),
+    ...(isObject(others) && { additionalProperties: nullable(patchSchema(others)) }),
+  }
 }
 
 function nullable(schema: JsonObject): JsonObject {

@@ -134,7 +134,7 @@ function recordAfter(
   refuseDeclared(change, name, before, files)
   if (change.kind === 'create') {
     refuseName(change.value['name'])
-    return merged({}, belowConfig(known, change.value)) as JsonObject
+    return mergePatch({}, belowConfig(known, change.value)) as JsonObject
   }
   refuseStale(change, before)
   if (change.kind === 'delete') return undefined

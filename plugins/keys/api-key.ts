@@ -14,6 +14,18 @@ const virtual = {
   patternErrorMessage: 'must be fast, auto or best',
 } as const
 
+/** JSON Schema of the tags of a key. */
+export const tagsSchema = {
+  type: 'object',
+  maxProperties: 16,
+  propertyNames: {
+    pattern: '^[a-z0-9_.-]{1,64}$',
+    patternErrorMessage: 'must be 1 to 64 lower-case letters, digits, "_", "." or "-"',
+  },
+  additionalProperties: { type: 'string', maxLength: 256 },
+  description: 'Labels that every row of the request log repeats.',
+} as const
+
 const schema = {
   type: 'object',
   title: 'API key',
@@ -49,16 +61,7 @@ const schema = {
       items: recordName,
       description: 'MCP servers that the key may use; default: all.',
     },
-    tags: {
-      type: 'object',
-      maxProperties: 16,
-      propertyNames: {
-        pattern: '^[a-z0-9_.-]{1,64}$',
-        patternErrorMessage: 'must be 1 to 64 lower-case letters, digits, "_", "." or "-"',
-      },
-      additionalProperties: { type: 'string', maxLength: 256 },
-      description: 'Labels that every row of the request log repeats.',
-    },
+    tags: tagsSchema,
     expires_at: {
       type: 'string',
       minLength: 1,

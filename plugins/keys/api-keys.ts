@@ -1,10 +1,18 @@
-import { Refusal, defineService } from '../../engine/index.ts'
-import type { Catalog, Greeting, JsonObject, ModelRecord, Principal, Requester } from '../../engine/index.ts'
-import { ChangePoll, defined, didYouMean, fitting, isPattern, isVirtual, timeText } from '../../engine/kit.ts'
+import { randomUUID } from 'node:crypto'
+import { defineService } from '../../engine/index.ts'
+import type { Greeting, HeldChange, JsonObject, Principal } from '../../engine/index.ts'
+import { ChangePoll, whenFree } from '../../engine/kit.ts'
 import type { ApiKey } from './api-key.ts'
+import { declarable, declaredKey, knownModels, modelNames } from './declared-keys.ts'
+import { greetingOf } from './first-key.ts'
+import { bodyOfFields } from './key-body.ts'
+import { entryOf } from './key-entry.ts'
+import type { Changer, KeyAction, KeyEdit } from './key-entry.ts'
 import { KeyStore } from './key-store.ts'
 import type { DeclaredKey, KeyFacts, KeyFields, LeftOut } from './known-key.ts'
-import type { MadeKey, StoredKey } from './stored-keys.ts'
+import { requireRoom } from './key-policy.ts'
+import { changedColumns } from './stored-keys.ts'
+import type { MadeKey, StoredKey, Witness } from './stored-keys.ts'
 import { migrations, noteLastUses } from './table.ts'
 
 /** The API keys of the configuration file and of the database, which stores the SHA-256 of a key, never its text. */
@@ -17,7 +25,7 @@ export interface ApiKeys {
    * if it does not answer in time.
    */
   search(text: string): Promise<Principal | undefined>
-  /** What is said of a key, by its id; undefined: no living key has it. The same object until a key changes. */
+  /** A key by its id; undefined: no living key has it. The same object until a key changes. */
   get(id: string): KeyFacts | undefined
   /** The ids of the keys that a member owns. */
   ownedBy(member: string): readonly string[]
@@ -27,15 +35,35 @@ export interface ApiKeys {
   readonly leftOut: readonly LeftOut[]
   /** Every key of the database, including revoked ones, oldest first. */
   stored(): Promise<readonly StoredKey[]>
+  /** For the stages of this plugin. */
+  readonly store: KeyStore
+  /** Checks the body of a key like a declared one; returns it with defaults and with the record names of its models. */
+  accept(body: JsonObject): JsonObject
   /**
    * Creates a key in the database. Returns its text, which is available only here. Rejects with a `NameTaken`, with a
    * `Refusal` for an unknown model, and with a `GatewayError` for a key that the record type does not accept.
+   * @param mostOwned the number of living keys that its owner may have; beyond, it rejects with `too_many_keys`
    */
-  create(fields: KeyFields, by?: Requester): Promise<MadeKey>
+  create(fields: KeyFields, by?: Changer, mostOwned?: number): Promise<MadeKey>
+  /**
+   * Changes the fields in force of a key of the database. Resolves to whether there is such a key. Rejects with a
+   * `NameTaken` and, like the next two, with `stale_version`.
+   */
+  change(id: string, how: Changing & { readonly edit: (fields: KeyFields) => KeyFields }): Promise<boolean>
+  /** Gives a key of the database another text. The text before serves for `grace` milliseconds more. */
+  rotate(id: string, how: Changing & { readonly grace: number }): Promise<MadeKey | undefined>
   /** Revokes a key of the database permanently. Resolves to whether it was active. */
-  revoke(key: Pick<StoredKey, 'id' | 'name'>, by?: Requester): Promise<boolean>
+  revoke(key: Pick<StoredKey, 'id' | 'name'>, how?: Changing): Promise<boolean>
+  /** Does something else to a key, in one transaction with its entry in the audit trail. */
+  act(action: KeyAction, key: Pick<StoredKey, 'id' | 'name'>, by: Changer, work: Witness): Promise<void>
   /** Creates the key `first` if there is no key, and resolves to its text; only once, even if many processes start. */
   first(): Promise<string | undefined>
+}
+
+/** Who changes a key, and the versions it may have; absent: any. */
+export interface Changing {
+  readonly by?: Changer
+  readonly versions?: readonly number[] | undefined
 }
 
 declare module '../../engine/index.ts' {
@@ -47,12 +75,14 @@ declare module '../../engine/index.ts' {
 /** Milliseconds between two checks for keys that another process changed. */
 const poll = 500
 
+const actions = { create: 'create', change: 'update', delete: 'delete' } as const
+
 /** Finds the principal of an API key. */
 export default defineService({
   name: 'api_keys',
   summary: 'API keys, declared and stored, by which clients authenticate.',
   migrations,
-  uses: ['members'],
+  uses: ['members', 'audit'],
   async open(host) {
     const uses = host.appender('api_keys_uses', { sums: noteLastUses })
     const keys = new KeyStore(host, (id, at) => uses.append({ key_id: id, at }))
@@ -66,12 +96,23 @@ export default defineService({
     let unfollow = () => {}
     const polling = setInterval(() => void following.look(), poll).unref()
     return {
-      configure(_settings, { members }, { catalog: { models }, records, reject, accept, witness }) {
+      configure(_settings, { members, audit }, { catalog: { models }, records, reject, accept, witness }) {
         const given = records.of('api_key')
         const names = modelNames(models)
         const declared = given.map((key) => declaredKey(key, names))
         for (const { index, message } of keys.problems(declared, isStart))
           reject(given[index] as ApiKey, [], 'keys', message)
+        /** Shows a change to other services, and appends it to the audit trail. */
+        const tell =
+          (kind: HeldChange['kind'], id: string, edit: KeyEdit, by: Changer): Witness =>
+          async (transaction) => {
+            const { before, after } = edit
+            const { name } = (after ?? before) as KeyFields
+            const views = { ...(before && { before: declarable(before) }), ...(after && { after: declarable(after) }) }
+            const requester = typeof by === 'object' ? by : undefined
+            await witness(transaction, { kind, type: 'api_key', name, ...views }, requester)
+            await audit.append(transaction, entryOf(actions[kind], { id, name }, by, edit))
+          }
         const view: ApiKeys = {
           find: (text) => keys.index.find(text),
           search: (text) => keys.search(text),
@@ -82,22 +123,63 @@ export default defineService({
             return keys.index.leftOut
           },
           stored: () => keys.stored(),
-          create({ models: wanted, ...rest }, by) {
-            const key = { ...rest, ...(wanted && { models: knownModels(wanted, names) }) }
-            const { name } = key
-            return keys.createKey(key, {
-              accept: (text) => void accept('api_key', { ...recordOf(key), key: text }),
-              witness: (done) => witness(done, { kind: 'create', type: 'api_key', name, after: recordOf(key) }, by),
-              ...defined({ createdBy: by?.principal?.name }),
+          store: keys,
+          accept(body) {
+            // Whether its name is taken is found when it is stored.
+            const [name, key] = [randomUUID(), randomUUID()]
+            const { key: _text, ...fields } = declaredKey(accept('api_key', { ...body, name, key }), names)
+            return { ...bodyOfFields(fields), name: body['name'] }
+          },
+          create({ models: wanted, ...rest }, by, mostOwned) {
+            const after = { ...rest, ...(wanted && { models: knownModels(wanted, names) }) }
+            const { owner } = after
+            const limit = mostOwned === undefined || owner === undefined ? undefined : { owner, most: mostOwned }
+            return keys.createKey(after, {
+              accept: (text) => void accept('api_key', { ...declarable(after), key: text }),
+              prepare: limit && ((transaction) => requireRoom(transaction, host.dialect, limit)),
+              witness: (transaction, { id, hint }) =>
+                tell('create', id, { after, hint: { from: null, to: hint } }, by)(transaction),
+              createdBy: typeof by === 'object' ? by.principal?.name : undefined,
             })
           },
-          async revoke({ id, name }, by) {
-            const revoked = await keys.revoke(id, undefined, (transaction) =>
-              witness(transaction, { kind: 'delete', type: 'api_key', name, before: { name } }, by),
+          async change(id, { by, versions, edit }) {
+            const changed = await keys.change(id, versions, (key) => {
+              const before = keys.index.fieldsOf(key)
+              const after = edit(before)
+              const set = changedColumns(before, after)
+              return Object.keys(set).length === 0
+                ? undefined
+                : { set, witness: tell('change', id, { before, after }, by) }
+            })
+            host.recheck()
+            return changed !== undefined
+          },
+          async rotate(id, { by, versions, grace }) {
+            const made = await keys.rotate(
+              id,
+              versions,
+              grace,
+              ({ fields: { name } }, hint) =>
+                (transaction) =>
+                  audit.append(transaction, entryOf('rotate', { id, name }, by, { hint })),
+            )
+            host.recheck()
+            return made
+          },
+          async revoke({ id }, { by, versions } = {}) {
+            const revoked = await keys.revoke(id, versions, ({ fields: before, stored }) =>
+              tell('delete', id, { before, hint: { from: stored?.hint ?? null, to: null } }, by),
             )
             host.recheck()
             return revoked
           },
+          act: (action, key, by, work) =>
+            whenFree(() =>
+              host.database.transaction().execute(async (transaction) => {
+                await work(transaction)
+                await audit.append(transaction, entryOf(action, key, by))
+              }),
+            ),
           first: () => keys.ensureFirstKey((key) => view.create(key)),
         }
         const live = () => {
@@ -127,72 +209,6 @@ export default defineService({
   },
   async greet(view): Promise<Greeting | undefined> {
     const key = await view.first()
-    if (key === undefined) return undefined
-    return {
-      now: { text: `An API key was created for you. It is shown only once:\n\n  ${key}\n`, json: { key } },
-      served: ({ url, catalog }) => ({ text: howToTry(url, key, modelToTry(catalog)) }),
-    }
+    return key === undefined ? undefined : greetingOf(key)
   },
 })
-
-/** A key with its models by the names of their records, which are used for lookups. */
-export function declaredKey(record: ApiKey, names: ModelNames): DeclaredKey {
-  const { name, key, models, budget, rate_limit: rateLimit, mcp_servers: mcpServers, tags, disabled } = record
-  const { expires_at: expires } = record
-  return defined({
-    name,
-    key,
-    models: models?.map((model) => names.get(model) ?? (isVirtual(model) ? model.toLowerCase() : model)),
-    budget: budget ?? undefined,
-    rateLimit: rateLimit ?? undefined,
-    mcpServers,
-    tags,
-    expiresAt: expires === undefined ? undefined : Date.parse(expires),
-    disabled,
-  })
-}
-
-/** A key as a record of the file, without its text. */
-function recordOf({ rateLimit, mcpServers, expiresAt, owner: _owner, ...fields }: KeyFields): JsonObject {
-  return {
-    ...fields,
-    ...(rateLimit && { rate_limit: rateLimit }),
-    ...(mcpServers && { mcp_servers: mcpServers }),
-    ...(expiresAt !== undefined && { expires_at: timeText(expiresAt) }),
-  } as object as JsonObject
-}
-
-/** The record names of models. Throws a `Refusal` for an unknown model. */
-function knownModels(given: readonly string[], names: ModelNames): readonly string[] {
-  return given.map((name) => {
-    if (isVirtual(name)) return name.toLowerCase()
-    const record = names.get(name) ?? (fitting(name, names.keys()) ? name : undefined)
-    if (record === undefined) throw new Refusal(`there is no model "${name}"${didYouMean(name, names.keys())}`)
-    return record
-  })
-}
-
-/** The name of a model's record by each of its names and aliases. */
-type ModelNames = ReadonlyMap<string, string>
-
-export function modelNames(models: readonly ModelRecord[]): ModelNames {
-  const aliases = models.flatMap(({ name, aliases: others }) => others.map((alias) => [alias, name] as const))
-  return new Map([...aliases, ...models.map(({ name }) => [name, name] as const)])
-}
-
-function modelToTry(catalog: Catalog): string {
-  const isServed = ({ name, provider }: ModelRecord) =>
-    !isPattern(name) && catalog.provider(provider)?.off === undefined
-  return catalog.models.find(isServed)?.name ?? 'a-model'
-}
-
-function howToTry(url: string, key: string, model: string): string {
-  return `
-Try it:
-
-  curl ${url}/v1/chat/completions \\
-    -H 'authorization: Bearer ${key}' \\
-    -H 'content-type: application/json' \\
-    -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello, world"}]}'
-`
-}

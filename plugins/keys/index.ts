@@ -1,14 +1,33 @@
 import { definePlugin } from '../../engine/index.ts'
 import apiKey from './api-key.ts'
 import apiKeys from './api-keys.ts'
+import changeApiKey from './change-api-key.ts'
+import createApiKey from './create-api-key.ts'
+import deleteApiKey from './delete-api-key.ts'
+import getApiKey from './get-api-key.ts'
 import keyCreate from './key-create.ts'
 import keyList from './key-list.ts'
 import keyRevoke from './key-revoke.ts'
+import listApiKey from './list-api-key.ts'
+import requireSelfService from './require-self-service.ts'
+import resetApiKeyBudget from './reset-api-key-budget.ts'
+import rotateApiKey from './rotate-api-key.ts'
+import keyPolicy from './key-policy.ts'
 
 export default definePlugin({
   name: 'keys',
   summary: 'The API keys of clients.',
   records: [apiKey],
-  services: [apiKeys],
+  services: [apiKeys, keyPolicy],
+  stages: [
+    listApiKey,
+    getApiKey,
+    createApiKey,
+    changeApiKey,
+    deleteApiKey,
+    rotateApiKey,
+    resetApiKeyBudget,
+    requireSelfService,
+  ],
   commands: [keyList, keyRevoke, keyCreate],
 })

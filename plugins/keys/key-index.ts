@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Principal } from '../../engine/index.ts'
 import { fieldsInForce, isDisabled, principalOf } from './known-key.ts'
-import type { DeclaredKey, FindOwner, KeyFacts, KeyState, KnownKey, LeftOut } from './known-key.ts'
+import type { DeclaredKey, FindOwner, KeyFacts, KeyFields, KeyState, KnownKey, LeftOut } from './known-key.ts'
 import { foldedName } from './table.ts'
 
 /** A text of a key: whom it stands for, and until when. */
@@ -75,7 +75,7 @@ export class KeyIndex {
     if (known !== undefined) return known
     const key = this.#byId.get(id)
     if (key === undefined) return undefined
-    const fields = fieldsInForce(key, this.#ownerOf)
+    const fields = this.fieldsOf(key)
     const stateOf = () => this.stateOf(key)
     const facts: KeyFacts = Object.freeze({
       ...fields,
@@ -87,6 +87,11 @@ export class KeyIndex {
     })
     this.#facts.set(id, facts)
     return facts
+  }
+
+  /** The fields of a key that are in force. */
+  fieldsOf(key: KnownKey): KeyFields {
+    return fieldsInForce(key, this.#ownerOf)
   }
 
   stateOf(key: KnownKey): KeyState {

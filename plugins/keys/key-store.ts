@@ -4,9 +4,9 @@ import type { Principal, ServiceHost } from '../../engine/index.ts'
 import { within } from '../../engine/kit.ts'
 import { KeyIndex } from './key-index.ts'
 import type { NoteUse } from './key-index.ts'
-import type { DeclaredKey, KeyFields } from './known-key.ts'
-import { NameTaken, changeKey, insertKey, keyOf, madeLength, madePrefix, makeText } from './stored-keys.ts'
-import type { KeyChange, MadeKey, Making, PlanChange, StoredKey, Witness } from './stored-keys.ts'
+import type { DeclaredKey, KeyFields, KnownKey } from './known-key.ts'
+import { NameTaken, changeKey, insertKey, keyOf, madeLength, madePrefix, makeText, reached } from './stored-keys.ts'
+import type { MadeKey, Making, PlanChange, StoredKey, Witness } from './stored-keys.ts'
 import type { KeyRow } from './table.ts'
 
 /** A conflict of a declared key with the database. */
@@ -94,6 +94,23 @@ export class KeyStore {
     return changed
   }
 
+  /** Reads the keys of the database if any process has changed one. Rejects with `store_unavailable`. */
+  async update(): Promise<void> {
+    await reached(async () => {
+      const state = JSON.stringify(await this.#stores.rows(counts))
+      // The next poll shall tell of the change.
+      if (state !== this.#state) await this.refresh()
+    })
+  }
+
+  /** When keys were used last; without ids, all that were ever used. Rejects with `store_unavailable`. */
+  async lastUses(ids?: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    if (ids?.length === 0) return new Map()
+    const all = this.#stores.database.selectFrom('api_keys_used').selectAll()
+    const uses = await reached(() => (ids ? all.where('id', 'in', ids) : all).execute())
+    return new Map(uses.map(({ id, at }) => [id, at]))
+  }
+
   /** Reads the keys of the database. */
   async refresh(): Promise<void> {
     const began = (this.#readAt = performance.now())
@@ -123,11 +140,12 @@ export class KeyStore {
 
   /** Changes a key of the database. Resolves to whether anything changed; undefined: there is no such key. */
   async change(id: string, versions: readonly number[] | undefined, plan: PlanChange): Promise<boolean | undefined> {
-    const changed = await changeKey(this.#stores.database, id, versions, (key, row) => {
+    const planned: PlanChange = (key, row) => {
       const change = plan(key, row)
       if (change?.set.name !== undefined) this.#refuseDeclared(change.set.name, key.fields.name)
       return change
-    })
+    }
+    const changed = await changeKey(this.#stores.database, id, versions, planned)
     await this.refresh()
     return changed
   }
@@ -136,23 +154,25 @@ export class KeyStore {
   async rotate(
     id: string,
     versions: readonly number[] | undefined,
-    { grace, witness }: { readonly grace: number; readonly witness?: Witness },
+    grace: number,
+    witnessOf?: (key: KnownKey, hint: { readonly from: string; readonly to: string }) => Witness,
   ): Promise<MadeKey | undefined> {
     const { text, columns } = makeText()
-    const found = await this.change(id, versions, (_key, { hash }): KeyChange => {
+    const found = await this.change(id, versions, (key, { hash, hint }) => {
       const now = Date.now()
       const previous = grace > 0 ? { previous_hash: hash, previous_until: now + grace } : noPrevious
+      const witness = witnessOf?.(key, { from: hint, to: columns.hint })
       return { set: { ...columns, ...previous, rotated_at: now }, ...(witness && { witness }) }
     })
     return found === undefined ? undefined : { id, text }
   }
 
   /** Revokes a key of the database permanently, by its id. Resolves to whether it was active. */
-  async revoke(id: string, versions?: readonly number[], witness?: Witness): Promise<boolean> {
-    const revoked = await this.change(id, versions, () => ({
-      set: { revoked_at: Date.now() },
-      ...(witness && { witness }),
-    }))
+  async revoke(id: string, versions?: readonly number[], witnessOf?: (key: KnownKey) => Witness): Promise<boolean> {
+    const revoked = await this.change(id, versions, (key) => {
+      const witness = witnessOf?.(key)
+      return { set: { revoked_at: Date.now() }, ...(witness && { witness }) }
+    })
     return revoked === true
   }
 

@@ -18,13 +18,16 @@ export interface MadeKey {
 /** Called in the transaction of a change. If it rejects, the transaction fails. */
 export type Witness = (transaction: TableQueries) => Promise<void>
 
-/** Checks of a new key. */
+/** What goes with the creation of a key. */
 export interface Making {
   /** Throws if a key with this text is invalid. */
-  accept(text: string): void
-  readonly witness: Witness
+  readonly accept?: (text: string) => void
+  /** Called in the transaction before the key is stored. */
+  readonly prepare?: Witness | undefined
+  /** Called in the transaction after it. */
+  readonly witness?: (transaction: TableQueries, made: { readonly id: string; readonly hint: string }) => Promise<void>
   /** The name of whoever creates it. */
-  readonly createdBy?: string
+  readonly createdBy?: string | undefined
 }
 
 /** The name of a key belongs to another key of the file or the database. */
@@ -54,6 +57,15 @@ export function columnsOf(fields: KeyFields): Partial<KeyRow> & Pick<KeyRow, 'na
     expires_at: expiresAt ?? null,
     disabled: disabled === true ? 1 : 0,
   }
+}
+
+/** The columns that differ after a change of the fields in force. */
+export function changedColumns(before: KeyFields, after: KeyFields): Partial<KeyRow> {
+  const old: Partial<KeyRow> = columnsOf(before)
+  const next = columnsOf(after)
+  const set = Object.fromEntries(Object.entries(next).filter(([name, value]) => old[name as keyof KeyRow] !== value))
+  // The key of a deleted member is free of him when it is enabled again.
+  return 'disabled' in set ? { ...set, owner: next.owner ?? null } : set
 }
 
 /** A new text, and the columns that find it. */
@@ -106,19 +118,20 @@ function namesIn(text: string | null): readonly string[] | undefined {
 }
 
 /** Creates a key. Rejects with a `NameTaken`. */
-export async function insertKey(database: TableQueries, fields: KeyFields, making?: Making): Promise<MadeKey> {
+export async function insertKey(database: TableQueries, fields: KeyFields, making: Making = {}): Promise<MadeKey> {
   const id = randomUUIDv7()
   const { text, columns } = makeText()
-  making?.accept(text)
+  making.accept?.(text)
   const values = {
     ...columnsOf(fields),
     ...columns,
     id,
     created_at: Date.now(),
-    created_by: making?.createdBy ?? null,
+    created_by: making.createdBy ?? null,
     version: 1,
   }
   const insert = async (transaction: TableQueries) => {
+    await making.prepare?.(transaction)
     await archiveRevoked(transaction)
     const { numInsertedOrUpdatedRows: made } = await transaction
       .insertInto('api_keys')
@@ -126,7 +139,7 @@ export async function insertKey(database: TableQueries, fields: KeyFields, makin
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow()
     if (made !== 1n) throw nameTaken(fields.name)
-    await making?.witness(transaction)
+    await making.witness?.(transaction, { id, hint: columns.hint })
   }
   await whenFree(() => database.transaction().execute(insert))
   return { id, text }
@@ -187,6 +200,17 @@ export async function changeKey(
 function livingRow(database: TableQueries, id: string): Promise<KeyRow | undefined> {
   const rows = database.selectFrom('api_keys').selectAll().where('id', '=', id).where('revoked_at', 'is', null)
   return rows.executeTakeFirst()
+}
+
+/** Runs work of a request. Rejects with `name_taken`, and with `store_unavailable` in place of any error of the database. */
+export async function reached<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof GatewayError) throw error
+    if (error instanceof NameTaken) throw new GatewayError('name_taken', { reason: `There is ${error.message}.` })
+    throw new GatewayError('store_unavailable', {}, { cause: error })
+  }
 }
 
 /** Whether a unique column has the value already (PostgreSQL, appendix A: `unique_violation`). */

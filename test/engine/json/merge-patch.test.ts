@@ -46,6 +46,7 @@ describe('merge patches', () => {
         name: { type: 'string' },
         size: { enum: ['small', 'large'], default: 'small' },
         budget: budgetSchema,
+        tags: { type: 'object', maxProperties: 1, additionalProperties: { type: 'string' } },
       },
     }
     const valid = compileSchema(patchSchema(schema as unknown as JsonObject))
@@ -58,6 +59,7 @@ describe('merge patches', () => {
       { budget: null },
       { budget: { period: null } },
       { budget: { period: 'day' } },
+      { tags: { a: null, b: 'c' } },
     ])
       expect(valid(good), JSON.stringify(good)).to.equal(true)
     for (const bad of [
@@ -67,6 +69,7 @@ describe('merge patches', () => {
       { budget: { other: null } },
       { budget: { usd: -1 } },
       { budget: { usd: null } },
+      { tags: { a: 1 } },
     ])
       expect(valid(bad), JSON.stringify(bad)).to.equal(false)
   })

@@ -8,7 +8,7 @@ import { connect } from '../../engine/http/socket-client.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { keyStore, keysOf } from '../../support/keys.ts'
 import { until } from '../../support/until.ts'
-import { declaredKey, modelNames } from '../../../plugins/keys/api-keys.ts'
+import { declaredKey, modelNames } from '../../../plugins/keys/declared-keys.ts'
 
 const models = [
   { name: 'large', aliases: ['big', 'huge'] },

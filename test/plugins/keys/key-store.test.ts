@@ -286,16 +286,16 @@ function contract(open: () => Promise<Database>): void {
 
   it('lets the text before a rotation serve as long as it was told to', async () => {
     const { id, text: first } = await keys.createKey({ name: 'app' })
-    const { text: second } = (await keys.rotate(id, undefined, { grace: 60_000 })) ?? { text: '' }
+    const { text: second } = (await keys.rotate(id, undefined, 60_000)) ?? { text: '' }
     const status = () => [first, second].map((text) => keys.index.find(text)?.id)
     expect(status()).to.deep.equal([id, id])
     await tablesOf(database).updateTable('api_keys').set({ previous_until: Date.now() }).execute()
     await keys.refresh()
     expect(status()).to.deep.equal([undefined, id])
-    const { text: third } = (await keys.rotate(id, undefined, { grace: 0 })) ?? { text: '' }
+    const { text: third } = (await keys.rotate(id, undefined, 0)) ?? { text: '' }
     expect([...status(), keys.index.find(third)?.id]).to.deep.equal([undefined, undefined, id])
     expect(keys.index.known(id)?.stored).to.include({ version: 3, hint: third.slice(-4) })
-    expect(await keys.rotate('elsewhere', undefined, { grace: 0 })).to.equal(undefined)
+    expect(await keys.rotate('elsewhere', undefined, 0)).to.equal(undefined)
   })
 
   it('frees the name of a revoked key, and goes on to list it', async () => {

@@ -1,0 +1,145 @@
+import { GatewayError } from '../../engine/index.ts'
+import type { Budget, JsonObject, Mistake, RateLimit } from '../../engine/index.ts'
+import { defined, isObject, momentIn, patchSchema, timeText } from '../../engine/kit.ts'
+import { budgetSchema, rateLimitSchema, recordName } from '../../engine/kit.ts'
+import { tagsSchema } from './api-key.ts'
+import type { KeyFields } from './known-key.ts'
+
+const names = { type: ['array', 'null'], maxItems: 500, items: recordName } as const
+
+const name = { ...recordName, title: 'Name', description: 'Name of the key, unique among living keys in any case.' }
+
+const owner = {
+  type: ['string', 'null'],
+  title: 'Owner',
+  description: 'Id of the member whose models, budget and limits bind the key, too; null: nobody.',
+} as const
+
+const others = {
+  models: { ...names, title: 'Models', description: 'Models that the key may use, by name or alias; null: all.' },
+  budget: budgetSchema,
+  rate_limit: rateLimitSchema,
+  mcp_servers: { ...names, title: 'MCP servers', description: 'MCP servers that the key may use; null: all.' },
+  tags: { ...tagsSchema, type: ['object', 'null'], title: 'Tags' },
+  expires_at: {
+    type: ['string', 'null'],
+    title: 'Expires at',
+    description: 'Date and time with its offset after which the key is rejected; null: never.',
+  },
+  disabled: {
+    type: ['boolean', 'null'],
+    title: 'Disabled',
+    description: 'Whether the key is rejected for the time being; default: false.',
+  },
+} as const
+
+function bodyOf(properties: object): JsonObject {
+  return { type: 'object', additionalProperties: false, required: ['name'], properties } as JsonObject
+}
+
+/** Whose keys a stage serves: those that the client may see, or only those that the client owns. */
+export type Whose = 'all' | 'own'
+
+/** Schemas of the bodies that create a key. What a member creates is his own. */
+export const creationBodies: Readonly<Record<Whose, JsonObject>> = {
+  all: bodyOf({ name, owner, ...others }),
+  own: bodyOf({ name, ...others }),
+}
+
+/** Schemas of the merge patches that change a key. */
+export const changeBodies: Readonly<Record<Whose, JsonObject>> = {
+  all: patchSchema(creationBodies.all),
+  own: patchSchema(creationBodies.own),
+}
+
+/** The configuration of stages that show or change keys. */
+export const ofWhom = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    of: {
+      enum: ['all', 'own'],
+      default: 'all',
+      description: 'Which keys: all, of which a viewer sees those he owns, or only those that the member owns.',
+    },
+  },
+} as const
+
+/** The fields of a body. It has a name and no null, and was accepted by its schema. */
+export function fieldsIn(body: JsonObject): KeyFields {
+  const { rate_limit: rateLimit, mcp_servers: mcpServers, expires_at: expires } = body
+  const { tags = {}, disabled } = body as { readonly tags?: Record<string, string>; readonly disabled?: boolean }
+  return defined({
+    name: body['name'] as string,
+    owner: body['owner'] as string | undefined,
+    models: body['models'] as readonly string[] | undefined,
+    budget: body['budget'] as Budget | undefined,
+    rateLimit: rateLimit as RateLimit | undefined,
+    mcpServers: mcpServers as readonly string[] | undefined,
+    tags: Object.keys(tags).length > 0 ? tags : undefined,
+    expiresAt: typeof expires === 'string' ? momentIn(expires) : undefined,
+    disabled: disabled === true ? true : undefined,
+  })
+}
+
+/** The body of fields: the reverse of `fieldsIn`. */
+export function bodyOfFields({ rateLimit, mcpServers, expiresAt, ...fields }: KeyFields): JsonObject {
+  return defined({
+    ...fields,
+    rate_limit: rateLimit,
+    mcp_servers: mcpServers,
+    expires_at: expiresAt === undefined ? undefined : timeText(expiresAt),
+  }) as object as JsonObject
+}
+
+/** What the fields of a body are checked against. */
+export interface KeyChecks {
+  /** Checks a body like a declared key; returns it with defaults and with the record names of its models. */
+  readonly accept: (body: JsonObject) => JsonObject
+  readonly isMember: (id: string) => boolean
+  readonly isServer: (name: string) => boolean
+}
+
+/** Checks the parts of a body that its schema cannot. Throws a 422 with every mistake. */
+export function checkedBody(body: JsonObject, { accept, isMember, isServer }: KeyChecks): JsonObject {
+  const { owner: member, expires_at: expires, ...declarable } = body
+  const { budget } = body
+  const mistakes: Mistake[] = []
+  const refuse = (code: string, param: string, why: string) =>
+    void mistakes.push({ param, code, message: `${param} ${why}.` })
+  if (typeof member === 'string' && !isMember(member)) refuse('invalid_reference', 'owner', 'is not the id of a member')
+  for (const [index, server] of ((body['mcp_servers'] ?? []) as readonly string[]).entries())
+    if (!isServer(server)) refuse('invalid_reference', `mcp_servers[${index}]`, 'is not the name of an MCP server')
+  const expiresAt = typeof expires === 'string' ? momentIn(expires) : undefined
+  if (typeof expires === 'string' && expiresAt === undefined)
+    refuse('invalid_field', 'expires_at', 'must be a date and time with its offset, such as 2027-01-31T12:00:00Z')
+  // A patch may name the period of a budget that the key does not have.
+  if (isObject(budget) && budget['usd'] === undefined) refuse('missing_field', 'budget.usd', 'is missing')
+  const accepted = acceptedBy(accept, declarable, mistakes)
+  if (mistakes.length > 0) throw refusalOf(mistakes, body)
+  return {
+    ...accepted,
+    ...(typeof member === 'string' && { owner: member }),
+    ...(expiresAt !== undefined && { expires_at: timeText(expiresAt) }),
+  }
+}
+
+function acceptedBy(accept: KeyChecks['accept'], body: JsonObject, mistakes: Mistake[]): JsonObject {
+  try {
+    return accept(body)
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    const { param, code, message, errors = [{ param, code: code ?? error.code, message }] } = error.failure
+    mistakes.push(...errors.filter((one) => one.code !== 'missing_field'))
+    return {}
+  }
+}
+
+/** One error with all mistakes, in the order of the body. */
+function refusalOf(mistakes: readonly Mistake[], body: JsonObject): GatewayError {
+  const fields = Object.keys(body)
+  const rank = ({ param }: Mistake) => fields.indexOf(/^\w*/.exec(param ?? '')?.[0] ?? '')
+  const errors = mistakes.toSorted((left, right) => rank(left) - rank(right))
+  const [{ param, code, message } = mistakes[0] as Mistake] = errors
+  return new GatewayError('invalid_field', {}, { code, message, errors, ...(param === null ? {} : { param }) })
+}

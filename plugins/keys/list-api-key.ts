@@ -1,0 +1,92 @@
+import { GatewayError, defineStage } from '../../engine/index.ts'
+import type { Host, Services } from '../../engine/index.ts'
+import { isVirtual, jsonReply, readList } from '../../engine/kit.ts'
+import type { ListQuery } from '../../engine/kit.ts'
+import { KeyAnswers, needed } from './key-answers.ts'
+import type { ShownKey } from './key-answers.ts'
+import { ofWhom } from './key-body.ts'
+import { covers, principalOf } from './known-key.ts'
+import { foldedName } from './table.ts'
+
+const filters = {
+  owner: 'text',
+  state: ['active', 'disabled', 'expired', 'off'],
+  source: ['file', 'database'],
+  model: 'text',
+  tag: 'text',
+  search: 'text',
+} as const
+
+/** Returns the API keys that match the query, page by page. */
+export default defineStage({
+  name: 'list-api-key',
+  summary: 'Return the API keys, declared and stored.',
+  config: ofWhom,
+  uses: needed,
+  needs: ['ingress', 'principal'],
+  provides: ['reply'],
+  build({ of }, host, services) {
+    const answers = new KeyAnswers(host, services)
+    return async ({ ingress, principal }) => {
+      const sorts = ['name', 'created_at', 'last_used_at', 'spent'] as const
+      const list = readList(ingress.query, { filters, sorts, usualSort: '-created_at' })
+      const fits = filterOf(list, host, services)
+      const keys = (await answers.all({ principal, of })).filter(fits)
+      const valueOf = await sortOf(list.sort, keys, services)
+      const { data, next_cursor } = list.page(keys, (shown) => [valueOf(shown), shown.key.id])
+      return { reply: jsonReply({ data: await answers.print(data), next_cursor }) }
+    }
+  },
+})
+
+function filterOf(
+  list: ListQuery,
+  { catalog }: Pick<Host, 'catalog'>,
+  { members }: Pick<Services, 'members'>,
+): (shown: ShownKey) => boolean {
+  const { search } = list
+  const any = (name: string, one: string) => list.values(name)?.includes(one) ?? true
+  const models = list.values('model')?.map((name) => catalog.find(name)?.name ?? name)
+  const tags = list.values('tag')?.map(tagIn)
+  const mayUse = (allowed: ReadonlySet<string> | undefined, name: string) =>
+    allowed === undefined || isVirtual(name) || covers(allowed, name)
+  return ({ key, fields, state, hint }) => {
+    const { models: allowed } = principalOf({ ...key, fields }, (id) => members.find(id))
+    return (
+      any('owner', fields.owner ?? '') &&
+      any('state', state) &&
+      any('source', key.stored ? 'database' : 'file') &&
+      (models?.some((name) => mayUse(allowed, name)) ?? true) &&
+      (tags?.some(([name, value]) => fields.tags?.[name] === value) ?? true) &&
+      (foldedName(fields.name).includes(search) || (hint?.toLowerCase().includes(search) ?? false))
+    )
+  }
+}
+
+function tagIn(text: string): readonly [name: string, value: string] {
+  const colon = text.indexOf(':')
+  if (colon < 1)
+    throw new GatewayError('invalid_field', { param: 'tag', reason: 'must be a name and a value, such as team:red' })
+  return [text.slice(0, colon), text.slice(colon + 1)]
+}
+
+/** The value by which keys are sorted. */
+async function sortOf(
+  field: string,
+  keys: readonly ShownKey[],
+  { api_keys: service, limits }: Pick<Services, 'api_keys' | 'limits'>,
+): Promise<(shown: ShownKey) => string | number | null> {
+  if (field === 'name') return ({ fields }) => foldedName(fields.name)
+  if (field === 'created_at') return ({ key }) => key.stored?.createdAt ?? null
+  if (field === 'last_used_at') {
+    const uses = await service.store.lastUses()
+    return ({ key }) => uses.get(key.id) ?? null
+  }
+  // Of a key without a budget, what it has spent this month.
+  const asked = keys.map(({ key: { id }, fields: { budget = { usd: 0, period: 'month' } } }) => {
+    return [{ kind: 'key', id }, budget] as const
+  })
+  const states = await limits.budgetsOf(asked)
+  const spent = new Map(keys.map(({ key }, index) => [key.id, states[index]?.spent ?? 0]))
+  return ({ key }) => spent.get(key.id) ?? 0
+}
