@@ -1,7 +1,8 @@
 import { channel } from 'node:diagnostics_channel'
 import type { Channel } from 'node:diagnostics_channel'
 import { asGatewayError } from './spec/error.ts'
-import type { Told, ToldEnd, ToldError } from './spec/telling.ts'
+import type { Reply } from './spec/slots.ts'
+import type { Told, ToldEnd, ToldError, ToldReply } from './spec/telling.ts'
 
 /** The three diagnostics channels of one kind. */
 export class Telling<M extends ToldEnd> {
@@ -37,6 +38,16 @@ export class Telling<M extends ToldEnd> {
       this.#end.publish(message)
     }
   }
+}
+
+const replies = channel('sluice:reply')
+
+/** The reply of an exchange, as subscribers leave it. */
+export function toldReply(scope: ToldReply['scope'], slots: ToldReply['slots'], reply: Reply): Reply {
+  if (!replies.hasSubscribers) return reply
+  const message: ToldReply = { scope, slots, reply }
+  replies.publish(message)
+  return message.reply
 }
 
 /** A thrown value as it may be published. */

@@ -5,7 +5,7 @@ import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { Outcome, Reply } from '../spec/slots.ts'
 import type { End } from '../spec/stage.ts'
-import { exchanges } from '../telling.ts'
+import { exchanges, toldReply } from '../telling.ts'
 import { finish } from '../pipeline/finish.ts'
 import type { Bag } from '../pipeline/bag.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
@@ -64,14 +64,14 @@ async function exchange(
     const running = pipeline.run(slots, scope)
     if (running !== undefined) await running
     reply = slots.reply ?? noReply
-    sent = await send(reply, commonHeaders(reply, pipeline, codec, scope))
+    sent = await send(toldReply(scope, slots, reply), commonHeaders(reply, pipeline, codec, scope))
   } catch (thrown) {
     error = asGatewayError(thrown)
     tell(pipeline, error, scope.id)
     reply = failedReply
     try {
       reply = errorReply(error, { codec, id: scope.id, scrub: pipeline.scrub, asked: slots.request?.sent })
-      sent = await send(reply, commonHeaders(reply, pipeline, codec, scope))
+      sent = await send(toldReply(scope, slots, reply), commonHeaders(reply, pipeline, codec, scope))
     } catch (again) {
       // The caller must learn of this error, but only after the exchange has ended.
       unsent = { thrown: again }

@@ -1,4 +1,6 @@
 import type { Operation } from './operation.ts'
+import type { Scope } from './scope.ts'
+import type { Reply, Slots } from './slots.ts'
 import type { TraceContext } from './trace.ts'
 import type { Bill } from './usage.ts'
 
@@ -13,6 +15,16 @@ export interface Told {
   attempt: ToldAttempt
   call: ToldCall
   reload: ToldReload
+}
+
+/**
+ * The message on the channel `sluice:reply`, the only one that leads to contents: an exchange is about to answer its
+ * client. A subscriber may replace `reply`, such as by one whose stream it watches.
+ */
+export interface ToldReply {
+  readonly scope: Pick<Scope, 'id' | 'onEnd'>
+  readonly slots: Readonly<Partial<Slots>>
+  reply: Reply
 }
 
 /** The fields that every message has at its end. */

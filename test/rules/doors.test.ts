@@ -240,6 +240,7 @@ const promised = {
       ToldError
       ToldExchange
       ToldReload
+      ToldReply
       ToldStage
       Tool
       ToolCall
