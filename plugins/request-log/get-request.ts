@@ -13,11 +13,18 @@ export default defineStage({
   uses: ['requests', 'api_keys'],
   build:
     (_config, _host, { requests, api_keys: keys }) =>
-    async ({ ingress: { method, path, params, query }, principal }) => {
+    async ({ ingress: { params, query }, principal }) => {
       readQuery(query)
       const own = ownKeysOf(principal, keys)
-      const row = await requests.row(params['id'] ?? '')
-      if (!row || (own && !own.includes(row.key_id ?? ''))) throw new GatewayError('not_found', { method, path })
-      return { reply: jsonReply(detail(row, await requests.partsOf(row.id))) }
+      const { id = '' } = params
+      const row = await requests.row(id)
+      if (!row || (own && !own.includes(row.key_id ?? ''))) throw notFound(id)
+      const capture = await requests.captured(row.id)
+      const shown = detail(row, await requests.partsOf(row.id))
+      return { reply: jsonReply({ ...shown, capture: capture ? { ...capture } : null }) }
     },
 })
+
+function notFound(id: string): GatewayError {
+  return new GatewayError('not_found', {}, { message: `There is no request "${id.slice(0, 128)}" in the log.` })
+}

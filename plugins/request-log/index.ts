@@ -1,4 +1,5 @@
 import { definePlugin } from '../../engine/index.ts'
+import cleanRequests from './clean-requests.ts'
 import getKeyUsage from './get-key-usage.ts'
 import getRequest from './get-request.ts'
 import getSeries from './get-series.ts'
@@ -15,6 +16,17 @@ export default definePlugin({
   name: 'request-log',
   summary: 'The log of all requests.',
   services: [requests],
-  stages: [log, listRequests, getRequest, tailRequests, getStats, getUsage, getSeries, getKeyUsage, getSpend],
+  stages: [
+    log,
+    listRequests,
+    getRequest,
+    tailRequests,
+    cleanRequests,
+    getStats,
+    getUsage,
+    getSeries,
+    getKeyUsage,
+    getSpend,
+  ],
   commands: [logs],
 })

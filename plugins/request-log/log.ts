@@ -1,6 +1,17 @@
 import { defineStage } from '../../engine/index.ts'
 import { isObject } from '../../engine/kit.ts'
-import type { Given, Host, Json, Loss, Metered, Principal, Scope, Services } from '../../engine/index.ts'
+import type {
+  Given,
+  Host,
+  Ingress,
+  Json,
+  JsonObject,
+  Loss,
+  Metered,
+  Principal,
+  Scope,
+  Services,
+} from '../../engine/index.ts'
 import { microseconds } from './row.ts'
 import type { LogRow, Result } from './row.ts'
 
@@ -27,7 +38,7 @@ export default defineStage({
   build:
     ({ type }, host, { requests, members }) =>
     (slots, scope) => {
-      requests.write(rowOf(slots, scope, { type, host, members }))
+      requests.write(rowOf(slots, scope, { type, host, members, logging: requests.logging }), scope)
       return {}
     },
 })
@@ -37,9 +48,10 @@ interface Place {
   readonly type: string
   readonly host: Host
   readonly members: Pick<Services['members'], 'find'>
+  readonly logging: Services['requests']['logging']
 }
 
-function rowOf(slots: Slots, scope: Scope, { type, host, members }: Place): LogRow {
+function rowOf(slots: Slots, scope: Scope, { type, host, members, logging }: Place): LogRow {
   const { outcome, principal, request, model, bill } = slots
   const metered = read(slots, host)
   const usage = bill?.tokens
@@ -76,15 +88,15 @@ function rowOf(slots: Slots, scope: Scope, { type, host, members }: Place): LogR
     tags: principal?.tags,
     ended: Date.now(),
     laps: scope.laps,
-    metadata: metadataOf(slots, scope, metered),
+    metadata: metadataOf(slots, scope, { metered, logging }),
   }
 }
 
 /** Built field by field: it runs for every request, and most rows have few fields. */
 function metadataOf(
-  { outcome, upstream, bill }: Slots,
+  { outcome, upstream, bill, ingress }: Slots,
   scope: Scope,
-  metered: ReturnType<typeof read>,
+  { metered, logging }: { readonly metered: ReturnType<typeof read>; readonly logging: Place['logging'] },
 ): LogRow['metadata'] {
   const metadata: Record<string, Json> = scope.notes.size === 0 ? {} : Object.fromEntries(scope.notes)
   metadata['times'] = timesOf(scope.times)
@@ -99,8 +111,19 @@ function metadataOf(
   if (bill?.cost.micros === undefined) metadata['cost'] = 'unknown'
   if (outcome.error !== undefined) metadata['error_message'] = outcome.error.message.slice(0, keptMessage)
   if (outcome.error?.at !== undefined) metadata['error_at'] = outcome.error.at
+  if (ingress && logging.headers.length > 0) metadata['headers'] = headersOf(ingress, logging.headers)
+  if (ingress && logging.client_address) metadata['address'] = ingress.remote
   return metadata
 }
+
+/** The headers that the settings name, of those that were sent. */
+function headersOf({ headers }: Ingress, names: readonly string[]): JsonObject {
+  const sent = names.map((name) => name.toLowerCase()).filter((name) => headers[name] !== undefined)
+  return Object.fromEntries(sent.map((name) => [name, String(headers[name]).slice(0, keptHeader)]))
+}
+
+/** Most characters of a header. */
+const keptHeader = 1_024
 
 /** Most characters of an error's message. */
 const keptMessage = 1_000

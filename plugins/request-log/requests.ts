@@ -1,7 +1,13 @@
 import { GatewayError, defineService } from '../../engine/index.ts'
+import { duration } from '../../engine/kit.ts'
 import type { RowCounters, Scope, Source } from '../../engine/index.ts'
+import { Captures } from './captures.ts'
+import type { Capture } from './captures.ts'
+import type { CleanedUp, Cleanup } from './cleanup.ts'
 import type { RequestFilter } from './filter.ts'
 import type { ListedRow, Slice } from './find.ts'
+import { checkLogging, loggingSchema } from './logging.ts'
+import type { LoggingSettings } from './logging.ts'
 import { NewRows } from './new-rows.ts'
 import { columnsOf } from './row.ts'
 import type { LogRow } from './row.ts'
@@ -14,12 +20,24 @@ import type { TailOptions } from './tail.ts'
 
 /** The request log. */
 export interface Requests {
-  /** Adds the row of an exchange, without metadata if that is no JSON. Never waits, never throws. */
-  write(row: LogRow): void
+  /** What rows hold beside what every row holds. */
+  readonly logging: Pick<LoggingSettings, 'headers' | 'client_address'>
+  /**
+   * Adds the row of an exchange, without metadata if that is no JSON, and its bodies if they are kept. Never waits,
+   * never throws.
+   */
+  write(row: LogRow, scope?: Pick<Scope, 'id'>): void
   /** Counters of the rows of this process. */
   readonly counters: RowCounters
   /** A slice of the rows that match a filter, in the order of their start. */
   slice(filter: RequestFilter, slice: Slice): Promise<ListedRow[]>
+  /** The bodies of an exchange; undefined if they are not kept. */
+  captured(id: string): Promise<Capture | undefined>
+  /** Counts what a cleanup would delete. */
+  countOld(cleanup: Cleanup): Promise<CleanedUp>
+  deleteOld(cleanup: Cleanup): Promise<CleanedUp>
+  /** Deletes what is older than the settings say, unless another process did so within the hour. */
+  expire(): Promise<void>
   /** The row of an exchange. */
   row(id: string): Promise<RequestsTable | undefined>
   /**
@@ -45,6 +63,10 @@ declare module '../../engine/index.ts' {
   }
 }
 
+/** One process deletes old rows at a time, and not twice within the hour. */
+const lease = 'requests.expire'
+const leased = HOUR - 60_000
+
 /** Most streams of new rows that a member may have open in a process. */
 const mostTails = 8
 
@@ -56,11 +78,15 @@ function tooManyTails(): GatewayError {
 /** The query builder is large, so what uses it is loaded with the first query. */
 const finding = () => import('./find.ts')
 const summing = () => import('./sums-query.ts')
+const cleaning = () => import('./cleanup.ts')
 
 export default defineService({
   name: 'requests',
   summary: 'The request log: a row of every exchange.',
   migrations,
+  section: 'logging',
+  settings: loggingSchema,
+  check: checkLogging,
   open(host) {
     const rows = host.appender('requests', { waits: true, sums: addUp })
     const columns = (row: LogRow, version: string, problem: string): RequestsTable | undefined => {
@@ -78,20 +104,47 @@ export default defineService({
         host.log.warn({ err: error }, 'old sums cannot be deleted; trying again')
       }
     }
-    const forgetting = setInterval(() => void forget(), HOUR).unref()
+    let current: LoggingSettings | undefined
+    const expire = async ({ retention, capture_retention }: LoggingSettings) => {
+      const taken = await host.keyValue.set(lease, Buffer.from('1'), { ttl: leased, version: null })
+      if (!taken) return
+      const { deleteOld } = await cleaning()
+      const before = (kept: string) => Date.now() - duration(kept)
+      if (duration(capture_retention) > 0)
+        await deleteOld(host, { before: before(capture_retention), capturesOnly: true })
+      if (duration(retention) > 0) await deleteOld(host, { before: before(retention) })
+    }
+    const expireNow = async () => {
+      try {
+        if (current) await expire(current)
+      } catch (error) {
+        host.log.warn({ err: error }, 'old requests cannot be deleted; trying again')
+      }
+    }
+    const forgetting = setInterval(() => {
+      void forget()
+      void expireNow()
+    }, HOUR).unref()
     const newRows = new NewRows(host)
+    const captures = new Captures(host)
     const tails = new Map<string, number>()
     let unread = 0
-    const viewOf = (version: string): Requests => ({
+    const viewOf = (version: string, logging: LoggingSettings): Requests => ({
+      logging,
       get counters() {
         return { ...rows.counters, dropped: rows.counters.dropped + unread }
       },
-      write(row) {
+      write(row, scope) {
         const whole = columns(row, version, 'a log row cannot be written down as it is')
         const stored = whole ?? columns({ ...row, metadata: {} }, version, 'a log row cannot be written down')
         if (stored) rows.append(stored)
         else unread += 1
+        if (scope) captures.store(row, scope)
       },
+      captured: (id) => captures.find(id),
+      countOld: async (cleanup) => (await cleaning()).countOld(host, cleanup),
+      deleteOld: async (cleanup) => (await cleaning()).deleteOld(host, cleanup),
+      expire: () => expire(logging),
       slice: async (filter, slice) => (await finding()).sliceOf(host, filter, slice),
       row: async (id) => (await finding()).rowOf(host, id),
       tail(member, scope, options) {
@@ -121,9 +174,20 @@ export default defineService({
       namesOf: async (kind, ids) => (await summing()).namesOf(host, kind, ids),
     })
     return {
-      configure: (_settings, _views, { version }) => ({ view: viewOf(version) }),
+      configure(settings, _views, { version }) {
+        return {
+          view: viewOf(version, settings),
+          live() {
+            current = settings
+            captures.follow(settings)
+          },
+        }
+      },
       status: () => rows.counters.failing,
-      close: () => clearInterval(forgetting),
+      close() {
+        clearInterval(forgetting)
+        captures.close()
+      },
     }
   },
 })

@@ -44,9 +44,20 @@ export interface RequestsTable {
   metadata: string
 }
 
+/** The bodies of a request, sealed. */
+export interface CapturesTable {
+  id: string
+  /** Start and type of the exchange, as in its row. */
+  at: number
+  type: string
+  /** Base64 of the sealed JSON. */
+  sealed: string
+}
+
 declare module '../../engine/index.ts' {
   interface Tables {
     requests: RequestsTable
+    requests_captures: CapturesTable
   }
 }
 
@@ -157,4 +168,18 @@ const indexes: ServiceMigration = {
   },
 }
 
-export const migrations = [table, columns, indexes, ...sumsMigrations]
+const captures: ServiceMigration = {
+  name: '0006-captures',
+  async up(queries) {
+    await queries.schema
+      .createTable('requests_captures')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('at', 'bigint', (column) => column.notNull())
+      .addColumn('type', 'text', (column) => column.notNull())
+      .addColumn('sealed', 'text', (column) => column.notNull())
+      .execute()
+    await queries.schema.createIndex('requests_captures_at').on('requests_captures').column('at').execute()
+  },
+}
+
+export const migrations = [table, columns, indexes, ...sumsMigrations, captures]

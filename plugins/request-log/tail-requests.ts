@@ -1,5 +1,5 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
-import { asGatewayError, parsedObject, readQuery } from '../../engine/kit.ts'
+import { asGatewayError, bearerToken, parsedObject, readQuery } from '../../engine/kit.ts'
 import type { Ingress, Services } from '../../engine/index.ts'
 import { filterFields, filterOf, ownKeysOf } from './filter.ts'
 
@@ -43,7 +43,7 @@ async function overOf(
   { headers }: Ingress,
   sessions: Services['sessions'],
 ): Promise<'expired' | 'revoked' | undefined> {
-  const token = headers.authorization?.slice('Bearer '.length).trim() ?? ''
+  const token = bearerToken(headers) ?? ''
   try {
     if (await sessions.find(token)) return undefined
   } catch (error) {

@@ -35,7 +35,7 @@ function rowOf(slots: object, { notes = new Map(), times = [], laps = [], attemp
     pipeline: { name: 'p', protocol: 'chat' },
     log: { warn: (fields: { err: Error }) => warnings.push(fields.err.message) },
   } as unknown as Host
-  const requests = { write: (row: LogRow) => void rows.push(row) }
+  const requests = { logging: { headers: [], client_address: false }, write: (row: LogRow) => void rows.push(row) }
   const members = { find: (id: string) => (id === 'm-1' ? { username: 'ann' } : undefined) }
   const scope = { id: 'id-1', attempt, notes, times, laps, elapsed: () => 100 } as unknown as Scope
   const given = { outcome: OUTCOME, ...slots }

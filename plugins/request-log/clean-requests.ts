@@ -1,0 +1,66 @@
+import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import { jsonReply, momentIn, requesterOf, timeText } from '../../engine/kit.ts'
+
+/** Deletes old requests from the log, or only their bodies. Budgets, sums and the audit log stay. */
+export default defineStage({
+  name: 'clean-requests',
+  summary: 'Delete old requests from the log.',
+  config: noConfig,
+  needs: ['ingress', 'principal'],
+  provides: ['reply'],
+  uses: ['requests', 'audit'],
+  // A large log is deleted in small parts.
+  timeout: '1h',
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['before'],
+    properties: {
+      before: {
+        type: 'string',
+        title: 'Before',
+        description: 'Only requests that began before this time (RFC 3339), at least a minute ago.',
+      },
+      types: {
+        type: 'array',
+        title: 'Types',
+        maxItems: 100,
+        items: { type: 'string', minLength: 1 },
+        description: 'Only requests of these types; absent: of all.',
+      },
+      captures_only: {
+        type: 'boolean',
+        title: 'Bodies only',
+        default: false,
+        description: 'Whether only captured bodies are deleted.',
+      },
+      dry_run: {
+        type: 'boolean',
+        title: 'Count only',
+        default: false,
+        description: 'Whether to count without deleting.',
+      },
+    },
+  } as const,
+  build:
+    (_config, _host, { requests, audit }) =>
+    async ({ input, ingress, principal }, scope) => {
+      const { types, captures_only: capturesOnly, dry_run: isDry } = input
+      const before = momentIn(input.before)
+      if (before === undefined || before > Date.now() - recent)
+        throw new GatewayError('invalid_field', { param: 'before', reason: 'must be a time at least one minute ago' })
+      const cleanup = { before, types, capturesOnly }
+      const counted = await requests.countOld(cleanup)
+      if (isDry || counted.rows + counted.captures === 0) return { reply: jsonReply({ ...counted }) }
+      // Without a row in the audit log, nothing is deleted.
+      await audit.record({
+        action: 'logs.cleanup',
+        by: requesterOf(scope, { ingress, principal }),
+        details: { before: timeText(before), ...(types && { types }), captures_only: capturesOnly, ...counted },
+      })
+      return { reply: jsonReply({ ...(await requests.deleteOld(cleanup)) }) }
+    },
+})
+
+/** Milliseconds: rows of requests that still run, or were just written, stay. */
+const recent = 60_000
