@@ -1,5 +1,5 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import { bearerToken } from '../../engine/kit.ts'
+import { bearerToken, readQuery } from '../../engine/kit.ts'
 import { sessionReply } from './session-reply.ts'
 
 /** Milliseconds for which the old token stays valid: requests with it may be under way. */
@@ -20,6 +20,7 @@ export default defineStage({
   build:
     (_config, _host, { members, member_sessions: sessions }) =>
     async ({ ingress }) => {
+      readQuery(ingress.query)
       const session = await sessions.find(bearerToken(ingress.headers) ?? '')
       // It was valid when `auth` looked.
       if (session === undefined) throw new GatewayError('invalid_token', { authenticate: 'Bearer' })

@@ -1,5 +1,6 @@
 import { randomUUIDv7, timingSafeEqual } from 'node:crypto'
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import { readQuery } from '../../engine/kit.ts'
 import { InTurn } from './in-turn.ts'
 import { memberEntry } from './member-entry.ts'
 import { memberOf, usernameSchema } from './member.ts'
@@ -28,6 +29,7 @@ export default defineStage({
   build(_config, _host, { members, member_sessions: sessions, audit }) {
     const turns = new InTurn()
     return async ({ ingress, input: { token, username: name, password } }, scope) => {
+      readQuery(ingress.query)
       const { store, passwords, attempts, leastPassword } = members
       const username = name.toLowerCase()
       await checkPassword(password, { username, least: leastPassword, param: 'password' })

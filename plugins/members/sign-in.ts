@@ -1,5 +1,5 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import { requesterOf } from '../../engine/kit.ts'
+import { readQuery, requesterOf } from '../../engine/kit.ts'
 import { memberEntry } from './member-entry.ts'
 import { memberOf } from './member.ts'
 import { passwordSchema } from './password-rules.ts'
@@ -28,6 +28,7 @@ export default defineStage({
   build:
     (_config, _host, { members, member_sessions: sessions, audit }) =>
     async ({ ingress, input: { username, password } }, scope) => {
+      readQuery(ingress.query)
       const { store, passwords, attempts, refused } = members
       let id: string | undefined
       const member = await attempts.run({ username, address: ingress.remote }, async () => {

@@ -1,5 +1,5 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
-import { bearerToken, emptyReply } from '../../engine/kit.ts'
+import { bearerToken, emptyReply, readQuery } from '../../engine/kit.ts'
 import { memberEntry } from './member-entry.ts'
 
 /** Ends the session of the client, or all sessions of its member. Succeeds with any token, and without one. */
@@ -20,6 +20,7 @@ export default defineStage({
   build:
     (_config, _host, { members, member_sessions: sessions, audit }) =>
     async ({ ingress, input: { everywhere } }, scope) => {
+      readQuery(ingress.query)
       const { store } = members
       const session = await sessions.find(bearerToken(ingress.headers) ?? '')
       if (session === undefined) return { reply: emptyReply }

@@ -84,6 +84,8 @@ describe('admin/members/login', () => {
       [{ username: 'viewer', password: 'x'.repeat(2_000) }, '422 invalid_field'],
     ]
     for (const [body, code] of wrong) expect(told(await logIn(body)), JSON.stringify(body)).to.equal(code)
+    const query = await gateway.asNobody('POST /api/auth/login?username=viewer', { username: 'viewer', password })
+    expect([told(query), query.param]).to.deep.equal(['422 unknown_field', 'username'])
     const text = await gateway.asNobody('POST /api/auth/login', 'x', { 'content-type': 'text/plain' })
     expect(told(text)).to.equal('415 unsupported_media_type')
     const large = await logIn({ username: 'viewer', password: 'x'.repeat(1_100_000) })

@@ -24,6 +24,7 @@ describe('admin/members/setup', () => {
   it('makes the first admin, who is signed in', async () => {
     expect(token).to.match(/^[\w-]{43}$/)
     expect((await ask('GET /api/auth/setup-status')).body).to.deep.equal({ needed: true })
+    expect(await ask('GET /api/auth/setup-status?x=1')).to.include({ status: 422, code: 'unknown_field', param: 'x' })
     const before = Date.now()
     const { status, body, headers } = await setUp()
     expect(status).to.equal(201)
