@@ -17,6 +17,7 @@ import { byteBudgetOf } from './stream/byte-budget.ts'
 import { createHttpServer } from './http/server.ts'
 import type { HttpServer } from './http/server.ts'
 import { Spool } from './http/spool.ts'
+import { firstProcess } from './live/first-process.ts'
 import { recordPoll } from './live/following.ts'
 import { jobRunner } from './live/job-runner.ts'
 import { Keep } from './live/keep.ts'
@@ -133,6 +134,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     deriveKey: (info) => opened(stores).sealing.deriveKey(info),
     work: (module, input, deadline) => pool.run(module, input, deadline),
     warm: warmth.add,
+    firstProcess: firstProcess(),
     recheck: () => http?.recheck(),
     keep,
     status: {

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Configuration } from '../live/configuration.ts'
+import { answerQuestions } from '../live/first-process.ts'
 import { emptyGateway } from '../live/gateway-host.ts'
 import type { SafeGreeting } from '../live/greetings.ts'
 import { openSnapshot } from '../live/snapshot.ts'
@@ -63,6 +64,7 @@ export async function serveShared({ options, configuration, count, log, secrets,
     new Promise((resolve) => {
       const worker = cluster.fork()
       closeStrays(worker)
+      answerQuestions(worker)
       worker.on('error', (error) => log.warn({ err: error }, 'a process cannot be reached'))
       let serves = false
       worker.once('listening', (address: AddressInfo) => {

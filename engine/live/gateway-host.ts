@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Settings } from '../config/settings.ts'
 import type { Path } from '../config/diagnostics.ts'
 import type { TableQueries } from '../spec/database.ts'
+import type { FirstProcess } from '../spec/first-process.ts'
 import type { AnyService, ServiceHost } from '../spec/service.ts'
 import { afterCommit } from '../store/after-commit.ts'
 import { isTableOf } from '../store/migrate-service.ts'
@@ -36,6 +37,7 @@ export interface GatewayHost {
   deriveKey: ServiceHost['deriveKey']
   work: Host['work']
   warm?: Host['warm']
+  readonly firstProcess?: FirstProcess | undefined
   /** Checks whether the clients of open sockets are still authorized; absent: there are no sockets. */
   recheck?(): void
   readonly keep: Keep
@@ -78,7 +80,7 @@ export function emptyGateway(version: string): GatewayHost {
 /** The host for opening a service: parts of the gateway, and the stores for its tables. */
 export function serviceHost(
   gateway: GatewayHost,
-  { database, rows, folder }: Pick<Stores, 'database' | 'rows' | 'folder'>,
+  { database, rows, folder, connectRedis }: Pick<Stores, 'database' | 'rows' | 'folder' | 'connectRedis'>,
   { name }: AnyService,
 ): ServiceHost {
   const queueOf = (table: string) => {
@@ -101,6 +103,8 @@ export function serviceHost(
         }
       }),
     folder,
+    ...(connectRedis ? { connectRedis } : {}),
+    ...(gateway.firstProcess ? { firstProcess: gateway.firstProcess } : {}),
     rows: (statement) => database.rows(statement),
     append: (table, row) => queueOf(table).append(row),
     appender(table, { waits = false, sums } = {}) {

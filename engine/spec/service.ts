@@ -1,5 +1,8 @@
 import type { JSONSchema } from 'json-schema-to-ts'
+import type { Appender, AppenderOptions } from './appender.ts'
+import type { FirstProcess } from './first-process.ts'
 import type { JsonObject } from './json.ts'
+import type { Redis } from 'ioredis'
 import type { Insertable } from 'kysely'
 import type { Catalog } from './catalog.ts'
 import { noConfig } from './config.ts'
@@ -38,6 +41,15 @@ export interface ServiceHost extends Pick<
    * query, because the connection is still in use. Rejects outside a transaction.
    */
   afterCommit(transaction: TableQueries, work: () => void | Promise<void>): Promise<void>
+  /**
+   * Opens a connection of the service's own to the configured key-value store (Redis 7 or later); absent: none is
+   * configured. Resolves even if the store is away: the connection then tries again on its own. A command fails after 3
+   * seconds, and at once while there is no connection; it is never sent twice. The service closes the connection. Its
+   * keys begin with `sluice:` and the name of the service.
+   */
+  connectRedis?: () => Promise<Redis>
+  /** The process that has started this one; absent in a process that serves alone. */
+  readonly firstProcess?: FirstProcess
   /** Absolute path of the folder for the gateway's own files: the folder of the SQLite file; otherwise `data`. */
   readonly folder: string
   /**
@@ -64,35 +76,6 @@ export interface ServiceHost extends Pick<
    * To be called after access was revoked.
    */
   recheck(): void
-}
-
-export interface AppenderOptions {
-  /** Rows wait while their table is missing, as while a backup is restored; otherwise they are dropped. */
-  readonly waits?: boolean
-  /**
-   * SQL statements that run after every batch of rows, in the transaction that writes it. In a statement, `added` is a
-   * table of the rows that the batch has added: `insert into sums select … from added group by … order by … on conflict
-   * (…) do update set …`. A row that is sent twice is added once, so sums count every row once, whatever is killed. On
-   * PostgreSQL, several processes write at a time: statements that lock rows in one order (`order by`) do not deadlock.
-   */
-  readonly sums?: readonly string[]
-}
-
-/** Queues rows of a table for the thread that writes rows in bulk. */
-export interface Appender<R> {
-  /** Never waits, never throws. */
-  append(row: R): void
-  readonly counters: RowCounters
-}
-
-/** Counters of the rows that this process has appended to a table. */
-export interface RowCounters {
-  readonly written: number
-  /** Rows lost because the queue was full or no database accepted them. */
-  readonly dropped: number
-  readonly pending: number
-  /** Why rows cannot be written at present. */
-  readonly failing: string | undefined
 }
 
 /** The parts of a configuration that a service can read besides its own settings. */

@@ -120,6 +120,18 @@ export const redisOptions = {
 } as const satisfies RedisOptions
 
 /**
+ * A connection of a service's own. Resolves once it is connected, or once that has failed; it then tries again on its
+ * own. The key-value store reports when the server cannot be reached.
+ */
+export async function connectRedis(url: string): Promise<Redis> {
+  const redis = new Redis(url, { ...redisOptions, lazyConnect: true })
+  // Without a listener, the driver prints every failed attempt to connect.
+  redis.on('error', () => undefined)
+  await redis.connect().catch(() => undefined)
+  return redis
+}
+
+/**
  * The key-value store in Redis (7 or later). Resolves once it is connected, or once the connection has failed. In the
  * latter case the store is `failing`, every call rejects with `store_unavailable` at once, and the store reconnects on
  * its own. Every change of state is logged.

@@ -1,4 +1,5 @@
 import { dirname, join, resolve } from 'node:path'
+import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import type { Environment } from '../config/interpolate.ts'
 import type { Settings } from '../config/settings.ts'
@@ -25,6 +26,8 @@ export interface Stores {
   readonly keyValue: OpenKeyValue
   /** Absent without a configured key-value store. */
   readonly jobs?: OpenJobs
+  /** Opens a further connection to the key-value store; absent: none is configured. */
+  readonly connectRedis?: () => Promise<Redis>
   readonly sealing: Sealing
   /** Absolute path of the folder for the gateway's own files. */
   readonly folder: string
@@ -71,6 +74,7 @@ export async function openStores(settings: Settings, options: StoreOptions): Pro
     folder: dataFolder(url, options.root),
     close: () => closing.disposeAsync(),
     ...(jobs ? { jobs } : {}),
+    ...(shared === undefined ? {} : { connectRedis: () => connectRedis(shared) }),
   }
 }
 
@@ -102,6 +106,10 @@ export async function openKeyValue(url: string | undefined, database: Database, 
   }
   const { openRedisKeyValue } = await import('./key-value-redis.ts')
   return openRedisKeyValue(url, log)
+}
+
+async function connectRedis(url: string): Promise<Redis> {
+  return (await import('./key-value-redis.ts')).connectRedis(url)
 }
 
 /** Loaded on demand: the queue and its driver are large, and only a shared key-value store has jobs. */

@@ -93,7 +93,7 @@ const promised = {
       Facts
       Failure
       FilePart
-      Finding
+      Finding FirstProcess
       Flaw
       Flow
       Format
