@@ -35,7 +35,7 @@ export default defineStage({
         return {}
       }
       const { budgets, places } = limits.rules.of(principal, holders)
-      await limits.counting.give({ id, rates: [], places: places.map(({ bucket }) => bucket) })
+      await limits.counting.give({ id, rates: [], places: places.map(({ bucket }) => bucket) }, 'usual')
       note(await limits.charges.chargeLost(ended, budgets, code === lost))
       return {}
 

@@ -1,54 +1,257 @@
-import type { Budget } from '../../engine/index.ts'
-import type { Counters, Giving, Reserved, Reserving, Settling, SumState, Taken, Taking } from './counters.ts'
+import { GatewayError } from '../../engine/index.ts'
+import type { Budget, ServiceHost } from '../../engine/index.ts'
+import type { Counters, Giving, Hold, Reserved, Reserving, Settling, SumState, Taken, Taking } from './counters.ts'
+import type { Holds } from './holds.ts'
 import type { Ledger } from './ledger.ts'
+import { MemoryCounters } from './memory-counters.ts'
 import { sumOf } from './money.ts'
 import type { BudgetRule } from './rules.ts'
 import { SeededCounters } from './seeded-counters.ts'
+import type { LimitSettings } from './settings.ts'
+
+/** Counters that other processes share. */
+export interface SharedCounters extends Counters {
+  hold(holds: readonly Hold[]): Promise<void>
+  /** Makes sure that they answer, and know what this process holds. Rejects if they do not. */
+  greet(): Promise<void>
+  /** Tells that this process is running. Resolves to the number of those that do. */
+  processes(): Promise<number>
+}
 
 /** A reservation in the budgets that apply to an exchange. */
 export interface Reservable extends Omit<Reserving, 'sums'> {
   readonly budgets: readonly Pick<BudgetRule, 'bucket' | 'budget'>[]
 }
 
-/** Counts the exchanges of this process. */
+/** Who counts: the usual counters, those of this process while the shared ones are away, or nobody. */
+export type By = 'usual' | 'local' | 'nobody'
+
+type Known<T> = T & { readonly by: By }
+
+/** A call that ends something. */
+type Missed = { readonly give: Giving } | { readonly settle: Settling }
+
+/** Milliseconds between two attempts to reach shared counters that are away. */
+const PROBE = 250
+
+export interface CountingOptions {
+  readonly ledger: Ledger
+  readonly log: ServiceHost['log']
+  /** What this process holds; shared counters may have to be told again. */
+  readonly holds: Holds
+  /** Absent: this process counts alone. */
+  readonly shared?: SharedCounters | undefined
+  /** Called when the shared counters are away. */
+  readonly onAway?: () => void
+}
+
+/**
+ * Counts the exchanges of this process. While shared counters are away, it counts with a share of each limit, or does
+ * what the operator wants. When they are back, they learn what was held and spent meanwhile.
+ */
 export class Counting {
-  readonly #counters: SeededCounters
+  readonly #options: CountingOptions
+  readonly #shared: SeededCounters | undefined
+  #local: SeededCounters
+  /** Runs while the shared counters are away. */
+  #probing: NodeJS.Timeout | undefined
+  #isProbing = false
+  /** Calls that the shared counters have missed, or may have missed. */
+  readonly #missed: Missed[] = []
+  #processes = 1
+  #renewed = Date.now()
+  #closed = false
+  /** What happens while the shared counters are away. */
+  onFailure: LimitSettings['on_store_failure'] = 'local'
 
-  constructor(counters: Counters, ledger: Ledger) {
-    this.#counters = new SeededCounters(counters, ledger)
+  constructor(options: CountingOptions) {
+    this.#options = options
+    const { shared, ledger } = options
+    this.#shared = shared && new SeededCounters(shared, ledger)
+    this.#local = new SeededCounters(new MemoryCounters(), ledger)
   }
 
-  async take(taking: Taking): Promise<Taken> {
-    return this.#counters.counters.take(taking)
+  /** Rejects with `store_unavailable` if nothing may be admitted without the shared counters. */
+  async take(taking: Taking): Promise<Known<Taken>> {
+    const places = taking.places.map(({ bucket }) => bucket)
+    const taken = await this.#call<Taken>({
+      usual: ({ counters }) => counters.take(taking),
+      local: ({ counters }) => counters.take(this.#shareOf(taking)),
+      nobody: { levels: [] },
+      missed: { give: { id: taking.id, rates: [], places } },
+    })
+    this.#options.holds.took(taking, taken)
+    return taken
   }
 
-  async give(giving: Giving): Promise<void> {
-    await this.#counters.counters.give(giving)
+  /** @param by who has counted what goes back */
+  async give(giving: Giving, by: By): Promise<void> {
+    this.#options.holds.gave(giving)
+    if (by === 'nobody') return
+    const isUsual = this.#probing === undefined
+    // What somebody else has counted must not be refilled here.
+    const own = { ...giving, rates: (by === 'usual') === isUsual ? giving.rates : [] }
+    await this.#tell({ give: { ...giving, rates: [] } }, ({ counters }) => counters.give(own))
   }
 
-  async reserve({ budgets, ...rest }: Reservable): Promise<Exclude<Reserved, { readonly unknown: readonly number[] }>> {
+  /** Like `take`, for money. Rejects with `store_unavailable` also if nobody knows what was spent. */
+  async reserve({ budgets, ...rest }: Reservable): Promise<Known<Exclude<Reserved, { readonly unknown: unknown }>>> {
     const now = Date.now()
-    return this.#counters.reserve({ ...rest, sums: budgets.map(({ bucket, budget }) => sumOf(bucket, budget, now)) })
+    const sums = budgets.map(({ bucket, budget }) => sumOf(bucket, budget, now))
+    const shares = sums.map((sum) => ({ ...sum, share: this.#processes }))
+    const reserved = await this.#call<Exclude<Reserved, { readonly unknown: unknown }>>({
+      usual: (counters) => counters.reserve({ ...rest, sums }),
+      local: (counters) => counters.reserve({ ...rest, sums: shares }),
+      nobody: { at: now, held: rest.estimates[0] ?? 0, left: [] },
+      missed: { settle: { id: rest.id, sums: sums.map(({ bucket }) => bucket), micros: 0 } },
+    })
+    this.#options.holds.reserved({ ...rest, sums }, reserved)
+    return reserved
   }
 
   async settle(settling: Settling): Promise<number | undefined> {
-    return this.#counters.counters.settle(settling)
+    this.#options.holds.settled(settling)
+    return this.#tell({ settle: settling }, ({ counters }) => counters.settle(settling))
   }
 
   /** Another process ends what the exchange holds. */
-  passOn(_id: string): void {}
+  passOn(id: string): void {
+    this.#options.holds.forget(id)
+  }
 
-  read(budgets: readonly { readonly bucket: string; readonly budget: Budget }[]): Promise<readonly SumState[]> {
+  async read(budgets: readonly { readonly bucket: string; readonly budget: Budget }[]): Promise<readonly SumState[]> {
     const now = Date.now()
-    return this.#counters.read(budgets.map(({ bucket, budget }) => sumOf(bucket, budget, now)))
+    const sums = budgets.map(({ bucket, budget }) => sumOf(bucket, budget, now))
+    if (this.#shared && this.#probing === undefined)
+      try {
+        return await this.#shared.read(sums)
+      } catch (error) {
+        this.#turnOff(error)
+      }
+    return this.#local.read(sums)
   }
 
+  /** Sets all sums of a bucket to zero. Counters that are away learn of it from the ledger. */
   async reset(bucket: string, at: number): Promise<void> {
-    await this.#counters.counters.reset(bucket, at)
+    await this.#local.counters.reset(bucket, at)
+    await this.#tell(undefined, ({ counters }) => counters.reset(bucket, at))
   }
 
-  /** Compares sums with the ledger. Rejects while the database fails. */
-  compare(): Promise<void> {
-    return this.#counters.compare(true)
+  /** To be called every few seconds: compares sums with the ledger, and tells that this process and its holds are there. */
+  async refresh(): Promise<void> {
+    const { shared, holds } = this.#options
+    if (!shared || this.#probing) return this.#local.compare()
+    try {
+      this.#processes = await shared.processes()
+      const all = holds.all
+      const soonest = Math.min(...all.map(({ lasts }) => lasts))
+      if (Date.now() - this.#renewed > soonest / 2) {
+        this.#renewed = Date.now()
+        await shared.hold(all)
+      }
+      await this.#shared?.compare()
+    } catch (error) {
+      this.#turnOff(error)
+    }
+  }
+
+  close(): void {
+    this.#closed = true
+    clearInterval(this.#probing)
+  }
+
+  async #call<T>(calls: {
+    readonly usual: (counters: SeededCounters) => T | Promise<T>
+    readonly local: (counters: SeededCounters) => T | Promise<T>
+    readonly nobody: T
+    readonly missed: Missed
+  }): Promise<Known<T>> {
+    const { usual, local, nobody, missed } = calls
+    if (!this.#shared) return { ...(await usual(this.#local)), by: 'usual' }
+    if (!this.#probing)
+      try {
+        return { ...(await usual(this.#shared)), by: 'usual' }
+      } catch (error) {
+        this.#turnOff(error)
+        // A call without an answer may have had its effect.
+        this.#missed.push(missed)
+      }
+    if (this.onFailure === 'closed') throw new GatewayError('store_unavailable', {}, { retryAfter: 1 })
+    if (this.onFailure === 'open') return { ...nobody, by: 'nobody' }
+    return { ...(await local(this.#local)), by: 'local' }
+  }
+
+  /** Tells whoever counts. Shared counters that are away are told later. */
+  async #tell<T>(
+    missed: Missed | undefined,
+    tell: (counters: SeededCounters) => T | Promise<T>,
+  ): Promise<T | undefined> {
+    if (this.#shared && !this.#probing)
+      try {
+        return await tell(this.#shared)
+      } catch (error) {
+        this.#turnOff(error)
+      }
+    if (this.#shared && missed) this.#missed.push(missed)
+    return tell(this.#local)
+  }
+
+  /** The share of this process in what all may take together. */
+  #shareOf(taking: Taking): Taking {
+    const shareOf = (limit: number) => Math.max(1, Math.floor(limit / this.#processes))
+    return {
+      ...taking,
+      rates: taking.rates.map((rate) => {
+        const limit = shareOf(rate.limit)
+        return { ...rate, limit, amount: Math.min(rate.amount, limit) }
+      }),
+      places: taking.places.map((places) => ({ ...places, limit: shareOf(places.limit) })),
+    }
+  }
+
+  /** The shared counters are away. Throws what is the fault of somebody else. */
+  #turnOff(error: unknown): void {
+    if (error instanceof GatewayError) throw error
+    if (this.#probing || this.#closed) return
+    const { log, holds, ledger, onAway } = this.#options
+    log.warn({ err: error }, 'the shared counters of limits are away')
+    this.#local = new SeededCounters(new MemoryCounters(), ledger)
+    void this.#local.counters.hold(holds.all)
+    this.#probing = setInterval(() => void this.#probe(), PROBE).unref()
+    onAway?.()
+  }
+
+  async #probe(): Promise<void> {
+    const { log } = this.#options
+    if (!this.#shared || this.#isProbing) return
+    this.#isProbing = true
+    try {
+      await this.#tellMissed()
+      this.#shared.adopt(this.#local)
+      await this.#shared.compare()
+    } catch (error) {
+      // The counters answer, and the database does not: what they know has to do.
+      if (!(error instanceof GatewayError)) return
+    } finally {
+      this.#isProbing = false
+    }
+    clearInterval(this.#probing)
+    this.#probing = undefined
+    log.info('the shared counters of limits are back')
+    // What began or ended during the comparison.
+    await this.#tellMissed().catch((error: unknown) => this.#turnOff(error))
+  }
+
+  /** Tells the shared counters what they have missed. Rejects if they are away, and then keeps the rest. */
+  async #tellMissed(): Promise<void> {
+    const { shared, holds } = this.#options
+    if (!shared) return
+    await shared.greet()
+    await shared.hold(holds.all)
+    for (let missed = this.#missed[0]; missed; missed = this.#missed[0]) {
+      if ('give' in missed) await shared.give(missed.give)
+      else await shared.settle(missed.settle)
+      this.#missed.shift()
+    }
   }
 }

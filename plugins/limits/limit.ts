@@ -41,6 +41,7 @@ export default defineStage({
         const taken = await counting.take({ id: scope.id, lasts, rates, places: rules.places, forced: isRun })
         if (settings.headers)
           for (const [name, value] of limitHeaders(rates, taken.levels, show)) scope.header(name, value)
+        if (taken.by === 'local') scope.header('x-gateway-limit', 'local')
         if (taken.refused) throw refusal(rules, rates, taken.refused, scope)
         let left = places.length === 0
         const leave = () => {
@@ -50,13 +51,13 @@ export default defineStage({
         }
         // A place is free when the client has its answer, before the exchange is logged.
         if (!request.background)
-          scope.onEnd?.(() => void (left || counting.give({ id: scope.id, rates: [], places: leave() })))
+          scope.onEnd?.(() => void (left || counting.give({ id: scope.id, rates: [], places: leave() }, taken.by)))
         settle(({ bill, model, job: started }, { error }) => {
           const back = backOf(rates, { used: usedOf(bill, model, settings), nothing: unreserved.includes(error?.code) })
           // A response in the background keeps its place until its run has ended.
           const leaving = started !== undefined && !isRun ? [] : leave()
           if (back.length > 0 || leaving.length > 0)
-            return counting.give({ id: scope.id, rates: back, places: leaving })
+            return counting.give({ id: scope.id, rates: back, places: leaving }, taken.by)
         })
         return {}
       }

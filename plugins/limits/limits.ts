@@ -1,15 +1,17 @@
 import { defineService } from '../../engine/index.ts'
 import type { Budget, TableQueries } from '../../engine/index.ts'
 import { timeText } from '../../engine/kit.ts'
+import { AskingCounters } from './asking-counters.ts'
 import { nameOf } from './bucket.ts'
 import type { Bucket } from './bucket.ts'
 import { Charges } from './charges.ts'
 import type { SumState } from './counters.ts'
 import { Counting } from './counting.ts'
+import { Holds } from './holds.ts'
 import { Ledger } from './ledger.ts'
-import { MemoryCounters } from './memory-counters.ts'
 import { MICROS } from './money.ts'
 import { nextStart } from './period.ts'
+import { RedisCounters } from './redis-counters.ts'
 import { RuleBook } from './rules.ts'
 import { settings } from './settings.ts'
 import type { LimitSettings } from './settings.ts'
@@ -64,16 +66,27 @@ export default defineService({
   section: 'rate_limits',
   settings,
   migrations,
-  open(host) {
+  async open(host) {
     const ledger = new Ledger(host)
-    const counting = new Counting(new MemoryCounters(), ledger)
+    const holds = new Holds()
+    const redis = await host.connectRedis?.()
+    const shared = redis
+      ? new RedisCounters(redis, { holds: () => holds.all })
+      : host.firstProcess && new AskingCounters(host.firstProcess)
+    // A call makes the engine's own connection notice, too, so that health reports tell.
+    const onAway = () => void host.keyValue.get('limits').catch(() => undefined)
+    const counting = new Counting({ ledger, log: host.log, holds, shared, onAway })
+    if (!redis && host.dialect === 'postgres')
+      host.log.warn(
+        'no key-value store is configured: gateways on other machines count rate limits for themselves, and learn what others have spent every 5 seconds',
+      )
     const charges = new Charges(counting, ledger)
     const regularly = (every: number, problem: string, work: () => Promise<void>) =>
       setInterval(() => {
         work().catch((error: unknown) => host.log.warn({ err: error }, problem))
       }, every).unref()
     const timers = [
-      regularly(COMPARE, 'budgets cannot be compared with the ledger', () => counting.compare()),
+      regularly(COMPARE, 'budgets cannot be compared with the ledger', () => counting.refresh()),
       regularly(CLEAN, 'old rows of the ledger of budgets cannot be deleted', () => ledger.clean()),
     ]
     const budgetsOf: Limits['budgetsOf'] = async (many) => {
@@ -98,9 +111,13 @@ export default defineService({
           counting,
           charges,
         }
-        return { view }
+        return { view, live: () => void (counting.onFailure = limitSettings.on_store_failure) }
       },
-      close: () => timers.forEach(clearInterval),
+      close() {
+        timers.forEach(clearInterval)
+        counting.close()
+        redis?.disconnect()
+      },
     }
   },
 })

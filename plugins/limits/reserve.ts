@@ -48,8 +48,10 @@ export default defineStage({
           estimates: byCost.map(({ total }) => total),
           input: byCost[0]?.input ?? 0,
         })
+        if (reserved.by === 'local') scope.header('x-gateway-limit', 'local')
         if ('refused' in reserved) throw budgetExceeded(budgets[reserved.refused] as BudgetRule, reserved.state, scope)
-        scope.header('x-gateway-budget-remaining', String(Math.min(...reserved.left) / MICROS))
+        if (reserved.left.length > 0)
+          scope.header('x-gateway-budget-remaining', String(Math.min(...reserved.left) / MICROS))
         const admitted = affordable.filter(({ total }) => total <= reserved.held)
         limits.charges.reserved(scope.id, {
           budgets,

@@ -1,36 +1,37 @@
-import type { Counters, Reserved, Reserving, Seed, Sum, SumState } from './counters.ts'
+import { GatewayError } from '../../engine/index.ts'
+import type { Counters, Reserved, Reserving, Sum, SumState } from './counters.ts'
 import type { Ledger, Wanted } from './ledger.ts'
-
-/** Milliseconds for which a new sum is compared with the ledger again, because rows reach it a little later. */
-const SETTLING = 10_000
 
 /** Counters whose sums come from the ledger. */
 export class SeededCounters {
   readonly counters: Counters
   readonly #ledger: Pick<Ledger, 'spent'>
   /** Sums that are being seeded. */
-  readonly #seeding = new Map<string, Promise<Seed[]>>()
-  /** Sums that were used since the last comparison, or are new, and until when they are new. */
-  readonly #used = new Map<string, { readonly sum: Sum; readonly until: number }>()
+  readonly #seeding = new Map<string, Promise<void>>()
+  /** Sums that were used since the last comparison. */
+  #used = new Map<string, Sum>()
 
   constructor(counters: Counters, ledger: Pick<Ledger, 'spent'>) {
     this.counters = counters
     this.#ledger = ledger
   }
 
-  /** Like that of the counters, for sums that may be unknown. Rejects while the database fails and a sum is unknown. */
+  /**
+   * Like that of the counters, for sums that may be unknown. Rejects with `store_unavailable` while the database fails
+   * and a sum is unknown.
+   */
   async reserve(reserving: Reserving): Promise<Exclude<Reserved, { readonly unknown: readonly number[] }>> {
     for (;;) {
       const reserved = await this.counters.reserve(reserving)
       if (!('unknown' in reserved)) {
-        for (const sum of reserving.sums) this.#use(sum)
+        for (const sum of reserving.sums) this.#used.set(keyOf(sum), sum)
         return reserved
       }
       await this.#seed(reserved.unknown.map((index) => reserving.sums[index] as Sum))
     }
   }
 
-  /** The states of sums. */
+  /** The states of sums. Rejects like `reserve`. */
   async read(sums: readonly Sum[]): Promise<readonly SumState[]> {
     for (;;) {
       const states = await this.counters.read(sums)
@@ -40,41 +41,47 @@ export class SeededCounters {
     }
   }
 
+  /** Compares the sums that `other` counters used, too. */
+  adopt(other: SeededCounters): void {
+    for (const [key, sum] of other.#used) this.#used.set(key, sum)
+  }
+
   /**
-   * Compares sums with the ledger: those that are new, in whose first moments rows of other processes may have been
-   * missing, and with `all` every one that was used since the last time, because other gateways charge it, too.
+   * Compares the sums that were used since the last time with the ledger, which other gateways write, too, and whose
+   * rows come a little later than the first look at a sum. Rejects with `store_unavailable` while the database fails.
    */
-  async compare(all: boolean): Promise<void> {
-    const now = Date.now()
-    const used = [...this.#used.values()]
-    this.#used.clear()
-    for (const { sum, until } of used) if (until > now) this.#use(sum, until)
-    const compared = used.filter(({ until }) => all || until > 0)
-    await this.#merge(compared.map(({ sum }) => sum))
-  }
-
-  async #seed(sums: readonly Sum[]): Promise<void> {
-    const until = Date.now() + SETTLING
-    const fresh = sums.filter((sum) => !this.#seeding.has(keyOf(sum)))
-    const merging = this.#merge(fresh).finally(() => fresh.forEach((sum) => this.#seeding.delete(keyOf(sum))))
-    const waiting = sums.map((sum) => this.#seeding.get(keyOf(sum)) ?? merging)
-    for (const sum of fresh) {
-      this.#seeding.set(keyOf(sum), merging)
-      this.#use(sum, until)
+  async compare(): Promise<void> {
+    const used = this.#used
+    this.#used = new Map()
+    try {
+      await this.#merge([...used.values()])
+    } catch (error) {
+      for (const [key, sum] of used) this.#used.set(key, sum)
+      throw error
     }
-    await Promise.all(waiting)
   }
 
-  async #merge(sums: readonly Sum[]): Promise<Seed[]> {
-    const wanted = sums.map(({ bucket, period, starts }): Wanted => ({ bucket, period, start: starts[1] }))
-    const seeds = await this.#ledger.spent(wanted)
+  /** Seeds sums, each once, however many wait for it. */
+  async #seed(sums: readonly Sum[]): Promise<void> {
+    const fresh = sums.filter((sum) => !this.#seeding.has(keyOf(sum)))
+    if (fresh.length > 0) {
+      const seeding = this.#merge(fresh).finally(() => fresh.forEach((sum) => this.#seeding.delete(keyOf(sum))))
+      for (const sum of fresh) this.#seeding.set(keyOf(sum), seeding)
+    }
+    await Promise.all(sums.flatMap((sum) => this.#seeding.get(keyOf(sum)) ?? []))
+    for (const sum of sums) this.#used.set(keyOf(sum), sum)
+  }
+
+  async #merge(sums: readonly Sum[]): Promise<void> {
+    const now = Date.now()
+    const wanted = sums.map(({ bucket, period, starts: [, current, next] }): Wanted => {
+      // A sum that was used before its period ended may be compared after it.
+      return { bucket, period, start: next > 0 && now >= next ? next : current }
+    })
+    const seeds = await this.#ledger.spent(wanted).catch((error: unknown) => {
+      throw new GatewayError('store_unavailable', {}, { cause: error })
+    })
     if (seeds.length > 0) await this.counters.seed(seeds)
-    return seeds
-  }
-
-  #use(sum: Sum, until = 0): void {
-    const known = this.#used.get(keyOf(sum))
-    if (known === undefined || known.until < until) this.#used.set(keyOf(sum), { sum, until })
   }
 }
 

@@ -93,7 +93,8 @@ const promised = {
       Facts
       Failure
       FilePart
-      Finding FirstProcess
+      Finding
+      FirstProcess
       Flaw
       Flow
       Format

@@ -331,14 +331,6 @@ export function countersContract(open: () => Promise<Clocked>): void {
       expect((await take({ places: [{ bucket: 'key:a', limit: 2 }] })).refused).not.to.equal(undefined)
     })
 
-    it('give each of several processes its share of what is left', async () => {
-      await seed({ spent: 400 })
-      const third = sum({ share: 3 })
-      await reserve({ id: 'a', sums: [third], estimates: [150] })
-      expect(await reserve({ sums: [third], estimates: [51, 50] })).to.deep.include({ held: 50, left: [0] })
-      expect(await reserve({ sums: [third], estimates: [1] })).to.deep.include({ refused: 0 })
-    })
-
     it('never admit a request while nothing is left, nor more than one beyond the limit', async () => {
       const step = fc.oneof(
         fc.record({ do: fc.constant('reserve' as const), estimate: fc.integer({ min: 0, max: 400 }) }),

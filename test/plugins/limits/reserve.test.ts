@@ -142,7 +142,7 @@ describe('plugins/limits/reserve', function () {
     for (const period of ['day', 'total'] as const) expect((await state({ usd: 1, period })).spent).to.equal(cost)
     await ask()
     await gateway.rows(2)
-    await limitsOf(gateway).counting.compare()
+    await limitsOf(gateway).counting.refresh()
     expect((await state({ usd: 1, period: 'day' })).spent).to.equal(0.0026)
   })
 

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import type { Giving, Hold, Reserved, Reserving, Seed, Settling, Sum, SumState, Taken, Taking } from './counters.ts'
+import type { SharedCounters } from './counting.ts'
+import { placeWait } from './memory-counters.ts'
+import { Patience } from './patience.ts'
+import { GIVE, HOLD, PROCESSES, READ, RESERVE, RESET, SEED, SENTINEL, SETTLE, TAKE } from './redis-scripts.ts'
+
+/** Runs a script. Resolves to its reply, whose numbers are texts. */
+type Script = (sentinel: string, now: string, call: string) => Promise<readonly string[]>
+
+const scripts = {
+  limitsTake: TAKE,
+  limitsGive: GIVE,
+  limitsReserve: RESERVE,
+  limitsSettle: SETTLE,
+  limitsSeed: SEED,
+  limitsRead: READ,
+  limitsReset: RESET,
+  limitsHold: HOLD,
+} as const
+
+type Name = keyof typeof scripts
+type Scripted = Redis & { readonly [N in Name]: Script }
+
+/** Milliseconds for which a process counts as running after it was last heard of. */
+const ALIVE = 15_000
+
+/** Holds that are put back by one call. */
+const BATCH = 200
+
+export interface RedisCountersOptions {
+  /** What this process holds at present, to be put back when the server has lost it. */
+  readonly holds?: () => readonly Hold[]
+  /** Milliseconds since 1970; default: the clock of the server. */
+  readonly clock?: () => number
+}
+
+/**
+ * Counters in Redis (7 or later), shared by all processes: one script, and so one round trip, per call. When the server
+ * has lost its contents, the sentinel is gone: the call then puts the holds of this process back first. Every call
+ * rejects while the server does not answer.
+ */
+export class RedisCounters implements SharedCounters {
+  readonly #redis: Scripted
+  readonly #options: RedisCountersOptions
+  readonly #process = randomUUID()
+  readonly #patience = new Patience()
+  #sentinel: string | undefined
+  #greeting: Promise<string> | undefined
+
+  constructor(redis: Redis, options: RedisCountersOptions = {}) {
+    this.#redis = redis as Scripted
+    this.#options = options
+    for (const [name, lua] of Object.entries(scripts)) redis.defineCommand(name, { numberOfKeys: 0, lua })
+  }
+
+  async take(taking: Taking): Promise<Taken> {
+    const { id, lasts, rates, places, forced = false } = taking
+    const [missing, wait, ...numbers] = await this.#run('limitsTake', {
+      id,
+      lasts,
+      rates,
+      places,
+      forced,
+      wait: placeWait,
+    })
+    const levels = rates.map((_, index) => ({
+      remaining: Number(numbers[2 * index]),
+      full: Number(numbers[2 * index + 1]),
+    }))
+    return missing === '0' ? { levels } : { levels, refused: { index: Number(missing) - 1, wait: Number(wait) } }
+  }
+
+  async give(giving: Giving): Promise<void> {
+    await this.#run('limitsGive', giving)
+  }
+
+  async reserve({ id, lasts, sums, estimates, input }: Reserving): Promise<Reserved> {
+    const [outcome, ...texts] = await this.#run('limitsReserve', { id, lasts, sums, estimates, input })
+    const [first = 0, second = 0, third = 0, fourth = 0] = texts.map(Number)
+    if (outcome === 'unknown') return { unknown: texts.map((index) => Number(index) - 1) }
+    if (outcome === 'refused') return { refused: first - 1, state: { spent: second, held: third, since: fourth } }
+    return { at: first, held: second, left: texts.slice(2).map(Number) }
+  }
+
+  async settle({ id, sums, micros }: Settling): Promise<number | undefined> {
+    const [charged] = await this.#run('limitsSettle', { id, sums, micros })
+    return charged === undefined ? undefined : Number(charged)
+  }
+
+  async seed(seeds: readonly Seed[]): Promise<void> {
+    await this.#run('limitsSeed', { seeds })
+  }
+
+  async read(sums: readonly Sum[]): Promise<readonly (SumState | undefined)[]> {
+    const states = await this.#run('limitsRead', { sums })
+    return states.map((state) => {
+      if (state === '') return undefined
+      const [spent = 0, held = 0, since = 0] = state.split(' ').map(Number)
+      return { spent, held, since }
+    })
+  }
+
+  async reset(bucket: string, at: number): Promise<void> {
+    await this.#run('limitsReset', { bucket, at })
+  }
+
+  async hold(holds: readonly Hold[]): Promise<void> {
+    for (let at = 0; at < holds.length; at += BATCH)
+      await this.#run('limitsHold', { holds: holds.slice(at, at + BATCH) })
+  }
+
+  /** Tells that this process is running. Resolves to the number of those that do. */
+  async processes(): Promise<number> {
+    const now = Date.now()
+    const replies = await this.#patience.for(
+      this.#redis
+        .multi()
+        .zadd(PROCESSES, now + ALIVE, this.#process)
+        .zremrangebyscore(PROCESSES, '-inf', now)
+        .zcard(PROCESSES)
+        .exec(),
+    )
+    return Number(replies?.[2]?.[1] ?? 1)
+  }
+
+  /** Makes sure that the server answers, and that it has the holds of this process. */
+  async greet(): Promise<void> {
+    this.#sentinel = undefined
+    await this.#greet()
+  }
+
+  async #run(name: Name, call: object): Promise<readonly string[]> {
+    for (;;) {
+      const sentinel = this.#sentinel ?? (await this.#greet())
+      const { clock } = this.#options
+      const reply = await this.#patience.for(
+        this.#redis[name](sentinel, clock ? String(clock()) : '', JSON.stringify(call)),
+      )
+      if (reply[0] !== 'lost') return reply
+      if (this.#sentinel === sentinel) this.#sentinel = undefined
+    }
+  }
+
+  #greet(): Promise<string> {
+    return (this.#greeting ??= this.#meet().finally(() => (this.#greeting = undefined)))
+  }
+
+  async #meet(): Promise<string> {
+    await this.#patience.for(this.#redis.set(SENTINEL, randomUUID(), 'NX'))
+    const sentinel = (await this.#patience.for(this.#redis.get(SENTINEL))) ?? ''
+    // From now on, calls do not wait for this one.
+    this.#sentinel = sentinel
+    await this.hold(this.#options.holds?.() ?? [])
+    return sentinel
+  }
+}
