@@ -45,3 +45,45 @@ describe('admin/headers', () => {
     expect([session.status, session.code]).to.deep.equal([401, 'invalid_api_key'])
   })
 })
+
+describe('admin/headers for pages of other origins', () => {
+  let gateway: AdminGateway
+  before(async () => {
+    gateway = await startAdmin({ server_config: { cors: { admin_origins: ['https://console.example'] } } })
+  })
+  after(() => gateway.close())
+
+  const preflight = (path: string, origin: string) =>
+    gateway.asNobody(`OPTIONS ${path}`, undefined, {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization, content-type',
+    })
+
+  it('answer preflights without reaching a route', async () => {
+    for (const path of ['/api/auth/login', '/api/auth/renew', '/api/nothing']) {
+      const { status, headers } = await preflight(path, 'https://console.example')
+      expect(status).to.equal(204)
+      expect(headers.get('access-control-allow-origin')).to.equal('https://console.example')
+      expect(headers.get('access-control-allow-headers')).to.equal('authorization, content-type')
+      expect(headers.get('vary')).to.include('origin')
+      const foreign = await preflight(path, 'https://elsewhere.example')
+      expect([foreign.status, foreign.headers.get('access-control-allow-origin')]).to.deep.equal([204, null])
+    }
+  })
+
+  it('are sent with errors as well, and a page from elsewhere is served without them', async () => {
+    const headersFor = async (origin: string) => {
+      const { status, headers } = await gateway.asNobody('POST /api/auth/renew', undefined, { origin })
+      expect([status, headers.get('cache-control')]).to.deep.equal([401, 'no-store'])
+      return headers.get('access-control-allow-origin')
+    }
+    expect(await headersFor('https://console.example')).to.equal('https://console.example')
+    expect(await headersFor('https://elsewhere.example')).to.equal(null)
+  })
+
+  it('are none for OPTIONS that is no preflight: it is a method that no route has', async () => {
+    const { status, code, headers } = await gateway.asNobody('OPTIONS /api/auth/login')
+    expect([status, code, headers.get('allow')]).to.deep.equal([405, 'method_not_allowed', 'POST'])
+  })
+})

@@ -1,9 +1,11 @@
 import { createHmac, hkdfSync, randomUUID, randomUUIDv7 } from 'node:crypto'
 import { expect } from 'chai'
+import type { Context } from 'mocha'
 import { askAt, password, startAdmin, viewOf } from '../../support/admin.ts'
 import type { AdminGateway, SignedIn } from '../../support/admin.ts'
 import { startGateway } from '../../support/gateway.ts'
-import type { RunningGateway } from '../../support/gateway.ts'
+import type { GatewaySettings, RunningGateway } from '../../support/gateway.ts'
+import { postgres, redis } from '../../support/services.ts'
 import { until } from '../../support/until.ts'
 
 const secret = 'the master secret of these tests'
@@ -259,78 +261,91 @@ describe('admin/members/sessions', () => {
   })
 
   describe('their end', () => {
-    let first: AdminGateway
-    let second: RunningGateway
-    before(async () => {
-      first = await startAdmin({ environment })
-      const { url } = first.engine.database
-      second = await startGateway({ environment, database: url })
-    })
-    after(async () => {
-      await second.close()
-      await first.close()
-    })
-
-    const here = async (token: string) => (await askAt(first.url, token)('POST /api/auth/renew')).code ?? 'good'
-    const there = async (token: string) => (await askAt(second.url, token)('POST /api/auth/renew')).code ?? 'good'
-
-    it('is known at once, and soon in other processes', async () => {
-      const { token, ask } = await first.addMember()
-      const other = viewOf(first.engine, 'member_sessions').issue({
-        id: claimsOf(token)['sub'] as string,
-        sessionVersion: 1,
-      })
-      expect(await there(token)).to.equal('good')
-      expect((await ask('POST /api/auth/logout')).status).to.equal(204)
-      expect(await here(token)).to.equal('invalid_token')
-      await until(async () => (await there(token)) === 'invalid_token')
-      expect([await here(other.token), await there(other.token)]).to.deep.equal(['good', 'good'])
-    })
-
-    it('comes to all sessions of the member who asks for that', async () => {
-      const { id, token, ask } = await first.addMember()
-      const other = viewOf(first.engine, 'member_sessions').issue({ id, sessionVersion: 1 })
-      expect(await there(other.token)).to.equal('good')
-      expect((await ask('POST /api/auth/logout', { everywhere: true })).status).to.equal(204)
-      expect([await here(token), await here(other.token)]).to.deep.equal(['invalid_token', 'invalid_token'])
-      await until(async () => (await there(other.token)) === 'invalid_token')
-      const login = await first.asNobody('POST /api/auth/login', { username: 'viewer', password })
-      expect(await there(login.body['token'] as string)).to.equal('good')
-    })
-
-    it('comes with the end of the member', async () => {
-      const { store } = viewOf(first.engine, 'members')
-      const disabled = await first.addMember()
-      const deleted = await first.addMember()
-      expect([await there(disabled.token), await there(deleted.token)]).to.deep.equal(['good', 'good'])
-      await store.change(async (transaction) => {
-        await transaction.updateTable('members').set({ disabled: 1 }).where('id', '=', disabled.id).execute()
-        await transaction.deleteFrom('members').where('id', '=', deleted.id).execute()
-      })
-      for (const { token } of [disabled, deleted]) {
-        expect(await here(token)).to.equal('invalid_token')
-        await until(async () => (await there(token)) === 'invalid_token')
-      }
-    })
-
-    it('does not come to those who have just begun elsewhere', async () => {
-      const { token } = await first.addMember()
-      expect(await there(token)).to.equal('good')
-    })
-
-    it('succeeds with any token, and without one', async () => {
-      const { asNobody, admin } = first
-      expect((await asNobody('POST /api/auth/logout')).status).to.equal(204)
-      expect((await asNobody('POST /api/auth/logout', {})).status).to.equal(204)
-      for (const token of ['nonsense', `${admin.token}x`, first.key])
-        expect((await askAt(first.url, token)('POST /api/auth/logout', { everywhere: true })).status).to.equal(204)
-      expect(await here(admin.token)).to.equal('good')
-      expect(await asNobody('POST /api/auth/logout', { all: true })).to.include({ status: 422, code: 'unknown_field' })
-      expect(await asNobody('POST /api/auth/logout', '{')).to.include({ status: 400, code: 'invalid_json' })
-      const form = await asNobody('POST /api/auth/logout', 'everywhere=true', {
-        'content-type': 'application/x-www-form-urlencoded',
-      })
-      expect(form).to.include({ status: 415, code: 'unsupported_media_type' })
-    })
+    describe('on SQLite', () => ending(() => Promise.resolve({})))
+    describe('on PostgreSQL', () => ending(async (context) => ({ database: (await postgres(context)).url })))
+    describe('on PostgreSQL, with a key-value store', () =>
+      ending(async (context) => ({
+        database: (await postgres(context)).url,
+        key_value: { url: (await redis(context)).url },
+      })))
   })
 })
+
+/** What ends in one process ends in another one, too, with the stores that both have. */
+function ending(stores: (context: Context) => Promise<Pick<GatewaySettings, 'database' | 'key_value'>>): void {
+  let first: AdminGateway
+  let second: RunningGateway
+  before(async function () {
+    const { database, key_value } = await stores(this)
+    first = await startAdmin({ environment, ...(database && { database }), ...(key_value && { key_value }) })
+    const { url } = first.engine.database
+    second = await startGateway({ environment, database: url, ...(key_value && { key_value }) })
+  })
+  after(async () => {
+    await second.close()
+    await first.close()
+  })
+
+  // Only reads: what writes learns of all changes, too.
+  const here = async (token: string) => (await askAt(first.url, token)('GET /api/api-keys')).code ?? 'good'
+  const there = async (token: string) => (await askAt(second.url, token)('GET /api/api-keys')).code ?? 'good'
+
+  it('is known at once, and soon in other processes', async () => {
+    const { token, ask } = await first.addMember()
+    const other = viewOf(first.engine, 'member_sessions').issue({
+      id: claimsOf(token)['sub'] as string,
+      sessionVersion: 1,
+    })
+    expect(await there(token)).to.equal('good')
+    expect((await ask('POST /api/auth/logout')).status).to.equal(204)
+    expect(await here(token)).to.equal('invalid_token')
+    await until(async () => (await there(token)) === 'invalid_token')
+    expect([await here(other.token), await there(other.token)]).to.deep.equal(['good', 'good'])
+  })
+
+  it('comes to all sessions of the member who asks for that', async () => {
+    const { id, token, ask } = await first.addMember()
+    const other = viewOf(first.engine, 'member_sessions').issue({ id, sessionVersion: 1 })
+    expect(await there(other.token)).to.equal('good')
+    expect((await ask('POST /api/auth/logout', { everywhere: true })).status).to.equal(204)
+    expect([await here(token), await here(other.token)]).to.deep.equal(['invalid_token', 'invalid_token'])
+    await until(async () => (await there(other.token)) === 'invalid_token')
+    const login = await first.asNobody('POST /api/auth/login', { username: 'viewer', password })
+    expect(await there(login.body['token'] as string)).to.equal('good')
+  })
+
+  it('comes with the end of the member', async () => {
+    const { store } = viewOf(first.engine, 'members')
+    const disabled = await first.addMember()
+    const deleted = await first.addMember()
+    expect([await there(disabled.token), await there(deleted.token)]).to.deep.equal(['good', 'good'])
+    await store.change(async (transaction) => {
+      await transaction.updateTable('members').set({ disabled: 1 }).where('id', '=', disabled.id).execute()
+      await transaction.deleteFrom('members').where('id', '=', deleted.id).execute()
+    })
+    for (const { token } of [disabled, deleted]) {
+      expect(await here(token)).to.equal('invalid_token')
+      await until(async () => (await there(token)) === 'invalid_token')
+    }
+  })
+
+  it('does not come to those who have just begun elsewhere', async () => {
+    const { token } = await first.addMember()
+    expect(await there(token)).to.equal('good')
+  })
+
+  it('succeeds with any token, and without one', async () => {
+    const { asNobody, admin } = first
+    expect((await asNobody('POST /api/auth/logout')).status).to.equal(204)
+    expect((await asNobody('POST /api/auth/logout', {})).status).to.equal(204)
+    for (const token of ['nonsense', `${admin.token}x`, first.key])
+      expect((await askAt(first.url, token)('POST /api/auth/logout', { everywhere: true })).status).to.equal(204)
+    expect(await here(admin.token)).to.equal('good')
+    expect(await asNobody('POST /api/auth/logout', { all: true })).to.include({ status: 422, code: 'unknown_field' })
+    expect(await asNobody('POST /api/auth/logout', '{')).to.include({ status: 400, code: 'invalid_json' })
+    const form = await asNobody('POST /api/auth/logout', 'everywhere=true', {
+      'content-type': 'application/x-www-form-urlencoded',
+    })
+    expect(form).to.include({ status: 415, code: 'unsupported_media_type' })
+  })
+}
