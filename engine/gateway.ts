@@ -132,6 +132,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     seal: (bytes, context) => opened(stores).sealing.seal(bytes, context),
     unseal: (sealed, context) => opened(stores).sealing.unseal(sealed, context),
     deriveKey: (info) => opened(stores).sealing.deriveKey(info),
+    get masterSecret() {
+      return opened(stores).sealing.from
+    },
     work: (module, input, deadline) => pool.run(module, input, deadline),
     warm: warmth.add,
     firstProcess: firstProcess(),

@@ -63,7 +63,7 @@ async function tryChanges(
   const base = viewsOf(stored.revision === snapshot.revision ? snapshot : withStored(files, stored))
   const changes = plan(base)
   changes.forEach(refuseVariables)
-  const planned = planChanges(changes, stored, files)
+  const planned = planChanges(changes, stored, files, by?.principal?.name)
   if (planned === undefined) return changes.map((change) => base.find(change.type, nameOf(change)))
   const loading = await open(planned.next, changes)
   if ('diagnostics' in loading) throw refusalOf(changes.at(-1) as RecordChange, loading.diagnostics)

@@ -35,6 +35,7 @@ export interface GatewayHost {
   seal: Host['seal']
   unseal: Host['unseal']
   deriveKey: ServiceHost['deriveKey']
+  readonly masterSecret: ServiceHost['masterSecret']
   work: Host['work']
   warm?: Host['warm']
   readonly firstProcess?: FirstProcess | undefined
@@ -70,6 +71,7 @@ export function emptyGateway(version: string): GatewayHost {
     seal: nothingSealed,
     unseal: nothingSealed,
     deriveKey: nothingSealed,
+    masterSecret: 'file',
     work: () => Promise.reject(new Error('there is no worker pool')),
     keep: new Keep(),
     status: { draining: false, degraded: [] },
@@ -121,6 +123,7 @@ export function serviceHost(
     seal: (bytes, context) => gateway.seal(bytes, context),
     unseal: (sealed, context) => gateway.unseal(sealed, context),
     deriveKey: (info) => gateway.deriveKey(info),
+    masterSecret: gateway.masterSecret,
     work: (module, input, deadline) => gateway.work(module, input, deadline),
     warm: (piece) => gateway.warm?.(piece),
     recheck: () => gateway.recheck?.(),

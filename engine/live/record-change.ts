@@ -37,13 +37,15 @@ export function nameOf(change: RecordChange): string {
 /**
  * The effect of changes on the stored records, one after the other; undefined: none. Throws a `GatewayError` when a
  * change is not allowed.
+ * @param by name of who makes them
  */
 export function planChanges(
   changes: readonly RecordChange[],
   stored: StoredRecords,
   files: Configuration,
+  by?: string,
 ): PlannedChanges | undefined {
-  const now = { revision: stored.revision + 1, at: Date.now() }
+  const now = { revision: stored.revision + 1, at: Date.now(), by }
   let { records } = stored
   const writes = changes.flatMap((change) => {
     const planned = planChange(change, records, files, now)
@@ -57,7 +59,7 @@ function planChange(
   change: RecordChange,
   records: readonly StoredRecord[],
   files: Configuration,
-  { revision, at: now }: { readonly revision: number; readonly at: number },
+  { revision, at: now, by }: { readonly revision: number; readonly at: number; readonly by: string | undefined },
 ): { readonly write: RecordWrite; readonly next: readonly StoredRecord[] } | undefined {
   const { type } = change
   const name = nameOf(change)
@@ -75,6 +77,7 @@ function planChange(
     ...(notes && { notes }),
     createdAt: before?.createdAt ?? now,
     updatedAt: now,
+    ...(by !== undefined && { updatedBy: by }),
   }
   const others = records.filter((one) => one !== before)
   const at = before ? records.indexOf(before) : others.length

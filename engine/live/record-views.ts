@@ -153,6 +153,6 @@ export function secretsTold(secrets: Readonly<Record<string, string>>): RecordVi
   return Object.fromEntries(told)
 }
 
-export function stampsOf({ version, createdAt, updatedAt }: StoredRecord): RecordView['stored'] & object {
-  return { version, createdAt, updatedAt }
+export function stampsOf({ version, createdAt, updatedAt, updatedBy }: StoredRecord): RecordView['stored'] & object {
+  return { version, createdAt, updatedAt, ...(updatedBy !== undefined && { updatedBy }) }
 }

@@ -20,7 +20,13 @@ export interface RecordView {
    * For a stored record: its version, which starts at 1 and grows with every change, even over a deleted record of
    * the same name; Unix times in milliseconds.
    */
-  readonly stored?: { readonly version: number; readonly createdAt: number; readonly updatedAt: number }
+  readonly stored?: {
+    readonly version: number
+    readonly createdAt: number
+    readonly updatedAt: number
+    /** Name of who changed it last; absent: the gateway itself. */
+    readonly updatedBy?: string
+  }
   /** What its type noted about it. */
   readonly notes?: JsonObject
   /** Why it is off. */

@@ -71,6 +71,8 @@ export interface ServiceHost extends Pick<
    * reveals nothing.
    */
   deriveKey(info: string): Buffer
+  /** Where the master secret stands: `SLUICE_SECRET`, or a file beside the database. */
+  readonly masterSecret: 'environment' | 'file'
   /**
    * Checks at once whether the clients of open sockets are still authorized, instead of at the next periodic check.
    * To be called after access was revoked.

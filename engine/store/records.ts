@@ -22,6 +22,8 @@ export interface StoredRecord {
   /** Unix time in milliseconds. */
   readonly createdAt: number
   readonly updatedAt: number
+  /** Name of who changed it last; absent: the gateway itself. */
+  readonly updatedBy?: string
 }
 
 /** All stored records, and their revision: the number of changes so far. */
@@ -101,6 +103,7 @@ export class RecordStore {
       notes: record.notes === undefined ? null : JSON.stringify(record.notes),
       created_at: record.createdAt,
       updated_at: record.updatedAt,
+      updated_by: record.updatedBy ?? null,
     }
     await transaction.insertInto('records').values(row).execute()
   }
@@ -108,7 +111,8 @@ export class RecordStore {
   #opened(row: RecordsTable): StoredRecord {
     const { type, name, version, value, sealed, created_at: createdAt, updated_at: updatedAt } = row
     const notes = row.notes === null ? undefined : parsedObject(row.notes)
-    const record = { type, name, version, createdAt, updatedAt, ...(notes && { notes }) }
+    const by = row.updated_by === null ? {} : { updatedBy: row.updated_by }
+    const record = { type, name, version, createdAt, updatedAt, ...by, ...(notes && { notes }) }
     const text = sealed === 0 ? value : this.#sealing.unseal(Buffer.from(value, 'base64'), contextOf(record))
     if (text === undefined) return { ...record, unread: 'sealed' }
     const opened = parsedObject(text.toString())

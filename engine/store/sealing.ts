@@ -6,6 +6,8 @@ import { StartError, codeOf } from './location.ts'
 
 /** Seals data that leaves the gateway and comes back, and derives keys: both from the master secret. */
 export interface Sealing {
+  /** Where the master secret stands. */
+  readonly from: 'environment' | 'file'
   readonly seal: (bytes: Uint8Array, context: string) => Buffer
   /** Undefined for data that was not sealed with the same master secret and context. */
   readonly unseal: (sealed: Uint8Array, context: string) => Buffer | undefined
@@ -48,6 +50,7 @@ export function openSealing(source: SecretSource): Sealing {
   }
   const keyFor = (context: string) => deriveKey(`sluice seal ${VERSION}\0${context}`)
   return {
+    from: source.given === undefined ? 'file' : 'environment',
     deriveKey,
     seal(bytes, context) {
       const nonce = randomBytes(NONCE)

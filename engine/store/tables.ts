@@ -34,6 +34,8 @@ export interface RecordsTable {
   notes: string | null
   created_at: number
   updated_at: number
+  /** Name of who changed it last; null: the gateway itself. */
+  updated_by: string | null
 }
 
 /** The only row. */

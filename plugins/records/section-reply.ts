@@ -10,9 +10,17 @@ export function sectionIn(sections: readonly SectionView[], name: string): Secti
 
 /** A section for clients: its settings and their state, without secrets. */
 export function sectionWire(section: SectionView): JsonObject {
-  const { name, value, defaults, overridden, shown } = section
-  const about = { updated_at: null, ...shown }
-  return { section: name, values: value, defaults, overridden: { ...overridden }, ...about }
+  const { name, value, defaults, overridden, shown, stored } = section
+  const { created_at: _, ...about } = shown
+  return {
+    section: name,
+    values: value,
+    defaults,
+    overridden: { ...overridden },
+    updated_at: null,
+    ...about,
+    updated_by: stored?.updatedBy ?? null,
+  }
 }
 
 /** A whole section, with its version as entity tag. */

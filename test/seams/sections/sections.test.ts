@@ -79,6 +79,7 @@ describe('stored sections of the settings', function () {
         source: 'default',
         version: null,
         updated_at: null,
+        updated_by: null,
         problem: null,
       })
       expect(headers.get('etag')).to.equal(null)

@@ -1,0 +1,14 @@
+import { definePlugin } from '../../engine/index.ts'
+import getConfiguration from './get-configuration.ts'
+import getPipeline from './get-pipeline.ts'
+import getSystem from './get-system.ts'
+import listPipelines from './list-pipelines.ts'
+import processes from './processes.ts'
+import reloadConfiguration from './reload-configuration.ts'
+
+export default definePlugin({
+  name: 'system',
+  summary: 'Shows what runs: processes, configuration, pipelines.',
+  services: [processes],
+  stages: [getSystem, getConfiguration, reloadConfiguration, listPipelines, getPipeline],
+})
