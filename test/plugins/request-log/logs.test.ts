@@ -155,7 +155,7 @@ describe('plugins/request-log/logs', () => {
     const { out } = await sluice('logs', ids['unknown'] ?? '')
     const text = out.join('\n')
     expect(text).to.match(/asked for +nothing\n +served by +-\n/)
-    expect(text).to.match(/failed at pipelines\/route\.yaml:\d+:\d+/)
+    expect(text).to.match(/failed at \S*pipelines\/route\.yaml:\d+:\d+/)
     expect(text).to.match(/\d+ \| {3}- resolve # request\.model -> target\n +\| {5}\^/)
   })
 

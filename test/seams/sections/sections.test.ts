@@ -154,7 +154,7 @@ describe('stored sections of the settings', function () {
 
     it('belong to the engine, too: a level of logging holds at once', async () => {
       const { value } = await change({ level: 'error' }, 'logging')
-      expect(value['values']).to.deep.equal({ level: 'error' })
+      expect(value['values']).to.include({ level: 'error' })
       const before = gateway.lines.length
       expect(await reload({})).to.deep.equal([])
       expect(gateway.lines.length).to.equal(before)
@@ -244,7 +244,8 @@ describe('stored sections of the settings', function () {
       await gateway.close()
       gateway = await start({}, files, { LOG_LEVEL: 'warn' })
       const { value } = await change({ level: 'trace' }, 'logging')
-      expect([value['values'], value['overridden']]).to.deep.equal([{ level: 'warn' }, { level: 'LOG_LEVEL' }])
+      expect(value['values']).to.include({ level: 'warn' })
+      expect(value['overridden']).to.deep.equal({ level: 'LOG_LEVEL' })
       await call('DELETE', 'settings/logging')
     })
   }
