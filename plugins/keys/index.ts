@@ -8,6 +8,7 @@ import getApiKey from './get-api-key.ts'
 import keyCreate from './key-create.ts'
 import keyList from './key-list.ts'
 import keyRevoke from './key-revoke.ts'
+import keyRotate from './key-rotate.ts'
 import listApiKey from './list-api-key.ts'
 import requireSelfService from './require-self-service.ts'
 import resetApiKeyBudget from './reset-api-key-budget.ts'
@@ -29,5 +30,5 @@ export default definePlugin({
     resetApiKeyBudget,
     requireSelfService,
   ],
-  commands: [keyList, keyRevoke, keyCreate],
+  commands: [keyList, keyRevoke, keyRotate, keyCreate],
 })

@@ -130,16 +130,19 @@ function acceptedBy(accept: KeyChecks['accept'], body: JsonObject, mistakes: Mis
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
     const { param, code, message, errors = [{ param, code: code ?? error.code, message }] } = error.failure
-    mistakes.push(...errors.filter((one) => one.code !== 'missing_field'))
+    mistakes.push(...errors.filter((one) => one.code !== 'missing_field' || !one.param?.startsWith('budget')))
     return {}
   }
 }
+
+/** Maximum mistakes in one error. */
+const mostMistakes = 50
 
 /** One error with all mistakes, in the order of the body. */
 function refusalOf(mistakes: readonly Mistake[], body: JsonObject): GatewayError {
   const fields = Object.keys(body)
   const rank = ({ param }: Mistake) => fields.indexOf(/^\w*/.exec(param ?? '')?.[0] ?? '')
-  const errors = mistakes.toSorted((left, right) => rank(left) - rank(right))
+  const errors = mistakes.toSorted((left, right) => rank(left) - rank(right)).slice(0, mostMistakes)
   const [{ param, code, message } = mistakes[0] as Mistake] = errors
   return new GatewayError('invalid_field', {}, { code, message, errors, ...(param === null ? {} : { param }) })
 }

@@ -1,7 +1,7 @@
 import { Refusal, defineCommand } from '../../engine/index.ts'
 import { isMoment, isName } from './api-key.ts'
 import { NameTaken } from './stored-keys.ts'
-import type { KeyFields } from './known-key.ts'
+import type { KeyFields, Tags } from './known-key.ts'
 
 /** Creates an API key and prints its text once. */
 export default defineCommand({
@@ -19,16 +19,47 @@ export default defineCommand({
         items: { type: 'string' },
         description: 'Models that the key may use, separated by spaces or commas; default: all.',
       },
+      owner: { type: 'string', description: 'Id of the member whose models, budget and limits bind the key, too.' },
+      budget: {
+        type: 'number',
+        minimum: 0,
+        description: 'US dollars that the key may spend per period; default: all.',
+      },
+      period: {
+        enum: ['day', 'week', 'month', 'total'],
+        default: 'month',
+        description: 'Calendar period of the budget, in UTC.',
+      },
+      tags: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Labels for the request log, such as team:red, separated by spaces or commas.',
+      },
       expires: { type: 'string', description: 'When the key expires, such as 2027-01-31 or 2027-01-31T12:00:00Z.' },
     },
   } as const,
-  words: { models: { value: 'names' }, expires: { value: 'date' } },
-  uses: ['api_keys'],
-  async run({ name, models, expires }, { api_keys: keys }, { json, out, error }) {
+  words: {
+    models: { value: 'names' },
+    owner: { value: 'id' },
+    budget: { value: 'usd' },
+    tags: { value: 'labels' },
+    expires: { value: 'date' },
+  },
+  uses: ['api_keys', 'members'],
+  async run({ name, models, owner, budget, period, tags, expires }, { api_keys: keys, members }, { json, out, error }) {
     if (!isName(name)) throw new Refusal('the name of a key is 1 to 256 characters without spaces')
-    const wanted: KeyFields = { name, ...modelsIn(models), ...momentOf(expires) }
+    if (owner !== undefined && members.find(owner) === undefined)
+      throw new Refusal(`"${owner}" is not the id of a member`)
+    const wanted: KeyFields = {
+      name,
+      ...(models && { models: wordsIn(models) }),
+      ...(owner !== undefined && { owner }),
+      ...(budget !== undefined && { budget: { usd: budget, period } }),
+      ...(tags && { tags: tagsIn(wordsIn(tags)) }),
+      ...momentOf(expires),
+    }
     try {
-      const { id, text } = await keys.create(wanted)
+      const { id, text } = await keys.create(wanted, 'cli')
       out(json ? JSON.stringify({ id, name, key: text }) : text)
       error('Running gateways accept it now.')
       return 0
@@ -40,8 +71,17 @@ export default defineCommand({
   },
 })
 
-function modelsIn(texts: readonly string[] | undefined): Pick<KeyFields, 'models'> {
-  return texts === undefined ? {} : { models: texts.flatMap((text) => text.split(',')).map((name) => name.trim()) }
+function wordsIn(texts: readonly string[]): readonly string[] {
+  return texts.flatMap((text) => text.split(',')).map((word) => word.trim())
+}
+
+function tagsIn(words: readonly string[]): Tags {
+  const pairs = words.map((word) => {
+    const colon = word.indexOf(':')
+    if (colon < 1) throw new Refusal(`"${word}" is no label; write it like team:red`)
+    return [word.slice(0, colon), word.slice(colon + 1)]
+  })
+  return Object.fromEntries(pairs) as Tags
 }
 
 function momentOf(text: string | undefined): Pick<KeyFields, 'expiresAt'> {

@@ -12,7 +12,11 @@ export default defineCommand({
   async run(_options, { api_keys: keys }, { json, out }) {
     const stored = await keys.stored()
     const left = new Map(keys.leftOut.map(({ id, because }) => [id, because]))
-    const listed = [...keys.declared.map(listedOfFile), ...stored.map((key) => listedOfDatabase(key, left.get(key.id)))]
+    const stateOf = (id: string) => words[keys.get(id)?.state ?? 'active']
+    const listed: readonly ListedKey[] = [
+      ...keys.declared.map((key) => ({ ...listedOfFile(key), state: stateOf(`file:${key.name}`) })),
+      ...stored.map((key) => listedOfDatabase(key, stateOf(key.id), left.get(key.id))),
+    ]
     if (json) out(printJson(listed.map((key) => ({ ...key }))))
     else if (listed.length === 0) out('There is no API key. Create one with "sluice key create --name <name>".')
     else out(columns([['name', 'key', 'state', 'expires', 'id', 'models'], ...listed.map(rowOf)]))
@@ -20,12 +24,15 @@ export default defineCommand({
   },
 })
 
+/** What states are called in the list. */
+const words = { active: 'in use', disabled: 'disabled', off: 'left out', expired: 'expired' } as const
+
 /** An API key in the list. Times are RFC 3339. */
 interface ListedKey {
   readonly id: string
   readonly name: string
   readonly source: 'file' | 'database'
-  readonly state: 'in use' | 'left out' | 'expired' | 'revoked'
+  readonly state: 'in use' | 'disabled' | 'left out' | 'expired' | 'revoked'
   /** Why it is left out; null: it is not. */
   readonly problem: string | null
   /** The last characters of its text; null for a declared key. */
@@ -36,12 +43,11 @@ interface ListedKey {
   readonly expires_at: string | null
 }
 
-function listedOfFile({ name, models, expiresAt }: DeclaredKey): ListedKey {
+function listedOfFile({ name, models, expiresAt }: DeclaredKey): Omit<ListedKey, 'state'> {
   return {
     id: `file:${name}`,
     name,
     source: 'file',
-    state: (expiresAt ?? Infinity) <= Date.now() ? 'expired' : 'in use',
     problem: null,
     hint: null,
     models: models ?? null,
@@ -50,10 +56,13 @@ function listedOfFile({ name, models, expiresAt }: DeclaredKey): ListedKey {
   }
 }
 
-function listedOfDatabase(key: StoredKey, because: LeftOut['because'] | undefined): ListedKey {
+function listedOfDatabase(
+  key: StoredKey,
+  living: ListedKey['state'],
+  because: LeftOut['because'] | undefined,
+): ListedKey {
   const { id, name, hint, models, created_at: created, expires_at: expires, revoked_at: revoked } = key
-  const ended = (expires ?? Infinity) <= Date.now() ? 'expired' : because ? 'left out' : 'in use'
-  const state = revoked === null ? ended : 'revoked'
+  const state = revoked === null ? living : 'revoked'
   return {
     id,
     name,

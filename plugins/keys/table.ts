@@ -146,6 +146,13 @@ export const migrations: readonly ServiceMigration[] = [
       await queries.schema.createIndex('api_keys_folded').on('api_keys').column('folded').unique().execute()
     },
   },
+  {
+    name: '5-polled',
+    // Every process asks twice a second whether these have changed.
+    async up(queries) {
+      await queries.schema.createIndex('api_keys_polled').on('api_keys').columns(['version', 'revoked_at']).execute()
+    },
+  },
 ]
 
 const archived = ['id', 'name', 'hint', 'owner', 'models', 'created_at', 'expires_at', 'revoked_at'] as const

@@ -173,6 +173,9 @@ function contract(database: () => string | undefined): void {
       ['owner', 'invalid_reference'],
     ])
     expect([answer.status, answer.param]).to.deep.equal([422, 'models[0]'])
+    const servers = Array.from({ length: 60 }, (_, index) => `s${index}`)
+    const many = await gateway.asAdmin(`POST ${path}`, { name: 'n', mcp_servers: servers })
+    expect(many.body['errors']).to.have.length(50)
   })
 
   it('gives a name to one living key, whatever its case', async () => {

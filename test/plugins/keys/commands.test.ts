@@ -1,9 +1,11 @@
 import { expect } from 'chai'
 import { openDatabase } from '../../../engine/store/database.ts'
+import { startGateway } from '../../support/gateway.ts'
 import { migrateKeys } from '../../support/keys.ts'
 import { configuration, sandbox } from '../../engine/cli/sandbox.ts'
 import type { Sandbox } from '../../engine/cli/sandbox.ts'
 import { tablesOf } from '../../support/tables.ts'
+import { until } from '../../support/until.ts'
 
 /** Lists of declared keys that a gateway refuses, and what is said of them. */
 const refused: readonly (readonly [string, string])[] = [
@@ -176,6 +178,90 @@ describe('plugins/keys: commands', () => {
     expect((await here.run('key', 'create', '--name', 'Alice')).error).to.deep.equal([
       'sluice: an API key named "Alice" exists already',
     ])
+  })
+
+  it('creates a key with a budget, tags and an owner who exists', async () => {
+    const words = ['--name', 'alice', '--budget', '2.5', '--period', 'week', '--tags', 'team:red,env:a:b']
+    expect((await here.run('key', 'create', ...words)).status).to.equal(0)
+    const database = await openDatabase(url)
+    const row = await tablesOf(database).selectFrom('api_keys').selectAll().executeTakeFirstOrThrow()
+    await database.close()
+    expect(row).to.include({
+      budget: '{"usd":2.5,"period":"week"}',
+      tags: '{"team":"red","env":"a:b"}',
+      created_by: null,
+    })
+    const refused = async (...more: string[]) => {
+      const { status, error } = await here.run('key', 'create', '--name', 'bob', ...more)
+      return [status, ...error]
+    }
+    expect(await refused('--owner', 'nobody')).to.deep.equal([2, 'sluice: "nobody" is not the id of a member'])
+    expect(await refused('--tags', 'red')).to.deep.equal([2, 'sluice: "red" is no label; write it like team:red'])
+    expect((await refused('--budget', '0.0000001')).join(' ')).to.include('must have at most 6 decimals')
+  })
+
+  it('rotates a key by its name in any case, and lets the text before serve', async () => {
+    const { id, key: first } = JSON.parse(
+      (await here.run('key', 'create', '--name', 'alice', '--json')).out.join(''),
+    ) as { id: string; key: string }
+    const { status, out, error } = await here.run('key', 'rotate', 'Alice', '--grace', '24h', '--json')
+    expect(status).to.equal(0)
+    expect(error).to.deep.equal(['Running gateways accept it now, and the text before for 24h.'])
+    const rotated = JSON.parse(out.join('')) as { id: string; name: string; key: string }
+    expect(rotated).to.include({ id, name: 'alice' })
+    expect(rotated.key)
+      .to.match(/^sk-sluice-[\w-]{43}$/)
+      .and.not.to.equal(first)
+    const plain = await here.run('key', 'rotate', id)
+    expect(plain.out[0]).to.match(/^sk-sluice-[\w-]{43}$/)
+    expect(plain.error).to.deep.equal(['Running gateways accept it now. They reject the text before within a second.'])
+    await here.run('key', 'revoke', 'alice')
+    const refused = async (...words: string[]) => (await here.run('key', 'rotate', ...words)).error
+    expect(await refused('alice')).to.deep.equal(['sluice: the API key "alice" is revoked already'])
+    expect(await refused('dev')).to.deep.equal([
+      'sluice: the API key "dev" is declared in the configuration file: change it there',
+    ])
+    expect(await refused('alice', '--grace', '8d')).to.deep.equal(['sluice: the grace 8d is longer than 7d'])
+  })
+
+  it('leaves a row in the audit trail for each change', async () => {
+    const { out } = await here.run('key', 'create', '--name', 'alice')
+    await here.run('key', 'rotate', 'alice')
+    await here.run('key', 'revoke', 'alice')
+    const database = await openDatabase(url)
+    const rows = await tablesOf(database).selectFrom('audit').select('body').orderBy('sequence').execute()
+    await database.close()
+    const bodies = rows.map(({ body }) => JSON.parse(body) as { action: string; actor: object; target: object })
+    expect(bodies.map(({ action }) => action)).to.deep.equal(['key.create', 'key.rotate', 'key.revoke'])
+    for (const { actor, target } of bodies) {
+      expect(actor).to.deep.equal({ type: 'cli', id: null, name: null })
+      expect(target).to.include({ type: 'api_key', name: 'alice' })
+    }
+    expect(JSON.stringify(bodies)).not.to.include(out[0])
+  })
+
+  it('works beside a running gateway', async function () {
+    this.timeout(300_000)
+    const gateway = await startGateway({ database: url })
+    try {
+      const status = async (key = '') =>
+        (await fetch(`${gateway.url}/v1/models`, { headers: { 'x-api-key': key } })).status
+      const [made] = (await here.run('key', 'create', '--name', 'alice')).out
+      expect(await status(made)).to.equal(200)
+      const [next] = (await here.run('key', 'rotate', 'alice')).out
+      await until(async () => (await status(made)) === 401)
+      expect(await status(next)).to.equal(200)
+      await here.run('key', 'revoke', 'alice')
+      await until(async () => (await status(next)) === 401)
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  it('lists disabled keys as such', async () => {
+    const keys = '[{ name: dev, key: dev-key-1, disabled: true }]'
+    await here.write('config/sluice.yaml', `${configuration}database: { url: '${url}' }\napi_keys: ${keys}\n`)
+    expect((await here.run('key', 'list')).out[1]).to.match(/^dev +\(file\) +disabled +never +file:dev +all$/)
   })
 
   it('says why a key cannot be revoked', async () => {

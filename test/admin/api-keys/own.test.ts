@@ -1,0 +1,196 @@
+import { expect } from 'chai'
+import type { JsonObject } from '../../../engine/index.ts'
+import { startAdmin, viewOf } from '../../support/admin.ts'
+import type { AdminGateway, SignedIn } from '../../support/admin.ts'
+import { postgres } from '../../support/services.ts'
+import { tablesOf } from '../../support/tables.ts'
+
+const path = '/api/me/api-keys'
+
+const models = [
+  { name: 'small', provider: 'echo', aliases: ['s'] },
+  { name: 'large', provider: 'echo' },
+]
+
+/** What the member who makes keys may use. */
+const own = {
+  models: '["small"]',
+  budget: '{"usd":10,"period":"month"}',
+  rate_limit: '{"requests":60,"concurrency":2,"period":"60s"}',
+}
+
+interface Made extends JsonObject {
+  readonly id: string
+  readonly key: string
+}
+
+function contract(database: () => string | undefined): void {
+  let gateway: AdminGateway
+  let member: SignedIn
+  before(async function () {
+    this.timeout(300_000)
+    const url = database()
+    const security = { self_service_keys: true, max_keys_per_member: 3, max_key_life: '90d' }
+    gateway = await startAdmin({ models, server_config: { security }, ...(url !== undefined && { database: url }) })
+  })
+  after(() => gateway.close())
+  beforeEach(async () => {
+    member = await gateway.addMember(own)
+  })
+
+  const days = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString()
+  let made = 0
+  const ask = (fields: JsonObject = {}) => {
+    made += 1
+    return member.ask(`POST ${path}`, { name: `own-${made}`, expires_at: days(30), ...fields })
+  }
+  const create = async (fields: JsonObject = {}): Promise<Made> => {
+    const { status, body } = await ask(fields)
+    expect(status, JSON.stringify(body)).to.equal(201)
+    return body as Made
+  }
+  const modelsOf = async (key: string) => {
+    const response = await fetch(`${gateway.url}/v1/models`, { headers: { 'x-api-key': key } })
+    const { data } = (await response.json()) as { data?: { id: string }[] }
+    return data?.map(({ id }) => id)
+  }
+
+  it('makes a key of the member, whose models bind it', async () => {
+    const answer = await ask({ tags: { team: 'red' } })
+    const { id, key } = answer.body as Made
+    expect([answer.status, answer.headers.get('location')]).to.deep.equal([201, `${path}/${id}`])
+    expect(answer.body).to.deep.include({
+      owner: { id: member.id, username: member.username },
+      created_by: member.username,
+      models: null,
+      tags: { team: 'red' },
+      version: 1,
+    })
+    expect(await modelsOf(key)).to.deep.equal(['small'])
+    const list = await member.ask(`GET ${path}`)
+    expect((list.body['data'] as readonly JsonObject[]).map((one) => one['id'])).to.deep.equal([id])
+  })
+
+  const outside: readonly (readonly [fields: JsonObject, code: string, param: string])[] = [
+    [{ models: ['s', 'large'] }, 'outside_own_limits', 'models[1]'],
+    [{ budget: { usd: 10.000001 } }, 'outside_own_limits', 'budget.usd'],
+    [{ rate_limit: { requests: 61 } }, 'outside_own_limits', 'rate_limit.requests'],
+    [{ rate_limit: { requests: 2, period: '1s' } }, 'outside_own_limits', 'rate_limit.requests'],
+    [{ rate_limit: { concurrency: 3 } }, 'outside_own_limits', 'rate_limit.concurrency'],
+    [{ expires_at: days(91) }, 'invalid_field', 'expires_at'],
+    [{ expires_at: null }, 'invalid_field', 'expires_at'],
+    [{ owner: null }, 'unknown_field', 'owner'],
+  ]
+  for (const [fields, code, param] of outside)
+    it(`refuses ${JSON.stringify(fields).replace(/\d{4}-.*Z/, 'a date')}, new or changed: ${code}`, async () => {
+      const refused = await ask(fields)
+      expect([refused.status, refused.code, refused.param]).to.deep.equal([422, code, param])
+      const { id } = await create()
+      const changed = await member.ask(`PATCH ${path}/${id}`, fields)
+      expect([changed.status, changed.code, changed.param]).to.deep.equal([422, code, param])
+    })
+
+  it('takes what is within', async () => {
+    const fields = {
+      models: ['small', 'auto'],
+      budget: { usd: 10, period: 'day' },
+      rate_limit: { requests: 3600, tokens: 1_000_000, concurrency: 2, period: '1h' },
+    }
+    expect(await create(fields)).to.deep.include({ models: ['small', 'auto'] })
+    const { id } = await create()
+    expect((await member.ask(`PATCH ${path}/${id}`, { ...fields, disabled: true })).body).to.deep.include({
+      rate_limit: fields.rate_limit,
+      state: 'disabled',
+      version: 2,
+    })
+  })
+
+  it('counts the living keys, however many are asked for at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 12 }, () => ask()))
+    expect(answers.filter(({ status }) => status === 201)).to.have.length(3)
+    expect(answers.filter(({ status, code }) => status === 409 && code === 'too_many_keys')).to.have.length(9)
+    const { id } = (answers.find(({ status }) => status === 201)?.body ?? {}) as Made
+    expect((await member.ask(`DELETE ${path}/${id}`)).status).to.equal(204)
+    await create()
+    expect((await ask()).code).to.equal('too_many_keys')
+    const byAdmin = await gateway.asAdmin('POST /api/api-keys', {
+      name: 'one-more',
+      owner: member.id,
+      expires_at: days(1),
+    })
+    expect(byAdmin.status, 'an admin may make more').to.equal(201)
+  })
+
+  it('changes, rotates and deletes own keys alone', async () => {
+    const { id, key } = await create()
+    const rotated = await member.ask(`POST ${path}/${id}/rotate`)
+    expect(rotated.body).to.include({ id, version: 2 })
+    expect(await modelsOf(key)).to.equal(undefined)
+    const { body } = await gateway.asAdmin('POST /api/api-keys', { name: `not-own-${made}`, expires_at: days(1) })
+    for (const asked of [gateway.asViewer, gateway.asAdmin])
+      for (const [route, given] of [
+        [`PATCH ${path}/${id}`, { disabled: true }],
+        [`DELETE ${path}/${id}`, undefined],
+        [`POST ${path}/${id}/rotate`, {}],
+      ] as const)
+        expect(await asked(route, given), route).to.include({ status: 404, code: 'not_found' })
+    expect((await member.ask(`DELETE ${path}/${(body as Made).id}`)).status).to.equal(404)
+    expect((await member.ask(`DELETE ${path}/${id}`)).status).to.equal(204)
+  })
+
+  it('rejects the keys of a member who is disabled or deleted at once, and gives them back', async () => {
+    const { id, key } = await create({ models: ['small'] })
+    const change = (columns: { disabled: number } | undefined) =>
+      members(gateway).change(async (transaction) => {
+        const update = columns
+          ? transaction.updateTable('members').set(columns).where('id', '=', member.id)
+          : transaction.deleteFrom('members').where('id', '=', member.id)
+        await update.execute()
+      })
+    const shown = async () => (await gateway.asAdmin(`GET /api/api-keys/${id}`)).body
+    await change({ disabled: 1 })
+    expect([await modelsOf(key), (await shown())['state']]).to.deep.equal([undefined, 'disabled'])
+    await change({ disabled: 0 })
+    expect([await modelsOf(key), (await shown())['state']]).to.deep.equal([['small'], 'active'])
+    await change(undefined)
+    expect(await modelsOf(key)).to.equal(undefined)
+    expect(await shown()).to.include({ owner: null, disabled: true, state: 'disabled', version: 1 })
+    const freed = await gateway.asAdmin(`PATCH /api/api-keys/${id}`, { disabled: false })
+    expect(freed.body).to.include({ owner: null, disabled: false, state: 'active', version: 2 })
+    expect(await modelsOf(key)).to.deep.equal(['small'])
+    const row = tablesOf(gateway.engine.database).selectFrom('api_keys').select('owner').where('id', '=', id)
+    expect(await row.executeTakeFirst()).to.deep.equal({ owner: null })
+  })
+}
+
+const members = (gateway: AdminGateway) => viewOf(gateway.engine, 'members').store
+
+describe('API keys that members make for themselves', () => {
+  describe('on SQLite', () => contract(() => undefined))
+
+  describe('on PostgreSQL', () => {
+    let url = ''
+    before(async function () {
+      url = (await postgres(this)).url
+    })
+    contract(() => url)
+  })
+
+  it('are off unless the setting is on', async function () {
+    this.timeout(300_000)
+    const gateway = await startAdmin()
+    try {
+      expect((await gateway.asViewer(`GET ${path}`)).status).to.equal(200)
+      for (const [route, body] of [
+        [`POST ${path}`, 'no JSON'],
+        [`PATCH ${path}/elsewhere`, {}],
+        [`DELETE ${path}/elsewhere`, undefined],
+        [`POST ${path}/elsewhere/rotate`, {}],
+      ] as const)
+        for (const asked of [gateway.asViewer, gateway.asAdmin])
+          expect(await asked(route, body), route).to.include({ status: 403, code: 'self_service_off' })
+    } finally {
+      await gateway.close()
+    }
+  })
+})
