@@ -1,6 +1,7 @@
 import { createHmac, hkdfSync, randomUUID, randomUUIDv7 } from 'node:crypto'
 import { expect } from 'chai'
 import type { Context } from 'mocha'
+import { configuration, sandbox } from '../../engine/cli/sandbox.ts'
 import { askAt, password, startAdmin, viewOf } from '../../support/admin.ts'
 import type { AdminGateway, SignedIn } from '../../support/admin.ts'
 import { startGateway } from '../../support/gateway.ts'
@@ -258,6 +259,25 @@ describe('admin/members/sessions', () => {
         await gateway.close()
       }
     })
+  })
+
+  it('have settings with bounds', async () => {
+    const refused: readonly (readonly [string, string])[] = [
+      ['session_idle: 4m', 'must be at least 5m'],
+      ['session_idle: 25h', 'must be at most 24h'],
+      ['session_max: 59m', 'must be at least 1h'],
+      ['session_max: 31d', 'must be at most 30d'],
+      ['password_min_length: 7', 'must be at least 8'],
+      ['password_min_length: 65', 'must be at most 64'],
+    ]
+    const here = await sandbox()
+    for (const [setting, problem] of refused) {
+      await here.write('config/sluice.yaml', `${configuration}server_config: { security: { ${setting} } }\n`)
+      const { status, out } = await here.run('check')
+      expect(status, setting).to.equal(1)
+      expect(out.join('\n')).to.include(problem)
+    }
+    await here.remove()
   })
 
   describe('their end', () => {

@@ -42,6 +42,22 @@ describe('admin/members/setup', () => {
     expect((await askAt(gateway.url, body['token'] as string)('POST /api/auth/renew')).status).to.equal(200)
   })
 
+  it('is what every start invites to, until there is a member', async () => {
+    const { current } = gateway.engine.live
+    const invitations = async () => {
+      const greetings = await current.views.greet()
+      const said = await Promise.all(
+        greetings.map((one) => one.served({ url: 'https://acme', catalog: current.catalog })),
+      )
+      return said.flatMap((line) => (line?.text.includes('/setup#token=') ? [line] : []))
+    }
+    const [line, ...others] = await invitations()
+    expect([line?.text, others]).to.deep.equal([`Set up the first admin: https://acme/setup#token=${token}`, []])
+    expect(JSON.parse(line?.json ?? '')).to.deep.equal({ setup_url: `https://acme/setup#token=${token}` })
+    await setUp()
+    expect(await invitations()).to.deep.equal([])
+  })
+
   it('is done once there is a member, whatever is sent', async () => {
     await setUp()
     for (const body of [{ token, username: 'bob', password }, { token: 'wrong' }, {}, '{'])
