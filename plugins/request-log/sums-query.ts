@@ -180,7 +180,7 @@ function rowsOf({ since, until }: Part, dialect: SqlDialect, { filter }: SumsQue
 }
 
 /** `cross join` has SQLite read the sums of the window first, and then their groups. */
-function sumsOf({ length, since, until }: Part, { filter }: SumsQuestion): RawBuilder<unknown> {
+function sumsOf({ length, since, until }: Part, { filter, by }: SumsQuestion): RawBuilder<unknown> {
   const { words = {}, ownKeys } = filter
   const wanted = [
     ...(Object.keys(dimensions) as Dimension[]).map((name) => [name, words[name]] as const),
@@ -190,7 +190,9 @@ function sumsOf({ length, since, until }: Part, { filter }: SumsQuestion): RawBu
     if (values === undefined) return []
     return values.length === 0 ? sql`1 = 0` : sql`g.${sql.raw(dimensions[name])} in (${sql.join(values)})`
   })
-  const times = sql`g.id = s.group_id and s.grain = ${length} and s.at >= ${since} and s.at < ${until}`
+  const ofKeys = by.includes('key') || by.includes('member') || [words.key, words.member, ownKeys].some(Array.isArray)
+  const whole = sql.lit(ofKeys ? 0 : 1)
+  const times = sql`g.id = s.group_id and s.whole = ${whole} and s.grain = ${length} and s.at >= ${since} and s.at < ${until}`
   return sql.join([times, ...conditions], sql` and `)
 }
 

@@ -7,6 +7,8 @@ type Texts = Record<(typeof dimensions)[keyof typeof dimensions], string>
 
 /** The times of a sum: its length and its start in milliseconds. */
 interface OfTime {
+  /** 1: the group is one of all keys. */
+  whole: number
   grain: number
   at: number
   group_id: number
@@ -14,8 +16,8 @@ interface OfTime {
 
 declare module '../../engine/index.ts' {
   interface Tables {
-    /** Rows with the same values are added up together. */
-    requests_groups: Texts & { id: Generated<number> }
+    /** Rows with the same values are added up together, and with those of all keys in the group `whole_id`. */
+    requests_groups: Texts & { id: Generated<number>; whole_id: number | null }
     /** The last known names of keys and members, which may be deleted by now. */
     requests_names: { kind: 'key' | 'member'; id: string; name: string }
     requests_sums: OfTime & Record<Measure, number>
@@ -32,7 +34,7 @@ const tables: ServiceMigration = {
     // SQLite keeps the rows in the order of the key, in which they are read.
     const ordered = dialect === 'sqlite' ? ' without rowid' : ''
     const texts = 'key_id, member_id, model, provider, protocol, type'
-    const time = 'grain bigint not null, at bigint not null, group_id bigint not null'
+    const time = 'whole smallint not null, grain bigint not null, at bigint not null, group_id bigint not null'
     const numbers = (names: string) => names.replaceAll(/\w+/g, '$& bigint not null default 0')
     const sums = `requests, completed, client_closed, refused, failed, status_1xx, status_2xx, status_3xx, status_4xx,
       status_5xx, unknown_cost, cost_micros, with_savings, savings_micros, input_tokens, cache_read_tokens,
@@ -40,11 +42,11 @@ const tables: ServiceMigration = {
     const counts = 'n0, n1, n2, n3, n4, n5, n6, n7, n8, n9, n10, n11, n12, n13, n14, n15'
     const statements = [
       'alter table requests add column savings_micros bigint',
-      `create table requests_groups (id ${id}, ${texts.replaceAll(/\w+/g, '$& text not null')}, unique (${texts}))`,
+      `create table requests_groups (id ${id}, ${texts.replaceAll(/\w+/g, '$& text not null')}, whole_id bigint, unique (${texts}))`,
       `create table requests_names (kind text not null, id text not null, name text not null, primary key (kind, id))${ordered}`,
-      `create table requests_sums (${time}, ${numbers(sums)}, primary key (grain, at, group_id))${ordered}`,
+      `create table requests_sums (${time}, ${numbers(sums)}, primary key (whole, grain, at, group_id))${ordered}`,
       `create table requests_latencies (${time}, kind smallint not null, block smallint not null, ${numbers(counts)},
-        primary key (grain, at, group_id, kind, block))${ordered}`,
+        primary key (whole, grain, at, group_id, kind, block))${ordered}`,
     ]
     for (const statement of statements) await sql.raw(statement).execute(queries)
   },

@@ -68,15 +68,28 @@ export function grouped(column: string): string {
   return `coalesce(${column}, '')`
 }
 
+/** In place of the key and the member in a group of all keys: what asks for neither reads few sums, however many keys. */
+export const everyKey = '*'
+
 const texts = Object.values(dimensions)
 const own = texts.map((column) => grouped(`added.${column}`))
-const sameGroup = texts.map((column, index) => `g.${column} = ${own[index]}`).join(' and ')
-const withGroup = `added join requests_groups as g on ${sameGroup}`
+const whole = texts.map((column, index) =>
+  /^(key|member)_id$/.test(column) ? `'${everyKey}'` : (own[index] as string),
+)
+const same = (values: readonly string[]) => texts.map((column, index) => `g.${column} = ${values[index]}`).join(' and ')
+const withGroup = `added join requests_groups as g on ${same(own)}`
+
+const wholeGroups = `
+  insert into requests_groups (${texts.join()})
+  select distinct ${whole.join()} from added
+  where not exists (select 1 from requests_groups as g where ${same(whole)})
+  order by ${texts.map((_, index) => index + 1).join()}
+  on conflict do nothing`
 
 const groups = `
-  insert into requests_groups (${texts.join()})
-  select distinct ${own.join()} from added
-  where not exists (select 1 from requests_groups as g where ${sameGroup})
+  insert into requests_groups (${texts.join()}, whole_id)
+  select distinct ${own.join()}, (select g.id from requests_groups as g where ${same(whole)}) from added
+  where not exists (select 1 from requests_groups as g where ${same(own)})
   order by ${texts.map((_, index) => index + 1).join()}
   on conflict do nothing`
 
@@ -94,39 +107,40 @@ const names = `
   on conflict (kind, id) do update set name = excluded.name`
 
 const minute = `added.at - added.at % ${MINUTE} as at`
-const everyGrain = `(${grains.map(({ length }) => `select ${length} as grain`).join(' union all ')}) as grains`
+const everyGrain = `(${grains.map(({ length }) => `select ${length} as grain, 0 as whole union all select ${length}, 1`).join(' union all ')}) as grains`
 const start = 'minutes.at - minutes.at % grain'
+const group = 'case whole when 1 then whole_id else group_id end'
 
 const measured = Object.keys(measures)
 
 /** Rows are added up to minutes, and minutes to all grains: most of the work is done once. */
 const sums = `
-  insert into requests_sums (grain, at, group_id, ${measured.join()})
-  select grain, ${start}, group_id, ${measured.map((name) => `sum(${name})`).join()}
+ insert into requests_sums (whole, grain, at, group_id, ${measured.join()})
+  select whole, grain, ${start}, ${group}, ${measured.map((name) => `sum(${name})`).join()}
   from (
-    select ${minute}, g.id as group_id, ${Object.entries(measures)
+    select ${minute}, g.id as group_id, g.whole_id, ${Object.entries(measures)
       .map(([name, value]) => `sum(${value}) as ${name}`)
       .join()}
-    from ${withGroup} group by 1, 2
+    from ${withGroup} group by 1, 2, 3
   ) as minutes cross join ${everyGrain}
-  group by 1, 2, 3 order by 1, 2, 3
-  on conflict (grain, at, group_id) do update set ${adding('requests_sums', measured)}`
+  group by 1, 2, 3, 4 order by 1, 2, 3, 4
+  on conflict (whole, grain, at, group_id) do update set ${adding('requests_sums', measured)}`
 
 const timed = Object.entries(kinds).map(
   ([column, kind]) =>
-    `select ${minute}, g.id as group_id, ${kind} as kind, ${bounded(column)} as ms from ${withGroup} where ${column} is not null`,
+    `select ${minute}, g.id as group_id, g.whole_id, ${kind} as kind, ${bounded(column)} as ms from ${withGroup} where ${column} is not null`,
 )
 const latencies = `
-  insert into requests_latencies (grain, at, group_id, kind, block, ${places.join()})
-  select grain, ${start}, group_id, kind, block,
+  insert into requests_latencies (whole, grain, at, group_id, kind, block, ${places.join()})
+  select whole, grain, ${start}, ${group}, kind, block,
     ${places.map((_, place) => `sum(case place when ${place} then times else 0 end)`).join()}
   from (
-    select at, group_id, kind, block, ${placeOf} as place, count(*) as times
-    from (select at, group_id, kind, ms, ${blockOf} as block from (${timed.join(' union all ')}) as timed) as blocks
-    group by 1, 2, 3, 4, 5
+    select at, group_id, whole_id, kind, block, ${placeOf} as place, count(*) as times
+    from (select at, group_id, whole_id, kind, ms, ${blockOf} as block from (${timed.join(' union all ')}) as timed) as blocks
+    group by 1, 2, 3, 4, 5, 6
   ) as minutes cross join ${everyGrain}
-  group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
-  on conflict (grain, at, group_id, kind, block) do update set ${adding('requests_latencies', places)}`
+  group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
+  on conflict (whole, grain, at, group_id, kind, block) do update set ${adding('requests_latencies', places)}`
 
 function adding(table: string, columns: readonly string[]): string {
   return columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join()
@@ -136,11 +150,13 @@ function adding(table: string, columns: readonly string[]): string {
  * Statements that add up the rows of the table `added`, which has the columns of `requests`. All of them lock in one
  * order, and so do processes that run them at the same time.
  */
-export const addUp = [groups, names, sums, latencies]
+export const addUp = [wholeGroups, groups, names, sums, latencies]
 
 /** Statements that delete the sums that are no longer kept. */
 export function expired(now: number): string[] {
   return ['requests_sums', 'requests_latencies'].flatMap((table) =>
-    grains.map(({ length, kept }) => `delete from ${table} where grain = ${length} and at < ${now - kept}`),
+    grains.map(
+      ({ length, kept }) => `delete from ${table} where whole in (0, 1) and grain = ${length} and at < ${now - kept}`,
+    ),
   )
 }

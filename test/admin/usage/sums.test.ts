@@ -187,7 +187,10 @@ function contract(fresh: (context: Context) => Promise<string>): void {
   async function tables() {
     const queries = tablesOf(database)
     const groups = new Map(
-      (await queries.selectFrom('requests_groups').selectAll().execute()).map(({ id, ...texts }) => [id, texts]),
+      (await queries.selectFrom('requests_groups').selectAll().execute()).map(({ id, whole_id: _whole, ...texts }) => [
+        id,
+        texts,
+      ]),
     )
     const of = async (table: 'requests_sums' | 'requests_latencies') =>
       (await queries.selectFrom(table).selectAll().execute())
@@ -305,6 +308,36 @@ function contract(fresh: (context: Context) => Promise<string>): void {
     await written.close()
   })
 
+  it('answer without a row, and those of all keys without the sums of each', async () => {
+    const { view, rows: written } = openRequestLog(database)
+    for (let count = 0; count < 500; count += 1)
+      view.write(logRow(`r${count}`, { at: start + count * minute, keyId: `k${count}`, memberId: `m${count}` }))
+    await written.flush()
+    const window = { since: start, until: start + 7 * hour + 5 * minute }
+    const all: SumsQuestion = { filter: window, interval: hour, by: ['model', 'type'], most: 99 }
+    const ofKey: SumsQuestion = { filter: { ...window, words: { key: ['k7'] } }, by: ['member'], most: 99 }
+    const whole = { group: { model: 'small-1', type: 'chat' }, requests: [60, 60, 60, 60, 60, 60, 60, 5] }
+    const shown = async () => {
+      const cells = (await ask(all)) ?? []
+      return { group: cells[0]?.group, requests: cells.map(({ sum }) => sum.requests) }
+    }
+    await database.rows('alter table requests rename to requests_elsewhere')
+    try {
+      expect(await shown()).to.deep.equal(whole)
+      expect((await ask(ofKey))?.map(({ group, sum }) => [group, sum.requests])).to.deep.equal([[{ member: 'm7' }, 1]])
+      for (const table of ['requests_sums', 'requests_latencies'])
+        await database.rows(`delete from ${table} where whole = 0`)
+      expect(await shown()).to.deep.equal(whole)
+      const [days] = await database.rows<{ sums: number }>(
+        `select count(*) as sums from requests_sums where grain = ${day}`,
+      )
+      expect(Number(days?.sums)).to.equal(1)
+    } finally {
+      await database.rows('alter table requests_elsewhere rename to requests')
+      await written.close()
+    }
+  })
+
   it('are kept for 400 days, those of minutes for 8', async () => {
     const { view, rows: written } = openRequestLog(database)
     const now = start + 6 * day + hour
@@ -313,9 +346,9 @@ function contract(fresh: (context: Context) => Promise<string>): void {
     await written.flush()
     for (const statement of expired(now)) await database.rows(statement)
     for (const table of ['requests_sums', 'requests_latencies'] as const) {
-      const found = await tablesOf(database).selectFrom(table).select(['grain', 'at']).distinct().execute()
+      const found = await tablesOf(database).selectFrom(table).select(['whole', 'grain', 'at']).distinct().execute()
       const left = (grain: number) =>
-        found.filter((sum) => sum.grain === grain).map(({ at }) => Math.round((now - at) / day))
+        found.filter((sum) => sum.grain === grain && sum.whole === 1).map(({ at }) => Math.round((now - at) / day))
       expect(left(minute), table).to.have.members([0, 7])
       for (const grain of [hour, day]) expect(left(grain).length, table).to.equal(4)
     }
