@@ -5,6 +5,7 @@ import type { Also, Sessions } from './sessions.ts'
 
 type Headers = Ingress['headers']
 type Keys = Pick<Services['api_keys'], 'find' | 'search'>
+type Limits = Pick<Services['limits'], 'refusedKeys'>
 
 /**
  * Authenticates the client. An API key is read from `authorization: Bearer` or `x-api-key`. Browsers cannot set headers
@@ -38,19 +39,19 @@ export default defineStage({
       },
     },
   } as const,
-  uses: ['sessions', 'api_keys', 'audit'],
+  uses: ['sessions', 'api_keys', 'audit', 'limits'],
   needs: ['ingress'],
   provides: ['principal'],
   check({ with: shows }, { usersOf }, report) {
     if (shows === 'key' || usersOf('sessions').length > 0) return
     report(['with'], 'nobody can sign in: no plugin brings a service that uses "sessions" and says who holds one')
   },
-  build: ({ with: shows, role, also: more }, host, { sessions, api_keys: keys, audit }) => {
+  build: ({ with: shows, role, also: more }, host, { sessions, api_keys: keys, audit, limits }) => {
     if (role !== undefined && shows === 'key')
       throw new Refusal('API keys have no role; say "with: session" or "with: either"', ['role'])
     if (more !== undefined && shows === 'key') throw new Refusal('API keys have no sessions', ['also'])
     const also: Also = new Set(more)
-    if (shows === 'key') return ({ ingress: { headers } }) => byKey(headers, keys)
+    if (shows === 'key') return ({ ingress }) => byKey(ingress, keys, limits)
     return async ({ ingress }, scope) => {
       const { headers, method } = ingress
       const principal =
@@ -73,10 +74,19 @@ function hasRole({ role }: Principal, wanted: string): boolean {
 
 type Found = { readonly principal: Principal }
 
-function byKey(headers: Headers, keys: Keys): Found | Promise<Found> {
+function byKey({ headers, remote }: Ingress, keys: Keys, limits: Limits): Found | Promise<Found> {
   const shown = keysOf(headers)
   if (shown.length === 0) throw new GatewayError('invalid_api_key', {}, { message: noKey })
-  return known(shown, keys) ?? searched(shown, keys).then((found) => found ?? refuseKey())
+  return known(shown, keys) ?? searchedFrom(remote, shown, keys, limits)
+}
+
+/** Looks for an unknown key. An address that has sent too many of them gets 429 instead. */
+async function searchedFrom(address: string, shown: readonly string[], keys: Keys, limits: Limits): Promise<Found> {
+  const takeBack = await limits.refusedKeys.count(address)
+  const found = await searched(shown, keys)
+  if (!found) throw new GatewayError('invalid_api_key')
+  await takeBack()
+  return found
 }
 
 async function bySession(headers: Headers, sessions: Sessions, also: Also): Promise<Principal> {
@@ -120,10 +130,6 @@ async function searched(shown: readonly string[], keys: Keys): Promise<Found | u
     if (principal !== undefined) return { principal }
   }
   return undefined
-}
-
-function refuseKey(): never {
-  throw new GatewayError('invalid_api_key')
 }
 
 /** Prefix with which the vendor's official client sends a key as a WebSocket subprotocol. */

@@ -12,6 +12,7 @@ import { Ledger } from './ledger.ts'
 import { MICROS } from './money.ts'
 import { nextStart } from './period.ts'
 import { RedisCounters } from './redis-counters.ts'
+import { RefusedKeys } from './refused-keys.ts'
 import { RuleBook } from './rules.ts'
 import { settings } from './settings.ts'
 import type { LimitSettings } from './settings.ts'
@@ -43,6 +44,7 @@ export interface Limits {
    * commit.
    */
   reset(bucket: Bucket, transaction?: TableQueries): Promise<void>
+  readonly refusedKeys: RefusedKeys
   /** For the stages of this plugin. */
   readonly settings: LimitSettings
   readonly rules: RuleBook
@@ -106,6 +108,7 @@ export default defineService({
             const name = nameOf(bucket)
             await ledger.reset(name, at, () => counting.reset(name, at), transaction)
           },
+          refusedKeys: new RefusedKeys(limitSettings.refused_per_address, counting),
           settings: limitSettings,
           rules: new RuleBook(limitSettings),
           counting,

@@ -14,7 +14,8 @@ function ask(headers: Readonly<Record<string, string | string[] | undefined>>, q
     Promise.resolve(text === 'key-new-3' ? { kind: 'key' as const, id: '3', name: 'new' } : undefined)
   const api_keys = { find: (text: string) => KEYS.get(text), search }
   const ingress = { headers, query: new URLSearchParams(query) }
-  return auth.build({ with: 'key' }, {} as Host, { sessions: {}, api_keys })({ ingress }, new ExchangeScope())
+  const limits = { refusedKeys: { count: () => Promise.resolve(() => Promise.resolve()) } }
+  return auth.build({ with: 'key' }, {} as Host, { sessions: {}, api_keys, limits })({ ingress }, new ExchangeScope())
 }
 
 /** What is said to a client that is refused. */
