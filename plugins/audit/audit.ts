@@ -1,8 +1,9 @@
 import { defineService } from '../../engine/index.ts'
 import type { Json, TableQueries } from '../../engine/index.ts'
+import { asText } from '../../engine/kit.ts'
 import { Chain } from './chain.ts'
 import { Checkpoints } from './checkpoints.ts'
-import { findRows } from './find-rows.ts'
+import { findRows, latestDetails } from './find-rows.ts'
 import type { AuditFilter, AuditPage } from './find-rows.ts'
 import { entryOf } from './record-changes.ts'
 import { Refusals } from './refusals.ts'
@@ -46,9 +47,14 @@ export default defineService({
     const refusals = new Refusals(chain, host.log)
     /** The running configuration, and the files it was made of. */
     let running: { readonly version: string; readonly fileVersion: string } | undefined
-    const reloaded = async (from: string, to: string) => {
+    const reloaded = async (from: string, to: string, files: string) => {
+      const entry = { action: 'config.reload', details: { from, to } }
       try {
-        await chain.record({ action: 'config.reload', details: { from, to } })
+        // Every process of the gateway reads the same files.
+        await chain.record(entry, async (transaction) => {
+          const last = await latestDetails(transaction, entry.action)
+          return asText(last?.['to']).split('-', 1)[0] === files
+        })
       } catch (error) {
         host.log.error({ err: error }, 'a reload of the configuration is missing in the audit trail')
       }
@@ -63,7 +69,7 @@ export default defineService({
     return {
       configure(_settings, _services, { version, fileVersion }) {
         const live = () => {
-          if (running && running.fileVersion !== fileVersion) void reloaded(running.version, version)
+          if (running && running.fileVersion !== fileVersion) void reloaded(running.version, version, fileVersion)
           running = { version, fileVersion }
         }
         return { view, live }

@@ -1,5 +1,5 @@
 import type { JsonObject, TableQueries } from '../../engine/index.ts'
-import { parsedObject } from '../../engine/kit.ts'
+import { isObject, parsedObject } from '../../engine/kit.ts'
 import type { AuditTable } from './table.ts'
 
 /** A filter for rows. An absent field matches every row; a list matches any of its values. */
@@ -44,6 +44,14 @@ export function findRows(
     .orderBy('sequence', isDescending ? 'desc' : 'asc')
     .limit(limit)
     .execute()
+}
+
+/** The details of the latest row of an action. */
+export async function latestDetails(database: TableQueries, action: string): Promise<JsonObject | undefined> {
+  const rows = database.selectFrom('audit').select('body').where('action', '=', action)
+  const row = await rows.orderBy('sequence', 'desc').limit(1).executeTakeFirst()
+  const details = row && parsedObject(row.body)?.['details']
+  return isObject(details) ? details : undefined
 }
 
 /** A row for clients: its body, and the hashes that link it. Of a damaged body, only columns are shown. */

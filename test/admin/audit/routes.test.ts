@@ -9,6 +9,7 @@ import type { JsonObject, RecordChange } from '../../../engine/index.ts'
 import type { Verdict } from '../../../plugins/audit/verify.ts'
 import { startAdmin, viewOf } from '../../support/admin.ts'
 import type { AdminGateway } from '../../support/admin.ts'
+import { startGateway } from '../../support/gateway.ts'
 import { postgres } from '../../support/services.ts'
 import { tablesOf } from '../../support/tables.ts'
 import { until } from '../../support/until.ts'
@@ -31,6 +32,7 @@ describe('admin/audit: routes', function () {
       const folder = mkdtempSync(join(tmpdir(), 'sluice-audit-'))
       after(() => rmSync(folder, { recursive: true }))
       let gateway: AdminGateway
+      let databaseUrl = ''
       const list = async (query = '') => {
         const { status, body } = await gateway.asAdmin(`GET /api/logs/audit${query}`)
         expect(status, JSON.stringify(body)).to.equal(200)
@@ -44,7 +46,8 @@ describe('admin/audit: routes', function () {
         })
       const target = { type: 'provider', id: 'made', name: 'made' }
       before(async function () {
-        const database = dialect === 'postgres' ? { database: (await postgres(this)).url } : {}
+        if (dialect === 'postgres') databaseUrl = (await postgres(this)).url
+        const database = dialect === 'postgres' ? { database: databaseUrl } : {}
         gateway = await startAdmin({ folder, environment: { SLUICE_SECRET: 'a secret of this test' }, ...database })
         await change({
           kind: 'create',
@@ -265,6 +268,28 @@ describe('admin/audit: routes', function () {
           target: null,
           details: { from, to },
         })
+      })
+
+      it('has one row for a reload of several processes', async () => {
+        const other = await startGateway({
+          folder,
+          environment: { SLUICE_SECRET: 'a secret of this test' },
+          ...(dialect === 'postgres' ? { database: databaseUrl } : {}),
+        })
+        try {
+          const before = (await list('?action=config.reload')).data.length
+          const file = join(folder, 'sluice.yaml')
+          await gateway.engine.live.reload()
+          writeFileSync(file, `${readFileSync(file, 'utf8')}# for both\n`)
+          await Promise.all([gateway, other].map(({ engine }) => engine.live.reload()))
+          // Rows of reloads that were skipped cannot be waited for, but they stand before these.
+          for (const { engine } of [gateway, other]) await viewOf(engine, 'audit').record({ action: 'thing.update' })
+          await until(async () => (await list('?action=config.reload')).data.length > before)
+          const [first, second] = (await list('?action=config.reload')).data
+          expect(first?.['details']).to.not.deep.equal(second?.['details'])
+        } finally {
+          await other.close()
+        }
       })
 
       it('notes a viewer who tries to write, once per action and minute, and nothing of one who reads', async () => {
