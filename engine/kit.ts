@@ -107,6 +107,7 @@ export type { ClientHeaders } from './upstream/headers.ts'
 
 // Codecs, errors, models, durations, names
 export { errors } from './spec/error-table.ts'
+export { retryAfterOf } from './upstream/retry-after.ts'
 export { asGatewayError, scrubbedFailure } from './spec/error.ts'
 export { speaksToClients, speaksToUpstreams } from './config/speaking.ts'
 export { isVirtual, placesOf, virtualModels } from './spec/catalog.ts'

@@ -65,6 +65,10 @@ export const serverSettings = {
             total: limit('1h', 'How long a whole answer may take.'),
           },
         },
+        cooldown: limit(
+          '30s',
+          'How long one of several keys of a provider rests after a 429 that does not say how long.',
+        ),
         retries: {
           type: 'object',
           additionalProperties: false,

@@ -141,12 +141,13 @@ export function triedWith(subject: Subject): JsonObject {
 
 /** The settings with an address, a key and the defaults, checked like the loader does. */
 function completed({ plugin: { config, secrets = [] }, settings }: Subject, url: string, more: JsonObject): JsonObject {
-  const { properties = {} } = config as { properties?: object }
+  const { properties = {} } = config as { properties?: Readonly<Record<string, { readonly type?: unknown }>> }
   const has = (field: string) => Object.hasOwn(properties, field)
   const given = {
     ...settings,
     ...(has('base_url') ? { base_url: url } : {}),
-    ...Object.fromEntries(secrets.filter(has).map((field) => [field, key])),
+    // A list of keys stands in the place of one.
+    ...Object.fromEntries(secrets.filter((field) => properties[field]?.type === 'string').map((field) => [field, key])),
     ...more,
   }
   const report: Source['report'] = (path, code, message) => ({

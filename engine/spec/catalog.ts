@@ -111,6 +111,8 @@ export interface ServerSettings {
   readonly resilience: {
     /** In bytes. */
     readonly max_event_bytes: number
+    /** Duration as text. */
+    readonly cooldown: string
     /** Durations as text. */
     readonly timeouts: {
       readonly connect: string

@@ -1,10 +1,13 @@
+import { hash } from 'node:crypto'
 import { parseJson } from '../json/parse.ts'
 import { speaksToUpstreams } from '../config/speaking.ts'
 import type { UpstreamAddress } from '../spec/codec.ts'
+import { duration } from '../spec/duration.ts'
 import { GatewayError } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
 import type { Call, Provider } from '../spec/open-provider.ts'
 import type { Host } from '../spec/host.ts'
+import { Refusal } from '../spec/refusal.ts'
 import type { Scope } from '../spec/scope.ts'
 import { collect } from '../stream/collect.ts'
 import { answerHold } from '../stream/byte-budget.ts'
@@ -13,19 +16,30 @@ import { addressOf, refuseFullAddress } from './address.ts'
 import type { Addresses } from './address.ts'
 import { headerLines, traceLines } from './headers.ts'
 import { openHttp } from './http.ts'
+import { KeyPool } from './key-pool.ts'
 import type { Http, HttpSettings, Target } from './http.ts'
 
 /** Settings of a provider over HTTP: those of `upstreamProperties`, and its addresses. */
 export interface UpstreamSettings extends Addresses, HttpSettings {
   readonly headers?: { readonly [name: string]: unknown } | undefined
+  readonly api_key?: string | undefined
+  readonly api_keys?: readonly string[] | undefined
 }
+
+/** The headers that carry a key. */
+export type Credential = (key: string) => Readonly<Record<string, string>>
 
 /** The parts in which types of HTTP providers differ. */
 export interface UpstreamParts {
   /** Protocols that the provider speaks; their codecs know the paths. */
   readonly protocols: readonly string[]
-  /** Headers of its own, such as the one with the key. They are sent to the configured addresses only. */
+  /** Headers of its own. They are sent to the configured addresses only. */
   readonly headers?: Readonly<Record<string, string>>
+  /**
+   * How a key of the settings (`api_key`, or one of `api_keys` in turn) is sent, to the configured addresses only: as a
+   * bearer token, or in headers of its own. Absent: it is not sent.
+   */
+  readonly credential?: 'bearer' | Credential
   /** Header lines that depend on the call: names and values in turn. */
   readonly perCall?: (call: Call) => readonly string[]
   /** Path of its model list (`{ data: [{ id }] }`) below the base address; unset: it has none. */
@@ -36,12 +50,18 @@ export interface UpstreamParts {
 export function openUpstream(
   settings: UpstreamSettings,
   host: Host,
-  { protocols, headers = {}, perCall, models }: UpstreamParts,
+  { protocols, headers = {}, credential: given, perCall, models }: UpstreamParts,
 ): Provider & Required<Pick<Provider, 'send'>> {
   const listed = models === undefined ? [] : [models]
   refuseFullAddress(settings.base_url, [...servedPaths(host), ...listed])
   const http = openHttp(settings, host)
-  const lines = headerLines({ 'user-agent': `sluice/${host.version}`, accept: '*/*', ...headers }, settings.headers)
+  const own = { 'user-agent': `sluice/${host.version}`, accept: '*/*', ...headers }
+  const { api_key: key, api_keys: keys = [] } = settings
+  const credential = given === 'bearer' ? bearer : given
+  if (key !== undefined && keys.length > 0) throw new Refusal('api_key and api_keys exclude each other', ['api_keys'])
+  if (keys.length > 0 && !credential) throw new Refusal('this type of provider takes one api_key', ['api_keys'])
+  const pool = credential && keys.length > 0 ? openPool(keys, credential, host) : undefined
+  const lines = headerLines({ ...own, ...(key === undefined ? {} : credential?.(key)) }, settings.headers)
   const targets = new Map(
     protocols.map((protocol) => {
       const { address } = host.upstreamCodec(protocol)
@@ -55,14 +75,33 @@ export function openUpstream(
   return {
     send(call) {
       const target = targets.get(call.protocol)?.(call)
+      if (target && pool) return pool.send((own) => http.post(target, call, [...own, ...(linesOf(call) ?? [])]))
       if (target) return http.post(target, call, linesOf(call))
       const reason = targets.has(call.protocol)
         ? 'its name cannot be part of a URL'
         : `its provider does not serve ${call.protocol}`
       return Promise.reject(new GatewayError('invalid_request_error', { model: call.publicName ?? call.model, reason }))
     },
-    ...(list === undefined ? {} : { models: (signal) => modelsAt(http, list, signal, answerHold(host)) }),
+    ...(list === undefined
+      ? {}
+      : { models: (signal) => modelsAt({ http, target: list, pool }, signal, answerHold(host)) }),
+    ...(pool === undefined ? {} : { cooling: () => pool.cooling() }),
   }
+}
+
+function bearer(key: string): Readonly<Record<string, string>> {
+  return { authorization: `Bearer ${key}` }
+}
+
+/** The pool outlives a reload, so that keys go on resting. */
+function openPool(keys: readonly string[], credential: Credential, host: Host): KeyPool {
+  const { cooldown } = host.catalog.settings.resilience
+  const lines = (key: string) => headerLines(credential(key))
+  const name = hash('sha256', JSON.stringify(keys.map(lines)))
+  return host.keep(
+    `keys of ${host.pipeline.name} ${name} cooldown=${cooldown}`,
+    () => new KeyPool(keys, lines, duration(cooldown)),
+  )
 }
 
 /** The paths of all codecs' operations below a base address. */
@@ -105,9 +144,21 @@ const background = { firstByte: 30_000, idle: 10_000, total: 60_000 }
 /** Maximum bytes of a model list. */
 const listLimit = 8 * 1024 * 1024
 
-async function modelsAt(http: Http, target: Target, signal: AbortSignal, hold: Hold): Promise<readonly string[]> {
+/** Where the models of a provider are listed. */
+interface ModelList {
+  readonly http: Http
+  readonly target: Target
+  readonly pool: KeyPool | undefined
+}
+
+async function modelsAt(
+  { http, target, pool }: ModelList,
+  signal: AbortSignal,
+  hold: Hold,
+): Promise<readonly string[]> {
   const asking = { model: 'the model list', timeouts: background, scope: scopeOf(signal) }
-  const answer = await http.ask(target, 'GET', asking)
+  const ask = (lines?: readonly string[]) => http.ask(target, 'GET', asking, lines)
+  const answer = await (pool ? pool.send(ask) : ask())
   const bytes = await collect(answer.body, listLimit, hold)
   hold.release()
   const unlisted = (reason: string, cause?: unknown) =>

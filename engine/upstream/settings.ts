@@ -2,6 +2,12 @@ import { durationSchema } from '../spec/duration.ts'
 
 const limit = (description: string) => ({ ...durationSchema, description }) as const
 
+const key = {
+  type: 'string',
+  pattern: '^[\\x21-\\x7e]+$',
+  patternErrorMessage: 'must be printable ASCII characters without spaces',
+} as const
+
 /** The base address of a provider, as a property of its schema. */
 export const baseUrl = {
   type: 'string',
@@ -12,10 +18,17 @@ export const baseUrl = {
 /** Settings of every HTTP provider, as properties of its schema. */
 export const upstreamProperties = {
   api_key: {
-    type: 'string',
-    pattern: '^[\\x21-\\x7e]+$',
-    patternErrorMessage: 'must be printable ASCII characters without spaces',
+    ...key,
     description: 'API key of the gateway at the provider, best taken from the environment: ${NAME}.',
+  },
+  api_keys: {
+    type: 'array',
+    minItems: 1,
+    maxItems: 32,
+    uniqueItems: true,
+    items: key,
+    description:
+      'Several API keys instead of one, used in turn. A key rests after the provider has refused it (10m), or found it too busy: as long as it says, otherwise `resilience.cooldown`.',
   },
   headers: {
     type: 'object',

@@ -3,7 +3,7 @@ import { defineProvider } from '../../engine/index.ts'
 import { addressOf, answerHold, baseUrl, openUpstream } from '../../engine/kit.ts'
 import type { UpstreamSettings } from '../../engine/kit.ts'
 import type { AnyProvider, Provider, Traits } from '../../engine/index.ts'
-import { httpProperties, traitsProperty } from './config.ts'
+import { httpProperties, httpSecrets, traitsProperty } from './config.ts'
 import { routeOrRefusal } from './missing-route.ts'
 import { bridgePresets } from './presets.ts'
 import type { Preset } from './presets.ts'
@@ -55,7 +55,7 @@ function bridge({ name, summary, chat, images, moves, since }: Bridge): AnyProvi
     name,
     summary,
     config: schemaOf(presets, chat, moves),
-    secrets: ['api_key'],
+    secrets: httpSecrets,
     offers: (config: Config) =>
       protocols.map((protocol) => {
         if (protocol === 'chat') return { protocol, traits: { ...presetOf(config)?.traits, ...config.traits } }
@@ -66,14 +66,12 @@ function bridge({ name, summary, chat, images, moves, since }: Bridge): AnyProvi
       const base_url = config.base_url ?? preset?.base_url
       if (base_url === undefined) throw new Error('base_url is needed where no preset is named')
       const settings = { ...config, base_url }
-      const headers: Record<string, string> =
-        config.api_key === undefined ? {} : { authorization: `Bearer ${config.api_key}` }
       const openAt = (key: 'mapeval' | 'decisions', protocols: readonly string[]) => {
         const mapeval = addressOf(settings, key, preset?.mapeval ?? '/mapeval').href
         const endpoints = { ...config.endpoint_base_urls, mapeval }
         return openUpstream({ ...settings, endpoint_base_urls: endpoints }, host, {
           protocols,
-          headers,
+          credential: 'bearer',
           models: '/models',
         })
       }
@@ -110,6 +108,5 @@ function schemaOf(presets: Presets, chat: boolean, moves: Bridge['moves']): JSON
 interface Config extends Omit<UpstreamSettings, 'base_url'> {
   readonly preset?: string | undefined
   readonly base_url?: string | undefined
-  readonly api_key?: string | undefined
   readonly traits?: Traits | undefined
 }

@@ -2,7 +2,7 @@ import { defineProvider } from '../../engine/index.ts'
 import { baseUrl, openUpstream } from '../../engine/kit.ts'
 import type { UpstreamSettings } from '../../engine/kit.ts'
 import type { Offering, Traits } from '../../engine/index.ts'
-import { httpProperties, traitsProperty } from './config.ts'
+import { httpProperties, httpSecrets, traitsProperty } from './config.ts'
 import { presets } from './presets.ts'
 
 /** Chat completions of the many compatible vendors and local servers, and their other routes of the same family. */
@@ -40,13 +40,14 @@ export default defineProvider({
       traits: traitsProperty,
     },
   },
-  secrets: ['api_key'],
+  secrets: httpSecrets,
   offers: offersOf,
-  open(config, host) {
-    const auth: Record<string, string> =
-      config.api_key === undefined ? {} : { authorization: `Bearer ${config.api_key}` }
-    return openUpstream(settingsOf(config), host, { protocols: protocolsOf(config), headers: auth, models: '/models' })
-  },
+  open: (config, host) =>
+    openUpstream(settingsOf(config), host, {
+      protocols: protocolsOf(config),
+      credential: 'bearer',
+      models: '/models',
+    }),
 })
 
 /** Defaults of the family, for what neither the preset nor the configuration sets. */

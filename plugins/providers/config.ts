@@ -2,11 +2,12 @@ import { upstreamProperties } from '../../engine/kit.ts'
 
 const address = (description: string) => ({ type: 'string', minLength: 1, description }) as const
 
-const { api_key, ...others } = upstreamProperties
+const { api_key, api_keys, ...others } = upstreamProperties
 
 /** Settings of every shipped provider over HTTP, as properties of its schema. */
 export const httpProperties = {
   api_key,
+  api_keys,
   endpoint_base_urls: {
     type: 'object',
     additionalProperties: false,
@@ -26,6 +27,12 @@ export const httpProperties = {
   },
   ...others,
 } as const
+
+/** The secret settings of every shipped provider over HTTP. */
+export const httpSecrets = ['api_key', 'api_keys'] as const
+
+/** For providers that cannot be used without a key. */
+export const needsKey = [{ required: ['api_key'] }, { required: ['api_keys'] }] as const
 
 /** Capabilities of an upstream's chat completions, as traits of the chat codec. */
 export const traitsProperty = {

@@ -2,7 +2,7 @@ import { defineProvider } from '../../engine/index.ts'
 import { baseUrl, openUpstream, passedOn } from '../../engine/kit.ts'
 import type { ClientHeaders } from '../../engine/kit.ts'
 import type { Call } from '../../engine/index.ts'
-import { httpProperties } from './config.ts'
+import { httpProperties, httpSecrets, needsKey } from './config.ts'
 
 const protocols = ['messages', 'count-tokens']
 /** The version of translated requests. A client of the same protocol sends its own. */
@@ -15,7 +15,8 @@ export default defineProvider({
   config: {
     type: 'object',
     additionalProperties: false,
-    required: ['base_url', 'api_key'],
+    required: ['base_url'],
+    anyOf: needsKey,
     properties: {
       base_url: baseUrl,
       ...httpProperties,
@@ -35,18 +36,17 @@ export default defineProvider({
       },
     },
   },
-  secrets: ['api_key'],
+  secrets: httpSecrets,
   offers: ({ betas }) => protocols.map((protocol) => ({ protocol, ...(betas ? { traits: { betas } } : {}) })),
   open(config, host) {
-    const headers: Record<string, string> =
-      config.auth === 'bearer' ? { authorization: `Bearer ${config.api_key}` } : { 'x-api-key': config.api_key }
     const allowed = config.betas && new Set(config.betas)
     const pinned = Object.keys(config.headers ?? {}).some((name) => name.toLowerCase() === 'anthropic-version')
     const perCall = ({ clientHeaders }: Call) => [
       ...(pinned ? [] : versionOf(clientHeaders)),
       ...betasOf(clientHeaders, allowed),
     ]
-    return openUpstream(config, host, { protocols, headers, perCall, models: '/models' })
+    const credential = config.auth === 'bearer' ? 'bearer' : (key: string) => ({ 'x-api-key': key })
+    return openUpstream(config, host, { protocols, credential, perCall, models: '/models' })
   },
 })
 

@@ -1,7 +1,7 @@
 import { defineProvider } from '../../engine/index.ts'
 import { baseUrl, openUpstream } from '../../engine/kit.ts'
 import type { Traits } from '../../engine/index.ts'
-import { httpProperties } from './config.ts'
+import { httpProperties, httpSecrets, needsKey } from './config.ts'
 
 const media = ['embeddings', 'images', 'image-edits', 'speech', 'transcriptions', 'translations']
 const protocols = ['responses', 'compact', 'input-tokens', 'chat', 'decisions', ...media]
@@ -33,7 +33,8 @@ export default defineProvider({
   config: {
     type: 'object',
     additionalProperties: false,
-    required: ['base_url', 'api_key'],
+    required: ['base_url'],
+    anyOf: needsKey,
     properties: {
       base_url: baseUrl,
       ...httpProperties,
@@ -45,12 +46,7 @@ export default defineProvider({
       },
     },
   },
-  secrets: ['api_key'],
+  secrets: httpSecrets,
   offers: ({ conversations }) => protocols.map((protocol) => ({ protocol, ...traitsOf(protocol, conversations) })),
-  open: (config, host) =>
-    openUpstream(config, host, {
-      protocols,
-      headers: { authorization: `Bearer ${config.api_key}` },
-      models: '/models',
-    }),
+  open: (config, host) => openUpstream(config, host, { protocols, credential: 'bearer', models: '/models' }),
 })

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../engine/index.ts'
-import { answerHold, collect, isObject, parsedJson, scrubbedFailure } from '../../engine/kit.ts'
+import { answerHold, collect, isObject, parsedJson, retryAfterOf, scrubbedFailure } from '../../engine/kit.ts'
 import type {
   Answer,
   AnyUpstreamCodec,
@@ -14,8 +14,6 @@ import type {
 
 /** Most bytes of an error body that are read. */
 const errorLimit = 1024 * 1024
-/** Longest retry delay that is accepted from a provider, in seconds. */
-const waitLimit = 3600
 
 /** Turns an upstream's error response into the client's error: a 4xx stays, everything else becomes 502. */
 export async function refusal(
@@ -29,7 +27,7 @@ export async function refusal(
   hold.release()
   // Error pages of proxies are not JSON; their status is enough.
   const failure = codec.error.parse(answer.status, parsedJson(bytes.toString()))
-  const retryAfter = waitOf(answer.headers)
+  const retryAfter = retryAfterOf(answer.headers)
   const shouldRetry = words.get(answer.headers['x-should-retry'] ?? '')
   return refused(
     {
@@ -145,22 +143,3 @@ const words: ReadonlyMap<string, boolean> = new Map([
   ['true', true],
   ['false', false],
 ])
-
-/**
- * The provider's retry delay in seconds, at most an hour: `retry-after-ms` as in official clients, otherwise
- * `retry-after`.
- */
-function waitOf(headers: Answer['headers']): number | undefined {
-  const milliseconds = headers['retry-after-ms']
-  const value =
-    milliseconds !== undefined && /^\d{1,15}$/.test(milliseconds)
-      ? Number(milliseconds) / 1000
-      : seconds(headers['retry-after'])
-  return value === undefined || Number.isNaN(value) ? undefined : Math.min(Math.max(Math.ceil(value), 0), waitLimit)
-}
-
-/** A number of seconds, or a date (RFC 9110, section 10.2.3). */
-function seconds(header: string | undefined): number | undefined {
-  if (header === undefined) return undefined
-  return /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
-}

@@ -362,6 +362,7 @@ const promised = {
       requireChosen
       requirement
       restored
+      retryAfterOf
       scanJson
       scrubbedFailure
       sealPrefix

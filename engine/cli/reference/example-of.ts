@@ -2,7 +2,8 @@ import type { Json, JsonObject } from '../../spec/json.ts'
 import type { Schema } from './fields.ts'
 
 /** A configuration that the schema accepts: its defaults, and placeholders for required fields. */
-export function exampleOf({ properties = {}, required = [] }: Schema): JsonObject {
+export function exampleOf({ properties = {}, required: always = [], anyOf: [first] = [] }: Schema): JsonObject {
+  const required = [...always, ...(first?.required ?? [])]
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, field]): [string, Json][] => {
       if (field.default !== undefined) return [[name, field.default]]

@@ -85,6 +85,7 @@ describe('settings', () => {
         logging: { level: 'info' },
         resilience: {
           max_event_bytes: 1_048_576,
+          cooldown: '30s',
           timeouts: { connect: '10s', first_byte: '10m', idle: '10m', total: '1h' },
           retries: {
             budget: 0.2,
