@@ -1,16 +1,18 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
 
-/** Notes that a provider has begun to answer. It stands after `call`, in an attempt with a `breaker`. */
+/** Notes which provider has begun to answer. It stands after `call`, in an attempt with a `breaker`. */
 export default defineStage({
   name: 'answered',
-  summary: 'Tell the breaker that the provider answers, and how fast.',
+  summary: 'Note that the provider answers, and how fast.',
   config: noConfig,
-  needs: ['answer', 'visit'],
+  needs: ['answer', 'visit', 'model'],
+  reads: ['sticky'],
   provides: [],
   build:
     () =>
-    ({ visit }) => {
+    ({ visit, model, sticky }) => {
       visit.answered()
+      sticky?.remember(model)
       return {}
     },
 })

@@ -3,12 +3,17 @@ import answered from './answered.ts'
 import breaker from './breaker.ts'
 import listBreakers from './list-breakers.ts'
 import resetBreakers from './reset-breakers.ts'
+import providerSelection from './provider-selection.ts'
 import resilience from './resilience.ts'
+import select from './select.ts'
 
 export default definePlugin({
   name: 'resilience',
   summary: 'Breakers, and the choice among the places of a model.',
-  slots: [defineSlot({ name: 'visit', summary: 'The call of a provider, as its breaker counts it.' })],
-  services: [resilience],
-  stages: [breaker, answered, listBreakers, resetBreakers],
+  slots: [
+    defineSlot({ name: 'visit', summary: 'The call of a provider, as its breaker counts it.' }),
+    defineSlot({ name: 'sticky', summary: 'Remembers which place of a model serves a conversation, or an API key.' }),
+  ],
+  services: [resilience, providerSelection],
+  stages: [select, breaker, answered, listBreakers, resetBreakers],
 })

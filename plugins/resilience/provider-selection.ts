@@ -1,0 +1,210 @@
+import { hash } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
+import { defineService } from '../../engine/index.ts'
+import type { Candidate, Catalog, ConfigOf, ModelRecord, ServiceHost, Services } from '../../engine/index.ts'
+import { duration, durationSchema, placesOf } from '../../engine/kit.ts'
+import { chosenPlace, strategies } from './strategy.ts'
+import type { PlaceFacts } from './strategy.ts'
+
+const providers = (description: string) =>
+  ({ type: 'array', default: [], items: { type: 'string', 'x-names': 'provider' }, description }) as const
+
+const settings = {
+  type: 'object',
+  additionalProperties: false,
+  description: 'Which place of a model is asked first, when it has several (`deployments`).',
+  properties: {
+    strategy: {
+      enum: strategies,
+      default: 'order',
+      description:
+        'Which place goes first; the others stay in line behind it. order: the first one; weighted: at random, by their weights; fastest: whose answers began soonest lately; cheapest: by the prices of the model whose only place it is, otherwise of the model itself; least_busy: with the fewest requests of this process under way.',
+    },
+    sticky: {
+      enum: ['none', 'conversation', 'key'],
+      default: 'conversation',
+      description:
+        'What stays with the place that served it last, as long as that works; needs the shared key-value store (`key_value`). conversation: each conversation of an API key; key: each API key.',
+    },
+    sticky_ttl: { ...durationSchema, default: '30m', description: 'How long it stays there after its last request.' },
+    prefer: providers('Providers whose places go first.'),
+    avoid: providers('Providers whose places go last.'),
+  },
+} as const
+
+type Settings = ConfigOf<typeof settings>
+
+/** Remembers which place serves. */
+export interface Sticky {
+  /** The place has begun to answer. */
+  remember(candidate: Candidate): void
+}
+
+/** Puts the places of each model in order. */
+export interface ProviderSelection {
+  readonly sticky: Settings['sticky']
+  /**
+   * The candidates in the order in which they are to be asked. Models stay in order; of each, the chosen place goes
+   * first.
+   * @param subject what stays with its place: a conversation, or a key; undefined: nothing does
+   */
+  order(candidates: readonly Candidate[], subject: () => string | undefined): Promise<Ordered> | Ordered
+}
+
+export interface Ordered {
+  readonly candidates: readonly Candidate[]
+  readonly sticky?: Sticky
+}
+
+declare module '../../engine/index.ts' {
+  interface Services {
+    provider_selection: ProviderSelection
+  }
+  interface Slots {
+    /** Remembers which place serves this conversation, or this key. */
+    sticky: Sticky
+  }
+}
+
+/** Chooses among the places of a model. */
+export default defineService({
+  name: 'provider_selection',
+  summary: 'Chooses which place of a model is asked first.',
+  settings,
+  uses: ['resilience'],
+  open: ({ keyValue, log }) => ({
+    configure: (given, { resilience }, { catalog }) => ({
+      view: new Selection(given, { catalog, resilience, keyValue, log }),
+    }),
+  }),
+})
+
+interface Known extends Pick<ServiceHost, 'keyValue' | 'log'>, Pick<Services, 'resilience'> {
+  readonly catalog: Catalog
+}
+
+/** Milliseconds after which a latency says nothing any more. */
+const measuredFor = 300_000
+
+class Selection implements ProviderSelection {
+  readonly #settings: Settings
+  readonly #known: Known
+  readonly #ttl: number
+  /** Prices of models that have one place, by that place. */
+  readonly #prices: ReadonlyMap<string, ModelRecord['pricing']>
+  readonly sticky: Settings['sticky']
+
+  constructor(given: Settings, known: Known) {
+    this.#settings = given
+    this.#known = known
+    this.#ttl = duration(given.sticky_ttl)
+    const single = known.catalog.models.filter(({ deployments }) => deployments === undefined)
+    this.#prices = new Map(single.map((model) => [placed(model.provider, model.upstream_model), model.pricing]))
+    this.sticky = known.keyValue.shared ? given.sticky : 'none'
+  }
+
+  order(candidates: readonly Candidate[], subject: () => string | undefined): Promise<Ordered> | Ordered {
+    // Nearly all models have one place.
+    if (!candidates.some((candidate, index) => isBeside(candidate, candidates[index - 1]))) return { candidates }
+    const runs = runsOf(candidates).map((run) => (run.length === 1 ? run : this.#placed(run)))
+    const key = this.sticky === 'none' ? undefined : subject()
+    return key === undefined ? { candidates: runs.flat() } : this.#stuck(runs, key)
+  }
+
+  /** The places of one model, without what was remembered. */
+  #placed(run: readonly Candidate[]): readonly Candidate[] {
+    const { strategy, prefer, avoid } = this.#settings
+    const chosen = chosenPlace(
+      strategy,
+      run.map((candidate) => this.#factsOf(candidate)),
+      Math.random,
+    )
+    const rank = ({ provider: { name } }: Candidate) => {
+      if (avoid.includes(name)) return prefer.length + 1
+      return prefer.includes(name) ? prefer.indexOf(name) : prefer.length
+    }
+    return first(run, run[chosen]).toSorted((one, other) => rank(one) - rank(other))
+  }
+
+  #factsOf(candidate: Candidate): PlaceFacts {
+    const { model, provider } = candidate
+    const place = placesOf(model).find(
+      (one) => one.provider === provider.name && one.upstream_model === model.upstream_model,
+    )
+    const { active, latency, measured } = this.#known.resilience.healthOf(candidate)
+    const { input, output } = this.#prices.get(placeOf(candidate)) ?? model.pricing ?? {}
+    return {
+      weight: place?.weight ?? 1,
+      price: input === undefined && output === undefined ? undefined : (input ?? 0) + (output ?? 0),
+      latency: performance.now() - measured < measuredFor ? latency : undefined,
+      active,
+    }
+  }
+
+  /** The places with those first that served last, while they work. */
+  async #stuck(runs: readonly (readonly Candidate[])[], key: string): Promise<Ordered> {
+    const ordered = await Promise.all(
+      runs.map(async (run) => {
+        const place = run.length === 1 ? undefined : await this.#recall(storeKey(run[0], key))
+        const served = run.find((candidate) => placeOf(candidate) === place)
+        return served && this.#holds(served) ? first(run, served) : run
+      }),
+    )
+    const several = new Set(runs.flatMap((run) => (run.length > 1 ? run : [])))
+    const remember = (candidate: Candidate) => {
+      if (several.has(candidate)) this.#remember(storeKey(candidate, key), placeOf(candidate))
+    }
+    return { candidates: ordered.flat(), sticky: { remember } }
+  }
+
+  #holds(served: Candidate): boolean {
+    if (this.#settings.avoid.includes(served.provider.name)) return false
+    return this.#known.resilience.healthOf(served).circuit.state === 'closed'
+  }
+
+  async #recall(key: string): Promise<string | undefined> {
+    try {
+      return (await this.#known.keyValue.get(key))?.value.toString()
+    } catch (error) {
+      // Any place can serve: a store that is down, which health reports, must not fail the request.
+      this.#known.log.debug({ err: error }, 'the place of a conversation is not known')
+      return undefined
+    }
+  }
+
+  #remember(key: string, place: string): void {
+    this.#known.keyValue.set(key, Buffer.from(place), { ttl: this.#ttl }).catch((error: unknown) => {
+      this.#known.log.debug({ err: error }, 'the place of a conversation is not remembered')
+    })
+  }
+}
+
+function isBeside({ model }: Candidate, before: Candidate | undefined): boolean {
+  return before?.model.name === model.name
+}
+
+/** The candidates of each model, in order. */
+function runsOf(candidates: readonly Candidate[]): readonly (readonly Candidate[])[] {
+  const runs: Candidate[][] = []
+  candidates.forEach((candidate, index) => {
+    if (isBeside(candidate, candidates[index - 1])) runs.at(-1)?.push(candidate)
+    else runs.push([candidate])
+  })
+  return runs
+}
+
+function first(run: readonly Candidate[], chosen: Candidate | undefined): readonly Candidate[] {
+  return chosen === undefined || chosen === run[0] ? run : [chosen, ...run.filter((one) => one !== chosen)]
+}
+
+function placeOf({ provider, model }: Candidate): string {
+  return placed(provider.name, model.upstream_model)
+}
+
+function placed(provider: string, upstreamModel: string): string {
+  return `${provider}\n${upstreamModel}`
+}
+
+function storeKey(candidate: Candidate | undefined, key: string): string {
+  return `sticky ${hash('sha256', JSON.stringify([candidate?.model.name, key]))}`
+}
