@@ -105,7 +105,7 @@ export class KeyIndex {
     return this.#owned.get(member) ?? []
   }
 
-  /** Every living key: those of the file, then those of the database, oldest first. */
+  /** Every living key: those of the file, then those of the database. */
   get all(): readonly KnownKey[] {
     return [...this.#declared, ...this.#stored]
   }

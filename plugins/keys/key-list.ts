@@ -37,6 +37,8 @@ interface ListedKey {
   readonly problem: string | null
   /** The last characters of its text; null for a declared key. */
   readonly hint: string | null
+  /** Id of the member who owns it. */
+  readonly owner: string | null
   /** Null: all. */
   readonly models: readonly string[] | null
   readonly created_at: string | null
@@ -50,6 +52,7 @@ function listedOfFile({ name, models, expiresAt }: DeclaredKey): Omit<ListedKey,
     source: 'file',
     problem: null,
     hint: null,
+    owner: null,
     models: models ?? null,
     created_at: null,
     expires_at: momentIn(expiresAt ?? null),
@@ -70,6 +73,7 @@ function listedOfDatabase(
     state,
     problem: state === 'left out' ? `the file declares a key of the same ${because}` : null,
     hint,
+    owner: key.owner,
     models: models === null ? null : (parseJson(models) as string[]),
     created_at: momentIn(created),
     expires_at: momentIn(expires),

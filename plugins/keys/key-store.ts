@@ -114,9 +114,7 @@ export class KeyStore {
   /** Reads the keys of the database. */
   async refresh(): Promise<void> {
     const began = (this.#readAt = performance.now())
-    const rows = await this.#stores.rows<KeyRow>(
-      'select * from api_keys where revoked_at is null order by created_at, id',
-    )
+    const rows = await this.#stores.rows<KeyRow>('select * from api_keys where revoked_at is null')
     // A later read has already finished.
     if (began < this.#known) return
     this.#known = began

@@ -1,5 +1,5 @@
 import type { Budget, Principal, RateLimit } from '../../engine/index.ts'
-import { defined, isPattern } from '../../engine/kit.ts'
+import { isPattern } from '../../engine/kit.ts'
 
 /** The fields of a key that can be declared, or given when it is created or changed. */
 export interface KeyFields {
@@ -78,8 +78,8 @@ export interface LeftOut {
 
 /** The fields of a key that are in force. The keys of a deleted member are disabled and have no owner. */
 export function fieldsInForce({ fields }: Pick<KnownKey, 'fields'>, ownerOf: FindOwner): KeyFields {
-  const { owner, ...others } = fields
-  if (owner === undefined || ownerOf(owner) !== undefined) return fields
+  if (fields.owner === undefined || ownerOf(fields.owner) !== undefined) return fields
+  const { owner: _deleted, ...others } = fields
   return { ...others, disabled: true }
 }
 
@@ -90,11 +90,18 @@ export function isDisabled(key: KnownKey, ownerOf: FindOwner): boolean {
 }
 
 /** The holder of a key. */
-export function principalOf(key: KnownKey, ownerOf: FindOwner): Principal {
-  const { name, owner, models, tags } = key.fields
+export function principalOf({ id, fields }: Pick<KnownKey, 'id' | 'fields'>, ownerOf: FindOwner): Principal {
+  const { name, owner, models, tags } = fields
   const own = models && new Set(models)
   const allowed = owner === undefined ? own : narrower(own, ownerOf(owner)?.models)
-  return Object.freeze({ kind: 'key', id: key.id, name, ...defined({ owner, tags, models: allowed }) })
+  return Object.freeze({
+    kind: 'key',
+    id,
+    name,
+    ...(owner !== undefined && { owner }),
+    ...(tags && { tags }),
+    ...(allowed && { models: allowed }),
+  })
 }
 
 /** The models that two lists allow; undefined: all. */

@@ -48,15 +48,17 @@ function filterOf(
   const any = (name: string, one: string) => list.values(name)?.includes(one) ?? true
   const models = list.values('model')?.map((name) => catalog.find(name)?.name ?? name)
   const tags = list.values('tag')?.map(tagIn)
-  const mayUse = (allowed: ReadonlySet<string> | undefined, name: string) =>
-    allowed === undefined || isVirtual(name) || covers(allowed, name)
-  return ({ key, fields, state, hint }) => {
-    const { models: allowed } = principalOf({ ...key, fields }, (id) => members.find(id))
+  const mayUse = ({ key, fields }: ShownKey, name: string) => {
+    const { models: allowed } = principalOf({ id: key.id, fields }, (id) => members.find(id))
+    return allowed === undefined || isVirtual(name) || covers(allowed, name)
+  }
+  return (shown) => {
+    const { key, fields, state, hint } = shown
     return (
       any('owner', fields.owner ?? '') &&
       any('state', state) &&
       any('source', key.stored ? 'database' : 'file') &&
-      (models?.some((name) => mayUse(allowed, name)) ?? true) &&
+      (models?.some((name) => mayUse(shown, name)) ?? true) &&
       (tags?.some(([name, value]) => fields.tags?.[name] === value) ?? true) &&
       (foldedName(fields.name).includes(search) || (hint?.toLowerCase().includes(search) ?? false))
     )
@@ -69,6 +71,9 @@ function tagIn(text: string): readonly [name: string, value: string] {
     throw new GatewayError('invalid_field', { param: 'tag', reason: 'must be a name and a value, such as team:red' })
   return [text.slice(0, colon), text.slice(colon + 1)]
 }
+
+/** Budgets that are asked for together: a statement has a limited number of parameters. */
+const together = 500
 
 /** The value by which keys are sorted. */
 async function sortOf(
@@ -86,7 +91,10 @@ async function sortOf(
   const asked = keys.map(({ key: { id }, fields: { budget = { usd: 0, period: 'month' } } }) => {
     return [{ kind: 'key', id }, budget] as const
   })
-  const states = await limits.budgetsOf(asked)
-  const spent = new Map(keys.map(({ key }, index) => [key.id, states[index]?.spent ?? 0]))
+  const spent = new Map<string, number>()
+  for (let at = 0; at < asked.length; at += together) {
+    const states = await limits.budgetsOf(asked.slice(at, at + together))
+    states.forEach((state, index) => spent.set(keys[at + index]?.key.id ?? '', state.spent))
+  }
   return ({ key }) => spent.get(key.id) ?? 0
 }

@@ -1,8 +1,8 @@
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto'
 import { GatewayError } from '../../engine/index.ts'
 import type { Budget, RateLimit, TableQueries } from '../../engine/index.ts'
-import { defined, parsedJson, parsedObject, whenFree } from '../../engine/kit.ts'
-import type { KeyFields, KnownKey, Tags } from './known-key.ts'
+import { parsedJson, parsedObject, whenFree } from '../../engine/kit.ts'
+import type { KeyFields, KnownKey, StoredFacts, Tags } from './known-key.ts'
 import { archiveRevoked, foldedName } from './table.ts'
 import type { KeyRow, RevokedKeysTable } from './table.ts'
 
@@ -74,45 +74,42 @@ export function makeText(): { readonly text: string; readonly columns: Pick<KeyR
   return { text, columns: { hash: hash('sha256', text), hint: text.slice(-4) } }
 }
 
-/** The key of a row. */
+/** The key of a row. Written for speed: all rows are read every few seconds, and keys may be many. */
 export function keyOf(row: KeyRow): KnownKey {
-  const texts = [row.budget, row.rate_limit, row.tags]
-  const [budget, rateLimit, tags] = texts.map((text) => (text === null ? undefined : parsedObject(text)))
-  const isDamaged = texts.some((text) => text !== null && parsedObject(text) === undefined)
-  const end = row.expires_at ?? Infinity
-  const { previous_hash: previous, previous_until: grace } = row
-  return {
-    id: row.id,
-    fields: defined({
-      name: row.name,
-      owner: row.owner ?? undefined,
-      models: namesIn(row.models),
-      budget: budget as Budget | undefined,
-      rateLimit: rateLimit as RateLimit | undefined,
-      mcpServers: namesIn(row.mcp_servers),
-      tags: tags as Tags | undefined,
-      expiresAt: row.expires_at ?? undefined,
-      disabled: row.disabled === 0 ? undefined : true,
-    }),
-    isDamaged,
-    texts: [
-      { digest: row.hash, until: end },
-      ...(previous === null || grace === null ? [] : [{ digest: previous, until: Math.min(end, grace) }]),
-    ],
-    stored: defined({
-      hint: row.hint,
-      version: row.version,
-      createdAt: row.created_at,
-      createdBy: row.created_by ?? undefined,
-      updatedAt: row.updated_at ?? row.created_at,
-      rotatedAt: row.rotated_at ?? undefined,
-    }),
+  const fields: Writable<KeyFields> = { name: row.name }
+  const stored: Writable<StoredFacts> = {
+    hint: row.hint,
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at ?? row.created_at,
   }
+  let isDamaged = false
+  const objectIn = (text: string) => {
+    const found = parsedObject(text)
+    isDamaged ||= found === undefined
+    return (found ?? {}) as object
+  }
+  if (row.owner !== null) fields.owner = row.owner
+  if (row.models !== null) fields.models = namesIn(row.models)
+  if (row.budget !== null) fields.budget = objectIn(row.budget) as Budget
+  if (row.rate_limit !== null) fields.rateLimit = objectIn(row.rate_limit) as RateLimit
+  if (row.mcp_servers !== null) fields.mcpServers = namesIn(row.mcp_servers)
+  if (row.tags !== null) fields.tags = objectIn(row.tags) as Tags
+  if (row.expires_at !== null) fields.expiresAt = row.expires_at
+  if (row.disabled !== 0) fields.disabled = true
+  if (row.created_by !== null) stored.createdBy = row.created_by
+  if (row.rotated_at !== null) stored.rotatedAt = row.rotated_at
+  const end = row.expires_at ?? Infinity
+  const texts = [{ digest: row.hash, until: end }]
+  if (row.previous_hash !== null && row.previous_until !== null)
+    texts.push({ digest: row.previous_hash, until: Math.min(end, row.previous_until) })
+  return { id: row.id, fields, isDamaged, texts, stored }
 }
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
 /** The names in a row. A damaged list allows none: a damaged row must not extend the rights of a key. */
-function namesIn(text: string | null): readonly string[] | undefined {
-  if (text === null) return undefined
+function namesIn(text: string): readonly string[] {
   const names = parsedJson(text)
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : []
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { JsonObject } from '../../../engine/index.ts'
 import { asText } from '../../../engine/kit.ts'
 import { connect } from '../../engine/http/socket-client.ts'
-import { startAdmin, viewOf } from '../../support/admin.ts'
+import { startAdmin } from '../../support/admin.ts'
 import type { AdminGateway } from '../../support/admin.ts'
 import { postgres } from '../../support/services.ts'
 import { tablesOf } from '../../support/tables.ts'
@@ -14,7 +14,7 @@ const later = '2999-01-31T12:00:00.000Z'
 
 const models = [
   { name: 'small', provider: 'echo', aliases: ['s'] },
-  { name: 'large', provider: 'echo' },
+  { name: 'large', provider: 'echo', pricing: { requests: 2 } },
 ]
 const declared = [
   { name: 'tool', key: 'sk-tool-0123456789abcdef', tags: { team: 'red' }, expires_at: '2999-01-31', models: ['s'] },
@@ -341,12 +341,26 @@ function contract(database: () => string | undefined): void {
     expect(await serves(second)).to.equal(true)
   })
 
-  it('forgets what a key has spent', async () => {
-    const { id } = await create({ budget: { usd: 3, period: 'total' } })
-    const limits = viewOf(gateway.engine, 'limits')
+  it('tells what a key has spent, and forgets it', async () => {
+    const budget = { usd: 5, period: 'total' } as const
+    const { id, key } = await create({ budget })
+    const ask = () =>
+      fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'x-api-key': key, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'large', messages: [{ role: 'user', content: 'hello' }] }),
+      })
+    const shown = async () => (await gateway.asAdmin(`GET ${path}/${id}`)).body['budget'] as JsonObject
+    expect((await ask()).status).to.equal(200)
+    await until(async () => (await shown())['spent'] === 2)
+    expect(await shown()).to.deep.include({ ...budget, spent: 2, held: 0, remaining: 3, resets_at: null })
+    expect((await gateway.asAdmin(`GET ${path}?sort=-spent&limit=1`)).body['data']).to.have.nested.property(
+      '[0].id',
+      id,
+    )
     const reset = await gateway.asAdmin(`POST ${path}/${id}/reset-budget`)
     expect([reset.status, reset.headers.get('etag')]).to.deep.equal([200, '"1"'])
-    expect(reset.body['budget']).to.deep.equal(await limits.budgetOf({ kind: 'key', id }, { usd: 3, period: 'total' }))
+    expect(reset.body['budget']).to.deep.include({ ...budget, spent: 0, held: 0, remaining: 5 })
     expect((await actions(id)).map(({ action }) => action)).to.deep.equal(['api_key.create', 'api_key.reset_budget'])
   })
 
