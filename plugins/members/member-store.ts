@@ -1,7 +1,7 @@
 import { GatewayError } from '../../engine/index.ts'
 import type { ServiceHost, TableQueries } from '../../engine/index.ts'
 import { whenFree } from '../../engine/kit.ts'
-import { memberColumns, memberOf } from './member.ts'
+import { isUsername, memberColumns, memberOf } from './member.ts'
 import type { Member } from './member.ts'
 import type { EndedSessionsTable, MembersStateTable, MembersTable } from './table.ts'
 
@@ -62,6 +62,8 @@ export class MemberStore {
 
   /** The row of the member with this name in any case, straight from the database. */
   async read(username: string): Promise<MembersTable | undefined> {
+    // PostgreSQL rejects some texts, which are no names anyway.
+    if (!isUsername(username)) return undefined
     const query = this.#stores.database.selectFrom('members').selectAll()
     return asked(() => query.where('username', '=', username.toLowerCase()).executeTakeFirst())
   }

@@ -30,6 +30,11 @@ export const usernameSchema = {
   description: 'Name with which the member signs in; upper case becomes lower case.',
 } as const
 
+/** Whether a text has the characters and the length of a username. No other text belongs to a member. */
+export function isUsername(text: string): boolean {
+  return /^[\w.@+-]{1,64}$/.test(text)
+}
+
 /** The columns that a member in memory is made of: neither the password nor what only lists show. */
 export const memberColumns = [
   'id',

@@ -1,4 +1,5 @@
 import type { Requester, ServiceHost, Services } from '../../engine/index.ts'
+import { isUsername } from './member.ts'
 
 /** A refused login. */
 export interface RefusedLogin {
@@ -53,7 +54,8 @@ export class RefusedLogins {
           action: 'auth.refused',
           by: login.by,
           actor: { type: 'anonymous' },
-          target: { type: 'member', id: login.id ?? null, name: login.username },
+          // What is no name may be a password in the wrong field.
+          target: { type: 'member', id: login.id ?? null, name: isUsername(login.username) ? login.username : null },
           outcome: 'refused',
           details: { count },
         })
