@@ -27,8 +27,9 @@ export function requestLine(row: RequestsTable, names: Names, style: Styling): s
 
 /** An exchange as JSON: its columns by their names, and its parsed metadata. */
 export function requestJson(row: RequestsTable, names: Names): JsonObject {
-  const { metadata, stream, ...columns } = row
-  return { ...columns, key: keyName(row, names), stream: stream === 1, metadata: metadataOf(metadata) }
+  const { metadata, stream, tags, ...columns } = row
+  const key = keyName(row, names)
+  return { ...columns, key, stream: stream === 1, tags: metadataOf(tags ?? '{}'), metadata: metadataOf(metadata) }
 }
 
 /** Context for describing an exchange. */
@@ -51,6 +52,8 @@ export async function describeRequest(
   const facts = [
     ['at', new Date(row.at).toISOString()],
     ['key', keyName(row, names)],
+    ...given('member', row.member_name ?? row.member_id),
+    ...given('tags', tagsOf(row)),
     ['asked for', row.requested ?? '-'],
     ['served by', row.model === null ? '-' : servedBy(row)],
     [
@@ -64,8 +67,10 @@ export async function describeRequest(
       'took',
       `${milliseconds(row.duration)}${row.first_byte === null ? '' : `, first byte after ${milliseconds(row.first_byte)}`}`,
     ],
-    ...(row.reference === null ? [] : [['reference', row.reference]]),
-    ...(row.parent === null ? [] : [['part of', row.parent]]),
+    ...given('tier', row.tier),
+    ...given('reference', row.reference),
+    ...given('part of', row.parent),
+    ...given('configuration', row.config_version),
     ...Object.entries(notes).map(([name, value]) => [
       name.replaceAll('_', ' '),
       typeof value === 'string' ? value : JSON.stringify(value),
@@ -73,13 +78,25 @@ export async function describeRequest(
   ]
   const parts = [
     `${style('bold', row.id)} ${row.type}${row.stream === 1 ? ', streamed' : ''}\n${columns(facts, '  ')}`,
-    section('tries', rowsOf(tries, ['model', 'provider', 'code']), style),
+    section('tries', rowsOf(tries, ['model', 'provider', 'code', 'status']), style),
     section('times', timesOf(times), style),
     section('parts', inner.map(partRow), style),
     section('losses', rowsOf(losses, ['field', 'because']), style),
     typeof at === 'string' ? await placeOf(at, read, style) : '',
   ]
   return parts.filter((part) => part !== '').join('\n\n')
+}
+
+/** A line of facts, if there is one to show. */
+function given(name: string, value: string | null): string[][] {
+  return value === null ? [] : [[name, value]]
+}
+
+function tagsOf({ tags }: RequestsTable): string | null {
+  if (tags === null) return null
+  return Object.entries(metadataOf(tags))
+    .map(([name, value]) => `${name}:${textOf(value)}`)
+    .join(', ')
 }
 
 function section(title: string, rows: readonly (readonly string[])[], style: Styling): string {
@@ -128,8 +145,9 @@ function metadataOf(text: string): JsonObject {
   return isObject(metadata) ? metadata : {}
 }
 
-function keyName({ key_id: id }: RequestsTable, names: Names): string {
-  return id === null ? '-' : (names.get(id) ?? id.replace(/^file:/, ''))
+/** The present name of a key; of one that is gone, the name that it had. */
+function keyName({ key_id: id, key_name: name }: RequestsTable, names: Names): string {
+  return id === null ? '-' : (names.get(id) ?? name ?? id.replace(/^file:/, ''))
 }
 
 /** The model and provider that served; without them, the requested model. */
