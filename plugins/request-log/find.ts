@@ -67,17 +67,13 @@ export async function sliceOf(
   filter: RequestFilter,
   { limit, isDescending, after }: Slice,
 ): Promise<ListedRow[]> {
-  const order = sql.raw(isDescending ? 'at desc, id desc' : 'at, id')
-  const condition = conditionOf(filter, dialect)
   const ids: string[] = []
   let from = after
   for (let more = true; more;) {
     const to =
       dialect === 'sqlite' && !isDirect(filter) ? await partEnd(database, filter, { isDescending, from }) : undefined
-    const bounds = between(from, to, isDescending)
-    const found = await sql<{ id: string }>`select id from requests where ${condition} and ${bounds}
-      order by ${order} limit ${limit - ids.length}`.execute(database)
-    ids.push(...found.rows.map(({ id }) => id))
+    const query = idsBetween(filter, dialect, { from, to, isDescending, limit: limit - ids.length })
+    ids.push(...(await query.execute(database)).rows.map(({ id }) => id))
     more = to !== undefined && ids.length < limit
     from = to
     if (more) await setImmediate()
@@ -90,6 +86,24 @@ export async function sliceOf(
     .orderBy('at', isDescending ? 'desc' : 'asc')
     .orderBy('id', isDescending ? 'desc' : 'asc')
     .execute()
+}
+
+interface Bounds {
+  readonly from: Position | undefined
+  readonly to: Position | undefined
+  readonly isDescending: boolean
+  readonly limit: number
+}
+
+/** The query for the ids of rows that match a filter, after one row and up to another one. */
+export function idsBetween(
+  filter: RequestFilter,
+  dialect: SqlDialect,
+  { from, to, isDescending, limit }: Bounds,
+): RawBuilder<{ id: string }> {
+  const order = sql.raw(isDescending ? 'at desc, id desc' : 'at, id')
+  return sql`select id from requests where ${conditionOf(filter, dialect)} and ${between(from, to, isDescending)}
+    order by ${order} limit ${limit}`
 }
 
 /** Rows of the index that are read at a time: about two milliseconds. */

@@ -1,0 +1,76 @@
+import { expect } from 'chai'
+import { sql } from 'kysely'
+import { readQuery } from '../../../engine/kit.ts'
+import { filterFields, filterOf, timeFields } from '../../../plugins/request-log/filter.ts'
+import { idsBetween } from '../../../plugins/request-log/find.ts'
+import { viewOf } from '../../support/admin.ts'
+import { startGateway } from '../../support/gateway.ts'
+import type { RunningGateway } from '../../support/gateway.ts'
+import { tablesOf } from '../../support/tables.ts'
+
+/** Filters, and the index that leads to their rows. */
+const indexes: Readonly<Record<string, string>> = {
+  '': 'COVERING INDEX requests_list',
+  'type=chat&model=m&provider=p&protocol=chat&tier=SIMPLE&requested=r': 'COVERING INDEX requests_list',
+  'status=4xx&result=failed&error=e&stream=true': 'COVERING INDEX requests_list',
+  'min_cost=1&min_duration_ms=1&tag=a:b': 'COVERING INDEX requests_list',
+  'member=m': 'COVERING INDEX requests_list',
+  'key=k&model=m': 'COVERING INDEX requests_list',
+  'key=k&key=l': 'COVERING INDEX requests_list',
+  'key=k': 'INDEX requests_key_id_at',
+  'key=k&since=2026-11-01T00:00:00Z': 'INDEX requests_key_id_at',
+  'since=2026-11-01T00:00:00Z&until=2026-11-02T00:00:00Z': 'COVERING INDEX requests_list',
+  'parent=p': 'INDEX requests_parent',
+  'search=s': 'INDEX requests_reference',
+}
+
+describe('queries for requests', () => {
+  let gateway: RunningGateway
+  before(async () => {
+    gateway = await startGateway()
+  })
+  after(() => gateway.close())
+
+  const planOf = async (query: string, to?: readonly [number, string]) => {
+    const filter = filterOf(readQuery(new URLSearchParams(query), { ...filterFields, ...timeFields }))
+    const ids = idsBetween(filter, 'sqlite', { from: [2e12, 'z'], to, isDescending: true, limit: 51 })
+    const explained = sql<{ detail: string }>`explain query plan ${ids}`
+    return (await explained.execute(tablesOf(gateway.engine.database))).rows.map(({ detail }) => detail)
+  }
+
+  for (const [query, index] of Object.entries(indexes))
+    it(`read one index for ${query || 'all of them'}`, async () => {
+      const plan = await planOf(query)
+      expect(plan.join('\n')).to.include(index)
+      expect(plan.filter((line) => /SCAN/.test(line) && !line.includes('COVERING INDEX'))).to.deep.equal([])
+      if (index.startsWith('COVERING')) expect(plan.filter((line) => line.includes('TEMP B-TREE'))).to.deep.equal([])
+    })
+
+  it('read a part of it at a time', async () => {
+    const plan = await planOf('model=m', [1e12, 'a'])
+    expect(plan).to.deep.equal(['SEARCH requests USING COVERING INDEX requests_list ((at,id)>(?,?) AND (at,id)<(?,?))'])
+  })
+
+  it('find rows in any part', async () => {
+    const database = tablesOf(gateway.engine.database)
+    // Every 15,000th row is of another model, and every row has the same start as its neighbour.
+    await sql`with recursive n(i) as (select 0 union all select i + 1 from n where i < 59999)
+      insert into requests (id, at, type, model, stream, status, result, attempts, duration, metadata)
+      select printf('%06d', i), i / 2, 'chat', iif(i % 15000 = 7, 'rare', 'small'), 0, 200, 'completed', 1, 1, '{}'
+      from n`.execute(database)
+    const requests = viewOf(gateway.engine, 'requests')
+    const rare = ['000007', '015007', '030007', '045007']
+    const idsOf = async (isDescending: boolean, limit: number, after?: readonly [number, string]) =>
+      (await requests.slice({ words: { model: ['rare'] } }, { limit, isDescending, after })).map(({ id }) => id)
+    expect(await idsOf(false, 10)).to.deep.equal(rare)
+    expect(await idsOf(true, 10)).to.deep.equal(rare.toReversed())
+    expect(await idsOf(true, 3)).to.deep.equal(rare.toReversed().slice(0, 3))
+    expect(await idsOf(false, 10, [7_503, '015007'])).to.deep.equal(rare.slice(2))
+    expect(await idsOf(true, 10, [15_003, '030007'])).to.deep.equal(rare.slice(0, 2).toReversed())
+    const timed = await requests.slice(
+      { since: 7_000, until: 20_000, words: { model: ['rare'] } },
+      { limit: 9, isDescending: true },
+    )
+    expect(timed.map(({ id }) => id)).to.deep.equal(['030007', '015007'])
+  })
+})
