@@ -27,9 +27,13 @@ export class Estimates {
 
   /** Input tokens. Only conversations have media that cost other than by their length. */
   input({ operation, protocol, body, raw }: Envelope): number {
-    if (operation === 'generate' || operation === 'compact') return this.#tokens.ofRequest(protocol, body)
     // The files of a form are not read as tokens.
-    return raw.bytes ? this.#tokens.ofBytes(raw.size) : 0
+    if (operation !== 'generate' && operation !== 'compact') return raw.bytes ? this.#tokens.ofBytes(raw.size) : 0
+    const known = counted.get(body)
+    if (known !== undefined) return known
+    const tokens = this.#tokens.ofRequest(protocol, body)
+    counted.set(body, tokens)
+    return tokens
   }
 
   /** Cost at a candidate in micro-USD, in total and for its input alone; undefined: something has no price. */
@@ -67,6 +71,9 @@ export class Estimates {
     return each * choicesOf(body)
   }
 }
+
+/** Estimated input of bodies: `limit` and `reserve` ask for the same one. */
+const counted = new WeakMap<JsonObject, number>()
 
 const nothing: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 

@@ -33,15 +33,18 @@ export function limitHeaders(
   levels: readonly Level[],
   show: Show,
 ): readonly (readonly [name: string, value: string])[] {
-  return (['requests', 'tokens'] as const).flatMap((counts) => {
-    let tightest: { rule: RateRule; level: Level } | undefined
-    for (const [index, rule] of rules.entries()) {
-      const level = levels[index]
-      if (rule.kind === 'server' || rule.counts !== counts || !level) continue
-      if (!tightest || level.remaining < tightest.level.remaining) tightest = { rule, level }
-    }
-    return tightest ? show(counts, tightest.rule.limit, tightest.level) : []
-  })
+  return [...shown('requests', rules, levels, show), ...shown('tokens', rules, levels, show)]
+}
+
+function shown(counts: Counted, rules: readonly RateRule[], levels: readonly Level[], show: Show): ReturnType<Show> {
+  let tightest = -1
+  for (const [index, rule] of rules.entries()) {
+    const level = levels[index]
+    if (!level || rule.counts !== counts || rule.kind === 'server') continue
+    if (tightest < 0 || level.remaining < (levels[tightest]?.remaining ?? Infinity)) tightest = index
+  }
+  const [rule, level] = [rules[tightest], levels[tightest]]
+  return rule && level ? show(counts, rule.limit, level) : []
 }
 
 /** A duration as the vendor writes it: `12ms`, `6.5s`, `1m0s`, `1h2m3s`. */

@@ -19,6 +19,13 @@ export function nextStart(period: Period, moment: number): number | undefined {
 export type Starts = readonly [previous: number, current: number, next: number]
 
 export function startsAround(period: Period, moment: number): Starts {
+  const known = latest.get(period)
+  if (known && moment >= known[1] && (moment < known[2] || period === 'total')) return known
   const current = periodStart(period, moment)
-  return [periodStart(period, current - 1), current, nextStart(period, moment) ?? 0]
+  const starts: Starts = [periodStart(period, current - 1), current, nextStart(period, moment) ?? 0]
+  latest.set(period, starts)
+  return starts
 }
+
+/** The latest result of each period: it changes once a day, and every request asks for it. */
+const latest = new Map<Period, Starts>()
