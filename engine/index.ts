@@ -26,6 +26,7 @@ export type {
 export type * from './spec/leg.ts'
 export type * from './spec/open-provider.ts'
 export type * from './spec/provider.ts'
+export type * from './spec/provider-type.ts'
 export type * from './spec/principal.ts'
 export type * from './spec/slots.ts'
 export type * from './spec/slot.ts'

@@ -75,6 +75,7 @@ export function loadSettings(source: Source, registry: Registry, environment: En
     ...(opening.key_value === undefined ? {} : { key_value: opening.key_value }),
     shutdown: file.shutdown,
     client_timeouts: file.client_timeouts,
+    ...(file.catalog === undefined ? {} : { catalog: file.catalog }),
     plugins: file.plugins,
     pipelines: file.pipelines,
     ...catalogOf(records),

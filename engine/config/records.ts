@@ -75,11 +75,12 @@ export function checkRecords(
   for (const {
     type,
     value,
-    given: { source, path },
+    given: { source, path, stored },
   } of checked) {
     const report: RecordReport = (steps, code, message, as) => {
       const finding = source.report([...path, ...steps], code, message)
-      diagnostics.push(as === 'warning' ? { ...finding, warning: true } : finding)
+      const isWarning = as === 'warning' || (as === 'lenient' && stored === undefined)
+      diagnostics.push(isWarning ? { ...finding, warning: true } : finding)
     }
     try {
       type.check?.(value, all, report)

@@ -101,8 +101,8 @@ export function withoutSecrets(
 function secretsIn(config: JsonObject, named: ReadonlySet<string>): string[] {
   const found: Found[] = []
   openObject(config, named, '', found)
-  return found.flatMap(({ text, in: place }) => {
-    if (place === 'header') return secretsOfHeader(text)
+  return found.flatMap(({ text, in: place, header = '' }) => {
+    if (place === 'header') return isPlain(header, text) ? [] : secretsOfHeader(text)
     return place === 'address' ? [...credentialsOf(text)] : [text]
   })
 }
@@ -112,6 +112,8 @@ interface Found {
   readonly path: string
   readonly text: string
   readonly in: 'field' | 'header' | 'address'
+  /** The name of a header. */
+  readonly header?: string
 }
 
 function openObject(value: JsonObject, named: ReadonlySet<string>, path: string, found: Found[]): JsonObject {
@@ -130,9 +132,11 @@ function openObject(value: JsonObject, named: ReadonlySet<string>, path: string,
 
 function openHeaders(headers: JsonObject, path: string, found: Found[]): JsonObject {
   const secret = Object.entries(headers).flatMap(([name, value]) =>
-    typeof value !== 'string' || isPlain(name, value) ? [] : [{ name, value }],
+    typeof value === 'string' ? [{ name, value }] : [],
   )
-  found.push(...secret.map(({ name, value }) => ({ path: `${path}.${name}`, text: value, in: 'header' as const })))
+  found.push(
+    ...secret.map(({ name, value }) => ({ path: `${path}.${name}`, text: value, in: 'header' as const, header: name })),
+  )
   const rest = new Map(Object.entries(headers))
   for (const { name } of secret) rest.delete(name)
   return openObject(Object.fromEntries(rest), new Set(), path, found)

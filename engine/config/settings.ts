@@ -112,6 +112,20 @@ export const settingsFormat = {
         },
       },
     },
+    catalog: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['source'],
+      description: 'What is known of models beside their records.',
+      properties: {
+        source: {
+          type: 'string',
+          minLength: 1,
+          description:
+            'File, or address that starts with https://, of a public list of prices and limits, with which models are compared on request.',
+        },
+      },
+    },
     plugins: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
@@ -168,6 +182,7 @@ export interface Settings {
   readonly key_value?: { readonly url: string }
   readonly shutdown: SettingsFile['shutdown']
   readonly client_timeouts: SettingsFile['client_timeouts']
+  readonly catalog?: SettingsFile['catalog']
   readonly plugins: readonly string[]
   readonly pipelines: string
   readonly providers: readonly ProviderSettings[]

@@ -4,7 +4,7 @@ import type { AnyRecord } from '../spec/record.ts'
 import type { StoredRecord } from '../store/records.ts'
 import { printDiagnostic } from './diagnostics.ts'
 import type { Diagnostic } from './diagnostics.ts'
-import { checkRecords, typedParts } from './records.ts'
+import { checkRecords, ownFields, typedParts } from './records.ts'
 import type { GivenRecord } from './record-names.ts'
 import type { RecordSet } from './records.ts'
 import type { Registry } from './registry.ts'
@@ -108,7 +108,8 @@ export function givenRecord(
   value: JsonObject,
 ): GivenRecord & { readonly stored: StoredRecord } {
   const label = `the ${storedName(stored)}`
-  return { type, value: flat(type, value), source: storedSource(stored), path: [], label, stored }
+  const source = storedSource(stored, type.typed === undefined ? undefined : ownFields(type))
+  return { type, value: flat(type, value), source, path: [], label, stored }
 }
 
 /** A record in the form of a file, in which the fields of its type stand next to its own, not below `config`. */
@@ -124,10 +125,12 @@ export function nested(known: AnyRecord, value: JsonObject): JsonObject {
   return { name: null, type: null, ...own, config }
 }
 
-/** The source for findings about a stored record, which has no lines. */
-export function storedSource(stored: StoredRecord): Source {
+/**
+ * The source for findings about a stored record, which has no lines.
+ * @param beside the fields that stand beside `config`, in a record whose `type` names a component
+ */
+export function storedSource(stored: StoredRecord, beside?: ReadonlySet<string>): Source {
   const { value = {} } = stored
-  const config = isObject(value['config']) ? value['config'] : {}
   return {
     file: storedName(stored),
     value,
@@ -135,7 +138,7 @@ export function storedSource(stored: StoredRecord): Source {
     interpolated: () => false,
     report(path, code, message) {
       const [first = ''] = path
-      const isConfig = !Object.hasOwn(value, first) && Object.hasOwn(config, first)
+      const isConfig = path.length > 0 && beside?.has(String(first)) === false
       return {
         file: storedName(stored),
         line: 0,

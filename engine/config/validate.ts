@@ -185,8 +185,10 @@ function typed(text: Json | undefined, types: readonly string[]): number | boole
  */
 function schemaDiagnostics(source: Source, base: Path, errors: readonly ErrorObject[]): Diagnostic[] {
   return schemaProblems(errors).map(({ keyword, path, key, message, hint }) => {
-    const place = [...base, ...path]
-    if (keyword === 'additionalProperties') return source.report([...place, key ?? ''], keyword, message + hint, 'key')
-    return source.report(place, keyword, message)
+    const place = [...base, ...path.map((step) => (/^\d+$/.test(step) ? Number(step) : step))]
+    const inside = key === undefined ? place : [...place, key]
+    return keyword === 'additionalProperties'
+      ? source.report(inside, keyword, message + hint, 'key')
+      : source.report(inside, keyword, message)
   })
 }

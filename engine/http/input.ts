@@ -12,8 +12,9 @@ import type { Bag } from '../pipeline/bag.ts'
 import type { StageRun } from '../pipeline/step.ts'
 import { clientJson, clientOutline } from './client-json.ts'
 
-/** Maximum bytes, keys and levels of a body, and maximum mistakes reported. */
-const byteLimit = 1024 * 1024
+/** Maximum bytes of a body whose stage allows no more. */
+const usualLimit = 1024 * 1024
+/** Maximum keys per MiB of the limit, levels of a body, and mistakes reported. */
 const memberLimit = 100_000
 const deepest = 32
 const toldMistakes = 50
@@ -26,8 +27,8 @@ const mergePatch = 'application/merge-patch+json'
 export interface InputReader {
   /**
    * The body of a request with defaults filled in; `{}` when it has none. Rejects with `unsupported_media_type` for
-   * anything but `application/json` and, in a PATCH, `application/merge-patch+json`; `request_too_large` beyond 1
-   * MiB; `invalid_json`, also for a repeated key; and for a schema violation with all mistakes at once:
+   * anything but `application/json` and, in a PATCH, `application/merge-patch+json`; `request_too_large` beyond the
+   * limit; `invalid_json`, also for a repeated key; and for a schema violation with all mistakes at once:
    * `missing_field`, `unknown_field`, `invalid_field`.
    */
   read(ingress: Ingress): Promise<JsonObject>
@@ -41,11 +42,12 @@ export function withInput(run: StageRun, reader: InputReader): StageRun {
     reader.read(slots.ingress as Ingress).then((input) => run({ ...slots, input } as Bag, scope, settle))
 }
 
-export function inputReader(schema: object): InputReader {
+/** @param limit maximum bytes of a body; default: 1 MiB */
+export function inputReader(schema: object, limit = usualLimit): InputReader {
   return {
     prepare: () => void compileSchema(schema),
     async read(ingress) {
-      return checkInput(schema, await readValue(ingress))
+      return checkInput(schema, await readValue(ingress, limit))
     },
   }
 }
@@ -60,17 +62,18 @@ export function checkInput(schema: object, value: Json): JsonObject {
   throw refusal(mistakesOf(schemaProblems(valid.errors ?? []), value))
 }
 
-async function readValue(ingress: Ingress): Promise<Json> {
+async function readValue(ingress: Ingress, limit: number): Promise<Json> {
   const { transport, headers, method } = ingress
   const type = headers['content-type']
   // A page of another site can send a form without a CORS preflight, but not JSON.
   if (type !== undefined && transport === 'http') accept(type, method)
-  const { bytes } = await ingress.body(byteLimit)
+  const { bytes } = await ingress.body(limit)
   if (bytes.length === 0) return {}
   if (type === undefined && transport === 'http') accept('', method)
   if (!isUtf8(bytes)) throw new GatewayError('invalid_json', { reason: 'it is not UTF-8' })
   const text = bytes.toString()
-  const found = clientOutline(text, memberLimit, undefined, deepest)
+  const members = memberLimit * Math.ceil(limit / usualLimit)
+  const found = clientOutline(text, members, undefined, deepest)
   const value = clientJson(text, { found, sent: true }) as Json
   const repeated = repeatedKey(text)
   if (repeated !== undefined)

@@ -42,6 +42,7 @@ export function makeCatalog(settings: Settings, providers: ReadonlyMap<string, O
     models,
     find: (name) => byName.get(name) ?? (many.size === 0 ? undefined : (made.get(name) ?? make(name))),
     provider: (name) => providers.get(name),
+    ...(settings.catalog ? { source: settings.catalog.source } : {}),
     settings: server_config,
   }
 }

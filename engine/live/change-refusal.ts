@@ -1,7 +1,8 @@
 import { printDiagnostic, printPath } from '../config/diagnostics.ts'
-import type { Diagnostic } from '../config/diagnostics.ts'
+import type { Diagnostic, Path } from '../config/diagnostics.ts'
 import { storedName } from '../config/stored-records.ts'
 import { GatewayError } from '../spec/error.ts'
+import type { JsonObject } from '../spec/json.ts'
 import type { RecordChange } from '../spec/record-access.ts'
 import { bodyOf, nameOf } from './record-change.ts'
 
@@ -12,14 +13,18 @@ const mostFindings = 50
 export function refusalOf(change: RecordChange, findings: readonly Diagnostic[]): GatewayError {
   const { type } = change
   const name = nameOf(change)
+  const body = bodyOf(change)
   const users = change.kind === 'delete' ? usersIn(findings, change) : []
   if (users.length > 0) {
     const reason = `${users.join(', ')} ${users.length > 1 ? 'need' : 'needs'} it`
     return new GatewayError('in_use', { type, name, reason })
   }
   const own = storedName({ type, name })
-  const fields = Object.keys(bodyOf(change))
-  const sorted = findings.toSorted((left, right) => rankOf(left, fields) - rankOf(right, fields))
+  const fields = Object.keys(body)
+  const placed = findings.map((one) => (one.file === own ? { ...one, path: pathIn(body, one.path ?? []) } : one))
+  // What is wrong with the record itself comes first: the rest may follow from it.
+  const rank = (one: Diagnostic) => (one.file === own ? rankOf(one, fields) : fields.length + 1)
+  const sorted = placed.toSorted((left, right) => rank(left) - rank(right))
   const errors = sorted.slice(0, mostFindings).map((finding) => {
     const { file, path = [], code, message } = finding
     const isOwn = file === own
@@ -29,15 +34,14 @@ export function refusalOf(change: RecordChange, findings: readonly Diagnostic[])
   const [first] = errors
   const param = first?.param ?? undefined
   const options = { ...(param === undefined ? {} : { param }), errors }
-  const reason = param === undefined ? (first?.message ?? '') : `${param}: ${first?.message}`
+  // The message about a missing field names it.
+  const isNamed = param === undefined || first?.code === 'missing_field'
+  const reason = isNamed ? (first?.message ?? '') : `${param}: ${first?.message}`
   const isOwn = findings.every(({ file }) => file === own)
   if (isOwn && findings.every(({ code }) => code === 'duplicate'))
     return new GatewayError('name_taken', { reason }, options)
-  return new GatewayError(
-    'invalid_configuration',
-    { reason },
-    { ...options, ...(isOwn && first && { code: first.code }) },
-  )
+  const code = sorted[0]?.file === own ? { code: first?.code ?? '' } : {}
+  return new GatewayError('invalid_configuration', { reason }, { ...options, ...code })
 }
 
 /** Records that need a record to be deleted: they name it, or a finding about them does. */
@@ -49,6 +53,12 @@ function usersIn(
     ({ code, message }) => code === `unknown-${type}` || message.includes(`${type} "${name}"`),
   )
   return [...new Set(missing.map(({ file }) => file))]
+}
+
+/** The path of a finding in the body, which may have fields of the type beside `config`. */
+function pathIn(body: JsonObject, path: Path): Path {
+  const [first, second] = path
+  return first === 'config' && typeof second === 'string' && Object.hasOwn(body, second) ? path.slice(1) : path
 }
 
 /** Position of a finding in a body; missing fields come after present ones. */

@@ -11,6 +11,7 @@ import { withStored } from './configuration.ts'
 import type { Configuration } from './configuration.ts'
 import type { GatewayHost } from './gateway-host.ts'
 import { refusalOf } from './change-refusal.ts'
+import { refusePrivateAddresses } from './private-addresses.ts'
 import { bodyOf, nameOf, planChanges } from './record-change.ts'
 import { viewsOf } from './section-views.ts'
 import type { Loading, Snapshot } from './snapshot.ts'
@@ -76,6 +77,12 @@ async function tryChanges(
     const [before, after] = [base.find(type, name), next.find(type, name)]
     return [{ kind, type, name, ...(before && { before }), ...(after && { after }) }]
   })
+  try {
+    await refusePrivateAddresses(changed, loading.snapshot)
+  } catch (error) {
+    await loading.snapshot.close()
+    throw error
+  }
   try {
     const isDone = await records.commit(planned.writes, stored.revision, async (writes) => {
       const transaction = writes as unknown as TableQueries

@@ -67,6 +67,7 @@ export function hostMaker(
     pipeline,
     catalog,
     records,
+    providerTypes: [...registry.providers.values()],
     codecs,
     scrub: (text) => gateway.scrub(text),
     codec: (protocol) => clientCodec(registry.codecs, protocol),

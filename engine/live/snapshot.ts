@@ -47,6 +47,8 @@ export interface Snapshot {
   readonly leftOut: readonly LeftOut[]
   readonly registry: Registry
   readonly catalog: Catalog
+  /** The providers that may connect to public addresses only, with those that they noted. */
+  readonly publicOnly: ReadonlyMap<string, readonly URL[]>
   readonly views: ServiceViews
   /** Pipelines that are served, or dispatched by a stage. */
   readonly pipelines: ReadonlyMap<string, CompiledPipeline>
@@ -88,6 +90,7 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
 
   const problems: Diagnostic[] = []
   const opened = new Map<string, OpenProvider>()
+  const noted = new Map<string, URL[]>()
   const catalog = makeCatalog(settings, opened)
   const kept = options.gateway.keep.lease()
   let services: ServiceViews | undefined
@@ -113,7 +116,10 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
     const hostFor = hostMaker({ ...options, kept }, configuration, catalog, dispatch)
     settings.providers.forEach((entry, index) => {
       try {
-        opened.set(entry.name, openProvider(entry, registry, hostFor({ name: `providers/${entry.name}` }), views))
+        opened.set(
+          entry.name,
+          openProvider(entry, registry, hostFor({ name: `providers/${entry.name}` }), views, noted),
+        )
       } catch (error) {
         if (error instanceof NotOpen && error.told) return
         const place = error instanceof Refusal ? error.path : []
@@ -146,6 +152,7 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
       leftOut: configuration.leftOut ?? [],
       registry,
       catalog,
+      publicOnly: noted,
       views,
       pipelines: compiled,
       written,
@@ -163,13 +170,17 @@ export async function openSnapshot(configuration: Configuration, options: Snapsh
 }
 
 function openProvider(
-  { name, type, config, off }: ProviderSettings,
+  { name, type, config, off, publicOnly }: ProviderSettings,
   registry: Registry,
-  host: Host,
+  given: Host,
   views: Pick<ServiceViews, 'of'>,
+  noted: Map<string, URL[]>,
 ): OpenProvider {
   const plugin = registry.providers.get(type)
   if (plugin === undefined) throw new Error(`no provider type "${type}"`)
+  const addresses: URL[] = []
+  if (publicOnly) noted.set(name, addresses)
+  const host = publicOnly ? { ...given, publicOnly: { note: (url: URL) => void addresses.push(url) } } : given
   if (off === undefined) {
     const callee = { name, type, offers: offersOf(plugin, config, registry.codecs) }
     return { ...callee, provider: toldProvider(plugin.open(config, host, views.of(plugin.uses)), callee) }

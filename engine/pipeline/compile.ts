@@ -215,9 +215,9 @@ class Builder {
   }
 
   /** A stage with a body schema runs after the body was read. */
-  #reading({ body }: AnyStage, run: StageRun, config: JsonObject): StageRun {
+  #reading({ body, bodyLimit }: AnyStage, run: StageRun, config: JsonObject): StageRun {
     if (body === undefined) return run
-    const reader = inputReader(typeof body === 'function' ? body(config, this.#host) : body)
+    const reader = inputReader(typeof body === 'function' ? body(config, this.#host) : body, bodyLimit)
     this.#host.warm?.(() => reader.prepare())
     return withInput(run, reader)
   }

@@ -131,5 +131,7 @@ export interface Catalog {
   /** Finds a model by name, by alias, as `provider/upstream_model`, or by a pattern that ends in `*`. */
   find(name: string): ModelRecord | undefined
   provider(name: string): OpenProvider | undefined
+  /** File or address of a public list of prices and limits, as the configuration file has it. */
+  readonly source?: string
   readonly settings: ServerSettings
 }

@@ -3,6 +3,7 @@ import type { Catalog } from './catalog.ts'
 import type { AnyClientCodec, AnyUpstreamCodec, EitherCodec } from './codec.ts'
 import type { DispatchOptions, Dispatched } from './dispatch.ts'
 import type { Jobs, KeyValue } from './key-value.ts'
+import type { ProviderType } from './provider-type.ts'
 import type { RecordAccess } from './record-access.ts'
 import type { Running } from './running.ts'
 import type { Scope } from './scope.ts'
@@ -19,6 +20,8 @@ export interface Host {
   readonly catalog: Catalog
   /** The records of this configuration. */
   readonly records: RecordAccess
+  /** Every registered type of provider. */
+  readonly providerTypes: readonly ProviderType[]
   /** Every registered codec. */
   readonly codecs: readonly EitherCodec[]
   /** The client codec of a protocol. Throws when there is none. */
@@ -29,6 +32,8 @@ export interface Host {
   routes?(protocol: string): readonly string[]
   /** Returns `text` with all known secrets redacted. */
   readonly scrub: (text: string) => string
+  /** Present: the provider may connect to public addresses only. */
+  readonly publicOnly?: PublicOnly
   /** The byte budget of all exchanges. */
   readonly byteBudget: ByteBudget
   /** Values that outlive an exchange. */
@@ -82,6 +87,15 @@ export interface Host {
   readonly status: HostStatus
   /** Version of the product. */
   readonly version: string
+}
+
+/**
+ * The limits of a provider that is not declared in the file, and not allowed private addresses. The kit's `openUpstream`
+ * heeds them.
+ */
+export interface PublicOnly {
+  /** Notes an address that the provider will connect to, so that it can be checked before the provider is stored. */
+  note(url: URL): void
 }
 
 /** The contents of health reports. */

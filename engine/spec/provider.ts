@@ -1,8 +1,8 @@
-import type { JSONSchema } from 'json-schema-to-ts'
 import type { ConfigOf } from './config.ts'
 import type { Host } from './host.ts'
 import type { JsonObject } from './json.ts'
 import type { Offering, Provider } from './open-provider.ts'
+import type { ProviderPreset, ProviderType } from './provider-type.ts'
 import type { ServiceName, Views } from './service.ts'
 
 /** A provider type. One file with such a type adds a vendor. */
@@ -17,6 +17,8 @@ export interface ProviderParts<S, U extends ServiceName = never> {
    * addresses are always secret, without being listed here.
    */
   readonly secrets?: readonly string[]
+  /** Settings under a name, for vendors and servers that are well known. */
+  readonly presets?: readonly ProviderPreset[]
   /** Services whose views it gets. */
   readonly uses?: readonly U[]
   offers(config: ConfigOf<S>): readonly Offering[]
@@ -28,13 +30,8 @@ export interface ProviderParts<S, U extends ServiceName = never> {
 }
 
 /** A declared provider type in a registry: opened only with a configuration that its schema accepted. */
-export interface AnyProvider {
+export interface AnyProvider extends ProviderType {
   readonly kind: 'provider'
-  readonly name: string
-  readonly summary: string
-  readonly config: JSONSchema
-  readonly secrets?: readonly string[]
-  offers(config: JsonObject): readonly Offering[]
   readonly uses?: readonly string[]
   open(config: JsonObject, host: Host, services?: object): Provider
 }

@@ -15,13 +15,13 @@ export type RecordName = keyof Records
 
 /**
  * Reports a mistake in a record: the path to the value, a code and a sentence. Mistakes that do not prevent serving
- * are warnings.
+ * are warnings; `lenient` ones are warnings in the file, and errors in records that are made at run time.
  */
 export type RecordReport = (
   path: readonly (string | number)[],
   code: string,
   message: string,
-  as?: 'error' | 'warning',
+  as?: 'error' | 'warning' | 'lenient',
 ) => void
 
 /** The records of a configuration with their full values. */

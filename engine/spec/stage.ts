@@ -106,11 +106,13 @@ export interface StageParts<
   /** Whether it reads the body of the request: it cannot be used on routes whose requests have none. */
   readonly readsBody?: boolean
   /**
-   * JSON Schema of the request body, which the engine reads for it: at most 1 MiB of `application/json`, in a PATCH
+   * JSON Schema of the request body, which the engine reads for it: at most `bodyLimit` of `application/json`, in a PATCH
    * also `application/merge-patch+json`. An invalid body is refused (422) with all its mistakes before the stage
    * runs. The stage needs `ingress`, and is the only reader of the body.
    */
   readonly body?: B
+  /** Maximum bytes of that body; default: 1 MiB. */
+  readonly bodyLimit?: number
   /**
    * Checks what the schema cannot express, for a configuration that the schema accepts. It also runs where nothing is
    * built.
@@ -139,6 +141,7 @@ export interface AnyStage {
   readonly timeout?: string
   readonly readsBody?: boolean
   readonly body?: object | ((config: JsonObject, host: Host) => object)
+  readonly bodyLimit?: number
   check?(config: JsonObject, services: KnownServices, report: Report): void
   // oxlint-disable-next-line typescript/no-explicit-any
   build(config: JsonObject, host: Host, services?: object): Run<any, any, any, any, any, any>

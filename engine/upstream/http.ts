@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { duration } from '../spec/duration.ts'
@@ -7,6 +8,7 @@ import type { Host } from '../spec/host.ts'
 import type { Scope } from '../spec/scope.ts'
 import { giveBack, isLent } from '../stream/lent.ts'
 import { Pool, buildConnector } from './client.ts'
+import { allowedAddress, guardedLookup, literalAddress, notAllowed } from './public-address.ts'
 import { UpstreamRequest } from './request.ts'
 import { withoutContinue } from './interim.ts'
 import type { Timeouts } from './limits.ts'
@@ -62,7 +64,7 @@ export interface Http {
  * outlives a reload of the configuration. A timeout of the provider takes precedence over those of the pipeline and
  * of the settings.
  */
-export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'catalog'>): Http {
+export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'catalog' | 'publicOnly'>): Http {
   const limits = settings.timeouts ?? {}
   const connect = duration(limits.connect ?? host.catalog.settings.resilience.timeouts.connect)
   const idle = duration(host.catalog.settings.keepalive.upstream_idle)
@@ -95,15 +97,20 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'cata
       target.pool.dispatch({ method, path: target.path, body: body ?? null, headers }, exchange)
     })
   return {
-    target: (url, headers) => ({
-      pool: host.keep(
-        `http ${url.origin} connections=${connections} connect=${connect} idle=${idle}`,
-        () => openPool(url.origin, { connections, connect, idle }),
-        (pool) => pool.destroy(),
-      ),
-      path: url.pathname + url.search,
-      headers: [...headers, 'accept-encoding', 'identity'],
-    }),
+    target(url, headers) {
+      const { publicOnly } = host
+      publicOnly?.note(url)
+      const isPublic = publicOnly !== undefined
+      return {
+        pool: host.keep(
+          `http ${url.origin} connections=${connections} connect=${connect} idle=${idle}${isPublic ? ' public' : ''}`,
+          () => openPool(url, { connections, connect, idle, isPublic }),
+          (pool) => pool.destroy(),
+        ),
+        path: url.pathname + url.search,
+        headers: [...headers, 'accept-encoding', 'identity'],
+      }
+    },
     post: (target, sending, headers = []) =>
       dispatch(target, 'POST', sending, [...target.headers, 'content-type', sending.contentType, ...headers]),
     ask: (target, method, asking, headers = []) => dispatch(target, method, asking, [...target.headers, ...headers]),
@@ -141,11 +148,24 @@ interface Pooling {
   /** Milliseconds until a connection is open, and until an idle one is closed. */
   readonly connect: number
   readonly idle: number
+  /** Whether it connects to public addresses only. */
+  readonly isPublic: boolean
 }
 
-function openPool(origin: string, { connections, connect, idle }: Pooling): Pool {
-  const connector = buildConnector({ timeout: connect, allowH2: false })
-  return new Pool(origin, {
+/** The connector of a pool. The check of an address covers the very one that the socket connects to. */
+function connectorTo(url: URL, { connect: timeout, isPublic }: Pooling): ReturnType<typeof buildConnector> {
+  const options = { timeout, allowH2: false }
+  if (!isPublic) return buildConnector(options)
+  // Sockets resolve no IP address, so a literal one is checked here.
+  const address = literalAddress(url)
+  if (address !== undefined && !allowedAddress(address, false)) return (_options, opened) => opened(notAllowed(), null)
+  return buildConnector({ ...options, lookup: guardedLookup(lookup, false) })
+}
+
+function openPool(url: URL, pooling: Pooling): Pool {
+  const { connections, idle } = pooling
+  const connector = connectorTo(url, pooling)
+  return new Pool(url.origin, {
     connections,
     connect: (options, opened) =>
       connector(options, (...[error, socket]) =>

@@ -165,7 +165,7 @@ async function modelsAt(
     new GatewayError(
       'upstream_invalid_response',
       { reason },
-      { cause, message: `The provider did not list its models: ${reason}.` },
+      { cause, message: `The provider did not list its models: ${reason}.`, tags: [String(answer.status)] },
     )
   if (answer.status !== 200) throw unlisted(`it answered with status ${answer.status}`)
   let body: unknown

@@ -5,7 +5,7 @@ import type { UpstreamSettings } from '../../engine/kit.ts'
 import type { AnyProvider, Provider, Traits } from '../../engine/index.ts'
 import { httpProperties, httpSecrets, traitsProperty } from './config.ts'
 import { routeOrRefusal } from './missing-route.ts'
-import { bridgePresets } from './presets.ts'
+import { bridgePresets, shownPresets } from './presets.ts'
 import type { Preset } from './presets.ts'
 
 /** A type of server that answers decisions in the alternate envelope. */
@@ -56,6 +56,7 @@ function bridge({ name, summary, chat, images, moves, since }: Bridge): AnyProvi
     summary,
     config: schemaOf(presets, chat, moves),
     secrets: httpSecrets,
+    presets: shownPresets(presets),
     offers: (config: Config) =>
       protocols.map((protocol) => {
         if (protocol === 'chat') return { protocol, traits: { ...presetOf(config)?.traits, ...config.traits } }

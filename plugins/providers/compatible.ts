@@ -3,7 +3,7 @@ import { baseUrl, openUpstream } from '../../engine/kit.ts'
 import type { UpstreamSettings } from '../../engine/kit.ts'
 import type { Offering, Traits } from '../../engine/index.ts'
 import { httpProperties, httpSecrets, traitsProperty } from './config.ts'
-import { presets } from './presets.ts'
+import { presets, shownPresets } from './presets.ts'
 
 /** Chat completions of the many compatible vendors and local servers, and their other routes of the same family. */
 export default defineProvider({
@@ -41,6 +41,7 @@ export default defineProvider({
     },
   },
   secrets: httpSecrets,
+  presets: shownPresets(presets),
   offers: offersOf,
   open: (config, host) =>
     openUpstream(settingsOf(config), host, {

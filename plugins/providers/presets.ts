@@ -1,4 +1,4 @@
-import type { Traits } from '../../engine/index.ts'
+import type { ProviderPreset, Traits } from '../../engine/index.ts'
 
 /** Known properties of a vendor or local server that speaks chat completions. */
 export interface Preset {
@@ -12,6 +12,15 @@ export interface Preset {
   readonly traits?: Traits
   /** Path of mapeval below the base URL, if it differs from the default. */
   readonly mapeval?: string
+}
+
+/** Presets as they are shown to choose from. */
+export function shownPresets(presets: ReadonlyMap<string, Preset>): readonly ProviderPreset[] {
+  return [...presets].map(([name, { base_url, variable }]) => ({
+    name,
+    base_url,
+    ...(variable === undefined ? {} : { env: variable }),
+  }))
 }
 
 const maxTokens = { max_tokens_field: 'max_tokens' } as const

@@ -162,6 +162,9 @@ const promised = {
       Protocol
       Provider
       ProviderParts
+      ProviderPreset
+      ProviderType
+      PublicOnly
       RateLimit
       Reasoning
       ReasoningWish
@@ -281,6 +284,7 @@ const promised = {
       Telling
       WholeFrames
       addressOf
+      allowedAddress
       ampleRoom
       answerHold
       answerOnByteLane
@@ -316,17 +320,21 @@ const promised = {
       fitting
       flatName
       fold
+      formOf
       giveBack
+      guardedLookup
       holds
       isDuration
       isLent
       isListed
       isObject
       isPattern
+      isPublicHost
       isVirtual
       joined
       jsonReply
       legalCallId
+      literalAddress
       mapJson
       mapMembers
       mapText
@@ -335,6 +343,7 @@ const promised = {
       moduleBeside
       momentIn
       objectAfter
+      openHttp
       openUpstream
       orderedObject
       packSeal
@@ -401,6 +410,7 @@ const promised = {
       FormFile
       ListKey
       ListQuery
+      Lookup
       Page
       Passed
       Passing

@@ -1,10 +1,9 @@
-import { isIP } from 'node:net'
 import { unescape } from 'node:querystring'
 import { Agent, request } from 'undici'
 import type { Dispatcher } from 'undici'
 import { GatewayError } from '../../../engine/index.ts'
-import { allowedAddress, guardedLookup } from './address.ts'
-import type { Lookup } from './address.ts'
+import { allowedAddress, guardedLookup, literalAddress } from '../../../engine/kit.ts'
+import type { Lookup } from '../../../engine/kit.ts'
 import { mediaTypeOf } from './media-type.ts'
 
 /** Why a file was not fetched. The message reveals nothing about the response of an internal address. */
@@ -95,7 +94,8 @@ export class FileFetcher {
     throw new Unfetched(`it is redirected more than ${redirectLimit} times`)
   }
 
-  #check({ protocol, username, password, port, hostname }: URL): void {
+  #check(url: URL): void {
+    const { protocol, username, password, port } = url
     const { privateAddresses } = this.#rules
     if (protocol !== 'http:' && protocol !== 'https:') throw new Unfetched('only http and https are fetched')
     if (username !== '' || password !== '') throw new Unfetched('an address with credentials is not fetched')
@@ -103,8 +103,8 @@ export class FileFetcher {
     if (port !== '' && port !== '80' && port !== '443' && !privateAddresses)
       throw new Unfetched('only the ports 80 and 443 are fetched from')
     // Sockets call `lookup` only for host names, so a literal IP address is checked here.
-    const host = hostname.replace(/^\[|\]$/g, '')
-    if (isIP(host) !== 0 && !allowedAddress(host, privateAddresses)) throw new Unfetched(unreachable)
+    const address = literalAddress(url)
+    if (address !== undefined && !allowedAddress(address, privateAddresses)) throw new Unfetched(unreachable)
   }
 
   async #take({ statusCode, headers, body }: Dispatcher.ResponseData, { pathname }: URL): Promise<FetchedFile> {

@@ -26,7 +26,7 @@ const service = (name: string, section: string, properties: object, more: object
 
 const { registry, diagnostics } = assemble(
   [
-    catalog,
+    ...(catalog.records ?? []),
     service('budgets', 'limits', { token: field('A token.') }, { secrets: ['token'] }),
     service('rates', 'limits', { rate: field('A rate.'), hook: field('An address.') }),
     service('levels', 'logging', { detail: field('How much.') }),

@@ -39,7 +39,7 @@ const { registry } = assemble(
     remote,
     codec,
     other,
-    catalog,
+    ...(catalog.records ?? []),
     ...(keys.records ?? []),
     ...stubs,
     ...(translation.services ?? []),

@@ -1,3 +1,4 @@
+import { lookup as resolve } from 'node:dns/promises'
 import type { LookupAddress, LookupAllOptions } from 'node:dns'
 import { isIP } from 'node:net'
 import type { LookupFunction } from 'node:net'
@@ -19,7 +20,7 @@ const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
 const platform = '168.63.129.16'
 
 /**
- * Whether files may be fetched from an IP address: a public one by the IANA special-purpose registries (RFC 6890), or,
+ * Whether the gateway may connect to an IP address: a public one by the IANA special-purpose registries (RFC 6890), or,
  * with `privateToo`, one of a private network. An IPv4-mapped IPv6 address counts as its IPv4 address.
  */
 export function allowedAddress(address: string, privateToo: boolean): boolean {
@@ -41,8 +42,36 @@ export function guardedLookup(lookup: Lookup, privateToo: boolean): LookupFuncti
       const [first] = addresses ?? []
       if (error) callback(error, '')
       else if (!first || !addresses.every(({ address }) => allowedAddress(address, privateToo)))
-        callback(new Error('an address of the host is not allowed'), '')
+        callback(notAllowed(), '')
       else if (options.all === true) callback(null, addresses)
       else callback(null, first.address, first.family)
     })
+}
+
+/** The error of a connection to an address that is not allowed. */
+export function notAllowed(): Error {
+  return Object.assign(new Error('an address of the host is not allowed'), { code: 'ERR_ADDRESS_NOT_ALLOWED' })
+}
+
+/** The IP address that a URL names without a host name. */
+export function literalAddress({ hostname }: URL): string | undefined {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return isIP(host) === 0 ? undefined : host
+}
+
+/** Maximum milliseconds for resolving a name. */
+const deadline = 5_000
+
+/**
+ * Whether a URL names public addresses only. A name that cannot be resolved in time counts as public: connections to it
+ * are checked again.
+ */
+export async function isPublicHost(url: URL): Promise<boolean> {
+  const literal = literalAddress(url)
+  if (literal !== undefined) return allowedAddress(literal, false)
+  const { promise: late, resolve: giveUp } = Promise.withResolvers<readonly never[]>()
+  const timer = setTimeout(giveUp, deadline, [])
+  const found = await Promise.race([resolve(url.hostname, { all: true }).catch(() => []), late])
+  clearTimeout(timer)
+  return found.every(({ address }) => allowedAddress(address, false))
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { allowedAddress, guardedLookup } from '../../../../plugins/translation/files/address.ts'
-import type { Lookup } from '../../../../plugins/translation/files/address.ts'
+import { allowedAddress, guardedLookup } from '../../../engine/upstream/public-address.ts'
+import type { Lookup } from '../../../engine/upstream/public-address.ts'
 
 /** The words of several lines. */
 function words(...lines: readonly string[]): readonly string[] {
@@ -15,7 +15,7 @@ const never = words(
 const inside = words('127.0.0.1 127.8.8.8 10.1.2.3 172.16.0.1 192.168.1.1 100.64.0.1 ::1 fd00::1')
 const outside = words('8.8.8.8 172.32.0.1 2606:4700::1111 ::ffff:8.8.8.8')
 
-describe('addresses that files are fetched from', () => {
+describe('public addresses', () => {
   for (const address of outside)
     it(`has ${address}`, () => {
       expect([allowedAddress(address, false), allowedAddress(address, true)]).to.deep.equal([true, true])
