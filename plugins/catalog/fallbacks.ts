@@ -2,8 +2,8 @@ import type { AllRecords, RecordReport } from '../../engine/index.ts'
 import type { Model } from './model-schema.ts'
 
 /**
- * Reports fallbacks that cannot help: the model itself, and duplicates. A cycle of fallbacks is only a warning, because
- * only the fallbacks of the requested model are tried, never those of a fallback.
+ * Reports fallbacks that cannot help: the model itself, and duplicates. A cycle of fallbacks is only a warning
+ * in the file, because only the fallbacks of the requested model are tried, never those of a fallback.
  */
 export function checkFallbacks(model: Model, all: AllRecords, report: RecordReport): void {
   const seen = new Set([model])
@@ -21,7 +21,7 @@ export function checkFallbacks(model: Model, all: AllRecords, report: RecordRepo
     if (!circle) return
     const way = [model.name, ...circle].join(' -> ')
     const message = `fallbacks go in a circle: ${way}; those of a fallback are never tried`
-    report(path, 'fallback', message, 'warning')
+    report(path, 'fallback', message, 'lenient')
   })
 }
 

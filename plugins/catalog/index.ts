@@ -1,9 +1,21 @@
 import { definePlugin } from '../../engine/index.ts'
+import deleteModel from './delete-model.ts'
+import deleteProvider from './delete-provider.ts'
+import modelNames from './model-names.ts'
+import providerTypes from './provider-types.ts'
+import upstreamModels from './upstream-models.ts'
 import model from './model.ts'
+import priceLists from './price-lists.ts'
 import provider from './provider.ts'
+import revealKey from './reveal-key.ts'
+import secretReveal from './secret-reveal.ts'
+import syncModels from './sync-models.ts'
+import testProvider from './test-provider.ts'
 
 export default definePlugin({
   name: 'catalog',
   summary: 'The records of models, and of the providers that serve them.',
   records: [provider, model],
+  services: [priceLists, secretReveal],
+  stages: [deleteProvider, deleteModel, modelNames, providerTypes, upstreamModels, revealKey, syncModels, testProvider],
 })

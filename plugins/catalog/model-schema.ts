@@ -1,14 +1,16 @@
 import type { ConfigOf } from '../../engine/index.ts'
 import { recordName } from '../../engine/kit.ts'
 
-const price = (what: string) => ({ type: 'number', minimum: 0, description: `USD per million ${what}.` }) as const
+/** An amount of money, with the decimals that costs are computed with. */
+const usd = (description: string) =>
+  ({ type: 'number', minimum: 0, maximum: 1_000_000_000, 'x-decimals': 9, 'x-unit': 'usd', description }) as const
+const price = (what: string) => usd(`USD per million ${what}.`)
 const tokens = (description: string) =>
   ({ type: 'integer', minimum: 1, maximum: 1_000_000_000, 'x-unit': 'tokens', description }) as const
 const flag = (description: string, fallback: boolean) => ({ type: 'boolean', default: fallback, description }) as const
 
 /** What a part of a bucket costs, where that has a price of its own. */
-const part = (what: string, bucket: string) =>
-  ({ type: 'number', minimum: 0, description: `USD per million ${what}; unset: as \`${bucket}\`.` }) as const
+const part = (what: string, bucket: string) => usd(`USD per million ${what}; unset: as \`${bucket}\`.`)
 
 const tokenPrices = {
   input: price('input tokens'),
@@ -105,20 +107,13 @@ export const modelSchema = {
         'Prices of the model. The cost of a request is unknown if it used something without a price. Tokens are billed if they have prices and the provider reports them; otherwise seconds, images or characters, the first of them that has a price.',
       properties: {
         ...tokenPrices,
-        images: { type: 'number', minimum: 0, description: 'USD per generated image.' },
+        images: usd('USD per generated image.'),
         characters: price('characters of text turned into speech'),
-        seconds: { type: 'number', minimum: 0, description: 'USD per second of transcribed audio.' },
-        requests: {
-          type: 'number',
-          minimum: 0,
-          description:
-            'USD per request, beside what else it costs; where nothing else has a price, it is all that it costs.',
-        },
-        searches: {
-          type: 'number',
-          minimum: 0,
-          description: 'USD per web search that the provider made, beside what else the request costs.',
-        },
+        seconds: usd('USD per second of transcribed audio.'),
+        requests: usd(
+          'USD per request, beside what else it costs; where nothing else has a price, it is all that it costs.',
+        ),
+        searches: usd('USD per web search that the provider made, beside what else the request costs.'),
         tiers: {
           type: 'array',
           minItems: 1,

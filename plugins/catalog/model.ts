@@ -1,8 +1,13 @@
+import { isDeepStrictEqual } from 'node:util'
 import { defineRecord } from '../../engine/index.ts'
-import type { AllRecords, ModelRecord, Offer, RecordReport } from '../../engine/index.ts'
+import type { AllRecords, Json, JsonObject, ModelRecord, Offer, RecordReport } from '../../engine/index.ts'
 import { didYouMean, isPattern, isVirtual } from '../../engine/kit.ts'
 import { checkFallbacks } from './fallbacks.ts'
 import { modelSchema } from './model-schema.ts'
+import { placesIn } from './places.ts'
+import { showModel } from './show-model.ts'
+import { metadataFields } from './synced.ts'
+import { reservedNames, sourceFilter } from './state.ts'
 import type { Model } from './model-schema.ts'
 
 declare module '../../engine/index.ts' {
@@ -31,25 +36,27 @@ export default defineRecord({
     checkProtocols(model, offers.flat(), report)
     if (!isPattern(model.name)) checkAssumed(model, offers.flat(), all, report)
   },
+  show: showModel,
+  lists: {
+    filters: {
+      provider: { accepts: 'text', values: ({ provider, deployments }) => [provider, ...providersOf(deployments)] },
+      source: sourceFilter,
+      auto_eligible: { accepts: 'boolean' },
+      supports_mapeval: { accepts: 'boolean' },
+      enabled: { accepts: 'boolean' },
+    },
+    sorts: ['name', 'provider', 'created_at'],
+    searched: ({ name, display_name: title, aliases }) => [name, title, ...(aliases as readonly Json[])],
+  },
+  note(value, before, at) {
+    const isNew = !isDeepStrictEqual(value['pricing'], before?.value['pricing'])
+    const written = metadataFields.filter((field) => value[field] !== undefined)
+    return { ...before?.notes, written, ...(isNew ? { priced_at: at } : {}) }
+  },
 })
 
-/** A place of a model, and where it stands in the record. */
-interface Place {
-  readonly provider: string
-  readonly upstreamModel: string
-  readonly path: readonly (string | number)[]
-}
-
-/** The places of a model, its own provider first. */
-function placesIn({ name, provider, upstream_model: upstreamModel = name, deployments }: Model): readonly Place[] {
-  return [
-    ...(provider === undefined ? [] : [{ provider, upstreamModel, path: ['provider'] }]),
-    ...deployments.map((one, at) => ({
-      provider: one.provider,
-      upstreamModel: one.upstream_model ?? upstreamModel,
-      path: ['deployments', at],
-    })),
-  ]
+function providersOf(deployments: Json | undefined): readonly (Json | undefined)[] {
+  return (deployments as readonly JsonObject[]).map(({ provider }) => provider)
 }
 
 function checkNames({ name, aliases }: Model, report: RecordReport): void {
@@ -58,6 +65,8 @@ function checkNames({ name, aliases }: Model, report: RecordReport): void {
     if (isVirtual(word)) report(path, 'reserved', `"${word}" is a virtual model, so no model can have the name`)
   }
   refuseVirtual(name, ['name'])
+  if (reservedNames.includes(name))
+    report(['name'], 'reserved', `"${name}" is a part of addresses, so no model can have the name`, 'lenient')
   aliases.forEach((alias, at) => refuseVirtual(alias, ['aliases', at]))
 }
 
@@ -66,7 +75,7 @@ const tiers = ['economy', 'balanced', 'premium']
 
 function checkTier({ quality_tier: tier }: Model, report: RecordReport): void {
   if (tier !== undefined && !tiers.includes(tier))
-    report(['quality_tier'], 'quality-tier', `"${tier}" counts as economy${didYouMean(tier, tiers)}`, 'warning')
+    report(['quality_tier'], 'quality-tier', `"${tier}" counts as economy${didYouMean(tier, tiers)}`, 'lenient')
 }
 
 /** Prices for long inputs that stand in another order than they are looked for. */
@@ -85,7 +94,7 @@ function checkPriceTiers({ pricing: { tiers: prices = [] } = {} }: Model, report
 /** Reports a model without a place, and places that stand there twice. */
 function checkPlaces(model: Model, report: RecordReport): void {
   const places = placesIn(model)
-  if (places.length === 0) report([], 'required', '"provider" is missing')
+  if (places.length === 0) report(['provider'], 'required', '"provider" is missing')
   const seen = new Set<string>()
   for (const { provider, upstreamModel, path } of places) {
     const place = JSON.stringify([provider, upstreamModel])

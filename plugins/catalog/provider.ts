@@ -1,6 +1,8 @@
 import { defineRecord } from '../../engine/index.ts'
-import type { ConfigOf } from '../../engine/index.ts'
+import type { AllRecords, ConfigOf, Json, JsonObject, RecordView } from '../../engine/index.ts'
 import { recordName } from '../../engine/kit.ts'
+import { placesIn } from './places.ts'
+import { reservedNames, sourceFilter, withTimes } from './state.ts'
 
 const schema = {
   type: 'object',
@@ -36,4 +38,39 @@ export default defineRecord({
   optional: true,
   switch: 'enabled',
   typed: 'provider',
+  check({ name }, _all, report) {
+    if (reservedNames.includes(name))
+      report(['name'], 'reserved', `"${name}" is a part of addresses, so no provider can have the name`, 'lenient')
+  },
+  show: ({ problem, ...shown }, record, all) => ({
+    // Without its type, any of its fields may be secret, and none is shown.
+    ...(shown['config'] === undefined ? {} : { secrets: {} }),
+    enabled: true,
+    allow_private: false,
+    ...withTimes(shown),
+    has_api_key: Object.keys(record.secrets).some((path) => /^config\.api_keys?\b/.test(path)),
+    status: statusOf(record),
+    serves: operationsOf(record, all),
+    models: all.of('model').filter((model) => placesIn(model).some(({ provider }) => provider === record.name)).length,
+    // A record that is left out may show nothing but its name.
+    ...(record.problem === undefined || record.off !== undefined ? {} : { problem }),
+  }),
+  lists: {
+    filters: {
+      type: { accepts: 'text' },
+      source: sourceFilter,
+      state: { accepts: ['on', 'off', 'error'], values: ({ status }) => [(status as JsonObject)['state']] },
+    },
+    sorts: ['name', 'created_at'],
+  },
 })
+
+/** `error`: it was stored, and is left out of the configuration. */
+function statusOf({ off, problem }: RecordView): JsonObject {
+  if (off !== undefined) return { state: 'off', reason: off }
+  return problem === undefined ? { state: 'on', reason: null } : { state: 'error', reason: problem }
+}
+
+function operationsOf({ name }: RecordView, all: AllRecords): readonly Json[] {
+  return [...new Set(all.offers(name, true)?.map(({ operation }) => operation))]
+}

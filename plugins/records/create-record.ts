@@ -1,5 +1,5 @@
 import { defineStage } from '../../engine/index.ts'
-import { requesterOf } from '../../engine/kit.ts'
+import { readQuery, requesterOf } from '../../engine/kit.ts'
 import { anyObject, ofType, recordReply } from './record-reply.ts'
 
 /** Creates a record of a type from the body of the request, and returns it once it is live. */
@@ -14,6 +14,7 @@ export default defineStage({
   build:
     ({ of }, { records }) =>
     async ({ input, ...slots }, scope) => {
+      readQuery(slots.ingress.query)
       const made = await records.change({ kind: 'create', type: of, value: input }, requesterOf(scope, slots))
       if (made === undefined) throw new Error('a record that was made is there')
       const location = `${slots.ingress.path}/${encodeURIComponent(made.name)}`

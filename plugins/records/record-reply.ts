@@ -1,6 +1,6 @@
 import { GatewayError } from '../../engine/index.ts'
 import type { Ingress, Reply, ShownRecord } from '../../engine/index.ts'
-import { jsonReply } from '../../engine/kit.ts'
+import { jsonReply, readQuery } from '../../engine/kit.ts'
 import type { ReplyOptions } from '../../engine/kit.ts'
 
 /** Configuration of the stages for records of a type. */
@@ -19,8 +19,9 @@ export function recordReply(record: ShownRecord, options: ReplyOptions = {}): Re
   return jsonReply(record.shown, { ...options, version: record.stored?.version })
 }
 
-/** The name of the record in the path of a request. */
-export function nameIn({ params }: Ingress): string {
+/** The name of the record in the path of a request. Throws `unknown_field` for a query, which means nothing there. */
+export function nameIn({ params, query }: Ingress): string {
+  readQuery(query)
   return params['name'] ?? ''
 }
 

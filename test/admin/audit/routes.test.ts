@@ -55,7 +55,7 @@ describe('admin/audit: routes', function () {
           value: {
             name: 'made',
             type: 'compatible',
-            base_url: 'http://127.0.0.1:9/v1',
+            base_url: 'http://198.41.0.4:9/v1',
             api_key: 'sk-of-the-provider-abcd',
           },
         })
@@ -63,7 +63,7 @@ describe('admin/audit: routes', function () {
           kind: 'change',
           type: 'provider',
           name: 'made',
-          patch: { api_key: 'sk-of-the-provider-wxyz', base_url: 'http://127.0.0.1:8/v1' },
+          patch: { api_key: 'sk-of-the-provider-wxyz', base_url: 'http://198.41.0.4:8/v1' },
         })
         await change({ kind: 'change', type: 'provider', name: 'made', patch: {} })
         await change({ kind: 'delete', type: 'provider', name: 'made' })
@@ -86,16 +86,16 @@ describe('admin/audit: routes', function () {
         const [made, changed, deleted, set, reset] = data.map(({ changes }) => changes)
         expect(made).to.deep.include({
           name: { from: null, to: 'made' },
-          'config.base_url': { from: null, to: 'http://127.0.0.1:9/v1' },
+          'config.base_url': { from: null, to: 'http://198.41.0.4:9/v1' },
           'config.api_key': { from: null, to: '[secret]' },
         })
         expect(changed).to.deep.equal({
-          'config.base_url': { from: 'http://127.0.0.1:9/v1', to: 'http://127.0.0.1:8/v1' },
+          'config.base_url': { from: 'http://198.41.0.4:9/v1', to: 'http://198.41.0.4:8/v1' },
           'config.api_key': { from: '[secret]', to: '[secret]' },
         })
         expect(deleted).to.deep.include({
           name: { from: 'made', to: null },
-          'config.base_url': { from: 'http://127.0.0.1:8/v1', to: null },
+          'config.base_url': { from: 'http://198.41.0.4:8/v1', to: null },
           'config.api_key': { from: '[secret]', to: null },
         })
         expect([set, reset]).to.deep.equal([

@@ -17,7 +17,9 @@ const echo = defineProvider({
   open: () => ({}),
 })
 const plugin = definePlugin({ name: 'echo', summary: 'Echo.', providers: [echo] })
-const { registry } = assemble([catalog, plugin, ...stubs].map((value) => ({ value, from: 'stubs.ts' })))
+const { registry } = assemble(
+  [...(catalog.records ?? []), plugin, ...stubs].map((value) => ({ value, from: 'stubs.ts' })),
+)
 
 function load(models: string) {
   const text = `providers: [{ name: a, type: echo }, { name: b, type: echo }]\nmodels: [${models}]`

@@ -1,0 +1,54 @@
+import type { AllRecords, JsonObject, RecordView } from '../../engine/index.ts'
+import { isObject, isPattern, timeText } from '../../engine/kit.ts'
+import { modelSchema } from './model-schema.ts'
+import type { Model } from './model-schema.ts'
+import { placesIn } from './places.ts'
+import { isSynced, syncedIn } from './synced.ts'
+import { withTimes } from './state.ts'
+
+/** Every field of a model, with null for what is unset. */
+const unset = Object.fromEntries(Object.keys(modelSchema.properties).map((field) => [field, null]))
+
+/** What clients see of a model: all its fields, where its prices are from, and whether it can be used. */
+export function showModel(shown: JsonObject, record: RecordView, all: AllRecords): JsonObject {
+  const problem = problemOf(record, all)
+  return {
+    ...unset,
+    ...usualOf(record.name),
+    ...withTimes(shown),
+    ...placesOf(record),
+    ...pricingOf(record),
+    available: problem === null,
+    problem,
+  }
+}
+
+/** Defaults of a record that is left out, whose fields nobody has checked. */
+function usualOf(name: string): JsonObject {
+  return { name, aliases: [], deployments: [], fallbacks: [], enabled: true }
+}
+
+/** The places of a model with the names that are asked for there. */
+function placesOf({ name, value }: RecordView): JsonObject {
+  const { provider, upstream_model: upstream = isPattern(name) ? '*' : name, deployments = [] } = value
+  const places = (deployments as readonly JsonObject[]).map((place) => ({ upstream_model: upstream, ...place }))
+  return { ...(provider === undefined ? {} : { upstream_model: upstream }), deployments: places }
+}
+
+function pricingOf({ value: { pricing }, notes = {} }: RecordView): JsonObject {
+  if (!isObject(pricing) || Object.keys(pricing).length === 0) return { pricing_source: 'none', priced_at: null }
+  const synced = syncedIn(notes)
+  const isFromList = Object.entries(pricing).every(([field, price]) => isSynced(synced, `pricing.${field}`, price))
+  const at = notes['priced_at']
+  return { pricing_source: isFromList ? 'sync' : 'hand', priced_at: typeof at === 'number' ? timeText(at) : null }
+}
+
+/** Why no request can use a model: it is off or left out, or so are all its providers. */
+function problemOf({ name, problem }: RecordView, all: AllRecords): string | null {
+  if (problem !== undefined) return problem
+  const model = all.of('model').find((one) => one.name === name) as Model
+  const off = placesIn(model).map(({ provider }) => [provider, all.off('provider', provider)] as const)
+  return off.every(([, reason]) => reason !== undefined)
+    ? off.map(([provider, reason]) => `the provider "${provider}" is off: ${reason}`).join('; ')
+    : null
+}

@@ -1,0 +1,148 @@
+import { GatewayError, defineStage } from '../../engine/index.ts'
+import type { Json, JsonObject, RecordChange, RecordLookup, ShownRecord } from '../../engine/index.ts'
+import { jsonReply, readQuery, requesterOf, timeText } from '../../engine/kit.ts'
+import { listLimit, readAddress, readConfigured } from './list-source.ts'
+import type { ReadList } from './list-source.ts'
+import type { FindListed } from './match-listed.ts'
+import { readPriceList } from './price-list.ts'
+import { differences, patchOf } from './sync-diff.ts'
+import type { Action, Difference } from './sync-diff.ts'
+import { syncedIn } from './synced.ts'
+
+const actions: readonly Action[] = ['set', 'change', 'keep_hand', 'same', 'refused', 'unmatched']
+
+/**
+ * Compares the prices, or the limits and abilities, of models with a public list, and takes them over if the body says
+ * so. What a person set is kept, and so is what the file declares.
+ */
+export default defineStage({
+  name: 'sync-models',
+  summary: 'Compare models with a public list, and take over what it says.',
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['what'],
+    properties: { what: { enum: ['pricing', 'metadata'], description: 'What is compared.' } },
+  } as const,
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      url: { type: 'string', maxLength: 2_048, description: 'Address of the list.' },
+      data: { type: 'object', description: 'The list itself.' },
+      models: {
+        type: 'array',
+        maxItems: 10_000,
+        items: { type: 'string', maxLength: 256 },
+        description: 'Names of the models to compare; default: all.',
+      },
+      apply: { type: 'boolean', default: false, description: 'Whether to take over what differs.' },
+      force: {
+        type: 'boolean',
+        default: false,
+        description: 'Whether to take over prices that differ more than tenfold.',
+      },
+    },
+  } as const,
+  bodyLimit: listLimit,
+  needs: ['ingress'],
+  reads: ['principal'],
+  provides: ['reply'],
+  uses: ['audit', 'price_lists'],
+  build:
+    ({ what }, host, { audit, price_lists: lists }) =>
+    async ({ input, ...slots }, scope) => {
+      readQuery(slots.ingress.query)
+      const { url, data, models: wanted, apply, force } = input
+      if (url !== undefined && data !== undefined)
+        throw new GatewayError('invalid_field', { param: 'data', reason: 'cannot stand beside url' }, { param: 'data' })
+      refuseUnknown(wanted, host.records)
+      const read = await ((): Promise<ReadList> | ReadList => {
+        if (data !== undefined) return { source: 'data', value: data as Json }
+        if (url !== undefined) return readAddress(url, 'url', host, scope)
+        const { source } = host.catalog
+        if (source !== undefined) return readConfigured(source, host, scope)
+        const message = 'url or data is missing, and the configuration file has no catalog.source.'
+        throw new GatewayError('missing_field', { param: 'url' }, { param: 'url', message })
+      })()
+      const entries = readPriceList(read.value ?? null)
+      if (entries === undefined) {
+        const param = data === undefined ? 'url' : 'data'
+        const reason = 'is not a list of prices in one of the two known shapes'
+        throw new GatewayError('invalid_field', { param, reason }, { param })
+      }
+      const find = lists.keep(entries)
+      const compare = (records: RecordLookup) => comparison(records, wanted, { what, find, force })
+      let found = compare(host.records)
+      if (apply) {
+        const requester = requesterOf(scope, slots)
+        await host.records.changeAll(
+          (records) => {
+            found = compare(records)
+            refuseRefused(found)
+            return changesOf(found, records)
+          },
+          requester,
+          (transaction) =>
+            audit.append(transaction, {
+              action: `model.sync_${what}`,
+              by: requester,
+              details: { source: read.source, counts: countsOf(found), forced: force },
+            }),
+        )
+      }
+      const wire: JsonObject = {
+        source: read.source,
+        fetched_at: timeText(Date.now()),
+        data: found.map((one) => ({ ...one })),
+        applied: apply,
+        counts: countsOf(found),
+      }
+      return { reply: jsonReply(wire) }
+    },
+})
+
+function refuseUnknown(wanted: readonly string[] | undefined, records: RecordLookup): void {
+  const at = (wanted ?? []).findIndex((name) => records.find('model', name) === undefined)
+  if (at < 0) return
+  const param = `models[${at}]`
+  throw new GatewayError('invalid_reference', { param, reason: 'is no model' }, { param })
+}
+
+function comparison(
+  records: RecordLookup,
+  wanted: readonly string[] | undefined,
+  { what, find, force }: { readonly what: 'pricing' | 'metadata'; readonly find: FindListed; readonly force: boolean },
+): readonly Difference[] {
+  const isWanted = ({ name }: ShownRecord) => wanted === undefined || wanted.includes(name)
+  const providers = new Map(records.of('provider').map(({ name, value }) => [name, value]))
+  return differences(records.of('model').filter(isWanted), what, find, providers, force)
+}
+
+function refuseRefused(found: readonly Difference[]): void {
+  const refused = found.filter(({ action }) => action === 'refused')
+  if (refused.length === 0) return
+  const names = [...new Set(refused.map(({ model }) => model))].slice(0, 10).join(', ')
+  const reason = `The prices of ${names} differ more than tenfold; look at them, and send force to take them over.`
+  throw new GatewayError('sync_refused', { reason })
+}
+
+function changesOf(found: readonly Difference[], records: RecordLookup): RecordChange[] {
+  const taken = found.filter(({ action }) => action === 'set' || action === 'change')
+  return [...Map.groupBy(taken, ({ model }) => model)].map(([name, own]) => {
+    const { notes = {} } = records.find('model', name) ?? {}
+    const synced = { ...syncedIn(notes), ...Object.fromEntries(own.map((one) => [one.field ?? '', one.new])) }
+    const isPriced = own.some(({ field }) => field?.startsWith('pricing.'))
+    return {
+      kind: 'change',
+      type: 'model',
+      name,
+      patch: patchOf(own),
+      notes: { ...notes, synced, ...(isPriced ? { priced_at: Date.now() } : {}) },
+    }
+  })
+}
+
+function countsOf(found: readonly Difference[]): JsonObject {
+  return Object.fromEntries(actions.map((word) => [word, found.filter(({ action }) => action === word).length]))
+}
