@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { GatewayError } from '../../engine/index.ts'
-import type { JsonObject, Requester, Services, TableQueries } from '../../engine/index.ts'
+import type { JsonObject, Requester, ServiceHost, Services, TableQueries } from '../../engine/index.ts'
 import { checkInput, mergePatch, whenFree } from '../../engine/kit.ts'
 import { columnsOf, fieldsIn, memberSchema } from './member-body.ts'
 import type { MemberFields } from './member-body.ts'
@@ -35,7 +35,8 @@ export interface OwnChange {
 
 /** What changes of members need. */
 export interface MemberParts extends Pick<Services, 'members' | 'audit' | 'limits'> {
-  readonly database: TableQueries
+  /** The query builder is loaded by its first user. */
+  readonly host: Pick<ServiceHost, 'database'>
   readonly names: ModelNames
 }
 
@@ -65,11 +66,11 @@ export class MemberChanges {
   }
 
   async list(): Promise<readonly MemberRow[]> {
-    return this.#parts.database.selectFrom('members').select(columns).execute()
+    return this.#parts.host.database.selectFrom('members').select(columns).execute()
   }
 
   /** Rejects with `not_found`, and with `stale_version` if the member has none of the versions. */
-  async get(id: string, versions?: Versions, from = this.#parts.database): Promise<MemberRow> {
+  async get(id: string, versions?: Versions, from = this.#parts.host.database): Promise<MemberRow> {
     const row = await from.selectFrom('members').select(columns).where('id', '=', id).executeTakeFirst()
     if (row === undefined) throw notFound(id)
     if (versions?.includes(row.version) === false)
@@ -169,9 +170,9 @@ export class MemberChanges {
 
   /** Forgets what a member has spent in the running period. */
   resetBudget(id: string, author: Author, versions?: Versions): Promise<MemberRow> {
-    const { database, audit, limits } = this.#parts
+    const { host, audit, limits } = this.#parts
     return whenFree(() =>
-      database.transaction().execute(async (transaction) => {
+      host.database.transaction().execute(async (transaction) => {
         const row = await this.get(id, versions, transaction)
         await limits.reset({ kind: 'member', id }, transaction)
         await audit.append(transaction, entryOf('member.reset_budget', row, author))

@@ -13,9 +13,9 @@ export default defineService({
   name: 'team',
   summary: 'Changes members, with a row of the audit trail for each change.',
   uses: ['members', 'audit', 'limits'],
-  open: ({ database }) => ({
+  open: (host) => ({
     configure: (_settings, views, { catalog }) => ({
-      view: new MemberChanges({ ...views, database, names: modelNames(catalog.models) }),
+      view: new MemberChanges({ ...views, host, names: modelNames(catalog.models) }),
     }),
   }),
 })
