@@ -1,7 +1,18 @@
 import type { FirstProcess, Json } from '../../engine/index.ts'
 import { moduleBeside } from '../../engine/kit.ts'
-import type { Giving, Hold, Reserved, Reserving, Seed, Settling, Sum, SumState, Taken, Taking } from './counters.ts'
-import type { SharedCounters } from './counting.ts'
+import type {
+  Giving,
+  Hold,
+  Reserved,
+  Reserving,
+  Seed,
+  Settling,
+  SharedCounters,
+  Sum,
+  SumState,
+  Taken,
+  Taking,
+} from './counters.ts'
 import type { Asked } from './first-counters.ts'
 
 const module = moduleBeside('first-counters', import.meta.url)

@@ -2,6 +2,7 @@ import { defineStage, noConfig } from '../../engine/index.ts'
 import type { Json } from '../../engine/index.ts'
 import type { Charged } from './charges.ts'
 import { MICROS } from './money.ts'
+import { after } from './soon.ts'
 
 /** Errors of runs in the background of which only `finally` runs: nobody else ends what they hold. */
 const lost = 'worker_lost'
@@ -23,29 +24,27 @@ export default defineStage({
   uses: ['limits', 'api_keys', 'members'],
   build:
     (_config, _host, { limits, ...holders }) =>
-    async ({ outcome, principal, bill, model, job, ingress }, scope) => {
+    ({ outcome, principal, bill, model, job, ingress }, scope) => {
       const isPassedOn = job !== undefined && ingress !== undefined
       if (isPassedOn) return {}
       const { id } = scope
       const ended = { id, at: Date.now() - scope.elapsed(), principal, bill, model }
       const code = outcome.error?.code
       const isLost = job !== undefined && !limits.charges.isOpen(id) && (code === lost || code === unstarted)
-      if (!isLost) {
-        note(await limits.charges.charge(ended))
-        return {}
-      }
+      if (!isLost) return after(limits.charges.charge(ended), note)
       const { budgets, places } = limits.rules.of(principal, holders)
-      await limits.counting.give({ id, rates: [], places: places.map(({ bucket }) => bucket) }, 'usual')
-      note(await limits.charges.chargeLost(ended, budgets, code === lost))
-      return {}
+      const left = limits.counting.give({ id, rates: [], places: places.map(({ bucket }) => bucket) }, 'usual')
+      return after(left, () => limits.charges.chargeLost(ended, budgets, code === lost).then(note))
 
-      function note({ micros, estimated, budgets: charged }: Charged): void {
-        if (charged.length === 0) return
+      function note({ micros, estimated, budgets: charged }: Charged) {
+        if (charged.length === 0) return {}
+        const usd = micros / MICROS
         scope.note(
           'charged',
-          charged.map(({ kind }): Json => ({ bucket: kind, usd: micros / MICROS })),
+          charged.map(({ kind }): Json => ({ bucket: kind, usd })),
         )
         if (estimated) scope.note('charged_by', 'estimate')
+        return {}
       }
     },
 })

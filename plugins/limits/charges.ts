@@ -2,6 +2,8 @@ import type { Bill, Candidate, Principal } from '../../engine/index.ts'
 import type { Counting } from './counting.ts'
 import type { Ledger } from './ledger.ts'
 import type { BudgetRule } from './rules.ts'
+import { after } from './soon.ts'
+import type { Soon } from './soon.ts'
 
 /** The money that an exchange of this process holds. */
 export interface Reservation {
@@ -61,15 +63,15 @@ export class Charges {
   }
 
   /** Writes what an exchange cost into the ledger, and ends its hold, if it has one. */
-  async charge(ended: Ended): Promise<Charged> {
+  charge(ended: Ended): Soon<Charged> {
     const { id, at, principal } = ended
     const reservation = this.#reservations.get(id)
     this.#reservations.delete(id)
     const charged = chargeOf(ended, reservation)
     this.#write({ id, at: reservation?.at ?? at, principal, micros: charged.micros })
+    if (!reservation) return charged
     const sums = charged.budgets.map(({ bucket }) => bucket)
-    if (reservation) await this.#counting.settle({ id, sums, micros: charged.micros })
-    return charged
+    return after(this.#counting.settle({ id, sums, micros: charged.micros }), () => charged)
   }
 
   /**

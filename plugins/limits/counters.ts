@@ -1,4 +1,5 @@
 import type { Period, Starts } from './period.ts'
+import type { Soon } from './soon.ts'
 
 /** What a rate limit counts. */
 export type Counted = 'requests' | 'tokens'
@@ -122,8 +123,6 @@ export interface Settling {
   readonly micros: number | 'input'
 }
 
-type Soon<T> = T | Promise<T>
-
 /**
  * Rates, places and sums of all buckets. Each call is atomic, by the clock of the store. A ledger of its own is the
  * truth about sums: a sum that a store does not know must be seeded from it.
@@ -142,4 +141,13 @@ export interface Counters {
   reset(bucket: string, at: number): Soon<void>
   /** Makes sure that holds exist, and last. */
   hold(holds: readonly Hold[]): Soon<void>
+}
+
+/** Counters that other processes share. */
+export interface SharedCounters extends Counters {
+  hold(holds: readonly Hold[]): Promise<void>
+  /** Makes sure that they answer, and know what this process holds. Rejects if they do not. */
+  greet(): Promise<void>
+  /** Tells that this process is running. Resolves to the number of those that do. */
+  processes(): Promise<number>
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../engine/index.ts'
 import type { Budget, ServiceHost } from '../../engine/index.ts'
-import type { Counters, Giving, Hold, Reserved, Reserving, Settling, SumState, Taken, Taking } from './counters.ts'
+import type { Giving, Reserved, Reserving, Settling, SharedCounters, SumState, Taken, Taking } from './counters.ts'
 import type { Holds } from './holds.ts'
 import type { Ledger } from './ledger.ts'
 import { MemoryCounters } from './memory-counters.ts'
@@ -8,15 +8,8 @@ import { sumOf } from './money.ts'
 import type { BudgetRule } from './rules.ts'
 import { SeededCounters } from './seeded-counters.ts'
 import type { LimitSettings } from './settings.ts'
-
-/** Counters that other processes share. */
-export interface SharedCounters extends Counters {
-  hold(holds: readonly Hold[]): Promise<void>
-  /** Makes sure that they answer, and know what this process holds. Rejects if they do not. */
-  greet(): Promise<void>
-  /** Tells that this process is running. Resolves to the number of those that do. */
-  processes(): Promise<number>
-}
+import { after } from './soon.ts'
+import type { Soon } from './soon.ts'
 
 /** A reservation in the budgets that apply to an exchange. */
 export interface Reservable extends Omit<Reserving, 'sums'> {
@@ -30,6 +23,16 @@ type Known<T> = T & { readonly by: By }
 
 /** A call that ends something. */
 type Missed = { readonly give: Giving } | { readonly settle: Settling }
+
+/** A call that takes something, whoever counts. */
+interface Calls<T> {
+  readonly usual: (counters: SeededCounters) => Soon<T>
+  readonly local: (counters: SeededCounters) => Soon<T>
+  readonly nobody: () => T
+  readonly missed: () => Missed
+  /** What this process holds from then on. */
+  readonly done: (given: T) => void
+}
 
 /** Milliseconds between two attempts to reach shared counters that are away. */
 const PROBE = 250
@@ -72,44 +75,44 @@ export class Counting {
   }
 
   /** Rejects with `store_unavailable` if nothing may be admitted without the shared counters. */
-  async take(taking: Taking): Promise<Known<Taken>> {
-    const places = taking.places.map(({ bucket }) => bucket)
-    const taken = await this.#call<Taken>({
+  take(taking: Taking): Soon<Known<Taken>> {
+    const { id, places } = taking
+    return this.#call<Taken>({
       usual: ({ counters }) => counters.take(taking),
       local: ({ counters }) => counters.take(this.#shareOf(taking)),
-      nobody: { levels: [] },
-      missed: { give: { id: taking.id, rates: [], places } },
+      nobody: () => ({ levels: [] }),
+      missed: () => ({ give: { id, rates: [], places: places.map(({ bucket }) => bucket) } }),
+      done: (taken) => this.#options.holds.took(taking, taken),
     })
-    this.#options.holds.took(taking, taken)
-    return taken
   }
 
   /** @param by who has counted what goes back */
-  async give(giving: Giving, by: By): Promise<void> {
+  give(giving: Giving, by: By): Soon<void> {
+    if (!this.#shared) return this.#local.counters.give(giving)
     this.#options.holds.gave(giving)
-    if (by === 'nobody') return
+    if (by === 'nobody') return undefined
     const isUsual = this.#probing === undefined
     // What somebody else has counted must not be refilled here.
     const own = { ...giving, rates: (by === 'usual') === isUsual ? giving.rates : [] }
-    await this.#tell({ give: { ...giving, rates: [] } }, ({ counters }) => counters.give(own))
+    return this.#tell({ give: { ...giving, rates: [] } }, ({ counters }) => counters.give(own))
   }
 
   /** Like `take`, for money. Rejects with `store_unavailable` also if nobody knows what was spent. */
-  async reserve({ budgets, ...rest }: Reservable): Promise<Known<Exclude<Reserved, { readonly unknown: unknown }>>> {
+  reserve({ budgets, ...rest }: Reservable): Soon<Known<Exclude<Reserved, { readonly unknown: unknown }>>> {
     const now = Date.now()
     const sums = budgets.map(({ bucket, budget }) => sumOf(bucket, budget, now))
-    const shares = sums.map((sum) => ({ ...sum, share: this.#processes }))
-    const reserved = await this.#call<Exclude<Reserved, { readonly unknown: unknown }>>({
-      usual: (counters) => counters.reserve({ ...rest, sums }),
-      local: (counters) => counters.reserve({ ...rest, sums: shares }),
-      nobody: { at: now, held: rest.estimates[0] ?? 0, left: [] },
-      missed: { settle: { id: rest.id, sums: sums.map(({ bucket }) => bucket), micros: 0 } },
+    const reserving = { ...rest, sums }
+    return this.#call<Exclude<Reserved, { readonly unknown: unknown }>>({
+      usual: (counters) => counters.reserve(reserving),
+      local: (counters) => counters.reserve({ ...rest, sums: sums.map((sum) => ({ ...sum, share: this.#processes })) }),
+      nobody: () => ({ at: now, held: rest.estimates[0] ?? 0, left: [] }),
+      missed: () => ({ settle: { id: rest.id, sums: sums.map(({ bucket }) => bucket), micros: 0 } }),
+      done: (reserved) => this.#options.holds.reserved(reserving, reserved),
     })
-    this.#options.holds.reserved({ ...rest, sums }, reserved)
-    return reserved
   }
 
-  async settle(settling: Settling): Promise<number | undefined> {
+  settle(settling: Settling): Soon<number | undefined> {
+    if (!this.#shared) return this.#local.counters.settle(settling)
     this.#options.holds.settled(settling)
     return this.#tell({ settle: settling }, ({ counters }) => counters.settle(settling))
   }
@@ -160,32 +163,31 @@ export class Counting {
     clearInterval(this.#probing)
   }
 
-  async #call<T>(calls: {
-    readonly usual: (counters: SeededCounters) => T | Promise<T>
-    readonly local: (counters: SeededCounters) => T | Promise<T>
-    readonly nobody: T
-    readonly missed: Missed
-  }): Promise<Known<T>> {
-    const { usual, local, nobody, missed } = calls
-    if (!this.#shared) return { ...(await usual(this.#local)), by: 'usual' }
+  #call<T>(calls: Calls<T>): Soon<Known<T>> {
+    // Nobody else has to learn what a process holds that counts alone.
+    if (!this.#shared) return after(calls.usual(this.#local), (given) => ({ ...given, by: 'usual' }))
+    return this.#callShared(this.#shared, calls).then((given) => {
+      calls.done(given)
+      return given
+    })
+  }
+
+  async #callShared<T>(shared: SeededCounters, { usual, local, nobody, missed }: Calls<T>): Promise<Known<T>> {
     if (!this.#probing)
       try {
-        return { ...(await usual(this.#shared)), by: 'usual' }
+        return { ...(await usual(shared)), by: 'usual' }
       } catch (error) {
         this.#turnOff(error)
         // A call without an answer may have had its effect.
-        this.#missed.push(missed)
+        this.#missed.push(missed())
       }
     if (this.onFailure === 'closed') throw new GatewayError('store_unavailable', {}, { retryAfter: 1 })
-    if (this.onFailure === 'open') return { ...nobody, by: 'nobody' }
+    if (this.onFailure === 'open') return { ...nobody(), by: 'nobody' }
     return { ...(await local(this.#local)), by: 'local' }
   }
 
   /** Tells whoever counts. Shared counters that are away are told later. */
-  async #tell<T>(
-    missed: Missed | undefined,
-    tell: (counters: SeededCounters) => T | Promise<T>,
-  ): Promise<T | undefined> {
+  async #tell<T>(missed: Missed | undefined, tell: (counters: SeededCounters) => Soon<T>): Promise<T | undefined> {
     if (this.#shared && !this.#probing)
       try {
         return await tell(this.#shared)

@@ -7,6 +7,7 @@ import { lastingOf } from './lasting.ts'
 import { rateExceeded } from './refusal.ts'
 import type { RateRule, Rules } from './rules.ts'
 import type { LimitSettings } from './settings.ts'
+import { after } from './soon.ts'
 
 /** Errors of the stage `reserve`: a request that it refuses has used nothing. */
 const unreserved: readonly (string | undefined)[] = ['budget_exceeded', 'price_unknown']
@@ -37,8 +38,8 @@ export default defineStage({
       const isRun = job !== undefined
       const rates = ratesOf(rules, estimated, isRun)
       const places = rules.places.map(({ bucket }) => bucket)
-      const admit = async () => {
-        const taken = await counting.take({ id: scope.id, lasts, rates, places: rules.places, forced: isRun })
+      const taking = counting.take({ id: scope.id, lasts, rates, places: rules.places, forced: isRun })
+      return after(taking, (taken) => {
         if (settings.headers)
           for (const [name, value] of limitHeaders(rates, taken.levels, show)) scope.header(name, value)
         if (taken.by === 'local') scope.header('x-gateway-limit', 'local')
@@ -60,8 +61,7 @@ export default defineStage({
             return counting.give({ id: scope.id, rates: back, places: leaving }, taken.by)
         })
         return {}
-      }
-      return admit()
+      })
     }
   },
 })

@@ -1,7 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import type { Giving, Hold, Reserved, Reserving, Seed, Settling, Sum, SumState, Taken, Taking } from './counters.ts'
-import type { SharedCounters } from './counting.ts'
+import type {
+  Giving,
+  Hold,
+  Reserved,
+  Reserving,
+  Seed,
+  Settling,
+  SharedCounters,
+  Sum,
+  SumState,
+  Taken,
+  Taking,
+} from './counters.ts'
 import { placeWait } from './memory-counters.ts'
 import { Patience } from './patience.ts'
 import { GIVE, HOLD, PROCESSES, READ, RESERVE, RESET, SEED, SENTINEL, SETTLE, TAKE } from './redis-scripts.ts'

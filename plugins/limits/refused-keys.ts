@@ -33,6 +33,6 @@ export class RefusedKeys {
       const message = `Too many unknown API keys came from this address. Try again in ${retryAfter} s.`
       throw new GatewayError('rate_limit_exceeded', {}, { message, retryAfter })
     }
-    return () => this.#counting.give({ id: '', rates: [rate], places: [] }, by)
+    return async () => this.#counting.give({ id: '', rates: [rate], places: [] }, by)
   }
 }

@@ -6,6 +6,7 @@ import { lastingOf } from './lasting.ts'
 import { MICROS } from './money.ts'
 import { budgetExceeded, capExceeded, priceUnknown } from './refusal.ts'
 import type { BudgetRule } from './rules.ts'
+import { after } from './soon.ts'
 
 /**
  * Holds money for a request in the budgets of its key, the key's owner and the gateway, all or nothing: what the
@@ -39,15 +40,15 @@ export default defineStage({
       const affordable = cap === undefined ? all : underCap(cap, all, scope)
       if (affordable.length === 0) throw priceUnknown(candidates[0]?.model.name ?? request.model)
       if (budgets.length === 0) return { candidates: affordable.map(({ candidate }) => candidate) }
-      const reserve = async () => {
-        const byCost = affordable.toSorted((one, other) => other.total - one.total)
-        const reserved = await counting.reserve({
-          id: scope.id,
-          lasts,
-          budgets,
-          estimates: byCost.map(({ total }) => total),
-          input: byCost[0]?.input ?? 0,
-        })
+      const byCost = affordable.toSorted((one, other) => other.total - one.total)
+      const reserving = counting.reserve({
+        id: scope.id,
+        lasts,
+        budgets,
+        estimates: byCost.map(({ total }) => total),
+        input: byCost[0]?.input ?? 0,
+      })
+      return after(reserving, (reserved) => {
         if (reserved.by === 'local') scope.header('x-gateway-limit', 'local')
         if ('refused' in reserved) throw budgetExceeded(budgets[reserved.refused] as BudgetRule, reserved.state, scope)
         if (reserved.left.length > 0)
@@ -67,8 +68,7 @@ export default defineStage({
           return limits.charges.charge({ id: scope.id, at: reserved.at, principal, bill, model })
         })
         return { candidates: admitted.map(({ candidate }) => candidate) }
-      }
-      return reserve()
+      })
     }
   },
 })

@@ -1,6 +1,8 @@
 import { GatewayError } from '../../engine/index.ts'
 import type { Counters, Reserved, Reserving, Sum, SumState } from './counters.ts'
 import type { Ledger, Wanted } from './ledger.ts'
+import { after } from './soon.ts'
+import type { Soon } from './soon.ts'
 
 /** Counters whose sums come from the ledger. */
 export class SeededCounters {
@@ -20,15 +22,14 @@ export class SeededCounters {
    * Like that of the counters, for sums that may be unknown. Rejects with `store_unavailable` while the database fails
    * and a sum is unknown.
    */
-  async reserve(reserving: Reserving): Promise<Exclude<Reserved, { readonly unknown: readonly number[] }>> {
-    for (;;) {
-      const reserved = await this.counters.reserve(reserving)
-      if (!('unknown' in reserved)) {
-        for (const sum of reserving.sums) this.#used.set(keyOf(sum), sum)
-        return reserved
-      }
-      await this.#seed(reserved.unknown.map((index) => reserving.sums[index] as Sum))
-    }
+  reserve(reserving: Reserving): Soon<Exclude<Reserved, { readonly unknown: readonly number[] }>> {
+    const { sums } = reserving
+    return after(this.counters.reserve(reserving), (reserved) => {
+      if ('unknown' in reserved)
+        return this.#seed(reserved.unknown.map((index) => sums[index] as Sum)).then(() => this.reserve(reserving))
+      for (const sum of sums) this.#used.set(keyOf(sum), sum)
+      return reserved
+    })
   }
 
   /** The states of sums. Rejects like `reserve`. */
