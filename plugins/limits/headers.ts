@@ -6,11 +6,20 @@ import type { RateRule } from './rules.ts'
 type Show = (counts: Counted, limit: number, level: Level) => readonly (readonly [name: string, value: string])[]
 
 /** `x-ratelimit-*` (platform.openai.com/docs/guides/rate-limits). */
-const usual: Show = (counts, limit, { remaining, full }) => [
-  [`x-ratelimit-limit-${counts}`, String(limit)],
-  [`x-ratelimit-remaining-${counts}`, String(Math.max(0, remaining))],
-  [`x-ratelimit-reset-${counts}`, durationText(full)],
-]
+const usual: Show = (counts, limit, { remaining, full }) => {
+  const [ofLimit, ofRemaining, ofReset] = names[counts]
+  return [
+    [ofLimit, String(limit)],
+    [ofRemaining, String(Math.max(0, remaining))],
+    [ofReset, durationText(full)],
+  ]
+}
+
+/** Built once: a name that is put together for each answer is hashed for each, too. */
+const names = {
+  requests: ['x-ratelimit-limit-requests', 'x-ratelimit-remaining-requests', 'x-ratelimit-reset-requests'],
+  tokens: ['x-ratelimit-limit-tokens', 'x-ratelimit-remaining-tokens', 'x-ratelimit-reset-tokens'],
+} as const
 
 /** `anthropic-ratelimit-*` (platform.claude.com/docs/en/api/rate-limits). */
 const ofMessages: Show = (counts, limit, { remaining, full }) => [

@@ -27,7 +27,7 @@ const FORGOTTEN = 3_600_000
 /** Counters in the memory of one process. */
 export class MemoryCounters implements Counters {
   readonly #clock: () => number
-  readonly #rates = new Map<string, TokenBucket>()
+  readonly #rates = { requests: new Map<string, TokenBucket>(), tokens: new Map<string, TokenBucket>() }
   readonly #places = new Map<string, Leases<true>>()
   readonly #purses = new Map<string, Purse>()
   #swept: number
@@ -38,19 +38,17 @@ export class MemoryCounters implements Counters {
     this.#swept = clock()
   }
 
-  take({ id, lasts, rates, places, forced = false }: Taking): Taken {
+  take(taking: Taking): Taken {
+    const { id, lasts, rates, places, forced = false } = taking
     const now = this.#now()
-    const filled = rates.map((rate) => ({ rate, bucket: this.#filled(rate, now) }))
-    const waits = [
-      ...filled.map(({ rate, bucket }) => waitFor(bucket, partsOf(rate))),
-      ...places.map(({ bucket, limit }) => (this.#hasPlace(bucket, limit, id, now) ? 0 : placeWait)),
-    ]
-    const wait = Math.max(0, ...waits)
-    if (wait > 0 && !forced)
-      return { levels: filled.map(({ bucket }) => levelOf(bucket)), refused: { index: waits.indexOf(wait), wait } }
-    for (const { rate, bucket } of filled) bucket.level -= partsOf(rate)
+    const buckets = rates.map((rate) => this.#filled(rate, now))
+    if (!forced) {
+      const refused = this.#refusal(taking, buckets, now)
+      if (refused) return { levels: buckets.map(levelOf), refused }
+    }
+    for (const [index, bucket] of buckets.entries()) bucket.level -= partsOf(rates[index] as Rate)
     for (const { bucket } of places) this.#placesOf(bucket, now).set(id, true, now + lasts)
-    return { levels: filled.map(({ bucket }) => levelOf(bucket)) }
+    return { levels: buckets.map(levelOf) }
   }
 
   give({ id, rates, places }: Giving): void {
@@ -108,10 +106,22 @@ export class MemoryCounters implements Counters {
   }
 
   #filled(rate: Rate, now: number): TokenBucket {
-    const name = `${rate.counts} ${rate.bucket}`
-    const bucket = refilled(this.#rates.get(name), rate, now)
-    this.#rates.set(name, bucket)
+    const buckets = this.#rates[rate.counts]
+    const bucket = refilled(buckets.get(rate.bucket), rate, now)
+    buckets.set(rate.bucket, bucket)
     return bucket
+  }
+
+  /** What is missing for longest; undefined: nothing. */
+  #refusal({ id, rates, places }: Taking, buckets: readonly TokenBucket[], now: number): Taken['refused'] {
+    let longest: Taken['refused']
+    const miss = (index: number, wait: number) => {
+      if (wait > (longest?.wait ?? 0)) longest = { index, wait }
+    }
+    for (const [index, rate] of rates.entries()) miss(index, waitFor(buckets[index] as TokenBucket, partsOf(rate)))
+    for (const [index, { bucket, limit }] of places.entries())
+      if (!this.#hasPlace(bucket, limit, id, now)) miss(rates.length + index, placeWait)
+    return longest
   }
 
   #hasPlace(bucket: string, limit: number, id: string, now: number): boolean {
@@ -141,8 +151,8 @@ export class MemoryCounters implements Counters {
   /** Forgets what is as good as new: full token buckets, free places, and sums that can be seeded again. */
   #sweep(now: number): void {
     this.#swept = now
-    for (const [name, bucket] of this.#rates)
-      if (levelOf(refilled(bucket, bucket, now)).full === 0) this.#rates.delete(name)
+    for (const buckets of Object.values(this.#rates))
+      for (const [name, bucket] of buckets) if (levelOf(refilled(bucket, bucket, now)).full === 0) buckets.delete(name)
     for (const [bucket, taken] of this.#places) {
       taken.expire(now)
       if (taken.size === 0) this.#places.delete(bucket)
