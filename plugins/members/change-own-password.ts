@@ -1,7 +1,8 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
+import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
 import { readQuery, requesterOf } from '../../engine/kit.ts'
 import { memberOf } from './member.ts'
 import { checkPassword, passwordSchema } from './password-rules.ts'
+import { normal } from './password.ts'
 import { sessionReply } from './session-reply.ts'
 
 /** Changes the password of the member who asks. All sessions end, and a new one begins. */
@@ -28,6 +29,9 @@ export default defineStage({
       const { id, name: username } = principal
       const { current_password: current, new_password: password } = input
       await checkPassword(password, { username, least: members.leastPassword, param: 'new_password' })
+      // Otherwise a password that must be changed, which its maker knows, could stay.
+      if (normal(password) === normal(current))
+        throw new GatewayError('invalid_field', { param: 'new_password', reason: 'must differ from the current one' })
       await members.confirm(id, current, ingress.remote)
       const by = requesterOf(scope, { ingress, principal })
       const row = await team.changeOwn(id, { password, action: 'me.password' }, { by })

@@ -64,6 +64,7 @@ describe('admin/me', function () {
       [{ current_password: password }, 422, 'missing_field', 'new_password'],
       [{ current_password: password, new_password: 'short' }, 422, 'invalid_field', 'new_password'],
       [{ current_password: password, new_password: 'i am changer, the first' }, 422, 'invalid_field', 'new_password'],
+      [{ current_password: password, new_password: password }, 422, 'invalid_field', 'new_password'],
       [{ current_password: 'a wrong sentence', new_password: next }, 401, 'wrong_password', null],
     ] as const) {
       const answer = await change(body)
