@@ -54,17 +54,26 @@ export default defineStage({
     if (shows === 'key') return ({ ingress }) => byKey(ingress, keys, limits)
     return async ({ ingress }, scope) => {
       const { headers, method } = ingress
-      const principal =
-        shows === 'session' ? await bySession(headers, sessions, also) : await byEither(headers, keys, sessions, also)
-      if (role !== undefined && !hasRole(principal, role)) {
+      const refuse = async (principal: Principal, error: GatewayError) => {
         const by = requesterOf(scope, { ingress, principal })
-        if (method !== 'GET') await audit.refused({ by, action: host.pipeline.name, code: 'forbidden' })
-        throw new GatewayError('forbidden')
+        if (method !== 'GET') await audit.refused({ by, action: host.pipeline.name, code: error.code })
+        throw error
       }
-      return { principal }
+      const open = async () =>
+        shows === 'session' ? bySession(headers, sessions, also) : byEither(headers, keys, sessions, also)
+      const principal = await open().catch(async (error: unknown) => {
+        const isPending = error instanceof GatewayError && error.code === 'password_change_required'
+        const pending = isPending ? await sessions.find(bearerToken(headers) ?? '', anySession) : undefined
+        return isPending && pending ? refuse(pending, error) : Promise.reject(error)
+      })
+      return role === undefined || hasRole(principal, role)
+        ? { principal }
+        : refuse(principal, new GatewayError('forbidden'))
     }
   },
 })
+
+const anySession: Also = new Set(['pending', 'over'])
 
 const roles: readonly (string | undefined)[] = ['viewer', 'admin']
 
@@ -104,7 +113,8 @@ async function byEither(headers: Headers, keys: Keys, sessions: Sessions, also: 
 }
 
 const noKey = 'No API key was sent. Send it as "authorization: Bearer <key>" or as "x-api-key: <key>".'
-const noToken = 'No session token was sent. Send it as "authorization: Bearer <token>".'
+// A longer word would look like a token, and be hidden.
+const noToken = 'No session token was sent. Send it as "authorization: Bearer <jwt>".'
 
 /** The challenge of a 401 response (RFC 9110, section 11.6.1). */
 const bearerScheme = { authenticate: 'Bearer' }

@@ -189,6 +189,15 @@ describe('API keys that members make for themselves', () => {
       ] as const)
         for (const asked of [gateway.asViewer, gateway.asAdmin])
           expect(await asked(route, body), route).to.include({ status: 403, code: 'self_service_off' })
+      const noted = `GET /api/logs/audit?action=access.refused&actor=${gateway.viewer.id}&sort=sequence`
+      const { data } = (await gateway.asAdmin(noted)).body as { readonly data: readonly JsonObject[] }
+      const refusals = new Map(data.map(({ details }) => [(details as JsonObject)['action'], details]))
+      expect([...refusals.values()]).to.deep.equal(
+        ['creation', 'change', 'deletion', 'rotation'].map((what) => ({
+          action: `own-api-key-${what}`,
+          code: 'self_service_off',
+        })),
+      )
     } finally {
       await gateway.close()
     }

@@ -311,6 +311,16 @@ describe('admin/audit: routes', function () {
         expect(rows[0]?.['request_id']).to.be.a('string')
         expect(rows[0]?.['address']).to.be.a('string')
       })
+
+      it('notes who tries to write before changing a password that must be changed', async () => {
+        const member = await gateway.addMember({ role: 'admin', must_change_password: 1 })
+        expect((await member.ask('POST /api/logs/audit/verify', {})).code).to.equal('password_change_required')
+        expect((await member.ask('GET /api/logs/audit')).code).to.equal('password_change_required')
+        const rows = (await list(`?action=access.refused&actor=${member.id}`)).data
+        expect(rows.map(({ details }) => details)).to.deep.equal([
+          { action: 'audit-comparison', code: 'password_change_required' },
+        ])
+      })
     })
 
   it('is verified by a command, with a gateway that runs and without', async () => {

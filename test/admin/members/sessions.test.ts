@@ -177,7 +177,10 @@ describe('admin/members/sessions', () => {
         askAt(gateway.url)('POST /api/auth/renew', undefined, { 'x-api-key': token }),
         askAt(gateway.url)('POST /api/auth/renew', undefined, { authorization: `Basic ${token}` }),
       ]
-      for (const answer of await Promise.all(shown)) expect(answer.code).to.equal('invalid_token')
+      const answers = await Promise.all(shown)
+      for (const answer of answers) expect(answer.code).to.equal('invalid_token')
+      const message = 'No session token was sent. Send it as "authorization: Bearer <jwt>".'
+      expect(answers[1]?.body['error']).to.include({ message })
     })
   })
 
