@@ -70,6 +70,7 @@ export async function describeRequest(
     ...given('tier', row.tier),
     ...given('reference', row.reference),
     ...given('part of', row.parent),
+    ...given('pipeline', row.pipeline),
     ...given('configuration', row.config_version),
     ...Object.entries(notes).map(([name, value]) => [
       name.replaceAll('_', ' '),

@@ -87,6 +87,7 @@ function rowOf(slots: Slots, scope: Scope, { type, host, members, logging }: Pla
     tier: textOf(scope.notes.get('routing_tier')),
     tags: principal?.tags,
     ended: Date.now(),
+    pipeline: host.pipeline.name,
     laps: scope.laps,
     metadata: metadataOf(slots, scope, { metered, logging }),
   }

@@ -9,6 +9,7 @@ import type { ListedRow, Slice } from './find.ts'
 import { checkLogging, loggingSchema } from './logging.ts'
 import type { LoggingSettings } from './logging.ts'
 import { NewRows } from './new-rows.ts'
+import type { PipelineTimes } from './pipeline-times.ts'
 import { columnsOf } from './row.ts'
 import type { LogRow } from './row.ts'
 import { HOUR, addUp, expired } from './sums.ts'
@@ -51,6 +52,8 @@ export interface Requests {
   find(id: string): Promise<RequestsTable | undefined>
   /** The rows of the exchanges that are parts of another one, oldest first. */
   partsOf(id: string): Promise<RequestsTable[]>
+  /** How often the steps of a pipeline ran within the last hour, and how long they took. */
+  pipelineTimes(pipeline: string): Promise<PipelineTimes>
   /** Rows added up, in the order of time and group; undefined if there are too many cells. */
   addedUp(question: SumsQuestion): Promise<readonly Cell[] | undefined>
   /** The last known names of keys or members, which may be deleted by now. */
@@ -78,6 +81,7 @@ function tooManyTails(): GatewayError {
 /** The query builder is large, so what uses it is loaded with the first query. */
 const finding = () => import('./find.ts')
 const summing = () => import('./sums-query.ts')
+const timing = () => import('./pipeline-times.ts')
 const cleaning = () => import('./cleanup.ts')
 
 export default defineService({
@@ -170,6 +174,7 @@ export default defineService({
       latest: async (filter, limit) => (await finding()).latestRequests(host, filter, limit),
       find: async (id) => (await finding()).requestOf(host, id),
       partsOf: async (id) => (await finding()).partsOf(host, id),
+      pipelineTimes: async (pipeline) => (await timing()).pipelineTimes(host, pipeline),
       addedUp: async (question) => (await summing()).addedUp(host, question),
       namesOf: async (kind, ids) => (await summing()).namesOf(host, kind, ids),
     })

@@ -44,6 +44,8 @@ export interface LogRow {
   readonly tags: Readonly<Record<string, string>> | undefined
   /** When the row was made, in milliseconds since 1970. */
   readonly ended: number
+  /** The pipeline that served the exchange. */
+  readonly pipeline: string
   readonly laps: readonly Lap[]
   /** Losses, times per stage, notes. */
   readonly metadata: { readonly [key: string]: Json }
@@ -93,6 +95,7 @@ export function columnsOf(row: LogRow, configVersion: string, scrub: (text: stri
     config_version: configVersion,
     ended: Math.round(row.ended),
     savings_micros: count(row.savingsMicros),
+    pipeline: row.pipeline,
     metadata: metadataOf(row, scrub),
   }
 }

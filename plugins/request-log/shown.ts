@@ -74,7 +74,7 @@ export function detail(row: RequestsTable, children: readonly ListedRow[]): Json
     children: children.map((child) => ({ id: child.id, type: child.type, cost: usd(child.cost_micros) })),
     charged: charged ?? [],
     feedback: null,
-    metadata: others,
+    metadata: row.pipeline === null ? others : { ...others, pipeline: row.pipeline },
   }
 }
 

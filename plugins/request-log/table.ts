@@ -40,6 +40,8 @@ export interface RequestsTable {
   ended: number | null
   /** What smart routing saved, negative if it cost more; null: the request was not routed. */
   savings_micros: number | null
+  /** The pipeline that served the exchange. */
+  pipeline: string | null
   /** JSON object. */
   metadata: string
 }
@@ -182,4 +184,18 @@ const captures: ServiceMigration = {
   },
 }
 
-export const migrations = [table, columns, indexes, ...sumsMigrations, captures]
+/** The newest rows of a pipeline are read for the times of its steps. */
+const pipelines: ServiceMigration = {
+  name: '0007-pipelines',
+  async up(queries) {
+    await queries.schema.alterTable('requests').addColumn('pipeline', 'text').execute()
+    await queries.schema
+      .createIndex('requests_pipeline_at')
+      .on('requests')
+      .columns(['pipeline', 'at'])
+      .where('pipeline', 'is not', null)
+      .execute()
+  },
+}
+
+export const migrations = [table, columns, indexes, ...sumsMigrations, captures, pipelines]

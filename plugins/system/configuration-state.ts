@@ -6,14 +6,13 @@ export async function configurationState(
   { running, scrub }: Pick<Host, 'running' | 'scrub'>,
   processes: Services['processes'],
 ): Promise<JsonObject> {
-  const { version, loadedAt, files, off, refused } = running.state()
-  const findings = refused?.findings.map((finding) => ({ ...finding, message: scrub(finding.message) }))
+  const { version, loadedAt, files, off } = running.state()
   const others = await processes.list()
   return {
     version,
     loaded_at: timeText(loadedAt),
     files: [...files],
-    error: refused && findings ? { at: timeText(refused.at), findings } : null,
+    error: refusalOf(running, scrub),
     processes: others.map(({ id, configVersion }) => ({
       id,
       version: configVersion,
@@ -21,4 +20,13 @@ export async function configurationState(
     })),
     off: [...off],
   }
+}
+
+/** Why newer files were refused, with the findings of one file or of all; null: there are none. */
+export function refusalOf(running: Host['running'], scrub: Host['scrub'], file?: string): JsonObject | null {
+  const { refused } = running.state()
+  const found = refused?.findings.filter((finding) => file === undefined || finding.file === file) ?? []
+  if (refused === undefined || found.length === 0) return null
+  const findings = found.map((finding) => ({ ...finding, message: scrub(finding.message) }))
+  return { at: timeText(refused.at), findings }
 }

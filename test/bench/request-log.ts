@@ -58,6 +58,7 @@ function rowOf(index: number): RequestsTable {
     reasoning_tokens: 0,
     cost_micros: pick(100_000),
     savings_micros: null,
+    pipeline: 'chat-completions',
     first_byte: 300,
     duration: pick(20_000),
     reference: index % 5 === 0 ? `ref-${index}` : null,

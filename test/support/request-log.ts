@@ -62,6 +62,7 @@ export function logRow(id: string, changes: Partial<LogRow> = {}): LogRow {
     tier: 'SIMPLE',
     tags: { team: 'a' },
     ended: 1_700_000_000_100,
+    pipeline: 'chat-completions',
     laps: [],
     metadata: { times: { call: 90.5 } },
     ...changes,

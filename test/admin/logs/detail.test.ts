@@ -109,6 +109,7 @@ describe('GET /api/logs/:id', () => {
         [{ model: 'first', provider: 'busy', status: 503, error: 'upstream_error' }, 'number'],
         [{ model: 'second', provider: 'free', status: 200, error: null }, 'number'],
       ])
+      expect(shown['metadata']).to.include({ pipeline: 'chat-completions' })
       const spans = shown['spans'] as unknown as Span[]
       const calls = spans.filter(({ path }) => path === 'generate/attempt/call')
       expect(calls.map(({ name, attempt, outcome }) => ({ name, attempt, outcome }))).to.deep.equal([

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
-import { sql } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import { readQuery } from '../../../engine/kit.ts'
 import { filterFields, filterOf, timeFields } from '../../../plugins/request-log/filter.ts'
 import { idsBetween } from '../../../plugins/request-log/find.ts'
+import { newestRows } from '../../../plugins/request-log/pipeline-times.ts'
 import { viewOf } from '../../support/admin.ts'
 import { startGateway } from '../../support/gateway.ts'
 import type { RunningGateway } from '../../support/gateway.ts'
@@ -49,6 +50,16 @@ describe('queries for requests', () => {
   it('read a part of it at a time', async () => {
     const plan = await planOf('model=m', [1e12, 'a'])
     expect(plan).to.deep.equal(['SEARCH requests USING COVERING INDEX requests_list ((at,id)>(?,?) AND (at,id)<(?,?))'])
+  })
+
+  it('find the newest rows of a pipeline by an index', async () => {
+    const database = tablesOf(gateway.engine.database)
+    const { sql: text, parameters } = newestRows(database, 'embeddings', 1e12).compile()
+    const explained = CompiledQuery.raw(`explain query plan ${text}`, [...parameters])
+    const { rows } = await database.executeQuery(explained)
+    expect(rows.map((row) => (row as { readonly detail: string }).detail)).to.deep.equal([
+      'SEARCH requests USING INDEX requests_pipeline_at (pipeline=? AND at>?)',
+    ])
   })
 
   it('find rows in any part', async () => {

@@ -58,6 +58,7 @@ export function rowWith(id: string, fields: Partial<RequestsTable> = {}): Reques
     tags: null,
     config_version: 'v1',
     ended: start + 50,
+    pipeline: null,
     metadata: '{}',
     ...fields,
   }

@@ -57,6 +57,7 @@ const COLUMNS = {
   config_version: 'v1',
   ended: 1_700_000_000_100,
   savings_micros: -7,
+  pipeline: 'chat-completions',
   metadata: '{"times":{"call":90.5}}',
 }
 

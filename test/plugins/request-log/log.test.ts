@@ -118,6 +118,7 @@ describe('plugins/request-log/log', () => {
       parent: null,
       tier: 'SIMPLE',
       tags: undefined,
+      pipeline: 'p',
       laps: [lap],
       metadata: {
         routing_tier: 'SIMPLE',

@@ -125,6 +125,7 @@ describe('plugins/request-log/logs', () => {
     expect(text).to.match(/tries\n +small +far +upstream_error/)
     expect(text).to.match(/times\n(.*\n)* +upstream +[\d.]+ ms +#/)
     expect(text).to.match(/ended +200, completed/)
+    expect(text).to.match(/pipeline +chat-completions/)
   })
 
   it('tells which other exchanges were a part of one', async () => {

@@ -47,6 +47,7 @@ const row: LogRow = {
   tier: null,
   tags: undefined,
   ended: 2_006,
+  pipeline: 'chat-completions',
   laps: [],
   metadata: {},
 }
@@ -99,6 +100,7 @@ function contract(fresh: () => Promise<string>): void {
           'requests_key_id_at',
           'requests_list',
           'requests_parent',
+          'requests_pipeline_at',
           'requests_reference',
           ...further,
         ])
