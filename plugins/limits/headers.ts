@@ -30,7 +30,7 @@ const ofMessages: Show = (counts, limit, { remaining, full }) => [
 
 /** The function that shows limits to the clients of a protocol. */
 export function shownTo(protocol: string | undefined): Show {
-  return protocol === 'messages' ? ofMessages : usual
+  return protocol === 'messages' || protocol === 'count-tokens' ? ofMessages : usual
 }
 
 /**

@@ -3,10 +3,11 @@ import charge from './charge.ts'
 import limit from './limit.ts'
 import limits from './limits.ts'
 import reserve from './reserve.ts'
+import showLimits from './show-limits.ts'
 
 export default definePlugin({
   name: 'limits',
   summary: 'Budgets and rate limits.',
   services: [limits],
-  stages: [limit, reserve, charge],
+  stages: [limit, showLimits, reserve, charge],
 })

@@ -114,6 +114,11 @@ describe('plugins/limits/counting', function () {
     const refused = await ask(closed)
     expect([refused.status, refused.headers.get('retry-after')]).to.deep.equal([503, '1'])
     expect(((await refused.json()) as { error: { code: string } }).error.code).to.equal('store_unavailable')
+    // What is not limited is answered, and says nothing of limits.
+    for (const { url } of [closed, open]) {
+      const models = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } })
+      expect([models.status, models.headers.has('x-ratelimit-limit-requests')]).to.deep.equal([200, false])
+    }
     for (const _ of [1, 2]) expect((await ask(open)).status).to.equal(200)
     await open.rows(2)
     signal('SIGCONT')
