@@ -118,8 +118,7 @@ export class RedisCounters implements SharedCounters {
   }
 
   async hold(holds: readonly Hold[]): Promise<void> {
-    for (let at = 0; at < holds.length; at += BATCH)
-      await this.#run('limitsHold', { holds: holds.slice(at, at + BATCH) })
+    await this.#put(holds, (call) => this.#run('limitsHold', call))
   }
 
   /** Tells that this process is running. Resolves to the number of those that do. */
@@ -142,16 +141,34 @@ export class RedisCounters implements SharedCounters {
     await this.#greet()
   }
 
-  async #run(name: Name, call: object): Promise<readonly string[]> {
+  /** @param call computed again whenever it is sent */
+  async #run(name: Name, call: object | (() => object)): Promise<readonly string[]> {
     for (;;) {
       const sentinel = this.#sentinel ?? (await this.#greet())
-      const { clock } = this.#options
-      const reply = await this.#patience.for(
-        this.#redis[name](sentinel, clock ? String(clock()) : '', JSON.stringify(call)),
-      )
+      const reply = await this.#send(name, sentinel, typeof call === 'function' ? (call as () => object)() : call)
       if (reply[0] !== 'lost') return reply
       if (this.#sentinel === sentinel) this.#sentinel = undefined
     }
+  }
+
+  #send(name: Name, sentinel: string, call: object): Promise<readonly string[]> {
+    const { clock } = this.#options
+    return this.#patience.for(this.#redis[name](sentinel, clock ? String(clock()) : '', JSON.stringify(call)))
+  }
+
+  /** Puts holds back in batches. What has ended by the time of its batch must not come back: nobody would end it. */
+  async #put(holds: readonly Hold[], send: (call: () => object) => Promise<unknown>): Promise<void> {
+    for (let at = 0; at < holds.length; at += BATCH) {
+      const batch = holds.slice(at, at + BATCH)
+      await send(() => ({ holds: this.#present(batch) }))
+    }
+  }
+
+  #present(batch: readonly Hold[]): readonly Hold[] {
+    const all = this.#options.holds?.()
+    if (all === undefined) return batch
+    const present = new Map(all.map((one) => [one.id, one]))
+    return batch.flatMap(({ id }) => present.get(id) ?? [])
   }
 
   #greet(): Promise<string> {
@@ -163,7 +180,11 @@ export class RedisCounters implements SharedCounters {
     const sentinel = (await this.#patience.for(this.#redis.get(SENTINEL))) ?? ''
     // From now on, calls do not wait for this one.
     this.#sentinel = sentinel
-    await this.hold(this.#options.holds?.() ?? [])
+    // Not by `#run`, which would wait for this call.
+    await this.#put(this.#options.holds?.() ?? [], async (call) => {
+      const [outcome] = await this.#send('limitsHold', sentinel, call())
+      if (outcome === 'lost') throw new Error('the server has lost its contents again')
+    })
     return sentinel
   }
 }

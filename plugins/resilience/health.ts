@@ -85,7 +85,7 @@ export interface BreakerRules extends CircuitRules {
 export class Visit {
   readonly #health: Health
   readonly #rules: BreakerRules
-  readonly #isProbe: boolean
+  #isProbe: boolean
   readonly #began = performance.now()
 
   constructor(health: Health, rules: BreakerRules, isProbe: boolean) {
@@ -102,7 +102,10 @@ export class Visit {
     const took = now - this.#began
     health.latency = health.latency === undefined ? took : health.latency + newest * (took - health.latency)
     health.measured = now
-    if (this.#isProbe) health.circuit.succeeded(this.#began, now, this.#rules)
+    if (!this.#isProbe) return
+    health.circuit.succeeded(this.#began, now, this.#rules)
+    // The circuit may open again and have another probe before this answer ends.
+    this.#isProbe = false
   }
 
   /** The call and its whole answer are over. */

@@ -48,6 +48,34 @@ describe('plugins/limits/redis-counters', function () {
     expect((await other.read([sum]))[0]).to.deep.include({ held: 157, spent: 10 })
   })
 
+  it('do not put back what ended meanwhile', async () => {
+    await redis.flushall()
+    const many = Array.from({ length: 450 }, (_, at): Hold => ({ ...hold, id: `many-${at}`, micros: 1 }))
+    let running: readonly Hold[] = []
+    const counters = new RedisCounters(redis, { holds: () => running })
+    await counters.seed([{ bucket: 'key:a', period: 'month', since: starts[1], spent: 0 }])
+    running = many
+    const putting = counters.hold(many)
+    running = many.slice(0, 449)
+    await Promise.all([putting, counters.settle({ id: 'many-449', sums: ['key:a'], micros: 1 })])
+    expect((await counters.read([sum]))[0]).to.deep.include({ held: 449 })
+  })
+
+  it('reject when the server loses its contents again while it is told, and go on with the next call', async () => {
+    await redis.flushall()
+    let losses = 1
+    const counters = new RedisCounters(redis, {
+      holds: () => {
+        if (losses-- > 0) void redis.flushall()
+        return [hold]
+      },
+    })
+    const seed = () => counters.seed([{ bucket: 'key:a', period: 'month', since: starts[1], spent: 0 }])
+    expect(await seed().catch((error: unknown) => String(error))).to.include('lost its contents again')
+    await seed()
+    expect((await counters.read([sum]))[0]).to.deep.include({ held: 100 })
+  })
+
   it('count the processes that run', async () => {
     await redis.flushall()
     const [one, other] = [new RedisCounters(redis), new RedisCounters(redis)]
