@@ -58,8 +58,10 @@ function shown(counts: Counted, rules: readonly RateRule[], levels: readonly Lev
 
 /** A duration as the vendor writes it: `12ms`, `6.5s`, `1m0s`, `1h2m3s`. */
 export function durationText(milliseconds: number): string {
-  if (milliseconds < 1_000) return `${Math.ceil(milliseconds)}ms`
-  if (milliseconds < 60_000) return `${Math.ceil(milliseconds / 100) / 10}s`
+  // Rounded up before the unit is chosen: 59,950 ms are `1m0s`, not `60s`.
+  const [whole, tenths] = [Math.ceil(milliseconds), Math.ceil(milliseconds / 100)]
+  if (whole < 1_000) return `${whole}ms`
+  if (tenths < 600) return `${tenths / 10}s`
   const seconds = Math.ceil(milliseconds / 1_000)
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60]
   return `${hours > 0 ? `${hours}h` : ''}${minutes}m${seconds % 60}s`
