@@ -80,7 +80,7 @@ export const rateLimitSchema = {
   description: 'Requests and tokens per period, and requests at the same time; null: no limit.',
   anyOf: ['requests', 'tokens', 'concurrency'].map((name) => ({
     required: [name],
-    properties: { [name]: { type: 'integer' } },
+    properties: { [name]: { not: { type: 'null' } } },
   })),
   properties: {
     requests: {

@@ -1,6 +1,6 @@
 import { defineStage } from '../../engine/index.ts'
 import type { JsonObject } from '../../engine/index.ts'
-import { jsonReply, mergePatch, requesterOf } from '../../engine/kit.ts'
+import { jsonReply, mergePatch, readQuery, requesterOf } from '../../engine/kit.ts'
 import { KeyAnswers, needed } from './key-answers.ts'
 import { creationBodies, fieldsIn, ofWhom } from './key-body.ts'
 import { requireExpiry, requireWithin } from './key-policy.ts'
@@ -19,6 +19,7 @@ export default defineStage({
     const answers = new KeyAnswers(host, services)
     const { api_keys: keys, members, key_policy: policy } = services
     return async ({ ingress, principal, input }, scope) => {
+      readQuery(ingress.query)
       const given = mergePatch({}, input) as JsonObject
       const fields = fieldsIn(answers.checked(of === 'own' ? { ...given, owner: principal.id } : given))
       requireExpiry(fields, policy)

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../engine/index.ts'
 import type { Host, Ingress, JsonObject, Principal, RecordView, Services } from '../../engine/index.ts'
-import { asText, timeText } from '../../engine/kit.ts'
+import { asText, readQuery, timeText } from '../../engine/kit.ts'
 import { checkedBody, fieldsIn } from './key-body.ts'
 import type { Whose } from './key-body.ts'
 import type { KeyFields, KeyState, KnownKey } from './known-key.ts'
@@ -47,8 +47,9 @@ export class KeyAnswers {
     return [...this.#declared(), ...stored.map((key) => this.#shown(key))].filter((shown) => maySee(asker, shown))
   }
 
-  /** The key of a path's `:id`. Rejects with `not_found`, also for a key of somebody else. */
-  async find({ params }: Pick<Ingress, 'params'>, asker: Asker): Promise<ShownKey> {
+  /** The key of a path's `:id`. Rejects with `not_found`, also for a key of somebody else; with `unknown_field` for a query. */
+  async find({ params, query }: Pick<Ingress, 'params' | 'query'>, asker: Asker): Promise<ShownKey> {
+    readQuery(query)
     const id = params['id'] ?? ''
     const { store } = this.#services.api_keys
     await store.update()
@@ -59,7 +60,7 @@ export class KeyAnswers {
   }
 
   /** A key that can be changed here. Rejects with `not_found` and `declared_in_file`. */
-  async findStored(ingress: Pick<Ingress, 'params'>, asker: Asker): Promise<ShownKey> {
+  async findStored(ingress: Pick<Ingress, 'params' | 'query'>, asker: Asker): Promise<ShownKey> {
     const found = await this.find(ingress, asker)
     if (found.declared) throw declaredInFile(found.fields.name)
     return found

@@ -205,7 +205,8 @@ export async function reached<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (error) {
     if (error instanceof GatewayError) throw error
-    if (error instanceof NameTaken) throw new GatewayError('name_taken', { reason: `There is ${error.message}.` })
+    if (error instanceof NameTaken)
+      throw new GatewayError('name_taken', { reason: `${error.message.replace(/^a/, 'A')}.` })
     throw new GatewayError('store_unavailable', {}, { cause: error })
   }
 }

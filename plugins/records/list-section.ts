@@ -1,5 +1,5 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
-import { jsonReply } from '../../engine/kit.ts'
+import { jsonReply, readQuery } from '../../engine/kit.ts'
 import { sectionWire } from './section-reply.ts'
 
 /** Returns every section of `server_config`. */
@@ -7,9 +7,12 @@ export default defineStage({
   name: 'list-section',
   summary: 'Return the sections of the settings.',
   config: noConfig,
-  needs: [],
+  needs: ['ingress'],
   provides: ['reply'],
   build:
     (_config, { records }) =>
-    () => ({ reply: jsonReply({ data: records.sections().map(sectionWire) }) }),
+    ({ ingress }) => {
+      readQuery(ingress.query)
+      return { reply: jsonReply({ data: records.sections().map(sectionWire) }) }
+    },
 })

@@ -1,5 +1,5 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import { jsonReply, momentIn, requesterOf, timeText } from '../../engine/kit.ts'
+import { jsonReply, momentIn, readQuery, requesterOf, timeText } from '../../engine/kit.ts'
 
 /** Deletes old requests from the log, or only their bodies. Budgets, sums and the audit log stay. */
 export default defineStage({
@@ -45,6 +45,7 @@ export default defineStage({
   build:
     (_config, _host, { requests, audit }) =>
     async ({ input, ingress, principal }, scope) => {
+      readQuery(ingress.query)
       const { types, captures_only: capturesOnly, dry_run: isDry } = input
       const before = momentIn(input.before)
       if (before === undefined || before > Date.now() - recent)

@@ -15,12 +15,13 @@ export default defineStage({
   uses: ['requests', 'api_keys', 'members'],
   build:
     (_config, _host, services) =>
-    async ({ ingress: { method, path, params, query }, principal }) => {
+    async ({ ingress: { params, query }, principal }) => {
       const { api_keys: keys } = services
       const id = params['id'] ?? ''
       const isVisible = ownKeysOf(principal, keys)?.includes(id) ?? true
       const question = usageQuestion(query, words)
-      if (!isVisible || keys.get(id) === undefined) throw new GatewayError('not_found', { method, path })
+      if (!isVisible || keys.get(id) === undefined)
+        throw new GatewayError('not_found', {}, { message: `There is no API key "${id}".` })
       return { reply: jsonReply(await usageOf(question, [id], services)) }
     },
 })

@@ -1,5 +1,5 @@
 import { GatewayError, defineStage } from '../../engine/index.ts'
-import { jsonReply, requesterOf } from '../../engine/kit.ts'
+import { jsonReply, readQuery, requesterOf } from '../../engine/kit.ts'
 
 /** Closes breakers in every process: those of the provider that the path names, otherwise all. */
 export default defineStage({
@@ -23,9 +23,10 @@ export default defineStage({
   build:
     ({ of }, { catalog }, { resilience }) =>
     async ({ ingress, principal, input }, scope) => {
+      readQuery(ingress.query)
       const provider = of === 'all' ? null : (ingress.params['provider'] ?? '')
       if (provider !== null && catalog.provider(provider) === undefined)
-        throw new GatewayError('not_found', { method: ingress.method, path: ingress.path })
+        throw new GatewayError('not_found', {}, { message: `There is no provider "${provider}".` })
       const model = typeof input['model'] === 'string' ? input['model'] : null
       const reset = await resilience.reset({ provider, model }, requesterOf(scope, { ingress, principal }))
       return { reply: jsonReply({ reset }) }
