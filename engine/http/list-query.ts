@@ -131,7 +131,11 @@ function check(name: string, field: QueryField, given: readonly string[]): void 
   const refuse = (reason: string): never => {
     throw new GatewayError('invalid_field', { param: shown(name), reason })
   }
-  if (field === 'text') return
+  if (field === 'text') {
+    // No text of the database holds it, and PostgreSQL rejects it.
+    if (given.some((one) => one.includes('\0'))) refuse('must not hold a null character')
+    return
+  }
   if (field === 'number' || field === 'time') {
     if (given.length > 1) refuse('must not be repeated')
     if (field === 'number' && !/^\d{1,15}(\.\d{1,9})?$/.test(first)) refuse('must be a number')
@@ -159,13 +163,17 @@ function keyIn(cursor: string | null, binding: string): ListKey | undefined {
   const read = parsedJson(Buffer.from(cursor, 'base64url').toString())
   if (Array.isArray(read) && read.length === 3 && read[0] === binding && isSortable(read[1])) {
     const [, value, id] = read
-    if (typeof id === 'string') return [value, id]
+    if (isText(id)) return [value, id]
   }
   throw new GatewayError('invalid_cursor', { param: 'cursor' })
 }
 
 function isSortable(value: Json | undefined): value is number | string | null {
-  return value === null || typeof value === 'number' || typeof value === 'string'
+  return value === null || typeof value === 'number' || isText(value)
+}
+
+function isText(value: Json | undefined): value is string {
+  return typeof value === 'string' && !value.includes('\0')
 }
 
 function compareKeys([left, first]: ListKey, [right, second]: ListKey): number {

@@ -3,6 +3,7 @@ export const recordName = {
   type: 'string',
   minLength: 1,
   maxLength: 256,
-  pattern: '^\\S+$',
+  // Neither do databases hold a null character or half of a surrogate pair.
+  pattern: '^[^\\s\\u0000\\ud800-\\udfff]+$',
   patternErrorMessage: 'must have no spaces',
 } as const

@@ -1,4 +1,4 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
+import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
 import { jsonReply, readList } from '../../engine/kit.ts'
 import { shownRow } from './find-rows.ts'
 
@@ -35,6 +35,9 @@ export default defineStage({
       }
       const { isDescending, limit } = list
       const [after] = list.after ?? []
+      // PostgreSQL rejects what is no 32-bit number.
+      if (after !== undefined && after !== Number(after) >> 0)
+        throw new GatewayError('invalid_cursor', { param: 'cursor' })
       const rows = await audit.find(filter, {
         isDescending,
         limit: limit + 1,

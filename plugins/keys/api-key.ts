@@ -22,7 +22,13 @@ export const tagsSchema = {
     pattern: '^[a-z0-9_.-]{1,64}$',
     patternErrorMessage: 'must be 1 to 64 lower-case letters, digits, "_", "." or "-"',
   },
-  additionalProperties: { type: 'string', maxLength: 256 },
+  additionalProperties: {
+    type: 'string',
+    maxLength: 256,
+    // PostgreSQL could not search rows with them.
+    pattern: '^[^\\u0000\\ud800-\\udfff]*$',
+    patternErrorMessage: 'must hold no null character and no half of a surrogate pair',
+  },
   description: 'Labels that every row of the request log repeats.',
 } as const
 

@@ -71,7 +71,9 @@ export class MemberChanges {
 
   /** Rejects with `not_found`, and with `stale_version` if the member has none of the versions. */
   async get(id: string, versions?: Versions, from = this.#parts.host.database): Promise<MemberRow> {
-    const row = await from.selectFrom('members').select(columns).where('id', '=', id).executeTakeFirst()
+    // PostgreSQL rejects a null character in texts.
+    const found = id.includes('\0') ? undefined : from.selectFrom('members').select(columns).where('id', '=', id)
+    const row = await found?.executeTakeFirst()
     if (row === undefined) throw notFound(id)
     if (versions?.includes(row.version) === false)
       throw new GatewayError('stale_version', { type: 'member', name: row.username, version: row.version })

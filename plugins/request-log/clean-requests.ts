@@ -25,7 +25,12 @@ export default defineStage({
         type: 'array',
         title: 'Types',
         maxItems: 100,
-        items: { type: 'string', minLength: 1 },
+        items: {
+          type: 'string',
+          minLength: 1,
+          pattern: '^\\w+$',
+          patternErrorMessage: 'must be the type of a request',
+        },
         description: 'Only requests of these types; absent: of all.',
       },
       captures_only: {

@@ -74,6 +74,7 @@ export const timeFields = { since: 'time', until: 'time' } as const
 /** The filter in a checked query. Throws `invalid_field`. */
 export function filterOf(query: Query): RequestFilter {
   const cost = query.number('min_cost')
+  const duration = query.number('min_duration_ms')
   const flags = query.values('stream')
   return {
     since: query.time('since'),
@@ -82,10 +83,15 @@ export function filterOf(query: Query): RequestFilter {
     statuses: query.values('status')?.map(statusOf),
     stream: new Set(flags).size === 1 ? query.flag('stream') : undefined,
     tags: query.values('tag')?.map(tagOf),
-    minCost: cost === undefined ? undefined : cost * 1_000_000,
-    minDuration: query.number('min_duration_ms'),
+    minCost: cost === undefined ? undefined : least(cost * 1_000_000),
+    minDuration: duration === undefined ? undefined : least(duration),
     search: query.text('search'),
   }
+}
+
+/** The least whole number that is not below another one, which may have lost its last digits. PostgreSQL takes no others. */
+function least(number: number): number {
+  return Math.min(Math.ceil(Number(number.toFixed(3))), Number.MAX_SAFE_INTEGER)
 }
 
 /** `429`, or `4xx` for a class. */

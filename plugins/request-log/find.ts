@@ -156,7 +156,9 @@ export function partsOf({ database }: Tables, id: string): Promise<RequestsTable
 }
 
 /** The row of an exchange, by its id. */
-export function rowOf({ database }: Tables, id: string): Promise<RequestsTable | undefined> {
+export async function rowOf({ database }: Tables, id: string): Promise<RequestsTable | undefined> {
+  // PostgreSQL rejects it in texts.
+  if (id.includes('\0')) return undefined
   return database.selectFrom('requests').selectAll().where('id', '=', id).executeTakeFirst()
 }
 

@@ -1,4 +1,4 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
+import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
 import { jsonReply, readList } from '../../engine/kit.ts'
 import { filterFields, filterOf, ownKeysOf, timeFields } from './filter.ts'
 import { listItem } from './shown.ts'
@@ -19,11 +19,13 @@ export default defineStage({
         sorts: ['at'],
         usualSort: '-at',
       })
+      const { after } = list
+      if (after && !Number.isSafeInteger(after[0])) throw new GatewayError('invalid_cursor', { param: 'cursor' })
       const filter = { ...filterOf(list), ownKeys: ownKeysOf(principal, keys) }
       const rows = await requests.slice(filter, {
         limit: list.limit + 1,
         isDescending: list.isDescending,
-        after: list.after && [Number(list.after[0]), list.after[1]],
+        after: after && [Number(after[0]), after[1]],
       })
       const { data, next_cursor } = list.onePage(rows, ({ at, id }) => [at, id])
       return { reply: jsonReply({ data: data.map(listItem), next_cursor }) }
