@@ -48,7 +48,8 @@ export class Estimates {
     const usual =
       sent === undefined || sent === protocol ? undefined : this.#host.upstreamCodec(sent).request?.usualOutput
     const output = this.#output(request, model, settings, usual)
-    const units = this.#host.codec(protocol).meter?.units?.(body, null, true) ?? {}
+    const known = this.#host.codec(protocol).meter?.units?.(body, null, true) ?? {}
+    const units = hears.has(request.operation) ? { seconds: request.raw.size / bytesPerSecond, ...known } : known
     const total = this.#prices.costOf({ ...nothing, input, output }, model.pricing, units)
     if (total === undefined) return undefined
     return { total, input: this.#prices.costOf({ ...nothing, input }, model.pricing, units) ?? total }
@@ -71,6 +72,10 @@ export class Estimates {
     return each * choicesOf(body)
   }
 }
+
+/** Operations on audio whose length only the provider knows, and bytes of a second of it: speech at 64 kbit/s. */
+const hears: ReadonlySet<string> = new Set(['transcribe', 'translate'])
+const bytesPerSecond = 8_000
 
 /** Estimated input of bodies: `limit` and `reserve` ask for the same one. */
 const counted = new WeakMap<JsonObject, number>()

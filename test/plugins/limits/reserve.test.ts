@@ -254,6 +254,34 @@ describe('plugins/limits/reserve', function () {
     expect(await state()).to.include({ spent: 0, held: 0 })
   })
 
+  it('admits audio that is billed by its seconds, which nobody knows before', async () => {
+    await start(
+      { usd: 1, period: 'month' },
+      {
+        providers: [{ name: 'far', type: 'compatible', base_url: upstream.url, offers: ['transcriptions'] }],
+        models: [{ name: 'm', provider: 'far', pricing: { seconds: 0.0001 } }],
+      },
+    )
+    upstream.answer({ body: { text: 'Hello', usage: { type: 'duration', seconds: 9 } } })
+    const transcribe = async () => {
+      const body = new FormData()
+      body.set('model', 'm')
+      body.set('file', new Blob(['sound'.repeat(20_000)]), 'a.mp3')
+      const headers = { authorization: `Bearer ${secret}` }
+      return fetch(`${gateway.url}/v1/audio/transcriptions`, { method: 'POST', headers, body })
+    }
+    const answer = await transcribe()
+    expect(answer.status).to.equal(200)
+    // Held: 100 kB at 8 kB per second.
+    expect(Number(answer.headers.get('x-gateway-budget-remaining'))).to.be.within(0.9986, 0.9988)
+    await gateway.rows(1)
+    expect((await state()).spent).to.equal(0.0009)
+    upstream.answer({ body: { text: 'Hello' } })
+    expect((await transcribe()).status).to.equal(200)
+    await gateway.rows(2)
+    expect((await state()).spent, 'the estimate, where nobody tells the seconds').to.be.within(0.0021, 0.0023)
+  })
+
   it('keeps to what the request says it may cost', async () => {
     await start(null)
     const asked = async (more: object, headers?: Record<string, string>) => {
