@@ -46,6 +46,7 @@ export const serverSettings = {
           minimum: 65_536,
           maximum: 67_108_864,
           default: 1_048_576,
+          'x-unit': 'bytes',
           description:
             "Maximum bytes of one event of a provider's stream that the gateway parses. Events that are only passed on may be larger.",
         },

@@ -1,4 +1,5 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
+import { formOf } from '../../engine/kit.ts'
 import { nameIn } from './record-reply.ts'
 import { sectionIn, sectionReply } from './section-reply.ts'
 
@@ -13,6 +14,6 @@ export default defineStage({
     (_config, { records }) =>
     ({ ingress }) => {
       const section = sectionIn(records.sections(), nameIn(ingress))
-      return { reply: sectionReply(section, { schema: section.schema }) }
+      return { reply: sectionReply(section, { schema: formOf(section.schema) }) }
     },
 })

@@ -2,8 +2,15 @@ import { createHmac } from 'node:crypto'
 import { defineService } from '../../engine/index.ts'
 import type { ConfigOf } from '../../engine/index.ts'
 
-const count = (description: string) =>
-  ({ type: ['integer', 'null'], minimum: 1, maximum: 1_000_000_000, default: null, description }) as const
+const count = (unit: string, description: string) =>
+  ({
+    type: ['integer', 'null'],
+    minimum: 1,
+    maximum: 1_000_000_000,
+    default: null,
+    'x-unit': unit,
+    description,
+  }) as const
 
 const names = (description: string) =>
   ({
@@ -21,8 +28,14 @@ const settings = {
   additionalProperties: false,
   description: 'Policies for requests and answers.',
   properties: {
-    default_max_output_tokens: count('Maximum tokens of an answer, for requests without a maximum; null: none.'),
-    max_output_tokens: count('Highest maximum of the tokens of an answer; a higher one is lowered, which is a loss.'),
+    default_max_output_tokens: count(
+      'tokens',
+      'Maximum tokens of an answer, for requests without a maximum; null: none.',
+    ),
+    max_output_tokens: count(
+      'tokens',
+      'Highest maximum of the tokens of an answer; a higher one is lowered, which is a loss.',
+    ),
     deny_parameters: names('Top-level fields with which a request is rejected.'),
     drop_parameters: names('Top-level fields that are removed from requests, each of which is a loss.'),
     default_parameters: values('Top-level fields and their values, for requests without them.'),
@@ -43,8 +56,8 @@ const settings = {
       default: true,
       description: 'Whether responses and chat completions may be stored; false: none is, whatever a request says.',
     },
-    max_tools: count('Most tools of a request; null: any number.'),
-    max_messages: count('Most messages or input items of a request; null: any number.'),
+    max_tools: count('tools', 'Most tools of a request; null: any number.'),
+    max_messages: count('messages', 'Most messages or input items of a request; null: any number.'),
   },
 } as const
 

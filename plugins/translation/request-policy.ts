@@ -11,6 +11,7 @@ const settings = {
       minimum: 1_024,
       maximum: 67_108_864,
       default: 67_108_864,
+      'x-unit': 'bytes',
       description: 'Most bytes of a body that is no form; a pipeline may say another limit. Beyond it: 413.',
     },
     answer_model: {

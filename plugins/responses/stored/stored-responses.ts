@@ -16,6 +16,7 @@ const settings = {
           type: 'integer',
           minimum: 0,
           default: 1_073_741_824,
+          'x-unit': 'bytes',
           description: 'Most bytes of all stored responses, compressed, with each turn stored once.',
         },
         count: { type: 'integer', minimum: 0, default: 10_000, description: 'Most stored responses.' },

@@ -25,6 +25,7 @@ const settings = {
           minimum: 1,
           maximum: 67_108_864,
           default: 20_971_520,
+          'x-unit': 'bytes',
           description: 'Most bytes of one file.',
         },
         timeout: {
