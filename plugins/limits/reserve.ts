@@ -96,7 +96,8 @@ function capOf({ sent: { routing }, headers }: Envelope): number | undefined {
   if (inBody === undefined && header === undefined) return undefined
   if (inBody === null) return undefined
   const usd = inBody ?? (typeof header === 'string' && amount.test(header) ? Number(header) : undefined)
-  if (typeof usd === 'number' && usd > 0 && usd <= 1e9) return Math.floor(usd * MICROS)
+  // Products such as 0.000249 * 1e6 are a little less than the whole number that is meant.
+  if (typeof usd === 'number' && usd > 0 && usd <= 1e9) return Math.floor(Number((usd * MICROS).toFixed(3)))
   throw new GatewayError('invalid_value', {
     param: inBody === undefined ? 'x-routing-max-cost' : 'routing.max_cost',
     reason: 'it must be an amount in USD above 0',

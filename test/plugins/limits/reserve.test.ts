@@ -282,6 +282,12 @@ describe('plugins/limits/reserve', function () {
     expect((await state()).spent, 'the estimate, where nobody tells the seconds').to.be.within(0.0021, 0.0023)
   })
 
+  it('admits what costs exactly as much as the request says it may', async () => {
+    await start(null, { models: [{ name: 'm', provider: 'far', pricing: { requests: 0.000249 } }] })
+    expect((await ask({ routing: { max_cost: 0.000249 } })).status).to.equal(200)
+    expect((await ask({ routing: { max_cost: 0.000248 } })).status).to.equal(429)
+  })
+
   it('keeps to what the request says it may cost', async () => {
     await start(null)
     const asked = async (more: object, headers?: Record<string, string>) => {
