@@ -9,7 +9,7 @@ import { secretsOf } from '../../../engine/config/secrets.ts'
 import { sectionsSchema, settingsOf } from '../../../engine/config/sections.ts'
 import { referencePages } from '../../../engine/cli/reference/pages.ts'
 import { makeProgram } from '../../../engine/cli/program.ts'
-import catalog from '../../../plugins/catalog/index.ts'
+import catalog from '../../support/catalog-records.ts'
 
 const field = (description: string, more: object = {}) => ({ type: 'string', default: 'usual', description, ...more })
 

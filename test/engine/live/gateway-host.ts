@@ -8,7 +8,7 @@ import { testFolder } from '../config/folder.ts'
 import type { TestFolder } from '../config/folder.ts'
 
 /** What declares models and providers. */
-export const catalog = join(import.meta.dirname, '..', '..', '..', 'plugins', 'catalog')
+export const catalog = join(import.meta.dirname, '..', '..', 'support', 'catalog-records.ts')
 
 /** A plugin with a provider type whose opened and closed instances can be read through `host.keep`. */
 const plugin = `

@@ -8,7 +8,7 @@ import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
 import { sortDiagnostics } from '../../../engine/config/diagnostics.ts'
 import { compilePipelines } from '../../../engine/pipeline/compile.ts'
 import { ExchangeScope } from '../../../engine/http/scope.ts'
-import catalog from '../../../plugins/catalog/index.ts'
+import catalog from '../../support/catalog-records.ts'
 import { checkPipelines } from '../../../engine/pipeline/load.ts'
 import type { CompiledPipeline } from '../../../engine/pipeline/run.ts'
 
@@ -97,7 +97,9 @@ export const stubs: AnyStage[] = [
 ]
 
 export function registryOf(stages: readonly AnyStage[] = stubs): Registry {
-  const { registry, diagnostics } = assemble([...stages, codec, catalog].map((value) => ({ value, from: 'stubs.ts' })))
+  // Stages of the catalog use services that are not here.
+  const parts = [...stages, codec, ...(catalog.records ?? [])]
+  const { registry, diagnostics } = assemble(parts.map((value) => ({ value, from: 'stubs.ts' })))
   if (diagnostics.length > 0) throw new Error(diagnostics.map(printDiagnostic).join('\n'))
   return registry
 }
