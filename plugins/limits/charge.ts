@@ -1,6 +1,7 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
 import type { Json } from '../../engine/index.ts'
 import type { Charged } from './charges.ts'
+import { leftEarly } from './left-early.ts'
 import { MICROS } from './money.ts'
 import { after } from './soon.ts'
 
@@ -10,7 +11,8 @@ const unstarted = 'cancelled'
 
 /**
  * Charges an exchange for what it cost, before its row is logged: the ledger, and the budgets that hold money for it. A
- * response in the background is charged when its run has ended. A run whose process was lost is charged for its input.
+ * response in the background is charged when its run has ended. A run whose process was lost is charged for its input,
+ * and so is a client that left before the answer began.
  */
 export default defineStage({
   name: 'charge',
@@ -31,8 +33,10 @@ export default defineStage({
       const ended = { id, at: Date.now() - scope.elapsed(), principal, bill, model }
       const code = outcome.error?.code
       const isLost = job !== undefined && !limits.charges.isOpen(id) && (code === lost || code === unstarted)
-      if (!isLost) return after(limits.charges.charge(ended), note)
+      const isLeft = model === undefined && leftEarly(code, scope)
+      if (!isLost && !isLeft) return after(limits.charges.charge(ended), note)
       const { budgets, places } = limits.rules.of(principal, holders)
+      if (isLeft) return limits.charges.chargeLost(ended, budgets, true).then(note)
       const left = limits.counting.give({ id, rates: [], places: places.map(({ bucket }) => bucket) }, 'usual')
       return after(left, () => limits.charges.chargeLost(ended, budgets, code === lost).then(note))
 

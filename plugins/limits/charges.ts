@@ -75,7 +75,8 @@ export class Charges {
   }
 
   /**
-   * Ends the hold of an exchange whose process was lost, and charges its input; nothing if no provider was asked.
+   * Ends the hold of an exchange whose process was lost, or whose client left before an answer began, and charges its
+   * input; nothing if no provider was asked.
    * Resolves to what was charged.
    */
   async chargeLost(
@@ -83,6 +84,7 @@ export class Charges {
     budgets: readonly BudgetRule[],
     wasAsked: boolean,
   ): Promise<Charged> {
+    this.#reservations.delete(id)
     const sums = budgets.map(({ bucket }) => bucket)
     const micros = (await this.#counting.settle({ id, sums, micros: wasAsked ? 'input' : 0 })) ?? 0
     this.#write({ id, at, principal, micros })

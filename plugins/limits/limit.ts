@@ -5,6 +5,7 @@ import { Estimates } from './estimate.ts'
 import { limitHeaders, shownTo } from './headers.ts'
 import { lastingOf } from './lasting.ts'
 import { rateExceeded } from './refusal.ts'
+import { leftEarly } from './left-early.ts'
 import type { RateRule, Rules } from './rules.ts'
 import type { LimitSettings } from './settings.ts'
 import { after } from './soon.ts'
@@ -54,7 +55,10 @@ export default defineStage({
         if (!request.background)
           scope.onEnd?.(() => void (left || counting.give({ id: scope.id, rates: [], places: leave() }, taken.by)))
         settle(({ bill, model, job: started }, { error }) => {
-          const back = backOf(rates, { used: usedOf(bill, model, settings), nothing: unreserved.includes(error?.code) })
+          const back = backOf(rates, {
+            used: leftEarly(error?.code, scope) ? undefined : usedOf(bill, model, settings),
+            nothing: unreserved.includes(error?.code),
+          })
           // A response in the background keeps its place until its run has ended.
           const leaving = started !== undefined && !isRun ? [] : leave()
           if (back.length > 0 || leaving.length > 0)

@@ -148,6 +148,33 @@ describe('plugins/limits/charge', function () {
     expect((await post('/v1/responses', body)).status).to.equal(200)
   })
 
+  it('charges the input of a request whose client left before the answer began, and keeps its tokens', async () => {
+    await start({ rate_limit: { tokens: 1_000, concurrency: 1, period: '30d' }, budget })
+    upstream.answer(() => new Promise(() => undefined))
+    const leaving = new AbortController()
+    const body = { model: 'm', messages: [{ role: 'user', content: input }], max_tokens: 10 }
+    const asked = fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: leaving.signal,
+    }).catch(() => undefined)
+    await until(() => upstream.requests.length === 1)
+    const hold = (await state()).held
+    leaving.abort()
+    await asked
+    const [row] = await gateway.rows(1)
+    await until(async () => (await state()).held === 0)
+    const { spent } = await state()
+    expect(spent).to.be.within(0.0001, hold - 0.0009)
+    expect(row?.metadata).to.include('"charged_by":"estimate"')
+    upstream.answer({ body: chatAnswer })
+    const next = await post('/v1/chat/completions', body)
+    expect(next.status).to.equal(200)
+    // Input and maximum of the first request, and what the second one used.
+    expect(Number(next.headers.get('x-ratelimit-remaining-tokens'))).to.be.below(1_000 - 2 * 10)
+  })
+
   it('binds all keys of a member by what the member may use', async () => {
     await start({})
     const member = {
