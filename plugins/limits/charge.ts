@@ -33,7 +33,7 @@ export default defineStage({
       const ended = { id, at: Date.now() - scope.elapsed(), principal, bill, model }
       const code = outcome.error?.code
       const isLost = job !== undefined && !limits.charges.isOpen(id) && (code === lost || code === unstarted)
-      const isLeft = model === undefined && leftEarly(code, scope)
+      const isLeft = model === undefined && limits.charges.isOpen(id) && leftEarly(code, scope)
       if (!isLost && !isLeft) return after(limits.charges.charge(ended), note)
       const { budgets, places } = limits.rules.of(principal, holders)
       if (isLeft) return limits.charges.chargeLost(ended, budgets, true).then(note)

@@ -4,6 +4,7 @@ import type { JsonObject, Requester, ServiceHost, Services, TableQueries } from 
 import { checkInput, mergePatch, whenFree } from '../../engine/kit.ts'
 import { columnsOf, fieldsIn, memberSchema } from './member-body.ts'
 import type { MemberFields } from './member-body.ts'
+import { memberColumns } from './member.ts'
 import { differing, refuseLast, refuseOwn, refuseTaken, withKnownModels } from './member-rules.ts'
 import type { ModelNames } from './member-rules.ts'
 import { checkPassword, randomPassword } from './password-rules.ts'
@@ -42,16 +43,7 @@ export interface MemberParts extends Pick<Services, 'members' | 'audit' | 'limit
 
 /** The columns of a member without the password. */
 const columns = [
-  'id',
-  'username',
-  'role',
-  'disabled',
-  'must_change_password',
-  'models',
-  'budget',
-  'rate_limit',
-  'tracing',
-  'session_version',
+  ...memberColumns,
   'version',
   'created_at',
   'last_login_at',
