@@ -1,0 +1,70 @@
+import { hash } from 'node:crypto'
+
+/** A number from 0 to 1, excluding 1, that depends on the text alone: the first 48 bits of its SHA-256. */
+export function hash01(text: string): number {
+  return hash('sha256', text, 'buffer').readUIntBE(0, 6) / 2 ** 48
+}
+
+/**
+ * Random numbers that depend on the id of a request and a seed alone, so that a decision can be replayed. The generator
+ * is xoshiro128** (Blackman, Vigna: Scrambled Linear Pseudorandom Number Generators, 2021). Its state begins as the
+ * first 16 bytes of SHA-256(id ‖ seed), as four little-endian numbers.
+ */
+export class Random {
+  readonly #state: Uint32Array
+
+  constructor(id: string, seed = '') {
+    const digest = hash('sha256', id + seed, 'buffer')
+    this.#state = Uint32Array.from([0, 4, 8, 12], (at) => digest.readUInt32LE(at))
+  }
+
+  /** 32 random bits. */
+  bits(): number {
+    const state = this.#state as unknown as [number, number, number, number]
+    const drawn = Math.imul(rotated(Math.imul(state[1], 5), 7), 9) >>> 0
+    const shifted = state[1] << 9
+    state[2] ^= state[0]
+    state[3] ^= state[1]
+    state[1] ^= state[2]
+    state[0] ^= state[3]
+    state[2] ^= shifted
+    state[3] = rotated(state[3], 11)
+    return drawn
+  }
+
+  /** A number between 0 and 1, never 0 or 1. */
+  uniform(): number {
+    return (this.bits() + 0.5) / 2 ** 32
+  }
+
+  /** A number from Beta(a, b), as the share of the first of two gammas. Both parameters are above 0. */
+  beta(a: number, b: number): number {
+    const one = this.#gamma(a)
+    const other = this.#gamma(b)
+    return one / (one + other)
+  }
+
+  /**
+   * A number from the gamma distribution with a scale of 1 (Marsaglia, Tsang: A Simple Method for Generating Gamma
+   * Variables, 2000).
+   */
+  #gamma(shape: number): number {
+    if (shape < 1) return this.#gamma(shape + 1) * this.uniform() ** (1 / shape)
+    const d = shape - 1 / 3
+    const c = 1 / Math.sqrt(9 * d)
+    for (;;) {
+      const x = this.#normal()
+      const v = (1 + c * x) ** 3
+      if (v > 0 && Math.log(this.uniform()) < 0.5 * x * x + d - d * v + d * Math.log(v)) return d * v
+    }
+  }
+
+  /** A number from the standard normal distribution (Box, Muller 1958). */
+  #normal(): number {
+    return Math.sqrt(-2 * Math.log(this.uniform())) * Math.cos(2 * Math.PI * this.uniform())
+  }
+}
+
+function rotated(bits: number, by: number): number {
+  return (bits << by) | (bits >>> (32 - by))
+}

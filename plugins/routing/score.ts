@@ -1,0 +1,164 @@
+import type { Random } from './random.ts'
+
+export type Mode = 'fast' | 'auto' | 'best'
+export type Tier = 'SIMPLE' | 'MEDIUM' | 'COMPLEX'
+
+/** Costs below this count as this, in USD, so that free models stay comparable. */
+const leastCost = 1e-7
+/** A share of quality below this is this, where it divides. */
+const leastShare = 1e-6
+/** Milliseconds until the first byte at which half of the score of latency is left. */
+const halfLatency = 1500
+
+/** The level of a model's class: from 0, economy, to 1, premium. */
+export function levelOf(qualityTier: string | undefined): number {
+  if (qualityTier === 'premium') return 1
+  return qualityTier === 'balanced' ? 0.5 : 0
+}
+
+/** The level of models that a request of this complexity needs, from 0 to 1. */
+export function needOf(complexity: number, mode: Mode): number {
+  const need = clip((complexity - 0.165) / 0.67)
+  if (mode === 'fast') return need / 2
+  return mode === 'best' ? Math.max(0.5, need) : need
+}
+
+/** The probability that an answer is good enough, before anything was observed. */
+export function priorMean(need: number, level: number): number {
+  return 0.9 - 0.5 * Math.max(0, need - level) + 0.05 * Math.max(0, level - need)
+}
+
+/** The part of the score that quality has; the rest is for cost. `weight` is the one of the mode. */
+export function qualityShare(complexity: number, weight: number): number {
+  return weight + complexity * (1 - weight) * 0.8
+}
+
+/**
+ * How expensive a model is, from 0 to 1: the doublings that separate it from the cheapest, of six. So a doubling counts
+ * the same among all models. A model without a price counts as the most expensive.
+ */
+export function costScale(cost: number | null, cheapest: number | null): number {
+  if (cost === null || cheapest === null) return 1
+  return clip(Math.log2(floored(cost) / floored(cheapest)) / 6)
+}
+
+/** How many times as much one model costs as another; null: one of them has no price. */
+export function costRatio(cost: number | null, other: number | null): number | null {
+  return cost === null || other === null ? null : floored(cost) / floored(other)
+}
+
+/** What is known of a model before it is scored. */
+export interface Arm {
+  /** Its name. */
+  readonly model: string
+  readonly level: number
+  /** Predicted, in USD; null: it has no prices. */
+  readonly cost: number | null
+  /** Beta(a, b): the probability that its answer is good enough, as far as it is known. */
+  readonly a: number
+  readonly b: number
+  /** From 0 to 1. */
+  readonly reliability: number
+  /** Milliseconds until its first byte, usually; null: unknown. */
+  readonly firstByte: number | null
+  /** What is added if the conversation is with it, and it passes the gate of quality. */
+  readonly bonus: number
+}
+
+/** How models are scored. */
+export interface Rules {
+  readonly mode: Mode
+  /** From 0 to 1. */
+  readonly complexity: number
+  /** Weight of quality in this mode, from 0 to 1. */
+  readonly weight: number
+  /** Share of the best mean that a model must reach. */
+  readonly gate: number
+  /** Draws from what is known of the models; undefined: the means count. */
+  readonly random?: Random | undefined
+}
+
+/** A model with its score. */
+export interface Scored extends Arm {
+  /** Cost from 0 to 1, of six doublings. */
+  readonly c: number
+  readonly mean: number
+  /** What was drawn; the mean if nothing was. */
+  readonly draw: number
+  /** Whether it passed the gate of quality. */
+  readonly pass: boolean
+  /** From 0 to 1, where 1 is at once. */
+  readonly latency: number
+  readonly continuity: number
+  /**
+   * What it lacks beside its draw, in units of quality: `score` is the share of quality times (draw − handicap). With
+   * it, the probability of the choice follows from the draws alone.
+   */
+  readonly handicap: number
+  readonly score: number
+}
+
+/**
+ * The models in the order in which they are to be asked. Those that reach a share of the best mean go first. The means
+ * decide this, because one lucky draw would exclude every good model. Then the score decides, then the higher level in
+ * `best` and the lower cost otherwise, then the name. Models draw in the order of their names.
+ */
+export function ranked(arms: readonly Arm[], rules: Rules): readonly Scored[] {
+  const best = Math.max(...arms.map(meanOf))
+  const cheapest = arms.reduce<number | null>((least, { cost }) => lower(least, cost), null)
+  const share = qualityShare(rules.complexity, rules.weight)
+  return arms
+    .toSorted(byName)
+    .map((arm) => scored(arm, { ...rules, share, cheapest, least: rules.gate * best }))
+    .sort((one, other) => inOrder(one, other, rules.mode))
+}
+
+interface Scoring extends Rules {
+  readonly share: number
+  readonly cheapest: number | null
+  /** The lowest mean that passes the gate. */
+  readonly least: number
+}
+
+function scored(arm: Arm, { mode, share, cheapest, least, random }: Scoring): Scored {
+  const mean = meanOf(arm)
+  const draw = random ? random.beta(arm.a, arm.b) : mean
+  const pass = mean >= least
+  const c = costScale(arm.cost, cheapest)
+  const latency = arm.firstByte === null ? 0.5 : 1 / (1 + arm.firstByte / halfLatency)
+  const continuity = pass ? arm.bonus : 0
+  const quick = mode === 'fast' ? 0.1 : 0.05
+  const rest = -(1 - share) * c + 0.1 * (arm.reliability - 1) + quick * (latency - 0.5) + continuity
+  const handicap = -rest / Math.max(share, leastShare)
+  return { ...arm, c, mean, draw, pass, latency, continuity, handicap, score: share * draw + rest }
+}
+
+function inOrder(one: Scored, other: Scored, mode: Mode): number {
+  if (one.pass !== other.pass) return one.pass ? -1 : 1
+  if (one.score !== other.score) return other.score - one.score
+  if (mode === 'best' && one.level !== other.level) return other.level - one.level
+  if (mode !== 'best' && one.cost !== other.cost) return (one.cost ?? Infinity) - (other.cost ?? Infinity)
+  return byName(one, other)
+}
+
+/** By UTF-16 code units, which are the same on every machine. */
+function byName({ model: one }: Arm, { model: other }: Arm): number {
+  return one < other ? -1 : Number(one > other)
+}
+
+function meanOf({ a, b }: Arm): number {
+  return a / (a + b)
+}
+
+function lower(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other
+  return Math.min(one, other)
+}
+
+function floored(cost: number): number {
+  return Math.max(cost, leastCost)
+}
+
+function clip(value: number): number {
+  return Math.min(1, Math.max(0, value))
+}
