@@ -1,5 +1,6 @@
 import { setTimeout as rest } from 'node:timers/promises'
 import { sql } from 'kysely'
+import type { Tables as AllTables } from '../../engine/index.ts'
 import { whenFree } from '../../engine/kit.ts'
 import { conditionOf } from './condition.ts'
 import type { Tables } from './find.ts'
@@ -35,16 +36,25 @@ export async function countOld(tables: Tables, cleanup: Cleanup): Promise<Cleane
   return { rows: cleanup.capturesOnly ? 0 : await count('requests'), captures: await count('requests_captures') }
 }
 
-/** Deletes old rows with their captures, in small batches. */
-export async function deleteOld(tables: Tables, cleanup: Cleanup): Promise<CleanedUp> {
+/** The tables of the log, and those whose rows go with the requests of the same `id`. */
+export interface CleanedTables extends Tables {
+  readonly companions: ReadonlySet<keyof AllTables>
+}
+
+/** Deletes old rows with their captures and all that belongs to them, in small batches. */
+export async function deleteOld(tables: CleanedTables, cleanup: Cleanup): Promise<CleanedUp> {
   const captures = await emptied(tables, 'requests_captures', cleanup)
   return { rows: cleanup.capturesOnly ? 0 : await emptied(tables, 'requests', cleanup), captures }
 }
 
-async function emptied({ database, dialect }: Tables, table: Cleaned, cleanup: Cleanup): Promise<number> {
+async function emptied({ database, dialect, companions }: CleanedTables, table: Cleaned, cleanup: Cleanup) {
   const name = sql.table(table)
   const old = sql`select id from ${name} where ${conditionOf(filterOf(cleanup), dialect)} order by at limit ${batch}`
   for (let all = 0; ;) {
+    // What belongs to a request goes first: if this is interrupted, the next cleanup still finds it.
+    if (table === 'requests')
+      for (const companion of companions)
+        await whenFree(() => sql`delete from ${sql.table(companion)} where id in (${old})`.execute(database))
     const { numAffectedRows = 0n } = await whenFree(() =>
       sql`delete from ${name} where id in (${old})`.execute(database),
     )

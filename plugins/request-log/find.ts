@@ -4,6 +4,7 @@ import type { RawBuilder, SqlBool } from 'kysely'
 import type { SqlDialect, TableQueries } from '../../engine/index.ts'
 import { conditionOf, isDirect } from './condition.ts'
 import type { RequestFilter } from './filter.ts'
+import { judgedCondition } from './table.ts'
 import type { RequestsTable } from './table.ts'
 
 /** The tables, and the dialect of their database. */
@@ -160,6 +161,37 @@ export async function rowOf({ database }: Tables, id: string): Promise<RequestsT
   // PostgreSQL rejects it in texts.
   if (id.includes('\0')) return undefined
   return database.selectFrom('requests').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** The rows of some exchanges, in no order. */
+export async function wholeRows({ database }: Tables, ids: readonly string[]): Promise<RequestsTable[]> {
+  return ids.length === 0 ? [] : database.selectFrom('requests').selectAll().where('id', 'in', ids).execute()
+}
+
+/** Which rows of requests that a judge was asked about, in the order of their start and their ids. */
+export interface JudgedSlice {
+  readonly limit: number
+  /** Earliest start, in milliseconds since 1970. */
+  readonly since?: number | undefined
+  /** Only rows after this one. */
+  readonly after?: Position | undefined
+}
+
+/** A slice of the rows that a judge was asked about, found by the index `requests_judged`. */
+export async function judgedOf(
+  { database, dialect }: Tables,
+  { limit, since = 0, after = [since, ''] }: JudgedSlice,
+): Promise<RequestsTable[]> {
+  return database
+    .selectFrom('requests')
+    .selectAll()
+    .where(sql.raw<SqlBool>(judgedCondition(dialect)))
+    .where('at', '>=', since)
+    .where(sql<SqlBool>`(at, id) > (${after[0]}, ${after[1]})`)
+    .orderBy('at')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
 }
 
 /** The row of an exchange, by its id, otherwise by the client's request id; the newest of several. */

@@ -10,9 +10,9 @@ export default defineStage({
   config: noConfig,
   needs: ['ingress', 'principal'],
   provides: ['reply'],
-  uses: ['requests', 'api_keys'],
+  uses: ['requests', 'api_keys', 'routing_records'],
   build:
-    (_config, _host, { requests, api_keys: keys }) =>
+    (_config, _host, { requests, api_keys: keys, routing_records: routing }) =>
     async ({ ingress: { params, query }, principal }) => {
       readQuery(query)
       const own = ownKeysOf(principal, keys)
@@ -20,7 +20,7 @@ export default defineStage({
       const row = await requests.row(id)
       if (!row || (own && !own.includes(row.key_id ?? ''))) throw notFound(id)
       const capture = await requests.captured(row.id)
-      const shown = detail(row, await requests.partsOf(row.id))
+      const shown = detail(row, await requests.partsOf(row.id), await routing.label(row.id))
       return { reply: jsonReply({ ...shown, capture: capture ? { ...capture } : null }) }
     },
 })

@@ -1,11 +1,11 @@
 import { GatewayError, defineService } from '../../engine/index.ts'
 import { duration } from '../../engine/kit.ts'
-import type { RowCounters, Scope, Source } from '../../engine/index.ts'
+import type { RowCounters, Scope, Source, Tables } from '../../engine/index.ts'
 import { Captures } from './captures.ts'
 import type { Capture } from './captures.ts'
 import type { CleanedUp, Cleanup } from './cleanup.ts'
 import type { RequestFilter } from './filter.ts'
-import type { ListedRow, Slice } from './find.ts'
+import type { JudgedSlice, ListedRow, Slice } from './find.ts'
 import { checkLogging, loggingSchema } from './logging.ts'
 import type { LoggingSettings } from './logging.ts'
 import { NewRows } from './new-rows.ts'
@@ -39,8 +39,14 @@ export interface Requests {
   deleteOld(cleanup: Cleanup): Promise<CleanedUp>
   /** Deletes what is older than the settings say, unless another process did so within the hour. */
   expire(): Promise<void>
+  /** Lets the rows of another table, by their column `id`, be deleted with those of the requests. */
+  accompany(table: keyof Tables): void
   /** The row of an exchange. */
   row(id: string): Promise<RequestsTable | undefined>
+  /** The rows of some exchanges, in no order. */
+  rows(ids: readonly string[]): Promise<RequestsTable[]>
+  /** A slice of the rows of routed requests that a judge was asked about, oldest first. */
+  judged(slice: JudgedSlice): Promise<RequestsTable[]>
   /**
    * New rows as server-sent events. Throws `rate_limit_exceeded` if the member has too many such streams.
    * @param scope the exchange that the stream answers
@@ -109,14 +115,22 @@ export default defineService({
       }
     }
     let current: LoggingSettings | undefined
+    const companions = new Set<keyof Tables>()
+    const cleaned = {
+      get database() {
+        return host.database
+      },
+      dialect: host.dialect,
+      companions,
+    }
     const expire = async ({ retention, capture_retention }: LoggingSettings) => {
       const taken = await host.keyValue.set(lease, Buffer.from('1'), { ttl: leased, version: null })
       if (!taken) return
       const { deleteOld } = await cleaning()
       const before = (kept: string) => Date.now() - duration(kept)
       if (duration(capture_retention) > 0)
-        await deleteOld(host, { before: before(capture_retention), capturesOnly: true })
-      if (duration(retention) > 0) await deleteOld(host, { before: before(retention) })
+        await deleteOld(cleaned, { before: before(capture_retention), capturesOnly: true })
+      if (duration(retention) > 0) await deleteOld(cleaned, { before: before(retention) })
     }
     const expireNow = async () => {
       try {
@@ -146,11 +160,14 @@ export default defineService({
         if (scope) captures.store(row, scope)
       },
       captured: (id) => captures.find(id),
-      countOld: async (cleanup) => (await cleaning()).countOld(host, cleanup),
-      deleteOld: async (cleanup) => (await cleaning()).deleteOld(host, cleanup),
+      countOld: async (cleanup) => (await cleaning()).countOld(cleaned, cleanup),
+      deleteOld: async (cleanup) => (await cleaning()).deleteOld(cleaned, cleanup),
       expire: () => expire(logging),
       slice: async (filter, slice) => (await finding()).sliceOf(host, filter, slice),
+      accompany: (table) => void companions.add(table),
       row: async (id) => (await finding()).rowOf(host, id),
+      rows: async (ids) => (await finding()).wholeRows(host, ids),
+      judged: async (slice) => (await finding()).judgedOf(host, slice),
       tail(member, scope, options) {
         const count = tails.get(member) ?? 0
         if (count >= mostTails) throw tooManyTails()

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../engine/index.ts'
+import type { Json, JsonObject, Services } from '../../engine/index.ts'
 import { isObject, parsedObject, timeText } from '../../engine/kit.ts'
 import type { ListedRow } from './find.ts'
 import type { StoredLap } from './row.ts'
@@ -51,8 +51,10 @@ function usd(micros: number | null): number | null {
   return micros === null ? null : micros / 1_000_000
 }
 
+type Label = NonNullable<Awaited<ReturnType<Services['routing_records']['label']>>>
+
 /** All of a request but its captured bodies. */
-export function detail(row: RequestsTable, children: readonly ListedRow[]): JsonObject {
+export function detail(row: RequestsTable, children: readonly ListedRow[], label: Label | undefined): JsonObject {
   const { times, tries, losses, spans, routing, charged, headers, address, ...notes } = parsedObject(row.metadata) ?? {}
   const { error_message: message, error_at: at, upstream_id: id, upstream_model: model, stop, ...others } = notes
   const shown = spansOf(spans)
@@ -73,7 +75,7 @@ export function detail(row: RequestsTable, children: readonly ListedRow[]): Json
     config_version: row.config_version,
     children: children.map((child) => ({ id: child.id, type: child.type, cost: usd(child.cost_micros) })),
     charged: charged ?? [],
-    feedback: null,
+    feedback: label ? { signal: label.signal, comment: label.comment, at: timeText(label.at) } : null,
     metadata: row.pipeline === null ? others : { ...others, pipeline: row.pipeline },
   }
 }

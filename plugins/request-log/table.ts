@@ -1,4 +1,4 @@
-import type { ServiceMigration } from '../../engine/index.ts'
+import type { ServiceMigration, SqlDialect } from '../../engine/index.ts'
 import { sumsMigrations } from './sums-table.ts'
 
 /** A stored row of the request log. Milliseconds, tokens and micro-USD are integers. */
@@ -198,4 +198,23 @@ const pipelines: ServiceMigration = {
   },
 }
 
-export const migrations = [table, columns, indexes, ...sumsMigrations, captures, pipelines]
+/**
+ * Whether the routing block of a row has an answer of a judge. In JSON, a quotation mark within a text is escaped, so
+ * this is the name of a member.
+ */
+export function judgedCondition(dialect: SqlDialect): string {
+  const member = `'"judge":{'`
+  return dialect === 'sqlite' ? `instr(metadata, ${member}) > 0` : `position(${member} in metadata) > 0`
+}
+
+/** Few requests are judged. They are read for exports, in the order of their start. */
+const judged: ServiceMigration = {
+  name: '0008-judged',
+  async up(queries, dialect) {
+    const { sql } = await import('kysely')
+    const condition = sql.raw(judgedCondition(dialect))
+    await sql`create index requests_judged on requests (at, id) where ${condition}`.execute(queries)
+  },
+}
+
+export const migrations = [table, columns, indexes, ...sumsMigrations, captures, pipelines, judged]

@@ -27,6 +27,7 @@ const access: Readonly<Record<string, readonly string[]>> = {
     'POST /chat/completions',
     'POST /decisions',
     'POST /embeddings',
+    'POST /feedback',
     'POST /images/edits',
     'POST /images/generations',
     'POST /mapeval',

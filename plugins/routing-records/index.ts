@@ -1,0 +1,12 @@
+import { definePlugin, defineSlot } from '../../engine/index.ts'
+import giveFeedback from './give-feedback.ts'
+import listFeedback from './list-feedback.ts'
+import routingRecords from './routing-records.ts'
+
+export default definePlugin({
+  name: 'routing-records',
+  summary: 'What is learned from routed requests, and shown of them: ratings, exports, previews.',
+  slots: [defineSlot({ name: 'preview', summary: 'How a request is routed that is not served.' })],
+  services: [routingRecords],
+  stages: [giveFeedback, listFeedback],
+})

@@ -1,0 +1,61 @@
+import type { JsonObject, ServiceHost, TableQueries } from '../../engine/index.ts'
+import { timeText, whenFree } from '../../engine/kit.ts'
+import type { LabelsTable } from './table.ts'
+
+/** Which labels of a member, in the order of their times, and of their ids where these are the same. */
+export interface LabelSlice {
+  readonly limit: number
+  readonly isDescending: boolean
+  /** Only labels after this one. */
+  readonly after?: readonly [at: number, id: string] | undefined
+}
+
+/** The ratings of routed requests: one per request. */
+export class Labels {
+  readonly #host: Pick<ServiceHost, 'database'>
+
+  constructor(host: Pick<ServiceHost, 'database'>) {
+    this.#host = host
+  }
+
+  /**
+   * Adds a label, and does what goes with it in the same transaction. Resolves to whether the request had none; of
+   * several at the same time, one is added.
+   */
+  add(label: LabelsTable, witness: (transaction: TableQueries) => Promise<void>): Promise<boolean> {
+    const insert = async (transaction: TableQueries) => {
+      const { numInsertedOrUpdatedRows } = await transaction
+        .insertInto('routing_records_labels')
+        .values(label)
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirstOrThrow()
+      if (numInsertedOrUpdatedRows !== 1n) return false
+      await witness(transaction)
+      return true
+    }
+    return whenFree(() => this.#host.database.transaction().execute(insert))
+  }
+
+  /** The label of a request. */
+  find(id: string): Promise<LabelsTable | undefined> {
+    return this.#all().where('id', '=', id).executeTakeFirst()
+  }
+
+  /** A slice of the labels that a member, or one of the member's keys, has given. */
+  given(member: string, { limit, isDescending, after }: LabelSlice): Promise<LabelsTable[]> {
+    const order = isDescending ? 'desc' : 'asc'
+    const compare = isDescending ? '<' : '>'
+    let query = this.#all().where('member_id', '=', member).orderBy('at', order).orderBy('id', order).limit(limit)
+    if (after) query = query.where((of) => of(of.refTuple('at', 'id'), compare, of.tuple(after[0], after[1])))
+    return query.execute()
+  }
+
+  #all() {
+    return this.#host.database.selectFrom('routing_records_labels').selectAll()
+  }
+}
+
+/** A label as clients see it. */
+export function shownLabel({ id, signal, comment, at }: LabelsTable): JsonObject {
+  return { request_id: id, signal, comment, at: timeText(at) }
+}
