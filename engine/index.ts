@@ -18,6 +18,7 @@ export type {
   Candidate,
   Catalog,
   Deployment,
+  Mode,
   ModelRecord,
   OpenProvider,
   Pricing,

@@ -7,7 +7,7 @@ import type { Environment } from './interpolate.ts'
 import { isPattern } from '../spec/model-pattern.ts'
 import type { Registry } from './registry.ts'
 import { nounOf } from './record-names.ts'
-import { checkRecords, declaredRecords, isNotSet, namesOfRecords, typedParts } from './records.ts'
+import { checkRecords, declaredRecords, isNotSet, namesOfRecords, typedParts, typedRecords } from './records.ts'
 import type { CheckedRecord, RecordSet } from './records.ts'
 import { loadSections, valuesOf } from './sections.ts'
 import type { Overridden, SectionSet } from './sections.ts'
@@ -38,14 +38,14 @@ export interface LoadedSettings {
 export function loadSettings(source: Source, registry: Registry, environment: Environment): LoadedSettings {
   const checked = validator(fileFormat(registry))(source, [], source.value ?? {})
   const file = checked.value as unknown as SettingsFile
-  const diagnostics = [...checked.diagnostics, ...unsetVariables(source, registry)]
   const { records, diagnostics: found } = checkRecords(declaredRecords(source, registry), registry)
-  const warnings = found.filter(({ warning }) => warning)
-  diagnostics.push(...found.filter(({ warning }) => !warning))
+  const findings = [...checked.diagnostics, ...unsetVariables(source, registry), ...found]
   const names = { ...wordsOf(registry), ...namesOfRecords(records, registry) }
-  const overridden = overriddenSettings(environment, diagnostics)
-  const known = { ...registry, names, overridden }
-  const sections = loadSections(source, file.server_config as Json, known, diagnostics)
+  const overridden = overriddenSettings(environment, findings)
+  const known = { ...registry, names, records: typedRecords(records, true), overridden }
+  const sections = loadSections(source, file.server_config as Json, known, findings)
+  const warnings = findings.filter(({ warning }) => warning)
+  const diagnostics = findings.filter(({ warning }) => !warning)
   const listen = override(environment, 'PORT', settingsFormat.properties.listen, file.listen, 'port', diagnostics)
   const opening = {
     listen: override(environment, 'HOST', settingsFormat.properties.listen, listen, 'host', diagnostics),

@@ -22,7 +22,7 @@ function modelSlots(record: SlotField): readonly AnySlot[] {
     defineSlot({
       name: 'target',
       summary: 'The model or models that the requested name resolves to.',
-      fields: { name: 'text', model: record },
+      fields: { name: 'text', model: record, virtual: 'boolean', mode: 'text' },
     }),
     defineSlot({
       name: 'candidates',

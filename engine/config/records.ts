@@ -102,9 +102,9 @@ export function namesOfRecords(records: RecordSet, { records: types }: Registry)
   )
 }
 
-/** The records that are on, as services see them. */
-export function typedRecords(records: RecordSet): TypedRecords {
-  const on = (type: string) => (records.get(type) ?? []).filter(({ off }) => off === undefined)
+/** The records that are on, as services see them; with `evenOff`, all records. */
+export function typedRecords(records: RecordSet, evenOff = false): TypedRecords {
+  const on = (type: string) => (records.get(type) ?? []).filter(({ off }) => evenOff || off === undefined)
   const bearer = (type: string, name: string) =>
     on(type).find((one) => one.name === name) ?? on(type).find((one) => bears(one, name))
   return {

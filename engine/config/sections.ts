@@ -4,7 +4,8 @@ import type { KnownNames } from '../pipeline/named.ts'
 import { isObject } from '../spec/json.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { Refusal } from '../spec/refusal.ts'
-import type { AnyService, Report } from '../spec/service.ts'
+import type { TypedRecords } from '../spec/record.ts'
+import type { AnyService, SectionReport } from '../spec/service.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import { wordsOfThrown } from './plugin-error.ts'
 import type { Registry } from './registry.ts'
@@ -57,7 +58,7 @@ interface Part {
   readonly service?: AnyService
   readonly schema: Schema
   /** Checks what the schema cannot express. */
-  readonly check?: (settings: JsonObject, report: Report) => void
+  readonly check?: (settings: JsonObject, report: SectionReport, records: TypedRecords) => void
 }
 
 interface Schema {
@@ -77,7 +78,7 @@ const engineParts = Object.entries(serverSettings.properties).map(([section, sch
 function partsOf(services: Services): Part[] {
   const others = [...services.values()].map((service): Part => {
     const { section, settings } = service
-    const check: Part['check'] = (given, report) => service.check?.(given, report)
+    const check: Part['check'] = (...given) => service.check?.(...given)
     return { section, service, schema: settings as Schema, check }
   })
   return [...engineParts, ...others.filter(({ schema }) => namesOf(schema).length > 0)]
@@ -108,6 +109,8 @@ export function settingsOf({ section, settings }: AnyService, sections: JsonObje
 export interface SectionsKnown extends Pick<Registry, 'services' | 'incomplete'> {
   /** Names to which settings can refer. */
   readonly names: KnownNames
+  /** The records of these names, also those that are off. */
+  readonly records: TypedRecords
   readonly overridden: readonly Overridden[]
 }
 
@@ -143,17 +146,18 @@ export function sectionNames(services: Services): ReadonlySet<string> {
 export function checkSection(
   { name, source, path }: Pick<CheckedSection, 'name' | 'source' | 'path'>,
   value: Json | undefined,
-  { services, incomplete, names, overridden }: SectionsKnown,
+  known: SectionsKnown,
   diagnostics: Diagnostic[],
 ): JsonObject | undefined {
   if (value !== undefined && !isObject(value)) {
     diagnostics.push(...validator(sectionFormat)(source, path, value).diagnostics)
     return undefined
   }
+  const { services, incomplete, overridden } = known
   const own = partsOf(services).filter(({ section }) => section === name)
-  const checked = own.map((part) => checkedPart(part, source, path, value, names, diagnostics))
-  const known = own.flatMap(({ schema }) => namesOf(schema))
-  if (!incomplete) diagnostics.push(...unknown(source, path, value, known))
+  const checked = own.map((part) => checkedPart(part, source, path, value, known, diagnostics))
+  const fields = own.flatMap(({ schema }) => namesOf(schema))
+  if (!incomplete) diagnostics.push(...unknown(source, path, value, fields))
   const fixed = overridden.filter(({ section }) => section === name).map((one) => [one.field, one.value])
   return Object.assign({}, ...checked, Object.fromEntries(fixed)) as JsonObject
 }
@@ -176,7 +180,7 @@ function checkedPart(
   source: Source,
   path: Path,
   section: JsonObject | undefined,
-  names: KnownNames,
+  { names, records }: SectionsKnown,
   diagnostics: Diagnostic[],
 ): Json {
   const { schema, service } = part
@@ -185,10 +189,12 @@ function checkedPart(
   diagnostics.push(...checked.diagnostics)
   diagnostics.push(...unknownNames(namesIn(schema, given, { source, path }), names))
   if (checked.diagnostics.length === 0) {
-    const report = (inner: Path, message: string) =>
-      diagnostics.push(source.report([...path, ...inner], service ? 'service' : 'section', message))
+    const report: SectionReport = (inner, message, code = service ? 'service' : 'section', as = 'error') => {
+      const finding = source.report([...path, ...inner], code, message)
+      diagnostics.push(as === 'warning' ? { ...finding, warning: true } : finding)
+    }
     try {
-      part.check?.(checked.value as JsonObject, report)
+      part.check?.(checked.value as JsonObject, report, records)
     } catch (error) {
       if (error instanceof Refusal) report(error.path, error.message)
       else report([], `the service "${service?.name}" cannot check its settings: ${wordsOfThrown(error)}`)

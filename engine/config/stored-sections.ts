@@ -1,4 +1,5 @@
 import type { KnownNames } from '../pipeline/named.ts'
+import type { TypedRecords } from '../spec/record.ts'
 import type { StoredRecord } from '../store/records.ts'
 import type { Diagnostic } from './diagnostics.ts'
 import type { Registry } from './registry.ts'
@@ -16,6 +17,8 @@ export interface SectionsAround {
   readonly overridden: readonly Overridden[]
   /** Names to which settings can refer. */
   readonly names: KnownNames
+  /** The records of these names, also those that are off. */
+  readonly records: TypedRecords
 }
 
 /**
@@ -40,7 +43,7 @@ export function fitSections(
 
 function fitSection(
   stored: StoredRecord,
-  { registry, declared, overridden, names }: SectionsAround,
+  { registry, declared, overridden, names, records }: SectionsAround,
 ): CheckedSection | { readonly findings: readonly Diagnostic[] } {
   const { name } = stored
   const source = storedSource(stored)
@@ -50,8 +53,9 @@ function fitSection(
   if (declared.get(name)?.from === 'file') return finding('duplicate', `the file declares server_config.${name} too`)
   const { value: given, finding: spoiled } = readable(stored)
   if (given === undefined) return { findings: [spoiled] }
-  const findings: Diagnostic[] = []
+  const found: Diagnostic[] = []
   const place = { name, source, path: [], from: 'database', stored } as const
-  const value = checkSection(place, given, { ...registry, names, overridden }, findings)
+  const value = checkSection(place, given, { ...registry, names, records, overridden }, found)
+  const findings = found.filter(({ warning }) => !warning)
   return value && findings.length === 0 ? { ...place, value } : { findings }
 }

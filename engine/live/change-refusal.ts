@@ -1,6 +1,7 @@
 import { printDiagnostic, printPath } from '../config/diagnostics.ts'
 import type { Diagnostic, Path } from '../config/diagnostics.ts'
 import { storedName } from '../config/stored-records.ts'
+import { isVirtual } from '../spec/catalog.ts'
 import { GatewayError } from '../spec/error.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { RecordChange } from '../spec/record-access.ts'
@@ -29,7 +30,9 @@ export function refusalOf(change: RecordChange, findings: readonly Diagnostic[])
     const { file, path = [], code, message } = finding
     const isOwn = file === own
     const param = isOwn && path.length > 0 ? printPath(path) : null
-    return isOwn ? { param, code: codeOf(code), message } : { param, code, message: printDiagnostic(finding) }
+    return isOwn
+      ? { param, code: codeOf(code, valueAt(body, path)), message }
+      : { param, code, message: printDiagnostic(finding) }
   })
   const [first] = errors
   const param = first?.param ?? undefined
@@ -38,8 +41,8 @@ export function refusalOf(change: RecordChange, findings: readonly Diagnostic[])
   const isNamed = param === undefined || first?.code === 'missing_field'
   const reason = isNamed ? (first?.message ?? '') : `${param}: ${first?.message}`
   const isOwn = findings.every(({ file }) => file === own)
-  if (isOwn && findings.every(({ code }) => code === 'duplicate'))
-    return new GatewayError('name_taken', { reason }, options)
+  const isTaken = findings.every(({ code }) => code === 'duplicate') && first?.code !== 'reserved_name'
+  if (isOwn && isTaken) return new GatewayError('name_taken', { reason }, options)
   const code = sorted[0]?.file === own ? { code: first?.code ?? '' } : {}
   return new GatewayError('invalid_configuration', { reason }, { ...options, ...code })
 }
@@ -67,10 +70,15 @@ function rankOf({ path: [field] = [] }: Diagnostic, fields: readonly string[]): 
   return at < 0 ? fields.length : at
 }
 
-/** The client's code for a finding about a record. */
-function codeOf(code: string): string {
+function valueAt(body: JsonObject, path: Path): unknown {
+  return path.reduce<unknown>((inside, step) => (inside as Record<string, unknown> | undefined)?.[step], body)
+}
+
+/** The client's code for a finding about a value of a record. */
+function codeOf(code: string, value: unknown): string {
   if (code === 'additionalProperties') return 'unknown_field'
   if (code === 'required') return 'missing_field'
-  if (code === 'reserved') return 'reserved_name'
-  return code.startsWith('unknown-') ? 'invalid_reference' : 'invalid_field'
+  const isOfVirtual = code === 'duplicate' && typeof value === 'string' && isVirtual(value)
+  if (code === 'reserved' || isOfVirtual) return 'reserved_name'
+  return code === 'reference' || code.startsWith('unknown-') ? 'invalid_reference' : 'invalid_field'
 }

@@ -8,7 +8,7 @@ import type { Environment } from '../config/interpolate.ts'
 import { loadPlugins } from '../config/load-plugins.ts'
 import { loadSettings, pipelinesFolder, pluginEntries, withRecords } from '../config/load-settings.ts'
 import type { LoadedSettings } from '../config/load-settings.ts'
-import { namesOfRecords } from '../config/records.ts'
+import { namesOfRecords, typedRecords } from '../config/records.ts'
 import type { RecordSet } from '../config/records.ts'
 import { display } from '../config/diagnostics.ts'
 import type { Registry } from '../config/registry.ts'
@@ -151,7 +151,8 @@ export function withStored(
   const { true: kept = [], false: named = [] } = Object.groupBy(stored, ({ type }) => `${type === sectionType}`)
   const fitted = fitRecords(named, registry, declared, unopened)
   const names = { ...wordsOf(registry), ...namesOfRecords(fitted.records, registry) }
-  const around = { registry, declared: files.sections, overridden, names }
+  const records = typedRecords(fitted.records, true)
+  const around = { registry, declared: files.sections, overridden, names, records }
   const { sections, leftOut: withoutSections } = fitSections(kept, around, unopened)
   const hide = secretsHider(source, registry, stored)
   const leftOut = [...fitted.leftOut, ...withoutSections].map((one) => ({ ...one, findings: hide(one.findings) }))

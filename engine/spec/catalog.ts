@@ -33,11 +33,20 @@ export interface Pricing extends TokenPrices {
   readonly tiers?: readonly (TokenPrices & { readonly above_input_tokens: number })[]
 }
 
-/** Virtual model names: each request for one is served by a model of the pool. Names are case-insensitive. */
-export const virtualModels: readonly string[] = ['fast', 'auto', 'best']
+/** Virtual models: smart routing serves each request for one with a model that it chooses. */
+export const virtualModels = ['fast', 'auto', 'best'] as const
+
+/** What a virtual model prefers: low cost, a balance, or quality. */
+export type Mode = (typeof virtualModels)[number]
+
+/** The virtual model of a name, in upper or lower case. */
+export function modeOf(name: string): Mode | undefined {
+  // Most names are longer.
+  return name.length > 4 ? undefined : virtualModels.find((mode) => mode === name.toLowerCase())
+}
 
 export function isVirtual(name: string): boolean {
-  return virtualModels.includes(name.toLowerCase())
+  return modeOf(name) !== undefined
 }
 
 /** A place that serves a model. */

@@ -167,6 +167,9 @@ export interface Greeting {
 /** Reports a mistake in settings: the path to the value, and a sentence. */
 export type Report = (path: readonly (string | number)[], message: string) => void
 
+/** Also takes the code of the finding (default: `service`). Mistakes that do not prevent serving are warnings. */
+export type SectionReport = (...given: [...Parameters<Report>, code?: string, as?: 'error' | 'warning']) => void
+
 interface Described<N extends ServiceName, S, U extends ServiceName> {
   /** Lower-case letters, digits and "_". */
   readonly name: N
@@ -187,8 +190,11 @@ interface Described<N extends ServiceName, S, U extends ServiceName> {
   readonly uses?: readonly U[]
   /** Migrations of its tables, in order. They run before it is opened. */
   readonly migrations?: readonly ServiceMigration[]
-  /** Checks what the schema cannot express. It also runs while services are closed. */
-  check?(settings: ConfigOf<S>, report: Report): void
+  /**
+   * Checks what the schema cannot express. It also runs while services are closed.
+   * @param records the records that the settings may refer to, also those that are off
+   */
+  check?(settings: ConfigOf<S>, report: SectionReport, records: TypedRecords): void
   /**
    * Called once when a gateway has started, in one of its processes. With several processes, the first process opens
    * the service for this call only. The engine waits up to 5 seconds.
@@ -217,7 +223,7 @@ export interface AnyService {
   readonly secrets?: readonly string[]
   readonly uses: readonly string[]
   readonly migrations: readonly ServiceMigration[]
-  check?(settings: JsonObject, report: Report): void
+  check?(settings: JsonObject, report: SectionReport, records: TypedRecords): void
   greet?(view: unknown): Greeting | undefined | Promise<Greeting | undefined>
   open?(host: ServiceHost): OpenService<JsonObject, unknown, object> | Promise<OpenService<JsonObject, unknown, object>>
 }

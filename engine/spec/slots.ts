@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Json, JsonObject } from './json.ts'
-import type { Candidate, ModelRecord } from './catalog.ts'
+import type { Candidate, Mode, ModelRecord } from './catalog.ts'
 import type { Loss, Restore, Unshown } from './translation.ts'
 import type { Failure, GatewayError } from './error.ts'
 import type { Job } from './key-value.ts'
@@ -128,7 +128,11 @@ export type Completion =
 /** The model or models that the requested name resolves to. */
 export interface Target {
   readonly name: string
+  /** Absent: a virtual model. */
   readonly model?: ModelRecord
+  /** Whether it is a virtual model, for which `mode` is set. */
+  readonly virtual?: boolean
+  readonly mode?: Mode
 }
 
 /** A request ready for the provider of `model`. */

@@ -62,7 +62,7 @@ function providersOf(deployments: Json | undefined): readonly (Json | undefined)
 function checkNames({ name, aliases }: Model, report: RecordReport): void {
   if (name.slice(0, -1).includes('*')) report(['name'], 'pattern', '"*" may stand at the end of a name only')
   const refuseVirtual = (word: string, path: (string | number)[]) => {
-    if (isVirtual(word)) report(path, 'reserved', `"${word}" is a virtual model, so no model can have the name`)
+    if (isVirtual(word)) report(path, 'duplicate', `"${word}" is a virtual model, so no model can have the name`)
   }
   refuseVirtual(name, ['name'])
   if (reservedNames.includes(name))

@@ -1,6 +1,6 @@
 import { defineRecord } from '../../engine/index.ts'
 import type { AllRecords, Budget, RateLimit } from '../../engine/index.ts'
-import { budgetSchema, rateLimitSchema, recordName } from '../../engine/kit.ts'
+import { budgetSchema, isVirtual, rateLimitSchema, recordName } from '../../engine/kit.ts'
 
 declare module '../../engine/index.ts' {
   interface Records {
@@ -101,11 +101,13 @@ export default defineRecord({
   unique: ['key'],
   optional: true,
   holds: 'service',
-  check({ name, expires_at: expires }, all, report) {
+  check({ name, models = [], expires_at: expires }, all, report) {
     const first = firstNames(all).get(name.toLowerCase())
     // The engine reports identical names.
     if (first !== undefined && first !== name)
       report(['name'], 'duplicate', `the API key "${first}" has the same name, apart from upper and lower case`)
+    if (models.length > 0 && models.every(isVirtual))
+      report(['models'], 'routing', 'it holds virtual models only, so the key can use no model', 'warning')
     // Empty while its variable is unset.
     if (expires !== undefined && expires !== '' && !isMoment(expires))
       report(['expires_at'], 'date', 'must be a date or a date and time, such as 2027-01-31T12:00:00Z')

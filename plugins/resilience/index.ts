@@ -5,7 +5,7 @@ import listBreakers from './list-breakers.ts'
 import resetBreakers from './reset-breakers.ts'
 import providerSelection from './provider-selection.ts'
 import resilience from './resilience.ts'
-import select from './select.ts'
+import selectDeployment from './select-deployment.ts'
 
 export default definePlugin({
   name: 'resilience',
@@ -15,5 +15,5 @@ export default definePlugin({
     defineSlot({ name: 'sticky', summary: 'Remembers which place of a model serves a conversation, or an API key.' }),
   ],
   services: [resilience, providerSelection],
-  stages: [select, breaker, answered, listBreakers, resetBreakers],
+  stages: [selectDeployment, breaker, answered, listBreakers, resetBreakers],
 })

@@ -1,10 +1,17 @@
-import { definePlugin } from '../../engine/index.ts'
+import { definePlugin, defineSlot } from '../../engine/index.ts'
 import pin from './pin.ts'
 import require from './require.ts'
 import resolve from './resolve.ts'
+import smartRouting from './smart-routing.ts'
 
 export default definePlugin({
   name: 'routing',
   summary: 'Turns the requested model name into candidates.',
+  slots: [
+    defineSlot({ name: 'preferences', summary: 'What a request for a virtual model says about how it is routed.' }),
+    defineSlot({ name: 'shortlist', summary: 'The models that may serve a request for a virtual model.' }),
+    defineSlot({ name: 'decision', summary: 'How a request for a virtual model was decided.' }),
+  ],
+  services: [smartRouting],
   stages: [resolve, require, pin],
 })

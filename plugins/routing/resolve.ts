@@ -1,7 +1,12 @@
-import { defineStage, noConfig } from '../../engine/index.ts'
-import { unknownModel } from '../../engine/kit.ts'
+import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import type { Catalog, Mode, Operation, Services } from '../../engine/index.ts'
+import { modeOf, unknownModel } from '../../engine/kit.ts'
+import { preferencesOf } from './preferences.ts'
 
-/** Finds the model record of the requested name. */
+/**
+ * Finds the model record of the requested name. A virtual model has none: `fast`, `auto` and `best` are matched in upper
+ * and lower case, before models and aliases.
+ */
 export default defineStage({
   name: 'resolve',
   summary: 'Find the model record of the requested name.',
@@ -9,12 +14,39 @@ export default defineStage({
   needs: ['request'],
   reads: ['principal'],
   provides: ['target'],
+  gives: ['preferences'],
+  uses: ['smart_routing'],
   build:
-    (_, { catalog }) =>
+    (_, { catalog }, { smart_routing: routing }) =>
     ({ request, principal }) => {
       const name = request.model
+      const mode = modeOf(name)
+      if (mode !== undefined) {
+        const { operation } = request
+        refuseVirtual(mode, operation, routing, catalog)
+        const preferences = operation === 'generate' ? preferencesOf(request, catalog) : undefined
+        return { target: { name: mode, virtual: true, mode }, preferences }
+      }
       const model = catalog.find(name)
       if (!model) throw unknownModel(name, principal, catalog)
       return { target: { name, model } }
     },
 })
+
+/** Operations on conversations. Counting and compacting them needs no model. */
+const conversational: ReadonlySet<Operation> = new Set(['generate', 'count', 'compact'])
+
+/** Throws if a virtual model cannot serve an operation. For decisions, its missing flag is told by `require`. */
+function refuseVirtual(mode: Mode, operation: Operation, routing: Services['smart_routing'], catalog: Catalog): void {
+  if (operation === 'decide') return
+  if (!conversational.has(operation)) {
+    const message = `The model "${mode}" is chosen per conversation and is not served on this endpoint.`
+    throw new GatewayError('invalid_request_error', {}, { param: 'model', message })
+  }
+  const reason = !routing.enabled
+    ? `The model "${mode}" needs smart routing, which is off (server_config.smart_routing.enabled).`
+    : routing.eligible(catalog).length === 0
+      ? `The model "${mode}" has nothing to choose from: no model has auto_eligible: true.`
+      : undefined
+  if (reason !== undefined) throw new GatewayError('configuration_error', { reason }, { param: 'model' })
+}

@@ -135,6 +135,7 @@ const promised = {
       Message
       Metered
       Mistake
+      Mode
       ModelRecord
       NeutralAnswer
       NotedRecord
@@ -204,6 +205,7 @@ const promised = {
       SearchLocation
       SearchWish
       SearchedPage
+      SectionReport
       SectionView
       ServerSettings
       ServiceConfiguration
@@ -340,6 +342,7 @@ const promised = {
       mapText
       mapTexts
       mergePatch
+      modeOf
       moduleBeside
       momentIn
       objectAfter

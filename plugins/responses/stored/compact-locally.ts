@@ -25,11 +25,12 @@ export default defineStage({
   name: 'compact-locally',
   summary: 'Pack the conversation into a sealed item that only the same API key can use.',
   config: noConfig,
-  needs: ['principal', 'request', 'candidates'],
+  needs: ['principal', 'request'],
+  reads: ['candidates'],
   provides: ['reply', 'measurement'],
   build:
     (_, host) =>
-    async ({ principal, request, candidates }, scope) => {
+    async ({ principal, request, candidates = [] }, scope) => {
       refuseUnknown(request, candidates)
       const items = inputItems(request.body['input']).filter((item) => !isTrigger(item))
       const messages = items.filter(isUserMessage).map((item, index) => shown(item, itemId('msg', scope.id, index)))

@@ -202,8 +202,8 @@ api_keys:
       's.yaml:3:53: no model named "autos" [unknown-model]',
     ])
     expect(load(file('[{ name: Auto, provider: far, aliases: [best] }]', '[Auto]')).problems).to.deep.equal([
-      's.yaml:2:18: "Auto" is a virtual model, so no model can have the name [reserved]',
-      's.yaml:2:49: "best" is a virtual model, so no model can have the name [reserved]',
+      's.yaml:2:18: "Auto" is a virtual model, so no model can have the name [duplicate]',
+      's.yaml:2:49: "best" is a virtual model, so no model can have the name [duplicate]',
     ])
   })
 

@@ -16,7 +16,7 @@ function run(model: string, ...allowed: readonly string[]) {
     name: 'one',
     ...(allowed.length > 0 ? { models: new Set(allowed) } : {}),
   }
-  const stage = resolve.build({}, host)
+  const stage = resolve.build({}, host, {})
   return stage({ request: { model }, principal }, {} as Scope) as Pick<Slots, 'target'>
 }
 

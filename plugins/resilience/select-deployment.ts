@@ -3,7 +3,7 @@ import { conversationOf } from './conversation-key.ts'
 
 /** Puts the places of each model in the order in which they are asked. */
 export default defineStage({
-  name: 'select',
+  name: 'select-deployment',
   summary: 'Choose which place of a model is asked first.',
   config: noConfig,
   uses: ['provider_selection'],

@@ -1,0 +1,69 @@
+import { defineService } from '../../engine/index.ts'
+import type { Catalog, ModelRecord, SectionReport, TypedRecords } from '../../engine/index.ts'
+import { fitting, isPattern } from '../../engine/kit.ts'
+import { settings } from './settings.ts'
+import type { RoutingSettings } from './settings.ts'
+
+/** How smart routing decides. */
+export interface SmartRouting {
+  readonly settings: RoutingSettings
+  /** Whether virtual models are served, if any model is eligible. */
+  readonly enabled: boolean
+  /** The models that a virtual model can choose from, in the order of the configuration. */
+  eligible(catalog: Catalog): readonly ModelRecord[]
+}
+
+declare module '../../engine/index.ts' {
+  interface Services {
+    smart_routing: SmartRouting
+  }
+}
+
+/** The settings of smart routing, for all stages and services that take part in it. */
+export default defineService({
+  name: 'smart_routing',
+  summary: 'How the virtual models fast, auto and best choose a model.',
+  settings,
+  check(given, report, records) {
+    checkJudge(given, report, records)
+    if (given.enabled && !records.of('model').some(isEligible))
+      report(['enabled'], 'no model has auto_eligible: true, so there is nothing to choose from', 'routing', 'warning')
+  },
+  open: () => {
+    const known = new WeakMap<Catalog, readonly ModelRecord[]>()
+    const eligible = (catalog: Catalog) => {
+      let found = known.get(catalog)
+      if (!found) known.set(catalog, (found = catalog.models.filter(isEligible)))
+      return found
+    }
+    return { configure: (given) => ({ view: { settings: given, enabled: given.enabled, eligible } }) }
+  },
+})
+
+function isEligible({
+  name,
+  auto_eligible: eligible,
+  enabled = true,
+}: Pick<ModelRecord, 'name' | 'auto_eligible' | 'enabled'>): boolean {
+  // A pattern is no model that could be chosen.
+  return eligible && enabled && !isPattern(name)
+}
+
+function checkJudge({ judge }: RoutingSettings, report: SectionReport, records: TypedRecords): void {
+  const [low = 0, high = 1] = judge.gate.complexity_band ?? []
+  if (low >= high)
+    report(['judge', 'gate', 'complexity_band'], 'must be two ascending numbers: from the first to below the second')
+  if (!judge.enabled) return
+  const { model: name } = judge
+  if (name === null) return report(['judge', 'model'], 'the judge is enabled, so it must name a model', 'reference')
+  const models = records.of('model')
+  const { pattern } =
+    fitting(
+      name,
+      models.map((model) => model.name),
+    ) ?? {}
+  const model = records.find('model', name) ?? models.find((one) => one.name === pattern)
+  // An unknown name is a finding of its own.
+  if (model && !model.supports_mapeval)
+    report(['judge', 'model'], `the model "${name}" lacks supports_mapeval, so it cannot judge`, 'reference')
+}
