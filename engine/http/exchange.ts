@@ -9,6 +9,7 @@ import { exchanges, toldReply } from '../telling.ts'
 import { finish } from '../pipeline/finish.ts'
 import type { Bag } from '../pipeline/bag.ts'
 import type { CompiledPipeline } from '../pipeline/run.ts'
+import { runUnreached } from '../pipeline/unreached.ts'
 import type { Sent } from './reply.ts'
 import type { ExchangeScope } from './scope.ts'
 import { tellExchange } from './told-exchange.ts'
@@ -68,6 +69,7 @@ async function exchange(
   } catch (thrown) {
     error = asGatewayError(thrown)
     tell(pipeline, error, scope.id)
+    await runUnreached(pipeline, slots, scope)
     reply = failedReply
     try {
       reply = errorReply(error, { codec, id: scope.id, scrub: pipeline.scrub, asked: slots.request?.sent })

@@ -22,6 +22,7 @@ import type { StageRun, Step } from './step.ts'
 import { settling, settlingTry } from './settle.ts'
 import { switchStep } from './switch.ts'
 import { toldStage, toldTry } from './told.ts'
+import type { Unreached } from './unreached.ts'
 
 /** What the compiler needs besides the pipelines. */
 export interface Workshop {
@@ -72,6 +73,8 @@ class Builder {
   readonly #diagnostics: Diagnostic[]
   /** The slots given by the stages of its `finally`. */
   readonly #after: ReadonlySet<SlotName>
+  /** By path: the steps of an include that authenticates are compiled twice. */
+  readonly #unreached = new Map<string, Unreached>()
 
   constructor(root: Pipeline, byName: ReadonlyMap<string, Pipeline>, workshop: Workshop, diagnostics: Diagnostic[]) {
     const { name, protocol } = root
@@ -99,6 +102,7 @@ class Builder {
       run: sequence(steps),
       access: this.#access(nodes, steps),
       finally: this.#opened(this.#root.finally, { path: 'finally', inFinally: true }).map((node) => this.#step(node)),
+      unreached: [...this.#unreached.values()],
       log: this.#host.log,
       scrub: this.#host.scrub,
     }
@@ -190,7 +194,10 @@ class Builder {
     const at = printPlace(place)
     const own = { name, path, inTry }
     try {
-      const built = stage.build(config, this.#host, this.#workshop.viewsOf(stage.uses)) as StageRun
+      const views = this.#workshop.viewsOf(stage.uses)
+      const built = stage.build(config, this.#host, views) as StageRun
+      const missed = inTry || inFinally ? undefined : stage.unreached?.(config, this.#host, views)
+      if (missed) this.#unreached.set(path, { place: own, at: `${at} (${name})`, run: missed })
       const run = this.#settling(stage, this.#reading(stage, built, config), at)
       const step = toldStage(
         stageStep({ place: own, at, provides, gives, run, timeout, strict: this.#workshop.strict }),

@@ -7,6 +7,7 @@ import type { Bag } from './bag.ts'
 import { unwatch, waitForStage } from './deadline.ts'
 import type { Route } from './nodes.ts'
 import type { RunScope, StageRun, Step } from './step.ts'
+import type { Unreached } from './unreached.ts'
 
 /** A pipeline ready to run. */
 export interface CompiledPipeline {
@@ -24,6 +25,8 @@ export interface CompiledPipeline {
   /** Its leading steps up to the one that authenticates the client; empty if the pipeline authenticates no one. */
   readonly access: Step
   readonly finally: readonly Step[]
+  /** What its stages do when the exchange failed before they were reached. */
+  readonly unreached: readonly Unreached[]
   readonly log: Logger
   /** Returns `text` with all known secrets redacted. */
   readonly scrub: (text: string) => string

@@ -144,8 +144,8 @@ function endOf(error: End['error'], scrub: Settler['scrub']): End {
   return { error: { code: scrub(code), message: scrub(message), tags } }
 }
 
-/** Waits for a promise that never rejects, at most until the timeout. */
-function atMost(work: Promise<void>, over: () => void): Promise<void> {
+/** Waits for a promise that never rejects, for at most 5 seconds; `over` is called when they are over. */
+export function atMost(work: Promise<void>, over: () => void): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
       over()

@@ -59,6 +59,12 @@ export type Run<
   ...settle: undefined extends T ? [] : [settle: Settle<Settled<N, R | P | G, T>>]
 ) => Gives<P, G> | Promise<Gives<P, G>>
 
+/**
+ * What a stage does when the exchange failed before it was reached: it may add headers to the answer. It gets the slots
+ * that are set by then. Errors are logged.
+ */
+export type Unreached<N extends SlotName, R extends SlotName> = (slots: Given<never, N | R>, scope: Scope) => unknown
+
 /** A JSON Schema, or a function that creates one from the configuration. */
 export type StageBody<S> = object | ((config: ConfigOf<S>, host: Host) => object)
 
@@ -123,6 +129,11 @@ export interface StageParts<
    * are closed while a configuration is only checked.
    */
   build(config: ConfigOf<S>, host: Host, services: Views<U>): Run<N, R, P, G, T, B>
+  /**
+   * Present: the stage adds to the answer of an exchange that failed before it was reached. The error is answered when
+   * its promise is settled, or after 5 seconds. Not for stages in an `attempt` or in `finally`.
+   */
+  unreached?(config: ConfigOf<S>, host: Host, services: Views<U>): Unreached<N, R>
 }
 
 /** A declared stage in a registry: built only with a configuration that its schema accepted. */
@@ -145,6 +156,8 @@ export interface AnyStage {
   check?(config: JsonObject, services: KnownServices, report: Report): void
   // oxlint-disable-next-line typescript/no-explicit-any
   build(config: JsonObject, host: Host, services?: object): Run<any, any, any, any, any, any>
+  // oxlint-disable-next-line typescript/no-explicit-any
+  unreached?(config: JsonObject, host: Host, services?: object): Unreached<any, any>
 }
 
 /**

@@ -8,6 +8,7 @@ import { rateExceeded } from './refusal.ts'
 import { leftEarly } from './left-early.ts'
 import type { RateRule, Rules } from './rules.ts'
 import type { LimitSettings } from './settings.ts'
+import { limitsShower } from './shown-limits.ts'
 import { after } from './soon.ts'
 
 /** Errors of the stage `reserve`: a request that it refuses has used nothing. */
@@ -16,7 +17,8 @@ const unreserved: readonly (string | undefined)[] = ['budget_exceeded', 'price_u
 /**
  * Takes what a request needs from the rate limits of its key, the key's owner and the gateway, all or nothing. What it
  * did not use in the end goes back. A response in the background counts as a request when it is asked for. Its run
- * takes the rest, whatever is left by then.
+ * takes the rest, whatever is left by then. A request that failed earlier counts towards nothing, and its answer shows
+ * the limits all the same.
  */
 export default defineStage({
   name: 'limit',
@@ -67,6 +69,10 @@ export default defineStage({
         return {}
       })
     }
+  },
+  unreached: (_config, host, services) => {
+    const showLimits = limitsShower(host, services)
+    return ({ principal }, scope) => showLimits(principal, scope)
   },
 })
 

@@ -257,6 +257,7 @@ const promised = {
       Traits
       TypedRecords
       Units
+      Unreached
       Unshown
       Upstream
       UpstreamAddress

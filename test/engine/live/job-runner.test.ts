@@ -28,6 +28,7 @@ function gateway(run: Step, first: Step = () => undefined) {
     run,
     access: () => undefined,
     finally: [first, (slots, { id }) => void ends.push({ slots: { ...slots }, id })],
+    unreached: [],
     log: silent,
     scrub: (text) => text,
   }

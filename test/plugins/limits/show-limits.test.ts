@@ -29,10 +29,14 @@ describe('plugins/limits/show-limits', function () {
     await upstream.close()
   })
 
-  const ask = (route: string, body?: object, key = secret) => {
+  const ask = (route: string, body?: object | string, key = secret) => {
     const [method = '', path = ''] = route.split(' ')
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-    return fetch(`${gateway.url}${path}`, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) })
+    return fetch(`${gateway.url}${path}`, {
+      method,
+      headers,
+      ...(body ? { body: typeof body === 'string' ? body : JSON.stringify(body) } : {}),
+    })
   }
   const shown = (answer: Response) =>
     [...answer.headers].filter(([name]) => name.includes('ratelimit')).map(([name, value]) => `${name}: ${value}`)
@@ -64,6 +68,37 @@ describe('plugins/limits/show-limits', function () {
       expect(answer.status, route).to.equal(status)
       expect(shown(answer), route).to.deep.equal(untouched)
     }
+  })
+
+  it('shows the limits with errors from before requests are counted', async () => {
+    await start()
+    const failing: readonly (readonly [route: string, status: number, body: object | string])[] = [
+      ['POST /v1/chat/completions', 400, '{'],
+      ['POST /v1/chat/completions', 400, { model: 'm', messages: 1 }],
+      ['POST /v1/responses', 400, { model: 'm', input: 1 }],
+      ['POST /v1/responses/compact', 400, { model: 'm', input: 1 }],
+      ['POST /v1/embeddings', 400, { model: 'm' }],
+      ['POST /v1/images/generations', 400, { model: 'm' }],
+      ['POST /v1/audio/speech', 400, { model: 'm' }],
+      ['POST /v1/decisions', 422, { model: 'm' }],
+      ['POST /v1/mapeval', 422, { model: 'm' }],
+    ]
+    for (const [route, status, body] of failing) {
+      const answer = await ask(route, body)
+      expect(answer.status, route).to.equal(status)
+      expect(shown(answer), route).to.deep.equal(untouched)
+    }
+    const answer = await ask('POST /v1/messages', { model: 'm', messages: 1 })
+    expect(answer.status).to.equal(400)
+    expect(answer.headers.get('anthropic-ratelimit-requests-remaining')).to.equal('3')
+    expect(upstream.requests).to.deep.equal([])
+  })
+
+  it('shows a refused key nothing', async () => {
+    await start()
+    const answer = await ask('POST /v1/chat/completions', '{', 'sk-unknown-0123456789abcdef0123456789abcdef')
+    expect(answer.status).to.equal(401)
+    expect(shown(answer)).to.deep.equal([])
   })
 
   it('shows what a request has left', async () => {
