@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { defineService } from '../../engine/index.ts'
-import type { Candidate, Catalog, ConfigOf, ModelRecord, ServiceHost, Services } from '../../engine/index.ts'
+import type { Candidate, Catalog, ConfigOf, ModelRecord, Services } from '../../engine/index.ts'
 import { duration, durationSchema, placesOf } from '../../engine/kit.ts'
 import { chosenPlace, strategies } from './strategy.ts'
 import type { PlaceFacts } from './strategy.ts'
@@ -46,7 +45,7 @@ export interface ProviderSelection {
   /**
    * The candidates in the order in which they are to be asked. Models stay in order; of each, the chosen place goes
    * first.
-   * @param subject what stays with its place: a conversation, or a key; undefined: nothing does
+   * @param subject the conversation that stays with its provider (`conversations`); undefined: nothing does
    */
   order(candidates: readonly Candidate[], subject: () => string | undefined): Promise<Ordered> | Ordered
 }
@@ -71,15 +70,13 @@ export default defineService({
   name: 'provider_selection',
   summary: 'Chooses which place of a model is asked first.',
   settings,
-  uses: ['resilience'],
-  open: ({ keyValue, log }) => ({
-    configure: (given, { resilience }, { catalog }) => ({
-      view: new Selection(given, { catalog, resilience, keyValue, log }),
-    }),
+  uses: ['resilience', 'conversations'],
+  open: () => ({
+    configure: (given, views, { catalog }) => ({ view: new Selection(given, { ...views, catalog }) }),
   }),
 })
 
-interface Known extends Pick<ServiceHost, 'keyValue' | 'log'>, Pick<Services, 'resilience'> {
+interface Known extends Pick<Services, 'resilience' | 'conversations'> {
   readonly catalog: Catalog
 }
 
@@ -100,7 +97,7 @@ class Selection implements ProviderSelection {
     this.#ttl = duration(given.sticky_ttl)
     const single = known.catalog.models.filter(({ deployments }) => deployments === undefined)
     this.#prices = new Map(single.map((model) => [placed(model.provider, model.upstream_model), model.pricing]))
-    this.sticky = known.keyValue.shared ? given.sticky : 'none'
+    this.sticky = known.conversations.isShared ? given.sticky : 'none'
   }
 
   order(candidates: readonly Candidate[], subject: () => string | undefined): Promise<Ordered> | Ordered {
@@ -141,18 +138,18 @@ class Selection implements ProviderSelection {
     }
   }
 
-  /** The places with those first that served last, while they work. */
-  async #stuck(runs: readonly (readonly Candidate[])[], key: string): Promise<Ordered> {
-    const ordered = await Promise.all(
-      runs.map(async (run) => {
-        const place = run.length === 1 ? undefined : await this.#recall(storeKey(run[0], key))
-        const served = run.find((candidate) => placeOf(candidate) === place)
-        return served && this.#holds(served) ? first(run, served) : run
-      }),
-    )
+  /** The places with those first whose provider served last, while they work. */
+  async #stuck(runs: readonly (readonly Candidate[])[], conversation: string): Promise<Ordered> {
+    const { conversations } = this.#known
+    const { value: last } = await conversations.recall(conversation, 'last_provider')
+    const ordered = runs.map((run) => {
+      const served = run.length === 1 ? undefined : run.find(({ provider }) => provider.name === last)
+      return served && this.#holds(served) ? first(run, served) : run
+    })
     const several = new Set(runs.flatMap((run) => (run.length > 1 ? run : [])))
     const remember = (candidate: Candidate) => {
-      if (several.has(candidate)) this.#remember(storeKey(candidate, key), placeOf(candidate))
+      if (several.has(candidate))
+        conversations.remember(conversation, 'last_provider', candidate.provider.name, this.#ttl)
     }
     return { candidates: ordered.flat(), sticky: { remember } }
   }
@@ -160,22 +157,6 @@ class Selection implements ProviderSelection {
   #holds(served: Candidate): boolean {
     if (this.#settings.avoid.includes(served.provider.name)) return false
     return this.#known.resilience.healthOf(served).circuit.state === 'closed'
-  }
-
-  async #recall(key: string): Promise<string | undefined> {
-    try {
-      return (await this.#known.keyValue.get(key))?.value.toString()
-    } catch (error) {
-      // Any place can serve: a store that is down, which health reports, must not fail the request.
-      this.#known.log.debug({ err: error }, 'the place of a conversation is not known')
-      return undefined
-    }
-  }
-
-  #remember(key: string, place: string): void {
-    this.#known.keyValue.set(key, Buffer.from(place), { ttl: this.#ttl }).catch((error: unknown) => {
-      this.#known.log.debug({ err: error }, 'the place of a conversation is not remembered')
-    })
   }
 }
 
@@ -203,8 +184,4 @@ function placeOf({ provider, model }: Candidate): string {
 
 function placed(provider: string, upstreamModel: string): string {
   return `${provider}\n${upstreamModel}`
-}
-
-function storeKey(candidate: Candidate | undefined, key: string): string {
-  return `sticky ${hash('sha256', JSON.stringify([candidate?.model.name, key]))}`
 }

@@ -1,7 +1,5 @@
+import type { Mode } from '../../engine/index.ts'
 import type { Random } from './random.ts'
-
-export type Mode = 'fast' | 'auto' | 'best'
-export type Tier = 'SIMPLE' | 'MEDIUM' | 'COMPLEX'
 
 /** Costs below this count as this, in USD, so that free models stay comparable. */
 const leastCost = 1e-7

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import type { Mode } from '../../../engine/index.ts'
 import { Random } from '../../../plugins/routing/random.ts'
 import { costScale, levelOf, needOf, priorMean, qualityShare, ranked } from '../../../plugins/routing/score.ts'
-import type { Arm, Mode, Rules } from '../../../plugins/routing/score.ts'
+import type { Arm, Rules } from '../../../plugins/routing/score.ts'
 
 const arm = (model: string, given: Partial<Arm> = {}): Arm => ({
   model,

@@ -1,0 +1,116 @@
+/** A piece of evidence about one model in one mode and tier. */
+export interface Observation {
+  /** Id of the decision. */
+  readonly decision: string
+  /** `explicit…` or `implicit…`. */
+  readonly source: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** From 0 to 1. */
+  readonly reward: number
+  /** Above 0. */
+  readonly weight: number
+  readonly key_id: string | null
+}
+
+/** Evidence, as numbers of observations. */
+export interface Evidence {
+  readonly successes: number
+  readonly failures: number
+  /** Rows that it was counted from. */
+  readonly rows: number
+}
+
+/** What evidence is counted by. */
+export interface EvidenceRules {
+  /** Number of rows that count. */
+  readonly window: number
+  /** What the prior counts as, in observations. */
+  readonly strength: number
+}
+
+export const noEvidence: Evidence = { successes: 0, failures: 0, rows: 0 }
+
+/** The most observations that evidence counts as that nobody gave. */
+const mostImplicit = 20
+/** The share of what is known that one API key may have among many. */
+const leastShare = 0.05
+
+/**
+ * Counts what people said about a model: of the newest rows, as many of each API key as its share of the window. Then no
+ * key has more than its share of what is known, the prior included: 1 of n keys, but never less than 5 %. So a key alone
+ * teaches its own gateway, and one among twenty moves a mean by less than 5 %, however much it says.
+ * @param rows oldest first
+ */
+export function explicitEvidence(rows: readonly Observation[], { window, strength }: EvidenceRules): Evidence {
+  const share = Math.max(leastShare, 1 / new Set(rows.map(({ key_id: key }) => key)).size)
+  const counted = newestOfEach(rows, window, Math.ceil(share * window))
+  const keys = [...Map.groupBy(counted, ({ key_id: key }) => key).values()].map(sumOf)
+  const most = mostOfKey(keys.map(weightOf), share, strength)
+  return keys.map((key) => shrunk(key, most)).reduce(added, noEvidence)
+}
+
+/**
+ * Counts what follows from how a conversation went on.
+ * @param rows oldest first
+ */
+export function implicitEvidence(rows: readonly Observation[], { window }: EvidenceRules): Evidence {
+  return shrunk(sumOf(rows.slice(-window)), mostImplicit)
+}
+
+export function added(one: Evidence, other: Evidence): Evidence {
+  return {
+    successes: one.successes + other.successes,
+    failures: one.failures + other.failures,
+    rows: one.rows + other.rows,
+  }
+}
+
+/** The same evidence, counted as at most so many observations. */
+export function shrunk(evidence: Evidence, most: number): Evidence {
+  const weight = weightOf(evidence)
+  const factor = weight > most ? most / weight : 1
+  return { ...evidence, successes: evidence.successes * factor, failures: evidence.failures * factor }
+}
+
+function newestOfEach(rows: readonly Observation[], most: number, mostOfEach: number): readonly Observation[] {
+  const taken: Observation[] = []
+  const counts = new Map<string | null, number>()
+  for (let index = rows.length - 1; index >= 0 && taken.length < most; index--) {
+    const row = rows[index]
+    const count = row === undefined ? mostOfEach : (counts.get(row.key_id) ?? 0)
+    if (row === undefined || count >= mostOfEach) continue
+    counts.set(row.key_id, count + 1)
+    taken.push(row)
+  }
+  return taken
+}
+
+/**
+ * The most that one key may count as: its share of the prior and of all keys, where those above it count as it does.
+ */
+function mostOfKey(weights: readonly number[], share: number, strength: number): number {
+  if (weights.length < 2) return Infinity
+  const sorted = weights.toSorted((one, other) => other - one)
+  let rest = sorted.reduce((sum, weight) => sum + weight, 0)
+  for (const [above, weight] of sorted.entries()) {
+    const most = (share * (strength + rest)) / (1 - share * above)
+    if (weight <= most) return most
+    rest -= weight
+  }
+  return Infinity
+}
+
+function sumOf(rows: readonly Observation[]): Evidence {
+  let successes = 0
+  let failures = 0
+  for (const { reward, weight } of rows) {
+    successes += reward * weight
+    failures += (1 - reward) * weight
+  }
+  return { successes, failures, rows: rows.length }
+}
+
+function weightOf({ successes, failures }: Evidence): number {
+  return successes + failures
+}

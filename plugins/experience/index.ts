@@ -1,0 +1,8 @@
+import { definePlugin } from '../../engine/index.ts'
+import experience from './experience.ts'
+
+export default definePlugin({
+  name: 'experience',
+  summary: 'What the gateway has learned of the models that it chooses among.',
+  services: [experience],
+})

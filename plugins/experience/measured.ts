@@ -1,0 +1,136 @@
+import { LRUCache } from 'lru-cache'
+import type { Tier } from './place.ts'
+
+/** Models that are remembered; a catalog rarely has as many. */
+const mostModels = 500
+/** Newest values that count. */
+const newest = 50
+/** Milliseconds after which a try says nothing about reliability. */
+const tryCounts = 600_000
+/** Answers before which their usual length is unknown. */
+const enough = 5
+/** What reliability is before anything was tried, and how many tries this counts as. */
+const usual = { reliability: 0.98, tries: 5 }
+
+/** How a model did lately, as far as this process saw it. */
+export interface Outcomes {
+  /** Share of tries that were answered, from 0 to 1. */
+  readonly reliability: number
+  /** Median of milliseconds until the first byte; null: unknown. */
+  readonly firstByte: number | null
+  /** The same for the slowest 5 %. */
+  readonly slowFirstByte: number | null
+  /** Median of output tokens in this tier, reasoning included; null: unknown. */
+  readonly output: number | null
+  /** Input tokens that were counted, per token that was estimated; from 0.5 to 2. */
+  readonly inputRatio: number
+  /** Share of the input that is read from a cache, and that is written to it. */
+  readonly cacheReads: number
+  readonly cacheWrites: number
+}
+
+/** What an answer taught. Whatever is unknown is null. */
+export interface MeasuredAnswer {
+  readonly model: string
+  readonly tier: Tier
+  /** Milliseconds. */
+  readonly firstByte: number | null
+  /** Tokens, reasoning included. */
+  readonly output: number | null
+  /** Input tokens: all of them as they were estimated and counted, and those of a cache. */
+  readonly input: {
+    readonly estimated: number
+    readonly counted: number
+    readonly cacheRead: number
+    readonly cacheWrite: number
+  } | null
+}
+
+/** Measures models, in memory: other processes measure for themselves. */
+export class Measurements {
+  readonly #models = new LRUCache<string, Model>({ max: mostModels })
+
+  tried(model: string, isAnswered: boolean, now = Date.now()): void {
+    const { tries } = this.#of(model)
+    tries.push({ at: now, isAnswered })
+    if (tries.length > newest) tries.shift()
+  }
+
+  answered({ model, tier, firstByte, output, input }: MeasuredAnswer): void {
+    const known = this.#of(model)
+    if (firstByte !== null) known.firstBytes.add(firstByte)
+    if (output !== null) known.outputs[tier].add(output)
+    if (input === null || input.counted <= 0) return
+    if (input.estimated > 0) known.ratios.add(input.counted / input.estimated)
+    known.reads.add(input.cacheRead / input.counted)
+    known.writes.add(input.cacheWrite / input.counted)
+  }
+
+  of(model: string, tier: Tier, now = Date.now()): Outcomes {
+    const known = this.#models.get(model)
+    const counting = known?.tries.filter(({ at }) => at > now - tryCounts) ?? []
+    const answered = counting.filter(({ isAnswered }) => isAnswered).length
+    const outputs = known?.outputs[tier]
+    return {
+      reliability: (answered + usual.tries * usual.reliability) / (counting.length + usual.tries),
+      firstByte: known?.firstBytes.quantile(0.5) ?? null,
+      slowFirstByte: known?.firstBytes.quantile(0.95) ?? null,
+      output: outputs && outputs.count >= enough ? outputs.quantile(0.5) : null,
+      inputRatio: Math.min(2, Math.max(0.5, known?.ratios.mean ?? 1)),
+      cacheReads: known?.reads.mean ?? 0,
+      cacheWrites: known?.writes.mean ?? 0,
+    }
+  }
+
+  /** Forgets one model, or all (undefined). */
+  forget(model: string | undefined): void {
+    if (model === undefined) this.#models.clear()
+    else this.#models.delete(model)
+  }
+
+  #of(name: string): Model {
+    let model = this.#models.get(name)
+    if (model === undefined) this.#models.set(name, (model = new Model()))
+    return model
+  }
+}
+
+class Model {
+  readonly tries: { readonly at: number; readonly isAnswered: boolean }[] = []
+  readonly firstBytes = new Newest()
+  readonly outputs: Readonly<Record<Tier, Newest>> = {
+    SIMPLE: new Newest(),
+    MEDIUM: new Newest(),
+    COMPLEX: new Newest(),
+  }
+  readonly ratios = new Newest()
+  readonly reads = new Newest()
+  readonly writes = new Newest()
+}
+
+/** The newest values of a kind. */
+class Newest {
+  readonly #values: number[] = []
+  /** In ascending order; undefined: since the last value was added, nobody has asked. */
+  #sorted: readonly number[] | undefined
+
+  get count(): number {
+    return this.#values.length
+  }
+
+  get mean(): number | null {
+    return this.count === 0 ? null : this.#values.reduce((sum, value) => sum + value, 0) / this.count
+  }
+
+  add(value: number): void {
+    this.#values.push(value)
+    if (this.count > newest) this.#values.shift()
+    this.#sorted = undefined
+  }
+
+  /** The value that this share of the values is at most (nearest rank). */
+  quantile(share: number): number | null {
+    this.#sorted ??= this.#values.toSorted((one, other) => one - other)
+    return this.#sorted[Math.max(0, Math.ceil(share * this.count) - 1)] ?? null
+  }
+}

@@ -1,0 +1,91 @@
+import type { Requester, TableQueries } from '../../engine/index.ts'
+import type { Incumbency, Incumbent } from './continuity.ts'
+import type { MeasuredAnswer, Outcomes } from './measured.ts'
+import type { Place, Tier } from './place.ts'
+import type { Pull, Spent } from './pulls.ts'
+import type { Turn } from './turns.ts'
+import type { WindowRules } from './windows.ts'
+
+/** What a person says about an answer: it was good enough; a better model was needed; a cheaper one would have done. */
+export type Signal = 'ok' | 'weak' | 'strong'
+
+/** What is believed of a model before anything was observed, and what counts of the observations. */
+export interface Prior extends WindowRules {
+  /** The probability that its answer is good enough. */
+  readonly mean: number
+}
+
+/** What is known of a model in a mode and tier: its answer is good enough with a probability from Beta(a, b). */
+export interface Posterior {
+  readonly a: number
+  readonly b: number
+  /** Rows of evidence that count. */
+  readonly observations: number
+  /** How often it was chosen. */
+  readonly pulls: number
+}
+
+/** A decision that was answered. */
+export interface Decision extends Place {
+  /** Id of the request. `model` is the one that served it. */
+  readonly id: string
+  /** When it was made, in milliseconds since 1970. */
+  readonly at: number
+  /** Id of the API key. */
+  readonly key: string | null
+  /** The next cheaper model that passed the same gates; null: there was none. */
+  readonly cheaper: string | null
+}
+
+/** What an exchange taught, once it is over. */
+export interface Seen {
+  /** Each model that was asked, and whether it answered. */
+  readonly tries: readonly { readonly model: string; readonly isAnswered: boolean }[]
+  /** Absent: there was no complete answer. */
+  readonly answer?: MeasuredAnswer
+  /** Absent: the request belongs to no conversation. */
+  readonly turn?: Turn<Decision>
+}
+
+/** A model in a mode and tier of which something is known. */
+export interface Known extends Place {
+  /** When something was last learned, in milliseconds since 1970. */
+  readonly updatedAt: number
+  /** How often people said what, and it counted. */
+  readonly feedback: Readonly<Record<Signal, number>>
+}
+
+/** What the gateway has learned of its models. What it reads in memory agrees with other processes within 5 seconds. */
+export interface Experience {
+  posterior(place: Place, prior: Prior): Posterior
+  outcomes(model: string, tier: Tier): Outcomes
+  /** Of all processes. */
+  readonly spent: Spent
+  /** Notes a decision. */
+  pulled(pull: Pull): void
+  /** Notes how an exchange ended. Never waits. */
+  seen(seen: Seen): void
+  /**
+   * Notes what a person said about an answer; at most once per decision. It counts for the next decision, after the
+   * commit of the transaction if one is given. Resolves to whether it counts: it does not later than 7 days after the
+   * decision.
+   */
+  reward(decision: Decision, signal: Signal, transaction?: TableQueries): Promise<boolean>
+  /** What served a conversation last, within 50 milliseconds. Never rejects. */
+  incumbent(conversation: string): Promise<Incumbency>
+  /** Notes what served a conversation, for 30 minutes. Never waits. */
+  keep(conversation: string, incumbent: Incumbent): void
+  /** Where anything is known. */
+  known(): Promise<readonly Known[]>
+  /**
+   * Forgets what was learned of a model, or of all (undefined), in every process.
+   * @returns of how many modes and tiers something was known
+   */
+  reset(model: string | undefined, by: Requester): Promise<number>
+}
+
+declare module '../../engine/index.ts' {
+  interface Services {
+    experience: Experience
+  }
+}
