@@ -153,9 +153,11 @@ function commonHeaders(
 const unprintable = /[^\t\x20-\x7e\x80-\xff]/
 const unprintables = new RegExp(unprintable, 'g')
 
-/** `Server-Timing` (W3C) of the stages that took at least a tenth of a millisecond. */
+/** `Server-Timing` (W3C) of what took at least a tenth of a millisecond: each run of a stage, and other times. */
 function serverTiming(scope: ExchangeScope): string {
   let text = ''
+  for (const { stage, milliseconds } of scope.laps)
+    if (milliseconds >= 0.1) text += `${stage.name};dur=${milliseconds.toFixed(1)}, `
   for (const { name, milliseconds } of scope.times)
     if (milliseconds >= 0.1) text += `${name};dur=${milliseconds.toFixed(1)}, `
   return `${text}total;dur=${scope.elapsed().toFixed(1)}`

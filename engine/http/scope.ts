@@ -165,7 +165,6 @@ export class ExchangeScope implements RunScope {
     this.#laps.push(
       stage.inTry ? { stage, at, milliseconds, attempt: this.attempt, outcome } : { stage, at, milliseconds, outcome },
     )
-    this.time(stage.name, milliseconds)
     this.#mark = now
   }
 

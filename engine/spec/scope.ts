@@ -30,9 +30,9 @@ export interface Scope {
   readonly notes: ReadonlyMap<string, Json>
   /** Adds a header to the answer, whatever that will be: the reply of any stage, or an error. A header of the reply with the same name wins. */
   header(name: string, value: string): void
-  /** Adds to the time reported under `name` in `server-timing` and in the log row. */
+  /** Adds to the time reported under `name` in `server-timing` and in the log row, beside those of the stages. */
   time(name: string, milliseconds: number): void
-  /** In the order of their first use. */
+  /** What `time` added, in the order of first use. */
   readonly times: readonly Timing[]
   /** The stages that have run so far, in the order of their ends. */
   readonly laps: readonly Lap[]

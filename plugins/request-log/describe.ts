@@ -1,5 +1,6 @@
 import { columns, isObject, parseJson } from '../../engine/kit.ts'
 import type { CommandOutput, Json, JsonObject } from '../../engine/index.ts'
+import { spansOf, timesOf } from './spans.ts'
 import type { RequestsTable } from './table.ts'
 
 /** Names of API keys by their ids. */
@@ -25,11 +26,14 @@ export function requestLine(row: RequestsTable, names: Names, style: Styling): s
   return parts.join(' ')
 }
 
-/** An exchange as JSON: its columns by their names, and its parsed metadata. */
+/** An exchange as JSON: its columns by their names, and its parsed metadata with the runs of stages. */
 export function requestJson(row: RequestsTable, names: Names): JsonObject {
   const { metadata, stream, tags, ...columns } = row
   const key = keyName(row, names)
-  return { ...columns, key, stream: stream === 1, tags: metadataOf(tags ?? '{}'), metadata: metadataOf(metadata) }
+  const parsed = metadataOf(metadata)
+  const { laps: _laps, ...notes } = parsed
+  const runs = { times: timesOf(parsed), spans: spansOf(parsed) }
+  return { ...columns, key, stream: stream === 1, tags: metadataOf(tags ?? '{}'), metadata: { ...notes, ...runs } }
 }
 
 /** Context for describing an exchange. */
@@ -48,7 +52,7 @@ export async function describeRequest(
   style: Styling,
 ): Promise<string> {
   const metadata = metadataOf(row.metadata)
-  const { times, tries, losses, spans: _spans, error_at: at, ...notes } = metadata
+  const { times: _times, laps: _laps, tries, losses, error_at: at, ...notes } = metadata
   const facts = [
     ['at', new Date(row.at).toISOString()],
     ['key', keyName(row, names)],
@@ -80,7 +84,7 @@ export async function describeRequest(
   const parts = [
     `${style('bold', row.id)} ${row.type}${row.stream === 1 ? ', streamed' : ''}\n${columns(facts, '  ')}`,
     section('tries', rowsOf(tries, ['model', 'provider', 'code', 'status']), style),
-    section('times', timesOf(times), style),
+    section('times', timeRows(metadata), style),
     section('parts', inner.map(partRow), style),
     section('losses', rowsOf(losses, ['field', 'because']), style),
     typeof at === 'string' ? await placeOf(at, read, style) : '',
@@ -113,9 +117,8 @@ function partRow(row: RequestsTable): string[] {
 }
 
 /** The time of each stage, with a bar for comparison. */
-function timesOf(times: Json | undefined): string[][] {
-  if (!isObject(times)) return []
-  const all = Object.entries(times).map(([name, value]): [string, number] => [name, Number(value)])
+function timeRows(metadata: JsonObject): string[][] {
+  const all = Object.entries(timesOf(metadata)).map(([name, value]): [string, number] => [name, Number(value)])
   const longest = Math.max(...all.map(([, time]) => time), 0.001)
   return all.map(([name, time]) => [name, milliseconds(time), '#'.repeat(Math.ceil((time / longest) * 40))])
 }

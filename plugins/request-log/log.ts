@@ -196,7 +196,7 @@ function referenceOf(header: string | string[] | undefined): string | null {
   return typeof header === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(header) ? header : null
 }
 
-/** Milliseconds per stage, to the microsecond. */
+/** Milliseconds, to the microsecond. */
 function timesOf(times: Scope['times']): Json {
   const rounded: Record<string, number> = {}
   for (const { name, milliseconds } of times) rounded[name] = microseconds(milliseconds)

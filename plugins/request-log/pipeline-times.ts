@@ -84,7 +84,7 @@ interface Run {
 
 /** Adds the runs of a row to those of other rows. */
 function addRow(steps: Map<string, Step>, metadata: string): void {
-  const laps = parsedObject(metadata)?.['spans']
+  const laps = parsedObject(metadata)?.['laps']
   if (!Array.isArray(laps)) return
   for (const { kind, path, start, end, hasFailed, tries } of runsOf(laps)) {
     const step = steps.get(path) ?? { kind, durations: [], failed: 0, again: 0 }
@@ -99,9 +99,10 @@ function addRow(steps: Map<string, Step>, metadata: string): void {
 function runsOf(laps: readonly StoredLap[]): readonly Run[] {
   const runs: Run[] = []
   const around = new Map<string, Run>()
-  for (const [path, start, duration, attempt, outcome = 'ok'] of laps) {
+  for (const [path, startMicros, micros, attempt = 0, outcome = 'ok'] of laps) {
     if (outcome === 'skipped') continue
-    const end = start + duration
+    const start = startMicros / 1000
+    const end = (startMicros + micros) / 1000
     const hasFailed = outcome === 'failed'
     runs.push({ kind: 'stage', path, start, end, hasFailed, isBroken: hasFailed, tries: 0 })
     for (const { kind, path: outer, inTry } of stepsAround(path)) {

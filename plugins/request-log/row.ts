@@ -1,5 +1,5 @@
 import { mapMembers } from '../../engine/kit.ts'
-import type { Json, Lap } from '../../engine/index.ts'
+import type { Json, Lap, StagePlace } from '../../engine/index.ts'
 import type { RequestsTable } from './table.ts'
 
 /** The row of an exchange. Times in milliseconds, tokens in disjoint buckets, money in micro-USD. */
@@ -54,8 +54,11 @@ export interface LogRow {
 /** How an exchange ended. `refused`: the gateway rejected the request before it asked a provider. */
 export type Result = 'completed' | 'client_closed' | 'refused' | 'failed'
 
-/** A run of a stage as it is stored: its path, its start, its duration, its try or 0, its outcome unless it is `ok`. */
-export type StoredLap = readonly [string, number, number, number, Lap['outcome']?]
+/**
+ * A run of a stage as it is stored: its path, its start and its duration in microseconds, its try (absent or 0: none),
+ * and its outcome unless it is `ok`.
+ */
+export type StoredLap = readonly [string, number, number, number?, Lap['outcome']?]
 
 /**
  * A row as it is stored. Values of a client or a provider pass through `scrub`.
@@ -107,18 +110,32 @@ const keptLaps = 200
 function metadataOf({ metadata, laps }: LogRow, scrub: (text: string) => string): string {
   const text = JSON.stringify(mapMembers(metadata, scrub)) ?? '{}'
   if (laps.length === 0) return text
-  const spans = JSON.stringify(laps.slice(0, keptLaps).map(storedLap))
-  return `${text.slice(0, -1)}${text === '{}' ? '' : ','}"spans":${spans}}`
-}
-
-function storedLap({ stage, at, milliseconds, attempt = 0, outcome }: Lap): StoredLap {
-  const lap = [stage.path, microseconds(at), microseconds(milliseconds), attempt] as const
-  return outcome === 'ok' ? lap : [...lap, outcome]
+  return `${text.slice(0, -1)}${text === '{}' ? '' : ','}"laps":[${storedLaps(laps)}]}`
 }
 
 /** Milliseconds, to the microsecond. */
 export function microseconds(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000
+}
+
+/** The runs as `StoredLap`. It is printed here because it is most of the text of a row. */
+function storedLaps(laps: readonly Lap[]): string {
+  let text = ''
+  for (const { stage, at, milliseconds, attempt = 0, outcome } of laps.length > keptLaps
+    ? laps.slice(0, keptLaps)
+    : laps) {
+    text += `${text === '' ? '' : ','}[${quotedPath(stage)},${Math.round(at * 1000)},${Math.round(milliseconds * 1000)}`
+    text += outcome === 'ok' ? (attempt === 0 ? ']' : `,${attempt}]`) : `,${attempt},"${outcome}"]`
+  }
+  return text
+}
+
+const quotedPaths = new WeakMap<StagePlace, string>()
+
+function quotedPath(stage: StagePlace): string {
+  let quoted = quotedPaths.get(stage)
+  if (quoted === undefined) quotedPaths.set(stage, (quoted = JSON.stringify(stage.path)))
+  return quoted
 }
 
 function count(value: number | null): number | null {

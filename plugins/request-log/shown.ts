@@ -1,7 +1,8 @@
 import type { Json, JsonObject, Services } from '../../engine/index.ts'
 import { isObject, parsedObject, timeText } from '../../engine/kit.ts'
 import type { ListedRow } from './find.ts'
-import type { StoredLap } from './row.ts'
+import { spansOf, timesOf } from './spans.ts'
+import type { Span } from './spans.ts'
 import type { RequestsTable } from './table.ts'
 
 /** A request as it stands in a list. Money in USD, times in milliseconds. */
@@ -55,15 +56,16 @@ type Label = NonNullable<Awaited<ReturnType<Services['routing_records']['label']
 
 /** All of a request but its captured bodies. */
 export function detail(row: RequestsTable, children: readonly ListedRow[], label: Label | undefined): JsonObject {
-  const { times, tries, losses, spans, routing, charged, headers, address, ...notes } = parsedObject(row.metadata) ?? {}
+  const metadata = parsedObject(row.metadata) ?? {}
+  const { times: _times, laps: _laps, tries, losses, routing, charged, headers, address, ...notes } = metadata
   const { error_message: message, error_at: at, upstream_id: id, upstream_model: model, stop, ...others } = notes
-  const shown = spansOf(spans)
+  const spans = spansOf(metadata)
   return {
     ...listItem(row),
-    times: times ?? {},
-    spans: shown,
+    times: timesOf(metadata),
+    spans,
     losses: losses ?? [],
-    tries: triesOf(row, tries, shown),
+    tries: triesOf(row, tries, spans),
     routing: routing ?? null,
     upstream:
       id === undefined && model === undefined && stop === undefined
@@ -78,26 +80,6 @@ export function detail(row: RequestsTable, children: readonly ListedRow[], label
     feedback: label ? { signal: label.signal, comment: label.comment, at: timeText(label.at) } : null,
     metadata: row.pipeline === null ? others : { ...others, pipeline: row.pipeline },
   }
-}
-
-interface Span {
-  readonly [field: string]: Json
-  readonly path: string
-  readonly name: string
-  readonly at_ms: number
-  readonly duration_ms: number
-  readonly attempt: number | null
-  readonly outcome: string
-}
-
-/** The runs of stages (`StoredLap`). The last word of a path is the name of the stage, perhaps with its number. */
-function spansOf(stored: Json | undefined): readonly Span[] {
-  if (!Array.isArray(stored)) return []
-  return stored.map((lap) => {
-    const [path, at, duration, attempt, outcome = 'ok'] = lap as unknown as StoredLap
-    const [name = ''] = path.slice(path.lastIndexOf('/') + 1).split(':', 1)
-    return { path, name, at_ms: at, duration_ms: duration, attempt: attempt || null, outcome }
-  })
 }
 
 /** Every try, the one that served included. */

@@ -201,21 +201,12 @@ describe('the row of a request', () => {
     upstream.answer({ frames: chatFrames('Hello', ' there'), delay: 40, every: 10 })
     const began = Date.now()
     const response = await gateway.post('/v1/chat/completions', { model: 'chat', messages, stream: true })
-    expect(response.headers.get('server-timing')).to.match(/upstream;dur=\d+\.\d, .*total;dur=\d+\.\d$/)
+    expect(response.headers.get('server-timing')).to.match(
+      /call;dur=\d+\.\d, .*upstream;dur=\d+\.\d, total;dur=\d+\.\d$/,
+    )
     await response.bytes()
     const row = await lastRow()
     const times = row.metadata['times'] as Record<string, number>
-    expect(Object.keys(times)).to.include.members([
-      'auth',
-      'parse',
-      'validate',
-      'resolve',
-      'pin',
-      'allow',
-      'translate',
-      'upstream',
-      'translate-back',
-    ])
     // A timer may end a part of a millisecond early.
     expect(times['upstream']).to.be.at.least(39)
     expect(row.first_byte).to.be.at.least(39)

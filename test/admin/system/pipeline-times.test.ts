@@ -73,9 +73,17 @@ describe('times of the steps of a pipeline', () => {
     const answer = { body: chatAnswer }
     /** Rows of a pipeline that no test sends requests to. */
     const rowsWith = (pipeline: string, laps: readonly (readonly StoredLap[])[], at: (index: number) => number) =>
-      laps.map((spans, index) =>
-        rowWith(`${pipeline}-${index}`, { pipeline, at: at(index), metadata: JSON.stringify({ spans }) }),
-      )
+      laps.map((own, index) => rowWith(`${pipeline}-${index}`, { pipeline, at: at(index), metadata: stored(own) }))
+    /** Metadata of a row whose runs are given in milliseconds. */
+    const stored = (laps: readonly StoredLap[]) =>
+      JSON.stringify({
+        laps: laps.map(([path, start, duration, ...others]) => [
+          path,
+          start * 1000,
+          Math.round(duration * 1000),
+          ...others,
+        ]),
+      })
 
     it('are those of the last hour, and none where nothing ran', async () => {
       const before = Date.now()
@@ -233,7 +241,7 @@ describe('times of the steps of a pipeline', () => {
       await addRows(gateway, [
         old!,
         recent!,
-        rowWith('speech-unknown', { at: now, metadata: JSON.stringify({ spans: [lap] }) }),
+        rowWith('speech-unknown', { at: now, metadata: stored([lap]) }),
         rowWith('speech-empty', { at: now, pipeline: 'speech' }),
       ])
       expect(counts(await timesOf('speech'))).to.deep.equal({ parse: { count: 1, failed: 0 } })

@@ -12,7 +12,7 @@ describe('the scope of an exchange', () => {
   // The clock itself stands on the prototype.
   afterEach(() => void Reflect.deleteProperty(performance, 'now'))
 
-  it('counts the time of each stage since the last one ended, and adds up what has one name', () => {
+  it('counts the time of each stage since the last one ended, and adds up other times that have one name', () => {
     const scope = new ExchangeScope()
     const lap = (name: string, milliseconds: number) => {
       clock += milliseconds
@@ -23,11 +23,12 @@ describe('the scope of an exchange', () => {
     clock += 200
     scope.begin()
     lap('call', 10)
-    scope.time('upstream', 25)
+    scope.time('upstream', 20)
+    scope.time('tokenize', 1)
+    scope.time('upstream', 5)
     expect(scope.times).to.deep.equal([
-      { name: 'parse', milliseconds: 3 },
-      { name: 'call', milliseconds: 30 },
       { name: 'upstream', milliseconds: 25 },
+      { name: 'tokenize', milliseconds: 1 },
     ])
     expect(scope.elapsed()).to.equal(233)
     expect(scope.laps.map(({ stage, ...lap }) => ({ path: stage.path, ...lap }))).to.deep.equal([

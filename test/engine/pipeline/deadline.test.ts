@@ -94,7 +94,7 @@ describe('the deadline of a step', () => {
     reject(new Error('not heard'))
     await promise
     expect(slots).to.deep.equal({})
-    expect(scope.times.map(({ name }) => name)).to.deep.equal(['late'])
+    expect(scope.laps.map(({ stage }) => stage.name)).to.deep.equal(['late'])
   })
 
   it('counts for all steps of an include together, and nothing runs after it', async () => {

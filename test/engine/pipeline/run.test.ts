@@ -41,8 +41,8 @@ describe('running a pipeline', () => {
     await execute(pipeline('[one, two, reply]', [sync, later]), slots, scope)
     expect(seen).to.deep.equal(['one', 'two for me'])
     expect(slots).to.deep.equal({ ...ingress, principal: 'me', request: 'asked', reply: "reply's reply" })
-    expect(scope.times.map(({ name }) => name)).to.deep.equal(['one', 'two', 'reply'])
-    expect(scope.times.every(({ milliseconds }) => milliseconds >= 0)).to.equal(true)
+    expect(scope.laps.map(({ stage }) => stage.name)).to.deep.equal(['one', 'two', 'reply'])
+    expect(scope.laps.every(({ milliseconds }) => milliseconds >= 0)).to.equal(true)
   })
 
   it('gives each stage the time since the one before it ended, failing ones too', async () => {
