@@ -101,6 +101,7 @@ function contract(fresh: () => Promise<string>): void {
           'requests_list',
           'requests_parent',
           'requests_pipeline_at',
+          'requests_judged',
           'requests_reference',
           ...further,
         ])
