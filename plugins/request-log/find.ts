@@ -171,27 +171,20 @@ export async function wholeRows({ database }: Tables, ids: readonly string[]): P
 /** Which rows of requests that a judge was asked about, in the order of their start and their ids. */
 export interface JudgedSlice {
   readonly limit: number
-  /** Earliest start, in milliseconds since 1970. */
-  readonly since?: number | undefined
   /** Only rows after this one. */
-  readonly after?: Position | undefined
+  readonly after: Position
 }
 
-/** A slice of the rows that a judge was asked about, found by the index `requests_judged`. */
-export async function judgedOf(
-  { database, dialect }: Tables,
-  { limit, since = 0, after = [since, ''] }: JudgedSlice,
-): Promise<RequestsTable[]> {
+/** Selects a slice of the rows that a judge was asked about, found by the index `requests_judged`. */
+export function judgedOf({ database, dialect }: Tables, { limit, after }: JudgedSlice) {
   return database
     .selectFrom('requests')
     .selectAll()
     .where(sql.raw<SqlBool>(judgedCondition(dialect)))
-    .where('at', '>=', since)
-    .where(sql<SqlBool>`(at, id) > (${after[0]}, ${after[1]})`)
+    .where(between(after, undefined, false))
     .orderBy('at')
     .orderBy('id')
     .limit(limit)
-    .execute()
 }
 
 /** The row of an exchange, by its id, otherwise by the client's request id; the newest of several. */

@@ -167,7 +167,7 @@ export default defineService({
       accompany: (table) => void companions.add(table),
       row: async (id) => (await finding()).rowOf(host, id),
       rows: async (ids) => (await finding()).wholeRows(host, ids),
-      judged: async (slice) => (await finding()).judgedOf(host, slice),
+      judged: async (slice) => (await finding()).judgedOf(host, slice).execute(),
       tail(member, scope, options) {
         const count = tails.get(member) ?? 0
         if (count >= mostTails) throw tooManyTails()

@@ -41,7 +41,7 @@ export default defineStage({
         title: 'Comment',
         maxLength: 2_000,
         // No database text holds a null character or half of a surrogate pair.
-        pattern: '^[^\\0\\p{Cs}]*$',
+        pattern: '^[^\\u0000\\ud800-\\udfff]*$',
         patternErrorMessage: 'must be text',
         description: 'A remark for people. Routing never reads it, and no export has it.',
       },

@@ -1,4 +1,5 @@
 import { definePlugin, defineSlot } from '../../engine/index.ts'
+import exportDataset from './export-dataset.ts'
 import giveFeedback from './give-feedback.ts'
 import listFeedback from './list-feedback.ts'
 import routingRecords from './routing-records.ts'
@@ -8,5 +9,5 @@ export default definePlugin({
   summary: 'What is learned from routed requests, and shown of them: ratings, exports, previews.',
   slots: [defineSlot({ name: 'preview', summary: 'How a request is routed that is not served.' })],
   services: [routingRecords],
-  stages: [giveFeedback, listFeedback],
+  stages: [exportDataset, giveFeedback, listFeedback],
 })

@@ -50,6 +50,21 @@ export class Labels {
     return query.execute()
   }
 
+  /** The labels of some requests, in no order. */
+  async of(ids: readonly string[]): Promise<LabelsTable[]> {
+    return ids.length === 0 ? [] : this.#all().where('id', 'in', ids).execute()
+  }
+
+  /** The labels of the requests after one, in the order in which these began. */
+  since([at, id]: readonly [at: number, id: string], limit: number): Promise<LabelsTable[]> {
+    return this.#all()
+      .where((of) => of(of.refTuple('request_at', 'id'), '>', of.tuple(at, id)))
+      .orderBy('request_at')
+      .orderBy('id')
+      .limit(limit)
+      .execute()
+  }
+
   #all() {
     return this.#host.database.selectFrom('routing_records_labels').selectAll()
   }

@@ -7,7 +7,7 @@ import type { LabelsTable } from './table.ts'
 
 /** What is kept of routed requests beside their rows: how they were rated, and the texts that they were routed by. */
 export interface RoutingRecords {
-  /** Keeps the text that a request was routed by, sealed. Never waits, never throws. */
+  /** Keeps the text that a request was routed by, sealed, if the settings want it. Never waits, never throws. */
   keep(prompt: RoutedPrompt): void
   /** The rating of a request. */
   label(id: string): Promise<LabelsTable | undefined>
@@ -32,7 +32,7 @@ export default defineService({
   name: 'routing_records',
   summary: 'Ratings of routed requests, and the texts that they were routed by.',
   migrations,
-  uses: ['requests'],
+  uses: ['requests', 'smart_routing'],
   open(host) {
     const labels = new Labels(host)
     const prompts = new Prompts(host)
@@ -46,11 +46,13 @@ export default defineService({
     }
     const expiring = setInterval(() => void expire(), hour).unref()
     return {
-      configure(_settings, { requests }) {
+      configure(_settings, { requests, smart_routing: { settings } }) {
         requests.accompany('routing_records_labels')
         requests.accompany('routing_records_prompts')
         const view: RoutingRecords = {
-          keep: (prompt) => prompts.keep(prompt),
+          keep(prompt) {
+            if (settings.keep_prompts) prompts.keep(prompt)
+          },
           label: (id) => labels.find(id),
           labels,
           prompts,

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { CompiledQuery, sql } from 'kysely'
 import { readQuery } from '../../../engine/kit.ts'
 import { filterFields, filterOf, timeFields } from '../../../plugins/request-log/filter.ts'
-import { idsBetween } from '../../../plugins/request-log/find.ts'
+import { idsBetween, judgedOf } from '../../../plugins/request-log/find.ts'
 import { newestRows } from '../../../plugins/request-log/pipeline-times.ts'
 import { viewOf } from '../../support/admin.ts'
 import { startGateway } from '../../support/gateway.ts'
@@ -52,12 +52,22 @@ describe('queries for requests', () => {
     expect(plan).to.deep.equal(['SEARCH requests USING COVERING INDEX requests_list ((at,id)>(?,?) AND (at,id)<(?,?))'])
   })
 
+  const explained = async (compiled: { readonly sql: string; readonly parameters: readonly unknown[] }) => {
+    const query = CompiledQuery.raw(`explain query plan ${compiled.sql}`, [...compiled.parameters])
+    const { rows } = await tablesOf(gateway.engine.database).executeQuery(query)
+    return rows.map((row) => (row as { readonly detail: string }).detail)
+  }
+
+  it('find the rows that a judge was asked about by an index of their own', async () => {
+    const tables = { database: tablesOf(gateway.engine.database), dialect: 'sqlite' } as const
+    expect(await explained(judgedOf(tables, { limit: 5, after: [1e12, ''] }).compile())).to.deep.equal([
+      'SEARCH requests USING INDEX requests_judged ((at,id)>(?,?))',
+    ])
+  })
+
   it('find the newest rows of a pipeline by an index', async () => {
-    const database = tablesOf(gateway.engine.database)
-    const { sql: text, parameters } = newestRows(database, 'embeddings', 1e12).compile()
-    const explained = CompiledQuery.raw(`explain query plan ${text}`, [...parameters])
-    const { rows } = await database.executeQuery(explained)
-    expect(rows.map((row) => (row as { readonly detail: string }).detail)).to.deep.equal([
+    const query = newestRows(tablesOf(gateway.engine.database), 'embeddings', 1e12)
+    expect(await explained(query.compile())).to.deep.equal([
       'SEARCH requests USING INDEX requests_pipeline_at (pipeline=? AND at>?)',
     ])
   })
