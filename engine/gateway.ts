@@ -135,7 +135,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     get masterSecret() {
       return opened(stores).sealing.from
     },
-    work: (module, input, deadline) => pool.run(module, input, deadline),
+    work: (module, input, deadline, grace) => pool.run(module, input, deadline, grace),
+    keepLoaded: (modules) => pool.keep(modules),
     warm: warmth.add,
     firstProcess: firstProcess(),
     recheck: () => http?.recheck(),

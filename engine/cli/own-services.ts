@@ -51,7 +51,7 @@ export async function openOwnServices(
     seal: (bytes, context) => sealing.seal(bytes, context),
     unseal: (sealed, context) => sealing.unseal(sealed, context),
     deriveKey: (info) => sealing.deriveKey(info),
-    work: (module, input, deadline) => pool.run(module, input, deadline),
+    work: (module, input, deadline, grace) => pool.run(module, input, deadline, grace),
   }
   const prepare = async (service: AnyService) => {
     await migrateService(stores.database, service, log)

@@ -187,7 +187,7 @@ function changed(schema: Schema, change: (schema: Schema) => Schema): Schema {
 }
 
 /** Keywords whose value is a schema for nested values. */
-const below = new Set(['items', 'additionalProperties', 'then'])
+const below = new Set(['items', 'additionalProperties', 'propertyNames', 'then'])
 
 /** Whether a schema accepts only single values, and not the text `${NAME}`. */
 function isStrict({ type, pattern, enum: values }: Schema): boolean {

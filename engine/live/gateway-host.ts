@@ -37,6 +37,8 @@ export interface GatewayHost {
   deriveKey: ServiceHost['deriveKey']
   readonly masterSecret: ServiceHost['masterSecret']
   work: Host['work']
+  /** Keeps a thread with these modules running, until the returned function is called. */
+  keepLoaded?(modules: readonly URL[]): () => void
   warm?: Host['warm']
   readonly firstProcess?: FirstProcess | undefined
   /** Checks whether the clients of open sockets are still authorized; absent: there are no sockets. */
@@ -124,8 +126,9 @@ export function serviceHost(
     unseal: (sealed, context) => gateway.unseal(sealed, context),
     deriveKey: (info) => gateway.deriveKey(info),
     masterSecret: gateway.masterSecret,
-    work: (module, input, deadline) => gateway.work(module, input, deadline),
+    work: (module, input, deadline, grace) => gateway.work(module, input, deadline, grace),
     warm: (piece) => gateway.warm?.(piece),
+    keepLoaded: (modules) => gateway.keepLoaded?.(modules) ?? (() => undefined),
     recheck: () => gateway.recheck?.(),
     version: gateway.version,
   }

@@ -82,7 +82,7 @@ export function hostMaker(
     seal: (bytes, context) => gateway.seal(bytes, context),
     unseal: (sealed, context) => gateway.unseal(sealed, context),
     dispatch,
-    work: (module, input, deadline) => gateway.work(module, input, deadline),
+    work: (module, input, deadline, grace) => gateway.work(module, input, deadline, grace),
     warm: (piece) => gateway.warm?.(piece),
     votes: (signals, ask, deadline) => collectVotes(gateway, registry, signals, ask, deadline),
     keep: kept.get,

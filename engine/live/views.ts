@@ -66,6 +66,7 @@ export async function configureServices(options: ViewOptions): Promise<ServiceVi
     version,
     fileVersion,
     catalog,
+    signals: [...registry.signals.values()],
     records,
     reject,
     ...heldRecords(registry, options.records, services),

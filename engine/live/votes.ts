@@ -2,6 +2,9 @@ import type { Registry } from '../config/registry.ts'
 import type { Ask, Vote } from '../spec/signal.ts'
 import type { GatewayHost } from './gateway-host.ts'
 
+/** Milliseconds after its deadline at which a signal must be stuck. One that is merely late shall not lose its thread. */
+const grace = 1_000
+
 /** The votes of signals. A signal that is late, fails or returns an invalid vote abstains. */
 export async function collectVotes(
   { log, work }: Pick<GatewayHost, 'log' | 'work'>,
@@ -14,7 +17,7 @@ export async function collectVotes(
   const cast = async (name: string) => {
     const signal = registry.signals.get(name)
     if (!signal) throw new Error(`no signal named "${name}"`)
-    const vote = await work<unknown>(signal.module, ask, deadline)
+    const vote = await work<unknown>(signal.module, ask, deadline, grace)
     if (!isVote(vote)) throw new Error('it gave no vote')
     votes.set(name, vote)
   }
@@ -27,12 +30,14 @@ export async function collectVotes(
 }
 
 function isVote(value: unknown): value is Vote {
-  const { complexity, confidence, reasons } = (value ?? {}) as Partial<Vote>
+  const { complexity, confidence, reasons, features, version } = (value ?? {}) as Partial<Vote>
   return (
     isShare(complexity) &&
     isShare(confidence) &&
     Array.isArray(reasons) &&
-    reasons.every((reason) => typeof reason === 'string')
+    reasons.every((reason) => typeof reason === 'string') &&
+    (version === undefined || typeof version === 'string') &&
+    (features === undefined || (Array.isArray(features) && features.every((one) => Number.isFinite(one))))
   )
 }
 

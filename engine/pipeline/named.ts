@@ -12,7 +12,7 @@ import type { Named, Pipeline, Place } from './nodes.ts'
  * Kinds of names that a value can contain, besides the types of records, which are kinds, too. The schema of the
  * value states the kind in `x-names`. `record` is the name of a type of records.
  */
-export const nameKinds = ['pipeline', 'protocol', 'record'] as const
+export const nameKinds = ['pipeline', 'protocol', 'record', 'signal'] as const
 
 /** All names of one kind. */
 export interface Names {
@@ -30,14 +30,18 @@ export type KnownNames = Readonly<Record<string, Names | undefined>>
  * Names that plugins define; empty while a plugin could not be loaded. Types of records held by a service are barred,
  * because stages cannot store such records.
  */
-export function wordsOf({ codecs, records, incomplete }: Registry): KnownNames {
+export function wordsOf({ codecs, records, signals, incomplete }: Registry): KnownNames {
   if (incomplete) return {}
   const { held = [], kept = [] } = Object.groupBy(records.values(), ({ holds }) =>
     holds === 'service' ? 'held' : 'kept',
   )
   const reason = (name: string) => `a service holds the records of type "${name}": stages for records cannot use them`
   const barred = new Map(held.map(({ name }) => [name, reason(name)]))
-  return { protocol: { words: [...codecs.keys()] }, record: { words: kept.map(({ name }) => name), barred } }
+  return {
+    protocol: { words: [...codecs.keys()] },
+    record: { words: kept.map(({ name }) => name), barred },
+    signal: { words: [...signals.keys()] },
+  }
 }
 
 /** The parts of a JSON Schema that lead to nested values. */
@@ -48,6 +52,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema | boolean>>
   readonly patternProperties?: Readonly<Record<string, Schema | boolean>>
   readonly additionalProperties?: Schema | boolean
+  readonly propertyNames?: Schema | boolean
   readonly prefixItems?: readonly (Schema | boolean)[]
   readonly items?: Schema | boolean
   readonly allOf?: readonly (Schema | boolean)[]
@@ -60,6 +65,7 @@ export const followedKeywords = [
   'properties',
   'patternProperties',
   'additionalProperties',
+  'propertyNames',
   'prefixItems',
   'items',
   'allOf',
@@ -70,7 +76,7 @@ export const followedKeywords = [
 /** Every name in a value that its schema marks with `x-names`. */
 export function namesIn(schema: Schema | boolean | undefined, value: Json | undefined, place: Place): readonly Named[] {
   if (typeof schema !== 'object' || value === undefined) return []
-  const { prefixItems = [], items, allOf = [], anyOf = [], oneOf = [] } = schema
+  const { prefixItems = [], items, allOf = [], anyOf = [], oneOf = [], propertyNames } = schema
   return [
     ...(typeof value === 'string' ? nameOf(schema, value, place) : []),
     ...allOf.flatMap((one) => namesIn(one, value, place)),
@@ -79,9 +85,10 @@ export function namesIn(schema: Schema | boolean | undefined, value: Json | unde
       ? value.flatMap((held: Json, index) => namesIn(prefixItems[index] ?? items, held, within(place, index)))
       : []),
     ...(isObject(value)
-      ? Object.entries(value).flatMap(([key, held]) =>
-          schemasOf(schema, key).flatMap((one) => namesIn(one, held, within(place, key))),
-        )
+      ? Object.entries(value).flatMap(([key, held]) => [
+          ...namesIn(propertyNames, key, within(place, key)),
+          ...schemasOf(schema, key).flatMap((one) => namesIn(one, held, within(place, key))),
+        ])
       : []),
   ]
 }

@@ -62,10 +62,11 @@ export interface Host {
     options?: DispatchOptions,
   ): Promise<Dispatched>
   /**
-   * Calls a module's default export in the worker pool. Input and output must be structured-cloneable; the deadline is
-   * in milliseconds.
+   * Calls a module's default export in the worker pool. Input and output must be structured-cloneable. Rejects after
+   * `deadline` milliseconds; a thread that still runs the task then goes on for `grace` milliseconds (default: 0), and
+   * ends.
    */
-  work<O>(module: URL, input: unknown, deadline: number): Promise<O>
+  work<O>(module: URL, input: unknown, deadline: number, grace?: number): Promise<O>
   /**
    * Queues work that the first request would otherwise have to wait for. It runs while the gateway is idle after its
    * start, one piece at a time. A piece blocks the event loop, so it should take a few milliseconds at most.

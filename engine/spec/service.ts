@@ -12,6 +12,7 @@ import type { RecordName, Records, TypedRecords } from './record.ts'
 import type { RecordChanged } from './record-access.ts'
 import type { Requester } from './principal.ts'
 import type { Host } from './host.ts'
+import type { AnySignal } from './signal.ts'
 
 /**
  * The view that stages and other services get of each service, by name. A plugin adds its own by declaration merging:
@@ -74,6 +75,11 @@ export interface ServiceHost extends Pick<
   /** Where the master secret stands: `SLUICE_SECRET`, or a file beside the database. */
   readonly masterSecret: 'environment' | 'file'
   /**
+   * Keeps a thread of the worker pool running that has these modules loaded, until the returned function is called: no
+   * task waits because a thread has yet to start. A thread that died is replaced at once.
+   */
+  keepLoaded(modules: readonly URL[]): () => void
+  /**
    * Checks at once whether the clients of open sockets are still authorized, instead of at the next periodic check.
    * To be called after access was revoked.
    */
@@ -88,6 +94,8 @@ export interface ServiceConfiguration {
   readonly fileVersion: string
   /** The catalog; its providers are opened after the services. */
   readonly catalog: Catalog
+  /** Every registered classifier. */
+  readonly signals: readonly AnySignal[]
   /** The records, including stored ones, with their secrets. Records that are off are left out. */
   readonly records: TypedRecords
   /** Refuses the configuration because of a record: the path to the value, a code and a sentence become a finding. */

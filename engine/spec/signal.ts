@@ -16,6 +16,10 @@ export interface Vote {
   readonly confidence: number
   /** Short reasons for the log. Never prompt text. */
   readonly reasons: readonly string[]
+  /** What it measured, for the record of the decision, from which it can be trained again. */
+  readonly features?: readonly number[]
+  /** Version of the weights with which it judged. */
+  readonly version?: string
 }
 
 /**

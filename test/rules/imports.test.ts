@@ -108,10 +108,10 @@ describe('imports', () => {
     ).to.deep.equal(['b -> c -> b'])
   })
 
-  it('keeps the specifiers of what Node runs as they are: relative ones end in .ts', async () => {
+  it('keeps the specifiers of what Node runs as they are: relative ones end in .ts, those of data in .json', async () => {
     for (const folder of ['engine', 'plugins'])
       expect(
-        await refused(folder, (_, __, { specifier }) => !specifier.startsWith('.') || specifier.endsWith('.ts')),
+        await refused(folder, (_, __, { specifier }) => !specifier.startsWith('.') || /\.(?:ts|json)$/.test(specifier)),
       ).to.deep.equal([])
   })
 })

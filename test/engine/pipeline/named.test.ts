@@ -38,6 +38,12 @@ const ask = stub('ask', [], [], undefined, {
       patternProperties: { '^model_': name('model') },
       additionalProperties: name('protocol'),
     },
+    weights: {
+      type: 'object',
+      description: 'The weight of each model.',
+      propertyNames: name('model'),
+      additionalProperties: { type: 'number' },
+    },
     pair: {
       type: 'array',
       description: 'A model and its protocol.',
@@ -59,6 +65,12 @@ const findings = (config: string, models?: readonly string[], known = registry) 
   check(config, models, known).diagnostics.map(printDiagnostic)
 
 describe('names in the configuration of a stage', () => {
+  it('are found in the names of fields, too', () => {
+    expect(findings('{ weights: { smal: 0.5, large: 1 } }', ['small', 'large'])).to.deep.equal([
+      'p.yaml:6:29: no model named "smal"; did you mean "small"? [unknown-model]',
+    ])
+  })
+
   it('are found wherever they stand, with what was probably meant', () => {
     const config = '{ model: smal, protocol: plian, judges: [p, q], by: { code: large, talk: lagre }, either: [x] }'
     expect(findings(config, ['small', 'large'])).to.have.members([

@@ -104,6 +104,31 @@ describe('WorkerPool', function () {
     await fails(run('count'), 'closed')
   })
 
+  it('lets a late task go on for its grace, and keeps the thread if it ends by then', async () => {
+    open({ threads: 1 })
+    const thread = await run('thread')
+    await fails(pool.run<Order, unknown>(tasks, 'linger', 10, ample), 'late')
+    expect(await run('thread')).to.equal(thread)
+    await fails(pool.run<Order, unknown>(tasks, 'loop', 10, 50), 'late')
+    expect(await run('thread')).not.to.equal(thread)
+  })
+
+  it('keeps modules loaded: before any task, in every new thread, and again after a thread died', async () => {
+    const seen: string[] = []
+    open({ threads: 1, idle: 300, onError: (error) => seen.push(error.message) })
+    const marked = new URL('./loaded.ts', import.meta.url)
+    const release = pool.keep([marked])
+    const loaded = () => pool.run<Order, unknown>(tasks, 'loaded', ample)
+    // The module is not asked for by the task: it is there, or it is not.
+    expect(await loaded()).to.equal(true)
+    await fails(run('exit'), 'died')
+    expect(await loaded()).to.equal(true)
+    release()
+    await fails(run('exit'), 'died')
+    expect(await loaded()).to.equal(false)
+    expect(seen).to.deep.equal([])
+  })
+
   it('does not keep the process alive', async () => {
     open({})
     const { stdout } = await promisify(execFile)(process.execPath, [

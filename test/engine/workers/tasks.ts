@@ -27,6 +27,8 @@ const deeds = {
     const hoard: unknown[] = []
     for (;;) hoard.push(Array.from({ length: 10_000 }, (_, index) => ({ index })))
   },
+  linger: () => new Promise((resolve) => setTimeout(resolve, 60)),
+  loaded: () => Reflect.has(globalThis, 'loadedByThePool'),
   uncloneable: () => () => calls,
 }
 

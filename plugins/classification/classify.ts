@@ -1,0 +1,106 @@
+import { defineStage } from '../../engine/index.ts'
+import type { JsonObject } from '../../engine/index.ts'
+import { duration, durationSchema } from '../../engine/kit.ts'
+import { blend } from './blend.ts'
+import type { Abstention, Blend, CountedVote } from './blend.ts'
+import type { Calibration } from './calibration.ts'
+import { rawConfidence } from './confidence-map.ts'
+import { factsOf } from './facts.ts'
+import { hintOf } from './hint.ts'
+import { tierOf } from './tier.ts'
+import type { Tier } from './tier.ts'
+import { earlierTexts, lastTurn } from './turn.ts'
+
+/** How hard a request is, as the signals see it together. */
+export interface Ensemble {
+  /** From 0 (any model suffices) to 1 (only the best). */
+  readonly complexity: number
+  readonly tier: Tier
+  /** Probability that the tier is right, from `confidenceRaw` by the confidence map of version `map`. */
+  readonly confidence: number
+  readonly confidenceRaw: number
+  readonly map: string
+  /** Version of the weights of the signal that has any; null: it did not vote. */
+  readonly weightsVersion: string | null
+  readonly votes: Readonly<Record<string, CountedVote | Abstention>>
+  /** Parts of the reasoning: `structural=0.41`, `structural=late`, `unclassified`. */
+  readonly notes: readonly string[]
+  /** The facts that the signals saw (`Facts`). */
+  readonly facts: JsonObject
+  /** The numbers that a signal measured in the text; null: it did not vote. */
+  readonly features: readonly number[] | null
+  /** The last text of the user, cleaned. Never to be logged. */
+  readonly ask: string
+  /** The texts of at most `count` earlier turns of the user, cleaned, oldest first. Never to be logged. */
+  readonly earlier: (count: number) => readonly string[]
+}
+
+declare module '../../engine/index.ts' {
+  interface Slots {
+    ensemble: Ensemble
+  }
+}
+
+/** Judges how hard a request is: by signals that run beside the event loop, and that are not waited for for long. */
+export default defineStage({
+  name: 'classify',
+  summary: 'Judge how hard the request is, by signals.',
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['signals'],
+    properties: {
+      signals: {
+        type: 'object',
+        minProperties: 1,
+        propertyNames: { type: 'string', 'x-names': 'signal' },
+        additionalProperties: { type: 'number', exclusiveMinimum: 0, maximum: 1_000 },
+        description: 'The weight of each signal, by name. Only their ratios count.',
+      },
+      deadline: {
+        ...durationSchema,
+        default: '25ms',
+        description: 'How long the signals are waited for. A late one abstains.',
+      },
+    },
+  } as const,
+  needs: ['request'],
+  provides: ['ensemble'],
+  uses: ['smart_routing', 'calibration'],
+  build: (config, host, { smart_routing: routing, calibration }) => {
+    const weights = config.signals as Readonly<Record<string, number>>
+    const deadline = duration(config.deadline)
+    const names = Object.keys(weights)
+    return async ({ request }) => {
+      const hint = hintOf(request, host.catalog)
+      const neutral = request.neutral('generate')
+      const turn = lastTurn(neutral)
+      const facts: JsonObject = { ...factsOf(request, neutral, turn), ...(hint === undefined ? {} : { hint }) }
+      const started = performance.now()
+      const votes = await host.votes(names, { text: turn.text, facts }, deadline)
+      const missing = performance.now() - started < deadline ? 'failed' : 'late'
+      const blended = blend(weights, votes, missing, routing.settings.default_complexity)
+      const measured = [...votes.values()].find(({ features }) => features !== undefined)
+      return {
+        ensemble: {
+          ...blended,
+          ...confidenceIn(blended, calibration),
+          tier: tierOf(blended.complexity),
+          weightsVersion: measured?.version ?? null,
+          facts,
+          features: measured?.features ?? null,
+          ask: turn.text,
+          earlier: (count) => earlierTexts(neutral, count),
+        },
+      }
+    }
+  },
+})
+
+/** The raw confidence says how far from the borders of its tier a complexity is; the map says how often that is right. */
+function confidenceIn({ complexity, votes }: Blend, calibration: Calibration) {
+  const map = calibration.version
+  if (Object.values(votes).every((vote) => 'abstained' in vote)) return { confidence: 0, confidenceRaw: 0, map }
+  const confidenceRaw = rawConfidence(complexity)
+  return { confidence: calibration.map(confidenceRaw), confidenceRaw, map }
+}

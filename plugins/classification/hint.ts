@@ -1,0 +1,30 @@
+import type { Catalog, Envelope } from '../../engine/index.ts'
+import { GatewayError } from '../../engine/index.ts'
+import { isObject } from '../../engine/kit.ts'
+import { centres } from './tier.ts'
+import type { Tier } from './tier.ts'
+
+const classes: Readonly<Record<string, Tier>> = { economy: 'SIMPLE', balanced: 'MEDIUM', premium: 'COMPLEX' }
+
+/**
+ * The complexity that a client hints at, in the field `routing.hint` or the header `x-routing-hint`: by a tier, or by
+ * a model of the class that it wants. Throws `invalid_value` for another word.
+ */
+export function hintOf({ body, headers }: Pick<Envelope, 'body' | 'headers'>, catalog: Catalog): number | undefined {
+  const { routing } = body
+  const field = isObject(routing) ? (routing['hint'] ?? undefined) : undefined
+  const header = headers['x-routing-hint']
+  if (field !== undefined) return complexityOf(field, 'routing.hint', catalog)
+  return header === undefined ? undefined : complexityOf(header, 'x-routing-hint', catalog)
+}
+
+function complexityOf(hint: unknown, param: string, catalog: Catalog): number {
+  const tier = typeof hint === 'string' ? hint.toUpperCase() : ''
+  if (Object.hasOwn(centres, tier)) return centres[tier as Tier]
+  const model = typeof hint === 'string' ? catalog.find(hint) : undefined
+  if (!model) {
+    const reason = 'it must be SIMPLE, MEDIUM, COMPLEX, or the name of a model'
+    throw new GatewayError('invalid_value', { param, reason }, { param })
+  }
+  return centres[classes[model.quality_tier ?? 'economy'] ?? 'SIMPLE']
+}

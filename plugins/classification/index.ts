@@ -1,0 +1,26 @@
+import { definePlugin, defineSignal, defineSlot } from '../../engine/index.ts'
+import { moduleBeside } from '../../engine/kit.ts'
+import calibration from './calibration.ts'
+import classify from './classify.ts'
+import signals from './signals.ts'
+
+export default definePlugin({
+  name: 'classification',
+  summary: 'Judges how hard a request is.',
+  slots: [
+    defineSlot({
+      name: 'ensemble',
+      summary: 'How hard the request is.',
+      fields: { complexity: 'number', tier: 'text', confidence: 'number', confidenceRaw: 'number', facts: 'anything' },
+    }),
+  ],
+  signals: [
+    defineSignal({
+      name: 'metadata',
+      summary: 'What happened since the last turn of the user, and what the request asks for explicitly.',
+      module: moduleBeside('metadata', import.meta.url),
+    }),
+  ],
+  services: [calibration, signals],
+  stages: [classify],
+})

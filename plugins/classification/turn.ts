@@ -1,0 +1,92 @@
+import type { GenerateRequest, Item, Message } from '../../engine/index.ts'
+import { clean } from './clean.ts'
+import type { Cleaned } from './clean.ts'
+import { withoutInjected } from './injected.ts'
+
+/** The last turn of the user, and where it ends. */
+export interface Turn extends Cleaned {
+  /** Index of the first item after it: what follows are steps of the model. */
+  readonly end: number
+  readonly images: number
+}
+
+/**
+ * The last turn of the user: the messages in a row in which the user says something, or shows an image. A message of
+ * nothing but what its client put there is none.
+ */
+export function lastTurn({ items }: Pick<GenerateRequest, 'items'>): Turn {
+  const end = turnEnd(items, items.length)
+  const messages = turnBefore(items, end)
+  return { ...clean(textOf(messages)), end, images: imagesOf(messages) }
+}
+
+/** The cleaned texts of the user's turns before the last one, oldest first. */
+export function earlierTexts({ items }: Pick<GenerateRequest, 'items'>, count: number): readonly string[] {
+  const texts: string[] = []
+  const last = turnEnd(items, items.length)
+  for (let end = last - turnBefore(items, last).length; texts.length < count && end > 0;) {
+    end = turnEnd(items, end)
+    const messages = turnBefore(items, end)
+    const { text } = clean(textOf(messages))
+    if (text !== '') texts.unshift(text)
+    end -= messages.length
+  }
+  return texts
+}
+
+/** How often the user had a turn. */
+export function countTurns(items: readonly Item[]): number {
+  let turns = 0
+  let within = false
+  for (const item of items) {
+    if (!isUser(item)) within = false
+    else if (!within && speaks(item)) {
+      within = true
+      turns++
+    }
+  }
+  return turns
+}
+
+/** The index after the last message of the user before `end`; 0: there is none. */
+function turnEnd(items: readonly Item[], end: number): number {
+  for (let at = end; at > 0; at--) {
+    const item = items[at - 1]
+    if (isUser(item) && speaks(item)) return at
+  }
+  return 0
+}
+
+/** The messages of the user in a row before `end`. */
+function turnBefore(items: readonly Item[], end: number): readonly Message[] {
+  const messages: Message[] = []
+  for (let at = end; at > 0; at--) {
+    const item = items[at - 1]
+    if (!isUser(item)) break
+    messages.unshift(item)
+  }
+  return messages
+}
+
+function isUser(item: Item | undefined): item is Message {
+  return item?.type === 'message' && item.role === 'user'
+}
+
+/** Whether the user says or shows anything in a message. */
+function speaks({ content }: Message): boolean {
+  return content.some((part) => {
+    if (part.type !== 'text') return part.type !== 'refusal'
+    const text = part.text.slice(0, 24_000).trimStart()
+    // What clients put into messages begins with a tag.
+    return text.startsWith('<') ? withoutInjected(text, part.text.length > 24_000).trim() !== '' : text !== ''
+  })
+}
+
+function textOf(messages: readonly Message[]): string {
+  const texts = messages.flatMap(({ content }) => content.flatMap((part) => (part.type === 'text' ? [part.text] : [])))
+  return texts.length === 1 ? (texts[0] ?? '') : texts.join('\n\n')
+}
+
+function imagesOf(messages: readonly Message[]): number {
+  return messages.reduce((sum, { content }) => sum + content.filter(({ type }) => type === 'image').length, 0)
+}

@@ -1,0 +1,4 @@
+// What the pool was asked to keep loaded leaves a mark in its thread.
+Reflect.set(globalThis, 'loadedByThePool', true)
+
+export default () => undefined
