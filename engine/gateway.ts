@@ -147,7 +147,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       },
       get degraded() {
         if (stores === undefined) return []
-        return [...(stores.keyValue.failing ? ['key_value'] : []), ...services.degraded.keys()]
+        return [...stores.degraded, ...services.degraded.keys()]
       },
     },
     version: productVersion(),

@@ -15,6 +15,7 @@ import type { AnyService } from '../spec/service.ts'
 import { migrateService } from '../store/migrate-service.ts'
 import type { Secrets } from '../store/redaction.ts'
 import { openStores } from '../store/stores.ts'
+import type { Stores } from '../store/stores.ts'
 import { productVersion } from '../version.ts'
 import { WorkerPool } from '../workers/pool.ts'
 
@@ -26,12 +27,15 @@ interface OwnServices {
   readonly secrets: Secrets
 }
 
+/** Services that a command has opened, and their stores. */
+export type OpenOwn = ServiceViews & AsyncDisposable & { readonly stores: Stores }
+
 /** Opens services in a process that serves nothing, next to those of running gateways, until it is disposed of. */
 export async function openOwnServices(
   names: readonly string[],
   files: Configuration & { readonly settings: Settings },
   { environment, folder: root, log, secrets }: OwnServices,
-): Promise<ServiceViews & AsyncDisposable> {
+): Promise<OpenOwn> {
   const { settings: declared, registry } = files
   await using opened = new AsyncDisposableStack()
   const stores = opened.adopt(await openStores(declared, { root, environment, log, secrets }), (one) => one.close())
@@ -51,6 +55,7 @@ export async function openOwnServices(
     seal: (bytes, context) => sealing.seal(bytes, context),
     unseal: (sealed, context) => sealing.unseal(sealed, context),
     deriveKey: (info) => sealing.deriveKey(info),
+    masterSecret: sealing.from,
     work: (module, input, deadline, grace) => pool.run(module, input, deadline, grace),
   }
   const prepare = async (service: AnyService) => {
@@ -68,7 +73,7 @@ export async function openOwnServices(
   })
   opened.defer(() => views.close())
   const closing = opened.move()
-  return { ...views, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+  return { ...views, stores, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
 
 /** These services, and all services they use. */

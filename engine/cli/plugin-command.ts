@@ -1,5 +1,6 @@
 import { printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
+import type { Registry } from '../config/registry.ts'
 import { secretsOf } from '../config/secrets.ts'
 import type { Source } from '../config/source.ts'
 import { validator } from '../config/validate.ts'
@@ -10,40 +11,61 @@ import type { JsonObject } from '../spec/json.ts'
 import { Refusal } from '../spec/refusal.ts'
 import { Secrets } from '../store/redaction.ts'
 import { openOwnServices } from './own-services.ts'
+import type { OpenOwn } from './own-services.ts'
 import { WrongUse } from './terminal.ts'
 import type { CommonOptions, Terminal } from './terminal.ts'
 
 /** Runs a plugin's command, with its services opened for the configuration. Returns the exit code. */
-export async function runCommand(
+export function runCommand(
   { name }: AnyCommand,
   given: JsonObject,
+  options: CommonOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const find = ({ commands }: Registry) => {
+    const command = commands.get(name)
+    return command && { command, uses: command.uses }
+  }
+  return withServices(find, options, terminal, async ({ command }, views) => {
+    const checked = checkedOptions(command, given)
+    try {
+      return await command.run(checked, views.of(command.uses), { ...terminal, json: options.json })
+    } catch (error) {
+      throw error instanceof Refusal ? new WrongUse(error.message) : error
+    }
+  })
+}
+
+/**
+ * Opens services for a command and runs it. Returns its exit code, or 1 after printing what is wrong with the
+ * configuration.
+ * @param find finds in the registry what runs, and the services that it uses; undefined: it is not there
+ */
+export async function withServices<T extends { readonly uses: readonly string[] }>(
+  find: (registry: Registry) => T | undefined,
   { config, json }: CommonOptions,
   terminal: Terminal,
+  run: (found: T, services: OpenOwn) => Promise<number>,
 ): Promise<number> {
   const { environment, folder: root } = terminal
   const configuration = await loadConfiguration({ file: config, root, environment })
   const { settings, registry, diagnostics } = configuration
   const tell = (findings: readonly Diagnostic[]) => findings.forEach((one) => terminal.error(printDiagnostic(one)))
-  const command = registry.commands.get(name)
-  if (!settings || !command) {
+  const found = find(registry)
+  if (!settings || !found) {
     tell(diagnostics)
     return 1
   }
-  const options = checkedOptions(command, given)
   const secrets = new Secrets()
   const log = makeLog({ level: 'error', secrets, text: terminal.interactive && !json })
   secretsOf(settings, registry, configuration.records).forEach((secret) => secrets.protect(secret))
-  await using views = await openOwnServices(command.uses, { ...configuration, settings }, { ...terminal, log, secrets })
+  await using views = await openOwnServices(found.uses, { ...configuration, settings }, { ...terminal, log, secrets })
   if (views.diagnostics.length > 0) {
     tell(views.diagnostics)
     return 1
   }
   views.live()
-  try {
-    return await command.run(options, views.of(command.uses), { ...terminal, json })
-  } catch (error) {
-    throw error instanceof Refusal ? new WrongUse(error.message) : error
-  }
+  return await run(found, views)
 }
 
 /** Converts the texts of the command line according to the schema, and fills in defaults. */

@@ -127,5 +127,12 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
       ),
     )
 
+  program
+    .command('secret')
+    .description('The master secret, which seals what is stored.')
+    .command('rotate')
+    .description('Make a new master secret, and seal anew everything that is stored; sessions end.')
+    .action(runs(async (options: CommonOptions) => (await import('./rotate-secret.ts')).rotate(options, terminal)))
+
   return program
 }

@@ -4,7 +4,8 @@ import { within } from '../config/within.ts'
 import type { TableQueries } from '../spec/database.ts'
 import type { RecordChanged } from '../spec/record-access.ts'
 import type { Requester } from '../spec/principal.ts'
-import type { AnyService, OpenService, ServiceHost } from '../spec/service.ts'
+import type { AnyService, OpenService } from '../spec/service.ts'
+import type { ServiceHost } from '../spec/service-host.ts'
 
 type Open = OpenService<unknown, unknown, unknown>
 

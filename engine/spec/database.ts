@@ -25,3 +25,13 @@ export interface ServiceMigration {
    */
   up(queries: TableQueries, dialect: SqlDialect): Promise<void>
 }
+
+/** A column with sealed data. */
+export interface SealedColumn {
+  readonly table: keyof Tables
+  /** The column that identifies a row. */
+  readonly key: string
+  readonly column: string
+  /** The context with which a row is sealed. */
+  context(key: string | number): string
+}

@@ -1,18 +1,14 @@
 import type { JSONSchema } from 'json-schema-to-ts'
-import type { Appender, AppenderOptions } from './appender.ts'
-import type { FirstProcess } from './first-process.ts'
 import type { JsonObject } from './json.ts'
-import type { Redis } from 'ioredis'
-import type { Insertable } from 'kysely'
 import type { Catalog } from './catalog.ts'
 import { noConfig } from './config.ts'
 import type { ConfigOf } from './config.ts'
-import type { ServiceMigration, SqlDialect, TableQueries, Tables } from './database.ts'
+import type { SealedColumn, ServiceMigration, TableQueries } from './database.ts'
 import type { RecordName, Records, TypedRecords } from './record.ts'
 import type { RecordChanged } from './record-access.ts'
 import type { Requester } from './principal.ts'
-import type { Host } from './host.ts'
 import type { AnySignal } from './signal.ts'
+import type { ServiceHost } from './service-host.ts'
 
 /**
  * The view that stages and other services get of each service, by name. A plugin adds its own by declaration merging:
@@ -24,67 +20,6 @@ export type ServiceName = keyof Services
 
 /** The views of some services, all for the same configuration. */
 export type Views<U extends ServiceName> = { readonly [N in U]: Services[N] }
-
-/**
- * The gateway's interface for a service that is being opened. It has nothing of a configuration, because the service
- * outlives configurations.
- */
-export interface ServiceHost extends Pick<
-  Host,
-  'log' | 'scrub' | 'byteBudget' | 'keyValue' | 'jobs' | 'seal' | 'unseal' | 'work' | 'warm' | 'version'
-> {
-  /** The configured database. The query builder is large, so it is loaded on first use. */
-  readonly database: TableQueries
-  readonly dialect: SqlDialect
-  /**
-   * Queues work for the moment when a transaction of `database` is committed; after a rollback it never runs. The
-   * promise of the transaction resolves after the work. An error of the work is logged. The work must not wait for a
-   * query, because the connection is still in use. Rejects outside a transaction.
-   */
-  afterCommit(transaction: TableQueries, work: () => void | Promise<void>): Promise<void>
-  /**
-   * Opens a connection of the service's own to the configured key-value store (Redis 7 or later); absent: none is
-   * configured. Resolves even if the store is away: the connection then tries again on its own. A command fails after 3
-   * seconds, and at once while there is no connection; it is never sent twice. The service closes the connection. Its
-   * keys begin with `sluice:` and the name of the service.
-   */
-  connectRedis?: () => Promise<Redis>
-  /** The process that has started this one; absent in a process that serves alone. */
-  readonly firstProcess?: FirstProcess
-  /** Absolute path of the folder for the gateway's own files: the folder of the SQLite file; otherwise `data`. */
-  readonly folder: string
-  /**
-   * Runs a statement without parameters, without loading the query builder, and returns its rows. It is not part of
-   * any transaction; on SQLite it waits for the running one.
-   */
-  rows<R>(statement: string): Promise<readonly R[]>
-  /**
-   * Queues a row of texts, numbers and nulls for the thread that writes rows in bulk; never waits. A killed process
-   * loses the rows of the last 100 ms; a full queue drops its oldest rows. A row that violates a constraint is
-   * dropped; one that already exists is skipped. Throws when the table is not the service's own.
-   */
-  append<T extends keyof Tables>(table: T, row: Insertable<Tables[T]>): void
-  /** An appender of rows to a table, with counters of lost rows. Throws when the table is not the service's own. */
-  appender<T extends keyof Tables>(table: T, options?: AppenderOptions): Appender<Insertable<Tables[T]>>
-  /**
-   * A key of 32 bytes for the purpose that `info` names, the same in every process and after every start. Derived from
-   * the master secret by HKDF-SHA-256 (RFC 5869) without salt. Another purpose gets another key, of which this one
-   * reveals nothing.
-   */
-  deriveKey(info: string): Buffer
-  /** Where the master secret stands: `SLUICE_SECRET`, or a file beside the database. */
-  readonly masterSecret: 'environment' | 'file'
-  /**
-   * Keeps a thread of the worker pool running that has these modules loaded, until the returned function is called: no
-   * task waits because a thread has yet to start. A thread that died is replaced at once.
-   */
-  keepLoaded(modules: readonly URL[]): () => void
-  /**
-   * Checks at once whether the clients of open sockets are still authorized, instead of at the next periodic check.
-   * To be called after access was revoked.
-   */
-  recheck(): void
-}
 
 /** The parts of a configuration that a service can read besides its own settings. */
 export interface ServiceConfiguration {
@@ -199,6 +134,11 @@ interface Described<N extends ServiceName, S, U extends ServiceName> {
   /** Migrations of its tables, in order. They run before it is opened. */
   readonly migrations?: readonly ServiceMigration[]
   /**
+   * Columns of its tables that `host.seal` has sealed, in base64. With a new master secret, `sluice secret rotate` seals
+   * them anew.
+   */
+  readonly seals?: readonly SealedColumn[]
+  /**
    * Checks what the schema cannot express. It also runs while services are closed.
    * @param records the records that the settings may refer to, also those that are off
    */
@@ -208,6 +148,12 @@ interface Described<N extends ServiceName, S, U extends ServiceName> {
    * the service for this call only. The engine waits up to 5 seconds.
    */
   greet?(view: Services[N]): Greeting | undefined | Promise<Greeting | undefined>
+  /**
+   * Called in the transaction that makes a new master secret, before the services that it uses. `host` already seals
+   * and derives with the new secret. If it rejects, the old secret stays.
+   * @param earlier derives keys as the old secret did
+   */
+  rotate?(view: Services[N], transaction: TableQueries, earlier: Pick<ServiceHost, 'deriveKey'>): Promise<void>
 }
 
 interface Opening<N extends ServiceName, S, U extends ServiceName> {
@@ -231,8 +177,10 @@ export interface AnyService {
   readonly secrets?: readonly string[]
   readonly uses: readonly string[]
   readonly migrations: readonly ServiceMigration[]
+  readonly seals?: readonly SealedColumn[]
   check?(settings: JsonObject, report: SectionReport, records: TypedRecords): void
   greet?(view: unknown): Greeting | undefined | Promise<Greeting | undefined>
+  rotate?(view: unknown, transaction: TableQueries, earlier: Pick<ServiceHost, 'deriveKey'>): Promise<void>
   open?(host: ServiceHost): OpenService<JsonObject, unknown, object> | Promise<OpenService<JsonObject, unknown, object>>
 }
 

@@ -3,7 +3,7 @@ import { parsedObject } from '../json/parse.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { Database } from './connect.ts'
 import type { Sealing } from './sealing.ts'
-import type { EngineTables, RecordsTable } from './tables.ts'
+import type { EngineTables, MasterSecretsTable, RecordsTable } from './tables.ts'
 import { whenFree } from './when-free.ts'
 
 /** A record stored in the database. */
@@ -62,6 +62,8 @@ export class RecordStore {
     const rows = await this.#database.rows<Row>(
       'select revision, records.* from record_revision left join records on true order by type, created_at, name',
     )
+    // After the records: what an earlier secret has sealed can be opened with a later one, too.
+    this.#sealing.follow(await this.#database.rows<MasterSecretsTable>('select * from master_secrets order by at desc'))
     const records = rows.flatMap((row) => (row.type === null ? [] : [this.#opened(row)]))
     return { revision: rows[0]?.revision ?? 0, records }
   }
@@ -123,6 +125,7 @@ export class RecordStore {
 /** A row of records, or only the revision if there are no records. */
 type Row = { readonly revision: number } & (RecordsTable | { readonly type: null })
 
-function contextOf({ type, name }: Pick<StoredRecord, 'type' | 'name'>): string {
+/** The context with which the value of a record is sealed. */
+export function contextOf({ type, name }: Pick<StoredRecord, 'type' | 'name'>): string {
   return `record ${type} ${name}`
 }

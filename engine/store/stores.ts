@@ -31,6 +31,8 @@ export interface Stores {
   readonly sealing: Sealing
   /** Absolute path of the folder for the gateway's own files. */
   readonly folder: string
+  /** What is degraded: `key_value`, or `master_secret` if the gateway has another one. */
+  readonly degraded: readonly string[]
   /** Writes the last rows, then closes all stores. */
   close(): Promise<void>
 }
@@ -72,6 +74,9 @@ export async function openStores(settings: Settings, options: StoreOptions): Pro
     keyValue,
     sealing,
     folder: dataFolder(url, options.root),
+    get degraded() {
+      return [...(keyValue.failing ? ['key_value'] : []), ...(sealing.isOutdated() ? ['master_secret'] : [])]
+    },
     close: () => closing.disposeAsync(),
     ...(jobs ? { jobs } : {}),
     ...(shared === undefined ? {} : { connectRedis: () => connectRedis(shared) }),

@@ -44,9 +44,20 @@ export interface RecordRevisionTable {
   revision: number
 }
 
+/** The master secrets that were ever used, once there was a rotation. */
+export interface MasterSecretsTable {
+  /** Tells secrets apart, and reveals nothing of them. */
+  mark: string
+  /** Unix time in milliseconds. */
+  at: number
+  /** The secret, sealed with the newest one and in base64; null: it is the newest one. */
+  sealed: string | null
+}
+
 /** The engine's own tables, in both dialects. */
 export interface EngineTables {
   key_values: KeyValuesTable
+  master_secrets: MasterSecretsTable
   record_revision: RecordRevisionTable
   records: RecordsTable
   service_migrations: ServiceMigrationsTable

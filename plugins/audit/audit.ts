@@ -1,5 +1,5 @@
 import { defineService } from '../../engine/index.ts'
-import type { Json, TableQueries } from '../../engine/index.ts'
+import type { Json, ServiceHost, TableQueries } from '../../engine/index.ts'
 import { asText } from '../../engine/kit.ts'
 import { Chain } from './chain.ts'
 import { Checkpoints } from './checkpoints.ts'
@@ -9,6 +9,7 @@ import { entryOf } from './record-changes.ts'
 import { Refusals } from './refusals.ts'
 import type { Refused } from './refusals.ts'
 import type { AuditEntry } from './row.ts'
+import { AuditKeys, contextOf } from './keys.ts'
 import { migrations } from './table.ts'
 import type { AuditTable } from './table.ts'
 import { verify } from './verify.ts'
@@ -25,6 +26,8 @@ export interface Audit {
   record(entry: AuditEntry): Promise<void>
   /** Appends a row for a write that a member may not do: one per member, action and minute. Never rejects. */
   refused(refused: Refused): Promise<void>
+  /** Appends the row of a new master secret, in its transaction, and keeps the key of the earlier checkpoints. */
+  rotate(transaction: TableQueries, earlier: Pick<ServiceHost, 'deriveKey'>): Promise<void>
   /** The rows that match a filter. */
   find(filter: AuditFilter, page: AuditPage): Promise<AuditTable[]>
   /** Verifies the whole trail, also against checkpoints that were kept elsewhere; `rows`: as a transaction sees it. */
@@ -41,9 +44,11 @@ export default defineService({
   name: 'audit',
   summary: 'The audit trail: who changed what, in rows that cannot be changed unnoticed.',
   migrations,
+  seals: [{ table: 'audit_keys', key: 'sequence', column: 'key', context: contextOf }],
   open(host) {
     const checkpoints = new Checkpoints(host)
-    const chain = new Chain(host, checkpoints)
+    const keys = new AuditKeys(host)
+    const chain = new Chain(host, checkpoints, keys)
     const refusals = new Refusals(chain, host.log)
     /** The running configuration, and the files it was made of. */
     let running: { readonly version: string; readonly fileVersion: string } | undefined
@@ -63,8 +68,9 @@ export default defineService({
       append: (transaction, entry) => chain.append(transaction, entry),
       record: (entry) => chain.record(entry),
       refused: (refused) => refusals.note(refused),
+      rotate: (transaction, earlier) => chain.rotate(transaction, earlier),
       find: (filter, page) => findRows(host.database, filter, page),
-      verify: (given, rows = host.database) => verify(rows, checkpoints, given),
+      verify: (given, rows = host.database) => verify(rows, { checkpoints, keys }, given),
     }
     return {
       configure(_settings, _services, { version, fileVersion }) {
@@ -82,4 +88,5 @@ export default defineService({
       close: () => checkpoints.tell(),
     }
   },
+  rotate: (view, transaction, earlier) => view.rotate(transaction, earlier),
 })

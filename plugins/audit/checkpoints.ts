@@ -26,34 +26,22 @@ const shortest = 198
 const everyRows = 100
 const everyTime = 60_000
 
-/** Signs checkpoints, and keeps them outside the database, so that a cut or replaced table is noticed. */
+/** Keeps checkpoints outside the database, so that a cut or replaced table is noticed. */
 export class Checkpoints {
-  readonly #host: Pick<ServiceHost, 'deriveKey' | 'folder' | 'log'>
+  readonly #host: Pick<ServiceHost, 'folder' | 'log'>
   #problem: string | undefined
   /** The latest checkpoint that the process log lacks, the number of those, and the timer that logs it. */
   #unlogged: Checkpoint | undefined
   #rows = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(host: Pick<ServiceHost, 'deriveKey' | 'folder' | 'log'>) {
+  constructor(host: Pick<ServiceHost, 'folder' | 'log'>) {
     this.#host = host
   }
 
   /** Why checkpoints cannot be written at present. */
   get problem(): string | undefined {
     return this.#problem
-  }
-
-  /** The signed checkpoint of a row. */
-  of({ sequence, hash, at }: Pick<AuditTable, 'sequence' | 'hash' | 'at'>): Checkpoint {
-    const unsigned = { sequence, hash, at: new Date(at).toISOString() }
-    return { ...unsigned, mac: this.#mac(unsigned) }
-  }
-
-  /** Whether this gateway has signed the checkpoint. */
-  isGenuine(checkpoint: Checkpoint): boolean {
-    const [given, own] = [checkpoint.mac, this.#mac(checkpoint)].map((mac) => Buffer.from(mac))
-    return given !== undefined && own !== undefined && given.length === own.length && timingSafeEqual(given, own)
   }
 
   /** Appends the checkpoint of a committed row to the file, and flushes it. Never rejects. */
@@ -92,11 +80,6 @@ export class Checkpoints {
     this.#rows += 1
     if (this.#rows >= everyRows) this.tell()
     else this.#timer ??= setTimeout(() => this.tell(), everyTime).unref()
-  }
-
-  #mac({ sequence, hash, at }: Omit<Checkpoint, 'mac'>): string {
-    const key = this.#host.deriveKey('sluice audit 1')
-    return createHmac('sha256', key).update(`sluice-checkpoint-1\n${sequence}\n${hash}\n${at}`).digest('hex')
   }
 
   get #file(): string {
@@ -149,6 +132,25 @@ function linesOf(text: string): readonly string[] {
 
 function unlessMissing(error: unknown): undefined {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+}
+
+/** The checkpoint of a row, signed with a key. */
+export function checkpointOf(
+  { sequence, hash, at }: Pick<AuditTable, 'sequence' | 'hash' | 'at'>,
+  key: Buffer,
+): Checkpoint {
+  const unsigned = { sequence, hash, at: new Date(at).toISOString() }
+  return { ...unsigned, mac: macOf(unsigned, key) }
+}
+
+/** Whether a checkpoint was signed with a key. */
+export function isGenuine(checkpoint: Checkpoint, key: Buffer): boolean {
+  const [given, own] = [Buffer.from(checkpoint.mac), Buffer.from(macOf(checkpoint, key))]
+  return given.length === own.length && timingSafeEqual(given, own)
+}
+
+function macOf({ sequence, hash, at }: Omit<Checkpoint, 'mac'>, key: Buffer): string {
+  return createHmac('sha256', key).update(`sluice-checkpoint-1\n${sequence}\n${hash}\n${at}`).digest('hex')
 }
 
 /** Whether a value has the form of a checkpoint. */

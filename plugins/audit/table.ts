@@ -3,6 +3,7 @@ import type { ServiceMigration } from '../../engine/index.ts'
 declare module '../../engine/index.ts' {
   interface Tables {
     audit: AuditTable
+    audit_keys: AuditKeysTable
     audit_marks: AuditMarksTable
   }
 }
@@ -33,6 +34,14 @@ export interface AuditMarksTable {
   target_name: string | null
 }
 
+/** Keys of earlier master secrets. */
+interface AuditKeysTable {
+  /** The last row whose checkpoint was signed with the key. */
+  sequence: number
+  /** The key, sealed and in base64. */
+  key: string
+}
+
 export const migrations: readonly ServiceMigration[] = [
   {
     name: '1-rows',
@@ -59,6 +68,16 @@ export const migrations: readonly ServiceMigration[] = [
       for (const column of ['at', 'actor_id', 'action', 'target_id'] as const)
         await schema.createIndex(`audit_${column}`).on('audit').columns([column, 'sequence']).execute()
       await schema.createIndex('audit_marks_target_name').on('audit_marks').column('target_name').execute()
+    },
+  },
+  {
+    name: '2-keys',
+    async up({ schema }) {
+      await schema
+        .createTable('audit_keys')
+        .addColumn('sequence', 'integer', (column) => column.primaryKey())
+        .addColumn('key', 'text', (column) => column.notNull())
+        .execute()
     },
   },
 ]

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Json, TableQueries } from '../../engine/index.ts'
+import type { Json, JsonObject, TableQueries } from '../../engine/index.ts'
 import { parsedObject } from '../../engine/kit.ts'
-import { isCheckpoint } from './checkpoints.ts'
+import { isCheckpoint, isGenuine } from './checkpoints.ts'
 import type { Checkpoint, Checkpoints } from './checkpoints.ts'
+import type { AuditKeys, KeyOf } from './keys.ts'
 import { canonical, hashOf, noHash, repeatedIn, targetNameIn } from './row.ts'
 import type { AuditMarksTable, AuditTable } from './table.ts'
 
@@ -43,14 +44,15 @@ const pageSize = 100
  */
 export async function verify(
   database: TableQueries,
-  checkpoints: Checkpoints,
+  { checkpoints, keys }: { readonly checkpoints: Checkpoints; readonly keys: AuditKeys },
   given: readonly Json[] = [],
 ): Promise<Verdict> {
   const began = performance.now()
   // Before the rows: a checkpoint is written after its row.
   const lines = [...(await checkpoints.read()), ...given]
-  const genuine = lines.filter((line) => isCheckpoint(line)).filter((line) => checkpoints.isGenuine(line))
-  const walk = new Walk(genuine, (checkpoint) => checkpoints.isGenuine(checkpoint))
+  const keyOf = await keys.all(database)
+  const genuine = lines.filter((line) => isSigned(line, keyOf))
+  const walk = new Walk(genuine, keyOf)
   for await (const row of rowsOf(database)) walk.add(row)
   const { chain, marks, conflicts, head, rows } = walk
   const forged = lines.length - genuine.length
@@ -59,7 +61,7 @@ export async function verify(
     ...marks,
     ...conflicts,
     ...cut.slice(0, 1).map((): Flaw => ({ sequence: (head?.sequence ?? 0) + 1, reason: 'tail_cut' })),
-    ...(forged > 0 ? [forgedFlaw(lines, checkpoints, head?.sequence ?? 0)] : []),
+    ...(forged > 0 ? [forgedFlaw(lines, keyOf, head?.sequence ?? 0)] : []),
   ]
   // A flaw of the chain is told first: further ones follow from it.
   const first = chain ?? further.toSorted((left, right) => left.sequence - right.sequence)[0] ?? null
@@ -74,9 +76,13 @@ export async function verify(
 }
 
 /** A checkpoint that this gateway has not signed. One that cannot be read has no sequence; then the head is named. */
-function forgedFlaw(lines: readonly (Json | undefined)[], checkpoints: Checkpoints, head: number): Flaw {
-  const forged = lines.find((line) => !isCheckpoint(line) || !checkpoints.isGenuine(line))
+function forgedFlaw(lines: readonly (Json | undefined)[], keyOf: KeyOf, head: number): Flaw {
+  const forged = lines.find((line) => !isSigned(line, keyOf))
   return { sequence: isCheckpoint(forged) ? forged.sequence : head, reason: 'checkpoint_mismatch' }
+}
+
+function isSigned(line: Json | undefined, keyOf: KeyOf): line is Json & Checkpoint & JsonObject {
+  return isCheckpoint(line) && isGenuine(line, keyOf(line.sequence))
 }
 
 /** All rows with their marks, in order. Lets other work run now and then. */
@@ -111,11 +117,11 @@ class Walk {
   /** Checkpoints that contradict a row. */
   readonly conflicts: Flaw[] = []
   readonly #checkpoints: ReadonlyMap<number, readonly Checkpoint[]>
-  readonly #isGenuine: (checkpoint: Checkpoint) => boolean
+  readonly #keyOf: KeyOf
 
-  constructor(checkpoints: readonly Checkpoint[], isGenuine: (checkpoint: Checkpoint) => boolean) {
+  constructor(checkpoints: readonly Checkpoint[], keyOf: KeyOf) {
     this.#checkpoints = Map.groupBy(checkpoints, ({ sequence }) => sequence)
-    this.#isGenuine = isGenuine
+    this.#keyOf = keyOf
   }
 
   add(row: Row): void {
@@ -142,7 +148,7 @@ class Walk {
 
   #reasonOfMark({ sequence, hash, at, mac, body, target_name: name }: Row): Reason | undefined {
     if (mac === null) return 'unexpected_row'
-    if (!this.#isGenuine({ sequence, hash, at: timeOf(at), mac })) return 'checkpoint_mismatch'
+    if (!isGenuine({ sequence, hash, at: timeOf(at), mac }, this.#keyOf(sequence))) return 'checkpoint_mismatch'
     return name === targetNameIn(parsedObject(body) ?? {}) ? undefined : 'column_mismatch'
   }
 }

@@ -70,9 +70,8 @@ export default defineService({
   } as const,
   uses: ['members', 'sessions'],
   open(host) {
-    // Derived on first use: the first gateway of a folder makes the master secret then.
-    let made: Buffer | undefined
-    const key = () => (made ??= host.deriveKey('sluice jwt 1'))
+    // Another one after a rotation of the master secret.
+    const key = () => host.deriveKey('sluice jwt 1')
     return {
       configure({ session_idle, session_max }, { members: { store }, sessions }) {
         const idle = duration(session_idle)

@@ -101,6 +101,15 @@ export class MemberStore {
       .execute()
   }
 
+  /** Ends the sessions of all members, within a transaction of the engine. */
+  async endAllSessions(transaction: TableQueries): Promise<void> {
+    await this.#takeTurn(transaction)
+    await transaction
+      .updateTable('members')
+      .set(({ eb }) => ({ session_version: eb('session_version', '+', 1) }))
+      .execute()
+  }
+
   /**
    * Runs a change in a transaction. Changes of all processes run one at a time, so `work` may decide by what it reads.
    * This process knows the change when the promise resolves.
@@ -109,16 +118,20 @@ export class MemberStore {
     const { database } = this.#stores
     const result = await asked(() =>
       database.transaction().execute(async (transaction) => {
-        // The lock on the only row is what changes wait for.
-        await transaction
-          .updateTable('members_state')
-          .set(({ eb }) => ({ revision: eb('revision', '+', 1) }))
-          .execute()
+        await this.#takeTurn(transaction)
         return work(transaction)
       }),
     )
     await asked(() => this.refresh())
     return result
+  }
+
+  /** Tells other processes of a change. The lock on the only row is what changes wait for. */
+  async #takeTurn(transaction: TableQueries): Promise<void> {
+    await transaction
+      .updateTable('members_state')
+      .set(({ eb }) => ({ revision: eb('revision', '+', 1) }))
+      .execute()
   }
 
   /** Reads the database if there was a change since the last read. Resolves to whether there was. */

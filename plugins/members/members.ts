@@ -116,4 +116,6 @@ export default defineService({
       },
     }
   },
+  // Processes that do not have the new master secret yet end their sessions, too.
+  rotate: ({ store }, transaction) => store.endAllSessions(transaction),
 })

@@ -80,7 +80,7 @@ export class Captures {
     this.#append({ id: row.id, at: Math.round(row.at), type: row.type, sealed })
   }
 
-  /** The capture of a row; undefined if there is none, or if it was sealed with another master secret. */
+  /** The capture of a row; undefined if there is none, or if an unknown master secret sealed it. */
   async find(id: string): Promise<Capture | undefined> {
     const captures = this.#host.database.selectFrom('requests_captures')
     const row = await captures.select('sealed').where('id', '=', id).executeTakeFirst()
@@ -112,7 +112,8 @@ export class Captures {
   }
 }
 
-function contextOf(id: string): string {
+/** The context with which a capture is sealed. */
+export function contextOf(id: string | number): string {
   return `request capture ${id}`
 }
 

@@ -1,7 +1,7 @@
 import { GatewayError, defineService } from '../../engine/index.ts'
 import { duration } from '../../engine/kit.ts'
 import type { RowCounters, Scope, Source, Tables } from '../../engine/index.ts'
-import { Captures } from './captures.ts'
+import { Captures, contextOf } from './captures.ts'
 import type { Capture } from './captures.ts'
 import type { CleanedUp, Cleanup } from './cleanup.ts'
 import type { RequestFilter } from './filter.ts'
@@ -94,6 +94,7 @@ export default defineService({
   name: 'requests',
   summary: 'The request log: a row of every exchange.',
   migrations,
+  seals: [{ table: 'requests_captures', key: 'id', column: 'sealed', context: contextOf }],
   section: 'logging',
   settings: loggingSchema,
   check: checkLogging,

@@ -201,6 +201,7 @@ const promised = {
       Scope
       ScoreQuestion
       Seal
+      SealedColumn
       Search
       SearchLocation
       SearchWish

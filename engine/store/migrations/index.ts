@@ -6,6 +6,7 @@ import { parents } from './0004-parents.ts'
 import { serviceMigrations } from './0005-service-migrations.ts'
 import { records } from './0006-records.ts'
 import { recordNotes } from './0007-record-notes.ts'
+import { masterSecrets } from './0008-master-secrets.ts'
 
 /** Every migration by name, in order. A released name never changes. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -16,4 +17,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0005-service-migrations': serviceMigrations,
   '0006-records': records,
   '0007-record-notes': recordNotes,
+  '0008-master-secrets': masterSecrets,
 }
