@@ -5,10 +5,7 @@ import { awaitRow } from './await-row.ts'
 import { rateable } from './decision.ts'
 import type { Row } from './decision.ts'
 import { shownLabel } from './labels.ts'
-import type { LabelsTable } from './table.ts'
-
-/** Milliseconds after the start of a request in which its rating teaches later decisions. */
-const learnedWithin = 7 * 86_400_000
+import { ratedDecision } from './rated-decision.ts'
 
 /** Rates a routed request. A viewer may rate the requests of own API keys, an API key its own, an admin all. */
 export default defineStage({
@@ -17,7 +14,7 @@ export default defineStage({
   config: noConfig,
   needs: ['ingress', 'principal'],
   provides: ['reply'],
-  uses: ['requests', 'api_keys', 'routing_records'],
+  uses: ['requests', 'api_keys', 'routing_records', 'experience', 'prices'],
   body: {
     type: 'object',
     additionalProperties: false,
@@ -48,24 +45,24 @@ export default defineStage({
     },
   } as const,
   build:
-    (_config, _host, { requests, api_keys: keys, routing_records: records }) =>
+    (_config, { catalog }, { requests, api_keys: keys, routing_records: records, experience, prices }) =>
     async ({ input, ingress, principal }, scope) => {
       readQuery(ingress.query)
       const { request_id: id, signal, comment = null } = input
       const row = await awaitRow(requests, id, scope)
       if (!row || !mayRate(principal, row, keys)) throw notFound(id)
-      if (!rateable(row)) throw new GatewayError('not_routed', { id })
-      const at = Date.now()
-      const label: LabelsTable = {
+      const routing = rateable(row)
+      if (!routing) throw new GatewayError('not_routed', { id })
+      const label = {
         id,
         request_at: row.at,
-        at,
+        at: Date.now(),
         signal,
         comment,
         member_id: principal.kind === 'member' ? principal.id : (principal.owner ?? null),
-        applied: at - row.at <= learnedWithin ? 1 : 0,
       }
-      const isFirst = await records.labels.add(label, () => Promise.resolve())
+      const decision = ratedDecision(row, routing, catalog, prices)
+      const isFirst = await records.labels.add(label, (transaction) => experience.reward(decision, signal, transaction))
       if (!isFirst) throw new GatewayError('feedback_exists', { id })
       return { reply: jsonReply(shownLabel(label), { status: 201 }) }
     },

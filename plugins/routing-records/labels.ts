@@ -19,18 +19,20 @@ export class Labels {
   }
 
   /**
-   * Adds a label, and does what goes with it in the same transaction. Resolves to whether the request had none; of
-   * several at the same time, one is added.
+   * Adds a label, and has it learned in the same transaction. Resolves to whether the request had none; of several at the
+   * same time, one is added.
+   * @param learn resolves to whether later decisions learn from it
    */
-  add(label: LabelsTable, witness: (transaction: TableQueries) => Promise<void>): Promise<boolean> {
+  add(label: Omit<LabelsTable, 'applied'>, learn: (transaction: TableQueries) => Promise<boolean>): Promise<boolean> {
     const insert = async (transaction: TableQueries) => {
       const { numInsertedOrUpdatedRows } = await transaction
         .insertInto('routing_records_labels')
-        .values(label)
+        .values({ ...label, applied: 0 })
         .onConflict((conflict) => conflict.doNothing())
         .executeTakeFirstOrThrow()
       if (numInsertedOrUpdatedRows !== 1n) return false
-      await witness(transaction)
+      if (await learn(transaction))
+        await transaction.updateTable('routing_records_labels').set({ applied: 1 }).where('id', '=', label.id).execute()
       return true
     }
     return whenFree(() => this.#host.database.transaction().execute(insert))
@@ -71,6 +73,6 @@ export class Labels {
 }
 
 /** A label as clients see it. */
-export function shownLabel({ id, signal, comment, at }: LabelsTable): JsonObject {
+export function shownLabel({ id, signal, comment, at }: Omit<LabelsTable, 'applied'>): JsonObject {
   return { request_id: id, signal, comment, at: timeText(at) }
 }

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { expect } from 'chai'
-import { askAt } from '../../support/admin.ts'
+import { askAt, viewOf } from '../../support/admin.ts'
 import type { SignedIn } from '../../support/admin.ts'
 import { keysOf } from '../../support/keys.ts'
 import { tablesOf } from '../../support/tables.ts'
@@ -15,7 +15,17 @@ describe('feedback', () => {
     let gateway: LogsGateway
     let owner: SignedIn
     before(async () => {
-      gateway = await startLogs(await settings())
+      const price = (input: number) => ({ provider: 'echo', pricing: { input, output: input }, auto_eligible: true })
+      gateway = await startLogs({
+        ...(await settings()),
+        models: [
+          { name: 'm-small', ...price(1) },
+          { name: 'm-mid', ...price(2) },
+          { name: 'm-other', ...price(3) },
+          { name: 'm-large', ...price(9) },
+          { name: 'm-free', provider: 'echo' },
+        ],
+      })
       owner = gateway.viewer
     })
     after(() => gateway.close())
@@ -132,6 +142,36 @@ describe('feedback', () => {
       for (const id of [young, old])
         expect((await owner.ask(post, { request_id: id, signal: 'weak' })).status).to.equal(201)
       expect([(await labelOf(young))?.applied, (await labelOf(old))?.applied]).to.deep.equal([1, 0])
+    })
+
+    it('teaches later decisions of the same process at once', async () => {
+      const experience = viewOf(gateway.engine, 'experience')
+      const prior = { mean: 0.8, window: 100, strength: 5, implicit: true }
+      const known = (model: string, mode: 'fast' | 'best' = 'best') => {
+        const { a, b } = experience.posterior({ model, mode, tier: 'COMPLEX' }, prior)
+        return [a, b].map((one) => Number(one.toFixed(6)))
+      }
+      const arms = ['m-free', 'm-large', 'm-mid', 'm-other', 'm-small'].map((model) => {
+        return { model, a: 4, b: 1, c: 0, pass: model !== 'm-other' }
+      })
+      const routing = routingBlock({
+        mode: 'best',
+        tier: 'COMPLEX',
+        chosen: 'm-small',
+        served: 'm-large',
+        propensity: { policy: 'ts-1', seed: '', trial_p: 0, arms },
+      })
+      const rated = async (signal: string) => owner.ask(post, { request_id: await add({}, routing), signal })
+      await rated('weak')
+      expect(known('m-large')).to.deep.equal([4, 2])
+      await rated('ok')
+      expect(known('m-large')).to.deep.equal([5, 2])
+      await rated('strong')
+      expect(known('m-large')).to.deep.equal([5.5, 2])
+      // The dearest of those that cost less and passed the gates.
+      expect(known('m-mid')).to.deep.equal([4.5, 1])
+      for (const other of ['m-small', 'm-other', 'm-free']) expect(known(other), other).to.deep.equal([4, 1])
+      expect(known('m-large', 'fast')).to.deep.equal([4, 1])
     })
 
     it('is given by applications for their own requests', async () => {
