@@ -42,8 +42,8 @@ export function dispatcher<S extends Serving>(
   dispatching: Dispatching<S>,
 ): Host['dispatch'] {
   return async (name, given, parent, options = {}) => {
-    const scope = new ExchangeScope(undefined, parent.id)
-    scope.trace = parent.trace
+    const scope = new ExchangeScope(undefined, parent?.id)
+    scope.trace = parent?.trace
     try {
       const serving = current()
       const pipeline = serving?.pipelines.get(name)
@@ -52,7 +52,7 @@ export function dispatcher<S extends Serving>(
       assertHandedOver(pipeline, given)
       const release = dispatching.hold?.(serving, (reason) => scope.abort(reason))
       // Not earlier: the parent would otherwise keep a listener of an exchange that never started.
-      scope.onEnd(parent.onAbort((reason) => scope.abort(reason)))
+      if (parent) scope.onEnd(parent.onAbort((reason) => scope.abort(reason)))
       try {
         return await runHeld(serving, withEnd(pipeline, scope, options.deadline), { ...given }, scope, {
           limit: options.limit ?? ampleRoom.limit,

@@ -128,7 +128,7 @@ export function serviceHost(
     deriveKey: (info) => gateway.deriveKey(info),
     masterSecret: gateway.masterSecret,
     work: (module, input, deadline, grace) => gateway.work(module, input, deadline, grace),
-    warm: (piece) => gateway.warm?.(piece),
+    warm: (piece, isFirst) => gateway.warm?.(piece, isFirst),
     keepLoaded: (modules) => gateway.keepLoaded?.(modules) ?? (() => undefined),
     recheck: () => gateway.recheck?.(),
     version: gateway.version,

@@ -83,7 +83,7 @@ export function hostMaker(
     unseal: (sealed, context) => gateway.unseal(sealed, context),
     dispatch,
     work: (module, input, deadline, grace) => gateway.work(module, input, deadline, grace),
-    warm: (piece) => gateway.warm?.(piece),
+    warm: (piece, isFirst) => gateway.warm?.(piece, isFirst),
     votes: (signals, ask, deadline) => collectVotes(gateway, registry, signals, ask, deadline),
     keep: kept.get,
     running: {

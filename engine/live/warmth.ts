@@ -18,9 +18,10 @@ export class Warmth {
     this.#log = log
   }
 
-  /** Queues a piece. */
-  readonly add = (piece: () => void): void => {
-    this.#pieces.push(piece)
+  /** Queues a piece, on demand before all others. */
+  readonly add = (piece: () => void, isFirst = false): void => {
+    if (isFirst) this.#pieces.unshift(piece)
+    else this.#pieces.push(piece)
     if (this.#serving) this.#schedule()
   }
 

@@ -57,7 +57,7 @@ export interface DecideReply {
 
 /**
  * Options are identified by their index in the question. Probabilities are from 0 to 1, one per option, in the same
- * order.
+ * order. `assumed`: the upstream reported none, so the chosen option has 1.
  */
 export type DecideAnswer =
   | { readonly type: 'predicate'; readonly probability: number }
@@ -65,6 +65,7 @@ export type DecideAnswer =
       readonly type: 'choice'
       readonly choice: number
       readonly probabilities: readonly number[]
+      readonly assumed?: true
       /** Absent: the upstream reported none. */
       readonly confidence?: number
     }
@@ -73,6 +74,7 @@ export type DecideAnswer =
       /** The mean of the indices, weighted by their probabilities; it may lie between two levels. */
       readonly score: number
       readonly probabilities: readonly number[]
+      readonly assumed?: true
       readonly confidence?: number
     }
   /** The model declined to answer the question. */

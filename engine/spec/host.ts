@@ -49,8 +49,8 @@ export interface Host {
   unseal(sealed: Uint8Array, context: string): Buffer | undefined
   /**
    * Runs another pipeline of this configuration as an exchange of its own, with its own id, scope, `finally` and log
-   * row; its `parent` is the exchange of `scope`. Resolves when all of this is done, even after a failure; never
-   * rejects. Aborting `scope` aborts it, too. The caller need not await it. A configuration field that names the
+   * row; its `parent` is the exchange of `scope`, if there is one. Resolves when all of this is done, even after a
+   * failure; never rejects. Aborting `scope` aborts it, too. The caller need not await it. A configuration field that names the
    * pipeline has `x-names: 'pipeline'` in its schema, with the slots handed over (`x-inputs`) and those expected back
    * (`x-gives`).
    * @param slots the slots with which it starts
@@ -58,7 +58,7 @@ export interface Host {
   dispatch(
     pipeline: string,
     slots: Readonly<Partial<Slots>>,
-    scope: Pick<Scope, 'id' | 'onAbort' | 'trace'>,
+    scope: Pick<Scope, 'id' | 'onAbort' | 'trace'> | undefined,
     options?: DispatchOptions,
   ): Promise<Dispatched>
   /**
@@ -70,8 +70,9 @@ export interface Host {
   /**
    * Queues work that the first request would otherwise have to wait for. It runs while the gateway is idle after its
    * start, one piece at a time. A piece blocks the event loop, so it should take a few milliseconds at most.
+   * @param isFirst it only starts something that takes time elsewhere, so it goes before all others
    */
-  warm?(piece: () => void): void
+  warm?(piece: () => void, isFirst?: boolean): void
   /**
    * Calls classifiers in the worker pool. One that fails, or misses the deadline (milliseconds), is logged and left
    * out.

@@ -1,5 +1,5 @@
 import { defineService } from '../../engine/index.ts'
-import type { Budget, TableQueries } from '../../engine/index.ts'
+import type { Budget, Principal, TableQueries } from '../../engine/index.ts'
 import { timeText } from '../../engine/kit.ts'
 import { AskingCounters } from './asking-counters.ts'
 import { nameOf } from './bucket.ts'
@@ -14,6 +14,7 @@ import { nextStart } from './period.ts'
 import { RedisCounters } from './redis-counters.ts'
 import { RefusedKeys } from './refused-keys.ts'
 import { RuleBook } from './rules.ts'
+import type { Holders } from './rules.ts'
 import { settings } from './settings.ts'
 import type { LimitSettings } from './settings.ts'
 import { migrations } from './table.ts'
@@ -37,6 +38,11 @@ export interface Limits {
   budgetOf(bucket: Bucket, budget: Budget): Promise<BudgetState>
   /** Like `budgetOf`, for several at once, in their order. */
   budgetsOf(many: readonly (readonly [Bucket, Budget])[]): Promise<readonly BudgetState[]>
+  /**
+   * What the tightest budget that applies to a holder still has, in micro-USD; undefined: none applies. Rejects with
+   * `store_unavailable`.
+   */
+  left(principal: Principal | undefined, holders: Holders): Promise<number | undefined>
   /** The budget of the whole gateway; undefined: there is none. */
   serverBudget(): Promise<BudgetState | undefined>
   /**
@@ -99,9 +105,16 @@ export default defineService({
     return {
       configure(limitSettings) {
         const whole = limitSettings.budget.server
+        const rules = new RuleBook(limitSettings)
         const view: Limits = {
           budgetsOf,
           budgetOf: async (bucket, budget) => (await budgetsOf([[bucket, budget]]))[0] as BudgetState,
+          async left(principal, holders) {
+            const { budgets } = rules.of(principal, holders)
+            if (budgets.length === 0) return undefined
+            const states = await counting.read(budgets)
+            return Math.min(...budgets.map(({ budget }, index) => leftOf(budget, states[index] as SumState)))
+          },
           serverBudget: async () => (whole ? (await budgetsOf([[{ kind: 'server', id: '' }, whole]]))[0] : undefined),
           async reset(bucket, transaction) {
             const at = Date.now()
@@ -110,7 +123,7 @@ export default defineService({
           },
           refusedKeys: new RefusedKeys(limitSettings.refused_per_address, counting),
           settings: limitSettings,
-          rules: new RuleBook(limitSettings),
+          rules,
           counting,
           charges,
         }
@@ -125,15 +138,21 @@ export default defineService({
   },
 })
 
-function budgetState({ usd, period }: Budget, { spent, held, since }: SumState, now: number): BudgetState {
-  const limit = Math.round(usd * MICROS)
+/** What a budget still has, in micro-USD. */
+function leftOf({ usd }: Budget, { spent, held }: SumState): number {
+  return Math.round(usd * MICROS) - spent - held
+}
+
+function budgetState(budget: Budget, state: SumState, now: number): BudgetState {
+  const { usd, period } = budget
+  const { spent, held, since } = state
   const next = nextStart(period, now)
   return {
     usd,
     period,
     spent: spent / MICROS,
     held: held / MICROS,
-    remaining: Math.max(0, limit - spent - held) / MICROS,
+    remaining: Math.max(0, leftOf(budget, state)) / MICROS,
     resets_at: next === undefined ? null : timeText(next),
     since: timeText(since),
   }

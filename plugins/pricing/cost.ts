@@ -10,10 +10,22 @@ const SCALE = 1e9
  * something was used that has no price or no count, a number is invalid, or the sum is too large.
  */
 export function costOf(usage: Usage | undefined, pricing: Pricing = {}, units: Units = {}): number | undefined {
+  const used = partsOf(usage, pricing, units)
+  return used && sumOf(used)
+}
+
+/** The same in USD and not rounded, for what costs less than a micro-USD. */
+export function usdOf(usage: Usage | undefined, pricing: Pricing = {}, units: Units = {}): number | undefined {
+  const used = partsOf(usage, pricing, units)
+  if (used === undefined || sumOf(used) === undefined) return undefined
+  const micros = used.reduce((sum, [amount, price = 0]) => sum + amount * price, 0)
+  return Number((micros / EACH).toPrecision(12))
+}
+
+function partsOf(usage: Usage | undefined, pricing: Pricing, units: Units): Used[] | undefined {
   const used = usedOf(usage, pricing, units)
-  if (used === undefined) return undefined
-  if (pricing.requests !== undefined) used.push([EACH, pricing.requests])
-  return sumOf(used)
+  if (pricing.requests !== undefined) used?.push([EACH, pricing.requests])
+  return used
 }
 
 /** An amount, and its price in USD per million, which is the price of one in micro-USD. */

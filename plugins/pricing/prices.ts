@@ -1,11 +1,13 @@
 import { defineService } from '../../engine/index.ts'
 import type { Pricing, Units, Usage } from '../../engine/index.ts'
-import { costOf } from './cost.ts'
+import { costOf, usdOf } from './cost.ts'
 
 /** Computes money for other stages, so that an estimate and a bill follow the same rules. */
 interface Prices {
   /** Cost in micro-USD; undefined: something is used that has no price. */
   costOf(usage: Usage | undefined, pricing: Pricing | undefined, units?: Units): number | undefined
+  /** The same in USD, not rounded. */
+  usdOf(usage: Usage | undefined, pricing: Pricing | undefined, units?: Units): number | undefined
 }
 
 declare module '../../engine/index.ts' {
@@ -18,5 +20,5 @@ declare module '../../engine/index.ts' {
 export default defineService({
   name: 'prices',
   summary: 'Computes what a use of a model costs.',
-  open: () => ({ configure: () => ({ view: { costOf } }) }),
+  open: () => ({ configure: () => ({ view: { costOf, usdOf } }) }),
 })

@@ -28,7 +28,12 @@ export function choiceAnswer(
       ? (known?.indexOf(Math.max(...known)) ?? -1)
       : words.findIndex((word) => word === wordOf(choice))
   if (chosen < 0) throw unreadable(`it chose no option of ${place}`)
-  return { type: 'choice', choice: chosen, probabilities: known ?? certain(words.length, chosen), ...confidence(told) }
+  return {
+    type: 'choice',
+    choice: chosen,
+    ...(known ? { probabilities: known } : certain(words.length, chosen)),
+    ...confidence(told),
+  }
 }
 
 /** An option as text: `true` and `false` for booleans. */
@@ -53,7 +58,7 @@ export function scoreAnswer(
   return {
     type: 'score',
     score,
-    probabilities: known ?? certain(levels.length, Math.round(score)),
+    ...(known ? { probabilities: known } : certain(levels.length, Math.round(score))),
     ...confidence(told),
   }
 }
@@ -79,8 +84,8 @@ function spread(
   return found.some((probability) => probability !== undefined) ? found.map((value) => value ?? 0) : undefined
 }
 
-function certain(count: number, chosen: number): readonly number[] {
-  return Array.from({ length: count }, (_, index) => (index === chosen ? 1 : 0))
+function certain(count: number, chosen: number): { readonly probabilities: readonly number[]; readonly assumed: true } {
+  return { probabilities: Array.from({ length: count }, (_, index) => (index === chosen ? 1 : 0)), assumed: true }
 }
 
 /** A number from 0 to `most`. A rounding error beyond an end is clamped. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import type { Pricing, Units, Usage } from '../../../engine/index.ts'
-import { costOf, isPlausible } from '../../../plugins/pricing/cost.ts'
+import { costOf, isPlausible, usdOf } from '../../../plugins/pricing/cost.ts'
 
 const NONE: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 const PRICES: Pricing = { input: 0.25, output: 2, cache_read: 0.025, cache_write: 0.3 }
@@ -151,6 +151,14 @@ describe('plugins/pricing/cost', () => {
   for (const [what, usage, pricing, units, expected] of inUnits) {
     it(`counts ${what}`, () => expect(costOf(usage, pricing, units)).to.equal(expected))
   }
+
+  it('is also known in USD, to the last digit', () => {
+    expect(usdOf({ ...NONE, input: 188 }, { input: 0.05 })).to.equal(0.0000094)
+    expect(usdOf({ ...NONE, input: 1 }, { input: 0.1, requests: 0.000003 })).to.equal(0.0000031)
+    expect(usdOf({ ...NONE, input: 1 }, {})).to.equal(undefined)
+    expect(usdOf(undefined, { input: 1 })).to.equal(undefined)
+    expect(usdOf({ ...NONE, input: -1 }, { input: 1 })).to.equal(undefined)
+  })
 
   it('is a whole number within half a unit of the product, whatever the price', () => {
     const price = fc.integer({ min: 0, max: 1e8 }).map((thousandths) => thousandths / 1000)

@@ -1,0 +1,138 @@
+import { expect } from 'chai'
+import { until } from '../../support/until.ts'
+import { decides, noted, startJudged } from './rig.ts'
+import type { Judged } from './rig.ts'
+
+describe('the warm-up of the judge', function () {
+  this.timeout(60_000)
+  let judged: Judged
+  before(async () => (judged = await startJudged()))
+  after(() => judged.close())
+
+  /** The rows of calls that nobody asked for, oldest first. */
+  const warmUps = async () => (await judged.gateway.rows()).filter((row) => noted(row)['warm'] === true)
+
+  it('is a call of its own, for nobody, when the judge is switched on', async () => {
+    expect(await warmUps()).to.deep.equal([])
+    await judged.begin()
+    const [row, ...others] = await warmUps()
+    expect(others).to.deep.equal([])
+    expect(row).to.deep.include({
+      type: 'judge',
+      key_id: null,
+      parent: null,
+      requested: 'jury',
+      model: 'jury',
+      status: 200,
+    })
+    expect(noted(row ?? { metadata: '' })).not.to.have.any.keys('shadow', 'gate_fired', 'sampled')
+    expect(judged.question()['input']).to.equal('images=0 tools=0 schema=0\n\nhello')
+  })
+
+  it('happens again when the settings or the model change, and at no other change', async () => {
+    const { asAdmin } = judged.gateway
+    const { pricing, ...other } = { provider: 'judges', upstream_model: 'other-2026', pricing: { input: 1 } }
+    const record = { name: 'other-jury', supports_mapeval: true, ...other }
+    expect((await asAdmin('POST /api/config/models', record)).status).to.equal(201)
+    await judged.begin({ model: 'other-jury' })
+    let count = (await warmUps()).length
+    const isWarm = () => until(async () => (await warmUps()).length > count)
+    const change = async (route: string, body: object) => {
+      count = (await warmUps()).length
+      const { status } = await asAdmin(`PATCH /api/config/${route}`, body)
+      expect(status).to.equal(200)
+    }
+    await change('server/smart_routing', { judge: { deadline_s: 2 } })
+    await isWarm()
+    await change('models/other-jury', { pricing })
+    await isWarm()
+    const before = count + 1
+    await change('server/security', { self_service_keys: false })
+    // This change proves that the one before it has warmed nothing up.
+    await change('server/smart_routing', { judge: { deadline_s: 3 } })
+    await isWarm()
+    expect(await warmUps()).to.have.length(before + 1)
+  })
+
+  it('does not happen while smart routing is off', async () => {
+    await judged.begin({ modes: ['auto', 'fast'], routing: { enabled: false } })
+    expect(judged.calls().judge).to.equal(0)
+    const before = (await warmUps()).length
+    await judged.begin({ modes: ['fast'] })
+    expect(await warmUps()).to.have.length(before + 1)
+  })
+
+  it('of a judge that fails harms nobody', async () => {
+    await judged.begin()
+    judged.judge.answer({ status: 500, body: {} })
+    const before = (await warmUps()).length
+    const section = { judge: { user_turns: 7, circuit: { failures: 1, open_s: 3600 } } }
+    expect((await judged.gateway.asAdmin('PATCH /api/config/server/smart_routing', section)).status).to.equal(200)
+    const row = await judged.gateway.row((one) => noted(one)['warm'] === true && one.status >= 500)
+    expect(noted(row)).to.deep.include({ warm: true, error: 'http_500' })
+    expect(await warmUps()).to.have.length(before + 1)
+    judged.judge.answer(decides('SIMPLE', [1, 0, 0]))
+    expect((await judged.ask()).status).to.equal(200)
+    const own = await judged.gateway.row((one) => noted(one)['verdict'] !== undefined)
+    expect(noted(own)['verdict']).to.deep.include({ tier: 'SIMPLE' })
+  })
+})
+
+describe('the agreement of the judge with the signals', function () {
+  this.timeout(60_000)
+  let judged: Judged
+  before(async () => (judged = await startJudged()))
+  after(() => judged.close())
+
+  const agreement = async (query = '') => {
+    const { status, body } = await judged.gateway.asAdmin(`GET /api/routing/judge/agreement${query}`)
+    expect(status).to.equal(200)
+    return body
+  }
+
+  it('is counted per tiers, apart from verdicts in shadow', async () => {
+    const before = new Date(Date.now() - 1000).toISOString()
+    expect(await agreement(`?since=${before}`)).to.deep.equal({ since: before, rows: 0, data: [] })
+    await judged.begin()
+    const ask = (tier: string) => judged.ask({ tier })
+    judged.judge.answer(decides('MEDIUM', [0, 1, 0]))
+    await ask('MEDIUM')
+    await ask('MEDIUM')
+    judged.judge.answer(decides('COMPLEX', [0, 0, 1]))
+    await ask('SIMPLE')
+    judged.judge.answer(decides('UNCLEAR', [0, 0, 0, 1]))
+    await ask('SIMPLE')
+    await judged.rows(8)
+    await judged.begin({ shadow: true })
+    judged.judge.answer(decides('COMPLEX', [0, 0, 1]))
+    await ask('MEDIUM')
+    await judged.rows()
+    await judged.gateway.engine.flush()
+    expect(await agreement(`?since=${before}`)).to.deep.equal({
+      since: before,
+      rows: 4,
+      data: [
+        { ensemble: 'SIMPLE', judge: 'COMPLEX', count: 1, shadow: false },
+        { ensemble: 'MEDIUM', judge: 'MEDIUM', count: 2, shadow: false },
+        { ensemble: 'MEDIUM', judge: 'COMPLEX', count: 1, shadow: true },
+      ],
+    })
+  })
+
+  it('is that of the last 30 days, or since a moment', async () => {
+    const usual = Date.now() - Date.parse((await agreement())['since'] as string)
+    expect(usual).to.be.closeTo(30 * 86_400_000, 60_000)
+    const later = new Date(Date.now() + 60_000).toISOString()
+    expect(await agreement(`?since=${later}`)).to.deep.include({ rows: 0, data: [] })
+  })
+
+  it('is for admins, and takes no other words', async () => {
+    const { asAdmin, asViewer, asKey, asNobody } = judged.gateway
+    const route = 'GET /api/routing/judge/agreement'
+    expect((await asAdmin(`${route}?since=yesterday`)).status).to.equal(422)
+    expect(await asAdmin(`${route}?until=0`)).to.deep.include({ status: 422, code: 'unknown_field', param: 'until' })
+    expect((await asViewer(route)).status).to.equal(403)
+    expect((await asKey(route)).status).to.equal(401)
+    expect((await asNobody(route)).status).to.equal(401)
+  })
+})
