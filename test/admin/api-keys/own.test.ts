@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../engine/index.ts'
 import { startAdmin, viewOf } from '../../support/admin.ts'
 import type { AdminGateway, SignedIn } from '../../support/admin.ts'
 import { postgres } from '../../support/services.ts'
+import { sideBySide } from '../../support/side-by-side.ts'
 import { tablesOf } from '../../support/tables.ts'
 
 const path = '/api/me/api-keys'
@@ -138,21 +139,33 @@ function contract(database: () => string | undefined): void {
     expect((await member.ask(`DELETE ${path}/${id}`)).status).to.equal(204)
   })
 
-  it('rejects the keys of a member who is disabled or deleted at once, and gives them back', async () => {
-    const { id, key } = await create({ models: ['small'] })
-    const change = (columns: { disabled: number } | undefined) =>
+  /** A key, and what changes the member who owns it. */
+  const owner = async () => {
+    const one = await gateway.addMember(own)
+    const body = { name: one.username, expires_at: days(30), models: ['small'] }
+    const { id, key } = (await one.ask(`POST ${path}`, body)).body as Made
+    const change = (disabled?: number) =>
       members(gateway).change(async (transaction) => {
-        const update = columns
-          ? transaction.updateTable('members').set(columns).where('id', '=', member.id)
-          : transaction.deleteFrom('members').where('id', '=', member.id)
+        const update =
+          disabled === undefined
+            ? transaction.deleteFrom('members').where('id', '=', one.id)
+            : transaction.updateTable('members').set({ disabled }).where('id', '=', one.id)
         await update.execute()
       })
-    const shown = async () => (await gateway.asAdmin(`GET /api/api-keys/${id}`)).body
-    await change({ disabled: 1 })
+    return { id, key, change, shown: async () => (await gateway.asAdmin(`GET /api/api-keys/${id}`)).body }
+  }
+
+  sideBySide('rejects the keys of a member who is disabled at once, and gives them back', async () => {
+    const { key, change, shown } = await owner()
+    await change(1)
     expect([await modelsOf(key), (await shown())['state']]).to.deep.equal([undefined, 'disabled'])
-    await change({ disabled: 0 })
+    await change(0)
     expect([await modelsOf(key), (await shown())['state']]).to.deep.equal([['small'], 'active'])
-    await change(undefined)
+  })
+
+  sideBySide('rejects the keys of a member who is deleted at once, and leaves them to the admins', async () => {
+    const { id, key, change, shown } = await owner()
+    await change()
     expect(await modelsOf(key)).to.equal(undefined)
     expect(await shown()).to.include({ owner: null, disabled: true, state: 'disabled', version: 1 })
     const freed = await gateway.asAdmin(`PATCH /api/api-keys/${id}`, { disabled: false })

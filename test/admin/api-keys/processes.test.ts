@@ -9,6 +9,7 @@ import type { AdminGateway, Ask } from '../../support/admin.ts'
 import { startGateway } from '../../support/gateway.ts'
 import type { RunningGateway } from '../../support/gateway.ts'
 import { postgres } from '../../support/services.ts'
+import { sideBySide } from '../../support/side-by-side.ts'
 import { until } from '../../support/until.ts'
 
 const path = '/api/api-keys'
@@ -68,8 +69,7 @@ function contract(open: () => Promise<string>): void {
     expect((await asAdminThere(`GET ${path}/${id}`)).body['tags']).to.deep.equal(changed.body['tags'])
   })
 
-  it('refuses a key that was deleted here, and closes its sockets', async function () {
-    this.timeout(60_000)
+  sideBySide('refuses a key that was deleted here, and closes its sockets', async () => {
     const { id, key } = await create()
     expect(await modelsThere(key)).to.deep.equal(['small', 'large'])
     const socket = await connect(there, '/v1/responses', { headers: { authorization: `Bearer ${key}` } })
@@ -79,27 +79,30 @@ function contract(open: () => Promise<string>): void {
     expect(await socket.closed).to.include({ code: 4401 })
   })
 
-  it('follows changes, rotations and the members who own keys', async function () {
-    this.timeout(60_000)
-    const member = await here.addMember()
-    const { id, key } = await create({ owner: member.id })
+  sideBySide('follows changes and rotations', async () => {
+    const { id, key } = await create()
     await untilModels(key, ['small', 'large'])
     await here.asAdmin(`PATCH ${path}/${id}`, { models: ['small'] })
     await untilModels(key, ['small'])
     const { body } = await here.asAdmin(`POST ${path}/${id}/rotate`)
     await untilModels(key, undefined)
-    const { key: next } = body as Made
-    await untilModels(next, ['small'])
+    await untilModels((body as Made).key, ['small'])
+  })
+
+  sideBySide('follows the members who own keys', async () => {
+    const member = await here.addMember()
+    const { key } = await create({ owner: member.id, models: ['small'] })
+    await untilModels(key, ['small'])
     const update = (columns: { disabled?: number; models?: string }) =>
       viewOf(here.engine, 'members').store.change(async (transaction) => {
         await transaction.updateTable('members').set(columns).where('id', '=', member.id).execute()
       })
     await update({ models: '["large"]' })
-    await untilModels(next, [])
+    await untilModels(key, [])
     await update({ models: '["small"]', disabled: 1 })
-    await untilModels(next, undefined)
+    await untilModels(key, undefined)
     await update({ disabled: 0 })
-    await untilModels(next, ['small'])
+    await untilModels(key, ['small'])
   })
 
   it('loses no change of two gateways at a time', async function () {

@@ -60,14 +60,19 @@ describe('admin/members: commands', function () {
 
   it('list members, also without a gateway, and say what is wrong', async () => {
     await gateway.close()
-    const json = JSON.parse((await member('list', '--json')).out) as readonly JsonObject[]
+    const [listed, table, taken, wrong, nobody] = await Promise.all([
+      member('list', '--json'),
+      member('list'),
+      member('create', '--username', 'clara'),
+      member('create', '--username', '-'),
+      member('reset-password', '--username', 'nobody'),
+    ])
+    const json = JSON.parse(listed.out) as readonly JsonObject[]
     expect(json.map(({ username }) => username)).to.deep.equal(['admin', 'clara', 'viewer'])
     expect(json[0]).to.include.all.keys('id', 'role', 'budget', 'keys', 'version')
-    expect((await member('list')).out).to.match(/username +role +state[^]*clara +admin +in use/)
-    const taken = await member('create', '--username', 'clara')
+    expect(table.out).to.match(/username +role +state[^]*clara +admin +in use/)
     expect([taken.code, taken.error]).to.deep.equal([1, 'sluice: There is a member "clara" already.\n'])
-    expect((await member('create', '--username', '-')).code).to.equal(2)
-    const nobody = await member('reset-password', '--username', 'nobody')
+    expect(wrong.code).to.equal(2)
     expect([nobody.code, nobody.error]).to.deep.equal([1, 'sluice: There is no member "nobody".\n'])
     expect((await member('create', '--username', 'dora')).out).to.have.length(24)
   })

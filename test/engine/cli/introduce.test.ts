@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { sideBySide } from '../../support/side-by-side.ts'
 import { startServe } from './process.ts'
 import { sandbox } from './sandbox.ts'
 
@@ -33,7 +34,7 @@ describe('cli/introduce', function () {
   this.timeout(300_000)
 
   for (const workers of [1, 2])
-    it(`serves and prints all other greetings when some fail or hang, with workers: ${workers}`, async () => {
+    sideBySide(`serves and prints all other greetings when some fail or hang, with workers: ${workers}`, async () => {
       const here = await sandbox({ 'plugins/greeters.ts': plugin })
       await here.write(
         'config/sluice.yaml',

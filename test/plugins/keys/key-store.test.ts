@@ -12,6 +12,7 @@ import { startGateway } from '../../support/gateway.ts'
 import { keyStore, keysOf, migrateKeys } from '../../support/keys.ts'
 import { makeOldDatabase, releasedMigrations } from '../../support/old-database.ts'
 import { postgres } from '../../support/services.ts'
+import { sideBySide } from '../../support/side-by-side.ts'
 import { tablesOf } from '../../support/tables.ts'
 
 const DECLARED = { name: 'dev', key: 'dev-key-of-the-file' }
@@ -116,27 +117,6 @@ function contract(open: () => Promise<Database>): void {
       .search(`sk-sluice-${'x'.repeat(43)}`)
       .catch((error: unknown) => error)
     expect(refusal).to.be.instanceOf(GatewayError).and.to.include({ code: 'store_unavailable' })
-  })
-
-  it('asks a database that hangs once, and answers whoever waits', async function () {
-    this.timeout(60_000)
-    const { promise, resolve } = Promise.withResolvers<readonly never[]>()
-    let reads = 0
-    const hanging = { ...database, rows: () => ((reads += 1), promise) } as unknown as Database
-    const searching = keyStore(hanging)
-    const search = (text: string) => searching.search(`sk-sluice-${text.repeat(43)}`)
-    const codes = async (texts: string) => {
-      const settled = await Promise.allSettled(texts.split('').map(search))
-      return settled.map((one) => (one.status === 'rejected' ? (one.reason as GatewayError).code : one.value))
-    }
-    const away = 'store_unavailable'
-    expect([await codes('abc'), await codes('de')]).to.deep.equal([
-      [away, away, away],
-      [away, away],
-    ])
-    expect(reads).to.equal(1)
-    resolve([])
-    expect(await codes('f')).to.deep.equal([undefined])
   })
 
   it('sees at the next poll that a key was made or revoked, and reads nothing while nothing happens', async () => {
@@ -342,6 +322,29 @@ function contract(open: () => Promise<Database>): void {
   })
 }
 
+/** A database that hangs, whichever it is. */
+function hangs(): void {
+  sideBySide('asks a database that hangs once, and answers whoever waits', async () => {
+    const { promise, resolve } = Promise.withResolvers<readonly never[]>()
+    let reads = 0
+    const hanging = { rows: () => ((reads += 1), promise) } as unknown as Database
+    const searching = keyStore(hanging)
+    const search = (text: string) => searching.search(`sk-sluice-${text.repeat(43)}`)
+    const codes = async (texts: string) => {
+      const settled = await Promise.allSettled(texts.split('').map(search))
+      return settled.map((one) => (one.status === 'rejected' ? (one.reason as GatewayError).code : one.value))
+    }
+    const away = 'store_unavailable'
+    expect([await codes('abc'), await codes('de')]).to.deep.equal([
+      [away, away, away],
+      [away, away],
+    ])
+    expect(reads).to.equal(1)
+    resolve([])
+    expect(await codes('f')).to.deep.equal([undefined])
+  })
+}
+
 /** Whoever had a key goes on with it, whichever version made the database. */
 function takesOver(fresh: () => Promise<string>): void {
   for (const last of releasedMigrations)
@@ -381,6 +384,7 @@ describe('plugins/keys/key-store', () => {
     after(() => rmSync(folder, { recursive: true }))
     contract(() => openDatabase(`sqlite:${folder}/sluice.db`))
     takesOver(() => Promise.resolve(`sqlite:${mkdtempSync(join(folder, 'old-'))}/sluice.db`))
+    hangs()
   })
 
   describe('on PostgreSQL', () => {
