@@ -57,8 +57,9 @@ export class Charges {
   }
 
   /** The run of the exchange takes its hold over, in whatever process. */
-  passOn(id: string): void {
-    this.#reservations.delete(id)
+  passOn(id: string, reservation: Reservation): void {
+    // The run may have reserved already, in this process.
+    if (this.#reservations.get(id) === reservation) this.#reservations.delete(id)
     this.#counting.passOn(id)
   }
 

@@ -4,6 +4,8 @@ import type { Giving, Reserved, Reserving, Settling, SharedCounters, SumState, T
 import type { Holds } from './holds.ts'
 import type { Ledger } from './ledger.ts'
 import { MemoryCounters } from './memory-counters.ts'
+import { MissedCalls } from './missed-calls.ts'
+import type { Missed } from './missed-calls.ts'
 import { sumOf } from './money.ts'
 import type { BudgetRule } from './rules.ts'
 import { SeededCounters } from './seeded-counters.ts'
@@ -13,6 +15,8 @@ import type { Soon } from './soon.ts'
 
 /** A reservation in the budgets that apply to an exchange. */
 export interface Reservable extends Omit<Reserving, 'sums'> {
+  /** Whether it is for a run in the background, which takes over what its request holds. */
+  readonly isRun: boolean
   readonly budgets: readonly Pick<BudgetRule, 'bucket' | 'budget'>[]
 }
 
@@ -20,9 +24,6 @@ export interface Reservable extends Omit<Reserving, 'sums'> {
 export type By = 'usual' | 'local' | 'nobody'
 
 type Known<T> = T & { readonly by: By }
-
-/** A call that ends something. */
-type Missed = { readonly give: Giving } | { readonly settle: Settling }
 
 /** A call that takes something, whoever counts. */
 interface Calls<T> {
@@ -59,8 +60,7 @@ export class Counting {
   /** Runs while the shared counters are away. */
   #probing: NodeJS.Timeout | undefined
   #isProbing = false
-  /** Calls that the shared counters have missed, or may have missed. */
-  readonly #missed: Missed[] = []
+  readonly #missed = new MissedCalls()
   #processes = 1
   #renewed = Date.now()
   #closed = false
@@ -91,14 +91,13 @@ export class Counting {
     if (!this.#shared) return this.#local.counters.give(giving)
     this.#options.holds.gave(giving)
     if (by === 'nobody') return undefined
-    const isUsual = this.#probing === undefined
     // What somebody else has counted must not be refilled here.
-    const own = { ...giving, rates: (by === 'usual') === isUsual ? giving.rates : [] }
+    const own = { ...giving, rates: (by === 'usual') === (this.#probing === undefined) ? giving.rates : [] }
     return this.#tell({ give: { ...giving, rates: [] } }, ({ counters }) => counters.give(own))
   }
 
   /** Like `take`, for money. Rejects with `store_unavailable` also if nobody knows what was spent. */
-  reserve({ budgets, ...rest }: Reservable): Soon<Known<Exclude<Reserved, { readonly unknown: unknown }>>> {
+  reserve({ budgets, isRun, ...rest }: Reservable): Soon<Known<Exclude<Reserved, { readonly unknown: unknown }>>> {
     const now = Date.now()
     const sums = budgets.map(({ bucket, budget }) => sumOf(bucket, budget, now))
     const reserving = { ...rest, sums }
@@ -107,7 +106,7 @@ export class Counting {
       local: (counters) => counters.reserve({ ...rest, sums: sums.map((sum) => ({ ...sum, share: this.#processes })) }),
       nobody: () => ({ at: now, held: rest.estimates[0] ?? 0, left: [] }),
       missed: () => ({ settle: { id: rest.id, sums: sums.map(({ bucket }) => bucket), micros: 0 } }),
-      done: (reserved) => this.#options.holds.reserved(reserving, reserved),
+      done: (reserved) => this.#options.holds.reserved(reserving, reserved, isRun),
     })
   }
 
@@ -117,15 +116,14 @@ export class Counting {
     return this.#tell({ settle: settling }, ({ counters }) => counters.settle(settling))
   }
 
-  /** Another process ends what the exchange holds. */
+  /** The run in the background ends what the exchange holds, in whatever process. */
   passOn(id: string): void {
-    this.#options.holds.forget(id)
+    this.#options.holds.passOn(id)
   }
 
   async read(budgets: readonly { readonly bucket: string; readonly budget: Budget }[]): Promise<readonly SumState[]> {
-    const now = Date.now()
-    const sums = budgets.map(({ bucket, budget }) => sumOf(bucket, budget, now))
-    if (this.#shared && this.#probing === undefined)
+    const sums = budgets.map(({ bucket, budget }) => sumOf(bucket, budget, Date.now()))
+    if (this.#shared && !this.#probing)
       try {
         return await this.#shared.read(sums)
       } catch (error) {
@@ -178,8 +176,7 @@ export class Counting {
         return { ...(await usual(shared)), by: 'usual' }
       } catch (error) {
         this.#turnOff(error)
-        // A call without an answer may have had its effect.
-        this.#missed.push(missed())
+        this.#missed.unanswered(missed())
       }
     if (this.onFailure === 'closed') throw new GatewayError('store_unavailable', {}, { retryAfter: 1 })
     if (this.onFailure === 'open') return { ...nobody(), by: 'nobody' }
@@ -193,8 +190,11 @@ export class Counting {
         return await tell(this.#shared)
       } catch (error) {
         this.#turnOff(error)
+        if (missed) this.#missed.unanswered(missed)
+        return tell(this.#local)
       }
-    if (this.#shared && missed) this.#missed.push(missed)
+    // A probe may tell them of this exchange before it ends.
+    if (this.#shared && missed) this.#missed.add(missed, this.#isProbing)
     return tell(this.#local)
   }
 
@@ -219,6 +219,7 @@ export class Counting {
     log.warn({ err: error }, 'the shared counters of limits are away')
     this.#local = new SeededCounters(new MemoryCounters(), ledger)
     void this.#local.counters.hold(holds.all)
+    this.#missed.hold(holds.all)
     this.#probing = setInterval(() => void this.#probe(), PROBE).unref()
     onAway?.()
   }
@@ -233,7 +234,7 @@ export class Counting {
       await this.#shared.compare()
     } catch (error) {
       // The counters answer, and the database does not: what they know has to do.
-      if (!(error instanceof GatewayError)) return
+      if (!(error instanceof GatewayError)) return this.#missed.forgetOthers()
     } finally {
       this.#isProbing = false
     }
@@ -241,7 +242,10 @@ export class Counting {
     this.#probing = undefined
     log.info('the shared counters of limits are back')
     // What began or ended during the comparison.
-    await this.#tellMissed().catch((error: unknown) => this.#turnOff(error))
+    await this.#tellMissed().then(
+      () => void (this.#probing || this.#missed.clear()),
+      (error: unknown) => this.#turnOff(error),
+    )
   }
 
   /** Tells the shared counters what they have missed. Rejects if they are away, and then keeps the rest. */
@@ -249,11 +253,8 @@ export class Counting {
     const { shared, holds } = this.#options
     if (!shared) return
     await shared.greet()
+    this.#missed.hold(holds.all)
     await shared.hold(holds.all)
-    for (let missed = this.#missed[0]; missed; missed = this.#missed[0]) {
-      if ('give' in missed) await shared.give(missed.give)
-      else await shared.settle(missed.settle)
-      this.#missed.shift()
-    }
+    await this.#missed.tell(shared)
   }
 }

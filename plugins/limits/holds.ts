@@ -3,13 +3,16 @@ import type { Giving, Hold, Reserved, Reserving, Settling, Taken, Taking } from 
 /** What the running exchanges of a process hold: places and money. */
 export class Holds {
   readonly #holds = new Map<string, Hold>()
+  /** Runs in the background, whose holds have the id of the request that asked for them. */
+  readonly #runs = new Set<string>()
 
   get all(): readonly Hold[] {
     return [...this.#holds.values()]
   }
 
-  took({ id, lasts, places }: Taking, { refused }: Taken): void {
+  took({ id, lasts, places, forced = false }: Taking, { refused }: Taken): void {
     if (places.length === 0 || refused) return
+    if (forced) this.#runs.add(id)
     this.#put({ ...this.#of(id, lasts), lasts, places: places.map(({ bucket }) => bucket) })
   }
 
@@ -18,8 +21,10 @@ export class Holds {
     if (hold) this.#put({ ...hold, places: hold.places.filter((bucket) => !places.includes(bucket)) })
   }
 
-  reserved({ id, lasts, sums, input }: Reserving, reserved: Reserved): void {
+  /** @param isRun whether a run in the background has reserved */
+  reserved({ id, lasts, sums, input }: Reserving, reserved: Reserved, isRun = false): void {
     if (!('held' in reserved)) return
+    if (isRun) this.#runs.add(id)
     const money = { sums: sums.map(({ bucket }) => bucket), micros: reserved.held, input, at: reserved.at }
     this.#put({ ...this.#of(id, lasts), lasts, ...money })
   }
@@ -29,9 +34,9 @@ export class Holds {
     if (hold) this.#put({ ...hold, sums: hold.sums.filter((bucket) => !sums.includes(bucket)) })
   }
 
-  /** Somebody else ends what the exchange holds. */
-  forget(id: string): void {
-    this.#holds.delete(id)
+  /** The run in the background ends what the exchange holds. It may be running here already. */
+  passOn(id: string): void {
+    if (!this.#runs.has(id)) this.#holds.delete(id)
   }
 
   #of(id: string, lasts: number): Hold {
@@ -39,7 +44,8 @@ export class Holds {
   }
 
   #put(hold: Hold): void {
-    if (hold.places.length === 0 && hold.sums.length === 0) this.#holds.delete(hold.id)
-    else this.#holds.set(hold.id, hold)
+    if (hold.places.length > 0 || hold.sums.length > 0) return void this.#holds.set(hold.id, hold)
+    this.#holds.delete(hold.id)
+    this.#runs.delete(hold.id)
   }
 }

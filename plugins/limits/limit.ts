@@ -11,9 +11,6 @@ import type { LimitSettings } from './settings.ts'
 import { limitsShower } from './shown-limits.ts'
 import { after } from './soon.ts'
 
-/** Errors of the stage `reserve`: a request that it refuses has used nothing. */
-const unreserved: readonly (string | undefined)[] = ['budget_exceeded', 'price_unknown']
-
 /**
  * Takes what a request needs from the rate limits of its key, the key's owner and the gateway, all or nothing. What it
  * did not use in the end goes back. A response in the background counts as a request when it is asked for. Its run
@@ -59,10 +56,12 @@ export default defineStage({
         settle(({ bill, model, job: started }, { error }) => {
           const back = backOf(rates, {
             used: leftEarly(error?.code, scope) ? undefined : usedOf(bill, model, settings),
-            nothing: unreserved.includes(error?.code),
+            nothing: error !== undefined && isRefused(scope),
           })
           // A response in the background keeps its place until its run has ended.
-          const leaving = started !== undefined && !isRun ? [] : leave()
+          const goesOn = started !== undefined && !isRun
+          if (goesOn) counting.passOn(scope.id)
+          const leaving = goesOn ? [] : leave()
           if (back.length > 0 || leaving.length > 0)
             return counting.give({ id: scope.id, rates: back, places: leaving }, taken.by)
         })
@@ -75,6 +74,11 @@ export default defineStage({
     return ({ principal }, scope) => showLimits(principal, scope)
   },
 })
+
+/** Whether the stage `reserve` has refused the exchange, whatever the reason: such a request has used nothing. */
+function isRefused({ laps }: Pick<Scope, 'laps'>): boolean {
+  return laps.some(({ stage, outcome }) => stage.name === 'reserve' && outcome === 'failed')
+}
 
 type Taking = RateRule & Rate
 

@@ -45,6 +45,7 @@ export default defineStage({
         id: scope.id,
         lasts,
         budgets,
+        isRun: job !== undefined,
         estimates: byCost.map(({ total }) => total),
         input: byCost[0]?.input ?? 0,
       })
@@ -54,15 +55,15 @@ export default defineStage({
         if (reserved.left.length > 0)
           scope.header('x-gateway-budget-remaining', String(Math.min(...reserved.left) / MICROS))
         const admitted = affordable.filter(({ total }) => total <= reserved.held)
-        limits.charges.reserved(scope.id, {
+        const reservation = {
           budgets,
           at: reserved.at,
           held: reserved.held,
           estimates: new Map(admitted.map(({ candidate, total }) => [candidate.model.name, total])),
-        })
-        const isRun = job !== undefined
+        }
+        limits.charges.reserved(scope.id, reservation)
         settle(({ bill, model, job: started }) => {
-          if (started !== undefined && !isRun) return limits.charges.passOn(scope.id)
+          if (started !== undefined && job === undefined) return limits.charges.passOn(scope.id, reservation)
           // Pipelines without `charge` are charged here.
           if (!limits.charges.isOpen(scope.id)) return undefined
           return limits.charges.charge({ id: scope.id, at: reserved.at, principal, bill, model })

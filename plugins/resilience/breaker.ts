@@ -1,6 +1,5 @@
 import { GatewayError, defineStage, noConfig, passedOver } from '../../engine/index.ts'
 import type { Candidate, Scope } from '../../engine/index.ts'
-import { isObject } from '../../engine/kit.ts'
 import type { Visit } from './health.ts'
 
 declare module '../../engine/index.ts' {
@@ -30,20 +29,24 @@ export default defineStage({
       const visit = resilience.visit(model, last === undefined || (last === model && !wasAsked(model, scope)))
       if (visit === undefined)
         throw new GatewayError('breaker_open', { model: model.model.name }, { tags: [passedOver, '5xx'] })
-      settle((_slots, { error }) => visit.ended(error))
+      settle((_slots, { error }) => {
+        visit.ended(error)
+        if (error) noteFailure(model, scope)
+      })
       return { visit }
     },
 })
 
+/** The candidates that have failed, by exchange. A model may have several places at one provider. */
+const failed = new WeakMap<Scope, Set<Candidate>>()
+
+function noteFailure(candidate: Candidate, scope: Scope): void {
+  const known = failed.get(scope)
+  if (known) known.add(candidate)
+  else failed.set(scope, new Set([candidate]))
+}
+
 /** Whether this exchange has called a candidate before. */
-function wasAsked({ model, provider }: Candidate, { attempt, notes }: Scope): boolean {
-  const tries = attempt > 1 ? notes.get('tries') : undefined
-  if (!Array.isArray(tries)) return false
-  return tries.some(
-    (one) =>
-      isObject(one) &&
-      one['model'] === model.name &&
-      one['provider'] === provider.name &&
-      one['code'] !== 'breaker_open',
-  )
+function wasAsked(candidate: Candidate, scope: Scope): boolean {
+  return scope.attempt > 1 && failed.get(scope)?.has(candidate) === true
 }

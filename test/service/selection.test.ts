@@ -71,6 +71,23 @@ describe('the place of a model that is asked first', () => {
     expect((await gateway.rows(2)).at(-1)).to.include({ model: 'm', provider: 'three', attempts: 3 })
   })
 
+  it('may be another one at the same provider, which is asked although the first one has opened the breaker', async () => {
+    await start(
+      {},
+      {
+        models: [
+          { name: 'm', provider: 'one', upstream_model: 'a', deployments: [{ provider: 'one', upstream_model: 'b' }] },
+        ],
+        server_config: { resilience: { breaker: { failures: 1 }, retries: { wait: '1ms' } } },
+      },
+    )
+    places.one.answer({ status: 500, body: {} }, { body: chatAnswer })
+    const answer = await gateway.post('/v1/chat/completions', chat())
+    expect(answer.status).to.equal(200)
+    const asked = places.one.requests.map(({ body }) => (JSON.parse(String(body)) as { model: string }).model)
+    expect(asked).to.deep.equal(['a', 'b'])
+  })
+
   it('may be preferred or avoided', async () => {
     await start({ prefer: ['three'], avoid: ['one'] })
     expect(await ask()).to.equal('three')

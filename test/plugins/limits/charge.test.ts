@@ -107,6 +107,38 @@ describe('plugins/limits/charge', function () {
     expect(Number(next?.headers.get('x-ratelimit-remaining-tokens'))).to.be.within(9_960, 9_980)
   })
 
+  it('leaves what a response in the background holds to the process that makes it', async function () {
+    const service = await startRedis(this)
+    const limits = { rate_limit: { concurrency: 1 } }
+    await start(limits, { key_value: { url: service.url } })
+    const asking = gateway
+    await start(limits, { key_value: { url: service.url } })
+    const making = gateway
+    try {
+      const authorization = { authorization: `Bearer ${secret}` }
+      const body = { model: 'm', input, max_output_tokens: 10, background: true }
+      const made = (path: string) => fetch(`${asking.url}${path}`, { headers: authorization })
+      // Whoever is idle for longest makes the next one.
+      while ((await making.rows()).length === 0) {
+        let id: string | undefined
+        await until(async () => {
+          const answer = (await (await asking.post('/v1/responses', body, authorization)).json()) as { id?: string }
+          return (id = answer.id) !== undefined
+        })
+        const status = async () => ((await (await made(`/v1/responses/${id}`)).json()) as { status: string }).status
+        await until(async () => (await status()) === 'completed')
+      }
+      const redis = new Redis(service.url)
+      await redis.flushall()
+      redis.disconnect()
+      // Puts back what the process holds that asked for it.
+      const plain = await asking.post('/v1/responses', { ...body, background: false }, authorization)
+      expect(plain.status).to.equal(200)
+    } finally {
+      await asking.close()
+    }
+  })
+
   it('frees what a cancelled response in the background holds', async function () {
     const service = await startRedis(this)
     await start({ rate_limit: { concurrency: 1 }, budget }, { key_value: { url: service.url } })
@@ -129,11 +161,9 @@ describe('plugins/limits/charge', function () {
     await until(() => upstream.requests.length === 1)
     const { counting, charges } = limitsOf()
     const hold = (await state()).held
-    // As after the end of its process: nobody here knows of it.
     const redis = new Redis(service.url)
     const [exchange = ''] = await redis.hkeys('sluice:limits:holds:key:file:limited')
     redis.disconnect()
-    charges.passOn(exchange)
     const principal = { kind: 'key', id: 'file:limited', name: 'limited' } as const
     const budgets = [{ kind: 'key', bucket: 'key:file:limited', title: '', budget }] as const
     const { micros, estimated } = await charges.chargeLost({ id: exchange, at: Date.now(), principal }, budgets, true)

@@ -115,6 +115,27 @@ describe('plugins/limits/limit', function () {
     expect(Number(answer.headers.get('x-ratelimit-remaining-tokens'))).to.be.greaterThan(980)
   })
 
+  it('gives back all that a request has taken that is refused by its own cap, or because its budget is unknown', async () => {
+    await start({ requests: 3, tokens: 1_000, period: '30d' })
+    const ofHeader = { authorization: `Bearer ${secret}`, 'x-routing-max-cost': 'much' }
+    const refused = await gateway.post('/v1/chat/completions', { model: 'm', messages }, ofHeader)
+    expect([refused.status, (await errorOf(refused)).code]).to.deep.equal([400, 'invalid_value'])
+    await settled(1)
+    const left = async () => (await ask()).headers.get('x-ratelimit-remaining-requests')
+    expect(await left()).to.equal('2')
+    await gateway.close()
+
+    const budget = { usd: 1, period: 'month' }
+    const limited = { name: 'limited', key: secret, rate_limit: { requests: 3, period: '30d' }, budget }
+    await start(null, { api_keys: [limited] })
+    await gateway.engine.database.rows('alter table limits_sums rename to limits_away')
+    const unknown = await ask()
+    expect([unknown.status, (await errorOf(unknown)).code]).to.deep.equal([503, 'store_unavailable'])
+    await settled(1)
+    await gateway.engine.database.rows('alter table limits_away rename to limits_sums')
+    expect(await left()).to.equal('2')
+  })
+
   it('counts nothing of what fails before', async () => {
     await start({ requests: 1, period: '30d' })
     expect((await ask({ messages: 'none' })).status).to.equal(400)
