@@ -50,6 +50,8 @@ function settleRest(
 ): Failures | Promise<Failures> {
   const { settlement } = scope
   if (settlement === undefined) return failures
+  // Whatever still holds the scope must not hold its slots, too. Stages that are late hold the settlement themselves.
+  scope.settlement = undefined
   const settling = settlement.end(slots, error)
   if (settling !== undefined) return settling.then(() => settlement.late(log)).then(() => failures)
   return settlement.late(log)?.then(() => failures) ?? failures

@@ -40,8 +40,9 @@ export class Settlement {
   #outer: Settlement | undefined
   /**
    * Settling stages that have not returned yet, although they may have timed out, and settlements that came too late.
+   * Most exchanges have none.
    */
-  #late: Set<Promise<unknown>> = new Set()
+  #late: Set<Promise<unknown>> | undefined
 
   constructor(id: string) {
     this.#id = id
@@ -60,7 +61,7 @@ export class Settlement {
   /** The exchange does not end before this work, or its timeout. */
   await(work: Promise<unknown> | undefined): void {
     if (work === undefined) return
-    const late = this.#late
+    const late = (this.#late ??= new Set())
     const over = () => late.delete(work)
     late.add(work)
     work.then(over, over)
@@ -75,16 +76,15 @@ export class Settlement {
 
   /** The try has failed. Settlements that come too late for it belong to the outer path. */
   fail(outer: Settlement): void {
-    for (const work of this.#late) outer.await(work)
-    this.#late = outer.#late
+    for (const work of this.#late ?? []) outer.await(work)
+    this.#late = outer.#late ??= new Set()
   }
 
   /** Resolves when all late work has finished or timed out; undefined when there is none. */
   late(log: Logger): Promise<void> | undefined {
-    if (this.#late.size === 0) return undefined
-    return atMost(allOf(this.#late), () =>
-      log.error({ id: this.#id }, `a stage has not settled within ${settleTimeout} ms`),
-    )
+    const late = this.#late
+    if (late === undefined || late.size === 0) return undefined
+    return atMost(allOf(late), () => log.error({ id: this.#id }, `a stage has not settled within ${settleTimeout} ms`))
   }
 
   /**

@@ -100,6 +100,12 @@ describe('settling', () => {
     expect(done).to.have.length(2)
   })
 
+  it('leaves nothing of the exchange with whoever still holds its scope', async () => {
+    const { scope } = await run(pipeline('[a, reply]', [notes('a')]))
+    expect(done).to.deep.equal(['a'])
+    expect(scope.settlement).to.equal(undefined)
+  })
+
   it('costs nothing where no stage settles', async () => {
     const { scope } = await run(pipeline('[reply]', [after('notes')], '[notes]'))
     expect(scope.settlement).to.equal(undefined)
