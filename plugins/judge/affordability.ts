@@ -24,11 +24,11 @@ export class Affordability {
   ): Promise<boolean> {
     const { limits } = this.#services
     try {
-      const left = await limits.left(principal, this.#services)
-      if (left === undefined) return true
+      const tightest = await limits.tightest(principal, this.#services)
+      if (tightest === undefined) return true
       const cost = this.#costOf(question, settings)
       if (cost === undefined) return false
-      return cost + this.#costOfRequest(shortlist) <= left
+      return cost + this.#costOfRequest(shortlist) <= tightest.left
     } catch {
       // Nobody knows what is left: the request itself will tell its client.
       return false

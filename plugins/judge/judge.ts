@@ -43,6 +43,8 @@ export default defineStage({
   needs: ['request', 'target', 'ensemble', 'shortlist'],
   reads: ['principal', 'job', 'preview'],
   provides: ['verdict'],
+  // Longer than the longest deadline.
+  timeout: '90s',
   uses: ['smart_routing', 'judging', 'limits', 'api_keys', 'members', 'tokens', 'prices'],
   build({ pipeline }, host, services) {
     const { smart_routing: routing, judging } = services

@@ -1,9 +1,10 @@
 import { defineService } from '../../engine/index.ts'
-import type { Budget, Principal, TableQueries } from '../../engine/index.ts'
+import type { Budget, Envelope, Principal, TableQueries } from '../../engine/index.ts'
 import { timeText } from '../../engine/kit.ts'
 import { AskingCounters } from './asking-counters.ts'
 import { nameOf } from './bucket.ts'
 import type { Bucket } from './bucket.ts'
+import { capOf } from './cap.ts'
 import { Charges } from './charges.ts'
 import type { SumState } from './counters.ts'
 import { Counting } from './counting.ts'
@@ -14,7 +15,7 @@ import { nextStart } from './period.ts'
 import { RedisCounters } from './redis-counters.ts'
 import { RefusedKeys } from './refused-keys.ts'
 import { RuleBook } from './rules.ts'
-import type { Holders } from './rules.ts'
+import type { BudgetRule, Holders } from './rules.ts'
 import { settings } from './settings.ts'
 import type { LimitSettings } from './settings.ts'
 import { migrations } from './table.ts'
@@ -32,6 +33,12 @@ export interface BudgetState extends Budget {
   readonly since: string
 }
 
+/** The budget of which the least is left. */
+export interface Tightest extends Pick<BudgetRule, 'kind' | 'title'> {
+  /** In micro-USD; never negative. */
+  readonly left: number
+}
+
 /** Budgets and rate limits. */
 export interface Limits {
   /** Rejects with `store_unavailable`. */
@@ -39,10 +46,12 @@ export interface Limits {
   /** Like `budgetOf`, for several at once, in their order. */
   budgetsOf(many: readonly (readonly [Bucket, Budget])[]): Promise<readonly BudgetState[]>
   /**
-   * What the tightest budget that applies to a holder still has, in micro-USD; undefined: none applies. Rejects with
+   * What is left of the tightest budget that applies to a holder; undefined: none applies. Rejects with
    * `store_unavailable`.
    */
-  left(principal: Principal | undefined, holders: Holders): Promise<number | undefined>
+  tightest(principal: Principal | undefined, holders: Holders): Promise<Tightest | undefined>
+  /** What a request may cost by its own words, in micro-USD. Throws `invalid_value` for what is no amount. */
+  capOf(request: Pick<Envelope, 'sent' | 'headers'>): number | undefined
   /** The budget of the whole gateway; undefined: there is none. */
   serverBudget(): Promise<BudgetState | undefined>
   /**
@@ -108,13 +117,19 @@ export default defineService({
         const rules = new RuleBook(limitSettings)
         const view: Limits = {
           budgetsOf,
-          budgetOf: async (bucket, budget) => (await budgetsOf([[bucket, budget]]))[0] as BudgetState,
-          async left(principal, holders) {
+          async tightest(principal, holders) {
             const { budgets } = rules.of(principal, holders)
             if (budgets.length === 0) return undefined
             const states = await counting.read(budgets)
-            return Math.min(...budgets.map(({ budget }, index) => leftOf(budget, states[index] as SumState)))
+            const left = budgets.map(({ kind, title, budget }, index) => ({
+              kind,
+              title,
+              left: leftOf(budget, states[index] as SumState),
+            }))
+            return left.reduce((least, one) => (one.left < least.left ? one : least))
           },
+          capOf,
+          budgetOf: async (bucket, budget) => (await budgetsOf([[bucket, budget]]))[0] as BudgetState,
           serverBudget: async () => (whole ? (await budgetsOf([[{ kind: 'server', id: '' }, whole]]))[0] : undefined),
           async reset(bucket, transaction) {
             const at = Date.now()
@@ -140,7 +155,7 @@ export default defineService({
 
 /** What a budget still has, in micro-USD. */
 function leftOf({ usd }: Budget, { spent, held }: SumState): number {
-  return Math.round(usd * MICROS) - spent - held
+  return Math.max(0, Math.round(usd * MICROS) - spent - held)
 }
 
 function budgetState(budget: Budget, state: SumState, now: number): BudgetState {
@@ -152,7 +167,7 @@ function budgetState(budget: Budget, state: SumState, now: number): BudgetState 
     period,
     spent: spent / MICROS,
     held: held / MICROS,
-    remaining: Math.max(0, leftOf(budget, state)) / MICROS,
+    remaining: leftOf(budget, state) / MICROS,
     resets_at: next === undefined ? null : timeText(next),
     since: timeText(since),
   }

@@ -1,6 +1,6 @@
-import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import type { Candidate, Envelope, Scope } from '../../engine/index.ts'
-import { isObject } from '../../engine/kit.ts'
+import { defineStage, noConfig } from '../../engine/index.ts'
+import type { Candidate, Scope } from '../../engine/index.ts'
+import { capOf } from './cap.ts'
 import { Estimates } from './estimate.ts'
 import { lastingOf } from './lasting.ts'
 import { MICROS } from './money.ts'
@@ -18,16 +18,17 @@ export default defineStage({
   summary: 'Hold money for the request, and leave out candidates that no budget admits.',
   config: noConfig,
   needs: ['request', 'candidates'],
-  reads: ['principal', 'job', 'model'],
+  reads: ['principal', 'job', 'model', 'target'],
   provides: ['candidates'],
   settles: ['bill'],
   uses: ['limits', 'api_keys', 'members', 'tokens', 'prices'],
   build: (_config, host, { limits, tokens, prices, ...holders }) => {
     const estimates = new Estimates(host, { tokens, prices })
     const lasts = lastingOf(host.catalog)
-    return ({ principal, request, candidates, job }, scope, settle) => {
+    return ({ principal, request, candidates, job, target }, scope, settle) => {
       const { budgets } = limits.rules.of(principal, holders)
-      const cap = capOf(request)
+      // Smart routing compares predictions with it, and chooses accordingly.
+      const cap = target?.virtual ? undefined : capOf(request)
       if (budgets.length === 0 && cap === undefined) return { candidates }
       const { settings, counting } = limits
       const costsNothing = cap === undefined && settings.budget.unknown_price === 'allow'
@@ -86,21 +87,4 @@ function underCap(cap: number, all: readonly Priced[], scope: Scope): readonly P
   const affordable = all.filter(({ total }) => total <= cap)
   if (affordable.length === 0) throw capExceeded(cap, Math.min(...all.map(({ total }) => total)), scope)
   return affordable
-}
-
-const amount = /^\d{1,10}(\.\d{1,12})?$/
-
-/** What the client allows its request to cost, in micro-USD: `routing.max_cost`, or the header of the same meaning. */
-function capOf({ sent: { routing }, headers }: Envelope): number | undefined {
-  const header = headers['x-routing-max-cost']
-  const inBody = isObject(routing) ? routing['max_cost'] : undefined
-  if (inBody === undefined && header === undefined) return undefined
-  if (inBody === null) return undefined
-  const usd = inBody ?? (typeof header === 'string' && amount.test(header) ? Number(header) : undefined)
-  // Products such as 0.000249 * 1e6 are a little less than the whole number that is meant.
-  if (typeof usd === 'number' && usd > 0 && usd <= 1e9) return Math.floor(Number((usd * MICROS).toFixed(3)))
-  throw new GatewayError('invalid_value', {
-    param: inBody === undefined ? 'x-routing-max-cost' : 'routing.max_cost',
-    reason: 'it must be an amount in USD above 0',
-  })
 }

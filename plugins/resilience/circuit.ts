@@ -54,11 +54,15 @@ export class Circuit {
   /** Asks for admission. A probe must be ended by `succeeded`, `failed` or `released`. */
   admit(now: number): Admission {
     if (this.#state === 'closed') return 'call'
-    if (this.#state === 'open' && now < (this.retryAt ?? 0)) return 'wait'
-    if (this.#probing) return 'wait'
+    if (this.isWaiting(now)) return 'wait'
     this.#state = 'half_open'
     this.#probing = true
     return 'probe'
+  }
+
+  /** Whether a request is to leave the provider alone. */
+  isWaiting(now: number): boolean {
+    return (this.#state === 'open' && now < (this.retryAt ?? 0)) || this.#probing
   }
 
   /** A request that began at `began` succeeded. */

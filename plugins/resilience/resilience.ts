@@ -58,6 +58,8 @@ export interface Resilience {
   readonly fallbacks: boolean
   /** The health of a candidate in this process. */
   healthOf(candidate: Candidate): Health
+  /** Whether a candidate would be left out now. */
+  isOpen(candidate: Candidate): boolean
   /**
    * Begins a call of a candidate; undefined: it is to be left out.
    * @param insists whether it is called even if its breaker is open
@@ -105,6 +107,8 @@ export default defineService({
         const view: Resilience = {
           fallbacks,
           healthOf: (candidate) => healths.of(candidate, rules.perModel),
+          isOpen: (candidate) =>
+            rules.enabled && healths.of(candidate, rules.perModel).circuit.isWaiting(performance.now()),
           visit(candidate, insists) {
             const health = healths.of(candidate, rules.perModel)
             const admission = rules.enabled ? health.circuit.admit(performance.now()) : 'call'

@@ -1,7 +1,11 @@
 import { definePlugin, defineSlot } from '../../engine/index.ts'
+import followDecision from './follow-decision.ts'
 import pin from './pin.ts'
 import require from './require.ts'
+import recordRouting from './record-routing.ts'
 import resolve from './resolve.ts'
+import select from './select.ts'
+import shortlist from './shortlist.ts'
 import smartRouting from './smart-routing.ts'
 
 export default definePlugin({
@@ -13,5 +17,5 @@ export default definePlugin({
     defineSlot({ name: 'decision', summary: 'How a request for a virtual model was decided.' }),
   ],
   services: [smartRouting],
-  stages: [resolve, require, pin],
+  stages: [resolve, require, pin, shortlist, select, followDecision, recordRouting],
 })

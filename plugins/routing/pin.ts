@@ -1,6 +1,6 @@
 import { GatewayError, defineStage } from '../../engine/index.ts'
-import { placesOf } from '../../engine/kit.ts'
-import type { Candidate, Catalog, Envelope, ModelRecord, Offer, OpenProvider, Operation } from '../../engine/index.ts'
+import type { Candidate, Envelope, ModelRecord, Operation } from '../../engine/index.ts'
+import { Places } from './places.ts'
 
 /**
  * Makes the requested model and then its fallbacks the candidates of the request, each at all its places. With `model`, the configured model
@@ -35,8 +35,9 @@ export default defineStage({
   reads: ['target'],
   insists: ({ model }) => (model === undefined ? ['target'] : []),
   provides: ['request', 'candidates'],
-  build: ({ model: pinned, instead, fallbacks }, { catalog, codecs }) => {
-    const translated = new Set(codecs.filter(({ request }) => request).map(({ protocol }) => protocol))
+  build: ({ model: pinned, instead, fallbacks }, host) => {
+    const { catalog } = host
+    const places = new Places(host, instead as Operation | undefined)
     const known = new WeakMap<ModelRecord, Map<string, readonly Candidate[]>>()
     return ({ request, target }) => {
       const name = pinned ?? target?.name ?? ''
@@ -47,14 +48,8 @@ export default defineStage({
       if (!own) known.set(model, (own = new Map()))
       let found = own.get(request.protocol)
       if (!found) {
-        const wanted = {
-          catalog,
-          translated,
-          request,
-          fallbacks,
-          ...(instead === undefined ? {} : { instead: instead as Operation }),
-        }
-        own.set(request.protocol, (found = candidates(wanted, model)))
+        const others = fallbacks ? model.fallbacks.flatMap((fallback) => catalog.find(fallback) ?? []) : []
+        own.set(request.protocol, (found = candidates(model, others, { places, request })))
       }
       return { request: named, candidates: found }
     }
@@ -62,59 +57,22 @@ export default defineStage({
 })
 
 interface Pinning {
-  readonly catalog: Catalog
-  /** Protocols that have a translation. */
-  readonly translated: ReadonlySet<string>
+  readonly places: Places
   readonly request: Envelope
-  readonly instead?: Operation
-  readonly fallbacks: boolean
 }
 
-function candidates(pinning: Pinning, model: ModelRecord): readonly Candidate[] {
-  const { catalog, request, fallbacks } = pinning
-  const [own, ...others] = [
-    model,
-    ...(fallbacks ? model.fallbacks : []).flatMap((name) => catalog.find(name) ?? []),
-  ].map((record) => placesWith(record, pinning))
-  if (own?.[0] === undefined) {
+function candidates(
+  model: ModelRecord,
+  fallbacks: readonly ModelRecord[],
+  { places, request }: Pinning,
+): readonly Candidate[] {
+  const own = places.of(model, request)
+  if (own[0] === undefined) {
     const reason = `its provider serves no ${request.protocol}`
     throw new GatewayError('invalid_request_error', { model: model.name, reason }, { param: 'model' })
   }
-  const all = [...own, ...others.flat()]
+  const all = [...own, ...fallbacks.flatMap((fallback) => places.of(fallback, request))]
   const on = all.filter(({ provider }) => provider.off === undefined)
   if (on.length === 0) throw new GatewayError('provider_off', { model: model.name, reason: own[0].provider.off })
   return on
-}
-
-/** The places of a model that serve the request, in the order of its record. */
-function placesWith(model: ModelRecord, pinning: Pinning): readonly Candidate[] {
-  return placesOf(model).flatMap(({ provider: name, upstream_model }, index) => {
-    const record = index === 0 ? model : { ...model, provider: name, upstream_model }
-    const provider = pinning.catalog.provider(name)
-    const offer = provider && bestOffer(record, provider, pinning)
-    return provider && offer ? [{ model: record, provider, offer, origin: origin(record, provider) }] : []
-  })
-}
-
-/**
- * The offer to use: the client's protocol if the provider speaks it, otherwise the model's or provider's preference.
- */
-function bestOffer(model: ModelRecord, provider: OpenProvider, pinning: Pinning): Offer | undefined {
-  const { request, translated, instead } = pinning
-  const { protocols } = model
-  const reaches = ({ protocol }: Offer) =>
-    protocol === request.protocol ||
-    (translated.has(request.protocol) && (protocol === undefined || translated.has(protocol)))
-  const wanted = ({ protocol }: Offer) =>
-    protocols === undefined || protocol === undefined || protocols.includes(protocol)
-  const rank = ({ protocol }: Offer) => (protocol === request.protocol ? -1 : (protocols?.indexOf(protocol ?? '') ?? 0))
-  const [best] = provider.offers
-    .filter((offer) => offer.operation === request.operation && reaches(offer) && wanted(offer))
-    .sort((one, other) => rank(one) - rank(other))
-  return best ?? provider.offers.find(({ operation }) => operation === instead)
-}
-
-/** Provider and model family, such as `openai/gpt`: only the same origin can read its sealed reasoning again. */
-function origin({ upstream_model }: ModelRecord, { name }: OpenProvider): string {
-  return `${name}/${/^[a-z]*/i.exec(upstream_model)?.[0].toLowerCase() ?? ''}`
 }

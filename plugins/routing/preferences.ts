@@ -1,8 +1,6 @@
 import { GatewayError } from '../../engine/index.ts'
-import type { Catalog, Envelope, Json, JsonObject, ModelRecord } from '../../engine/index.ts'
+import type { Envelope, Json, JsonObject } from '../../engine/index.ts'
 import { isObject } from '../../engine/kit.ts'
-import { tiers } from './settings.ts'
-import type { Tier } from './settings.ts'
 
 /** The quality tiers of models, in ascending order. */
 export const qualityTiers = ['economy', 'balanced', 'premium'] as const
@@ -18,10 +16,6 @@ export interface RoutingPreferences {
   readonly minQualityTier: QualityTier | undefined
   /** Most milliseconds until answers usually begin. */
   readonly maxLatency: number | undefined
-  /** What the client expects the request to need: a tier, or a model like that of the record. */
-  readonly hint: { readonly tier: Tier } | { readonly model: ModelRecord } | undefined
-  /** The client's name of the conversation. */
-  readonly conversation: string | undefined
 }
 
 declare module '../../engine/index.ts' {
@@ -31,31 +25,27 @@ declare module '../../engine/index.ts' {
   }
 }
 
-/** Fields of `routing`; `max_cost` limits requests for any model. */
+/** Fields of `routing`. The limit of costs holds for any model, and signals read the hint. */
 const fields = ['allow', 'deny', 'min_quality_tier', 'max_latency_ms', 'max_cost', 'hint', 'conversation']
 
 /** Most names in a list, and most characters of a text. */
 const most = { names: 500, text: 256 }
 
 /** Throws `invalid_value` for a preference without a meaning. The field of the body wins over a header. */
-export function preferencesOf({ body, headers }: Envelope, catalog: Catalog): RoutingPreferences {
+export function preferencesOf({ body, headers }: Envelope): RoutingPreferences {
   const { routing = null } = body
   if (routing !== null && !isObject(routing)) refuse('routing', 'it must be an object')
   const given: JsonObject = routing ?? {}
   const unknown = Object.keys(given).find((field) => !fields.includes(field))
   if (unknown !== undefined)
     refuse(`routing.${unknown.slice(0, 64)}`, `there is no such field; use ${fields.join(', ')}`)
+  checkText(given['conversation'], 'routing.conversation')
+  checkText(headers['x-conversation-id'], 'x-conversation-id')
   return {
     allow: namesIn(given['allow'], 'routing.allow'),
     deny: namesIn(given['deny'], 'routing.deny') ?? [],
     minQualityTier: qualityTierIn(given['min_quality_tier']),
     maxLatency: latencyIn(given['max_latency_ms']),
-    hint:
-      hintIn(textIn(given['hint'], 'routing.hint'), 'routing.hint', catalog) ??
-      hintIn(textIn(headers['x-routing-hint'], 'x-routing-hint'), 'x-routing-hint', catalog),
-    conversation:
-      textIn(given['conversation'], 'routing.conversation') ??
-      textIn(headers['x-conversation-id'], 'x-conversation-id'),
   }
 }
 
@@ -81,18 +71,9 @@ function latencyIn(value: Json = null): number | undefined {
     : refuse('routing.max_latency_ms', 'it must be a number above 0')
 }
 
-function hintIn(word: string | undefined, param: string, catalog: Catalog): RoutingPreferences['hint'] {
-  if (word === undefined) return undefined
-  const tier = tiers.find((one) => one === word.toUpperCase())
-  if (tier) return { tier }
-  const model = catalog.find(word)
-  return model ? { model } : refuse(param, `it must be one of ${tiers.join(', ')}, or the name of a model`)
-}
-
-function textIn(value: Json = null, param: string): string | undefined {
-  if (value === null) return undefined
-  if (typeof value === 'string' && value !== '' && value.length <= most.text) return value
-  return refuse(param, `it must be a text of 1 to ${most.text} characters`)
+function checkText(value: Json = null, param: string): void {
+  if (value === null || (typeof value === 'string' && value !== '' && value.length <= most.text)) return
+  refuse(param, `it must be a text of 1 to ${most.text} characters`)
 }
 
 function refuse(param: string, reason: string): never {

@@ -24,7 +24,7 @@ export default defineStage({
       if (mode !== undefined) {
         const { operation } = request
         refuseVirtual(mode, operation, routing, catalog)
-        const preferences = operation === 'generate' ? preferencesOf(request, catalog) : undefined
+        const preferences = operation === 'generate' ? preferencesOf(request) : undefined
         return { target: { name: mode, virtual: true, mode }, preferences }
       }
       const model = catalog.find(name)

@@ -1,32 +1,26 @@
-import type { Json, JsonObject, Mode } from '../../engine/index.ts'
-import type { Tier } from './settings.ts'
+import { defineStage, noConfig } from '../../engine/index.ts'
+import type { Catalog, JsonObject, Mode, Principal, Services } from '../../engine/index.ts'
+import { decidedBlock } from './block.ts'
+import type { Estimate } from './block.ts'
+import { decide } from './decide.ts'
+import type { Choice, Considered } from './decide.ts'
+import { reasoningOf, tellReasons } from './reasoning.ts'
+import { modeIn } from './shortlist.ts'
+import { limited } from './tier.ts'
+import type { RoutingSettings, Tier } from './settings.ts'
 
-/** How a request for a virtual model was decided. Costs are predicted, in USD; null: unknown. */
-export interface Decision {
+/** How a request for a virtual model was decided. It can be stored as JSON. */
+export type Decision = {
   readonly mode: Mode
   /** After the judge, floors and caps. */
   readonly tier: Tier
   readonly complexity: number
-  /** That of the signals. */
-  readonly confidence: number
-  /** Name of the model that is asked first. */
-  readonly chosen: string
-  /** All models in the order in which they are asked. */
-  readonly candidates: readonly string[]
-  /** Whether the choice is a trial, or differs from the best one by means. */
-  readonly explored: boolean
-  readonly estimate: {
-    readonly input: number
-    readonly output: number
-    readonly cost: number | null
-    readonly baseline: string | null
-    readonly baseline_cost: number | null
-  }
-  /** What the probability of the choice follows from. */
-  readonly propensity: JsonObject
-  readonly scorecards: readonly Json[]
-  /** Parts of the reasoning, in their order. */
-  readonly notes: readonly string[]
+  /** All models in the order in which they are asked, with what they are predicted to cost in USD; null: unknown. */
+  readonly candidates: readonly { readonly model: string; readonly cost: number | null; readonly pass: boolean }[]
+  /** In one line, without prompt text. */
+  readonly reasoning: string
+  /** The object `routing` of the row, without what is known only when the request was served. */
+  readonly block: JsonObject
 }
 
 declare module '../../engine/index.ts' {
@@ -34,4 +28,78 @@ declare module '../../engine/index.ts' {
     /** How a request for a virtual model was decided. */
     decision: Decision
   }
+}
+
+/** Decides which models of the shortlist are asked, in which order. */
+export default defineStage({
+  name: 'select',
+  summary: 'Put the models that may serve a request for a virtual model in order.',
+  config: noConfig,
+  needs: ['request', 'target', 'ensemble', 'shortlist'],
+  reads: ['verdict', 'principal', 'preview'],
+  provides: ['decision', 'candidates'],
+  uses: ['smart_routing', 'experience', 'members'],
+  build:
+    (_config, { catalog }, { smart_routing: routing, experience, members }) =>
+    ({ request, target, ensemble, shortlist, verdict, principal, preview }, scope) => {
+      const mode = modeIn(target)
+      const running = preview?.settings ?? routing.settings
+      const settings = preview?.seed === undefined ? running : { ...running, seed: preview.seed }
+      const { facts } = ensemble
+      const judged = { complexity: verdict?.complexity ?? ensemble.complexity, tier: verdict?.tier ?? ensemble.tier }
+      const { notes: bounds, ...difficulty } = limited(
+        judged,
+        { facts, format: request.neutral('generate').format },
+        settings,
+      )
+      const id = preview?.id ?? scope.id
+      const step = Number(facts['step'] ?? 0)
+      const choice = decide({ id, mode, difficulty, step, shortlist, settings, experience })
+      const [chosen] = choice.order
+      const notes = [...(verdict?.notes ?? []), ...bounds, ...shortlist.notes, ...choice.notes]
+      const reasons = { tier: difficulty.tier, notes: [...ensemble.notes, ...notes], chosen: chosen.model }
+      tellReasons(reasons, scope)
+      const estimate = estimateOf(choice, settings, catalog)
+      if (!preview)
+        experience.pulled({ model: chosen.model, mode, tier: difficulty.tier, cost: chosen.cost, extra: choice.extra })
+      const decision: Decision = {
+        mode,
+        ...difficulty,
+        candidates: choice.order.map(({ model, cost, pass }) => ({ model, cost, pass })),
+        reasoning: reasoningOf(reasons),
+        block: decidedBlock({
+          mode,
+          difficulty,
+          ensemble,
+          notes,
+          conversation: shortlist.conversation,
+          shortlist,
+          choice,
+          estimate,
+          settings,
+          isDiagnosed: settings.diagnostics || preview !== undefined || isTraced(principal, members),
+        }),
+      }
+      return { decision, candidates: choice.order.flatMap(({ entry }) => entry.candidates) }
+    },
+})
+
+/** Whether the owner of the key has switched the tracing of his requests on. */
+function isTraced(principal: Principal | undefined, members: Services['members']): boolean {
+  const id = principal?.kind === 'member' ? principal.id : principal?.owner
+  return id !== undefined && members.find(id)?.tracing === true
+}
+
+function estimateOf({ order }: Choice, { baseline_model: named }: RoutingSettings, catalog: Catalog): Estimate {
+  const [{ forecast }] = order
+  const wanted = named === null ? undefined : catalog.find(named)?.name
+  const baseline = order.find(({ model }) => model === wanted) ?? usualBaseline(order)
+  return { ...forecast, baseline: baseline.model, baseline_cost: baseline.forecast.cost }
+}
+
+/** The cheapest of the models with the highest level. */
+function usualBaseline(order: Choice['order']): Considered {
+  const highest = Math.max(...order.map(({ level }) => level))
+  const best = order.filter(({ level }) => level === highest)
+  return best.reduce((least, one) => ((one.cost ?? Infinity) < (least.cost ?? Infinity) ? one : least))
 }

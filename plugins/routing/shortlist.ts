@@ -1,56 +1,107 @@
-import type { Candidate, ModelRecord } from '../../engine/index.ts'
-import type { Tier } from './settings.ts'
+import { defineStage, noConfig } from '../../engine/index.ts'
+import type { Envelope, Mode, Services, Slots } from '../../engine/index.ts'
+import { demandOf } from './demand.ts'
+import { forecast } from './forecast.ts'
+import { gatesFor } from './gates.ts'
+import { moneyGate, purseOf } from './money-gate.ts'
+import { Pool } from './pool.ts'
+import { preferencesOf } from './preferences.ts'
+import { tellReasons } from './reasoning.ts'
+import type { Shortlist, ShortlistEntry } from './shortlisted.ts'
+import { Sieve } from './sieve.ts'
+import { limited } from './tier.ts'
 
-/** The model that served a conversation last. */
-export interface Incumbent {
-  /** Name of its record. */
-  readonly model: string
-  /** Of the request that it was chosen for. */
-  readonly complexity: number
-  readonly tier: Tier
-  /** Share of the input of its last answer that it read from its cache. */
-  readonly cached: number
-  readonly turns: number
+/** What is known of a conversation before it is routed. */
+type Continuity = Pick<Shortlist, 'conversation' | 'incumbent' | 'notes'>
+
+/**
+ * Finds the models that may serve a request for a virtual model: those that pass the hard gates, one after the other.
+ * The gate that removes the last one refuses the request.
+ */
+export default defineStage({
+  name: 'shortlist',
+  summary: 'Find the models that may serve a request for a virtual model.',
+  config: noConfig,
+  needs: ['request', 'target', 'ensemble'],
+  reads: ['preferences', 'principal', 'preview'],
+  provides: ['shortlist'],
+  uses: ['smart_routing', 'experience', 'conversations', 'resilience', 'tokens', 'limits', 'api_keys', 'members'],
+  build: (_config, host, services) => {
+    const { smart_routing: routing, experience, resilience, tokens, limits } = services
+    const pool = new Pool(host, routing)
+    return async ({ request, target, preferences, ensemble, principal, preview }, scope) => {
+      const mode = modeIn(target)
+      const settings = preview?.settings ?? routing.settings
+      const cap = limits.capOf(request)
+      const { conversation, incumbent, notes } = await continuityOf(request, principal, services)
+      const neutral = request.neutral('generate')
+      const difficulty = limited(ensemble, { facts: ensemble.facts, format: neutral.format }, settings)
+      const { maxOutputTokens: maxOutput } = neutral
+      const expected = { input: tokens.ofRequest(request.protocol, request.body), maxOutput, incumbent }
+      const pooled = pool.of(request, mode)
+      const entries = pooled.map((one): ShortlistEntry => ({
+        ...one,
+        isBroken: one.candidates.every((candidate) => resilience.isOpen(candidate)),
+        cost: forecast(one.model, difficulty.tier, expected, experience).cost,
+      }))
+      const sieve = new Sieve(mode, entries)
+      let payer: string | undefined
+      try {
+        const at = {
+          mode,
+          models: principal?.models,
+          preferences: preferences ?? preferencesOf(request),
+          tier: difficulty.tier,
+          demand: demandOf(neutral),
+          input: expected.input,
+          output: { asked: maxOutput, assumed: limits.settings.assumed_output_tokens },
+          graceful: settings.graceful_degradation,
+          experience,
+        }
+        for (const gate of gatesFor(at, entries)) sieve.pass(gate)
+        const purse = await purseOf(cap, principal, services)
+        const money = moneyGate(purse, sieve.entries)
+        payer = money && purse.by
+        if (money) sieve.pass(money)
+      } catch (error) {
+        const refused = [...ensemble.notes, ...difficulty.notes, ...notes, ...sieve.notes]
+        tellReasons({ tier: difficulty.tier, notes: refused }, scope)
+        if (payer !== undefined) scope.header('x-gateway-limit', payer)
+        scope.note('routing', {
+          ...difficulty,
+          notes: refused,
+          gates: sieve.gates.map((gate) => ({ ...gate })),
+          conversation: conversation ?? null,
+        })
+        throw error
+      }
+      return {
+        shortlist: {
+          ...expected,
+          entries: sieve.entries,
+          gates: sieve.gates,
+          notes: [...notes, ...sieve.notes],
+          conversation,
+        },
+      }
+    }
+  },
+})
+
+/** The mode of a virtual model. */
+export function modeIn({ name, mode }: Slots['target']): Mode {
+  if (mode === undefined) throw new Error(`"${name}" is no virtual model`)
+  return mode
 }
 
-/** A model that may serve the request. */
-export interface ShortlistEntry {
-  readonly model: ModelRecord
-  /** Its places that can serve the request. */
-  readonly candidates: readonly Candidate[]
-  /** Whether the circuits of all its places are open. */
-  readonly isBroken: boolean
-  /** Predicted cost in USD for the tier of the ensemble; undefined: it has no price. */
-  readonly cost: number | undefined
-}
-
-/** How many models a gate has left, and the names of those that it removed. */
-export interface GateCount {
-  readonly gate: string
-  readonly left: number
-  readonly removed?: readonly string[]
-}
-
-/** The models that may serve a request for a virtual model. Never empty. */
-export interface Shortlist {
-  /** In the order of the configuration. */
-  readonly entries: readonly ShortlistEntry[]
-  readonly gates: readonly GateCount[]
-  /** Such as `degraded=context`. */
-  readonly notes: readonly string[]
-  /** Identifies the conversation, beyond this request and without its text; undefined: it is none. */
-  readonly conversation: string | undefined
-  /** The model that served this conversation last. */
-  readonly incumbent: Incumbent | undefined
-  /** Estimated tokens of the input. */
-  readonly input: number
-  /** Most tokens of output that the client allows; undefined: it does not say. */
-  readonly maxOutput: number | undefined
-}
-
-declare module '../../engine/index.ts' {
-  interface Slots {
-    /** The models that may serve a request for a virtual model. */
-    shortlist: Shortlist
-  }
+/** The conversation of a request, and the model that served it last. */
+async function continuityOf(
+  request: Envelope,
+  principal: Slots['principal'] | undefined,
+  { conversations, experience }: Pick<Services, 'conversations' | 'experience'>,
+): Promise<Continuity> {
+  const conversation = principal && conversations.of(request, principal)
+  if (conversation === undefined || !conversations.isShared) return { conversation, incumbent: undefined, notes: [] }
+  const { incumbent, isKnown } = await experience.incumbent(conversation)
+  return { conversation, incumbent, notes: isKnown ? [] : ['continuity=unavailable'] }
 }

@@ -1,6 +1,15 @@
 import { GatewayError, defineStage } from '../../../engine/index.ts'
 import { asGatewayError } from '../../../engine/kit.ts'
-import type { Candidate, Envelope, ErrorOptions, Host, Job, JsonObject, Principal } from '../../../engine/index.ts'
+import type {
+  Candidate,
+  Envelope,
+  ErrorOptions,
+  Host,
+  Job,
+  JsonObject,
+  Principal,
+  Slots,
+} from '../../../engine/index.ts'
 import { responseId, responseObject } from '../response.ts'
 import { recordOf } from './save-response.ts'
 import { deleteResponse, linked } from './chain.ts'
@@ -28,11 +37,11 @@ export default defineStage({
     },
   } as const,
   needs: ['request', 'candidates'],
-  reads: ['principal'],
+  reads: ['principal', 'decision'],
   provides: ['reply', 'job'],
   build:
     ({ pipeline }, host) =>
-    async ({ request, candidates, principal }, { id, trace }) => {
+    async ({ request, candidates, principal, decision }, { id, trace }) => {
       const { jobs, keyValue } = host
       if (!jobs || !keyValue.shared) throw unavailable({ reason: 'none is configured' })
       if (!principal) throw unavailable({}, { message: 'Background responses need an API key.' })
@@ -41,7 +50,7 @@ export default defineStage({
       const response = begun(id, request, candidates)
       const job: Job = { id, input: { response: responseId(id) }, ...(trace ? { trace } : {}) }
       try {
-        await hold(response, { request, principal, id }, host)
+        await hold(response, { request, principal, id, decision }, host)
         await jobs.add(pipeline, job)
       } catch (error) {
         await forget(id, principal, host)
@@ -65,13 +74,18 @@ interface Begun {
   readonly request: Envelope
   readonly principal: Principal
   readonly id: string
+  readonly decision: Slots['decision'] | undefined
 }
 
 /** Stores the response and the data that its job needs. */
-async function hold(response: JsonObject, { request, principal, id }: Begun, { keyValue }: Host): Promise<void> {
+async function hold(
+  response: JsonObject,
+  { request, principal, id, decision }: Begun,
+  { keyValue }: Host,
+): Promise<void> {
   const record = recordOf(response, { request, keyId: ownerOf(principal), exchange: id })
   const kept =
-    (await writePending(keyValue, responseId(id), pendingOf(request, principal))) &&
+    (await writePending(keyValue, responseId(id), pendingOf(request, principal, decision))) &&
     (await writeResponse(keyValue, await linked(keyValue, record), { version: null })) === undefined
   if (!kept) throw new GatewayError('request_too_large', { limit: recordLimit })
 }

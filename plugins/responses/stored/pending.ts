@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../engine/index.ts'
 import { asGatewayError, isObject } from '../../../engine/kit.ts'
-import type { Envelope, ErrorCode, Facts, Host, JsonObject, KeyValue, Principal } from '../../../engine/index.ts'
+import type { Envelope, ErrorCode, Facts, Host, JsonObject, KeyValue, Principal, Slots } from '../../../engine/index.ts'
 import { isList, objects, text, without } from '../values.ts'
 import { decodeLines, encodeLines } from './lines.ts'
 import type { Items } from './lines.ts'
@@ -22,6 +22,8 @@ export interface Pending {
   /** The client's body, and the completed body to serve, if different. */
   readonly sent: JsonObject
   readonly body?: JsonObject
+  /** How the request was routed, if it names a virtual model. */
+  readonly decision?: Slots['decision']
   /** The unknown part of the conversation (`Envelope.missing`). */
   readonly missing?: {
     readonly code: ErrorCode
@@ -38,8 +40,13 @@ const keptHeaders = ['openai-beta', 'user-agent', 'x-conversation-id', 'x-reques
 const streaming = new Set(['stream', 'stream_options'])
 
 /** The data of a request to store. */
-export function pendingOf({ headers, sent, body, missing }: Envelope, { id, models, ...known }: Principal): Pending {
+export function pendingOf(
+  { headers, sent, body, missing }: Envelope,
+  { id, models, ...known }: Principal,
+  decision?: Slots['decision'],
+): Pending {
   return {
+    ...(decision ? { decision } : {}),
     principal: { ...known, keyId: id, ...(models ? { models: [...models] } : {}) },
     headers: Object.fromEntries(keptHeaders.flatMap((header) => (headers[header] ? [[header, headers[header]]] : []))),
     sent,

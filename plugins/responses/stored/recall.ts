@@ -53,7 +53,7 @@ async function completed(request: Envelope, client: Client, host: Host): Promise
   const id = text(body['previous_response_id'])
   const room = new Room(request.raw.size)
   if (id !== undefined) await underway(host).get(id)
-  const previous = id === undefined ? undefined : await recalled(id, last, { owner, keyValue, room })
+  const { previous, origin }: Recalled = id === undefined ? {} : await recalled(id, last, { owner, keyValue, room })
   const records = [previous, last].flatMap((record) => record ?? [])
   const given = await resolveReferences(inputItems(body['input']), { records, keyValue, owner, room })
   const open = (sealed: Uint8Array) => host.unseal(sealed, compactionContext(owner))
@@ -61,7 +61,7 @@ async function completed(request: Envelope, client: Client, host: Host): Promise
   // An earlier compaction trigger would trigger another compaction now.
   const chain = previous && conversationOf(previous).filter((item) => !isTrigger(item))
   const items = [...(chain ?? []), ...expanded]
-  const missing = lacking(id, chain, given) ?? foreignCompaction(given.items, expanded)
+  const missing = lacking({ id, origin }, chain, given) ?? foreignCompaction(given.items, expanded)
   if (!missing && (body['conversation'] ?? undefined) === undefined) refuseOrphans(items)
   // Only this gateway can open its own compactions.
   const own = expanded === given.items ? [] : [undefined]
@@ -81,28 +81,35 @@ async function completed(request: Envelope, client: Client, host: Host): Promise
 
 /** The error for a conversation of which a part is unknown here. */
 function lacking(
-  id: string | undefined,
+  { id, origin }: { readonly id: string | undefined; readonly origin: string | undefined },
   chain: readonly JsonObject[] | undefined,
   given: Resolved,
 ): GatewayError | undefined {
-  if (id !== undefined && (!chain || foreignCompaction(chain))) return unknownResponse(id)
+  if (id !== undefined && (!chain || foreignCompaction(chain))) return unknownResponse(id, origin)
   return given.missing
 }
 
 const continuing = new Set(['previous_response_id'])
 
+/** The response to continue. */
+interface Recalled {
+  readonly previous?: WholeResponse | undefined
+  /** The only origin that knows the conversation. */
+  readonly origin?: string | undefined
+}
+
 /**
- * The response to continue; undefined if only its provider knows the conversation. A response of another API key, and a
+ * The response to continue; none if only its provider knows the conversation. A response of another API key, and a
  * deleted one, are unknown, even if a provider knows the id.
  */
 async function recalled(
   id: string,
   last: WholeResponse | undefined,
   { owner, keyValue, room }: { readonly owner: string; readonly keyValue: KeyValue; readonly room: Room },
-): Promise<WholeResponse | undefined> {
+): Promise<Recalled> {
   const near = last?.response['id'] === id ? last : undefined
   const record = near ?? (await readResponse(keyValue, id))?.record
-  if (!record) return undefined
+  if (!record) return {}
   if (record.keyId !== owner || record.deleted) throw unknownResponse(id)
   const { status } = record.response
   if (status !== 'completed' && status !== 'incomplete')
@@ -113,17 +120,17 @@ async function recalled(
         message: `The previous response with id "${shown(id)}" cannot be continued: its status is ${text(status) ?? 'unknown'}.`,
       },
     )
-  if (record.partial) return undefined
+  if (record.partial) return { origin: holderOf(record) }
   room.take(sizeOf(record))
-  return near ?? readWhole(keyValue, record)
+  return { previous: near ?? (await readWhole(keyValue, record)) }
 }
 
 function ownedBy(owner: string, record: WholeResponse | undefined): WholeResponse | undefined {
   return record?.keyId === owner ? record : undefined
 }
 
-function unknownResponse(id: string): GatewayError {
-  return new GatewayError('previous_response_not_found', { id: shown(id) }, { param: 'previous_response_id' })
+function unknownResponse(id: string, origin?: string): GatewayError {
+  return new GatewayError('previous_response_not_found', { id: shown(id), origin }, { param: 'previous_response_id' })
 }
 
 function shown(id: string): string {

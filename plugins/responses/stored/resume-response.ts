@@ -6,7 +6,7 @@ import type { Pending } from './pending.ts'
 import { readResponse } from './record.ts'
 
 /**
- * Restores the principal and request of a background response. A response that is no longer in progress, or was
+ * Restores the principal and request of a background response, and how it was routed. A response that is no longer in progress, or was
  * deleted, is not made: `cancelled`. When `finally` runs it, the request is given even then, for the log.
  */
 export default defineStage({
@@ -16,6 +16,7 @@ export default defineStage({
   needs: ['job'],
   reads: ['outcome'],
   provides: ['principal', 'request'],
+  gives: ['decision'],
   build: (_, host) => {
     const codec = host.codec(protocol)
     const { keyValue } = host
@@ -36,7 +37,7 @@ export default defineStage({
       const [pending, found] = await Promise.all([readPending(keyValue, id), readResponse(keyValue, id)])
       const active = found?.record.response['status'] === 'in_progress'
       if (!pending || (!active && !outcome)) throw new GatewayError('cancelled')
-      return { principal: principalOf(pending), request: request(pending) }
+      return { principal: principalOf(pending), request: request(pending), decision: pending.decision }
     }
   },
 })

@@ -62,7 +62,9 @@ export function evaluates(choice: string, probabilities?: JsonObject, confidence
 
 const usage = { input_tokens: 188, output_tokens: 4, total_tokens: 192 }
 
-export interface JudgedSettings extends Pick<GatewaySettings, 'api_keys'> {
+export interface JudgedSettings extends Pick<GatewaySettings, 'api_keys' | 'key_value'> {
+  /** Further models. */
+  readonly models?: readonly object[]
   /** Sections beside that of smart routing. */
   readonly sections?: object
   /** How the judge is reached. */
@@ -79,6 +81,7 @@ export async function startJudged(settings: JudgedSettings = {}): Promise<Judged
     folder,
     plugins: [join(here, 'plugin.ts')],
     ...(settings.api_keys ? { api_keys: settings.api_keys } : {}),
+    ...(settings.key_value ? { key_value: settings.key_value } : {}),
     providers: [
       { name: 'judges', base_url: judge.url, ...provider },
       { name: 'serves', type: 'compatible', base_url: main.url },
@@ -101,6 +104,7 @@ export async function startJudged(settings: JudgedSettings = {}): Promise<Judged
         fallbacks: ['spare'],
       },
       { name: 'spare', provider: 'serves', pricing: { input: 100, output: 100 } },
+      ...(settings.models ?? []),
     ],
     ...(settings.sections ? { server_config: settings.sections } : {}),
   })
@@ -158,7 +162,7 @@ export async function startJudged(settings: JudgedSettings = {}): Promise<Judged
 
 /** Fields of the judge, and of smart routing around it, that differ from the usual ones of tests. */
 export interface JudgeChange {
-  readonly routing?: { readonly enabled?: boolean }
+  readonly routing?: { readonly enabled?: boolean; readonly exploration?: object }
   readonly [name: string]: unknown
 }
 

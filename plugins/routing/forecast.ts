@@ -1,0 +1,30 @@
+import type { ModelRecord, Services } from '../../engine/index.ts'
+import { predictedCost, predictedOutput } from './predict.ts'
+import type { Tier } from './settings.ts'
+import type { Expected } from './shortlisted.ts'
+
+/** What a model is predicted to use for a request, and what that costs. */
+export interface Forecast {
+  /** In tokens. */
+  readonly input: number
+  readonly output: number
+  /** In USD; null: the model has no prices. */
+  readonly cost: number | null
+}
+
+/** Predicts what a request costs with a model in a tier, from what the model used lately. */
+export function forecast(
+  { name, max_output_tokens: most = Infinity, pricing }: ModelRecord,
+  tier: Tier,
+  { input, maxOutput = Infinity, incumbent }: Expected,
+  experience: Pick<Services['experience'], 'outcomes'>,
+): Forecast {
+  const outcomes = experience.outcomes(name, tier)
+  const tokens = {
+    input: Math.round(input * outcomes.inputRatio),
+    output: predictedOutput(tier, outcomes.output, Math.min(maxOutput, most)),
+  }
+  // The cache that another model has filled is of no use.
+  const cached = incumbent?.model === name ? incumbent.cached : 0
+  return { ...tokens, cost: predictedCost({ ...tokens, cached, written: outcomes.cacheWrites }, pricing) }
+}

@@ -1,0 +1,138 @@
+import type { Given, Scope, Services } from '../../engine/index.ts'
+import { isObject } from '../../engine/kit.ts'
+import type { Decision } from './select.ts'
+import type { Incumbent } from './shortlisted.ts'
+import { isAbove } from './tier.ts'
+
+/** What is known of an exchange at its end. */
+export type Recorded = Given<
+  'outcome',
+  | 'target'
+  | 'ensemble'
+  | 'shortlist'
+  | 'verdict'
+  | 'decision'
+  | 'model'
+  | 'bill'
+  | 'measurement'
+  | 'principal'
+  | 'preview'
+>
+
+type Seen = Parameters<Services['experience']['seen']>[0]
+
+interface Lesson {
+  readonly seen: Seen
+  /** What the conversation is to go on with; absent: nothing served it, or it is none. */
+  readonly kept?: { readonly conversation: string; readonly incumbent: Incumbent }
+}
+
+/** What an exchange has taught. */
+export function lessonOf(decision: Decision, slots: Recorded, scope: Scope): Lesson {
+  const { ensemble, shortlist, model, measurement } = slots
+  const isComplete = model !== undefined && measurement?.read().complete === true
+  const facts = ensemble?.facts ?? {}
+  const [turn, step] = [Number(facts['turn'] ?? 0), Number(facts['step'] ?? 0)]
+  const conversation = shortlist?.conversation
+  const decided = isComplete ? decidedOf(decision, slots, scope) : undefined
+  const seen: Seen = {
+    tries: triesOf(slots, scope),
+    ...(isComplete ? { answer: answerOf(decision, slots, scope) } : {}),
+    ...(conversation === undefined || !ensemble
+      ? {}
+      : { turn: { conversation, ask: ensemble.ask, turn, step, decision: decided } }),
+  }
+  if (!isComplete || conversation === undefined) return { seen }
+  const { complexity, tier } = difficultyOf(decision, model.model.name, { step, incumbent: shortlist?.incumbent })
+  const incumbent = { model: model.model.name, complexity, tier, cached: cachedOf(slots), turns: turn }
+  return { seen, kept: { conversation, incumbent } }
+}
+
+/** What the model that served counts as chosen for: within the steps of an agent, the hardest so far. */
+function difficultyOf(
+  decision: Decision,
+  served: string,
+  { step, incumbent }: { readonly step: number; readonly incumbent: Incumbent | undefined },
+): Pick<Incumbent, 'complexity' | 'tier'> {
+  const stays = step > 0 && incumbent?.model === served && !isAbove(decision.tier, incumbent.tier)
+  return stays ? incumbent : decision
+}
+
+/** Share of the input that was read from a cache. */
+function cachedOf({ bill }: Recorded): number {
+  const { input = 0, cacheRead = 0, cacheWrite = 0 } = bill?.tokens ?? {}
+  return cacheRead / Math.max(1, input + cacheRead + cacheWrite)
+}
+
+function decidedOf({ mode, tier, candidates }: Decision, { model, principal }: Recorded, scope: Scope) {
+  const served = model?.model.name ?? ''
+  const own = candidates.find((one) => one.model === served)?.cost ?? Infinity
+  const cheaper = candidates
+    .filter(({ cost, pass }) => pass && cost !== null && cost < own)
+    .reduce<(typeof candidates)[number] | undefined>(
+      (next, one) => (next && (next.cost ?? 0) >= (one.cost ?? 0) ? next : one),
+      undefined,
+    )
+  return {
+    id: scope.id,
+    at: Math.round(Date.now() - scope.elapsed()),
+    model: served,
+    mode,
+    tier,
+    key: principal?.kind === 'key' ? principal.id : null,
+    cheaper: cheaper?.model ?? null,
+  }
+}
+
+/** The time until the first byte is that of the model alone only if nothing else was tried before. */
+function answerOf(
+  { tier }: Decision,
+  { model, bill, shortlist }: Recorded,
+  { attempt, times }: Scope,
+): Seen['answer'] & object {
+  const upstream = times.find(({ name }) => name === 'upstream')?.milliseconds
+  const { tokens } = bill ?? {}
+  return {
+    model: model?.model.name ?? '',
+    tier,
+    firstByte: attempt === 1 ? (upstream ?? null) : null,
+    output: tokens ? tokens.output + tokens.reasoning : null,
+    input:
+      tokens && shortlist
+        ? {
+            estimated: shortlist.input,
+            counted: tokens.input + tokens.cacheRead + tokens.cacheWrite,
+            cacheRead: tokens.cacheRead,
+            cacheWrite: tokens.cacheWrite,
+          }
+        : null,
+  }
+}
+
+/** Who was asked, and whether it worked. A client's mistake shows that it does; of a client that left, nothing is known. */
+function triesOf({ model, outcome }: Recorded, { notes }: Scope): Seen['tries'] {
+  const failed = notes.get('tries')
+  const before = (Array.isArray(failed) ? failed : []).flatMap((one: unknown) =>
+    isObject(one) && typeof one['model'] === 'string' && !unasked.has(one['code'])
+      ? [{ model: one['model'], isAnswered: isAnswer(Number(one['status'] ?? 0)) }]
+      : [],
+  )
+  const last =
+    model === undefined || outcome.result === 'client_closed'
+      ? []
+      : [{ model: model.model.name, isAnswered: outcome.result === 'completed' }]
+  return [...before, ...last]
+}
+
+/** Codes of tries that say nothing of the provider. */
+const unasked: ReadonlySet<unknown> = new Set([
+  'breaker_open',
+  'client_closed',
+  'cancelled',
+  'draining',
+  'internal_error',
+])
+
+function isAnswer(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 408 && status !== 429
+}

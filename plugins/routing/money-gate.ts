@@ -1,0 +1,61 @@
+import type { Principal, Services } from '../../engine/index.ts'
+import type { Gate } from './sieve.ts'
+import type { ShortlistEntry } from './shortlisted.ts'
+
+type Limits = Pick<Services, 'limits' | 'api_keys' | 'members'>
+
+const MICROS = 1_000_000
+
+/** What a request may cost, in USD: by its own words, and by what its budgets have left. */
+export interface Purse {
+  readonly cap: number | undefined
+  readonly budget: { readonly title: string; readonly left: number } | undefined
+  /** What limits the costs most, as the header `x-gateway-limit` names it. */
+  readonly by: string
+  /** Whether models without a price may be used where a budget applies. */
+  readonly trusts: boolean
+}
+
+/** Rejects with `store_unavailable` if nobody knows what was spent. */
+export async function purseOf(
+  cap: number | undefined,
+  principal: Principal | undefined,
+  { limits, ...holders }: Limits,
+): Promise<Purse> {
+  const budget = await limits.tightest(principal, holders)
+  return {
+    by: budget && budget.left < (cap ?? Infinity) ? budget.kind : 'request',
+    cap: cap === undefined ? undefined : cap / MICROS,
+    budget: budget && { ...budget, left: budget.left / MICROS },
+    trusts: limits.settings.budget.unknown_price === 'allow',
+  }
+}
+
+/** Lets those of these models pass that the request can pay for; undefined: nothing limits what it costs. */
+export function moneyGate({ cap, budget, trusts }: Purse, entries: readonly ShortlistEntry[]): Gate | undefined {
+  if (cap === undefined && budget === undefined) return undefined
+  const most = Math.min(cap ?? Infinity, budget?.left ?? Infinity)
+  const keeps = ({ cost }: ShortlistEntry) => (cost === null ? cap === undefined && trusts : cost <= most)
+  const least = Math.min(...entries.map(({ cost }) => cost ?? Infinity))
+  return {
+    name: 'money',
+    words: ['within the money', 'within the money'],
+    code: cap === undefined && least === Infinity ? 'price_unknown' : 'budget_exceeded',
+    keeps,
+    hint() {
+      const predicted =
+        least === Infinity ? 'None has a price' : `The cheapest is predicted to cost ${written(least)} USD`
+      const limit =
+        cap !== undefined && cap === most
+          ? `the request may cost at most ${written(cap)} USD`
+          : `${budget?.title} has ${written(most)} USD left`
+      return `${predicted}, and ${limit}.`
+    },
+    options: { shouldRetry: false, ...(cap === undefined ? {} : { param: 'routing.max_cost' }) },
+  }
+}
+
+/** An amount without needless digits, such as 0.00042. */
+function written(usd: number): string {
+  return String(Number(usd.toPrecision(6)))
+}

@@ -1,0 +1,31 @@
+import type { Scope } from '../../engine/index.ts'
+import type { Tier } from './settings.ts'
+
+/** Between the parts of a reasoning. */
+const between = ' | '
+/** Parts of a reasoning that clients see, and most characters of them. */
+const shown = { parts: 3, characters: 200 }
+
+export interface Reasons {
+  readonly tier: Tier
+  /** Such as `structural=0.41`. Never prompt text. */
+  readonly notes: readonly string[]
+  /** Absent: the request was refused. */
+  readonly chosen?: string
+}
+
+function partsOf({ tier, notes, chosen }: Reasons): readonly string[] {
+  return [`tier=${tier}`, ...notes, ...(chosen === undefined ? [] : [`chosen=${chosen}`])]
+}
+
+/** Why a request was routed as it was, in one line. */
+export function reasoningOf(reasons: Reasons): string {
+  return partsOf(reasons).join(between)
+}
+
+/** Tells the client the tier, and the first parts of the reasoning. */
+export function tellReasons(reasons: Reasons, scope: Pick<Scope, 'header'>): void {
+  const reason = partsOf(reasons).slice(0, shown.parts).join(between)
+  scope.header('x-gateway-tier', reasons.tier)
+  scope.header('x-gateway-reason', reason.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, shown.characters))
+}

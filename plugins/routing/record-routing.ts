@@ -1,0 +1,170 @@
+import { defineStage, noConfig } from '../../engine/index.ts'
+import type { Catalog, Json, JsonObject, Scope, Services } from '../../engine/index.ts'
+import { isObject } from '../../engine/kit.ts'
+import { refusedBlock } from './block.ts'
+import { lessonOf } from './lesson.ts'
+import type { Recorded } from './lesson.ts'
+import { reasoningOf } from './reasoning.ts'
+import type { GateCount } from './shortlisted.ts'
+import type { Decision } from './select.ts'
+import type { Tier } from './settings.ts'
+
+type Prices = Pick<Services['prices'], 'costOf'>
+
+/**
+ * Notes in the row of a request for a virtual model how it was routed, what served it and what that saved, and tells
+ * `experience` what was seen. The row waits for a judge in shadow. Other requests are left alone.
+ */
+export default defineStage({
+  name: 'record-routing',
+  summary: 'Note how a request for a virtual model was routed.',
+  config: noConfig,
+  needs: ['outcome'],
+  reads: [
+    'target',
+    'ensemble',
+    'shortlist',
+    'verdict',
+    'decision',
+    'model',
+    'bill',
+    'measurement',
+    'principal',
+    'preview',
+  ],
+  provides: [],
+  uses: ['prices', 'experience'],
+  build: (_config, { catalog }, { prices, experience }) => {
+    const record = (slots: Recorded, scope: Scope) => {
+      const { decision, preview } = slots
+      if (preview) return {}
+      if (decision === undefined) noteRefusal(slots, scope)
+      else {
+        noteDecision(decision, slots, scope, { catalog, prices })
+        const { seen, kept } = lessonOf(decision, slots, scope)
+        experience.seen(seen)
+        if (kept) experience.keep(kept.conversation, kept.incumbent)
+      }
+      return {}
+    }
+    return (slots, scope) => {
+      const { target, decision, verdict } = slots
+      if (target?.virtual !== true && decision === undefined) return {}
+      return verdict?.done ? verdict.done.then(() => record(slots, scope)) : record(slots, scope)
+    }
+  },
+})
+
+/** Notes a request that was refused before a model was chosen. */
+function noteRefusal({ target, ensemble, outcome }: Recorded, scope: Scope): void {
+  // Requests that are only counted, and those of which nothing is known yet, are not routed.
+  if (target?.mode === undefined || ensemble === undefined) return
+  const { tier, complexity, notes, gates, conversation } = refusalIn(scope.notes.get('routing')) ?? {
+    ...ensemble,
+    gates: [],
+    conversation: undefined,
+  }
+  const own = notes.filter((note) => !ensemble.notes.includes(note))
+  const routed = { mode: target.mode, difficulty: { complexity, tier }, ensemble, notes: own, conversation }
+  const block = refusedBlock(routed, gates, outcome.error?.code ?? null)
+  const reasoning = reasoningOf({ tier, notes })
+  noteFlat(block, { reasoning, cost: null, savings: null, served: null }, scope)
+}
+
+/** What `shortlist` has noted of a refusal. */
+interface Refusal {
+  readonly tier: Tier
+  readonly complexity: number
+  readonly notes: readonly string[]
+  readonly gates: readonly GateCount[]
+  readonly conversation: string | undefined
+}
+
+function refusalIn(note: Json | undefined): Refusal | undefined {
+  return isObject(note)
+    ? ({ ...note, conversation: note['conversation'] ?? undefined } as unknown as Refusal)
+    : undefined
+}
+
+interface Known {
+  readonly catalog: Catalog
+  readonly prices: Prices
+}
+
+function noteDecision(decision: Decision, slots: Recorded, scope: Scope, known: Known): void {
+  const { block, reasoning } = decision
+  const { verdict, model, outcome } = slots
+  const estimate = block['estimate'] as { readonly cost: number | null; readonly baseline_cost: number | null }
+  const savings =
+    estimate.cost === null || estimate.baseline_cost === null ? null : estimate.baseline_cost - estimate.cost
+  const served = model?.model.name ?? lastTried(scope)
+  const complete = {
+    ...block,
+    served: model?.model.name ?? null,
+    actual: actualOf(decision, slots, known),
+    judge: verdict?.block() ?? null,
+    error: served === null ? (outcome.error?.code ?? null) : null,
+  }
+  noteFlat(complete, { reasoning, cost: estimate.cost, savings, served }, scope)
+}
+
+interface Flat {
+  readonly reasoning: string
+  readonly cost: number | null
+  readonly savings: number | null
+  /** What served, otherwise what was tried last. */
+  readonly served: string | null
+}
+
+function noteFlat(block: JsonObject, { reasoning, cost, savings, served }: Flat, scope: Scope): void {
+  const { complexity = null, confidence = null, tier = null } = block
+  const fields = {
+    routing_complexity: complexity,
+    routing_confidence: confidence,
+    routing_reasoning: reasoning,
+    routing_cost_estimate: cost,
+    routing_savings: savings === null ? null : exact(savings),
+    routing_tier: tier,
+    resolved_model: served,
+    routing: block,
+  }
+  for (const [name, value] of Object.entries(fields)) scope.note(name, value)
+}
+
+/** What the answer has cost, and would have cost with the baseline, in USD; null: it is unknown. */
+function actualOf(
+  { block }: Decision,
+  { model, bill, measurement, verdict }: Recorded,
+  { catalog, prices }: Known,
+): JsonObject | null {
+  if (model === undefined || bill?.tokens === undefined || measurement?.read().complete !== true) return null
+  const { baseline } = block['estimate'] as { readonly baseline: string | null }
+  const record = baseline === null ? undefined : catalog.find(baseline)
+  const cost = usd(bill.cost.micros)
+  const baselineCost = usd(record && prices.costOf(bill.tokens, withCachePrices(record.pricing), bill))
+  const judgeCost = verdict?.cost ?? 0
+  const savings = cost === null || baselineCost === null ? null : exact(baselineCost - cost - judgeCost)
+  return { cost, baseline_cost: baselineCost, judge_cost: judgeCost, savings }
+}
+
+/** A cache that has no price costs what input costs. */
+function withCachePrices(pricing: NonNullable<ReturnType<Catalog['find']>>['pricing']) {
+  if (pricing?.input === undefined) return pricing
+  const { input, cache_read = input, cache_write = input } = pricing
+  return { ...pricing, cache_read, cache_write }
+}
+
+function usd(micros: number | undefined): number | null {
+  return micros === undefined ? null : micros / 1_000_000
+}
+
+/** A difference of amounts without the digits that binary numbers add. */
+function exact(amount: number): number {
+  return Number(amount.toPrecision(12))
+}
+
+function lastTried({ notes }: Scope): string | null {
+  const tries = notes.get('tries')
+  const last: unknown = Array.isArray(tries) ? tries.at(-1) : undefined
+  return isObject(last) && typeof last['model'] === 'string' ? last['model'] : null
+}

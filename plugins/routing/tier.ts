@@ -1,0 +1,73 @@
+import type { GenerateRequest, Slots } from '../../engine/index.ts'
+import { tiers } from './settings.ts'
+import type { RoutingSettings, Tier } from './settings.ts'
+
+/** The complexity at which each tier begins. */
+const begins: Readonly<Record<Tier, number>> = { SIMPLE: 0, MEDIUM: 0.33, COMPLEX: 0.67 }
+/** How far below the border of the next tier a cap puts the complexity. */
+const below = 0.001
+
+/** How difficult a request is taken to be. */
+export interface Difficulty {
+  /** From 0 to 1. */
+  readonly complexity: number
+  readonly tier: Tier
+}
+
+export function tierOf(complexity: number): Tier {
+  return complexity < begins.MEDIUM ? 'SIMPLE' : complexity < begins.COMPLEX ? 'MEDIUM' : 'COMPLEX'
+}
+
+/** Whether one tier is above another. */
+export function isAbove(one: Tier, other: Tier): boolean {
+  return tiers.indexOf(one) > tiers.indexOf(other)
+}
+
+/** The difficulty, but in no lower tier than this. */
+export function atLeast({ complexity, tier }: Difficulty, floor: Tier): Difficulty {
+  return isAbove(floor, tier) ? { complexity: begins[floor], tier: floor } : { complexity, tier }
+}
+
+function atMost(difficulty: Difficulty, cap: Tier): Difficulty {
+  const next = tiers[tiers.indexOf(cap) + 1]
+  return next !== undefined && isAbove(difficulty.tier, cap)
+    ? { complexity: begins[next] - below, tier: cap }
+    : difficulty
+}
+
+export interface Limited extends Difficulty {
+  /** What changed the tier, such as `floor=vision:MEDIUM`. */
+  readonly notes: readonly string[]
+}
+
+type Facts = Slots['ensemble']['facts']
+type Limits = Pick<RoutingSettings, 'floors' | 'caps'>
+
+/** Applies the caps of the settings, then the floors, which win. */
+export function limited(
+  difficulty: Difficulty,
+  { facts, format }: { readonly facts: Facts; readonly format: GenerateRequest['format'] },
+  { floors, caps }: Limits,
+): Limited {
+  const count = (fact: string) => Number(facts[fact] ?? 0)
+  const isStep = count('step') > 0
+  const hasSchema = format?.type === 'schema'
+  const holding = {
+    vision: count('images') > 0,
+    structured_output: hasSchema,
+    final_verification: isStep && facts['verifies'] === true && count('writes') > 0,
+    routine_success:
+      isStep && facts['routine'] === true && count('repeats') === 0 && count('writes') === 0 && !hasSchema,
+  }
+  const notes: string[] = []
+  let now = difficulty
+  const apply = (kind: string, name: keyof typeof holding, tier: Tier | null, change: typeof atLeast) => {
+    const changed = tier === null || !holding[name] ? now : change(now, tier)
+    if (changed.tier !== now.tier) notes.push(`${kind}=${name}:${tier}`)
+    now = changed
+  }
+  apply('cap', 'routine_success', caps.routine_success, atMost)
+  for (const name of ['vision', 'structured_output', 'final_verification'] as const)
+    apply('floor', name, floors[name], atLeast)
+  return { ...now, notes }
+}
