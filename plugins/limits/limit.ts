@@ -1,6 +1,6 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
 import type { Bill, Candidate, Scope } from '../../engine/index.ts'
-import type { Rate } from './counters.ts'
+import type { Counted, Rate } from './counters.ts'
 import { Estimates } from './estimate.ts'
 import { limitHeaders, shownTo } from './headers.ts'
 import { lastingOf } from './lasting.ts'
@@ -36,7 +36,7 @@ export default defineStage({
       const { settings, counting } = limits
       const estimated = rules.rates.some(({ counts }) => counts === 'tokens') ? estimates.tokens(request, settings) : 0
       const isRun = job !== undefined
-      const rates = ratesOf(rules, estimated, isRun)
+      const rates = ratesOf(rules, estimated, isRun ? 'tokens' : request.operation === 'count' ? 'requests' : undefined)
       const places = rules.places.map(({ bucket }) => bucket)
       const taking = counting.take({ id: scope.id, lasts, rates, places: rules.places, forced: isRun })
       return after(taking, (taken) => {
@@ -82,12 +82,13 @@ function isRefused({ laps }: Pick<Scope, 'laps'>): boolean {
 
 type Taking = RateRule & Rate
 
-function ratesOf({ rates }: Rules, tokens: number, isRun: boolean): readonly Taking[] {
+/** @param only what the exchange counts towards: a run to nothing but tokens, and a count of tokens to none */
+function ratesOf({ rates }: Rules, tokens: number, only: Counted | undefined): readonly Taking[] {
   const taking = rates.map((rule) => ({
     ...rule,
     amount: rule.counts === 'requests' ? 1 : Math.min(tokens, rule.limit),
   }))
-  return isRun ? taking.filter(({ counts }) => counts === 'tokens') : taking
+  return only === undefined ? taking : taking.filter(({ counts }) => counts === only)
 }
 
 function refusal(

@@ -1,4 +1,4 @@
-import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import { GatewayError, defineStage, noConfig, passedOver } from '../../engine/index.ts'
 import {
   BytesBody,
   FieldNames,
@@ -28,6 +28,7 @@ export default defineStage({
     return ({ request, model }) => {
       if (request.missing && model.offer.protocol !== request.protocol) throw request.missing
       const codec = host.codec(request.protocol)
+      if (!codec.request && model.offer.protocol !== request.protocol) throw unable(model)
       const whole = () => {
         const changed = policy !== undefined && codec.request?.searches?.(request.body) === true
         return translated(request, model, host, { caching, policy: changed ? policy : undefined })
@@ -38,6 +39,12 @@ export default defineStage({
     }
   },
 })
+
+/** For a place that cannot do what is asked for; another place of the model may. */
+function unable({ provider }: Candidate): GatewayError {
+  const reason = `the provider "${provider.name}" cannot do it`
+  return new GatewayError('unsupported', { reason }, { tags: [passedOver, '5xx'] })
+}
 
 function same(request: Envelope, { model, offer }: Candidate, codec: AnyClientCodec): Upstream {
   const { contentType, exact, body } = request

@@ -281,16 +281,25 @@ const routes: Record<string, (gateway: RunningGateway, model: string) => Promise
   mapeval: (gateway, model) => drained(gateway.post('/v1/mapeval', { ...asMapeval, model })),
 }
 
+/** Routes on which no other model may answer: only another place of the same one. */
+const ownRoutes: typeof routes = {
+  compact: (gateway, model) => drained(gateway.post('/v1/responses/compact', { model, input: 'hello' })),
+  'count tokens': (gateway, model) => drained(gateway.post('/v1/messages/count_tokens', chat(model))),
+  'input tokens': (gateway, model) => drained(gateway.post('/v1/responses/input_tokens', { model, input: 'hello' })),
+}
+
 const drained = async (response: Promise<Response>) => (await response).text()
 
 describe('a provider that fails is left out on every route', () => {
   let failed: ScriptedUpstream
   let next: ScriptedUpstream
+  let unable: ScriptedUpstream
   let gateway: RunningGateway
   const nameOf = (route: string) => route.replaceAll(' ', '-')
   before(async () => {
     failed = await scriptedUpstream()
     next = await scriptedUpstream()
+    unable = await scriptedUpstream()
     failed.answer(failing)
     next.answer({ status: 400, body: { error: { message: 'this one only counts' } } })
     const record = { supports_mapeval: true }
@@ -298,8 +307,16 @@ describe('a provider that fails is left out on every route', () => {
       providers: [
         { name: 'failing', type: 'native', base_url: failed.url, api_key: 'k' },
         { name: 'next', type: 'native', base_url: next.url, api_key: 'k' },
+        { name: 'failing-messages', type: 'messages', base_url: failed.url, api_key: 'k' },
+        { name: 'next-messages', type: 'messages', base_url: next.url, api_key: 'k' },
+        { name: 'unable', type: 'compatible', base_url: unable.url },
       ],
       models: [
+        ...Object.keys(ownRoutes).map((name) => {
+          const kind = name === 'count tokens' ? '-messages' : ''
+          const others = ['unable', `next${kind}`].map((provider) => ({ provider, upstream_model: 'm' }))
+          return { name: nameOf(name), provider: `failing${kind}`, deployments: others, fallbacks: ['next'] }
+        }),
         ...Object.keys(routes).map((name) => ({
           name: nameOf(name),
           provider: 'failing',
@@ -312,8 +329,7 @@ describe('a provider that fails is left out on every route', () => {
   })
   after(async () => {
     await gateway.close()
-    await failed.close()
-    await next.close()
+    for (const upstream of [failed, next, unable]) await upstream.close()
   })
 
   for (const [name, send] of Object.entries(routes))
@@ -322,5 +338,16 @@ describe('a provider that fails is left out on every route', () => {
       for (let count = 0; count < 7; count++) await send(gateway, nameOf(name))
       expect(failed.requests.length - before[0]).to.equal(5)
       expect(next.requests.length - before[1]).to.equal(7)
+    })
+
+  for (const [name, send] of Object.entries(ownRoutes))
+    it(`${name}, which is answered here after a failure`, async () => {
+      const before = [failed.requests.length, next.requests.length] as const
+      for (let count = 0; count < 7; count++) await send(gateway, nameOf(name))
+      expect(failed.requests.length - before[0]).to.equal(5)
+      // The place that can do it; those that cannot, and the fallback, are never asked.
+      expect(next.requests.length - before[1]).to.equal(2)
+      expect(next.requests.at(-1)?.body.toString()).to.include('"model":"m"')
+      expect(unable.requests).to.deep.equal([])
     })
 })

@@ -196,6 +196,41 @@ describe('plugins/limits/limit', function () {
     for (const { headers } of answers) expect([...headers.keys()].join()).not.to.include('ratelimit')
   })
 
+  it('counts a count of tokens as a request where a provider is asked, and towards no tokens', async () => {
+    await start(
+      { requests: 3, tokens: 1_000, period: '30d' },
+      {
+        providers: [
+          { name: 'far', type: 'messages', base_url: upstream.url, api_key: 'k' },
+          { name: 'chatty', type: 'compatible', base_url: upstream.url },
+          { name: 'native', type: 'native', base_url: upstream.url, api_key: 'k' },
+        ],
+        models: [
+          { name: 'm', provider: 'far' },
+          { name: 'here', provider: 'chatty' },
+          { name: 'vendor', provider: 'native' },
+        ],
+      },
+    )
+    const left = async (path: string, body: object) => {
+      const { status, headers } = await ask({ messages: undefined, ...body }, path)
+      expect(status).to.equal(200)
+      return ['requests', 'tokens'].map(
+        (counted) =>
+          headers.get(`x-ratelimit-remaining-${counted}`) ?? headers.get(`anthropic-ratelimit-${counted}-remaining`),
+      )
+    }
+    upstream.answer({ body: { input_tokens: 500 } })
+    const [tokens, items] = ['/v1/messages/count_tokens', '/v1/responses/input_tokens'] as const
+    expect(await left(tokens, { model: 'here', messages })).to.deep.equal(['3', '1000'])
+    expect(await left(items, { model: 'here', input: 'Hello' })).to.deep.equal(['3', '1000'])
+    expect(await left(tokens, { messages })).to.deep.equal(['2', '1000'])
+    expect(await left(items, { model: 'vendor', input: 'Hello' })).to.deep.equal(['1', '1000'])
+    expect(upstream.requests).to.have.length(2)
+    await settled(4)
+    expect(await left(tokens, { model: 'here', messages })).to.deep.equal(['1', '1000'])
+  })
+
   it('does not limit routes that ask no model', async () => {
     await start({ requests: 1, period: '30d' })
     expect((await ask()).status).to.equal(200)
