@@ -28,6 +28,17 @@ const addToSums = `
   order by charged.bucket, charged.at / ${DAY}
   on conflict (bucket, day) do update set micros = limits_sums.micros + excluded.micros`
 
+/** The key of an advisory lock of PostgreSQL: "sums" in ASCII. */
+const LOCK = 0x73_75_6d_73
+
+/**
+ * Statements for a batch of rows. On PostgreSQL, a reset that is not committed yet is waited for: what it forgets would
+ * otherwise be added after it. On SQLite, transactions run one after the other.
+ */
+function sumsOf(dialect: ServiceHost['dialect']): readonly string[] {
+  return dialect === 'postgres' ? [`select pg_advisory_xact_lock_shared(${LOCK})`, addToSums] : [addToSums]
+}
+
 /** A sum to look up: what a bucket has spent since the start of a period. */
 export interface Wanted {
   readonly bucket: string
@@ -41,12 +52,12 @@ export interface Wanted {
  * transaction.
  */
 export class Ledger {
-  readonly #host: Pick<ServiceHost, 'database' | 'rows' | 'afterCommit'>
+  readonly #host: Pick<ServiceHost, 'database' | 'rows' | 'afterCommit' | 'dialect'>
   readonly #rows: Appender<LedgerTable>
 
-  constructor(host: Pick<ServiceHost, 'database' | 'rows' | 'afterCommit' | 'appender'>) {
+  constructor(host: Pick<ServiceHost, 'database' | 'rows' | 'afterCommit' | 'appender' | 'dialect'>) {
     this.#host = host
-    this.#rows = host.appender('limits_ledger', { waits: true, sums: [addToSums] })
+    this.#rows = host.appender('limits_ledger', { waits: true, sums: sumsOf(host.dialect) })
   }
 
   get counters(): RowCounters {
@@ -79,6 +90,10 @@ export class Ledger {
   /** Forgets what a bucket has spent. `done` runs after the commit. */
   async reset(bucket: string, at: number, done: () => Promise<void>, transaction?: TableQueries): Promise<void> {
     const within = async (queries: TableQueries) => {
+      if (this.#host.dialect === 'postgres') {
+        const { sql } = await import('kysely')
+        await sql`select pg_advisory_xact_lock(${LOCK})`.execute(queries)
+      }
       await queries
         .insertInto('limits_resets')
         .values({ bucket, at })

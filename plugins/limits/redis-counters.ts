@@ -18,7 +18,7 @@ import { Patience } from './patience.ts'
 import { GIVE, HOLD, PROCESSES, READ, RESERVE, RESET, SEED, SENTINEL, SETTLE, TAKE } from './redis-scripts.ts'
 
 /** Runs a script. Resolves to its reply, whose numbers are texts. */
-type Script = (sentinel: string, now: string, call: string) => Promise<readonly string[]>
+type Script = (key: string, sentinel: string, now: string, call: string) => Promise<readonly string[]>
 
 const scripts = {
   limitsTake: TAKE,
@@ -63,7 +63,7 @@ export class RedisCounters implements SharedCounters {
   constructor(redis: Redis, options: RedisCountersOptions = {}) {
     this.#redis = redis as Scripted
     this.#options = options
-    for (const [name, lua] of Object.entries(scripts)) redis.defineCommand(name, { numberOfKeys: 0, lua })
+    for (const [name, lua] of Object.entries(scripts)) redis.defineCommand(name, { numberOfKeys: 1, lua })
   }
 
   async take(taking: Taking): Promise<Taken> {
@@ -153,7 +153,7 @@ export class RedisCounters implements SharedCounters {
 
   #send(name: Name, sentinel: string, call: object): Promise<readonly string[]> {
     const { clock } = this.#options
-    return this.#patience.for(this.#redis[name](sentinel, clock ? String(clock()) : '', JSON.stringify(call)))
+    return this.#patience.for(this.#redis[name](SENTINEL, sentinel, clock ? String(clock()) : '', JSON.stringify(call)))
   }
 
   /** Puts holds back in batches. What has ended by the time of its batch must not come back: nobody would end it. */

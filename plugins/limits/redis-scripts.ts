@@ -1,5 +1,8 @@
-/** Prefix of all keys on a shared server. */
-export const PREFIX = 'sluice:limits:'
+/**
+ * Prefix of all keys on a shared server. The braces keep them in one slot of a cluster, where a script may use them
+ * together.
+ */
+export const PREFIX = 'sluice:{limits}:'
 
 /** Its value tells whether the server still has what was written. */
 export const SENTINEL = `${PREFIX}sentinel`
@@ -11,13 +14,13 @@ export const PROCESSES = `${PREFIX}processes`
 const KEPT = 259_200_000
 
 /**
- * What all scripts begin with. Arguments: the expected sentinel, the time in milliseconds (empty: that of the server),
+ * What all scripts begin with. The key is that of the sentinel. Arguments: the expected sentinel, the time in milliseconds (empty: that of the server),
  * and the call as JSON. Numbers are written as text with `%.0f`, because Lua prints large ones inexactly. The functions
  * do the same as `level.ts` and `purse.ts`.
  */
 const COMMON = `
 local prefix = '${PREFIX}'
-if redis.call('GET', '${SENTINEL}') ~= ARGV[1] then return { 'lost' } end
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return { 'lost' } end
 local now
 if ARGV[2] == '' then
   local time = redis.call('TIME')

@@ -162,7 +162,7 @@ describe('plugins/limits/charge', function () {
     const { counting, charges } = limitsOf()
     const hold = (await state()).held
     const redis = new Redis(service.url)
-    const [exchange = ''] = await redis.hkeys('sluice:limits:holds:key:file:limited')
+    const [exchange = ''] = await redis.hkeys('sluice:{limits}:holds:key:file:limited')
     redis.disconnect()
     const principal = { kind: 'key', id: 'file:limited', name: 'limited' } as const
     const budgets = [{ kind: 'key', bucket: 'key:file:limited', title: '', budget }] as const

@@ -13,6 +13,7 @@ import { Ledger } from '../../../plugins/limits/ledger.ts'
 import limits from '../../../plugins/limits/limits.ts'
 import { startsAround } from '../../../plugins/limits/period.ts'
 import { postgres } from '../../support/services.ts'
+import { until } from '../../support/until.ts'
 
 const log = pino({ level: 'silent' })
 const day = 86_400_000
@@ -145,5 +146,30 @@ describe('plugins/limits/ledger', function () {
       ;({ url } = await postgres(this))
     })
     contract(() => openDatabase(url))
+
+    it('adds nothing to a sum that a reset forgets which has begun, and is not committed yet', async () => {
+      const database = await openDatabase(url)
+      await migrateService(database, limits, log)
+      const rows = new Rows({ url, log })
+      const host = serviceHost(emptyGateway('0.0.0-test'), { database, rows, folder: '' }, limits)
+      const ledger = new Ledger(host)
+      const late = { id: 'late', at: noon - 1, key_id: 'k', member_id: null, micros: 7 }
+      try {
+        await host.database.transaction().execute(async (transaction) => {
+          await ledger.reset('key:k', noon, async () => undefined, transaction)
+          ledger.charge(late)
+          const waiting =
+            "select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+          await until(async () => (await database.rows(waiting)).length > 0)
+        })
+        await rows.flush()
+        const start = startsAround('month', noon)[1]
+        const sums = await ledger.spent(['key:k', 'server'].map((bucket) => ({ bucket, period: 'month', start })))
+        expect(sums.map(({ spent }) => spent)).to.deep.equal([0, 7])
+      } finally {
+        await rows.close()
+        await database.close()
+      }
+    })
   })
 })

@@ -31,6 +31,30 @@ describe('plugins/limits/redis-counters', function () {
   const sum = { bucket: 'key:a', period: 'month', starts, limit: 1_000 } as const
   const hold: Hold = { id: 'x', lasts: 60_000, places: [], sums: ['key:a'], micros: 100, input: 1, at: Date.now() }
 
+  it('keep all keys in one slot of a cluster, where one script may use them, and name one to find it by', async () => {
+    await redis.flushall()
+    const counters = new RedisCounters(redis)
+    const rate = { bucket: 'key:a', counts: 'requests', limit: 5, period: 60_000, amount: 1 } as const
+    const taking = { id: 'x', lasts: 60_000, rates: [rate], places: [{ bucket: 'key:a', limit: 1 }] }
+    await counters.take(taking)
+    await counters.seed([{ bucket: 'key:a', period: 'month', since: starts[1], spent: 10 }])
+    await counters.hold([hold])
+    await counters.processes()
+    const keys = await redis.keys('*')
+    expect(keys).to.have.length.above(6)
+    expect(keys.filter((key) => !key.startsWith('sluice:{limits}:'))).to.deep.equal([])
+    const monitor = await redis.monitor()
+    const called = new Promise<readonly string[]>((resolve) => {
+      monitor.on('monitor', (_: string, command: readonly string[]) => {
+        if (command[0]?.startsWith('eval')) resolve(command)
+      })
+    })
+    await counters.give({ id: 'x', rates: [], places: [] })
+    const [, , count, key] = await called
+    monitor.disconnect()
+    expect([count, key]).to.deep.equal(['1', 'sluice:{limits}:sentinel'])
+  })
+
   it('put back what their process holds when the server has lost it, before anything is admitted', async () => {
     await redis.flushall()
     const holds = [hold, { ...hold, id: 'y', micros: 50 }]
