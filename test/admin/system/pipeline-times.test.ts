@@ -121,6 +121,7 @@ describe('times of the steps of a pipeline', () => {
       expect(counts(times)).to.deep.include({
         auth: { count: 5, failed: 0 },
         'route/resolve': { count: 5, failed: 1 },
+        'route/switch/2': { count: 4, failed: 0, taken: 4 },
         'generate/attempt/call': { count: 7, failed: 4 },
         'generate/attempt/translate-back': { count: 3, failed: 0 },
         'generate/attempt': { count: 4, failed: 1, again: 3 },
@@ -129,7 +130,7 @@ describe('times of the steps of a pipeline', () => {
       const paths = times.data.map(({ path }) => path)
       expect(paths).to.deep.equal(paths.toSorted())
       for (const step of times.data) {
-        const own = step.path === 'generate/attempt' ? ['again'] : []
+        const own = step.path === 'generate/attempt' ? ['again'] : step.path === 'route/switch/2' ? ['taken'] : []
         expect(step).to.have.all.keys('path', 'count', 'failed', 'p50_ms', 'p95_ms', 'p99_ms', ...own)
         expect(step.p50_ms).to.be.at.least(0)
         expect(step.p95_ms).to.be.within(step.p50_ms, step.p99_ms)
