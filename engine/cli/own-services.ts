@@ -3,6 +3,7 @@ import type { Environment } from '../config/interpolate.ts'
 import type { Registry } from '../config/registry.ts'
 import { secretsOfStored } from '../config/secrets.ts'
 import type { Settings } from '../config/settings.ts'
+import type { AnyCommand, CommandOutput } from '../spec/command.ts'
 import { makeCatalog } from '../live/catalog.ts'
 import { withStored } from '../live/configuration.ts'
 import type { Configuration } from '../live/configuration.ts'
@@ -17,6 +18,7 @@ import type { Secrets } from '../store/redaction.ts'
 import { openStores } from '../store/stores.ts'
 import type { Stores } from '../store/stores.ts'
 import { productVersion } from '../version.ts'
+import { needed, openPipelines } from './own-pipelines.ts'
 import { WorkerPool } from '../workers/pool.ts'
 
 interface OwnServices {
@@ -27,12 +29,12 @@ interface OwnServices {
   readonly secrets: Secrets
 }
 
-/** Services that a command has opened, and their stores. */
-export type OpenOwn = ServiceViews & AsyncDisposable & { readonly stores: Stores }
+/** Services that a command has opened, their stores, and the pipelines that it runs. */
+export type OpenOwn = ServiceViews & AsyncDisposable & Pick<CommandOutput, 'dispatch'> & { readonly stores: Stores }
 
 /** Opens services in a process that serves nothing, next to those of running gateways, until it is disposed of. */
 export async function openOwnServices(
-  names: readonly string[],
+  { uses, pipelines = [] }: Pick<AnyCommand, 'uses'> & Partial<Pick<AnyCommand, 'pipelines'>>,
   files: Configuration & { readonly settings: Settings },
   { environment, folder: root, log, secrets }: OwnServices,
 ): Promise<OpenOwn> {
@@ -63,18 +65,26 @@ export async function openOwnServices(
     return serviceHost(gateway, stores, service)
   }
   const services = opened.adopt(new OpenServices({ log, prepare }), (one) => one.close())
-  const views = await configureServices({
-    ...configuration,
-    settings,
-    registry: { ...registry, services: usedBy(names, registry) },
-    catalog: makeCatalog(settings, new Map()),
-    services,
-    log,
-  })
+  const whole = { ...configuration, settings }
+  const own = needed(whole, pipelines)
+  const part = {
+    ...whole,
+    pipelines: own.pipelines,
+    registry: { ...registry, services: usedBy([...uses, ...own.uses], registry) },
+  }
+  const views =
+    pipelines.length > 0
+      ? await openPipelines(part, { file: '', root, environment, gateway: { ...gateway, services } })
+      : {
+          ...(await configureServices({ ...part, catalog: makeCatalog(settings, new Map()), services, log })),
+          dispatch: nothingRuns,
+        }
   opened.defer(() => views.close())
   const closing = opened.move()
   return { ...views, stores, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
+
+const nothingRuns = () => Promise.reject(new Error('the command names no pipelines'))
 
 /** These services, and all services they use. */
 function usedBy(names: readonly string[], { services }: Registry): ReadonlyMap<string, AnyService> {

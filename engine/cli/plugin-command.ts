@@ -24,12 +24,16 @@ export function runCommand(
 ): Promise<number> {
   const find = ({ commands }: Registry) => {
     const command = commands.get(name)
-    return command && { command, uses: command.uses }
+    return command && { command, uses: command.uses, pipelines: command.pipelines }
   }
   return withServices(find, options, terminal, async ({ command }, views) => {
     const checked = checkedOptions(command, given)
     try {
-      return await command.run(checked, views.of(command.uses), { ...terminal, json: options.json })
+      return await command.run(checked, views.of(command.uses), {
+        ...terminal,
+        json: options.json,
+        dispatch: views.dispatch,
+      })
     } catch (error) {
       throw error instanceof Refusal ? new WrongUse(error.message) : error
     }
@@ -41,7 +45,7 @@ export function runCommand(
  * configuration.
  * @param find finds in the registry what runs, and the services that it uses; undefined: it is not there
  */
-export async function withServices<T extends { readonly uses: readonly string[] }>(
+export async function withServices<T extends Parameters<typeof openOwnServices>[0]>(
   find: (registry: Registry) => T | undefined,
   { config, json }: CommonOptions,
   terminal: Terminal,
@@ -59,7 +63,7 @@ export async function withServices<T extends { readonly uses: readonly string[] 
   const secrets = new Secrets()
   const log = makeLog({ level: 'error', secrets, text: terminal.interactive && !json })
   secretsOf(settings, registry, configuration.records).forEach((secret) => secrets.protect(secret))
-  await using views = await openOwnServices(found.uses, { ...configuration, settings }, { ...terminal, log, secrets })
+  await using views = await openOwnServices(found, { ...configuration, settings }, { ...terminal, log, secrets })
   if (views.diagnostics.length > 0) {
     tell(views.diagnostics)
     return 1

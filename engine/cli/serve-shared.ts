@@ -136,7 +136,7 @@ async function greetingsOf(
   const services = [...configuration.registry.services.values()]
   const names = services.flatMap((service) => (service.greet ? [service.name] : []))
   if (names.length === 0) return []
-  await using views = await openOwnServices(names, configuration, own)
+  await using views = await openOwnServices({ uses: names }, configuration, own)
   // The first serving process reports the findings.
   if (views.diagnostics.length > 0) return []
   views.live()

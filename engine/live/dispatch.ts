@@ -86,7 +86,7 @@ async function runHeld(
     return sent
   }
   const { outcome } = await runExchange(pipeline, codec, slots, scope, send)
-  return { id: scope.id, slots, outcome, ...(reply ? { reply } : {}) }
+  return { id: scope.id, slots, notes: scope.notes, outcome, ...(reply ? { reply } : {}) }
 }
 
 /** The calling stage made a mistake, or the gateway is closed; the log says which. */
@@ -96,13 +96,19 @@ function failedOutside(
   given: Bag,
   { gateway }: Pick<Dispatching<Serving>, 'gateway'>,
 ): Dispatched {
-  const { id, parent } = scope
+  const { id, parent, notes } = scope
   gateway.log.error({ err: thrown, id, parent }, 'a sub-exchange failed outside of its pipeline')
   const error = asGatewayError(thrown)
   const { code, message } = error
   const { status, headers, body } = errorReply(error, { codec: undefined, id, scrub: gateway.scrub })
   const outcome = { status, result: 'failed', error: { code, message }, duration: scope.elapsed(), bytes: 0 } as const
-  return { id, slots: { ...given, outcome }, outcome, reply: { status, headers, body: body as WholeReply['body'] } }
+  return {
+    id,
+    slots: { ...given, outcome },
+    notes,
+    outcome,
+    reply: { status, headers, body: body as WholeReply['body'] },
+  }
 }
 
 /** The inputs of a pipeline are a contract between two authors, which loading can check only in part. */

@@ -123,7 +123,9 @@ export function unopenedViews({ services }: Registry, { server_config: sections 
   return (names = []) => Object.fromEntries(names.map((name) => [name, viewOf(name)]))
 }
 
-const nothing: Omit<ServiceViews, 'of'> = {
+/** The views of a configuration in which nothing is open. */
+export const nothing: ServiceViews = {
+  of: () => ({}),
   diagnostics: [],
   live: () => undefined,
   greet: () => Promise.resolve([]),

@@ -1,7 +1,9 @@
 import type { JSONSchema } from 'json-schema-to-ts'
+import type { Dispatched } from './dispatch.ts'
 import type { JsonObject } from './json.ts'
 import type { ConfigOf } from './config.ts'
 import type { ServiceName, Views } from './service.ts'
+import type { Slots } from './slots.ts'
 
 /** The output of a command. */
 export interface CommandOutput {
@@ -15,6 +17,8 @@ export interface CommandOutput {
   readonly style: (format: Style, text: string) => string
   /** The folder to which relative paths refer. */
   readonly folder: string
+  /** Runs one of the command's `pipelines`, like `host.dispatch`. Rejects for a command that has none. */
+  readonly dispatch: (pipeline: string, given: Readonly<Partial<Slots>>) => Promise<Dispatched>
   /** Aborted when standard output is closed, so that a command that runs indefinitely can stop. */
   readonly unread?: AbortSignal
 }
@@ -46,6 +50,8 @@ export interface CommandParts<S, U extends ServiceName> {
   readonly words?: { readonly [O in keyof ConfigOf<S> & string]?: OptionWords }
   /** Services whose views it gets. This process opens instances of its own, next to those of running gateways. */
   readonly uses?: readonly U[]
+  /** Pipelines that it runs. They are built in this process, with the services that they use. */
+  readonly pipelines?: readonly string[]
   /** Returns the exit code: 0 for success, 1 for a failure. A `Refusal` means wrong usage: one line, exit code 2. */
   run(options: ConfigOf<S>, services: Views<U>, output: CommandOutput): Promise<number>
 }
@@ -60,10 +66,11 @@ export interface AnyCommand {
   readonly arguments: readonly string[]
   readonly words: Readonly<Record<string, OptionWords | undefined>>
   readonly uses: readonly string[]
+  readonly pipelines: readonly string[]
   run(options: JsonObject, services: object, output: CommandOutput): Promise<number>
 }
 
 /** Declares a command. */
 export function defineCommand<const S, const U extends ServiceName = never>(command: CommandParts<S, U>): AnyCommand {
-  return { kind: 'command', arguments: [], words: {}, uses: [], ...command } as AnyCommand
+  return { kind: 'command', arguments: [], words: {}, uses: [], pipelines: [], ...command } as AnyCommand
 }

@@ -1,3 +1,4 @@
+import type { Json } from './json.ts'
 import type { Outcome, Reply, ReplyBody, Slots } from './slots.ts'
 
 /** Limits for a sub-exchange. */
@@ -17,6 +18,8 @@ export interface Dispatched {
   readonly id: string
   /** Its slots at the end. */
   readonly slots: Readonly<Partial<Slots>>
+  /** The notes of its stages. */
+  readonly notes: ReadonlyMap<string, Json>
   /** `outcome.error` is set if it failed. */
   readonly outcome: Outcome
   /**

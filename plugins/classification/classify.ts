@@ -41,6 +41,9 @@ declare module '../../engine/index.ts' {
   }
 }
 
+/** Milliseconds for which the signals are waited for in a preview. */
+const patience = 10_000
+
 /** Judges how hard a request is: by signals that run beside the event loop, and that are not waited for for long. */
 export default defineStage({
   name: 'classify',
@@ -65,21 +68,24 @@ export default defineStage({
     },
   } as const,
   needs: ['request'],
+  reads: ['preview'],
   provides: ['ensemble'],
   uses: ['smart_routing', 'calibration'],
   build: (config, host, { smart_routing: routing, calibration }) => {
     const weights = config.signals as Readonly<Record<string, number>>
     const deadline = duration(config.deadline)
     const names = Object.keys(weights)
-    return async ({ request }) => {
+    return async ({ request, preview }) => {
       const hint = hintOf(request, host.catalog)
       const neutral = request.neutral('generate')
       const turn = lastTurn(neutral)
       const facts: JsonObject = { ...factsOf(request, neutral, turn), ...(hint === undefined ? {} : { hint }) }
+      // Nobody waits for a preview, and a process that serves nothing has no thread ready.
+      const wait = preview ? patience : deadline
       const started = performance.now()
-      const votes = await host.votes(names, { text: turn.text, facts }, deadline)
-      const missing = performance.now() - started < deadline ? 'failed' : 'late'
-      const blended = blend(weights, votes, missing, routing.settings.default_complexity)
+      const votes = await host.votes(names, { text: turn.text, facts }, wait)
+      const missing = performance.now() - started < wait ? 'failed' : 'late'
+      const blended = blend(weights, votes, missing, (preview?.settings ?? routing.settings).default_complexity)
       const measured = [...votes.values()].find(({ features }) => features !== undefined)
       return {
         ensemble: {

@@ -25,6 +25,8 @@ export interface ApiKeys {
    * if it does not answer in time.
    */
   search(text: string): Promise<Principal | undefined>
+  /** The principal of a living key by its name, in upper or lower case; undefined: no key has it. */
+  named(name: string): Principal | undefined
   /** A key by its id; undefined: no living key has it. The same object until a key changes. */
   get(id: string): KeyFacts | undefined
   /** The ids of the keys that a member owns. */
@@ -116,6 +118,7 @@ export default defineService({
         const view: ApiKeys = {
           find: (text) => keys.index.find(text),
           search: (text) => keys.search(text),
+          named: (name) => keys.index.named(name),
           get: (id) => keys.index.get(id),
           ownedBy: (member) => keys.index.ownedBy(member),
           declared,

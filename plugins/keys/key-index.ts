@@ -115,6 +115,13 @@ export class KeyIndex {
     return this.#byId.get(id)
   }
 
+  /** The principal of a living key by its name, in upper or lower case. */
+  named(name: string): Principal | undefined {
+    const folded = foldedName(name)
+    const key = this.all.find(({ fields }) => foldedName(fields.name) === folded)
+    return key && principalOf(key, this.#ownerOf)
+  }
+
   /** Stored keys that are left out. */
   get leftOut(): readonly LeftOut[] {
     return [...this.#leftOut.values()]

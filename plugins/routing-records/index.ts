@@ -2,6 +2,8 @@ import { definePlugin, defineSlot } from '../../engine/index.ts'
 import exportDataset from './export-dataset.ts'
 import giveFeedback from './give-feedback.ts'
 import listFeedback from './list-feedback.ts'
+import previewRouting from './preview-routing.ts'
+import route from './route.ts'
 import routingRecords from './routing-records.ts'
 
 export default definePlugin({
@@ -9,5 +11,6 @@ export default definePlugin({
   summary: 'What is learned from routed requests, and shown of them: ratings, exports, previews.',
   slots: [defineSlot({ name: 'preview', summary: 'How a request is routed that is not served.' })],
   services: [routingRecords],
-  stages: [exportDataset, giveFeedback, listFeedback],
+  stages: [previewRouting, exportDataset, giveFeedback, listFeedback],
+  commands: [route],
 })

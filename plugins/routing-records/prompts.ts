@@ -65,6 +65,7 @@ export class Prompts {
   }
 }
 
-function contextOf(id: string): string {
+/** The context with which a text is sealed. */
+export function contextOf(id: string | number): string {
   return `routing prompt ${id}`
 }

@@ -1,6 +1,6 @@
 import { defineService } from '../../engine/index.ts'
 import { Labels } from './labels.ts'
-import { Prompts } from './prompts.ts'
+import { Prompts, contextOf } from './prompts.ts'
 import type { RoutedPrompt } from './prompts.ts'
 import { migrations } from './table.ts'
 import type { LabelsTable } from './table.ts'
@@ -32,6 +32,7 @@ export default defineService({
   name: 'routing_records',
   summary: 'Ratings of routed requests, and the texts that they were routed by.',
   migrations,
+  seals: [{ table: 'routing_records_prompts', key: 'id', column: 'sealed', context: contextOf }],
   uses: ['requests', 'smart_routing'],
   open(host) {
     const labels = new Labels(host)

@@ -1,5 +1,5 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import type { Catalog, Mode, Operation, Services } from '../../engine/index.ts'
+import type { Mode, Operation } from '../../engine/index.ts'
 import { modeOf, unknownModel } from '../../engine/kit.ts'
 import { preferencesOf } from './preferences.ts'
 
@@ -12,18 +12,19 @@ export default defineStage({
   summary: 'Find the model record of the requested name.',
   config: noConfig,
   needs: ['request'],
-  reads: ['principal'],
+  reads: ['principal', 'preview'],
   provides: ['target'],
   gives: ['preferences'],
   uses: ['smart_routing'],
   build:
     (_, { catalog }, { smart_routing: routing }) =>
-    ({ request, principal }) => {
+    ({ request, principal, preview }) => {
       const name = request.model
       const mode = modeOf(name)
       if (mode !== undefined) {
         const { operation } = request
-        refuseVirtual(mode, operation, routing, catalog)
+        const isEnabled = preview?.settings?.enabled ?? routing.enabled
+        refuseVirtual(mode, operation, { isEnabled, isEligible: routing.eligible(catalog).length > 0 })
         const preferences = operation === 'generate' ? preferencesOf(request) : undefined
         return { target: { name: mode, virtual: true, mode }, preferences }
       }
@@ -37,15 +38,19 @@ export default defineStage({
 const conversational: ReadonlySet<Operation> = new Set(['generate', 'count', 'compact'])
 
 /** Throws if a virtual model cannot serve an operation. For decisions, its missing flag is told by `require`. */
-function refuseVirtual(mode: Mode, operation: Operation, routing: Services['smart_routing'], catalog: Catalog): void {
+function refuseVirtual(
+  mode: Mode,
+  operation: Operation,
+  { isEnabled, isEligible }: { readonly isEnabled: boolean; readonly isEligible: boolean },
+): void {
   if (operation === 'decide') return
   if (!conversational.has(operation)) {
     const message = `The model "${mode}" is chosen per conversation and is not served on this endpoint.`
     throw new GatewayError('invalid_request_error', {}, { param: 'model', message })
   }
-  const reason = !routing.enabled
+  const reason = !isEnabled
     ? `The model "${mode}" needs smart routing, which is off (server_config.smart_routing.enabled).`
-    : routing.eligible(catalog).length === 0
+    : !isEligible
       ? `The model "${mode}" has nothing to choose from: no model has auto_eligible: true.`
       : undefined
   if (reason !== undefined) throw new GatewayError('configuration_error', { reason }, { param: 'model' })

@@ -38,9 +38,9 @@ export default defineStage({
   needs: ['request', 'target', 'ensemble', 'shortlist'],
   reads: ['verdict', 'principal', 'preview'],
   provides: ['decision', 'candidates'],
-  uses: ['smart_routing', 'experience', 'members'],
+  uses: ['smart_routing', 'experience', 'members', 'routing_records'],
   build:
-    (_config, { catalog }, { smart_routing: routing, experience, members }) =>
+    (_config, { catalog }, { smart_routing: routing, experience, members, routing_records: records }) =>
     ({ request, target, ensemble, shortlist, verdict, principal, preview }, scope) => {
       const mode = modeIn(target)
       const running = preview?.settings ?? routing.settings
@@ -60,8 +60,13 @@ export default defineStage({
       const reasons = { tier: difficulty.tier, notes: [...ensemble.notes, ...notes], chosen: chosen.model }
       tellReasons(reasons, scope)
       const estimate = estimateOf(choice, settings, catalog)
-      if (!preview)
+      if (!preview) {
         experience.pulled({ model: chosen.model, mode, tier: difficulty.tier, cost: chosen.cost, extra: choice.extra })
+        const at = Date.now() - scope.elapsed()
+        const { ask: text } = ensemble
+        // Sealing it takes longer than the decision.
+        scope.onEnd?.(() => records.keep({ id: scope.id, at, text, isJudged: Boolean(verdict?.block()) }))
+      }
       const decision: Decision = {
         mode,
         ...difficulty,

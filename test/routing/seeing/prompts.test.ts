@@ -1,10 +1,14 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { expect } from 'chai'
+import type { JsonObject } from '../../../engine/index.ts'
 import { viewOf } from '../../support/admin.ts'
 import { tablesOf } from '../../support/tables.ts'
+import { scriptedUpstream } from '../../support/upstream.ts'
+import type { ScriptedUpstream } from '../../support/upstream.ts'
 import { addRows, onEachDatabase, startLogs } from '../../admin/logs/rig.ts'
 import type { LogsGateway } from '../../admin/logs/rig.ts'
-import { routedRow } from './rig.ts'
+import { chatAnswer } from '../../service/streams.ts'
+import { pool, routedRow } from './rig.ts'
 
 const day = 86_400_000
 
@@ -74,16 +78,71 @@ describe('prompts of routed requests', () => {
     })
   })
 
-  it('are not kept if the settings say so', async () => {
-    const gateway = await startLogs({ server_config: { smart_routing: { keep_prompts: false } } })
-    try {
-      const id = randomUUIDv7()
-      viewOf(gateway.engine, 'routing_records').keep({ id, at: Date.now(), text: 'a prompt', isJudged: true })
+  describe('of clients', () => {
+    let upstream: ScriptedUpstream
+    beforeEach(async () => {
+      upstream = await scriptedUpstream()
+      upstream.answer({ body: chatAnswer })
+    })
+    afterEach(() => upstream.close())
+
+    const start = (routing: object = {}) =>
+      startLogs({
+        providers: [{ name: 'far', type: 'compatible', base_url: upstream.url }],
+        models: pool,
+        server_config: { smart_routing: { enabled: true, ...routing } },
+      })
+    const ask = async (gateway: LogsGateway, model: string) => {
+      const reminder = '<system-reminder>The house is quiet.</system-reminder>'
+      const messages = [
+        { role: 'system', content: 'You are terse.' },
+        { role: 'user', content: `${reminder}How many legs has a spider?` },
+      ]
+      const response = await gateway.post('/v1/chat/completions', { model, messages })
+      await response.text()
+      expect(response.status).to.equal(200)
+      const id = response.headers.get('x-request-id') ?? ''
+      await gateway.row((row) => row.id === id)
       await gateway.engine.flush()
-      const rows = tablesOf(gateway.engine.database).selectFrom('routing_records_prompts')
-      expect(await rows.selectAll().execute()).to.deep.equal([])
-    } finally {
-      await gateway.close()
+      return id
     }
+    const stored = ({ engine }: LogsGateway) =>
+      tablesOf(engine.database).selectFrom('routing_records_prompts').select('id').execute()
+    const sweep = async (gateway: LogsGateway) => {
+      const response = await fetch(`${gateway.url}/api/routing/export/dataset`, {
+        headers: { authorization: `Bearer ${gateway.admin.token}` },
+      })
+      return JSON.parse(await response.text()) as JsonObject
+    }
+
+    it('are the last words of the user, cleaned, and are exported when they are rated', async () => {
+      const gateway = await start()
+      try {
+        await ask(gateway, 'large')
+        expect(await stored(gateway)).to.deep.equal([])
+        const id = await ask(gateway, 'auto')
+        expect(await stored(gateway)).to.deep.equal([{ id }])
+        await gateway.asAdmin('POST /api/me/feedback', { request_id: id, signal: 'ok' })
+        const line = await sweep(gateway)
+        expect(line).to.include({ id, prompt: 'How many legs has a spider?', prompt_truncated: false })
+        expect(line).to.include({ corpus: 'feedback', mode: 'auto', signal: 'ok', reward_applied: true })
+        const keys = ['features', 'candidates', 'propensity', 'confidence_raw', 'map', 'tier', 'model']
+        for (const key of keys) expect(line[key], key).not.to.equal(null)
+      } finally {
+        await gateway.close()
+      }
+    })
+
+    it('are not kept if the settings say so, and the rest of the export stays', async () => {
+      const gateway = await start({ keep_prompts: false })
+      try {
+        const id = await ask(gateway, 'auto')
+        expect(await stored(gateway)).to.deep.equal([])
+        await gateway.asAdmin('POST /api/me/feedback', { request_id: id, signal: 'weak' })
+        expect(await sweep(gateway)).to.include({ id, prompt: null, prompt_hash: null, signal: 'weak', mode: 'auto' })
+      } finally {
+        await gateway.close()
+      }
+    })
   })
 })

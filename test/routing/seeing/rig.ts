@@ -70,3 +70,14 @@ export function routedRow(
   const metadata = JSON.stringify({ routing_tier: routing['tier'], resolved_model: routing['served'], routing })
   return rowWith(id, { requested: 'auto', model: 'm-mid', tier: 'MEDIUM', at: Date.now(), metadata, ...fields })
 }
+
+const eligible = (name: string, quality_tier: string, input: number) => {
+  return { name, provider: 'far', quality_tier, pricing: { input, output: 4 * input }, auto_eligible: true }
+}
+
+/** Three models, one of each level, of which the best one takes images. */
+export const pool = [
+  eligible('small', 'economy', 0.1),
+  eligible('mid', 'balanced', 1),
+  { ...eligible('large', 'premium', 10), supports_images: true },
+]

@@ -1,0 +1,81 @@
+import type { Dispatched, Json, JsonObject, Slots } from '../../engine/index.ts'
+import { asText, isObject } from '../../engine/kit.ts'
+
+/** How a request was routed, or refused, in a preview. Money in USD. */
+export function shownPreview({ slots, notes, outcome }: Dispatched, model: string): JsonObject {
+  const { ensemble, shortlist, verdict, decision } = slots
+  const block = decision?.block ?? objectIn(notes.get('routing'))
+  const tier = decision?.tier ?? block['tier'] ?? ensemble?.tier ?? null
+  const parts = textsIn(block['notes'])
+  const gates = shortlist ? shortlist.gates.map((gate) => ({ ...gate })) : objectsIn(block['gates'])
+  const { error } = outcome
+  return {
+    mode: model.toLowerCase(),
+    tier,
+    complexity: decision?.complexity ?? block['complexity'] ?? ensemble?.complexity ?? null,
+    confidence: ensemble?.confidence ?? null,
+    confidence_raw: ensemble?.confidenceRaw ?? null,
+    reasoning: decision?.reasoning ?? [`tier=${asText(tier)}`, ...parts].join(' | '),
+    facts: ensemble?.facts ?? null,
+    votes: (ensemble?.votes as unknown as JsonObject | undefined) ?? null,
+    gates,
+    floors: parts.filter((part) => /^(floor|cap)=/.test(part)),
+    judge: judgeOf(verdict, error !== undefined),
+    candidates: [...ranked(decision), ...excluded(gates)],
+    chosen: block['chosen'] ?? null,
+    estimate: block['estimate'] ?? null,
+    error: error ? { status: outcome.status, code: error.code, message: error.message } : null,
+  }
+}
+
+function judgeOf(verdict: Slots['verdict'] | undefined, isRefused: boolean): JsonObject {
+  const { ask, because } = verdict?.wouldAsk ?? { ask: false, because: isRefused ? 'refused' : 'off' }
+  return { would_ask: ask, because }
+}
+
+/** The models in the order in which they would be asked, with what was counted of each. */
+function ranked(decision: Slots['decision'] | undefined): readonly JsonObject[] {
+  if (decision === undefined) return []
+  const cards = objectsIn(objectIn(decision.block['diagnostics'])['scorecards'])
+  const byModel = new Map(cards.map((card) => [card['model'], card]))
+  return decision.candidates.map(({ model, cost, pass }, index) => ({
+    model,
+    rank: index + 1,
+    cost,
+    pass,
+    ...byModel.get(model),
+  }))
+}
+
+/** Why a gate removes a model. */
+const reasons: Readonly<Record<string, string>> = {
+  allowlist: 'The allowlist of the key or its owner lacks it.',
+  constraints: 'The request excludes it.',
+  assignment: 'It is not assigned to this mode.',
+  images: 'It takes no images.',
+  tools: 'It takes no tools.',
+  context: 'The request and its answer do not fit into its context.',
+  money: 'It costs more than may be spent.',
+}
+
+function excluded(gates: readonly JsonObject[]): readonly JsonObject[] {
+  return gates.flatMap(({ gate, removed }) =>
+    textsIn(removed).map((model) => ({
+      model,
+      excluded: asText(gate),
+      because: reasons[asText(gate)] ?? 'It does not pass this gate.',
+    })),
+  )
+}
+
+function objectIn(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+function objectsIn(list: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(list) ? list.filter(isObject) : []
+}
+
+function textsIn(list: Json | undefined): readonly string[] {
+  return Array.isArray(list) ? list.map(asText) : []
+}
