@@ -1,6 +1,6 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
-import { isListed, unknownModel } from '../../engine/kit.ts'
-import { entryOf, readsMessages, replyOf } from './entry.ts'
+import { isListed, modeOf, unknownModel } from '../../engine/kit.ts'
+import { entryOf, readsMessages, replyOf, virtualOnes } from './entry.ts'
 
 /** Answers with the model named by `:model` of the path. A model that the key may not use is a 404. */
 export default defineStage({
@@ -9,10 +9,14 @@ export default defineStage({
   config: noConfig,
   needs: ['ingress', 'principal'],
   provides: ['reply'],
+  uses: ['smart_routing'],
   build:
-    (_, { catalog }) =>
+    (_, { catalog }, { smart_routing: routing }) =>
     ({ ingress, principal }) => {
       const name = ingress.params['model'] ?? ''
+      const mode = modeOf(name)
+      const virtual = virtualOnes(routing).find((one) => one.name === mode)
+      if (virtual) return { reply: replyOf(entryOf(virtual, readsMessages(ingress))) }
       const model = catalog.find(name)
       if (model === undefined || !isListed(model, principal, catalog)) throw unknownModel(name, principal, catalog)
       return { reply: replyOf(entryOf(model, readsMessages(ingress))) }

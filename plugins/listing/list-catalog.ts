@@ -1,22 +1,27 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
-import type { Catalog, JsonObject, ModelRecord } from '../../engine/index.ts'
-import { holds, isPattern, jsonReply, placesOf, readQuery } from '../../engine/kit.ts'
+import type { Catalog, JsonObject, Mode, ModelRecord } from '../../engine/index.ts'
+import { holds, isPattern, jsonReply, placesOf, readQuery, virtualModels } from '../../engine/kit.ts'
 
-/** Answers all that a member may know of each model that his keys may use, in the order of the configuration. */
+/**
+ * Answers all that a member may know of each model that his keys may use, in the order of the configuration, after the
+ * virtual models.
+ */
 export default defineStage({
   name: 'list-catalog',
   summary: 'Answer the models that the member may use.',
   config: noConfig,
   needs: ['ingress', 'principal'],
   provides: ['reply'],
+  uses: ['smart_routing'],
   build:
-    (_config, { catalog }) =>
+    (_config, { catalog }, { smart_routing: routing }) =>
     ({ ingress, principal: { models: allowed } }) => {
       readQuery(ingress.query)
-      const models = catalog.models.filter(
-        ({ name }) => !isPattern(name) && (allowed === undefined || holds(allowed, name)),
-      )
-      return { reply: jsonReply({ data: models.map((model) => shown(model, catalog)) }) }
+      const isAllowed = ({ name }: ModelRecord) => allowed === undefined || holds(allowed, name)
+      const models = catalog.models.filter((model) => !isPattern(model.name) && isAllowed(model))
+      const eligible = routing.eligible(catalog).filter(isAllowed)
+      const virtual = routing.enabled ? virtualModels.map((mode) => shownVirtual(mode, eligible, catalog)) : []
+      return { reply: jsonReply({ data: [...virtual, ...models.map((model) => shown(model, catalog))] }) }
     },
 })
 
@@ -41,9 +46,34 @@ function shown(model: DescribedModel, catalog: Catalog): JsonObject {
     ...Object.fromEntries(abilities),
     quality_tier: model.quality_tier ?? null,
     pricing: pricing ? ({ ...pricing } as JsonObject) : null,
-    available: placesOf(model).some((place) => {
-      const open = catalog.provider(place.provider)
-      return open !== undefined && open.off === undefined
-    }),
+    available: isAvailable(model, catalog),
   }
+}
+
+/** A virtual model can do what any of the models can that it chooses from. */
+function shownVirtual(name: Mode, eligible: readonly ModelRecord[], catalog: Catalog): JsonObject {
+  return {
+    name,
+    display_name: null,
+    description: 'Smart routing chooses a model for each request.',
+    aliases: [],
+    provider: 'routing',
+    virtual: true,
+    context_length: null,
+    max_output_tokens: null,
+    supports_images: eligible.some((model) => model.supports_images),
+    supports_tools: eligible.some((model) => model.supports_tools),
+    supports_mapeval: false,
+    supports_realtime: false,
+    quality_tier: null,
+    pricing: null,
+    available: eligible.some((model) => isAvailable(model, catalog)),
+  }
+}
+
+function isAvailable(model: ModelRecord, catalog: Catalog): boolean {
+  return placesOf(model).some(({ provider }) => {
+    const open = catalog.provider(provider)
+    return open !== undefined && open.off === undefined
+  })
 }

@@ -1,24 +1,27 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import type { Json, ModelRecord } from '../../engine/index.ts'
+import type { Json } from '../../engine/index.ts'
 import { isListed } from '../../engine/kit.ts'
-import { entryOf, readsMessages, replyOf } from './entry.ts'
+import { entryOf, readsMessages, replyOf, virtualOnes } from './entry.ts'
+import type { Listed } from './entry.ts'
 
-/** Lists the models that the key may use, in the order of the configuration. */
+/** Lists the virtual models, and then the models that the key may use, in the order of the configuration. */
 export default defineStage({
   name: 'list-models',
   summary: 'List the models that the key may use.',
   config: noConfig,
   needs: ['ingress', 'principal'],
   provides: ['reply'],
+  uses: ['smart_routing'],
   build:
-    (_, { catalog }) =>
+    (_, { catalog }, { smart_routing: routing }) =>
     ({ ingress, principal }) => {
-      const models = catalog.models.filter((model) => isListed(model, principal, catalog))
+      const own = catalog.models.filter((model) => isListed(model, principal, catalog))
+      const models = [...virtualOnes(routing), ...own]
       return { reply: replyOf(readsMessages(ingress) ? messagesPage(models, ingress.query) : list(models)) }
     },
 })
 
-function list(models: readonly ModelRecord[]): Json {
+function list(models: readonly Listed[]): Json {
   return { object: 'list', data: models.map((model) => entryOf(model, false)) }
 }
 
@@ -30,7 +33,7 @@ const largest = 1000
  * `after_id` or before `before_id`. Throws `invalid_value` for an invalid `limit`, and for a model that is not in the
  * list.
  */
-function messagesPage(models: readonly ModelRecord[], query: URLSearchParams): Json {
+function messagesPage(models: readonly Listed[], query: URLSearchParams): Json {
   const limit = limitOf(query.get('limit'))
   const after = placeOf(models, query, 'after_id') ?? -1
   const before = placeOf(models, query, 'before_id')
@@ -51,7 +54,7 @@ function limitOf(given: string | null): number {
   throw new GatewayError('invalid_value', { param: 'limit', reason: `it must be a number from 1 to ${largest}` })
 }
 
-function placeOf(models: readonly ModelRecord[], query: URLSearchParams, param: string): number | undefined {
+function placeOf(models: readonly Listed[], query: URLSearchParams, param: string): number | undefined {
   const id = query.get(param)
   if (id === null) return undefined
   const at = models.findIndex(({ name }) => name === id)

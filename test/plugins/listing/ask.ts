@@ -40,7 +40,7 @@ export function ask(stage: AnyStage, { models, params = {}, headers = {} }: Aske
     name: 'one',
     ...(models === undefined ? {} : { models: new Set(models) }),
   }
-  const { reply } = stage.build({}, host)(
+  const { reply } = stage.build({}, host, { smart_routing: { enabled: false } })(
     { ingress: { params, headers, query: new URLSearchParams() }, principal },
     new ExchangeScope(),
   ) as {

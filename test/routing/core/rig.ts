@@ -45,7 +45,7 @@ export interface RoutingOptions extends Omit<GatewaySettings, 'server_config'> {
   readonly server_config?: object
 }
 
-/** Starts a gateway that takes the complexity of a request from its text, and that draws no lots. */
+/** Starts a gateway that takes the complexity of a request from its text, and that neither draws lots nor learns from how conversations go on. */
 export async function startRouting({ routing, server_config, ...settings }: RoutingOptions = {}): Promise<Routing> {
   const upstream = await scriptedUpstream()
   upstream.answer({ body: chatAnswer })
@@ -56,7 +56,7 @@ export async function startRouting({ routing, server_config, ...settings }: Rout
     ...settings,
     server_config: {
       ...server_config,
-      smart_routing: { enabled: true, exploration: { enabled: false }, ...routing },
+      smart_routing: { enabled: true, exploration: { enabled: false }, experience: { implicit: false }, ...routing },
     },
   })
   return {
