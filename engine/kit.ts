@@ -21,6 +21,7 @@ export type { Form, FormFile } from './http/form.ts'
 
 // Requests: the token of their client
 export { bearerToken } from './http/bearer.ts'
+export { network } from './http/network.ts'
 
 // Sub-exchanges: making the request, reading the reply
 export { asking, replyJson } from './http/asking.ts'
@@ -103,6 +104,7 @@ export { openUpstream } from './upstream/open.ts'
 export type { UpstreamParts, UpstreamSettings } from './upstream/open.ts'
 export { baseUrl, upstreamProperties } from './upstream/settings.ts'
 export { addressOf } from './upstream/address.ts'
+export { readPublic } from './upstream/read-public.ts'
 export { allowedAddress, guardedLookup, isPublicHost, literalAddress } from './upstream/public-address.ts'
 export type { Lookup } from './upstream/public-address.ts'
 export { passedOn } from './upstream/headers.ts'

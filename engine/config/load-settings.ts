@@ -76,6 +76,7 @@ export function loadSettings(source: Source, registry: Registry, environment: En
     shutdown: file.shutdown,
     client_timeouts: file.client_timeouts,
     ...(file.catalog === undefined ? {} : { catalog: file.catalog }),
+    ...(file.updates === undefined ? {} : { updates: file.updates }),
     plugins: file.plugins,
     pipelines: file.pipelines,
     ...catalogOf(records),

@@ -126,6 +126,21 @@ export const settingsFormat = {
         },
       },
     },
+    updates: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['url'],
+      description: 'Where the newest version stands; absent: nobody is asked.',
+      properties: {
+        url: {
+          type: 'string',
+          pattern: '^https://',
+          patternErrorMessage: 'must be an address that starts with https://',
+          description:
+            'Address of a JSON object with `version` or `tag_name`, which GET /api/system/info compares with the running version.',
+        },
+      },
+    },
     plugins: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
@@ -183,6 +198,7 @@ export interface Settings {
   readonly shutdown: SettingsFile['shutdown']
   readonly client_timeouts: SettingsFile['client_timeouts']
   readonly catalog?: SettingsFile['catalog']
+  readonly updates?: SettingsFile['updates']
   readonly plugins: readonly string[]
   readonly pipelines: string
   readonly providers: readonly ProviderSettings[]

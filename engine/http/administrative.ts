@@ -1,8 +1,11 @@
 import type { Reply } from '../spec/slots.ts'
 
-/** Whether a path belongs to the interface of operators and members, and not to that of clients of models. */
+/**
+ * Whether a path belongs to the interface of operators and members, and not to that of clients of models. Misspelled
+ * paths belong to it, too, so that nobody keeps their errors.
+ */
 export function isAdministrative(path: string): boolean {
-  return path.startsWith('/api/')
+  return /^\/+api(?:\/|$)/.test(path)
 }
 
 /** Adds the headers of every answer of that interface, errors included: nobody keeps it, and browsers take it as it is called. */

@@ -63,8 +63,8 @@ export function corsOf(settings: Sections['cors'], { codecs }: Pick<Registry, 'c
     ...speaking.flatMap(({ clientHeader = [], headers = [] }) => [...headers, ...[clientHeader].flat()]),
     ...allowed,
   ].map((name) => name.toLowerCase())
-  const ids = speaking.flatMap(({ idHeader = [] }) => idHeader)
-  const readable = [...new Set([...read, ...ids, ...exposed])].join(', ')
+  const own = speaking.flatMap(({ idHeader = [], answerHeaders = [] }) => [...[idHeader].flat(), ...answerHeaders])
+  const readable = [...new Set([...read, ...own, ...exposed])].join(', ')
   const originsAt = (path: string) => (isAdministrative(path) ? admins : clients)
   const maySend = (name: string) =>
     sendable.some((one) => (one.endsWith('*') ? name.startsWith(one.slice(0, -1)) : name === one))

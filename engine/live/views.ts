@@ -65,6 +65,7 @@ export async function configureServices(options: ViewOptions): Promise<ServiceVi
   const configuration = {
     version,
     fileVersion,
+    ...(settings.updates ? { updates: settings.updates.url } : {}),
     catalog,
     signals: [...registry.signals.values()],
     records,

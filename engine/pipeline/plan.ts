@@ -55,8 +55,8 @@ function planned(step: StepNode, path: string, plan: Plan, { byName, sections }:
         name,
         needs: [...needs, ...insisted],
         reads: optional,
-        gives: provides,
-        ...(gives ? { may_give: gives } : {}),
+        provides,
+        ...(gives ? { gives } : {}),
         ...(settles ? { settles } : {}),
         options,
       }
@@ -133,8 +133,8 @@ function printStep(step: PlannedStep, depth: number): string[] {
     `${headline(depth, word, `${file}:${line}:${column}`)}${timeout === undefined ? '' : `  within ${timeout}`}`,
     ...slots('needs', step.needs),
     ...slots('reads', step.reads),
-    ...slots('gives', step.gives),
-    ...slots('may give', step.may_give),
+    ...slots('gives', step.provides),
+    ...slots('may give', step.gives),
     ...slots('settles with', step.settles),
     ...(step.options ?? []).map(({ name: option, value, from }) =>
       indented(`${option}: ${print(value)}${from === 'pipeline' ? '' : `  (${from})`}`),

@@ -61,6 +61,8 @@ export interface ClientCodec<O extends Operation = Operation> extends Protocol<O
   readonly content?: 'json' | 'multipart' | 'either'
   /** A response header for the request id, in addition to `x-request-id`. */
   readonly idHeader?: string
+  /** Further headers of answers in its protocol, which pages of other origins may read. */
+  readonly answerHeaders?: readonly string[]
   /**
    * A header that its clients send with every request: on routes without a protocol, errors are then printed in this
    * protocol.

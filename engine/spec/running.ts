@@ -45,8 +45,9 @@ export interface PlannedStep {
   readonly timeout?: string
   readonly needs?: readonly string[]
   readonly reads?: readonly string[]
+  /** Slots that it always gives, and further ones that it may give. */
+  readonly provides?: readonly string[]
   readonly gives?: readonly string[]
-  readonly may_give?: readonly string[]
   /** Slots with which it settles at the end of the exchange, or of its try. */
   readonly settles?: readonly string[]
   /** Its configuration with settings and defaults; values from the environment are hidden. */

@@ -27,6 +27,8 @@ export interface ServiceConfiguration {
   readonly version: string
   /** Version of its files: the same for configurations that differ only in stored records. */
   readonly fileVersion: string
+  /** Where the newest version stands, as the configuration file has it. */
+  readonly updates?: string
   /** The catalog; its providers are opened after the services. */
   readonly catalog: Catalog
   /** Every registered classifier. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { GatewayError } from '../../engine/index.ts'
 import type { Host, Json, Scope } from '../../engine/index.ts'
-import { answerHold, collect, isPublicHost, openHttp, parsedJson } from '../../engine/kit.ts'
+import { parsedJson, readPublic } from '../../engine/kit.ts'
 
 /** Maximum bytes of a list, and milliseconds for reading it from an address. */
 export const listLimit = 20 * 1024 * 1024
@@ -14,36 +14,10 @@ export interface ReadList {
   readonly value: Json | undefined
 }
 
-/** Reads a list from an address: over https, from public addresses only. Redirects are not followed. */
+/** Reads a list from an address. */
 export async function readAddress(text: string, param: string, host: Host, scope: Scope): Promise<ReadList> {
-  const url = URL.parse(text)
-  const refuse = (reason: string) => new GatewayError('invalid_field', { param, reason }, { param })
-  if (url?.protocol !== 'https:') throw refuse('must be an address that starts with https://')
-  if (url.username !== '' || url.password !== '') throw refuse('must be an address without user and password')
-  if (!(await isPublicHost(url))) {
-    const message = `${param} is a private address; lists are read from public ones only.`
-    throw new GatewayError('private_address', { param }, { param, message })
-  }
-  return fetchList(url, { ...host, publicOnly: { note: () => undefined } }, scope)
-}
-
-/** Fetches a list over HTTP, within the limits of the host. */
-export async function fetchList(url: URL, host: Host, scope: Pick<Scope, 'onAbort'>): Promise<ReadList> {
-  const http = openHttp({}, host)
-  const target = http.target(url, ['user-agent', `sluice/${host.version}`, 'accept', 'application/json'])
-  const timeouts = { connect: deadline, firstByte: deadline, idle: deadline, total: deadline }
-  const answer = await http.ask(target, 'GET', { model: 'the list of prices', timeouts, scope })
-  const hold = answerHold(host)
-  try {
-    const bytes = await collect(answer.body, listLimit, hold)
-    if (answer.status !== 200) {
-      const reason = `it answered with status ${answer.status}.`
-      throw new GatewayError('upstream_error', { model: 'the list of prices', reason })
-    }
-    return { source: url.href, value: parsedJson(bytes.toString()) }
-  } finally {
-    hold.release()
-  }
+  const bytes = await readPublic(text, { param, what: 'the list of prices', limit: listLimit, deadline }, host, scope)
+  return { source: new URL(text).href, value: parsedJson(bytes.toString()) }
 }
 
 /** Reads the list that the configuration file names. */

@@ -5,11 +5,12 @@ import { ChangePoll, whenFree } from '../../engine/kit.ts'
 import type { ApiKey } from './api-key.ts'
 import { declarable, declaredKey, knownModels, modelNames } from './declared-keys.ts'
 import { greetingOf } from './first-key.ts'
+import { notFound } from './key-answers.ts'
 import { bodyOfFields } from './key-body.ts'
 import { entryOf } from './key-entry.ts'
 import type { Changer, KeyAction, KeyEdit } from './key-entry.ts'
 import { KeyStore } from './key-store.ts'
-import type { DeclaredKey, KeyFacts, KeyFields, LeftOut } from './known-key.ts'
+import type { DeclaredKey, KeyFacts, KeyFields, KnownKey, LeftOut } from './known-key.ts'
 import { requireRoom } from './key-policy.ts'
 import { changedColumns } from './stored-keys.ts'
 import type { MadeKey, StoredKey, Witness } from './stored-keys.ts'
@@ -66,6 +67,8 @@ export interface ApiKeys {
 export interface Changing {
   readonly by?: Changer
   readonly versions?: readonly number[] | undefined
+  /** The member who must own the key, also when the change is made; absent: anybody. */
+  readonly owner?: string
 }
 
 declare module '../../engine/index.ts' {
@@ -145,8 +148,9 @@ export default defineService({
               createdBy: typeof by === 'object' ? by.principal?.name : undefined,
             })
           },
-          async change(id, { by, versions, edit }) {
+          async change(id, { by, versions, owner, edit }) {
             const changed = await keys.change(id, versions, (key) => {
+              requireOwner(key, owner)
               const before = keys.index.fieldsOf(key)
               const after = edit(before)
               const set = changedColumns(before, after)
@@ -157,22 +161,21 @@ export default defineService({
             host.recheck()
             return changed !== undefined
           },
-          async rotate(id, { by, versions, grace }) {
-            const made = await keys.rotate(
-              id,
-              versions,
-              grace,
-              ({ fields: { name } }, hint) =>
-                (transaction) =>
-                  audit.append(transaction, entryOf('rotate', { id, name }, by, { hint })),
-            )
+          async rotate(id, { by, versions, owner, grace }) {
+            const made = await keys.rotate(id, versions, grace, (key, hint) => {
+              requireOwner(key, owner)
+              const { name } = key.fields
+              return (transaction) => audit.append(transaction, entryOf('rotate', { id, name }, by, { hint }))
+            })
             host.recheck()
             return made
           },
-          async revoke({ id }, { by, versions } = {}) {
-            const revoked = await keys.revoke(id, versions, ({ fields: before, stored }) =>
-              tell('delete', id, { before, hint: { from: stored?.hint ?? null, to: null } }, by),
-            )
+          async revoke({ id }, { by, versions, owner } = {}) {
+            const revoked = await keys.revoke(id, versions, (key) => {
+              requireOwner(key, owner)
+              const { fields: before, stored } = key
+              return tell('delete', id, { before, hint: { from: stored?.hint ?? null, to: null } }, by)
+            })
             host.recheck()
             return revoked
           },
@@ -215,3 +218,8 @@ export default defineService({
     return key === undefined ? undefined : greetingOf(key)
   },
 })
+
+/** A key may change hands between the request of its owner and the change. Throws `not_found`. */
+function requireOwner({ id, fields }: KnownKey, owner: string | undefined): void {
+  if (owner !== undefined && fields.owner !== owner) throw notFound(id)
+}

@@ -1,8 +1,9 @@
-import { defineStage } from '../../engine/index.ts'
+import { GatewayError, defineStage } from '../../engine/index.ts'
 import type { JsonObject, Services } from '../../engine/index.ts'
 import { jsonReply, mergePatch, requesterOf, versionsIn } from '../../engine/kit.ts'
 import { KeyAnswers, needed } from './key-answers.ts'
-import { bodyOfFields, changeBodies, fieldsIn, ofWhom } from './key-body.ts'
+import { bodyOfFields, changeBodies, fieldsIn, ofWhom, ownerOf } from './key-body.ts'
+import type { Whose } from './key-body.ts'
 import type { KeyFields } from './known-key.ts'
 import { requireExpiry, requireWithin } from './key-policy.ts'
 import { reached } from './stored-keys.ts'
@@ -23,11 +24,15 @@ export default defineStage({
       const edit = (fields: KeyFields) => {
         const { after, patched } = patchedFields(fields, input, answers)
         if (of === 'own') requireOwn(principal.id, patched, input, services)
+        if (of === 'own') requireEnabling(fields, after)
         if (after.name !== known.name) answers.requireUndeclared(after.name)
-        return after
+        const isOwners = after.disabled === true && isOwnersChoice(fields, input, of)
+        return isOwners ? { ...after, disabledBy: 'owner' as const } : after
       }
       const by = requesterOf(scope, { ingress, principal })
-      await reached(() => services.api_keys.change(key.id, { by, ...versionsIn(ingress), edit }))
+      await reached(() =>
+        services.api_keys.change(key.id, { by, ...ownerOf(principal, of), ...versionsIn(ingress), edit }),
+      )
       const body = await answers.stored(key.id)
       return { reply: jsonReply(body, { version: body['version'] as number }) }
     }
@@ -58,4 +63,16 @@ function requireOwn(
   requireWithin(members.find(member) ?? {}, patched)
   const isLonger = Object.hasOwn(patch, 'expires_at') && (patched.expiresAt ?? Infinity) > Date.now()
   if (isLonger) requireExpiry(patched, policy)
+}
+
+/** Only the member who disabled his key enables it himself. Throws `outside_own_limits`. */
+function requireEnabling(before: KeyFields, { disabled }: KeyFields): void {
+  if (before.disabled && !disabled && before.disabledBy !== 'owner')
+    throw new GatewayError('outside_own_limits', { param: 'disabled' })
+}
+
+/** Whether the owner, and nobody else, disables the key. */
+function isOwnersChoice(before: KeyFields, patch: JsonObject, of: Whose): boolean {
+  if (!Object.hasOwn(patch, 'disabled')) return before.disabledBy === 'owner'
+  return of === 'own' && (before.disabled !== true || before.disabledBy === 'owner')
 }

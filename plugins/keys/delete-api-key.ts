@@ -1,7 +1,7 @@
-import { GatewayError, defineStage } from '../../engine/index.ts'
+import { defineStage } from '../../engine/index.ts'
 import { emptyReply, requesterOf, versionsIn } from '../../engine/kit.ts'
-import { KeyAnswers, needed } from './key-answers.ts'
-import { ofWhom } from './key-body.ts'
+import { KeyAnswers, needed, notFound } from './key-answers.ts'
+import { ofWhom, ownerOf } from './key-body.ts'
 import { reached } from './stored-keys.ts'
 
 /** Revokes an API key of the database permanently, by the path's `:id`. */
@@ -18,9 +18,9 @@ export default defineStage({
       const { key, fields } = await answers.findStored(ingress, { principal, of })
       const by = requesterOf(scope, { ingress, principal })
       const { id } = key
-      const how = { by, ...versionsIn(ingress) }
+      const how = { by, ...ownerOf(principal, of), ...versionsIn(ingress) }
       const revoked = await reached(() => services.api_keys.revoke({ id, name: fields.name }, how))
-      if (!revoked) throw new GatewayError('not_found', {}, { message: `There is no API key "${id}".` })
+      if (!revoked) throw notFound(id)
       return { reply: emptyReply }
     }
   },

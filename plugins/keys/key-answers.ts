@@ -159,7 +159,7 @@ function maySee({ principal, of }: Asker, { fields }: ShownKey): boolean {
   return (of === 'all' && principal.role === 'admin') || fields.owner === principal.id
 }
 
-function notFound(id: string): GatewayError {
+export function notFound(id: string): GatewayError {
   return new GatewayError('not_found', {}, { message: `There is no API key "${id.slice(0, 64)}".` })
 }
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../engine/index.ts'
-import type { Budget, JsonObject, Mistake, RateLimit } from '../../engine/index.ts'
+import type { Budget, JsonObject, Mistake, Principal, RateLimit } from '../../engine/index.ts'
 import { defined, isObject, momentIn, patchSchema, timeText } from '../../engine/kit.ts'
 import { budgetSchema, rateLimitSchema, recordName } from '../../engine/kit.ts'
 import { tagsSchema } from './api-key.ts'
@@ -52,6 +52,11 @@ export const changeBodies: Readonly<Record<Whose, JsonObject>> = {
   own: patchSchema(creationBodies.own),
 }
 
+/** Who must own the keys that a stage changes. */
+export function ownerOf({ id }: Pick<Principal, 'id'>, of: Whose): { readonly owner?: string } {
+  return of === 'own' ? { owner: id } : {}
+}
+
 /** The configuration of stages that show or change keys. */
 export const ofWhom = {
   type: 'object',
@@ -83,7 +88,7 @@ export function fieldsIn(body: JsonObject): KeyFields {
 }
 
 /** The body of fields: the reverse of `fieldsIn`. */
-export function bodyOfFields({ rateLimit, mcpServers, expiresAt, ...fields }: KeyFields): JsonObject {
+export function bodyOfFields({ rateLimit, mcpServers, expiresAt, disabledBy: _by, ...fields }: KeyFields): JsonObject {
   return defined({
     ...fields,
     rate_limit: rateLimit,

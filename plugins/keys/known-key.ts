@@ -16,6 +16,8 @@ export interface KeyFields {
   /** Milliseconds since 1970. */
   readonly expiresAt?: number
   readonly disabled?: boolean
+  /** Who disabled it: its owner himself; absent: an admin. */
+  readonly disabledBy?: 'owner'
 }
 
 export type Tags = Readonly<Record<string, string>>

@@ -1,7 +1,7 @@
-import { GatewayError, defineStage } from '../../engine/index.ts'
+import { defineStage } from '../../engine/index.ts'
 import { duration, durationSchema, jsonReply, requesterOf, versionsIn } from '../../engine/kit.ts'
-import { KeyAnswers, needed } from './key-answers.ts'
-import { ofWhom } from './key-body.ts'
+import { KeyAnswers, needed, notFound } from './key-answers.ts'
+import { ofWhom, ownerOf } from './key-body.ts'
 import { reached } from './stored-keys.ts'
 
 /** Gives an API key of the database another text, and returns the key with it. */
@@ -30,9 +30,9 @@ export default defineStage({
     return async ({ ingress, principal, input }, scope) => {
       const { key } = await answers.findStored(ingress, { principal, of })
       const by = requesterOf(scope, { ingress, principal })
-      const how = { by, ...versionsIn(ingress), grace: duration(input.grace) }
+      const how = { by, ...ownerOf(principal, of), ...versionsIn(ingress), grace: duration(input.grace) }
       const made = await reached(() => services.api_keys.rotate(key.id, how))
-      if (made === undefined) throw new GatewayError('not_found', {}, { message: `There is no API key "${key.id}".` })
+      if (made === undefined) throw notFound(key.id)
       const body = await answers.stored(key.id)
       return { reply: jsonReply({ ...body, key: made.text }, { version: body['version'] as number }) }
     }

@@ -41,9 +41,12 @@ export const madePrefix = 'sk-sluice-'
 /** Length of created keys. */
 export const madeLength = madePrefix.length + 43
 
+/** The column `disabled` of a key that its owner has disabled; 1: an admin has. */
+const byOwner = 2
+
 /** The columns of fields. */
 export function columnsOf(fields: KeyFields): Partial<KeyRow> & Pick<KeyRow, 'name'> {
-  const { name, owner, models, budget, rateLimit, mcpServers, tags, expiresAt, disabled } = fields
+  const { name, owner, models, budget, rateLimit, mcpServers, tags, expiresAt, disabled, disabledBy } = fields
   const text = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value))
   return {
     name,
@@ -55,7 +58,7 @@ export function columnsOf(fields: KeyFields): Partial<KeyRow> & Pick<KeyRow, 'na
     mcp_servers: text(mcpServers),
     tags: text(tags),
     expires_at: expiresAt ?? null,
-    disabled: disabled === true ? 1 : 0,
+    disabled: disabled === true ? (disabledBy === 'owner' ? byOwner : 1) : 0,
   }
 }
 
@@ -97,6 +100,7 @@ export function keyOf(row: KeyRow): KnownKey {
   if (row.tags !== null) fields.tags = objectIn(row.tags) as Tags
   if (row.expires_at !== null) fields.expiresAt = row.expires_at
   if (row.disabled !== 0) fields.disabled = true
+  if (row.disabled === byOwner) fields.disabledBy = 'owner'
   if (row.created_by !== null) stored.createdBy = row.created_by
   if (row.rotated_at !== null) stored.rotatedAt = row.rotated_at
   const end = row.expires_at ?? Infinity

@@ -33,6 +33,7 @@ export interface ApiKeysTable {
   rate_limit: string | null
   mcp_servers: string | null
   tags: string | null
+  /** 0, or 1 if an admin, 2 if its owner has disabled the key. */
   disabled: Generated<number>
   version: Generated<number>
   created_by: string | null

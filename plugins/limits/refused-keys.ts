@@ -1,9 +1,9 @@
 import { GatewayError } from '../../engine/index.ts'
-import { duration } from '../../engine/kit.ts'
+import { duration, network } from '../../engine/kit.ts'
 import type { Counting } from './counting.ts'
 import type { LimitSettings } from './settings.ts'
 
-/** Limits how many unknown API keys come from one address, so that guessing costs no look-ups. */
+/** Limits how many unknown API keys come from one address (of IPv6: from its network of 64 bits), so that guessing costs no look-ups. */
 export class RefusedKeys {
   readonly #limit: LimitSettings['refused_per_address']
   readonly #counting: Pick<Counting, 'take' | 'give'>
@@ -21,7 +21,7 @@ export class RefusedKeys {
     if (!this.#limit) return () => Promise.resolve()
     const { requests: limit, period } = this.#limit
     const rate = {
-      bucket: `address:${address}`,
+      bucket: `address:${network(address)}`,
       counts: 'requests',
       limit,
       period: duration(period),

@@ -26,6 +26,8 @@ export async function checkPassword(password: string, choice: Choice): Promise<v
 }
 
 async function problemOf(password: string, { username, least }: Choice): Promise<string | undefined> {
+  // Hashing would take every lone surrogate for the same character.
+  if (!password.isWellFormed()) return 'must not contain half of a character (a lone surrogate)'
   const characters = new Set(password)
   const { length } = Array.from(password)
   const text = password.toLowerCase()

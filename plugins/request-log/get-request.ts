@@ -19,7 +19,9 @@ export default defineStage({
       const { id = '' } = params
       const row = await requests.row(id)
       if (!row || (own && !own.includes(row.key_id ?? ''))) throw notFound(id)
-      const capture = await requests.captured(row.id)
+      // A key may have changed hands: what it was used for before is not for its next owner.
+      const isOwn = own === undefined || row.member_id === principal.id
+      const capture = isOwn ? await requests.captured(row.id) : undefined
       const shown = detail(row, await requests.partsOf(row.id), await routing.label(row.id))
       return { reply: jsonReply({ ...shown, capture: capture ? { ...capture } : null }) }
     },

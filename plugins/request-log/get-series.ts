@@ -31,8 +31,9 @@ export default defineStage({
       const own = { interval: Object.keys(intervals), group_by: 'text' } as const
       const query = readQuery(ingress.query, { ...filterFields, ...timeFields, ...own })
       const filter = filterOf(query)
-      const window = windowIn(query, DAY)
-      const name = (query.text('interval') as IntervalName | undefined) ?? usualInterval(window)
+      const asked = query.text('interval') as IntervalName | undefined
+      const window = windowIn(query, Math.min(DAY, asked ? intervals[asked].longest : DAY))
+      const name = asked ?? usualInterval(window)
       const { length: interval, longest } = intervals[name]
       requireWindow(window, longest, `the interval "${name}" takes a window of`)
       const by = groupsIn(query, 1)

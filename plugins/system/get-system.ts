@@ -1,5 +1,11 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
-import { jsonReply, readQuery, timeText } from '../../engine/kit.ts'
+import { jsonReply, parsedJson, readPublic, readQuery, timeText } from '../../engine/kit.ts'
+
+/** The answer is kept for other clients, so it does not depend on this one. */
+const anyone = { onAbort: () => () => undefined }
+
+/** Maximum bytes of the answer that names the newest version, and milliseconds for it. */
+const most = { limit: 1024 * 1024, deadline: 3_000 }
 
 /** Returns what the gateway runs on: version, database, key-value store, processes. No paths and no addresses. */
 export default defineStage({
@@ -8,12 +14,26 @@ export default defineStage({
   config: noConfig,
   needs: ['ingress'],
   provides: ['reply'],
-  uses: ['processes', 'members', 'requests'],
+  uses: ['processes', 'members', 'requests', 'updates'],
   build:
-    (_config, { running, keyValue, status, version }, { processes, members, requests }) =>
+    (_config, host, { processes, members, requests, updates }) =>
     async ({ ingress: { query } }) => {
       readQuery(query)
-      const [all, bytes, migration] = await Promise.all([processes.list(), processes.size(), processes.migration()])
+      const { running, keyValue, status, version } = host
+      const [all, bytes, migration, update] = await Promise.all([
+        processes.list(),
+        processes.size(),
+        processes.migration(),
+        updates.latest(version, async (url) => {
+          const answer = await readPublic(
+            url,
+            { param: 'updates.url', what: 'the newest version', ...most },
+            host,
+            anyone,
+          )
+          return parsedJson(answer.toString())
+        }),
+      ])
       const { pending, dropped } = requests.counters
       const isDown = status.degraded.includes('key_value')
       return {
@@ -36,7 +56,7 @@ export default defineStage({
           log: { queued: pending, dropped_rows: dropped },
           master_secret: processes.masterSecret,
           console: false,
-          update: null,
+          update,
         }),
       }
     },

@@ -5,10 +5,11 @@ import getSystem from './get-system.ts'
 import listPipelines from './list-pipelines.ts'
 import processes from './processes.ts'
 import reloadConfiguration from './reload-configuration.ts'
+import updates from './updates.ts'
 
 export default definePlugin({
   name: 'system',
   summary: 'Shows what runs: processes, configuration, pipelines.',
-  services: [processes],
+  services: [processes, updates],
   stages: [getSystem, getConfiguration, reloadConfiguration, listPipelines, getPipeline],
 })

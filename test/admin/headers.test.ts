@@ -18,9 +18,14 @@ describe('admin/headers', () => {
       asNobody('POST /api/auth/logout'),
       asNobody('GET /api/auth/login'),
       asNobody('GET /api/nothing'),
+      asNobody('GET /api'),
+      asNobody('GET //api'),
+      asNobody('GET //api/me'),
       asAdmin('POST /api/auth/renew'),
     ])
-    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 401, 400, 422, 204, 405, 404, 200])
+    expect(answers.map(({ status }) => status)).to.deep.equal([
+      200, 200, 401, 400, 422, 204, 405, 404, 404, 404, 404, 200,
+    ])
     for (const { status, headers } of answers) {
       expect(headers.get('cache-control'), String(status)).to.equal('no-store')
       expect(headers.get('x-content-type-options'), String(status)).to.equal('nosniff')
@@ -49,7 +54,9 @@ describe('admin/headers', () => {
 describe('admin/headers for pages of other origins', () => {
   let gateway: AdminGateway
   before(async () => {
-    gateway = await startAdmin({ server_config: { cors: { admin_origins: ['https://console.example'] } } })
+    gateway = await startAdmin({
+      server_config: { cors: { admin_origins: ['https://console.example'], origins: ['https://app.example'] } },
+    })
   })
   after(() => gateway.close())
 
@@ -80,6 +87,16 @@ describe('admin/headers for pages of other origins', () => {
     }
     expect(await headersFor('https://console.example')).to.equal('https://console.example')
     expect(await headersFor('https://elsewhere.example')).to.equal(null)
+  })
+
+  it('let pages of clients read the headers of every protocol', async () => {
+    const response = await fetch(`${gateway.url}/v1/models`, {
+      headers: { origin: 'https://app.example', authorization: `Bearer ${gateway.key}` },
+    })
+    await response.text()
+    const exposed = response.headers.get('access-control-expose-headers')?.split(', ') ?? []
+    expect(exposed).to.include.members(['request-id', 'x-ratelimit-remaining-tokens'])
+    expect(exposed.filter((name) => name.startsWith('anthropic-ratelimit-'))).to.have.length(6)
   })
 
   it('are none for OPTIONS that is no preflight: it is a method that no route has', async () => {

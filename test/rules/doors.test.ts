@@ -347,6 +347,7 @@ const promised = {
       modeOf
       moduleBeside
       momentIn
+      network
       objectAfter
       openHttp
       openUpstream
@@ -369,6 +370,7 @@ const promised = {
       putMembers
       rateLimitSchema
       readList
+      readPublic
       readQuery
       recordName
       replyJson

@@ -23,6 +23,10 @@ export default defineCodec<'generate'>({
   summary: 'Conversations as messages of content blocks.',
   address: { path: '/messages' },
   idHeader: 'request-id',
+  // platform.claude.com/docs/en/api/rate-limits
+  answerHeaders: ['requests', 'tokens'].flatMap((counts) =>
+    ['limit', 'remaining', 'reset'].map((what) => `anthropic-ratelimit-${counts}-${what}`),
+  ),
   clientHeader: 'anthropic-version',
   headers: ['anthropic-*', 'x-stainless-*'],
   content: 'json',

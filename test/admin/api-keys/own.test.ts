@@ -122,6 +122,51 @@ function contract(database: () => string | undefined): void {
     expect(byAdmin.status, 'an admin may make more').to.equal(201)
   })
 
+  it('enables what its owner disabled, and not what an admin did', async () => {
+    const { id } = await create()
+    const set = async (who: SignedIn, route: string, disabled: boolean) => {
+      const { status, code, param } = await who.ask(`PATCH ${route}/${id}`, { disabled })
+      return status === 200 ? 200 : `${status} ${String(code)} ${String(param)}`
+    }
+    const asOwner = (disabled: boolean) => set(member, path, disabled)
+    const asAdmin = (disabled: boolean) => set(gateway.admin, '/api/api-keys', disabled)
+    for (const disabled of [true, false, true]) expect(await asOwner(disabled)).to.equal(200)
+    expect((await gateway.asAdmin(`PATCH /api/api-keys/${id}`, { tags: { team: 'red' } })).status).to.equal(200)
+    expect((await gateway.asAdmin(`GET /api/api-keys/${id}`)).body).to.include({ disabled: true, state: 'disabled' })
+    expect(await asOwner(false)).to.equal(200)
+    expect(await asAdmin(true)).to.equal(200)
+    expect(await asOwner(true)).to.equal(200)
+    expect(await asOwner(false)).to.equal('422 outside_own_limits disabled')
+    expect((await member.ask(`PATCH ${path}/${id}`, { disabled: null })).code).to.equal('outside_own_limits')
+    expect((await member.ask(`PATCH ${path}/${id}`, { tags: { team: 'blue' } })).body).to.include({ disabled: true })
+    expect(await asOwner(false)).to.equal('422 outside_own_limits disabled')
+    expect(await asAdmin(false)).to.equal(200)
+    expect(await asOwner(true)).to.equal(200)
+    // An admin who says so again has the last word.
+    expect(await asAdmin(true)).to.equal(200)
+    expect(await asOwner(false)).to.equal('422 outside_own_limits disabled')
+  })
+
+  it('changes nothing of a key that changes hands meanwhile', async () => {
+    const { id, name } = await create()
+    const keys = viewOf(gateway.engine, 'api_keys')
+    const before = (await gateway.asAdmin(`GET /api/api-keys/${id}`)).body
+    const how = { owner: gateway.viewer.id }
+    const edit = (fields: object) => ({ ...fields, name: 'taken over' }) as never
+    for (const change of [
+      () => keys.change(id, { ...how, edit }),
+      () => keys.rotate(id, { ...how, grace: 0 }),
+      () => keys.revoke({ id, name: name as string }, how),
+    ]) {
+      const error = await change().then(
+        () => undefined,
+        (one: { readonly code?: string }) => one.code,
+      )
+      expect(error).to.equal('not_found')
+    }
+    expect((await gateway.asAdmin(`GET /api/api-keys/${id}`)).body).to.deep.equal(before)
+  })
+
   it('changes, rotates and deletes own keys alone', async () => {
     const { id, key } = await create()
     const rotated = await member.ask(`POST ${path}/${id}/rotate`)

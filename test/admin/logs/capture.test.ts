@@ -218,6 +218,14 @@ describe('captured bodies', () => {
       const capture = await captureOf(response)
       const id = response.headers.get('x-request-id')
       expect((await gateway.asViewer(`GET /api/logs/${id}`)).body['capture']).to.deep.equal(capture)
+      // The next owner of the key sees that it was used, but not for what.
+      const next = await gateway.addMember()
+      const { status } = await gateway.asAdmin(`PATCH /api/api-keys/${gateway.own.id}`, { owner: next.id })
+      expect(status).to.equal(200)
+      const shown = await next.ask(`GET /api/logs/${id}`)
+      expect([shown.status, shown.body['capture']]).to.deep.equal([200, null])
+      expect((await gateway.asAdmin(`GET /api/logs/${id}`)).body['capture']).to.deep.equal(capture)
+      await gateway.asAdmin(`PATCH /api/api-keys/${gateway.own.id}`, { owner: gateway.viewer.id })
     })
 
     it('are never those of the admin API', async () => {

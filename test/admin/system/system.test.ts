@@ -89,6 +89,8 @@ describe('what runs', function () {
     expect(chat.body['yaml']).to.include('protocol: chat')
     const [auth] = chat.body['plan'] as Wire[]
     expect(auth).to.include({ kind: 'stage', name: 'auth', path: 'auth' })
+    expect(auth).to.deep.include({ needs: ['ingress'], provides: ['principal'] })
+    expect(auth).to.not.have.any.keys('gives', 'may_give')
     expect(auth?.['options']).to.deep.include({ name: 'with', value: 'key', from: 'pipeline' })
     const steps = JSON.stringify(chat.body['plan'])
     expect(steps).to.include('"path":"generate/attempt/call"')

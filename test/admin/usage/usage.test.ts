@@ -408,6 +408,9 @@ describe('usage of requests', function () {
         const window = (more: number) => `since=${text(start - length - more)}&until=${text(start)}`
         const { body } = await gateway.asAdmin(`GET /api/logs/series?${window(0)}`)
         expect(body['interval']).to.equal(interval)
+        const { body: alone } = await gateway.asAdmin(`GET /api/logs/series?interval=${interval}`)
+        const [since, until] = [alone['since'], alone['until']].map((time) => Date.parse(time as string))
+        expect((until ?? 0) - (since ?? 0), interval).to.equal(Math.min(day, length))
         const invalid = await refusal(`/api/logs/series?interval=${interval}&${window(1)}`)
         expect(invalid, interval).to.deep.equal([422, 'window_too_large', 'since'])
       }

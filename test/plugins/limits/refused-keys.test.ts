@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { RefusedKeys } from '../../../plugins/limits/refused-keys.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { keysOf } from '../../support/keys.ts'
 import type { RunningGateway } from '../../support/gateway.ts'
@@ -27,6 +28,21 @@ describe('plugins/limits/refused-keys', function () {
     expect((await ask(made.text)).status).to.equal(200)
     // A missing key is no guess.
     expect((await fetch(`${gateway.url}/v1/models`)).status).to.equal(401)
+  })
+
+  it('counts a whole network of IPv6 as one address, whose owner has all of it', async () => {
+    gateway = await startGateway()
+    const buckets: string[] = []
+    const refused = new RefusedKeys({ requests: 1, period: '1m' }, {
+      take: (wish: { readonly rates: readonly { readonly bucket: string }[] }) => {
+        buckets.push(...wish.rates.map(({ bucket }) => bucket))
+        return Promise.resolve({})
+      },
+    } as unknown as ConstructorParameters<typeof RefusedKeys>[1])
+    for (const address of ['2001:db8:0:1::1', '2001:db8::1:ffff:0:0:1', '2001:db8:0:2::1', '192.0.2.1', '192.0.2.2'])
+      await refused.count(address)
+    expect(new Set(buckets)).to.have.property('size', 4)
+    expect(buckets[0]).to.equal(buckets[1])
   })
 
   it('answers 401 as often as it is asked without the setting', async () => {

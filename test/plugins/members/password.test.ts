@@ -65,6 +65,9 @@ describe('plugins/members/password', () => {
     expect(await told(`${'e\u0301'.repeat(6)}fghij`)).to.equal(length)
     expect(await told('xy'.repeat(128))).to.equal('good')
     expect(await told(`${'xy'.repeat(128)}z`)).to.equal(length)
+    expect(await told(`a sentence with \ud800 in it`)).to.equal(
+      'password password must not contain half of a character (a lone surrogate).',
+    )
     expect(await told('x'.repeat(20))).to.equal('password password must not repeat one character.')
     expect(await told('😀'.repeat(20))).to.equal('password password must not repeat one character.')
     expect(await told('my name is ANN!')).to.equal('password password must not contain the username.')
