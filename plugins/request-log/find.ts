@@ -61,7 +61,8 @@ type Position = readonly [at: number, id: string]
 
 /**
  * A slice of the rows that match a filter. The index `requests_list` has every column that filters compare, so rows are
- * found without reading others. On SQLite, whose queries block the process, a part of the index is read at a time.
+ * found without reading others. On SQLite, whose queries block the process, a part of the index is read at a time: all
+ * rows of some milliseconds.
  */
 export async function sliceOf(
   { database, dialect }: Tables,
@@ -69,15 +70,20 @@ export async function sliceOf(
   { limit, isDescending, after }: Slice,
 ): Promise<ListedRow[]> {
   const ids: string[] = []
-  let from = after
-  for (let more = true; more;) {
-    const to =
-      dialect === 'sqlite' && !isDirect(filter) ? await partEnd(database, filter, { isDescending, from }) : undefined
-    const query = idsBetween(filter, dialect, { from, to, isDescending, limit: limit - ids.length })
+  const inParts = dialect === 'sqlite' && !isDirect(filter)
+  let cursor = after
+  for (let rest: RequestFilter | undefined = upTo(filter, after, isDescending); rest;) {
+    const ends: readonly { readonly at: number }[] = inParts
+      ? (await partEnd(rest, isDescending).execute(database)).rows
+      : []
+    const [part, others]: readonly [RequestFilter, RequestFilter?] = ends[0]
+      ? splitAt(rest, ends[0].at, isDescending)
+      : [rest]
+    const query = idsBetween(part, dialect, { after: cursor, isDescending, limit: limit - ids.length })
     ids.push(...(await query.execute(database)).rows.map(({ id }) => id))
-    more = to !== undefined && ids.length < limit
-    from = to
-    if (more) await setImmediate()
+    cursor = undefined
+    rest = ids.length < limit ? others : undefined
+    if (rest) await setImmediate()
   }
   if (ids.length === 0) return []
   return database
@@ -89,50 +95,54 @@ export async function sliceOf(
     .execute()
 }
 
-interface Bounds {
-  readonly from: Position | undefined
-  readonly to: Position | undefined
-  readonly isDescending: boolean
-  readonly limit: number
-}
-
-/** The query for the ids of rows that match a filter, after one row and up to another one. */
+/** The query for the ids of the rows of a slice. */
 export function idsBetween(
   filter: RequestFilter,
   dialect: SqlDialect,
-  { from, to, isDescending, limit }: Bounds,
+  { after, isDescending, limit }: Slice,
 ): RawBuilder<{ id: string }> {
   const order = sql.raw(isDescending ? 'at desc, id desc' : 'at, id')
-  return sql`select id from requests where ${conditionOf(filter, dialect)} and ${between(from, to, isDescending)}
+  return sql`select id from requests where ${conditionOf(filter, dialect)} and ${beyond(after, isDescending)}
     order by ${order} limit ${limit}`
+}
+
+/** A filter without the times of a slice that was read before. SQLite begins to read at one of its conditions alone. */
+function upTo(filter: RequestFilter, after: Position | undefined, isDescending: boolean): RequestFilter {
+  if (after === undefined) return filter
+  const { since = -Infinity, until = Infinity } = filter
+  return isDescending
+    ? { ...filter, until: Math.min(until, after[0] + 1) }
+    : { ...filter, since: Math.max(since, after[0]) }
 }
 
 /** Rows of the index that are read at a time: about two milliseconds. */
 const part = 20_000
 
-/** The last row of the next part of the index; undefined: the rest is less. */
-async function partEnd(
-  database: TableQueries,
-  { since, until }: RequestFilter,
-  { isDescending, from }: { readonly isDescending: boolean; readonly from: Position | undefined },
-): Promise<Position | undefined> {
-  const times = conditionOf({ since, until }, 'sqlite')
-  const found = await sql<{ at: number; id: string }>`select at, id from requests
-    where ${times} and ${between(from, undefined, isDescending)}
-    order by ${sql.raw(isDescending ? 'at desc, id desc' : 'at, id')} limit 1 offset ${part - 1}`.execute(database)
-  const [row] = found.rows
-  return row && [row.at, row.id]
+/**
+ * The query for when the last row of the next part began; no row: the rest is less. The index of the times alone tells
+ * it, which is a tenth as large as that of the filters.
+ */
+export function partEnd({ since, until }: RequestFilter, isDescending: boolean): RawBuilder<{ at: number }> {
+  return sql`select at from requests indexed by requests_at where ${conditionOf({ since, until }, 'sqlite')}
+    order by at ${sql.raw(isDescending ? 'desc' : 'asc')} limit 1 offset ${part - 1}`
 }
 
-/** Rows after one and up to another one. */
-function between(from: Position | undefined, to: Position | undefined, isDescending: boolean): RawBuilder<SqlBool> {
-  const after = isDescending ? '<' : '>'
-  const upTo = isDescending ? '>=' : '<='
-  const bounds = [
-    ...(from ? [sql<SqlBool>`(at, id) ${sql.raw(after)} (${from[0]}, ${from[1]})`] : []),
-    ...(to ? [sql<SqlBool>`(at, id) ${sql.raw(upTo)} (${to[0]}, ${to[1]})`] : []),
-  ]
-  return bounds.length === 0 ? sql`1 = 1` : sql.join(bounds, sql` and `)
+/** The rows of a filter up to a time, with all that began then, and those beyond it. */
+function splitAt(filter: RequestFilter, at: number, isDescending: boolean): readonly [RequestFilter, RequestFilter] {
+  return isDescending
+    ? [
+        { ...filter, since: at },
+        { ...filter, until: at },
+      ]
+    : [
+        { ...filter, until: at + 1 },
+        { ...filter, since: at + 1 },
+      ]
+}
+
+/** Rows after another one. */
+function beyond(row: Position | undefined, isDescending: boolean): RawBuilder<SqlBool> {
+  return row ? sql`(at, id) ${sql.raw(isDescending ? '<' : '>')} (${row[0]}, ${row[1]})` : sql`1 = 1`
 }
 
 /** The latest rows that match a filter, at most `limit`, newest first. */
@@ -181,7 +191,7 @@ export function judgedOf({ database, dialect }: Tables, { limit, after }: Judged
     .selectFrom('requests')
     .selectAll()
     .where(sql.raw<SqlBool>(judgedCondition(dialect)))
-    .where(between(after, undefined, false))
+    .where(beyond(after, false))
     .orderBy('at')
     .orderBy('id')
     .limit(limit)

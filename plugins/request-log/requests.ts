@@ -89,6 +89,7 @@ const finding = () => import('./find.ts')
 const summing = () => import('./sums-query.ts')
 const timing = () => import('./pipeline-times.ts')
 const cleaning = () => import('./cleanup.ts')
+const adding = () => import('./earlier-rows.ts')
 
 export default defineService({
   name: 'requests',
@@ -140,9 +141,21 @@ export default defineService({
         host.log.warn({ err: error }, 'old requests cannot be deleted; trying again')
       }
     }
-    const forgetting = setInterval(() => {
+    const stopping = new AbortController()
+    let earlier = Promise.resolve()
+    const addUpEarlier = async () => {
+      try {
+        const some = await host.rows('select id from requests_unsummed limit 1')
+        if (some.length > 0) await (await adding()).addUpEarlierRows(host, stopping.signal)
+      } catch (error) {
+        host.log.warn({ err: error }, 'requests of an earlier version cannot be added up; trying again')
+      }
+    }
+    const beginEarlier = () => (earlier = earlier.then(addUpEarlier))
+    const hourly = setInterval(() => {
       void forget()
       void expireNow()
+      void beginEarlier()
     }, HOUR).unref()
     const newRows = new NewRows(host)
     const captures = new Captures(host)
@@ -203,13 +216,16 @@ export default defineService({
           live() {
             current = settings
             captures.follow(settings)
+            void beginEarlier()
           },
         }
       },
       status: () => rows.counters.failing,
-      close() {
-        clearInterval(forgetting)
+      async close() {
+        clearInterval(hourly)
         captures.close()
+        stopping.abort()
+        await earlier
       },
     }
   },

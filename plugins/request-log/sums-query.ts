@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { RawBuilder } from 'kysely'
 import type { SqlDialect, TableQueries } from '../../engine/index.ts'
-import { conditionOf } from './condition.ts'
+import { conditionOf, isDirect } from './condition.ts'
 import type { RequestFilter } from './filter.ts'
 import { Latency, blockOf, bounded, kinds, placeOf, places } from './latency.ts'
 import type { Kind } from './latency.ts'
@@ -99,8 +99,26 @@ async function* allParts(
   const { since, until } = filter
   const parts = isSummed(filter) ? partsOf(since, until, interval, Date.now()) : [{ since, until }]
   for (const part of parts) {
-    if (dialect === 'sqlite' && part.length === undefined) yield* stepsOf(database, part)
-    else yield part
+    if (dialect !== 'sqlite') yield part
+    else if (part.length === undefined) yield* stepsOf(database, part)
+    else yield* timesIn(part.length, part)
+  }
+}
+
+/** Milliseconds that sums may be read at a time on SQLite. */
+const budget = 40
+
+/** As many sums at a time as the last ones let expect, at least those of one minute, hour or day. */
+async function* timesIn(length: number, { since, until }: Part): AsyncGenerator<Part> {
+  let count = 1
+  for (let from = since; from < until;) {
+    const to = Math.min(from + count * length, until)
+    const began = performance.now()
+    yield { length, since: from, until: to }
+    const spent = performance.now() - began
+    count = Math.max(1, Math.min(4 * count, Math.floor((count * budget) / spent)))
+    from = to
+    await setImmediate()
   }
 }
 
@@ -128,7 +146,7 @@ function measuredIn(part: Part, dialect: SqlDialect, question: SumsQuestion): Ra
   const ofRows = sql.raw(names.map((name) => `${measures[name]} as ${name}`).join())
   const facts =
     part.length === undefined
-      ? sql`select at, ${textsOfRows}, ${ofRows} from requests where ${rowsOf(part, dialect, question)}`
+      ? sql`select at, ${textsOfRows}, ${ofRows} from ${rowsOf(part, dialect, question)}`
       : sql`select s.at, ${textsOfGroups}, ${own} from requests_sums as s cross join requests_groups as g
           where ${sumsOf(part, question)}`
   return sql<Row>`select ${toldApart(question)}, ${sql.raw(totals.join())} from (${facts}) as facts
@@ -149,12 +167,12 @@ function timedIn(part: Part, dialect: SqlDialect, question: SumsQuestion): RawBu
 }
 
 /** The latencies of rows, one by one. */
-function timesOf(condition: RawBuilder<unknown>): RawBuilder<unknown> {
+function timesOf(rows: RawBuilder<unknown>): RawBuilder<unknown> {
   const texts = sql.raw(Object.values(dimensions).join())
   const counted = sql.raw(places.map((name, place) => `case place when ${place} then 1 else 0 end as ${name}`).join())
   const times = Object.entries(kinds).map(
     ([column, kind]) => sql`select at, ${textsOfRows}, ${sql.lit(kind)} as kind, ${sql.raw(bounded(column))} as ms
-      from requests where ${condition} and type <> 'judge' and ${sql.raw(column)} is not null`,
+      from ${rows} and type <> 'judge' and ${sql.raw(column)} is not null`,
   )
   return sql`select at, ${texts}, kind, block, ${counted} from (
     select at, ${texts}, kind, block, ${sql.raw(placeOf)} as place from (
@@ -175,8 +193,13 @@ const textsOfGroups = sql.raw(
     .join(),
 )
 
+/**
+ * The table and the condition of rows. SQLite would find them by their times alone, and read each of them for the rest
+ * of the condition, so it is told of the index that has all columns of filters.
+ */
 function rowsOf({ since, until }: Part, dialect: SqlDialect, { filter }: SumsQuestion): RawBuilder<unknown> {
-  return conditionOf({ ...filter, since, until }, dialect)
+  const index = dialect === 'sqlite' && !isDirect(filter) ? sql`indexed by requests_list` : sql``
+  return sql`requests ${index} where ${conditionOf({ ...filter, since, until }, dialect)}`
 }
 
 /** `cross join` has SQLite read the sums of the window first, and then their groups. */

@@ -1,7 +1,6 @@
 import type { Generated } from 'kysely'
 import type { ServiceMigration } from '../../engine/index.ts'
 import type { dimensions, Measure } from './sums.ts'
-import { addUp } from './sums.ts'
 
 type Texts = Record<(typeof dimensions)[keyof typeof dimensions], string>
 
@@ -21,6 +20,8 @@ declare module '../../engine/index.ts' {
     /** The last known names of keys and members, which may be deleted by now. */
     requests_names: { kind: 'key' | 'member'; id: string; name: string }
     requests_sums: OfTime & Record<Measure, number>
+    /** Rows that are in no sum yet. */
+    requests_unsummed: { id: string }
     /** How long exchanges took; see `latency.ts`. */
     requests_latencies: OfTime & { kind: number; block: number; [place: `n${number}`]: number }
   }
@@ -52,14 +53,26 @@ const tables: ServiceMigration = {
   },
 }
 
-/** Adds up the rows of earlier versions. It is the last migration, because it needs all columns of the tables. */
+/** Ids of rows of earlier versions, which are added up while the gateway serves: see `earlier-rows.ts`. */
+const unsummed = 'create table if not exists requests_unsummed (id text primary key)'
+
 const earlierRows: ServiceMigration = {
   name: '0005-sums-of-earlier-rows',
   async up(queries, dialect) {
     const { sql } = await import('kysely')
     // An older process waits, and the rows that it writes later are not added up.
     if (dialect === 'postgres') await sql`lock table requests in share row exclusive mode`.execute(queries)
-    for (const statement of addUp) await sql.raw(`with added as (select * from requests) ${statement}`).execute(queries)
+    for (const statement of [unsummed, 'insert into requests_unsummed select id from requests order by id'])
+      await sql.raw(statement).execute(queries)
+  },
+}
+
+/** An earlier form of the migration added the rows up itself, and made no table. */
+export const unsummedRows: ServiceMigration = {
+  name: '0009-unsummed',
+  async up(queries) {
+    const { sql } = await import('kysely')
+    await sql.raw(unsummed).execute(queries)
   },
 }
 

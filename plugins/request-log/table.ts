@@ -1,5 +1,5 @@
 import type { ServiceMigration, SqlDialect } from '../../engine/index.ts'
-import { sumsMigrations } from './sums-table.ts'
+import { sumsMigrations, unsummedRows } from './sums-table.ts'
 
 /** A stored row of the request log. Milliseconds, tokens and micro-USD are integers. */
 export interface RequestsTable {
@@ -217,4 +217,4 @@ const judged: ServiceMigration = {
   },
 }
 
-export const migrations = [table, columns, indexes, ...sumsMigrations, captures, pipelines, judged]
+export const migrations = [table, columns, indexes, ...sumsMigrations, captures, pipelines, judged, unsummedRows]

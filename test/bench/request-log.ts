@@ -124,7 +124,7 @@ try {
     console.log(
       `${name.padEnd(24)} ${best(times).padStart(7)} ms, ${best(cpu).padStart(7)} ms of processor, ${found} rows`,
     )
-    const ids = idsBetween(filter, tables.dialect, { from: undefined, to: undefined, isDescending: true, limit: 51 })
+    const ids = idsBetween(filter, tables.dialect, { isDescending: true, limit: 51 })
     const word = database.dialect === 'sqlite' ? 'explain query plan' : 'explain'
     const plan = await sql`${sql.raw(word)} ${ids}`.execute(tables.database)
     for (const line of plan.rows as Readonly<Record<string, unknown>>[])

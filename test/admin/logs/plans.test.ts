@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { CompiledQuery, sql } from 'kysely'
 import { readQuery } from '../../../engine/kit.ts'
 import { filterFields, filterOf, timeFields } from '../../../plugins/request-log/filter.ts'
-import { idsBetween, judgedOf } from '../../../plugins/request-log/find.ts'
+import { idsBetween, judgedOf, partEnd } from '../../../plugins/request-log/find.ts'
 import { newestRows } from '../../../plugins/request-log/pipeline-times.ts'
 import { viewOf } from '../../support/admin.ts'
 import { startGateway } from '../../support/gateway.ts'
@@ -32,31 +32,33 @@ describe('queries for requests', () => {
   })
   after(() => gateway.close())
 
-  const planOf = async (query: string, to?: readonly [number, string]) => {
+  const planOf = async (query: string, after?: readonly [number, string]) => {
     const filter = filterOf(readQuery(new URLSearchParams(query), { ...filterFields, ...timeFields }))
-    const ids = idsBetween(filter, 'sqlite', { from: [2e12, 'z'], to, isDescending: true, limit: 51 })
+    const ids = idsBetween(filter, 'sqlite', { after, isDescending: true, limit: 51 })
     const explained = sql<{ detail: string }>`explain query plan ${ids}`
     return (await explained.execute(tablesOf(gateway.engine.database))).rows.map(({ detail }) => detail)
   }
 
   for (const [query, index] of Object.entries(indexes))
     it(`read one index for ${query || 'all of them'}`, async () => {
-      const plan = await planOf(query)
+      const plan = await planOf(query, [2e12, 'z'])
       expect(plan.join('\n')).to.include(index)
       expect(plan.filter((line) => /SCAN/.test(line) && !line.includes('COVERING INDEX'))).to.deep.equal([])
       if (index.startsWith('COVERING')) expect(plan.filter((line) => line.includes('TEMP B-TREE'))).to.deep.equal([])
     })
-
-  it('read a part of it at a time', async () => {
-    const plan = await planOf('model=m', [1e12, 'a'])
-    expect(plan).to.deep.equal(['SEARCH requests USING COVERING INDEX requests_list ((at,id)>(?,?) AND (at,id)<(?,?))'])
-  })
 
   const explained = async (compiled: { readonly sql: string; readonly parameters: readonly unknown[] }) => {
     const query = CompiledQuery.raw(`explain query plan ${compiled.sql}`, [...compiled.parameters])
     const { rows } = await tablesOf(gateway.engine.database).executeQuery(query)
     return rows.map((row) => (row as { readonly detail: string }).detail)
   }
+
+  it('read a part of it at a time, whose end the index of times tells', async () => {
+    const plan = await planOf('model=m&since=2026-11-01T00:00:00Z&until=2026-11-02T00:00:00Z')
+    expect(plan).to.deep.equal(['SEARCH requests USING COVERING INDEX requests_list (at>? AND at<?)'])
+    const end = partEnd({ until: 1e12, words: { model: ['m'] } }, true).compile(tablesOf(gateway.engine.database))
+    expect(await explained(end)).to.deep.equal(['SEARCH requests USING COVERING INDEX requests_at (at<?)'])
+  })
 
   it('find the rows that a judge was asked about by an index of their own', async () => {
     const tables = { database: tablesOf(gateway.engine.database), dialect: 'sqlite' } as const

@@ -12,14 +12,19 @@ import { pino } from 'pino'
 import { openDatabase } from '../../../engine/store/database.ts'
 import type { Database } from '../../../engine/store/database.ts'
 import { migrateService } from '../../../engine/store/migrate-service.ts'
+import { addUpEarlierRows } from '../../../plugins/request-log/earlier-rows.ts'
 import requests from '../../../plugins/request-log/requests.ts'
 import type { LogRow } from '../../../plugins/request-log/row.ts'
 import { addUp, expired } from '../../../plugins/request-log/sums.ts'
 import { addedUp } from '../../../plugins/request-log/sums-query.ts'
 import type { Cell, SumsQuestion } from '../../../plugins/request-log/sums-query.ts'
+import { viewOf } from '../../support/admin.ts'
+import { startGateway } from '../../support/gateway.ts'
+import { makeOldDatabase, releasedMigrations } from '../../support/old-database.ts'
 import { logRow, openRequestLog } from '../../support/request-log.ts'
 import { postgres } from '../../support/services.ts'
 import { tablesOf } from '../../support/tables.ts'
+import { until } from '../../support/until.ts'
 
 const log = pino({ level: 'silent' })
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
@@ -172,6 +177,14 @@ function expectNear(found: number | null, exact: number | null): void {
   const counted = Math.min(exact, longest)
   expect(found).to.be.within(counted * (1 - 1 / 31), counted * (1 + 1 / 31))
 }
+
+/** The script of a process that adds up the rows of an earlier version. */
+const script = (url: string) => `
+  import { pino } from 'pino'
+  import { openDatabase } from './engine/store/database.ts'
+  import { addUpEarlierRows } from './plugins/request-log/earlier-rows.ts'
+  const { query: database, dialect } = await openDatabase(${JSON.stringify(url)})
+  await addUpEarlierRows({ database, dialect, log: pino({ level: 'silent' }) }, new AbortController().signal)`
 
 function contract(fresh: (context: Context) => Promise<string>): void {
   let database: Database
@@ -355,24 +368,89 @@ function contract(fresh: (context: Context) => Promise<string>): void {
     await written.close()
   })
 
-  it('are those of the rows, too, that an earlier version wrote', async () => {
+  it('are those of the rows, too, that an earlier version wrote, whoever adds them up and is killed', async function () {
+    this.timeout(0)
     const { view, rows: written } = openRequestLog(database)
-    for (let count = 0; count < 300; count += 1)
+    for (let count = 0; count < 1_200; count += 1)
       view.write(
         logRow(`r${count}`, { at: start + count * minute, keyId: count % 2 === 0 ? null : 'k', savingsMicros: null }),
       )
     await written.flush()
     const before = await tables()
-    for (const table of sumTables) await database.rows(`drop table ${table}`)
+    for (const table of [...sumTables, 'requests_unsummed']) await database.rows(`drop table ${table}`)
     await database.rows('alter table requests drop column savings_micros')
-    await database.rows(`delete from service_migrations where name like '%sums%'`)
+    await database.rows(`delete from service_migrations where name like '%sum%'`)
     await migrateService(database, requests, log)
-    expect(await tables()).to.deep.equal(before)
+    const left = async () =>
+      Number((await database.rows<{ rows: number }>('select count(*) as rows from requests_unsummed'))[0]?.rows)
+    expect([await left(), (await tables()).requests_sums]).to.deep.equal([1_200, []])
+    // What is written meanwhile counts once, too.
+    view.write(logRow('late', { at: start - day, keyId: 'k', savingsMicros: null }))
+    await written.flush()
+    const child = execFile(process.execPath, ['--input-type=module', '-e', script(database.url)])
+    const exit = once(child, 'exit')
+    await until(async () => (await left()) < 1_200)
+    child.kill('SIGKILL')
+    await exit
+    const kept = await left()
+    expect(kept % 100).to.equal(0)
+    expect(kept).to.be.lessThan(1_200)
+    const other = await openDatabase(database.url)
+    const { signal } = new AbortController()
+    await Promise.all(
+      [database, other].map((each) =>
+        addUpEarlierRows({ database: tablesOf(each), dialect: each.dialect, log }, signal),
+      ),
+    )
+    await other.close()
+    expect(await left()).to.equal(0)
+    const since = (sums: readonly string[]) =>
+      sums.filter((sum) => Number((JSON.parse(sum) as { at: number | string }).at) >= start)
+    const found = await tables()
+    expect(since(found.requests_sums)).to.deep.equal(before.requests_sums)
+    expect(since(found.requests_latencies)).to.deep.equal(before.requests_latencies)
+    await rebuild()
+    expect(await tables()).to.deep.equal(found)
     await written.close()
   })
 }
 
 describe('sums of the request log', () => {
+  it('of an earlier version are made while the gateway serves, and once', async function () {
+    this.timeout(0)
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-earlier-'))
+    const url = `sqlite:${folder}/sluice.db`
+    const insert = (id: number) =>
+      `insert into requests (id, at, type, model, stream, status, result, attempts, input_tokens, duration, metadata)
+      values ('${id}', ${Date.now() - hour}, 'chat', 'echo', 0, 200, 'completed', 1, 5, 10, '{}')`
+    const rowsBefore = Array.from({ length: 250 }, (_, id) => insert(id))
+    await makeOldDatabase(url, releasedMigrations.at(-1) ?? '', rowsBefore)
+    const start = async (told: readonly number[]) => {
+      const gateway = await startGateway({ database: url })
+      const lines = () => gateway.lines.filter((line) => line.includes('requests of an earlier version'))
+      try {
+        await until(() => lines().length === told.length)
+        expect(lines().map((line) => (JSON.parse(line) as { rows: number }).rows)).to.deep.equal(told)
+        const window = { since: Date.now() - day, until: Date.now() }
+        const cells = await viewOf(gateway.engine, 'requests').addedUp({ filter: window, by: ['model'], most: 9 })
+        expect(cells?.map(({ group, sum }) => [group, sum.requests, sum.input_tokens])).to.deep.equal([
+          [{ model: 'echo' }, 250, 1_250],
+        ])
+      } finally {
+        await gateway.close()
+      }
+    }
+    await start([250, 250])
+    await start([])
+    // An earlier form of the migration added the rows up itself.
+    const database = await openDatabase(url)
+    await database.rows('drop table requests_unsummed')
+    await database.rows(`delete from service_migrations where name = '0009-unsummed'`)
+    await database.close()
+    await start([])
+    rmSync(folder, { recursive: true })
+  })
+
   describe('on SQLite', () => {
     let folder: string
     before(() => (folder = mkdtempSync(join(tmpdir(), 'sluice-sums-'))))
