@@ -3,6 +3,7 @@ import { asking } from '../../engine/kit.ts'
 import type { Given, JsonObject, Scope, Slots } from '../../engine/index.ts'
 import { Affordability } from './affordability.ts'
 import { Call, leftAlone } from './call.ts'
+import type { Circumstances } from './call.ts'
 import type { Consultation, Verdict } from './consultation.ts'
 import { gateFor } from './gate.ts'
 import { questionFor } from './question.ts'
@@ -67,8 +68,21 @@ export default defineStage({
       warming.add(judging)
       host.warm?.(() => judging.warmUp(warmUp), true)
     }
+    const consult = (around: Circumstances, question: JsonObject, slots: Around, scope: Scope) => {
+      const { settings, gate, ensemble } = around
+      const { circuit } = judging
+      if (!circuit.admits()) return { verdict: { notes: [], block: () => leftAlone(around) } }
+      const { shadow, deadline_s: deadline } = settings
+      const { principal } = slots
+      const consultation: Consultation = { isWarmUp: false, ensemble, shadow, ...gate }
+      const given = asked(question, { consultation, ...(principal ? { principal } : {}) })
+      const ask = () => host.dispatch(...given, shadow ? beside(scope) : scope, { deadline: deadline * 1_000 })
+      const dispatched = affordability.admits(question, settings, slots).then((may) => (may ? ask() : undefined))
+      const call = new Call(around, dispatched, circuit)
+      return shadow ? { verdict: call.shadow() } : call.verdict().then((verdict) => ({ verdict }))
+    }
     return (slots, scope) => {
-      const { preview, target, ensemble, principal } = slots
+      const { preview, target, ensemble } = slots
       const settings = (preview?.settings ?? routing.settings).judge
       if (!settings.enabled || settings.model === null || target.mode === undefined)
         return { verdict: preview ? { ...unasked, wouldAsk: { ask: false, because: 'off' } } : unasked }
@@ -81,25 +95,10 @@ export default defineStage({
       })
       if (!gate.ask) return { verdict: preview ? { ...unasked, wouldAsk: gate } : unasked }
       const question = questionFor(settings.model, seenOf(slots, settings.user_turns), settings.ask_budget_chars)
-      const admits = () => affordability.admits(question, settings, slots)
-      if (preview)
-        return admits().then((ask) => ({
-          verdict: { ...unasked, wouldAsk: ask ? gate : { ask, because: 'budget' } },
-        }))
-      const around = { settings, gate, ensemble: ensemble.tier }
-      const { circuit } = judging
-      if (!circuit.admits()) return { verdict: { notes: [], block: () => leftAlone(around) } }
-      const { shadow } = settings
-      const { gateFired, sampled } = gate
-      const consultation: Consultation = { isWarmUp: false, ensemble: ensemble.tier, shadow, gateFired, sampled }
-      const given = asked(question, { consultation, ...(principal ? { principal } : {}) })
-      const dispatched = admits().then((ask) =>
-        ask
-          ? host.dispatch(...given, shadow ? beside(scope) : scope, { deadline: settings.deadline_s * 1_000 })
-          : undefined,
-      )
-      const call = new Call(around, dispatched, circuit)
-      return shadow ? { verdict: call.shadow() } : call.verdict().then((verdict) => ({ verdict }))
+      if (!preview) return consult({ settings, gate, ensemble: ensemble.tier }, question, slots, scope)
+      return affordability
+        .admits(question, settings, slots)
+        .then((ask) => ({ verdict: { ...unasked, wouldAsk: ask ? gate : { ask, because: 'budget' } } }))
     }
   },
 })

@@ -33,6 +33,8 @@ export default defineStage({
     'preview',
   ],
   provides: [],
+  // Longer than a judge may take.
+  timeout: '90s',
   uses: ['prices', 'experience'],
   build: (_config, { catalog }, { prices, experience }) => {
     const record = (slots: Recorded, scope: Scope) => {
