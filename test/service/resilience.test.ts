@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import type { Candidate, Services } from '../../engine/index.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { GatewaySettings, RunningGateway } from '../support/gateway.ts'
+import { redis } from '../support/services.ts'
 import { until } from '../support/until.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../support/upstream.ts'
@@ -213,6 +214,21 @@ describe('a gateway before providers that fail', () => {
         counts.push(first.requests.length - before)
       }
       expect(counts).to.deep.equal([3, 2, 1, 1, 1])
+    })
+
+    it('in the background, too', async function () {
+      const { url } = await redis(this)
+      first.answer(failing)
+      await start({}, { key_value: { url } })
+      const authorization = { authorization: `Bearer ${gateway.key}` }
+      for (let count = 0; count < 7; count++) {
+        const begun = await gateway.post('/v1/responses', { model: 'a', input: 'hello', background: true })
+        const { id } = (await begun.json()) as { id: string }
+        const made = () => fetch(`${gateway.url}/v1/responses/${id}`, { headers: authorization })
+        await until(async () => ((await (await made()).json()) as { status: string }).status === 'completed')
+      }
+      expect(asked()).to.deep.equal([5, 7])
+      expect(healthOf('a', 'first').circuit.state).to.equal('open')
     })
 
     it('until exactly one probe has shown that it works again', async () => {
