@@ -13,6 +13,7 @@ const vocabulary = ({ said, beside }: { readonly said: string; readonly beside: 
 })
 const courtesy = vocabulary(phrases.courtesy)
 const effort = vocabulary(phrases.effort)
+const greetings: ReadonlySet<string> = new Set(phrases.greetings)
 const followUp = setOf(phrases.follow_up)
 
 /** Most clauses that are dropped at one end, and most characters of one. */
@@ -61,6 +62,7 @@ function trimmed(text: string, kinds: readonly Vocabulary[]): string {
 function isOf({ said, all }: Vocabulary, clause: string): boolean {
   if (all === effort.all && clause.includes('?')) return false
   const words = wordsOf(clause)
+  if (all === courtesy.all && greetings.has(words.join(' '))) return true
   return words.some((word) => said.has(word)) && words.every((word) => all.has(word))
 }
 

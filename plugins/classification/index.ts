@@ -20,6 +20,11 @@ export default definePlugin({
       summary: 'What happened since the last turn of the user, and what the request asks for explicitly.',
       module: moduleBeside('metadata', import.meta.url),
     }),
+    defineSignal({
+      name: 'structural',
+      summary: 'The text of the last user turn: the probability that a model of the class economy fails.',
+      module: moduleBeside('structural', import.meta.url),
+    }),
   ],
   services: [calibration, signals],
   stages: [classify],

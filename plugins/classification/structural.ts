@@ -1,0 +1,53 @@
+import type { Ask, Vote } from '../../engine/index.ts'
+import { isCourtesy } from './courtesy.ts'
+import { featureNames, features } from './features.ts'
+import model from './structural.json' with { type: 'json' }
+import { meanRank, scoresOf, steepened } from './structural-model.ts'
+import { logistic } from './tier.ts'
+
+/** How sure it is at least. */
+const least = 0.2
+/** Reasons that are named. */
+const most = 3
+/** Kinds of features that a reader of the log understands. */
+const told: readonly string[] = [
+  'numbers',
+  'signs',
+  'brackets',
+  'math',
+  'work',
+  'condition',
+  'factual',
+  'light',
+  'everyday',
+]
+
+/**
+ * Judges a request by the text of its last user turn alone: the probability that a model of the class economy fails,
+ * as learned from how models of all classes did (`npm run train:routing`). No text: no vote.
+ */
+export default function structural({ text }: Pick<Ask, 'text'>): Vote {
+  if (text.trim() === '') return { complexity: 0.5, confidence: 0, reasons: [] }
+  const measured = features(text)
+  const { version } = model
+  if (isCourtesy(text)) return { complexity: 0, confidence: 1, reasons: ['courtesy'], features: measured, version }
+  const scores = scoresOf(model, measured)
+  const { slope, offset } = model.platt
+  return {
+    complexity: logistic(offset + slope * steepened(meanRank(model.ranks, scores))),
+    confidence: Math.max(least, 1 - Math.abs(logistic(scores.logistic) - logistic(scores.trees)) / 2),
+    reasons: reasonsFor(measured),
+    features: measured,
+    version,
+  }
+}
+
+/** The features of which a text has most. */
+function reasonsFor(measured: readonly number[]): readonly string[] {
+  return told
+    .map((name) => ({ name, value: measured[featureNames.indexOf(name)] ?? 0 }))
+    .filter(({ value }) => value > 0)
+    .sort((one, other) => other.value - one.value)
+    .slice(0, most)
+    .map(({ name }) => name)
+}
