@@ -48,6 +48,8 @@ export interface Configuration {
   readonly source: Source
   /** The expected configuration file, if it does not exist and the shipped configuration is used. */
   readonly without?: string
+  /** Present: the file has nothing in it, not even a comment. That is no mistake, unless it had something before. */
+  readonly blank?: Diagnostic
   /** Absent when the configuration file has mistakes. */
   readonly settings: Settings | undefined
   /** The records declared in the file that their schemas accept. */
@@ -111,6 +113,7 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
   return {
     source,
     ...(file === wanted ? {} : { without: display(wanted, root) }),
+    ...(text.trim() === '' ? { blank: source.report([], 'file', blank) } : {}),
     settings: loaded.settings,
     records: loaded.records,
     sections: loaded.sections,
@@ -126,6 +129,8 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
     folders: [...new Set([dirname(wanted), ...plugins.folders, ...pipelines.folders])],
   }
 }
+
+const blank = 'is empty; a comment in it says that this is meant'
 
 const unread: LoadedSettings = {
   settings: undefined,

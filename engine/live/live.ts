@@ -185,6 +185,7 @@ export class Live {
    */
   async #swap(files: Configuration): Promise<readonly Diagnostic[]> {
     if (files.settings === undefined || files.diagnostics.length > 0) return this.#refuse(files.diagnostics)
+    if (files.blank && this.#files && !this.#files.blank) return this.#refuse([files.blank])
     const { gateway } = this.#options
     await gateway.open?.(files.settings)
     const stored = await readStored(gateway, this.#stored)

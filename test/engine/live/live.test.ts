@@ -113,6 +113,19 @@ describe('live configuration', () => {
     expect([(await replyOf(before)).version, (await replyOf(live.current)).version]).to.deep.equal(['one', 'two'])
   })
 
+  it('keeps the last good one when the file was emptied, as by an editor that was killed while it wrote', async () => {
+    for (const text of ['', ' \n\n']) {
+      await gateway.folder.write({ 'config/sluice.yaml': text })
+      expect((await live.reload()).map(printDiagnostic)).to.deep.equal([
+        'config/sluice.yaml:1:1: is empty; a comment in it says that this is meant [file]',
+      ])
+    }
+    expect(swaps).to.have.length(1)
+    await gateway.folder.write({ 'config/sluice.yaml': settings('http://two.test') })
+    expect(await live.reload()).to.deep.equal([])
+    expect(swaps).to.have.length(2)
+  })
+
   it('refuses to start from a broken configuration', async () => {
     await gateway.folder.write({ 'config/sluice.yaml': 'listn: {}' })
     const started = await Live.start(gateway.options)
