@@ -169,6 +169,20 @@ describe('requests for virtual models with a judge', function () {
     }
   })
 
+  it('are previewed without asking it', async () => {
+    const preview = async (request: object) => {
+      const { status, body } = await judged.gateway.asAdmin('POST /api/routing/preview', { request })
+      expect(status).to.equal(200)
+      return body['judge']
+    }
+    for (const shadow of [true, false]) {
+      await begin(shadow)
+      expect(await preview({ model: 'auto', messages })).to.deep.equal({ would_ask: true, because: 'gate_fired' })
+      expect(await preview({ model: 'fast', messages })).to.deep.equal({ would_ask: false, because: 'mode' })
+      expect(judged.calls()).to.deep.equal({ judge: 0, main: 0 })
+    }
+  })
+
   it('that a gate refuses ask nobody', async () => {
     await begin(false)
     const answer = await judged.gateway.post('/v1/chat/completions', {
