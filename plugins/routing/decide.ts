@@ -45,65 +45,75 @@ export interface Choice {
   readonly notes: readonly string[]
 }
 
-type Known = Omit<Considered, keyof Scored | 'entry'> & { readonly arm: Arm; readonly entry: ShortlistEntry }
+/** What is known of a model before it is scored. */
+interface Known extends Omit<Considered, keyof Scored> {
+  readonly arm: Arm
+}
 
 /** Puts the models of a shortlist in order. Without exploration, it depends on what it is given alone. */
 export function decide(deciding: Deciding): Choice {
-  const { id, mode, difficulty, step, shortlist, settings, experience } = deciding
-  const { exploration, quality_weights: weights, quality_gate: gates } = settings
-  const known = new Map(shortlist.entries.map((entry) => [entry.model.name, knownOf(entry, deciding)]))
-  const arms = [...known.values()].map(({ arm }) => arm)
-  const rules = { mode, complexity: difficulty.complexity, weight: weights[mode], gate: gates[mode] }
-  const { spent } = experience
-  const isPaid = spent.extra <= exploration.budget_share * spent.routed
-  const explores = exploration.enabled && step === 0 && isPaid
-  const isDegraded = shortlist.notes.includes('degraded=context')
-  const inPlace = (order: readonly Scored[]) =>
-    order.toSorted((one, other) => comparedPlaces(entryOf(one), entryOf(other), isDegraded))
-  const sure = inPlace(ranked(arms, rules))
-  const seed = settings.seed ?? ''
-  const drawn = explores ? inPlace(ranked(arms, { ...rules, random: new Random(id, seed) })) : sure
+  const { id, mode, shortlist, settings } = deciding
+  const { exploration } = settings
+  const { sure, drawn, explores } = ordersOf(deciding)
   const stuck = sticking(deciding, mode)
-  const competing = sure.filter((one) => sure[0] && comparedPlaces(entryOf(sure[0]), entryOf(one), isDegraded) === 0)
-  const trial =
-    explores && stuck.model === undefined && difficulty.tier !== 'COMPLEX'
-      ? trialOf(competing, (model) => known.get(model)?.pulls ?? 0, {
-          pulls: exploration.warmup_pulls,
-          ratio: exploration.max_cost_ratio[mode],
-        })
-      : undefined
+  const places = placesIn(shortlist)
+  const competing = sure.filter((one) => places(sure[0], one) === 0)
+  const trial = explores ? trialFor(competing, deciding) : undefined
   const isTrial = trial !== undefined && hash01(`${id}trial`) < exploration.trial_share
-  const front = stuck.model ?? (isTrial ? trial : undefined)
-  const order = front === undefined ? drawn : drawn.toSorted((one, other) => rankOf(one) - rankOf(other))
-  const [chosen, ...others] = order.map((one): Considered => consideredOf(one))
-  if (chosen === undefined) throw new Error('the shortlist is empty')
-  const surest = stuck.model ?? sure[0]?.model
+  const order = withFirst(drawn, stuck.model ?? (isTrial ? trial : undefined))
+  const [chosen] = order
+  const best = stuck.model === undefined ? sure[0] : chosen
+  const open = stuck.model === undefined ? drawn.filter((one) => places(drawn[0], one) === 0) : [chosen]
   return {
-    order: [chosen, ...others],
-    explored: chosen.model !== surest,
-    extra: Math.max(0, (chosen.cost ?? 0) - (known.get(surest ?? '')?.forecast.cost ?? 0)),
+    order,
+    explored: chosen.model !== best.model,
+    extra: Math.max(0, (chosen.cost ?? 0) - (best.cost ?? 0)),
     propensity: {
       policy: explores ? 'ts-1' : 'mean-1',
-      seed,
+      seed: settings.seed ?? '',
       trial_p: trial === undefined ? 0 : exploration.trial_share,
-      arms: propensityArms(stuck.model === undefined ? drawn.filter(competes) : [chosen], trial),
+      arms: propensityArms(open, trial),
     },
     notes: [...stuck.notes, ...brokenNotes(shortlist.entries), ...(isTrial ? [`explore=trial:${trial}`] : [])],
   }
+}
 
-  function entryOf({ model }: Scored): ShortlistEntry {
-    return (known.get(model) as Known).entry
+type Order = Choice['order']
+
+/** The models in order by means, and as they were drawn; both are the same where nothing is explored. */
+function ordersOf(deciding: Deciding): { readonly sure: Order; readonly drawn: Order; readonly explores: boolean } {
+  const { id, mode, difficulty, step, shortlist, settings, experience } = deciding
+  const { exploration, quality_weights: weights, quality_gate: gates, seed } = settings
+  const known = new Map(shortlist.entries.map((entry) => [entry.model.name, knownOf(entry, deciding)]))
+  const arms = [...known.values()].map(({ arm }) => arm)
+  const rules = { mode, complexity: difficulty.complexity, weight: weights[mode], gate: gates[mode] }
+  const places = placesIn(shortlist)
+  const ordered = (random?: Random): Order => {
+    const scored = ranked(arms, { ...rules, random }).map((one): Considered => {
+      const { arm: _arm, ...rest } = known.get(one.model) as Known
+      return { ...one, ...rest }
+    })
+    return scored.sort(places) as unknown as Order
   }
-  function consideredOf(one: Scored): Considered {
-    const { arm: _, ...rest } = known.get(one.model) as Known
-    return { ...one, ...rest }
-  }
-  function rankOf({ model }: Scored): number {
-    return model === front ? 0 : 1
-  }
-  function competes({ model }: Scored): boolean {
-    return competing.some((one) => one.model === model)
-  }
+  const { spent } = experience
+  const isPaid = spent.extra <= exploration.budget_share * spent.routed
+  const explores = exploration.enabled && step === 0 && isPaid
+  const sure = ordered()
+  return { sure, drawn: explores ? ordered(new Random(id, seed ?? '')) : sure, explores }
+}
+
+/** The model that a trial would go to. Hard requests are not tried out on models. */
+function trialFor(competing: readonly Considered[], { mode, difficulty, settings }: Deciding): string | undefined {
+  if (difficulty.tier === 'COMPLEX') return undefined
+  const { warmup_pulls: pulls, max_cost_ratio: ratios } = settings.exploration
+  const counts = new Map(competing.map((one) => [one.model, one.pulls]))
+  return trialOf(competing, (model) => counts.get(model) ?? 0, { pulls, ratio: ratios[mode] })
+}
+
+/** The order, but with one model before all others. */
+function withFirst(order: Order, front: string | undefined): Order {
+  const first = order.find(({ model }) => model === front)
+  return first === undefined ? order : [first, ...order.filter((one) => one !== first)]
 }
 
 /** What is known of a model, as an arm of the bandit. */
@@ -124,11 +134,14 @@ function knownOf(entry: ShortlistEntry, { mode, difficulty, shortlist, settings,
   return { entry, arm, forecast: predicted, observations, pulls }
 }
 
-/** Models that fail go last. Where none has enough context, the largest goes first. */
-function comparedPlaces(one: ShortlistEntry, other: ShortlistEntry, isDegraded: boolean): number {
-  const windowOf = ({ model }: ShortlistEntry) => model.context_length ?? Infinity
-  if (one.isBroken !== other.isBroken) return Number(one.isBroken) - Number(other.isBroken)
-  return isDegraded && windowOf(one) !== windowOf(other) ? windowOf(other) - windowOf(one) : 0
+/** Compares models: those that fail go last; where none has enough context, the largest goes first. */
+function placesIn({ notes }: Pick<Shortlist, 'notes'>): (one: Considered, other: Considered) => number {
+  const isDegraded = notes.includes('degraded=context')
+  const windowOf = ({ entry }: Considered) => entry.model.context_length ?? Infinity
+  return (one, other) => {
+    if (one.entry.isBroken !== other.entry.isBroken) return Number(one.entry.isBroken) - Number(other.entry.isBroken)
+    return isDegraded && windowOf(one) !== windowOf(other) ? windowOf(other) - windowOf(one) : 0
+  }
 }
 
 function brokenNotes(entries: readonly ShortlistEntry[]): readonly string[] {

@@ -47,9 +47,17 @@ describe('routing/gates', () => {
     expect(await left({ allow: ['tiny', 'l*'] })).to.have.members(['small', 'large'])
     expect(await left({ deny: ['tiny', 'large'] })).to.deep.equal(['mid'])
     expect(await left({ min_quality_tier: 'balanced' })).to.have.members(['mid', 'large'])
-    // No latency is known well enough to exclude a model, or all are fast enough.
     expect(await left({ max_latency_ms: 600_000 })).to.have.length(3)
     expect(rig.upstream.requests.every(({ body }) => !body.toString().includes('routing'))).to.equal(true)
+    // Only models of which it is known are too slow.
+    await Promise.all(['small', 'large'].map((name) => rig.ask({ routing: { allow: [name] } })))
+    expect((await rig.ask({ routing: { max_latency_ms: 0.000_001 } })).code).to.equal('routing_constraints_unmet')
+    await rig.close()
+    await start()
+    await rig.ask({ routing: { allow: ['small'] } })
+    expect(await left({ max_latency_ms: 0.000_001 })).to.have.members(['mid', 'large'])
+    await rig.close()
+    await start({ models: models({ small: { aliases: ['tiny'] } }) })
     const { status, code, message } = await rig.ask({ routing: { allow: ['nobody'] } })
     expect([status, code, message]).to.deep.equal([
       400,
