@@ -9,6 +9,9 @@ import type { LedgerTable } from './table.ts'
 /** Milliseconds for which a row is kept. */
 const KEPT = 3_600_000
 
+/** Milliseconds for which a sum is compared after its last use where other machines spend, too. */
+const COMPARED = 3_600_000
+
 /** Rows deleted at once, few enough that SQLite does not block the event loop for long, and milliseconds in between. */
 const BATCH = 500
 const PAUSE = 20
@@ -55,10 +58,17 @@ export class Ledger {
   readonly #host: Pick<ServiceHost, 'database' | 'rows' | 'afterCommit' | 'dialect'>
   readonly #rows: Appender<LedgerTable>
 
-  constructor(host: Pick<ServiceHost, 'database' | 'rows' | 'afterCommit' | 'appender' | 'dialect'>) {
+  constructor(host: Pick<ServiceHost, 'database' | 'rows' | 'afterCommit' | 'appender' | 'dialect' | 'connectRedis'>) {
     this.#host = host
+    this.compared = host.dialect === 'postgres' && !host.connectRedis ? COMPARED : 0
     this.#rows = host.appender('limits_ledger', { waits: true, sums: sumsOf(host.dialect) })
   }
+
+  /**
+   * Milliseconds for which a sum is to be compared with the ledger after its last use. 0: once, because whoever counts
+   * knows what others spend.
+   */
+  readonly compared: number
 
   get counters(): RowCounters {
     return this.#rows.counters

@@ -4,16 +4,22 @@ import type { Ledger, Wanted } from './ledger.ts'
 import { after } from './soon.ts'
 import type { Soon } from './soon.ts'
 
+interface Used {
+  readonly sum: Sum
+  /** When it was last used, in milliseconds since 1970. */
+  readonly at: number
+}
+
 /** Counters whose sums come from the ledger. */
 export class SeededCounters {
   readonly counters: Counters
-  readonly #ledger: Pick<Ledger, 'spent'>
+  readonly #ledger: Pick<Ledger, 'spent' | 'compared'>
   /** Sums that are being seeded. */
   readonly #seeding = new Map<string, Promise<void>>()
-  /** Sums that were used since the last comparison. */
-  #used = new Map<string, Sum>()
+  /** Sums that were used since the last comparison, or within `Ledger.compared`. */
+  #used = new Map<string, Used>()
 
-  constructor(counters: Counters, ledger: Pick<Ledger, 'spent'>) {
+  constructor(counters: Counters, ledger: Pick<Ledger, 'spent' | 'compared'>) {
     this.counters = counters
     this.#ledger = ledger
   }
@@ -27,7 +33,7 @@ export class SeededCounters {
     return after(this.counters.reserve(reserving), (reserved) => {
       if ('unknown' in reserved)
         return this.#seed(reserved.unknown.map((index) => sums[index] as Sum)).then(() => this.reserve(reserving))
-      for (const sum of sums) this.#used.set(keyOf(sum), sum)
+      this.#use(sums)
       return reserved
     })
   }
@@ -44,7 +50,7 @@ export class SeededCounters {
 
   /** Compares the sums that `other` counters used, too. */
   adopt(other: SeededCounters): void {
-    for (const [key, sum] of other.#used) this.#used.set(key, sum)
+    for (const [key, used] of other.#used) this.#used.set(key, used)
   }
 
   /**
@@ -53,11 +59,12 @@ export class SeededCounters {
    */
   async compare(): Promise<void> {
     const used = this.#used
-    this.#used = new Map()
+    const since = Date.now() - this.#ledger.compared
+    this.#used = new Map([...used].filter(([, { at }]) => at > since))
     try {
-      await this.#merge([...used.values()])
+      await this.#merge([...used.values()].map(({ sum }) => sum))
     } catch (error) {
-      for (const [key, sum] of used) this.#used.set(key, sum)
+      for (const [key, one] of used) if (!this.#used.has(key)) this.#used.set(key, one)
       throw error
     }
   }
@@ -70,7 +77,12 @@ export class SeededCounters {
       for (const sum of fresh) this.#seeding.set(keyOf(sum), seeding)
     }
     await Promise.all(sums.flatMap((sum) => this.#seeding.get(keyOf(sum)) ?? []))
-    for (const sum of sums) this.#used.set(keyOf(sum), sum)
+    this.#use(sums)
+  }
+
+  #use(sums: readonly Sum[]): void {
+    const at = Date.now()
+    for (const sum of sums) this.#used.set(keyOf(sum), { sum, at })
   }
 
   async #merge(sums: readonly Sum[]): Promise<void> {
