@@ -6,8 +6,21 @@ import type { RequestFilter, Word } from './filter.ts'
 
 /** The condition of a filter on rows of `requests`. */
 export function conditionOf(filter: RequestFilter, dialect: SqlDialect): RawBuilder<SqlBool> {
-  const { since, until, endedSince, anyModel, statuses, failed, stream, tags, minCost, minDuration, search, ownKeys } =
-    filter
+  const {
+    since,
+    until,
+    endedSince,
+    anyModel,
+    statuses,
+    failed,
+    stream,
+    tags,
+    minCost,
+    minDuration,
+    search,
+    ownKeys,
+    routed,
+  } = filter
   const parts: RawBuilder<SqlBool>[] = []
   const add = <T>(value: T | undefined, condition: (value: T) => RawBuilder<SqlBool>) => {
     if (value !== undefined) parts.push(condition(value))
@@ -22,6 +35,7 @@ export function conditionOf(filter: RequestFilter, dialect: SqlDialect): RawBuil
   add(anyModel, (model) => sql`(requested = ${model} or model = ${model})`)
   add(statuses, (ranges) => either(ranges.map(([low, high]) => sql`status between ${low} and ${high}`)))
   add(failed || undefined, () => sql`result <> 'completed'`)
+  add(routed || undefined, () => sql`tier is not null`)
   add(stream, (wanted) => sql`stream = ${wanted ? 1 : 0}`)
   add(tags, (pairs) => either(pairs.map((pair) => hasTag(pair, dialect))))
   add(minCost, (micros) => sql`cost_micros >= ${micros}`)

@@ -43,6 +43,8 @@ export interface RequestFilter {
   readonly minDuration?: number | undefined
   /** The id of a row, or the reference of its client. */
   readonly search?: string | undefined
+  /** Only requests that were routed to one of several models. */
+  readonly routed?: boolean | undefined
   /** Only rows of these API keys. */
   readonly ownKeys?: readonly string[] | undefined
 }

@@ -3,6 +3,7 @@ import exportDataset from './export-dataset.ts'
 import giveFeedback from './give-feedback.ts'
 import listFeedback from './list-feedback.ts'
 import previewRouting from './preview-routing.ts'
+import replayRouting from './replay-routing.ts'
 import route from './route.ts'
 import routingRecords from './routing-records.ts'
 
@@ -11,6 +12,6 @@ export default definePlugin({
   summary: 'What is learned from routed requests, and shown of them: ratings, exports, previews.',
   slots: [defineSlot({ name: 'preview', summary: 'How a request is routed that is not served.' })],
   services: [routingRecords],
-  stages: [previewRouting, exportDataset, giveFeedback, listFeedback],
+  stages: [previewRouting, replayRouting, exportDataset, giveFeedback, listFeedback],
   commands: [route],
 })

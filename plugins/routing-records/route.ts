@@ -3,8 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { resolve } from 'node:path'
 import { GatewayError, Refusal, defineCommand } from '../../engine/index.ts'
-import type { CommandOutput, Json, JsonObject, Principal } from '../../engine/index.ts'
-import { columns, isObject, parsedJson } from '../../engine/kit.ts'
+import type { CommandOutput, Json, JsonObject, Principal, Services } from '../../engine/index.ts'
+import { asText, columns, isObject, parsedJson } from '../../engine/kit.ts'
+import { routingOf } from './decision.ts'
 import { routed } from './previewing.ts'
 import type { Route } from './previewing.ts'
 
@@ -19,6 +20,7 @@ const options = {
     model: { type: 'string', default: 'auto', description: 'Virtual model: fast, auto or best.' },
     key: { type: 'string', description: 'Name of the API key that would send the request.' },
     file: { type: 'string', description: 'A file with the body of a chat completions request, in place of a prompt.' },
+    replay: { type: 'string', description: 'Id of a routed request, to decide it again from its row in the log.' },
     jsonl: {
       type: 'string',
       description:
@@ -36,12 +38,19 @@ export default defineCommand({
   summary: 'Show how a request for fast, auto or best would be routed.',
   options,
   arguments: ['prompt'],
-  words: { key: { value: 'name' }, model: { value: 'name' }, file: { value: 'path' }, jsonl: { value: 'path' } },
-  uses: ['api_keys'],
+  words: {
+    key: { value: 'name' },
+    model: { value: 'name' },
+    file: { value: 'path' },
+    jsonl: { value: 'path' },
+    replay: { value: 'id' },
+  },
+  uses: ['api_keys', 'requests', 'smart_routing', 'experience'],
   pipelines: [pipeline],
-  async run({ prompt, model, key, file, jsonl }, { api_keys: keys }, output) {
-    if ([prompt, file, jsonl].filter((one) => one !== undefined).length !== 1)
-      throw new Refusal('say one of a prompt, --file and --jsonl')
+  async run({ prompt, model, key, file, jsonl, replay }, { api_keys: keys, ...services }, output) {
+    if ([prompt, file, jsonl, replay].filter((one) => one !== undefined).length !== 1)
+      throw new Refusal('say one of a prompt, --file, --jsonl and --replay')
+    if (replay !== undefined) return decidedAgain(replay, services, output)
     const principal = key === undefined ? operator : keys.named(key)
     if (principal === undefined) throw new Refusal(`there is no API key "${key}"`)
     const route: Route = (given) => output.dispatch(pipeline, given)
@@ -60,6 +69,35 @@ export default defineCommand({
     }
   },
 })
+
+/** Prints what a request of the log would be decided as now, and which of its models have changed since. */
+async function decidedAgain(
+  id: string,
+  { requests, smart_routing: routing, experience }: Pick<Services, 'requests' | 'smart_routing' | 'experience'>,
+  { out, error, json }: CommandOutput,
+): Promise<number> {
+  const row = await requests.row(id)
+  const block = row && routingOf(row)
+  const would = block && routing.replay({ id, block }, { settings: routing.settings, experience })
+  if (block === undefined || would === undefined) {
+    error(`sluice: there is no routed request "${id}" in the log`)
+    return 1
+  }
+  const { chosen = null, tier = null, candidates } = block
+  const eligible = new Set(routing.models.map(({ name }) => name))
+  const changed = (Array.isArray(candidates) ? candidates.map(asText) : []).filter((name) => !eligible.has(name))
+  const shown = {
+    request_id: id,
+    was: { model: chosen, tier },
+    would: { ...would },
+    same: would.because === 'same',
+    changed,
+  }
+  const gone = changed.length > 0 ? `; no longer eligible: ${changed.join(', ')}` : ''
+  if (json) out(JSON.stringify(shown))
+  else out(`${wordOf(chosen)} then, ${would.model ?? 'nothing'} now${gone}`)
+  return 0
+}
 
 /** Whoever runs the command may use every model. */
 const operator: Principal = { kind: 'member', id: 'cli', name: 'cli' }

@@ -1,6 +1,8 @@
 import { defineService } from '../../engine/index.ts'
 import type { Catalog, ModelRecord, SectionReport, TypedRecords } from '../../engine/index.ts'
 import { fitting, isPattern } from '../../engine/kit.ts'
+import { replayed } from './replay.ts'
+import type { PastDecision, Replayed, Replaying } from './replay.ts'
 import { settings } from './settings.ts'
 import type { RoutingSettings } from './settings.ts'
 
@@ -11,6 +13,13 @@ export interface SmartRouting {
   readonly enabled: boolean
   /** The models that a virtual model can choose from, in the order of the configuration. */
   eligible(catalog: Catalog): readonly ModelRecord[]
+  /** Those of this configuration. */
+  readonly models: readonly ModelRecord[]
+  /**
+   * Decides a request of the past again, by these settings; undefined: it was refused. With the running settings, the
+   * choice is the same, unless records have changed.
+   */
+  replay(past: PastDecision, by: Omit<Replaying, 'before' | 'catalog'>): Replayed | undefined
 }
 
 declare module '../../engine/index.ts' {
@@ -36,7 +45,12 @@ export default defineService({
       if (!found) known.set(catalog, (found = catalog.models.filter(isEligible)))
       return found
     }
-    return { configure: (given) => ({ view: { settings: given, enabled: given.enabled, eligible } }) }
+    return {
+      configure(given, _views, { catalog }) {
+        const replay: SmartRouting['replay'] = (past, by) => replayed(past, { before: given, catalog, ...by })
+        return { view: { settings: given, enabled: given.enabled, eligible, models: eligible(catalog), replay } }
+      },
+    }
   },
 })
 

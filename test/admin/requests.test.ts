@@ -11,6 +11,7 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /api/me/password': { current_password: password, new_password: `${password}, too` },
   'POST /api/me/username': { current_password: password, username: 'new' },
   'POST /api/routing/preview': { model: 'auto', prompt: 'Hello' },
+  'POST /api/routing/replay': { settings: {}, since: '2026-01-01T00:00:00Z' },
   'POST /api/me/feedback': { request_id: 'unknown', signal: 'ok' },
   'PATCH /api/me/tracing': { enabled: true },
   'POST /api/logs/cleanup': { before: '2026-01-01T00:00:00Z' },

@@ -85,17 +85,22 @@ describe('sluice route', function () {
   })
 
   it('says what is wrong', async () => {
-    const [pinned, nothing, both, key, gone] = await Promise.all([
+    const [pinned, nothing, both, key, gone, past] = await Promise.all([
       route('Hello', '--model', 'large'),
       route(),
       route('Hello', '--file', 'body.json'),
       route('Hello', '--key', 'nobody'),
       route('--jsonl', 'gone.jsonl'),
+      route('--replay', 'unknown'),
     ])
     expect([pinned.code, pinned.error]).to.deep.equal([1, 'sluice: model must be fast, auto or best.\n'])
     for (const { code, error } of [nothing, both])
-      expect([code, error.split('\n')[0]]).to.deep.equal([2, 'sluice: say one of a prompt, --file and --jsonl'])
+      expect([code, error.split('\n')[0]]).to.deep.equal([
+        2,
+        'sluice: say one of a prompt, --file, --jsonl and --replay',
+      ])
     expect([key.code, key.error.split('\n')[0]]).to.deep.equal([2, 'sluice: there is no API key "nobody"'])
     expect(gone.code).to.equal(2)
+    expect([past.code, past.error]).to.deep.equal([1, 'sluice: there is no routed request "unknown" in the log\n'])
   })
 })
