@@ -1,11 +1,12 @@
 import { defineStage } from '../../engine/index.ts'
-import type { JsonObject } from '../../engine/index.ts'
-import { duration, durationSchema } from '../../engine/kit.ts'
+import type { Envelope, JsonObject, Principal } from '../../engine/index.ts'
+import { defined, duration, durationSchema } from '../../engine/kit.ts'
 import { blend } from './blend.ts'
 import type { Abstention, Blend, CountedVote } from './blend.ts'
 import type { Calibration } from './calibration.ts'
 import { rawConfidence } from './confidence-map.ts'
 import { factsOf } from './facts.ts'
+import type { Facts } from './facts.ts'
 import { hintOf } from './hint.ts'
 import { tierOf } from './tier.ts'
 import type { Tier } from './tier.ts'
@@ -68,18 +69,27 @@ export default defineStage({
     },
   } as const,
   needs: ['request'],
-  reads: ['preview'],
+  reads: ['principal', 'preview'],
   provides: ['ensemble'],
-  uses: ['smart_routing', 'calibration'],
-  build: (config, host, { smart_routing: routing, calibration }) => {
+  uses: ['smart_routing', 'calibration', 'conversations', 'experience'],
+  build: (config, host, { smart_routing: routing, calibration, conversations, experience }) => {
     const weights = config.signals as Readonly<Record<string, number>>
     const deadline = duration(config.deadline)
     const names = Object.keys(weights)
-    return async ({ request, preview }) => {
+    /** The last decision of the conversation of a request. */
+    const previousOf = async ({ turn }: Facts, request: Envelope, principal: Principal) => {
+      const conversation = conversations.of(request, principal)
+      if (conversation === undefined) return undefined
+      const { incumbent } = await experience.incumbent(conversation)
+      return incumbent && { complexity: incumbent.complexity, age: Math.max(1, turn - incumbent.turns) }
+    }
+    return async ({ request, principal, preview }) => {
       const hint = hintOf(request, host.catalog)
       const neutral = request.neutral('generate')
       const turn = lastTurn(neutral)
-      const facts: JsonObject = { ...factsOf(request, neutral, turn), ...(hint === undefined ? {} : { hint }) }
+      const own = factsOf(request, neutral, turn)
+      const previous = own.refers_back && principal ? await previousOf(own, request, principal) : undefined
+      const facts: JsonObject = { ...own, ...defined({ hint, previous }) }
       // Nobody waits for a preview, and a process that serves nothing has no thread ready.
       const wait = preview ? patience : deadline
       const started = performance.now()

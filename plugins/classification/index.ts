@@ -1,5 +1,6 @@
 import { definePlugin, defineSignal, defineSlot } from '../../engine/index.ts'
 import { moduleBeside } from '../../engine/kit.ts'
+import calibrate from './calibrate.ts'
 import calibration from './calibration.ts'
 import classify from './classify.ts'
 import signals from './signals.ts'
@@ -28,4 +29,5 @@ export default definePlugin({
   ],
   services: [calibration, signals],
   stages: [classify],
+  commands: [calibrate],
 })

@@ -18,9 +18,10 @@ export function fitIsotonic(points: readonly Point[]): Stairs {
     pools.push(pool)
   }
   // A pool of one kind of label alone says nearly always, not always.
+  const nearly = (share: number) => Math.min(0.98, Math.max(0.02, share))
   return {
     values: pools.map(({ from }) => from),
-    labels: pools.map(({ sum, count }) => (sum + 1) / (count + 2)),
+    labels: pools.map(({ sum, count }) => nearly(sum / count)),
   }
 }
 

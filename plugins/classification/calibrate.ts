@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { defineCommand } from '../../engine/index.ts'
+import type { JsonObject } from '../../engine/index.ts'
+import { isObject, parseJson, printJson, timeText } from '../../engine/kit.ts'
+import type { ConfidenceMap, Label } from './confidence-map.ts'
+import { fewest, refit } from './refit.ts'
+import type { FittedMap } from './refit.ts'
+
+/** Fits the confidence of decisions to what people said of them here. */
+export default defineCommand({
+  name: 'calibrate',
+  summary: 'Fit the confidence of routing decisions to feedback, or to labels of a file.',
+  options: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      labels: {
+        type: 'string',
+        description: 'File with a line {"raw": 0.7, "right": 1} per decision; default: the feedback in the database.',
+      },
+      since: { type: 'string', description: 'Only feedback from this time on (RFC 3339).' },
+      dry_run: { type: 'boolean', default: false, description: 'Show the map, and store nothing.' },
+      to: { type: 'string', description: 'Use this version again, and fit nothing.' },
+    },
+  } as const,
+  uses: ['calibration'],
+  async run({ labels: path, since, dry_run: dry, to }, { calibration }, { json, out, error, folder }) {
+    const refuse = (because: string) => {
+      error(because)
+      return 1
+    }
+    if (to !== undefined) {
+      const used = await calibration.use(to)
+      if (!used) return refuse(`There is no confidence map of version "${to}".`)
+      out(json ? printJson(shown(used)) : `The confidence map ${used.version} is used.`)
+      return 0
+    }
+    const from = since === undefined ? 0 : Date.parse(since)
+    if (Number.isNaN(from)) return refuse(`"${since}" is no time. Write it as ${timeText(0)}.`)
+    const labels =
+      path === undefined ? await calibration.feedback(from) : labelsIn(await readFile(resolve(folder, path), 'utf8'))
+    if (typeof labels === 'string') return refuse(`${path}: ${labels}`)
+    if (labels.length < fewest) return refuse(`There are ${labels.length} labels; at least ${fewest} are needed.`)
+    const { current } = calibration
+    const fitted = refit(labels, current)
+    const { brier_before: before, brier_after: after } = fitted
+    if (!(after < before)) {
+      if (dry && json) out(printJson(shown(fitted)))
+      return refuse(`The map ${current.version} stays: its Brier score is ${before}, that of a new one ${after}.`)
+    }
+    const stored = dry ? undefined : await calibration.store(fitted)
+    if (json) out(printJson(shown(stored ?? fitted)))
+    else
+      out(
+        `${stored ? `The confidence map ${stored.version} is used` : 'A new confidence map would be used'}: ` +
+          `${fitted.kind}, from ${labels.length} labels. Brier score: ${after}, before: ${before}.`,
+      )
+    return 0
+  },
+})
+
+function shown(map: ConfidenceMap | FittedMap): JsonObject {
+  return { ...map }
+}
+
+/** The labels of a file; a text: what is wrong with it. */
+function labelsIn(text: string): readonly Label[] | string {
+  const labels: Label[] = []
+  for (const [at, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue
+    const label = labelIn(line)
+    if (!label) return `line ${at + 1} must be {"raw": a number from 0 to 1, "right": 0 or 1}`
+    labels.push(label)
+  }
+  return labels
+}
+
+function labelIn(line: string): Label | undefined {
+  let value: unknown
+  try {
+    value = parseJson(line)
+  } catch {
+    // The line is told by its number.
+    return undefined
+  }
+  if (!isObject(value)) return undefined
+  const { raw, right } = value
+  const fits = typeof raw === 'number' && raw >= 0 && raw <= 1 && (right === 0 || right === 1)
+  return fits ? { raw, right } : undefined
+}

@@ -1,0 +1,159 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+import { lookUp, tableOf } from '../../../plugins/classification/confidence-map.ts'
+import type { ConfidenceMap, Label } from '../../../plugins/classification/confidence-map.ts'
+import first from '../../../plugins/classification/confidence.json' with { type: 'json' }
+import { fitIsotonic, stepAt } from '../../../plugins/classification/isotonic.ts'
+import { fitPlatt } from '../../../plugins/classification/platt.ts'
+import { refit } from '../../../plugins/classification/refit.ts'
+import { random } from './random.ts'
+import { until } from '../../support/until.ts'
+import { classifying, said } from './rig.ts'
+
+const run = promisify(execFile)
+const sluice = join(import.meta.dirname, '..', '..', '..', 'engine', 'bin', 'sluice.cjs')
+
+/** Labels of decisions of which `share(raw)` are right. */
+function labels(count: number, share: (raw: number) => number, seed = 1): readonly Label[] {
+  const next = random(seed)
+  return Array.from({ length: count }, () => {
+    const raw = 0.35 + 0.6 * next()
+    return { raw, right: next() < share(raw) ? 1 : 0 }
+  })
+}
+
+describe('routing/classification: a refit', () => {
+  const before = first as ConfidenceMap
+
+  it('brings the confidence near to what is right here, from 100 labels', () => {
+    const here = (raw: number) => 0.5 + 0.4 * (raw - 0.35)
+    const misses = Array.from({ length: 20 }, (_, seed) => {
+      const { table, kind, labels: count } = refit(labels(100, here, seed + 1), before)
+      expect([kind, count]).to.deep.equal(['platt', 100])
+      const raws = Array.from({ length: 60 }, (__, at) => 0.35 + at / 100)
+      return raws.reduce((sum, raw) => sum + Math.abs(lookUp(table, raw) - here(raw)), 0) / raws.length
+    })
+    expect(misses.reduce((sum, miss) => sum + miss, 0) / misses.length).to.be.below(0.1)
+    expect(Math.max(...misses)).to.be.below(0.2)
+  })
+
+  it('does not run away from labels that are all alike', () => {
+    const { parameters, table } = refit(
+      labels(25, () => 1),
+      before,
+    )
+    for (const value of Object.values(parameters)) expect(Math.abs(Number(value))).to.be.below(6)
+    for (const value of table) expect(value).to.be.within(0, 1)
+  })
+
+  it('is of any shape that never falls from 500 labels on', () => {
+    const { kind, table } = refit(
+      labels(600, (raw) => (raw < 0.6 ? 0.2 : 0.9)),
+      before,
+    )
+    expect(kind).to.equal('isotonic')
+    expect(table).to.deep.equal(table.toSorted((one, other) => one - other))
+    expect(lookUp(table, 0.45)).to.be.closeTo(0.2, 0.1)
+    expect(lookUp(table, 0.85)).to.be.closeTo(0.9, 0.1)
+  })
+
+  it('finds the line of labels without a prior, and stays at a prior without labels', () => {
+    const points = labels(4_000, (raw) => 1 / (1 + Math.exp(-(4 * raw - 2)))).map(({ raw, right }) => ({
+      value: raw,
+      label: right,
+    }))
+    const loose = { slope: 1, offset: 0, slopeDeviation: 100, offsetDeviation: 100 }
+    const { slope, offset } = fitPlatt(points, loose)
+    expect(slope).to.be.closeTo(4, 0.6)
+    expect(offset).to.be.closeTo(-2, 0.4)
+    expect(fitPlatt([], loose)).to.deep.equal({ slope: 1, offset: 0 })
+  })
+
+  it('pools what falls', () => {
+    const points = [0, 1, 0, 1, 1].map((label, value) => ({ value, label }))
+    const stairs = fitIsotonic(points)
+    expect(stairs.values).to.deep.equal([0, 1, 3])
+    expect(stepAt(stairs, -1)).to.equal(stepAt(stairs, 0))
+    expect(stepAt(stairs, 2)).to.equal(0.5)
+    expect(tableOf((raw) => raw)[37]).to.equal(0.37)
+  })
+})
+
+describe('sluice calibrate', function () {
+  this.timeout(0)
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-calibrate-'))
+  after(() => rmSync(folder, { recursive: true }))
+  const config = join(folder, 'sluice.yaml')
+  writeFileSync(config, JSON.stringify({ database: { url: `sqlite:${join(folder, 'sluice.db')}` } }))
+  const file = (name: string, given: readonly object[]) => {
+    writeFileSync(join(folder, name), given.map((one) => JSON.stringify(one)).join('\n'))
+    return name
+  }
+  const calibrate = (...words: string[]) =>
+    run(process.execPath, [sluice, 'calibrate', ...words, '--config', config], { cwd: folder }).then(
+      ({ stdout }) => ({ code: 0, out: stdout.trim(), error: '' }),
+      ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
+        code,
+        out: stdout.trim(),
+        error: stderr.trim(),
+      }),
+    )
+  const better = file(
+    'better.jsonl',
+    labels(200, () => 0.35),
+  )
+
+  it('shows a map without storing it, stores it as the next version, and goes back', async () => {
+    const dry = JSON.parse((await calibrate('--labels', better, '--dry-run', '--json')).out) as ConfidenceMap
+    expect(dry).to.have.all.keys('kind', 'parameters', 'labels', 'brier_before', 'brier_after', 'table')
+    expect(dry.table).to.have.length(101)
+    expect(dry.brier_after).to.be.below(dry.brier_before)
+    const rig = await classifying(undefined, { folder })
+    try {
+      expect((await rig.classify(said('Prove it.'))).map).to.equal('dev-1')
+      const stored = JSON.parse((await calibrate('--labels', better, '--json')).out) as ConfidenceMap
+      expect(stored).to.deep.equal({ ...dry, version: 'local-1' })
+      // The running gateway takes it without a reload.
+      await until(async () => (await rig.classify(said('Prove it.'))).map === 'local-1')
+      const { confidence, confidenceRaw } = await rig.classify(said('Prove it.'))
+      expect(confidence).to.equal(lookUp(stored.table, confidenceRaw))
+      expect((await calibrate('--to', 'dev-1')).out).to.equal('The confidence map dev-1 is used.')
+      await until(async () => (await rig.classify(said('Prove it.'))).map === 'dev-1')
+    } finally {
+      await rig.close()
+    }
+    expect((await calibrate('--to', 'local-1')).code).to.equal(0)
+  })
+
+  it('refuses a map that is no better, too few labels, and what is no label', async () => {
+    const worse = await calibrate('--labels', better)
+    expect(worse.code).to.equal(1)
+    expect(worse.error).to.match(/The map local-1 stays: its Brier score is 0\.\d+, that of a new one 0\.\d+\./)
+    const few = await calibrate(
+      '--labels',
+      file(
+        'few.jsonl',
+        labels(24, () => 1),
+      ),
+    )
+    expect([few.code, few.error]).to.deep.equal([1, 'There are 24 labels; at least 25 are needed.'])
+    expect((await calibrate()).error).to.equal('There are 0 labels; at least 25 are needed.')
+    const broken = await calibrate(
+      '--labels',
+      file('broken.jsonl', [
+        { raw: 0.5, right: 1 },
+        { raw: 2, right: 1 },
+      ]),
+    )
+    expect([broken.code, broken.error]).to.deep.equal([
+      1,
+      'broken.jsonl: line 2 must be {"raw": a number from 0 to 1, "right": 0 or 1}',
+    ])
+    expect((await calibrate('--to', 'local-9')).error).to.equal('There is no confidence map of version "local-9".')
+    expect((await calibrate('--since', 'yesterday')).code).to.equal(1)
+  })
+})
