@@ -14,7 +14,7 @@ export function betaBelow(x: number, a: number, b: number): number {
 export function betaQuantile(probability: number, a: number, b: number): number {
   let low = 0
   let high = 1
-  for (let step = 0; step < 50; step++) {
+  for (let step = 0; step < 40; step++) {
     const middle = (low + high) / 2
     if (betaBelow(middle, a, b) < probability) low = middle
     else high = middle

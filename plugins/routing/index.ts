@@ -1,5 +1,6 @@
 import { definePlugin, defineSlot } from '../../engine/index.ts'
 import followDecision from './follow-decision.ts'
+import listExperience from './list-experience.ts'
 import pin from './pin.ts'
 import require from './require.ts'
 import recordRouting from './record-routing.ts'
@@ -17,5 +18,5 @@ export default definePlugin({
     defineSlot({ name: 'decision', summary: 'How a request for a virtual model was decided.' }),
   ],
   services: [smartRouting],
-  stages: [resolve, require, pin, shortlist, select, followDecision, recordRouting],
+  stages: [resolve, require, pin, shortlist, select, followDecision, recordRouting, listExperience],
 })

@@ -1,0 +1,72 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { explicitEvidence, implicitEvidence } from '../../../plugins/experience/evidence.ts'
+import type { Observation } from '../../../plugins/experience/evidence.ts'
+
+const rules = { window: 100, strength: 5 }
+let made = 0
+const rows = (count: number, reward: number, key: string | null = 'key', weight = 1): readonly Observation[] =>
+  Array.from({ length: count }, () => {
+    made += 1
+    return { decision: `d${made}`, source: 'explicit', at: made, reward, weight, key_id: key }
+  })
+/** The mean that a prior of 0.9 becomes. */
+const meanOf = (observed: readonly Observation[]) => {
+  const { successes, failures } = explicitEvidence(observed, rules)
+  return (4.5 + successes) / (5 + successes + failures)
+}
+
+describe('explicit evidence', () => {
+  it('is the newest 100 rows, by their weights', () => {
+    expect(explicitEvidence([], rules)).to.deep.equal({ successes: 0, failures: 0, rows: 0 })
+    const mixed = [...rows(3, 1), ...rows(2, 0), ...rows(1, 1, 'key', 0.5)]
+    expect(explicitEvidence(mixed, rules)).to.deep.equal({ successes: 3.5, failures: 2, rows: 6 })
+    expect(explicitEvidence([...rows(300, 1), ...rows(99, 0)], rules)).to.deep.equal({
+      successes: 1,
+      failures: 99,
+      rows: 100,
+    })
+  })
+
+  it('of one key alone teaches its gateway', () => {
+    expect(meanOf(rows(100, 0))).to.be.closeTo(4.5 / 105, 1e-12)
+    expect(meanOf(rows(100, 0, null)), 'requests without a key').to.be.closeTo(4.5 / 105, 1e-12)
+  })
+
+  it('of one key among twenty moves a mean by less than 5 %, however much it says', () => {
+    for (const each of [1, 5, 20]) {
+      const others = Array.from({ length: 19 }, (_, key) => rows(each, 1, `key ${key}`)).flat()
+      const before = meanOf([...others, ...rows(1, 1, 'loud')])
+      const after = meanOf([...others, ...rows(1, 1, 'loud'), ...rows(300, 0, 'loud')])
+      expect(before - after, `${each} of each`).to.be.within(0.001, 0.05)
+    }
+  })
+
+  it('of keys that say as much as one another counts in full', () => {
+    const fair = Array.from({ length: 4 }, (_, key) => rows(10, 1, `key ${key}`)).flat()
+    expect(explicitEvidence(fair, rules)).to.deep.equal({ successes: 40, failures: 0, rows: 40 })
+  })
+
+  it('gives no key more than its share of what is known', () => {
+    const counts = fc.array(fc.nat(200), { minLength: 2, maxLength: 40 })
+    fc.assert(
+      fc.property(counts, (each) => {
+        const keys = each.filter((count) => count > 0).length
+        // One key says 0 and the others 1, so that its part of the sum is seen.
+        const all = each.map((count, key) => rows(count, key === 0 ? 0 : 1, `key ${key}`)).flat()
+        const { successes, failures } = explicitEvidence(all, rules)
+        const share = Math.max(0.05, 1 / Math.max(1, keys))
+        expect(failures).to.be.at.most(share * (5 + successes + failures) + (keys < 2 ? 200 : 1e-9))
+      }),
+    )
+  })
+})
+
+describe('implicit evidence', () => {
+  it('is worth 20 observations at most', () => {
+    const some = rows(8, 1, 'key', 0.25)
+    expect(implicitEvidence(some, rules)).to.deep.equal({ successes: 2, failures: 0, rows: 8 })
+    const many = [...rows(300, 1, 'key', 0.25), ...rows(50, 0, 'key', 0.25)]
+    expect(implicitEvidence(many, rules)).to.deep.equal({ successes: 10, failures: 10, rows: 100 })
+  })
+})

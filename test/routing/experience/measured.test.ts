@@ -1,0 +1,66 @@
+import { expect } from 'chai'
+import { Measurements } from '../../../plugins/experience/measured.ts'
+
+const answer = { model: 'm', tier: 'MEDIUM', firstByte: null, output: null, input: null } as const
+const minute = 60_000
+
+describe('what is measured of models', () => {
+  it('is usual before anything was', () => {
+    const { reliability, ...others } = new Measurements().of('m', 'MEDIUM')
+    expect(reliability).to.be.closeTo(0.98, 1e-12)
+    expect(others).to.deep.equal({
+      firstByte: null,
+      slowFirstByte: null,
+      output: null,
+      inputRatio: 1,
+      cacheReads: 0,
+      cacheWrites: 0,
+    })
+  })
+
+  it('has the reliability of the last 50 tries within 10 minutes', () => {
+    const measured = new Measurements()
+    measured.tried('m', false, 0)
+    measured.tried('m', true, 5 * minute)
+    expect(measured.of('m', 'MEDIUM', 6 * minute).reliability).to.be.closeTo((1 + 4.9) / 7, 1e-12)
+    expect(measured.of('m', 'MEDIUM', 11 * minute).reliability).to.be.closeTo((1 + 4.9) / 6, 1e-12)
+    for (let count = 0; count < 50; count++) measured.tried('m', false, 12 * minute)
+    expect(measured.of('m', 'MEDIUM', 12 * minute).reliability).to.be.closeTo(4.9 / 55, 1e-12)
+  })
+
+  it('has medians of the last 50 answers, and those of output per tier from 5 on', () => {
+    const measured = new Measurements()
+    for (const output of [9, 1, 5, 7]) measured.answered({ ...answer, output, firstByte: output * 100 })
+    expect(measured.of('m', 'MEDIUM')).to.include({ output: null, firstByte: 500, slowFirstByte: 900 })
+    measured.answered({ ...answer, output: 3 })
+    expect(measured.of('m', 'MEDIUM').output).to.equal(5)
+    expect(measured.of('m', 'COMPLEX').output).to.equal(null)
+    for (let count = 0; count < 50; count++) measured.answered({ ...answer, output: 800, firstByte: 20 })
+    expect(measured.of('m', 'MEDIUM')).to.include({ output: 800, firstByte: 20, slowFirstByte: 20 })
+  })
+
+  it('compares input that was counted with what was estimated, and knows the part of caches', () => {
+    const measured = new Measurements()
+    const input = (estimated: number, counted: number, cacheRead = 0, cacheWrite = 0) =>
+      measured.answered({ ...answer, input: { estimated, counted, cacheRead, cacheWrite } })
+    input(100, 120, 60, 30)
+    input(100, 100)
+    expect(measured.of('m', 'SIMPLE')).to.include({ inputRatio: 1.1, cacheReads: 0.25, cacheWrites: 0.125 })
+    for (let count = 0; count < 50; count++) input(1, 900)
+    expect(measured.of('m', 'SIMPLE').inputRatio).to.equal(2)
+    for (let count = 0; count < 50; count++) input(900, 1)
+    expect(measured.of('m', 'SIMPLE').inputRatio).to.equal(0.5)
+    input(100, 0)
+    input(0, 100)
+    expect(measured.of('m', 'SIMPLE').inputRatio, 'nothing to compare').to.equal(0.5)
+  })
+
+  it('is forgotten per model', () => {
+    const measured = new Measurements()
+    for (const model of ['m', 'n', 'o']) measured.tried(model, false)
+    measured.forget('m')
+    expect(['m', 'n'].map((model) => measured.of(model, 'SIMPLE').reliability < 0.97)).to.deep.equal([false, true])
+    measured.forget(undefined)
+    expect(measured.of('n', 'SIMPLE').reliability).to.be.closeTo(0.98, 1e-12)
+  })
+})

@@ -1,0 +1,49 @@
+import { expect } from 'chai'
+import { Turns } from '../../../plugins/experience/turns.ts'
+import type { Turn } from '../../../plugins/experience/turns.ts'
+
+const minute = 60_000
+/** Requests of a conversation, and what each says about the answer before. */
+const judged = (...requests: readonly (Partial<Turn<string>> & { readonly at?: number })[]) => {
+  const turns = new Turns<string>()
+  return requests.map(({ at = 0, ...given }, index) => {
+    const request = {
+      conversation: 'c',
+      ask: `ask ${index}`,
+      turn: index + 1,
+      step: 0,
+      decision: `d${index}`,
+      ...given,
+    }
+    const { decision, reward } = turns.follow(request, at) ?? {}
+    return decision === undefined ? undefined : `${decision}=${reward}`
+  })
+}
+
+describe('the next turn of a user', () => {
+  it('says that the answer was good enough', () => {
+    expect(judged({}, {}, {})).to.deep.equal([undefined, 'd0=1', 'd1=1'])
+  })
+
+  it('says the contrary if it asks the same again', () => {
+    expect(judged({}, { ask: 'ask 0' })).to.deep.equal([undefined, 'd0=0'])
+    expect(judged({}, { ask: 'ask 0', turn: 1 }), 'in place of the first one').to.deep.equal([undefined, 'd0=0'])
+    expect(judged({ ask: '' }, { ask: '' }), 'images alone').to.deep.equal([undefined, 'd0=1'])
+  })
+
+  it('says nothing if it replaces the question', () => {
+    expect(judged({}, { turn: 1 })).to.deep.equal([undefined, undefined])
+  })
+
+  it('says nothing after 10 minutes, of another conversation, or if nothing was answered', () => {
+    expect(judged({}, { at: 10 * minute }, { at: 21 * minute })).to.deep.equal([undefined, 'd0=1', undefined])
+    expect(judged({}, { conversation: 'other' })).to.deep.equal([undefined, undefined])
+    expect(judged({ decision: undefined }, {}, {})).to.deep.equal([undefined, undefined, 'd1=1'])
+  })
+
+  it('speaks of the last step of an agent', () => {
+    const step = (count: number) => ({ turn: 1, ask: 'ask 0', step: count })
+    expect(judged({}, step(1), step(2), { turn: 2 })).to.deep.equal([undefined, undefined, undefined, 'd2=1'])
+    expect(judged({}, step(1), { turn: 1, ask: 'ask 0' })).to.deep.equal([undefined, undefined, 'd1=0'])
+  })
+})

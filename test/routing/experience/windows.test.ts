@@ -1,0 +1,82 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { Windows } from '../../../plugins/experience/windows.ts'
+import type { RewardsTable } from '../../../plugins/experience/table.ts'
+
+const rules = { window: 100, strength: 5, implicit: true }
+const place = { model: 'm', mode: 'auto', tier: 'MEDIUM' } as const
+const row = (decision: string, more: Partial<RewardsTable> = {}): RewardsTable => ({
+  ...place,
+  decision,
+  source: 'explicit',
+  at: 1000,
+  reward: 1,
+  weight: 1,
+  key_id: 'key',
+  ...more,
+})
+const evidence = (rows: readonly RewardsTable[], at: { readonly tier: RewardsTable['tier'] } = place) => {
+  const windows = new Windows()
+  for (const one of rows) windows.add(one)
+  const { successes, failures, rows: count } = windows.evidence({ ...place, tier: at.tier as 'SIMPLE' }, rules)
+  return [successes, failures, count]
+}
+
+describe('the windows of experience', () => {
+  it('count explicit and implicit rows apart', () => {
+    const implicit = { source: 'implicit:next_turn', weight: 0.25 }
+    const rows = [row('a'), row('b', { reward: 0 }), row('a', implicit), row('b', { ...implicit, reward: 0 })]
+    expect(evidence(rows)).to.deep.equal([1.25, 1.25, 4])
+    const windows = new Windows()
+    for (const one of rows) windows.add(one)
+    expect(windows.evidence(place, { ...rules, implicit: false })).to.deep.equal({ successes: 1, failures: 1, rows: 2 })
+  })
+
+  it('take half of the other tiers where nothing was observed, and five observations at most', () => {
+    const rows = [row('a'), row('b', { tier: 'SIMPLE' }), row('c', { tier: 'SIMPLE', reward: 0 })]
+    expect(evidence(rows, { tier: 'COMPLEX' })).to.deep.equal([1, 0.5, 0])
+    expect(evidence(rows, { tier: 'SIMPLE' }), 'own rows').to.deep.equal([1, 1, 2])
+    const many = Array.from({ length: 100 }, (_, index) => row(`d${index}`, { reward: Number(index % 5 > 0) }))
+    expect(evidence(many, { tier: 'COMPLEX' })).to.deep.equal([4, 1, 0])
+    expect(evidence(many.map((one) => ({ ...one, mode: 'fast' })))).to.deep.equal([0, 0, 0])
+  })
+
+  it('know a row once', () => {
+    const windows = new Windows()
+    expect([
+      windows.add(row('a')),
+      windows.add(row('a')),
+      windows.add(row('a', { source: 'explicit:cheaper' })),
+    ]).to.deep.equal([true, false, true])
+  })
+
+  it('are the same in whatever order rows come', () => {
+    const wild = fc.uniqueArray(
+      fc.record({
+        decision: fc.uuid(),
+        at: fc.nat(20),
+        reward: fc.constantFrom(0, 1),
+        weight: fc.constantFrom(0.5, 1),
+        key_id: fc.constantFrom('one', 'two', 'three', null),
+      }),
+      { minLength: 1, maxLength: 700, selector: ({ decision }) => decision },
+    )
+    fc.assert(
+      fc.property(wild, (given) => {
+        const rows = given.map(({ decision, ...more }) => row(decision, more))
+        expect(evidence(rows.toReversed())).to.deep.equal(evidence(rows))
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('forget what was learned until a time', () => {
+    const windows = new Windows()
+    for (const one of [row('a'), row('b', { at: 2000, reward: 0 }), row('c', { model: 'other' })]) windows.add(one)
+    windows.forget('m', 1000)
+    expect(windows.evidence(place, rules)).to.deep.equal({ successes: 0, failures: 1, rows: 1 })
+    expect(windows.places().map(({ model }) => model)).to.deep.equal(['m', 'other'])
+    windows.forget(undefined, 2000)
+    expect(windows.places()).to.deep.equal([])
+  })
+})
