@@ -18,13 +18,13 @@ export default defineStage({
   uses: ['experience', 'smart_routing'],
   needs: ['ingress', 'principal'],
   provides: ['reply'],
-  build: (_, { catalog }, { experience, smart_routing: { settings } }) => {
+  build: (_, { catalog }, { experience, smart_routing: routing }) => {
     const models = new Map(catalog.models.map((model) => [model.name, model]))
     return async ({ ingress }) => {
       readQuery(ingress.query)
       const known = (await experience.known()).flatMap((one) => {
         const model = models.get(one.model)
-        return model ? [rowOf(one, model, experience, settings)] : []
+        return model ? [rowOf(one, model, experience, routing.settings)] : []
       })
       return { reply: jsonReply({ data: known }) }
     }

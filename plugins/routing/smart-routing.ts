@@ -1,6 +1,7 @@
 import { defineService } from '../../engine/index.ts'
 import type { Catalog, ModelRecord, SectionReport, TypedRecords } from '../../engine/index.ts'
 import { fitting, isPattern } from '../../engine/kit.ts'
+import { evaluationOf } from './evaluation.ts'
 import { replayed } from './replay.ts'
 import type { PastDecision, Replayed, Replaying } from './replay.ts'
 import { settings } from './settings.ts'
@@ -20,6 +21,8 @@ export interface SmartRouting {
    * choice is the same, unless records have changed.
    */
   replay(past: PastDecision, by: Omit<Replaying, 'before' | 'catalog'>): Replayed | undefined
+  /** Estimates what the mean reward of rated decisions would have been under another policy. */
+  readonly evaluation: typeof evaluationOf
 }
 
 declare module '../../engine/index.ts' {
@@ -48,7 +51,7 @@ export default defineService({
     return {
       configure(given, _views, { catalog }) {
         const replay: SmartRouting['replay'] = (past, by) => replayed(past, { before: given, catalog, ...by })
-        return { view: { settings: given, enabled: given.enabled, eligible, models: eligible(catalog), replay } }
+        return { view: { settings: given, enabled: given.enabled, eligible, models: eligible(catalog), replay, evaluation: evaluationOf } }
       },
     }
   },
