@@ -63,6 +63,6 @@ function policyIn(policy: Json | undefined): Policy {
   if (typeof model === 'string') return () => new Map([[model, 1]])
   if (name === 'mean-1' || name === 'ts-1') return (propensity) => chances({ ...propensity, policy: name, trial_p: 0 })
   if (isObject(models) && tiers.every((tier) => typeof models[tier] === 'string'))
-    return (_, tier) => new Map([[asText(models[tier]) ?? '', 1]])
+    return (_, tier) => new Map([[asText(models[tier]), 1]])
   throw new Refusal('"model" is a name, "tiers" has a name for SIMPLE, MEDIUM and COMPLEX, "policy" is mean-1 or ts-1')
 }
