@@ -1,0 +1,176 @@
+import { expect } from 'chai'
+import { Redis } from 'ioredis'
+import { chatAnswer } from '../../service/streams.ts'
+import { redis } from '../../support/services.ts'
+import type { Service } from '../../support/services.ts'
+import { until } from '../../support/until.ts'
+import { say, startRouting } from '../core/rig.ts'
+import type { Routed, Routing } from '../core/rig.ts'
+
+/** Two models of one level. One costs nearly three times as much, but a tenth for input that it has in its cache. */
+const models = [
+  { name: 'dear', pricing: { input: 4, output: 0.1, cache_read: 0.4 } },
+  { name: 'cheap', pricing: { input: 1.5, output: 0.1 } },
+].map((model) => ({ ...model, provider: 'far', quality_tier: 'balanced', auto_eligible: true, supports_tools: true }))
+
+/** An answer that has read a share of its input from the cache. */
+const cachedAnswer = (share: number) => ({
+  ...chatAnswer,
+  usage: {
+    prompt_tokens: 1000,
+    completion_tokens: 10,
+    total_tokens: 1010,
+    prompt_tokens_details: { cached_tokens: 1000 * share },
+  },
+})
+
+const long = (text: string) => `${text} ${'and so on '.repeat(400)}`
+const user = (content: string) => ({ role: 'user', content })
+const assistant = { role: 'assistant', content: 'Yes.' }
+const call = {
+  role: 'assistant',
+  content: null,
+  tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }],
+}
+const result = { role: 'tool', tool_call_id: 'call_1', content: 'done' }
+const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
+const only = (model: string) => ({ routing: { allow: [model] } })
+
+describe('a conversation', () => {
+  let store: Service
+  let client: Redis
+  let gateways: Routing[] = []
+  before(async function () {
+    store = await redis(this)
+    client = new Redis(store.url)
+  })
+  after(() => client.disconnect())
+  afterEach(async () => {
+    await Promise.all(gateways.map((one) => one.close()))
+    gateways = []
+  })
+
+  const start = async (routing: object = {}, isShared = true): Promise<Routing> => {
+    const shared = isShared ? { key_value: { url: store.url } } : {}
+    const started = await startRouting({ models, ...shared, routing: { continuity: { bonus: 0 }, ...routing } })
+    started.upstream.answer({ body: cachedAnswer(0) })
+    gateways.push(started)
+    return started
+  }
+  const keyOf = ({ routing }: Routed) => `sluice:kv:routing:conv:${String(routing['conversation'])}:last_model`
+  const keptOf = async (answer: Routed) => {
+    await until(async () => (await client.exists(keyOf(answer))) === 1)
+    return JSON.parse((await client.hget(keyOf(answer), 'value')) ?? '') as unknown
+  }
+  /** A first turn with `dear`, which has the share of the input in its cache then. */
+  const begin = async (gateway: Routing, text: string, share: number) => {
+    gateway.upstream.answer({ body: cachedAnswer(share) })
+    const first = await gateway.ask({ ...say(long(text)), ...only('dear') })
+    expect(first.routing['served']).to.equal('dear')
+    await keptOf(first)
+    return first
+  }
+  const next = (text: string) => ({ model: 'auto', messages: [user(long(text)), assistant, user('Go on.')] })
+
+  it('is kept for 30 minutes after each answer, by the hash of its key and its beginning', async () => {
+    const gateway = await start()
+    const first = await begin(gateway, 'kept', 0.5)
+    expect(first.routing['conversation']).to.match(/^[0-9a-f]{64}$/)
+    const { complexity, tier } = first.routing
+    expect(await keptOf(first)).to.deep.equal({ model: 'dear', complexity, tier, cached: 0.5, turns: 1 })
+    expect(await client.pttl(keyOf(first))).to.be.within(1_000_000, 1_800_000)
+    await client.pexpire(keyOf(first), 60_000)
+    const second = await gateway.ask({ ...next('kept'), ...only('dear') })
+    expect(second.routing).to.include({ conversation: first.routing['conversation'], incumbent: 'dear' })
+    await until(async () => (await client.pttl(keyOf(first))) > 1_000_000)
+  })
+
+  it('stays with a model whose cache is worth more than the other one saves, in every process', async () => {
+    const [one, other] = [await start(), await start()]
+    await begin(one, 'warm', 0.9)
+    await begin(one, 'cold', 0)
+    const warm = await other.ask(next('warm'))
+    expect(warm.routing).to.include({ chosen: 'dear', incumbent: 'dear' })
+    const cold = await other.ask(next('cold'))
+    expect(cold.routing).to.include({ chosen: 'cheap', incumbent: 'dear' })
+    // 90 % of the input at a tenth of the price, as predicted.
+    const costs = [warm, cold].map(
+      ({ routing }) =>
+        routing['estimate'] as { readonly input: number; readonly output: number; readonly cost: number },
+    )
+    for (const [index, perToken] of [4 * 0.1 + 0.4 * 0.9, 1.5].entries()) {
+      const { input, output, cost } = costs[index] ?? { input: 0, output: 0, cost: 0 }
+      expect(cost).to.be.closeTo((input * perToken + output * 0.1) / 1e6, 1e-9)
+    }
+  })
+
+  it('gets the bonus of its model', async () => {
+    const gateway = await start({ continuity: { bonus: 0.3 } })
+    await begin(gateway, 'bonus', 0)
+    expect((await gateway.ask(next('bonus'))).routing).to.include({ chosen: 'dear' })
+  })
+
+  it('stays with its model while an agent works, whatever that costs', async () => {
+    const [one, other] = [await start(), await start()]
+    await begin(one, 'steps', 0)
+    const step = { model: 'auto', tools, messages: [user(long('steps')), call, result] }
+    const stuck = await other.ask(step)
+    expect(stuck.routing).to.include({ chosen: 'dear' })
+    expect(stuck.routing['notes']).to.include('sticky=dear')
+    const moved = await other.ask({ ...step, ...only('cheap') })
+    expect(moved.routing).to.include({ chosen: 'cheap' })
+    expect(moved.routing['notes']).to.include('sticky=broken:gate')
+  })
+
+  it('goes on with the model that served it in place of another one', async () => {
+    const gateway = await start()
+    gateway.upstream.answer({ status: 500, body: {} }, { body: cachedAnswer(0) })
+    const first = await gateway.ask({ ...say(long('fallback')) })
+    expect(first.routing).to.include({ chosen: 'cheap', served: 'dear' })
+    expect(await keptOf(first)).to.include({ model: 'dear' })
+  })
+
+  it('is that of the API key, and of the name that the client gives it', async () => {
+    const gateway = await start()
+    const conversation = async (body: object, headers: Record<string, string> = {}) =>
+      (await gateway.ask({ ...say('Hi'), ...body }, headers)).routing['conversation']
+    const named = await conversation({ routing: { conversation: 'n' } })
+    const ids = [
+      named,
+      await conversation({}, { 'x-conversation-id': 'n' }),
+      await conversation({ prompt_cache_key: 'n' }),
+      await conversation({}),
+      await conversation({ messages: [user('Ho')] }),
+    ]
+    expect(new Set(ids).size).to.equal(5)
+    const both = { routing: { conversation: 'n' }, prompt_cache_key: 'm' }
+    expect(await conversation(both, { 'x-conversation-id': 'm' })).to.equal(named)
+    expect(await conversation({ prompt_cache_key: 'm' }, { 'x-conversation-id': 'n' })).to.equal(ids[1])
+  })
+
+  it('is chosen for anew without a shared store', async () => {
+    const gateway = await start({}, false)
+    gateway.upstream.answer({ body: cachedAnswer(0.9) })
+    const first = await gateway.ask({ ...say(long('alone')), ...only('dear') })
+    expect(first.routing['conversation']).to.match(/^[0-9a-f]{64}$/)
+    const second = await gateway.ask(next('alone'))
+    expect(second.routing).to.include({ chosen: 'cheap', incumbent: null })
+    expect(second.routing['notes']).to.not.include('continuity=unavailable')
+  })
+
+  it('is chosen for anew while the store does not answer, and goes on when it is back', async function () {
+    if (store.pid === undefined) return this.skip()
+    const gateway = await start()
+    await begin(gateway, 'away', 0.9)
+    process.kill(store.pid, 'SIGSTOP')
+    try {
+      const alone = await gateway.ask(next('away'))
+      expect(alone.status).to.equal(200)
+      expect(alone.routing).to.include({ chosen: 'cheap', incumbent: null })
+      expect(alone.routing['notes']).to.include('continuity=unavailable')
+    } finally {
+      process.kill(store.pid, 'SIGCONT')
+    }
+    await until(async () => (await gateway.ask(next('away'))).routing['incumbent'] !== null)
+  })
+})
