@@ -72,7 +72,7 @@ export function decide(deciding: Deciding): Choice {
       policy: explores ? 'ts-1' : 'mean-1',
       seed: settings.seed ?? '',
       trial_p: trial === undefined ? 0 : exploration.trial_share,
-      arms: propensityArms(open, trial),
+      arms: propensityArms(drawn, trial, (one) => open.some(({ model }) => model === one.model)),
     },
     notes: [...stuck.notes, ...brokenNotes(shortlist.entries), ...(isTrial ? [`explore=trial:${trial}`] : [])],
   }
@@ -149,18 +149,22 @@ function brokenNotes(entries: readonly ShortlistEntry[]): readonly string[] {
   return [...new Set(broken.flatMap(({ candidates }) => candidates.map(({ provider }) => `circuit=${provider.name}`)))]
 }
 
-/** Those that could have been chosen, in order of name. */
-function propensityArms(order: readonly Scored[], trial: string | undefined): Propensity['arms'] {
-  // If none has passed, they compete all the same.
-  const all = order.every(({ pass }) => !pass)
+/** All that have drawn, in order of name: only with all of them can the draws be repeated. */
+function propensityArms(
+  order: readonly Scored[],
+  trial: string | undefined,
+  competes: (one: Scored) => boolean,
+): Propensity['arms'] {
+  // If none of those that compete has passed, they compete all the same.
+  const all = order.filter(competes).every(({ pass }) => !pass)
   return order
-    .map(({ model, a, b, handicap, pass }) => ({
-      model,
-      a,
-      b,
-      c: handicap,
-      pass: pass || all,
-      ...(model === trial ? { trial: true as const } : {}),
+    .map((one) => ({
+      model: one.model,
+      a: one.a,
+      b: one.b,
+      c: one.handicap,
+      pass: competes(one) && (one.pass || all),
+      ...(one.model === trial ? { trial: true as const } : {}),
     }))
     .toSorted((one, other) => (one.model < other.model ? -1 : 1))
 }

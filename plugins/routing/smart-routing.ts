@@ -51,7 +51,16 @@ export default defineService({
     return {
       configure(given, _views, { catalog }) {
         const replay: SmartRouting['replay'] = (past, by) => replayed(past, { before: given, catalog, ...by })
-        return { view: { settings: given, enabled: given.enabled, eligible, models: eligible(catalog), replay, evaluation: evaluationOf } }
+        return {
+          view: {
+            settings: given,
+            enabled: given.enabled,
+            eligible,
+            models: eligible(catalog),
+            replay,
+            evaluation: evaluationOf,
+          },
+        }
       },
     }
   },

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
+import { asText } from '../../../engine/kit.ts'
 import { chatAnswer } from '../../service/streams.ts'
 import { redis } from '../../support/services.ts'
 import type { Service } from '../../support/services.ts'
@@ -57,7 +58,7 @@ describe('a conversation', () => {
     gateways.push(started)
     return started
   }
-  const keyOf = ({ routing }: Routed) => `sluice:kv:routing:conv:${String(routing['conversation'])}:last_model`
+  const keyOf = ({ routing }: Routed) => `sluice:kv:routing:conv:${asText(routing['conversation'])}:last_model`
   const keptOf = async (answer: Routed) => {
     await until(async () => (await client.exists(keyOf(answer))) === 1)
     return JSON.parse((await client.hget(keyOf(answer), 'value')) ?? '') as unknown

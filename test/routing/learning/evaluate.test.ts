@@ -5,7 +5,6 @@ import { evaluated } from '../../../plugins/routing/evaluate.ts'
 import type { LoggedDecision } from '../../../plugins/routing/evaluate.ts'
 import { chances } from '../../../plugins/routing/propensity.ts'
 import type { Propensity } from '../../../plugins/routing/propensity.ts'
-import { Random } from '../../../plugins/routing/random.ts'
 import { noise, tiers } from './worlds.ts'
 
 const names = ['a', 'b', 'c', 'd']
@@ -137,23 +136,5 @@ describe('the evaluation of rows', () => {
       { tiers: { SIMPLE: 'd' } },
     ])
       expect(() => evaluationOf([], policy), JSON.stringify(policy)).to.throw(/a policy has|"tiers"/)
-  })
-})
-
-describe('a decision', () => {
-  it('can be replayed from what is logged of it: 1,000 of 1,000 choices are equal', () => {
-    const choose = (id: string, { arms, seed }: Propensity) => {
-      const random = new Random(id, seed)
-      const values = arms.map(({ a, b, c, pass }) => {
-        const draw = random.beta(a, b)
-        return pass ? draw - c : -Infinity
-      })
-      return arms[values.indexOf(Math.max(...values))]?.model
-    }
-    const [propensity] = propensities as [Propensity]
-    for (let row = 0; row < 1000; row++) {
-      const stored = JSON.parse(JSON.stringify({ ...propensity, seed: `seed ${row % 3}` })) as Propensity
-      expect(choose(`id ${row}`, stored)).to.equal(choose(`id ${row}`, { ...propensity, seed: `seed ${row % 3}` }))
-    }
   })
 })
