@@ -146,6 +146,7 @@ export const ownCommands: readonly string[] = [
   'schema',
   'test',
   'new',
+  'secret',
   'help',
 ]
 const ownOptions = ['config', 'json', 'help', 'version']

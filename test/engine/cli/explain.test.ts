@@ -55,7 +55,7 @@ describe('cli/explain', () => {
       timeout: '1m',
       needs: ['ingress'],
       reads: [],
-      gives: ['principal'],
+      provides: ['principal'],
       options: [{ name: 'with', value: 'key', from: 'default' }],
     })
   })
