@@ -7,6 +7,7 @@ import { openGateway } from '../../engine/gateway.ts'
 import type { Gateway } from '../../engine/gateway.ts'
 import { makeLog } from '../../engine/log.ts'
 import { Secrets } from '../../engine/store/redaction.ts'
+import { usualDatabase } from './services.ts'
 
 /** A gateway over a folder of an operator, which watches it. */
 export interface FolderGateway {
@@ -36,6 +37,7 @@ export async function startFolder(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<FolderGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-folder-'))
+  const own = 'database' in settings ? undefined : await usualDatabase()
   const key = 'sk-folder-0123456789abcdef0123456789abcdef'
   const write = async (path: string, text: string) => {
     const target = join(folder, path)
@@ -48,7 +50,7 @@ export async function startFolder(
       'sluice.yaml',
       stringify({
         listen: { port: 0 },
-        database: { url: `sqlite:${join(folder, 'data', 'sluice.db')}` },
+        database: { url: own?.url ?? `sqlite:${join(folder, 'data', 'sluice.db')}` },
         api_keys: [{ name: 'test', key }],
         ...settings,
         ...more,
@@ -93,6 +95,7 @@ export async function startFolder(
       }),
     async close() {
       await engine.close(1000)
+      await own?.stop()
       await rm(folder, { recursive: true, force: true })
     },
   }

@@ -10,6 +10,7 @@ import type { HttpLimits, SocketLimits } from '../../engine/http/limits.ts'
 import { makeLog } from '../../engine/log.ts'
 import { Secrets } from '../../engine/store/redaction.ts'
 import type { RequestsTable } from '../../plugins/request-log/table.ts'
+import { usualDatabase } from './services.ts'
 import { tablesOf } from './tables.ts'
 import { until } from './until.ts'
 
@@ -62,6 +63,7 @@ export interface GatewaySettings {
 /** Starts a gateway. Close it when done. */
 export async function startGateway(settings: GatewaySettings = {}): Promise<RunningGateway> {
   const folder = settings.folder ?? (await mkdtemp(join(tmpdir(), 'sluice-gateway-')))
+  const own = settings.database === undefined && settings.folder === undefined ? await usualDatabase() : undefined
   const key = 'sk-test-0123456789abcdef0123456789abcdef'
   const file = join(folder, 'sluice.yaml')
   const {
@@ -74,7 +76,7 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Runn
     file,
     stringify({
       listen: { port: 0 },
-      database: { url: settings.database ?? `sqlite:${join(folder, 'sluice.db')}` },
+      database: { url: settings.database ?? own?.url ?? `sqlite:${join(folder, 'sluice.db')}` },
       plugins,
       ...(settings.pipelines === undefined ? {} : { pipelines: settings.pipelines }),
       providers,
@@ -129,6 +131,7 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Runn
       }),
     async close() {
       await engine.close(1000)
+      await own?.stop()
       if (settings.folder === undefined) await rm(folder, { recursive: true, force: true })
     },
   }

@@ -73,9 +73,25 @@ async function startRedis(context: Context, port: number, settings: readonly str
 
 /** An empty PostgreSQL database: on `TEST_POSTGRES_URL`, else on a server that is started once. Skips like `redis`. */
 export async function postgres(context: Context): Promise<Service> {
+  const made = await emptyDatabase()
+  return typeof made === 'string' ? missing(context, made) : made
+}
+
+/**
+ * The database of a gateway whose test names none: an empty one of PostgreSQL if `TEST_DATABASE` is `postgres`, so that
+ * tests can be run on both; undefined: a file of SQLite.
+ */
+export async function usualDatabase(): Promise<Service | undefined> {
+  if (process.env['TEST_DATABASE'] !== 'postgres') return undefined
+  const made = await emptyDatabase()
+  if (typeof made === 'string') throw new Error(`a service that tests need is missing: ${made}`)
+  return made
+}
+
+async function emptyDatabase(): Promise<Service | string> {
   server ??= startPostgres()
   const started = await server
-  if (typeof started === 'string') return missing(context, started)
+  if (typeof started === 'string') return started
   const name = `sluice_${process.pid}_${Math.random().toString(36).slice(2)}`
   await asAdmin(started.url, `create database ${name}`)
   const url = new URL(started.url)

@@ -28,13 +28,14 @@ export function expectLinear<T>(size: number, prepare: (size: number) => T, task
 
 function ratio<T>(task: (given: T) => unknown, small: T, large: T): number {
   task(small)
+  task(large)
   return best(() => task(large)) / best(() => task(small))
 }
 
 /** Microseconds of processor time that a task takes at best. A short one is done often enough to be measured. */
 function best(task: () => unknown): number {
   let least = Infinity
-  for (let run = 0, count = 1; run < 3;) {
+  for (let run = 0, count = 1; run < 6;) {
     const start = process.cpuUsage()
     for (let done = 0; done < count; done++) task()
     const { user, system } = process.cpuUsage(start)
