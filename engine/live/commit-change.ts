@@ -12,7 +12,7 @@ import type { Configuration } from './configuration.ts'
 import type { GatewayHost } from './gateway-host.ts'
 import { refusalOf } from './change-refusal.ts'
 import { refusePrivateAddresses } from './private-addresses.ts'
-import { bodyOf, nameOf, planChanges } from './record-change.ts'
+import { bodyOf, nameOf, planChanges, possibleNames } from './record-change.ts'
 import { viewsOf } from './section-views.ts'
 import type { Loading, Snapshot } from './snapshot.ts'
 
@@ -64,7 +64,9 @@ async function tryChanges(
   const base = viewsOf(stored.revision === snapshot.revision ? snapshot : withStored(files, stored))
   const changes = plan(base)
   changes.forEach(refuseVariables)
-  const planned = planChanges(changes, stored, files, by?.principal?.name)
+  // A change that comes between the two reads makes the commit fail, which is based on the revision of the first.
+  const deleted = await records.deleted(possibleNames(changes)).catch((error: unknown) => unavailable(error))
+  const planned = planChanges(changes, { ...stored, deleted }, files, by?.principal?.name)
   if (planned === undefined) return changes.map((change) => base.find(change.type, nameOf(change)))
   const loading = await open(planned.next, changes)
   if ('diagnostics' in loading) throw refusalOf(changes.at(-1) as RecordChange, loading.diagnostics)

@@ -21,7 +21,7 @@ export interface GatewayHost {
   /** Opens the stores that all configurations share, with the settings of the first one. */
   open?(settings: Settings): Promise<void>
   /** The record store that `open` has opened; absent: none. */
-  readonly records?: Pick<RecordStore, 'read' | 'revision' | 'commit'> | undefined
+  readonly records?: Pick<RecordStore, 'read' | 'revision' | 'deleted' | 'commit'> | undefined
   /** Absent: services are not opened. */
   readonly services?: OpenServices
   /** Paths of settings that differ from those at the start and need a restart. */

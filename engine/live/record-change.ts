@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { openSection, secretNames, withoutSecrets } from '../config/secrets.ts'
 import { sectionNames, sectionType } from '../config/sections.ts'
 import { ownFields, typedParts } from '../config/records.ts'
-import { flat, nested } from '../config/stored-records.ts'
+import { flat, nested, storedName } from '../config/stored-records.ts'
 import { mergePatch } from '../json/merge-patch.ts'
 import { GatewayError } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
@@ -10,6 +10,7 @@ import type { Json, JsonObject } from '../spec/json.ts'
 import type { AnyRecord } from '../spec/record.ts'
 import type { RecordChange } from '../spec/record-access.ts'
 import type { RecordWrite, StoredRecord, StoredRecords } from '../store/records.ts'
+import type { DeletedRecordsTable } from '../store/tables.ts'
 import type { Configuration } from './configuration.ts'
 
 /** Changes with an effect: what has to be written, and all stored records after it. */
@@ -18,12 +19,20 @@ export interface PlannedChanges {
   readonly next: StoredRecords
 }
 
+/** What changes apply to, with the last versions of deleted records of the same names. */
+export type Changeable = StoredRecords & { readonly deleted: readonly DeletedRecordsTable[] }
+
 /** Names that fit in a URL (RFC 3986, section 5.2.4, removes "." and "..") and in every database. */
 const storable = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}]{1,256}$/u
 
 export function bodyOf(change: RecordChange): JsonObject {
   if (change.kind === 'delete') return {}
   return change.kind === 'create' ? change.value : change.patch
+}
+
+/** The names of the records that changes concern, without those that no record can have. */
+export function possibleNames(changes: readonly RecordChange[]): readonly string[] {
+  return changes.map(nameOf).filter((name) => storable.test(name))
 }
 
 /** The name of the record that a change concerns. */
@@ -41,25 +50,26 @@ export function nameOf(change: RecordChange): string {
  */
 export function planChanges(
   changes: readonly RecordChange[],
-  stored: StoredRecords,
+  stored: Changeable,
   files: Configuration,
   by?: string,
 ): PlannedChanges | undefined {
-  const now = { revision: stored.revision + 1, at: Date.now(), by }
+  const now = { at: Date.now(), by }
+  const deleted = new Map(stored.deleted.map((one) => [storedName(one), one.version]))
   let { records } = stored
   const writes = changes.flatMap((change) => {
-    const planned = planChange(change, records, files, now)
+    const planned = planChange(change, { records, deleted }, files, now)
     records = planned?.next ?? records
     return planned ? [planned.write] : []
   })
-  return writes.length > 0 ? { writes, next: { revision: now.revision, records } } : undefined
+  return writes.length > 0 ? { writes, next: { revision: stored.revision + 1, records } } : undefined
 }
 
 function planChange(
   change: RecordChange,
-  records: readonly StoredRecord[],
+  { records, deleted }: { readonly records: readonly StoredRecord[]; readonly deleted: Map<string, number> },
   files: Configuration,
-  { revision, at: now, by }: { readonly revision: number; readonly at: number; readonly by: string | undefined },
+  { at: now, by }: { readonly at: number; readonly by: string | undefined },
 ): { readonly write: RecordWrite; readonly next: readonly StoredRecord[] } | undefined {
   const { type } = change
   const name = nameOf(change)
@@ -69,10 +79,12 @@ function planChange(
   const value = type === sectionType ? sectionAfter(change, before, files) : recordAfter(change, before, files)
   if (before?.value === undefined ? before === value : isDeepStrictEqual(value, before.value)) return undefined
   const notes = value && notesOf(change, value, before, files, now)
+  const last = before?.version ?? deleted.get(storedName({ type, name })) ?? 0
+  if (value === undefined) deleted.set(storedName({ type, name }), last)
   const record = value && {
     type,
     name,
-    version: revision,
+    version: last + 1,
     value,
     ...(notes && { notes }),
     createdAt: before?.createdAt ?? now,

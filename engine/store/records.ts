@@ -3,7 +3,7 @@ import { parsedObject } from '../json/parse.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { Database } from './connect.ts'
 import type { Sealing } from './sealing.ts'
-import type { EngineTables, MasterSecretsTable, RecordsTable } from './tables.ts'
+import type { DeletedRecordsTable, EngineTables, MasterSecretsTable, RecordsTable } from './tables.ts'
 import { whenFree } from './when-free.ts'
 
 /** A record stored in the database. */
@@ -11,7 +11,7 @@ export interface StoredRecord {
   /** The name of its type. */
   readonly type: string
   readonly name: string
-  /** The revision that wrote it; unique among all records of the same name. */
+  /** Counts the changes from 1; a record that is made again continues after the deleted one of its name. */
   readonly version: number
   /** The value as it was given; absent: it cannot be read. */
   readonly value?: JsonObject
@@ -68,6 +68,13 @@ export class RecordStore {
     return { revision: rows[0]?.revision ?? 0, records }
   }
 
+  /** The last versions of the deleted records with these names, of any type. */
+  async deleted(names: readonly string[]): Promise<readonly DeletedRecordsTable[]> {
+    if (names.length === 0) return []
+    const query = this.#database.query.selectFrom('deleted_records').selectAll().where('name', 'in', names)
+    return query.execute()
+  }
+
   /**
    * Writes changes based on a revision, in one transaction with the writes of `witness`. Returns false if another
    * change came first; nothing is written then. If `witness` rejects, it rejects, too, and writes nothing.
@@ -93,6 +100,14 @@ export class RecordStore {
   }
 
   async #write(transaction: Transaction<EngineTables>, { type, name, record, secret }: RecordWrite): Promise<void> {
+    const old = transaction.selectFrom('records').select(['type', 'name', 'version'])
+    await transaction.deleteFrom('deleted_records').where('type', '=', type).where('name', '=', name).execute()
+    if (record === undefined)
+      await transaction
+        .insertInto('deleted_records')
+        .columns(['type', 'name', 'version'])
+        .expression(old.where('type', '=', type).where('name', '=', name))
+        .execute()
     await transaction.deleteFrom('records').where('type', '=', type).where('name', '=', name).execute()
     if (record === undefined) return
     const text = JSON.stringify(record.value)

@@ -24,7 +24,7 @@ export interface ServiceMigrationsTable {
 export interface RecordsTable {
   type: string
   name: string
-  /** Starts at 1; changes with every change of the record. */
+  /** Starts at 1, or after the last version of a deleted record of this name; each change adds 1. */
   version: number
   /** A JSON object; if it contains a secret, sealed and in base64. */
   value: string
@@ -36,6 +36,14 @@ export interface RecordsTable {
   updated_at: number
   /** Name of who changed it last; null: the gateway itself. */
   updated_by: string | null
+}
+
+/** A deleted record whose name is free. */
+export interface DeletedRecordsTable {
+  type: string
+  name: string
+  /** Its last version. */
+  version: number
 }
 
 /** The only row. */
@@ -56,6 +64,7 @@ export interface MasterSecretsTable {
 
 /** The engine's own tables, in both dialects. */
 export interface EngineTables {
+  deleted_records: DeletedRecordsTable
   key_values: KeyValuesTable
   master_secrets: MasterSecretsTable
   record_revision: RecordRevisionTable

@@ -7,6 +7,7 @@ import { serviceMigrations } from './0005-service-migrations.ts'
 import { records } from './0006-records.ts'
 import { recordNotes } from './0007-record-notes.ts'
 import { masterSecrets } from './0008-master-secrets.ts'
+import { deletedRecords } from './0009-deleted-records.ts'
 
 /** Every migration by name, in order. A released name never changes. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -18,4 +19,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0006-records': records,
   '0007-record-notes': recordNotes,
   '0008-master-secrets': masterSecrets,
+  '0009-deleted-records': deletedRecords,
 }

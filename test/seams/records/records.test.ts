@@ -133,6 +133,31 @@ describe('records of an outsider', function () {
       expect(await knock('guests', 'token-of-the-guests')).to.deep.equal({ opens: false, open: [] })
     })
 
+    it('count their own changes from 1, in every process, and continue after a deleted one of their name', async () => {
+      const other = await start()
+      try {
+        const tagOf = async (method: string, path: string, body?: object, to = gateway) =>
+          (await call(method, path, body, {}, to)).headers.get('etag')
+        expect(await tagOf('POST', 'teams', { name: 'first', model: 'echo' })).to.equal('"1"')
+        expect(await tagOf('POST', 'teams', { name: 'second', model: 'echo' }, other)).to.equal('"1"')
+        expect(await tagOf('PATCH', 'teams/first', { size: 4 }, other)).to.equal('"2"')
+        for (const [version, to] of [gateway, other].entries()) {
+          expect((await call('DELETE', 'teams/first', undefined, {}, to)).status).to.equal(204)
+          const again = version === 0 ? other : gateway
+          expect(await tagOf('POST', 'teams', { name: 'first', model: 'echo' }, again)).to.equal(`"${version + 3}"`)
+        }
+        expect(await rows("select name from deleted_records where name in ('first', 'second')")).to.deep.equal([])
+        for (const name of ['first', 'second']) await call('DELETE', `teams/${name}`)
+        const left = `select name, version from deleted_records where name in ('first', 'second') order by name`
+        expect(await rows(left)).to.deep.equal([
+          { name: 'first', version: 4 },
+          { name: 'second', version: 1 },
+        ])
+      } finally {
+        await other.close()
+      }
+    })
+
     it('serve at once: a provider and a model that were just made', async () => {
       const config = { base_url: upstream.url, api_key: 'key-of-the-far-provider' }
       const far = { name: 'far', type: 'compatible', config, allow_private: true }

@@ -102,7 +102,7 @@ describe('stored sections of the settings', function () {
       expect(await greeting()).to.equal('Hello: nobody. Bye')
       const changed = await change({ word: 'Moin', times: 2, bye: 'Tschüs' })
       const first = changed.value['version'] as number
-      expect([changed.status, changed.headers.get('etag')]).to.deep.equal([200, `"${first}"`])
+      expect([first, changed.status, changed.headers.get('etag')]).to.deep.equal([1, 200, '"1"'])
       expect(changed.value).to.include({ source: 'database' })
       expect(changed.value['values']).to.deep.equal({ word: 'Moin', times: 2, bye: 'Tschüs' })
       expect(await greeting()).to.equal('Moin Moin: nobody. Tschüs')
@@ -179,6 +179,7 @@ describe('stored sections of the settings', function () {
       const other = await start()
       try {
         expect(await greeting('', other)).to.equal('Moin: nobody. Tschüs')
+        const last = (await call('GET', 'settings/manners')).value['version'] as number
         expect((await call('DELETE', 'settings/manners')).status).to.equal(204)
         expect(await greeting()).to.equal('Hello: nobody. Bye')
         expect((await call('GET', 'settings/manners')).value).to.include({ source: 'default', version: null })
@@ -187,6 +188,9 @@ describe('stored sections of the settings', function () {
         )
         await until(async () => (await greeting('', other)) === 'Hello: nobody. Bye')
         expect((await call('DELETE', 'settings/manners')).status).to.equal(204)
+        const again = await call('PATCH', 'settings/manners', { word: 'Moin' }, {}, other)
+        expect([again.status, again.headers.get('etag')]).to.deep.equal([200, `"${last + 1}"`])
+        expect((await call('DELETE', 'settings/manners', undefined, {}, other)).status).to.equal(204)
       } finally {
         await other.close()
       }
