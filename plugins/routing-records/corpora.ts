@@ -3,6 +3,7 @@ import { feedbackLine, judgedLine } from './dataset.ts'
 import type { Budget, Example } from './dataset.ts'
 import { routingOf } from './decision.ts'
 import type { Row } from './decision.ts'
+import type { LabelsTable } from './table.ts'
 
 /** A line of an export, and its place in the order of all: the start of its request, then its id. */
 export interface Line {
@@ -23,17 +24,28 @@ const batch = 100
 
 /** The rated requests since a time, in milliseconds since 1970, in their order. */
 export async function* feedback(sources: Sources, since: number): AsyncGenerator<Line> {
-  const { requests, routing_records: records, budget } = sources
+  for await (const rated of ratedRows(sources, since))
+    for (const { row, ...rest } of await examplesOf(
+      sources,
+      rated.map(({ row }) => row),
+    ))
+      yield { at: row.at, id: row.id, value: feedbackLine({ row, ...rest }, sources.budget) }
+}
+
+/** The rated rows of the log since a time, in milliseconds since 1970, in the order of their start, some at a time. */
+export async function* ratedRows(
+  { requests, routing_records: records }: Pick<Services, 'requests' | 'routing_records'>,
+  since: number,
+): AsyncGenerator<readonly { readonly row: Row; readonly label: LabelsTable }[]> {
   let after: Position | undefined = [since, '']
   while (after) {
     const labels = await records.labels.since(after, batch)
     const ids = labels.map(({ id }) => id)
     const rows = new Map((await requests.rows(ids)).map((row) => [row.id, row]))
-    for (const { row, ...rest } of await examplesOf(
-      sources,
-      labels.flatMap(({ id }) => rows.get(id) ?? []),
-    ))
-      yield { at: row.at, id: row.id, value: feedbackLine({ row, ...rest }, budget) }
+    yield labels.flatMap((label) => {
+      const row = rows.get(label.id)
+      return row ? [{ row, label }] : []
+    })
     const last = labels.length < batch ? undefined : labels.at(-1)
     after = last && [last.request_at, last.id]
   }

@@ -6,6 +6,7 @@ import { GatewayError, Refusal, defineCommand } from '../../engine/index.ts'
 import type { CommandOutput, Json, JsonObject, Principal, Services } from '../../engine/index.ts'
 import { asText, columns, isObject, parsedJson } from '../../engine/kit.ts'
 import { routingOf } from './decision.ts'
+import { evaluatedPolicy } from './evaluated-policy.ts'
 import { routed } from './previewing.ts'
 import type { Route } from './previewing.ts'
 
@@ -21,6 +22,12 @@ const options = {
     key: { type: 'string', description: 'Name of the API key that would send the request.' },
     file: { type: 'string', description: 'A file with the body of a chat completions request, in place of a prompt.' },
     replay: { type: 'string', description: 'Id of a routed request, to decide it again from its row in the log.' },
+    evaluate: {
+      type: 'string',
+      description:
+        'A file with another policy, to estimate from rated requests how good its choices would have been: {"model": name}, {"tiers": {"SIMPLE": name, …}} or {"policy": "mean-1" or "ts-1"}.',
+    },
+    since: { type: 'string', description: 'With --evaluate: only requests that began since this time (RFC 3339).' },
     jsonl: {
       type: 'string',
       description:
@@ -31,7 +38,7 @@ const options = {
 
 /**
  * Shows how requests for virtual models would be routed: nothing is called and nothing is stored. Returns 1 if a request
- * has no right body.
+ * has no right body, or too few ratings say anything of a policy.
  */
 export default defineCommand({
   name: 'route',
@@ -44,12 +51,19 @@ export default defineCommand({
     file: { value: 'path' },
     jsonl: { value: 'path' },
     replay: { value: 'id' },
+    evaluate: { value: 'path' },
+    since: { value: 'time' },
   },
-  uses: ['api_keys', 'requests', 'smart_routing', 'experience'],
+  uses: ['api_keys', 'requests', 'smart_routing', 'experience', 'routing_records'],
   pipelines: [pipeline],
-  async run({ prompt, model, key, file, jsonl, replay }, { api_keys: keys, ...services }, output) {
-    if ([prompt, file, jsonl, replay].filter((one) => one !== undefined).length !== 1)
-      throw new Refusal('say one of a prompt, --file, --jsonl and --replay')
+  async run({ prompt, model, key, file, jsonl, replay, evaluate, since }, { api_keys: keys, ...services }, output) {
+    if ([prompt, file, jsonl, replay, evaluate].filter((one) => one !== undefined).length !== 1)
+      throw new Refusal('say one of a prompt, --file, --jsonl, --replay and --evaluate')
+    if (since !== undefined && evaluate === undefined) throw new Refusal('--since needs --evaluate')
+    if (evaluate !== undefined) {
+      const policy = await jsonIn('--evaluate', resolve(output.folder, evaluate))
+      return evaluatedPolicy({ policy, since }, services, output)
+    }
     if (replay !== undefined) return decidedAgain(replay, services, output)
     const principal = key === undefined ? operator : keys.named(key)
     if (principal === undefined) throw new Refusal(`there is no API key "${key}"`)
@@ -58,7 +72,7 @@ export default defineCommand({
       routed(route, { protocol: 'chat', body: { model, ...body }, param: '', principal, preview: {} })
     if (jsonl !== undefined) return lines(resolve(output.folder, jsonl), preview, output)
     try {
-      const body = file === undefined ? asking(prompt ?? '') : await bodyIn(resolve(output.folder, file))
+      const body = file === undefined ? asking(prompt ?? '') : await jsonIn('--file', resolve(output.folder, file))
       const shown = await preview(body)
       output.out(output.json ? JSON.stringify(shown) : described(shown, output.style))
       return 0
@@ -106,13 +120,14 @@ function asking(content: string): JsonObject {
   return { messages: [{ role: 'user', content }] }
 }
 
-async function bodyIn(file: string): Promise<JsonObject> {
+/** The object in the file of an option. */
+async function jsonIn(option: string, file: string): Promise<JsonObject> {
   const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new Refusal(`--file cannot be read: ${error.message}`)
+    throw new Refusal(`${option} cannot be read: ${error.message}`)
   })
-  const body = parsedJson(text)
-  if (!isObject(body)) throw new Refusal('--file has no JSON object')
-  return body
+  const value = parsedJson(text)
+  if (!isObject(value)) throw new Refusal(`${option} has no JSON object`)
+  return value
 }
 
 /** Prints a line for each line of a file. */

@@ -97,7 +97,7 @@ describe('sluice route', function () {
     for (const { code, error } of [nothing, both])
       expect([code, error.split('\n')[0]]).to.deep.equal([
         2,
-        'sluice: say one of a prompt, --file, --jsonl and --replay',
+        'sluice: say one of a prompt, --file, --jsonl, --replay and --evaluate',
       ])
     expect([key.code, key.error.split('\n')[0]]).to.deep.equal([2, 'sluice: there is no API key "nobody"'])
     expect(gone.code).to.equal(2)
