@@ -1,9 +1,9 @@
-import { randomUUIDv7 } from 'node:crypto'
 import { GatewayError, defineService } from '../../engine/index.ts'
 import type { Principal, TableQueries } from '../../engine/index.ts'
 import { duration, durationSchema } from '../../engine/kit.ts'
 import type { Member } from './member.ts'
-import { printToken, readToken } from './token.ts'
+import type { EndedSessionsTable } from './table.ts'
+import { chainOf, longestLife, newId, printToken, readToken, skew } from './token.ts'
 import type { Claims } from './token.ts'
 
 /** A token and when it expires, in milliseconds since 1970. */
@@ -24,14 +24,16 @@ export interface Session {
 /** The sessions of members: signed tokens that every process can check without asking for them. */
 export interface MemberSessions {
   /**
-   * A token of a new session.
-   * @param since seconds since 1970 when the password was given; default: now
+   * A token of a new session, or another one of the same session.
+   * @param earlier the claims of a token of the session
    */
-  issue(member: Pick<Member, 'id' | 'sessionVersion'>, since?: number): Issued
+  issue(member: Pick<Member, 'id' | 'sessionVersion'>, earlier?: Pick<Claims, 'jti' | 'auth_time'>): Issued
   /** The session of a token, also one that has reached its longest life; undefined if the token is refused. */
   find(token: string): Promise<Session | undefined>
-  /** Ends a session, at once or after some milliseconds, within a change of the member store. */
-  end(transaction: TableQueries, session: Session, delay?: number): Promise<void>
+  /** Ends a session with all its tokens at once, within a change of the member store. */
+  end(transaction: TableQueries, session: Session): Promise<void>
+  /** Ends one token of a session after some milliseconds, within a change of the member store. */
+  retire(transaction: TableQueries, session: Session, delay: number): Promise<void>
 }
 
 declare module '../../engine/index.ts' {
@@ -81,7 +83,7 @@ export default defineService({
         const sessionOf = (claims: Claims): Session | undefined => {
           const member = store.find(claims.sub)
           if (member === undefined || member.disabled || member.sessionVersion !== claims.ver) return undefined
-          if (store.isEnded(claims.jti)) return undefined
+          if (store.isEnded(claims.jti) || store.isEnded(chainOf(claims.jti))) return undefined
           return { claims, member, ...timesOf(claims) }
         }
         const timesOf = ({ exp, auth_time }: Pick<Claims, 'exp' | 'auth_time'>) => {
@@ -90,12 +92,12 @@ export default defineService({
         }
 
         const view: MemberSessions = {
-          issue({ id, sessionVersion }, since) {
+          issue({ id, sessionVersion }, earlier) {
             const iat = Math.floor(Date.now() / 1_000)
-            const auth_time = since ?? iat
+            const auth_time = earlier?.auth_time ?? iat
             // It may exceed the longest life, so that its renewal is refused for that reason and not as expired.
             const exp = iat + Math.floor(idle / 1_000)
-            const claims = { sub: id, jti: randomUUIDv7(), ver: sessionVersion, iat, exp, auth_time }
+            const claims = { sub: id, jti: newId(earlier?.jti), ver: sessionVersion, iat, exp, auth_time }
             return { token: printToken(claims, key()), expiresAt: timesOf(claims).expiresAt }
           },
           async find(token) {
@@ -107,20 +109,15 @@ export default defineService({
             if (member === undefined || claims.ver > member.sessionVersion) await store.look()
             return sessionOf(claims)
           },
-          async end(transaction, { claims }, delay = 0) {
+          end(transaction, { claims }) {
             const now = Date.now()
-            const row = { session: claims.jti, ended_at: now + delay, expires_at: claims.exp * 1_000 }
-            await transaction.deleteFrom('members_ended').where('expires_at', '<=', now).execute()
-            await transaction
-              .insertInto('members_ended')
-              .values(row)
-              .onConflict((on) =>
-                on
-                  .column('session')
-                  .doUpdateSet({ ended_at: row.ended_at })
-                  .where('members_ended.ended_at', '>', row.ended_at),
-              )
-              .execute()
+            // Other tokens of the session may expire later than this one.
+            const last = now + (longestLife + skew) * 1_000
+            return noteEnd(transaction, { session: chainOf(claims.jti), ended_at: now, expires_at: last })
+          },
+          retire(transaction, { claims }, delay) {
+            const ended_at = Date.now() + delay
+            return noteEnd(transaction, { session: claims.jti, ended_at, expires_at: claims.exp * 1_000 })
           },
         }
 
@@ -139,4 +136,16 @@ export default defineService({
 
 function principalOf({ id, username, role, models }: Member): Principal {
   return { kind: 'member', id, name: username, role, ...(models && { models }) }
+}
+
+/** Notes the end of a token or of a chain of tokens; an earlier end stays. */
+async function noteEnd(transaction: TableQueries, row: EndedSessionsTable): Promise<void> {
+  await transaction.deleteFrom('members_ended').where('expires_at', '<=', Date.now()).execute()
+  await transaction
+    .insertInto('members_ended')
+    .values(row)
+    .onConflict((on) =>
+      on.column('session').doUpdateSet({ ended_at: row.ended_at }).where('members_ended.ended_at', '>', row.ended_at),
+    )
+    .execute()
 }

@@ -25,8 +25,8 @@ export default defineStage({
       // It was valid when `auth` looked.
       if (session === undefined) throw new GatewayError('invalid_token', { authenticate: 'Bearer' })
       if (session.endsAt <= Date.now()) throw new GatewayError('session_over', { authenticate: 'Bearer' })
-      await members.store.change((transaction) => sessions.end(transaction, session, grace))
+      await members.store.change((transaction) => sessions.retire(transaction, session, grace))
       const { member, claims } = session
-      return { reply: sessionReply(sessions.issue(member, claims.auth_time), member) }
+      return { reply: sessionReply(sessions.issue(member, claims), member) }
     },
 })

@@ -34,12 +34,12 @@ export interface MembersTable {
   last_login_at: number | null
 }
 
-/** A session that ended before it expired. Times in milliseconds since 1970. */
+/** A token, or all tokens of a session, that ended before they expired. Times in milliseconds since 1970. */
 export interface EndedSessionsTable {
-  /** The id of its token (`jti`). */
+  /** The id of the token (`jti`), or the part of it that all tokens of the session share (`chainOf`). */
   session: string
   ended_at: number
-  /** When its token expires, and this row is of no use any more. */
+  /** When all these tokens have expired, and this row is of no use any more. */
   expires_at: number
 }
 

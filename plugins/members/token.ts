@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomUUIDv7, timingSafeEqual } from 'node:crypto'
 import type { JsonObject } from '../../engine/index.ts'
 import { parsedObject } from '../../engine/kit.ts'
 
@@ -16,6 +16,20 @@ export interface Claims {
   readonly auth_time: number
 }
 
+/** The part of a token's id that all tokens of one session share; no id of a token. */
+export function chainOf(jti: string): string {
+  return jti.slice(chainStart)
+}
+
+/** The id of a token, in the chain of an earlier one of its session. */
+export function newId(earlier?: string): string {
+  const id = randomUUIDv7()
+  return earlier === undefined ? id : id.slice(0, chainStart) + chainOf(earlier)
+}
+
+/** Before it, a UUID of version 7 has its time; after it, 62 random bits (RFC 9562, section 5.7). */
+const chainStart = 19
+
 const header = { alg: 'HS256', typ: 'JWT' }
 const fixed = { iss: 'sluice', aud: 'sluice-console' }
 
@@ -23,10 +37,10 @@ const fixed = { iss: 'sluice', aud: 'sluice-console' }
 const longest = 4_096
 
 /** Seconds by which the clock of the process that made a token may be ahead. */
-const skew = 60
+export const skew = 60
 
 /** Maximum seconds from the making of a token to its end. */
-const longestLife = 24 * 60 * 60
+export const longestLife = 24 * 60 * 60
 
 const names = ['iss', 'aud', 'sub', 'jti', 'ver', 'iat', 'exp', 'auth_time']
 const uuid = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/

@@ -216,6 +216,24 @@ describe('admin/members/sessions', () => {
       expect((await askAt(gateway.url, body['token'] as string)('POST /api/auth/renew')).status).to.equal(200)
     })
 
+    it('makes tokens that end together at a logout, with whichever of them it is asked', async () => {
+      for (const at of [0, 1, 2]) {
+        const { token } = await gateway.addMember({ username: `chain-${at}` })
+        const stranger = (await gateway.asNobody('POST /api/auth/login', { username: `chain-${at}`, password })).body
+        const renewed = async (from: string) =>
+          (await askAt(gateway.url, from)('POST /api/auth/renew')).body['token'] as string
+        const second = await renewed(token)
+        const tokens = [token, second, await renewed(second), await renewed(token)]
+        expect(new Set(tokens.map((one) => claimsOf(one)['jti'])).size).to.equal(4)
+        const status = async (one: string) => (await askAt(gateway.url, one)('GET /api/me')).status
+        expect(await Promise.all(tokens.map(status))).to.deep.equal([200, 200, 200, 200])
+        expect((await askAt(gateway.url, tokens[at])('POST /api/auth/logout')).status).to.equal(204)
+        expect(await Promise.all(tokens.map(status))).to.deep.equal([401, 401, 401, 401])
+        // Another login of the member is another session.
+        expect(await status(stranger['token'] as string)).to.equal(200)
+      }
+    })
+
     it('takes no body but an empty one', async () => {
       expect((await gateway.asViewer('POST /api/auth/renew', {})).status).to.equal(200)
       const wrong = await gateway.asViewer('POST /api/auth/renew', { session_max: '30d' })
