@@ -32,6 +32,11 @@ export interface AnySignal {
   readonly summary: string
   /** URL of the module, best created by `new URL('./<name>.ts', import.meta.url)`. */
   readonly module: URL
+  /**
+   * It takes far less than a millisecond, whatever it is asked. It then runs on the event loop, because to pass it to a
+   * thread and back takes longer.
+   */
+  readonly quick?: boolean
 }
 
 /** Declares a signal. */

@@ -20,11 +20,13 @@ export default definePlugin({
       name: 'metadata',
       summary: 'What happened since the last turn of the user, and what the request asks for explicitly.',
       module: moduleBeside('metadata', import.meta.url),
+      quick: true,
     }),
     defineSignal({
       name: 'structural',
       summary: 'The text of the last user turn: the probability that a model of the class economy fails.',
       module: moduleBeside('structural', import.meta.url),
+      quick: true,
     }),
   ],
   services: [calibration, signals],

@@ -6,7 +6,7 @@ declare module '../../engine/index.ts' {
   }
 }
 
-/** Keeps a thread with all signals ready while virtual models are served: nobody's request waits for it to start. */
+/** Keeps all signals ready while virtual models are served: nobody's request waits for a module or a thread. */
 export default defineService({
   name: 'signals',
   summary: 'Keeps the signals ready to judge requests.',
@@ -17,7 +17,11 @@ export default defineService({
       return {
         view: {},
         live() {
-          if (routing.enabled) release = host.keepLoaded(signals.map(({ module }) => module))
+          if (!routing.enabled) return
+          const [quick, others] = [signals.filter((one) => one.quick), signals.filter((one) => !one.quick)]
+          // One that cannot be loaded is told of when it is asked.
+          for (const { module } of quick) import(module.href).catch(() => undefined)
+          if (others.length > 0) release = host.keepLoaded(others.map(({ module }) => module))
         },
         close: () => release?.(),
       }
