@@ -1,5 +1,5 @@
 import { findPackageJSON } from 'node:module'
-import { dirname, join, sep } from 'node:path'
+import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
@@ -27,6 +27,11 @@ export const shipped: Required<Shipped> = {
   plugins: join(here, '..', '..', 'plugins'),
   pipelines: join(home, 'pipelines'),
   config: join(home, 'config', 'sluice.yaml'),
+}
+
+/** The name of a file for clients: an absolute path within the package is shown relative to the package. */
+export function withinPackage(file: string): string {
+  return isAbsolute(file) && isWithin(file, home) ? relative(home, file) : file
 }
 
 /** Whether a path is a folder or below it. Both are real paths. */

@@ -1,6 +1,7 @@
-import { relative } from 'node:path'
-import { printDiagnostic } from '../config/diagnostics.ts'
+import { isAbsolute, relative } from 'node:path'
+import { display, printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
+import { withinPackage } from '../config/shipped.ts'
 import { planSteps } from '../pipeline/plan.ts'
 import type { Planning } from '../pipeline/plan.ts'
 import type { HostStatus } from '../spec/host.ts'
@@ -36,6 +37,11 @@ export class RunningStatus {
     return { version: current?.version ?? '', ...(error === undefined ? {} : { error: scrub(error) }) }
   }
 
+  #nameOf(file: string): string {
+    const name = withinPackage(display(file, this.#root))
+    return isAbsolute(name) ? relative(this.#root, name) : name
+  }
+
   /** What stages see of the configuration that runs. */
   shown(live: Shown): Pick<Running, 'state' | 'reload'> {
     return {
@@ -45,7 +51,7 @@ export class RunningStatus {
         return {
           version,
           loadedAt: this.#loadedAt,
-          files: files.map((file) => relative(this.#root, file)),
+          files: files.map((file) => this.#nameOf(file)),
           off,
           ...(refused ? { refused: { at: refused.at, findings: findingsOf(refused.findings) } } : {}),
         }
@@ -62,7 +68,13 @@ interface Shown {
 
 /** Diagnostics as findings for clients. */
 function findingsOf(diagnostics: readonly Diagnostic[]): readonly Finding[] {
-  return diagnostics.map(({ file, line, column, code, message }) => ({ file, line, column, code, message }))
+  return diagnostics.map(({ file, line, column, code, message }) => ({
+    file: withinPackage(file),
+    line,
+    column,
+    code,
+    message,
+  }))
 }
 
 /** The pipelines of a configuration for clients. */
@@ -73,7 +85,7 @@ export function pipelineViews(planning: Planning): readonly PipelineView[] {
     return {
       name,
       summary,
-      file,
+      file: withinPackage(file),
       line,
       ...(protocol === undefined ? {} : { protocol }),
       public: pipeline.public,

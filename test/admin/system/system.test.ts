@@ -69,7 +69,9 @@ describe('what runs', function () {
     const named = (name: string) => all.find((one) => one['name'] === name)
     for (const one of all)
       expect(one).to.have.all.keys('name', 'file', 'summary', 'protocol', 'routes', 'inputs', 'uses')
+    for (const { file } of all) expect(file).to.match(/^pipelines\/[^.]+\.yaml$/)
     expect(named('chat-completions')).to.deep.include({
+      file: 'pipelines/chat-completions.yaml',
       protocol: 'chat',
       inputs: [],
       uses: ['route', 'generate'],
