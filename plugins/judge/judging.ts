@@ -66,7 +66,7 @@ export default defineService({
       configure(_settings, { smart_routing: { enabled, settings } }, { catalog }) {
         const { judge } = settings
         const isOn = enabled && judge.enabled
-        const version = isOn ? JSON.stringify([settings, catalog.find(judge.model ?? '')]) : ''
+        const version = isOn ? JSON.stringify([judge, catalog.find(judge.model ?? '')]) : ''
         const own = version === current.version ? current : { version, circuit: new Circuit() }
         let ask: (() => void) | undefined
         let isLive = false

@@ -75,17 +75,17 @@ async function examplesOf({ routing_records: records }: Sources, rows: readonly 
 }
 
 /**
- * The first lines of a corpus. They do not end between two requests of the same millisecond: whoever goes on from the
- * newest time has all of them.
+ * The first lines, at most `limit` of each corpus. They end with all corpora at once, and not between two requests of the
+ * same millisecond: whoever goes on from the newest time has all of them.
  */
 export async function* firstOf(lines: AsyncIterable<Line>, limit: number): AsyncGenerator<Line> {
-  let count = 0
-  let last: Line | undefined
+  const corpora = new Map<unknown, { count: number; readonly at: number }>()
   for await (const line of lines) {
-    if (count >= limit && line.at !== last?.at) return
+    const { corpus } = line.value
+    const { count = 0, at } = corpora.get(corpus) ?? {}
+    if (count >= limit && line.at !== at) return
     yield line
-    count += 1
-    last = line
+    corpora.set(corpus, { count: count + 1, at: line.at })
   }
 }
 

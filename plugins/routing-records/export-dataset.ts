@@ -48,7 +48,7 @@ export default defineStage({
 function linesOf(format: Format, sources: Sources, since: number, limit: number): AsyncIterable<Line> {
   if (format === 'feedback') return firstOf(feedback(sources, since), limit)
   if (format === 'judge_shadow') return firstOf(judged(sources, since), limit)
-  return merged(firstOf(feedback(sources, since), limit), firstOf(judged(sources, since), limit))
+  return firstOf(merged(feedback(sources, since), judged(sources, since)), limit)
 }
 
 async function* written(lines: AsyncIterable<Line>): AsyncGenerator<Uint8Array> {

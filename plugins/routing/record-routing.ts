@@ -37,22 +37,21 @@ export default defineStage({
   timeout: '90s',
   uses: ['prices', 'experience'],
   build: (_config, { catalog }, { prices, experience }) => {
-    const record = (slots: Recorded, scope: Scope) => {
-      const { decision, preview } = slots
-      if (preview) return {}
-      if (decision === undefined) noteRefusal(slots, scope)
-      else {
-        noteDecision(decision, slots, scope, { catalog, prices })
-        const { seen, kept } = lessonOf(decision, slots, scope)
-        experience.seen(seen)
-        if (kept) experience.keep(kept.conversation, kept.incumbent)
-      }
-      return {}
+    const learn = (decision: Decision, slots: Recorded, scope: Scope) => {
+      const { seen, kept } = lessonOf(decision, slots, scope)
+      experience.seen(seen)
+      if (kept) experience.keep(kept.conversation, kept.incumbent)
     }
     return (slots, scope) => {
-      const { target, decision, verdict } = slots
-      if (target?.virtual !== true && decision === undefined) return {}
-      return verdict?.done ? verdict.done.then(() => record(slots, scope)) : record(slots, scope)
+      const { target, decision, verdict, preview } = slots
+      if (preview || (target?.virtual !== true && decision === undefined)) return {}
+      if (decision) learn(decision, slots, scope)
+      const note = () => {
+        if (decision) noteDecision(decision, slots, scope, { catalog, prices })
+        else noteRefusal(slots, scope)
+        return {}
+      }
+      return verdict?.done ? verdict.done.then(note) : note()
     }
   },
 })

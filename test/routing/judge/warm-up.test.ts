@@ -48,7 +48,8 @@ describe('the warm-up of the judge', function () {
     await isWarm()
     const before = count + 1
     await change('server/security', { self_service_keys: false })
-    // This change proves that the one before it has warmed nothing up.
+    await change('server/smart_routing', { seed: 'other' })
+    // This change proves that those before it have warmed nothing up.
     await change('server/smart_routing', { judge: { deadline_s: 3 } })
     await isWarm()
     expect(await warmUps()).to.have.length(before + 1)
