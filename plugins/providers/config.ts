@@ -42,3 +42,11 @@ export const traitsProperty = {
   },
   description: 'Capabilities of its chat completions that differ from the preset: traits of the chat codec.',
 } as const
+
+/** For providers that store responses themselves. */
+export const conversationsProperty = {
+  enum: ['gateway', 'vendor'],
+  default: 'gateway',
+  description:
+    "Whose copy a response continues from if both have stored it. gateway: each turn sends the whole conversation; vendor: each turn sends the client's own bytes, so that hidden reasoning is kept.",
+} as const

@@ -1,4 +1,5 @@
 import { definePlugin } from '../../engine/index.ts'
+import azure from './azure.ts'
 import { bridgeA, bridgeB, bridgeC } from './bridges.ts'
 import compatible from './compatible.ts'
 import echo from './echo.ts'
@@ -9,5 +10,5 @@ import native from './native.ts'
 export default definePlugin({
   name: 'providers',
   summary: 'Provider types for vendors and local servers, and an echo for trying things out.',
-  providers: [native, compatible, messages, bridgeA, bridgeB, bridgeC, echo],
+  providers: [native, azure, compatible, messages, bridgeA, bridgeB, bridgeC, echo],
 })

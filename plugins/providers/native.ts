@@ -1,13 +1,13 @@
 import { defineProvider } from '../../engine/index.ts'
 import { baseUrl, openUpstream } from '../../engine/kit.ts'
 import type { Traits } from '../../engine/index.ts'
-import { httpProperties, httpSecrets, needsKey } from './config.ts'
+import { conversationsProperty, httpProperties, httpSecrets, needsKey } from './config.ts'
 
-const media = ['embeddings', 'images', 'image-edits', 'speech', 'transcriptions', 'translations']
-const protocols = ['responses', 'compact', 'input-tokens', 'chat', 'decisions', ...media]
+export const mediaProtocols = ['embeddings', 'images', 'image-edits', 'speech', 'transcriptions', 'translations']
+const protocols = ['responses', 'compact', 'input-tokens', 'chat', 'decisions', ...mediaProtocols]
 
 /** Traits of the vendor's own chat completions that not every server of the protocol has. */
-const chatTraits = {
+export const chatTraits = {
   system_role: 'developer',
   custom_tools: true,
   allowed_tools: true,
@@ -38,12 +38,7 @@ export default defineProvider({
     properties: {
       base_url: baseUrl,
       ...httpProperties,
-      conversations: {
-        enum: ['gateway', 'vendor'],
-        default: 'gateway',
-        description:
-          "Whose copy a response continues from if both have stored it. gateway: each turn sends the whole conversation; vendor: each turn sends the client's own bytes, so that hidden reasoning is kept.",
-      },
+      conversations: conversationsProperty,
     },
   },
   secrets: httpSecrets,

@@ -7,7 +7,10 @@ import { configuration } from '../rules/registry.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 
 /** Ways to set a type up beside its defaults. */
-const variants: Readonly<Record<string, readonly JsonObject[]>> = { messages: [{ auth: 'bearer' }] }
+const variants: Readonly<Record<string, readonly JsonObject[]>> = {
+  azure: [{ api_version: '2024-10-21' }],
+  messages: [{ auth: 'bearer' }],
+}
 
 const loaded = await configuration()
 
