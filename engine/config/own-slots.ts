@@ -117,6 +117,7 @@ const plainSlots: readonly AnySlot[] = [
         outputImage: 'number',
         output: 'number',
         reasoning: 'number',
+        searches: 'number',
       },
       images: 'number',
       characters: 'number',

@@ -48,9 +48,14 @@ export interface Relaying {
     torn?(end: string): Metered | undefined
     /**
      * Usage other than tokens, according to the answer, or else the request. `answer` is the whole answer, or the
-     * last event of a stream; null if it could not be read.
+     * last event of a stream; null if it could not be read. `delivered` is undefined unless the stream was counted.
      */
-    units?(request: JsonObject, answer: Json, complete: boolean): Units
+    units?(request: JsonObject, answer: Json, complete: boolean, delivered?: number): Units
+    /**
+     * Types of events that each deliver one of what `units` counts, such as an image. They are counted while a stream
+     * is relayed (`delivered`), by the first bytes of each event, which may be megabytes long.
+     */
+    readonly delivers?: readonly string[]
     /** UTF-8 bytes of model output in a frame of a stream, including reasoning and calls. */
     said?(frame: Frame): number
   }

@@ -18,6 +18,8 @@ export interface Usage {
   readonly outputAudio?: number
   readonly outputImage?: number
   readonly reasoning: number
+  /** Web searches that the provider made, if it reported any. They are no tokens. */
+  readonly searches?: number
 }
 
 /** Usage of an exchange other than tokens, as far as it is known. */

@@ -6,8 +6,9 @@ const SCALE = 1e9
 /**
  * The cost of one exchange in micro-USD: the exact sum of its parts, rounded half up once. Tokens are billed if the
  * model has prices for them and their number is known; otherwise seconds, images or characters, the first of them that
- * has a price. The price of the request itself is added, and is the only part if nothing else has a price. Undefined if the cost is unknown:
- * something was used that has no price or no count, a number is invalid, or the sum is too large.
+ * has a price. Web searches are added, and the price of the request itself, which is the only part if nothing else has
+ * a price. Undefined if the cost is unknown: something was used that has no price or no count, a number is invalid, or
+ * the sum is too large.
  */
 export function costOf(usage: Usage | undefined, pricing: Pricing = {}, units: Units = {}): number | undefined {
   const used = partsOf(usage, pricing, units)
@@ -25,6 +26,7 @@ export function usdOf(usage: Usage | undefined, pricing: Pricing = {}, units: Un
 function partsOf(usage: Usage | undefined, pricing: Pricing, units: Units): Used[] | undefined {
   const used = usedOf(usage, pricing, units)
   if (pricing.requests !== undefined) used?.push([EACH, pricing.requests])
+  if (usage?.searches) used?.push([usage.searches * EACH, pricing.searches])
   return used
 }
 
@@ -123,14 +125,14 @@ function largeSumOf(used: readonly Used[]): number | undefined {
 }
 
 /**
- * Whether every bucket is a number of tokens, and holds its parts; anything else an upstream says is as good as
+ * Whether every bucket is a count, and holds its parts; anything else an upstream says is as good as
  * nothing.
  */
 export function isPlausible(usage: Usage): boolean {
   const { input, cacheRead, cacheWrite, cacheWriteHour = 0, output, reasoning } = usage
-  const { inputAudio = 0, inputImage = 0, outputAudio = 0, outputImage = 0 } = usage
+  const { inputAudio = 0, inputImage = 0, outputAudio = 0, outputImage = 0, searches = 0 } = usage
   const buckets = [input, cacheRead, cacheWrite, output, reasoning]
-  const parts = [cacheWriteHour, inputAudio, inputImage, outputAudio, outputImage]
+  const parts = [cacheWriteHour, inputAudio, inputImage, outputAudio, outputImage, searches]
   if (![...buckets, ...parts].every(isCount)) return false
   return cacheWriteHour <= cacheWrite && inputAudio + inputImage <= input && outputAudio + outputImage <= output
 }

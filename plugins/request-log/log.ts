@@ -1,5 +1,5 @@
 import { defineStage } from '../../engine/index.ts'
-import { isObject } from '../../engine/kit.ts'
+import { defined, isObject } from '../../engine/kit.ts'
 import type {
   Given,
   Host,
@@ -11,6 +11,7 @@ import type {
   Principal,
   Scope,
   Services,
+  Usage,
 } from '../../engine/index.ts'
 import { microseconds } from './row.ts'
 import type { LogRow, Result } from './row.ts'
@@ -108,7 +109,8 @@ function metadataOf(
   if (metered.model !== undefined) metadata['upstream_model'] = metered.model
   if (bill?.tokens === undefined) metadata['usage'] = 'unknown'
   else if (metered.estimated) metadata['usage'] = 'estimated'
-  if (metered.units !== undefined) metadata['units'] = { ...metered.units }
+  const units = unitsOf(metered.units, bill?.tokens)
+  if (units !== undefined) metadata['units'] = units
   if (bill?.cost.micros === undefined) metadata['cost'] = 'unknown'
   if (outcome.error !== undefined) metadata['error_message'] = outcome.error.message.slice(0, keptMessage)
   if (outcome.error?.at !== undefined) metadata['error_at'] = outcome.error.at
@@ -116,6 +118,20 @@ function metadataOf(
   if (ingress && logging.client_address) metadata['address'] = ingress.remote
   return metadata
 }
+
+/** What was used beside text, as far as it is known: audio and pictures in tokens, and what is not counted in tokens. */
+function unitsOf(units: Metered['units'], usage: Usage | undefined): JsonObject | undefined {
+  if (usage === undefined || !partial.some((part) => usage[part] !== undefined)) return units && { ...units }
+  const {
+    inputAudio: audio_input,
+    outputAudio: audio_output,
+    inputImage: image_input,
+    outputImage: image_output,
+  } = usage
+  return { ...units, ...defined({ audio_input, audio_output, image_input, image_output, searches: usage.searches }) }
+}
+
+const partial = ['inputAudio', 'outputAudio', 'inputImage', 'outputImage', 'searches'] as const
 
 /** The headers that the settings name, of those that were sent. */
 function headersOf({ headers }: Ingress, names: readonly string[]): JsonObject {

@@ -1,7 +1,7 @@
 import { defined, objectAfter, parsedObject } from '../../engine/kit.ts'
 import type { Codec, Frame, Json, JsonObject, Metered } from '../../engine/index.ts'
 import { parseStop, spoken } from './stop.ts'
-import { parseUsage } from './usage.ts'
+import { usageOf } from './usage.ts'
 import { object, objects, text } from './values.ts'
 
 const terminal = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error'])
@@ -19,7 +19,9 @@ export const meter: Codec['meter'] = {
   },
   torn(end) {
     // Only the last event has the usage of the response, at its end.
-    const usage = parseUsage(objectAfter(end, '"usage":'))
+    const usage = usageOf(
+      defined({ usage: objectAfter(end, '"usage":'), tool_usage: objectAfter(end, '"tool_usage":') }),
+    )
     return usage && { usage }
   },
   said({ event, data }) {
@@ -33,7 +35,7 @@ function metered(response: JsonObject): Metered {
   const { status } = response
   const ended = status === 'completed' || status === 'incomplete'
   return defined({
-    usage: parseUsage(response['usage']),
+    usage: usageOf(response),
     model: text(response['model']),
     stop: ended ? parseStop(response, spoken(objects(response['output']))) : text(status),
     id: text(response['id']),

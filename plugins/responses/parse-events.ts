@@ -7,7 +7,7 @@ import { partners } from './partners.ts'
 import { OpenItem } from './parse-item-events.ts'
 import type { PartKind } from './parse-item-events.ts'
 import { parseStop } from './stop.ts'
-import { parseUsage } from './usage.ts'
+import { usageOf } from './usage.ts'
 import { number, object, objects, text, without } from './values.ts'
 
 const partKinds: ReadonlyMap<unknown, PartKind> = new Map<unknown, PartKind>([
@@ -203,7 +203,7 @@ export class ResponsesParser implements EventParser<GenerateEvent> {
       defined({
         type: 'finish' as const,
         stop: parseStop({ ...response, status }, { call: this.#call, refusal: this.#refusal }),
-        usage: parseUsage(response['usage']),
+        usage: usageOf(response),
         rest: nativeFields(response),
       }),
     )

@@ -4,7 +4,7 @@ import { responseFailure, unreadable } from './errors.ts'
 import { parseOutputItem } from './parse-items.ts'
 import { nativeFields } from './native-fields.ts'
 import { parseStop, spoken } from './stop.ts'
-import { parseUsage } from './usage.ts'
+import { usageOf } from './usage.ts'
 import { isList, number, object, objects, text } from './values.ts'
 import { ResponsesPrinter } from './print-events.ts'
 
@@ -28,7 +28,7 @@ export function parseReply(body: Json, restore?: Restore): GenerateReply {
     created: number(response['created_at']),
     items: output.map((item) => parseOutputItem(item, restore)),
     stop: parseStop({ ...response, status }, spoken(output)),
-    usage: parseUsage(response['usage']),
+    usage: usageOf(response),
     rest: nativeFields(response),
     serviceTier: tier === 'auto' ? undefined : tier,
   })

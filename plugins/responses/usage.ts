@@ -1,5 +1,7 @@
 import { isObject } from '../../engine/kit.ts'
 import type { Json, JsonObject, Usage } from '../../engine/index.ts'
+import { objects } from './values.ts'
+import { parseSearch } from './web-search.ts'
 
 /** A count of tokens; undefined if it is invalid. */
 function count(value: Json | undefined): number | undefined {
@@ -33,6 +35,25 @@ export function parseUsage(usage: Json | undefined): Usage | undefined {
     output: Math.max(0, output - reasoning),
     reasoning,
   }
+}
+
+/**
+ * The usage of a response, with its web searches: those that the provider bills, where it tells, otherwise its items
+ * (platform.openai.com/docs/api-reference/responses/object: `tool_usage`).
+ */
+export function usageOf(response: JsonObject): Usage | undefined {
+  const usage = parseUsage(response['usage'])
+  if (!usage) return undefined
+  const { tool_usage: tools } = response
+  const told = isObject(tools) && isObject(tools['web_search']) ? count(tools['web_search']['num_requests']) : undefined
+  const searches = told ?? objects(response['output']).filter(isMade).length
+  return searches > 0 ? { ...usage, searches } : usage
+}
+
+/** Whether an item is a search that was made; opening and reading pages is none. */
+function isMade(item: JsonObject): boolean {
+  const search = parseSearch(item)
+  return search !== undefined && search.failed === undefined
 }
 
 /** The reverse of `parseUsage`; null if unknown. */

@@ -6,24 +6,21 @@ import {
   encodeFrame,
   eventRoom,
   eventTooLarge,
-  parsedJson,
   speaksToUpstreams,
   through,
 } from '../../engine/kit.ts'
-import type { AnyCodec, Failure, Frame, Metered, Measurement, Source, StreamGuard } from '../../engine/index.ts'
+import type { AnyCodec, Failure, Frame, Measurement, Source, StreamGuard } from '../../engine/index.ts'
 import type { EventRoom, Transform } from '../../engine/kit.ts'
 import { namedEvents } from './answer-model.ts'
 import { estimated, saidIn } from './estimated.ts'
 import type { ClientAnswer, AnswerContext } from './answer-context.ts'
 import { asked, eventStream } from './answer-context.ts'
-import { unitsOfStream } from './units.ts'
+import { Deliveries, unitsOfStream } from './units.ts'
 import { cutShort, failureOf } from './failure.ts'
+import { announced, completed, farEnd, lately, metered, nearEnd, printed } from './stream-end.ts'
+import type { Measured } from './stream-end.ts'
 import { withoutHidden } from './without-hidden.ts'
 import { withoutSecrets } from './without-secrets.ts'
-
-/** Bytes at the end of a stream that usually contain its last frames, and bytes that otherwise do. */
-const nearEnd = 2 * 1024
-const farEnd = 8 * 1024
 
 /** Bytes that usually contain the last event. */
 const lastEvent = 512
@@ -61,6 +58,7 @@ class Relay implements Transform {
   readonly #whole: WholeFrames
   readonly #guard: StreamGuard | undefined
   readonly #visible: (events: Uint8Array) => Uint8Array
+  readonly #delivered: Deliveries | undefined
   #read: Measured | undefined
   #failure: Failure | undefined
   /** The terminal event was sent, and nothing is missing any more. */
@@ -77,6 +75,7 @@ class Relay implements Transform {
     this.#whole = new WholeFrames(this.#room)
     this.#guard = codec.guard?.(asked(exchange))
     this.#visible = withoutHidden(codec.relay?.hides?.(request.sent))
+    this.#delivered = codec.meter.delivers && new Deliveries(codec.meter.delivers)
   }
 
   data(chunk: Uint8Array): Uint8Array | undefined {
@@ -106,7 +105,7 @@ class Relay implements Transform {
     const told = this.#read ?? metered(codec, this.#ends, this.#ends.last(nearEnd))
     const whole = (this.#ended && told.complete && !this.#failure) || (told.usage && told.stop !== undefined)
     const usage = whole || !codec.meter.said ? {} : estimated(this.#exchange, told.usage, saidIn(codec, this.#ends))
-    const units = unitsOfStream(this.#exchange, this.#ends, told.complete && !this.#failure)
+    const units = unitsOfStream(this.#exchange, this.#ends, told.complete && !this.#failure, this.#delivered?.count)
     return { ...told, ...usage, ...units, ...(this.#failure ? { failure: this.#failure, complete: false } : {}) }
   }
 
@@ -116,6 +115,7 @@ class Relay implements Transform {
     if (!this.#guard && codec.close && hasLastWord(events)) return this.#finished(events)
     const legal = this.#guard ? this.#guard.pass(events) : events
     this.#ends.add(legal)
+    this.#delivered?.take(legal)
     return legal
   }
 
@@ -147,6 +147,7 @@ class Relay implements Transform {
     if (begins) this.torn = this.#guard?.large(Buffer.from(bytes.subarray(0, headLimit))) !== false
     if (!this.torn) return nothing
     this.#ends.add(bytes)
+    if (begins) this.#delivered?.take(bytes)
     return bytes
   }
 
@@ -204,12 +205,6 @@ function beginsFailure(bytes: Uint8Array): boolean {
   return failureHead.test(Buffer.from(bytes.subarray(0, headLimit)).toString())
 }
 
-/** The frames at the end. Bytes further back are searched only if an event is larger than the last bytes. */
-function lately(ends: HeadAndTail): readonly Frame[] {
-  const near = ends.last(nearEnd)
-  return near.length > 0 ? near : ends.last(Infinity)
-}
-
 /** Passes bytes whose lines end in LF unchanged, and reprints those of any other stream. */
 class LineFeeds {
   /** Undefined: no bytes yet; false: lines end in LF. */
@@ -222,39 +217,3 @@ class LineFeeds {
 }
 
 const carriageReturn = 0x0d
-
-type Measured = Metered & { readonly complete: boolean; readonly failure?: Failure }
-
-function metered(codec: AnyCodec, ends: HeadAndTail, near: readonly Frame[]): Measured {
-  const first = ends.first()
-  const read = codec.meter.stream(first, near)
-  if ((read.complete && read.usage) || ends.within(nearEnd)) return read
-  const far = codec.meter.stream(first, ends.last(Infinity))
-  const torn = far.complete && far.usage ? undefined : codec.meter.torn?.(ends.torn())
-  return torn ? { ...far, ...torn, complete: true } : far
-}
-
-/** The failure that the upstream itself ended its stream with. */
-function announced(codec: AnyCodec, frames: readonly Frame[]): Failure | undefined {
-  for (const frame of frames) {
-    const failure = codec.failed?.(frame)
-    if (failure) return failure
-  }
-  return undefined
-}
-
-/** An incomplete event with the empty line that ends it; empty if its data is not whole. */
-function completed(bytes: Uint8Array | undefined): string {
-  if (!bytes) return ''
-  const decoder = new FrameDecoder()
-  const frames = [...decoder.push(bytes), ...decoder.end()]
-  return frames.every(isWhole) ? printed(frames) : ''
-}
-
-function isWhole({ data }: Frame): boolean {
-  return data === '[DONE]' || parsedJson(data) !== undefined
-}
-
-function printed(frames: readonly Frame[]): string {
-  return frames.map(encodeFrame).join('')
-}

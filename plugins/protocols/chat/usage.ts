@@ -30,7 +30,17 @@ export function parseUsage(value: Json | undefined): Usage | undefined {
     ...(outputAudio > 0 ? { outputAudio } : {}),
     ...(outputImage > 0 ? { outputImage } : {}),
     reasoning,
+    ...searchesIn(value),
   }
+}
+
+/**
+ * The web searches that a vendor reports; the protocol has no word for them (openrouter.ai/docs: `server_tool_use`;
+ * docs.perplexity.ai: `num_search_queries`).
+ */
+function searchesIn({ server_tool_use: tools, num_search_queries: queries }: JsonObject): Pick<Usage, 'searches'> {
+  const searches = count(isObject(tools) ? tools['web_search_requests'] : queries) ?? 0
+  return searches > 0 ? { searches } : {}
 }
 
 /** The audio and image tokens of a bucket, at most its size: the upstream's counts may include cached tokens. */

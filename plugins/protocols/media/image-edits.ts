@@ -40,7 +40,7 @@ export default defineCodec({
   },
   head,
   error: dialect,
-  meter: { ...pictureMeter(['image_edit.completed']), units: pictures },
+  meter: { ...pictureMeter('image_edit.completed'), units: pictures },
   failed,
   fail,
 })

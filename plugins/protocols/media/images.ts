@@ -32,7 +32,7 @@ export default defineCodec({
   },
   head,
   error: dialect,
-  meter: { ...pictureMeter(['image_generation.completed']), units: pictures },
+  meter: { ...pictureMeter('image_generation.completed'), units: pictures },
   failed,
   fail,
 })

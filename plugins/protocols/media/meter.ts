@@ -1,43 +1,47 @@
 import { isObject, objectAfter, parsedObject } from '../../../engine/kit.ts'
-import type { Codec, Json, Metered, Usage } from '../../../engine/index.ts'
+import type { Codec, Json, JsonObject, Metered, Usage } from '../../../engine/index.ts'
+
+/** The kind of output whose tokens an answer does not split by kind. */
+type Output = 'text' | 'audio' | 'image'
 
 /**
  * Reads `usage` and `model` of an answer. The last event of a stream has one of the types `ends`, or, for servers with
  * their own event shapes, is followed by `[DONE]`.
  */
-export function meter(ends: readonly string[]): Codec['meter'] {
+export function meter(ends: readonly string[], output: Output = 'text'): Codec['meter'] {
   return {
-    reply: metered,
+    reply: (body) => metered(body, output),
     stream(_first, last) {
       const event = last.findLast(({ data }) => data.startsWith('{'))
       const body = event && parsedObject(event.data)
       const ended = isObject(body) && ends.some((type) => type === body['type'])
       const complete = ended || last.at(-1)?.data === '[DONE]'
-      return { ...(complete && body ? metered(body) : {}), complete }
+      return { ...(complete && body ? metered(body, output) : {}), complete }
     },
   }
 }
 
 /**
  * Like `meter`, for streams whose last event contains a whole image. That event is larger than the tail that a meter
- * receives, so a tail without a whole event means that it arrived. Its usage follows the image
- * (platform.openai.com/docs/api-reference/images-streaming).
+ * receives, so a tail without a whole event means that it arrived. Its usage follows the image, and its output tokens
+ * are those of the image (platform.openai.com/docs/api-reference/images-streaming).
  */
-export function pictureMeter(ends: readonly string[]): Codec['meter'] {
-  const plain = meter(ends)
+export function pictureMeter(end: string): Codec['meter'] {
+  const plain = meter([end], 'image')
   return {
     ...plain,
     stream: (first, last) => (last.length === 0 ? { complete: true } : plain.stream(first, last)),
-    torn(end) {
-      const usage = usageOf(objectAfter(end, '"usage":'))
+    torn(rest) {
+      const usage = usageOf(objectAfter(rest, '"usage":'), 'image')
       return usage && { usage }
     },
+    delivers: [end],
   }
 }
 
-function metered(body: Json): Metered {
+function metered(body: Json, output: Output): Metered {
   if (!isObject(body)) return {}
-  const usage = usageOf(body['usage'])
+  const usage = usageOf(body['usage'], output)
   const { model } = body
   return { ...(usage ? { usage } : {}), ...(typeof model === 'string' ? { model } : {}) }
 }
@@ -46,37 +50,51 @@ function metered(body: Json): Metered {
  * The disjoint buckets of `{ input_tokens, output_tokens }` or of `{ prompt_tokens, completion_tokens? }`. Undefined
  * if a count is missing or is no integer of at least 0, and for usage in seconds.
  */
-function usageOf(value: Json | undefined): Usage | undefined {
+function usageOf(value: Json | undefined, output: Output): Usage | undefined {
   if (!isObject(value)) return undefined
-  const input = count(value['input_tokens'] ?? value['prompt_tokens'])
-  const output = count(
+  const read = count(value['input_tokens'] ?? value['prompt_tokens'])
+  const made = count(
     value['output_tokens'] ?? value['completion_tokens'] ?? (value['prompt_tokens'] === undefined ? undefined : 0),
   )
-  // Images use the one name, transcripts and speech the other.
-  const details = value['input_tokens_details'] ?? value['input_token_details']
-  const cacheRead = count((isObject(details) ? details['cached_tokens'] : undefined) ?? 0)
-  if (input === undefined || output === undefined || cacheRead === undefined || cacheRead > input) return undefined
-  const uncached = input - cacheRead
+  // Images use the plural, transcripts and speech the singular.
+  const details = object(value['input_tokens_details'] ?? value['input_token_details'])
+  const cacheRead = count(details?.['cached_tokens'] ?? 0)
+  if (read === undefined || made === undefined || cacheRead === undefined || cacheRead > read) return undefined
+  const input = read - cacheRead
+  const inputs = partsOf(input, kindsOf(details), kindsOf(object(details?.['cached_tokens_details'])))
+  const split = object(value['output_tokens_details'] ?? value['output_token_details'])
+  const outputs = partsOf(made, split ? kindsOf(split) : { audio: 0, image: 0, [output]: made })
   return {
-    input: uncached,
-    ...partsOf(details, uncached, 'input'),
+    input,
+    ...(inputs.audio > 0 ? { inputAudio: inputs.audio } : {}),
+    ...(inputs.image > 0 ? { inputImage: inputs.image } : {}),
     cacheRead,
     cacheWrite: 0,
-    output,
-    ...partsOf(value['output_tokens_details'], output, 'output'),
+    output: made,
+    ...(outputs.audio > 0 ? { outputAudio: outputs.audio } : {}),
+    ...(outputs.image > 0 ? { outputImage: outputs.image } : {}),
     reasoning: 0,
   }
 }
 
-/** The audio and image tokens of a bucket, if reported. */
-function partsOf(details: Json | undefined, bucket: number, side: 'input' | 'output'): Partial<Usage> {
-  const told = isObject(details) ? details : {}
-  const audio = Math.min(bucket, count(told['audio_tokens']) ?? 0)
-  const image = Math.min(bucket - audio, count(told['image_tokens']) ?? 0)
-  return {
-    ...(audio > 0 ? { [`${side}Audio`]: audio } : {}),
-    ...(image > 0 ? { [`${side}Image`]: image } : {}),
-  }
+/** Tokens by kind; those of no kind are text. */
+interface Kinds {
+  readonly audio: number
+  readonly image: number
+}
+
+function kindsOf(details: JsonObject | undefined): Kinds {
+  return { audio: count(details?.['audio_tokens']) ?? 0, image: count(details?.['image_tokens']) ?? 0 }
+}
+
+/** The audio and image tokens of a bucket without those from a cache, together at most as many as the bucket has. */
+function partsOf(bucket: number, all: Kinds, cached: Kinds = { audio: 0, image: 0 }): Kinds {
+  const audio = Math.min(bucket, Math.max(0, all.audio - cached.audio))
+  return { audio, image: Math.min(bucket - audio, Math.max(0, all.image - cached.image)) }
+}
+
+function object(value: Json | undefined): JsonObject | undefined {
+  return isObject(value) ? value : undefined
 }
 
 function count(value: Json | undefined): number | undefined {

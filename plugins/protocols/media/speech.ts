@@ -26,7 +26,7 @@ export default defineCodec({
   },
   head: (body) => ({ model: body['model'] as string, stream: body['stream_format'] === 'sse', background: false }),
   error: dialect,
-  meter: { ...meter(['speech.audio.done']), units: spoken },
+  meter: { ...meter(['speech.audio.done'], 'audio'), units: spoken },
   failed,
   fail,
 })

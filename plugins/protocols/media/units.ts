@@ -4,11 +4,12 @@ import type { Codec } from '../../../engine/index.ts'
 type UnitsOf = NonNullable<Codec['meter']['units']>
 
 /**
- * The number of delivered images: for a whole answer, its images; for a complete stream, the requested number
- * (platform.openai.com/docs/api-reference/images: `n`, default 1; a string in a form).
+ * The number of delivered images: for a whole answer, its images; for a stream, those that were counted, or else, if it
+ * is complete, the requested number (platform.openai.com/docs/api-reference/images: `n`, default 1; a string in a form).
  */
-export const pictures: UnitsOf = ({ n }, answer, complete) => {
+export const pictures: UnitsOf = ({ n }, answer, complete, delivered = 0) => {
   if (isObject(answer) && Array.isArray(answer['data'])) return { images: answer['data'].length }
+  if (delivered > 0) return { images: delivered }
   const asked = Number(n ?? 1)
   const streamed = answer === null || (isObject(answer) && typeof answer['type'] === 'string')
   return streamed && complete && Number.isSafeInteger(asked) && asked > 0 ? { images: asked } : {}

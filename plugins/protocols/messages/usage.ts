@@ -18,7 +18,13 @@ export function parseUsage(wire: unknown): Usage | undefined {
   if (input === undefined || output === undefined || cacheRead === undefined) return undefined
   if (cacheWrite === undefined || reasoning === undefined || reasoning > output) return undefined
   const hour = long > 0 && long <= cacheWrite ? { cacheWriteHour: long } : {}
-  return { input, cacheRead, cacheWrite, ...hour, output: output - reasoning, reasoning }
+  return { input, cacheRead, cacheWrite, ...hour, output: output - reasoning, reasoning, ...searchesIn(wire) }
+}
+
+/** The searches of the vendor's own tool (platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool). */
+function searchesIn({ server_tool_use: wire }: JsonObject): Pick<Usage, 'searches'> {
+  const searches = isObject(wire) ? (count(wire.web_search_requests) ?? 0) : 0
+  return searches > 0 ? { searches } : {}
 }
 
 /** The total of cache writes, or the sum over their lifetimes if the total is absent. */

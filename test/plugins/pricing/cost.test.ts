@@ -22,7 +22,15 @@ const TIERED: Pricing = {
   ],
 }
 const BUCKETS = ['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const
-const ALL = [...BUCKETS, 'cacheWriteHour', 'inputAudio', 'inputImage', 'outputAudio', 'outputImage'] as const
+const ALL = [
+  ...BUCKETS,
+  'cacheWriteHour',
+  'inputAudio',
+  'inputImage',
+  'outputAudio',
+  'outputImage',
+  'searches',
+] as const
 
 describe('plugins/pricing/cost', () => {
   const table: readonly (readonly [string, Partial<Usage>, Pricing | undefined, number | undefined])[] = [
@@ -49,6 +57,11 @@ describe('plugins/pricing/cost', () => {
     ['a request where nothing else has a price', { input: 1000 }, { requests: 0.01 }, 10_000],
     ['a request that costs nothing', { input: 1000 }, { requests: 0 }, 0],
     ['a request beside tokens without a price', { output: 1 }, { input: 1, requests: 0.01 }, undefined],
+    ['searches, each of which has a price', { input: 1000, searches: 3 }, { ...PRICES, searches: 0.01 }, 30_250],
+    ['searches that cost nothing', { input: 1000, searches: 3 }, { ...PRICES, searches: 0 }, 250],
+    ['searches without a price', { input: 1000, searches: 1 }, PRICES, undefined],
+    ['a price of searches where none was made', { input: 1000 }, { ...PRICES, searches: 0.01 }, 250],
+    ['searches beside the request', { searches: 2 }, { requests: 0.5, searches: 0.01 }, 520_000],
     ['an input as long as a tier allows', { input: 800, cacheRead: 200 }, TIERED, 205],
     ['all of a request whose input is above a tier', { input: 801, cacheRead: 200, output: 100 }, TIERED, 1006],
     ['the highest of the tiers', { input: 2001, output: 100 }, TIERED, 8204],

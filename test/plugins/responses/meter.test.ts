@@ -45,6 +45,8 @@ describe('responses: meter', () => {
     expect(meter.torn?.(`AAAA"}],${usage},"user":null,"metadata":{}}}\n\n`)).to.deep.equal({
       usage: { input: 20, cacheRead: 10, cacheWrite: 0, output: 8, reasoning: 12 },
     })
+    const tools = '"tool_usage":{"web_search":{"num_requests":3}}'
+    expect(meter.torn?.(`AAAA"}],${tools},${usage},"user":null}}\n\n`)?.usage).to.include({ input: 20, searches: 3 })
     expect(meter.torn?.('AAAA"}}\n\n')).to.equal(undefined)
     expect(meter.torn?.('AAAA"}],"usage":null}}\n\n')).to.equal(undefined)
     expect(meter.torn?.('')).to.equal(undefined)

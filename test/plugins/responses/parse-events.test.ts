@@ -205,7 +205,11 @@ describe('responses: reader', () => {
       { type: 'delta', index: 4, text: 'x' },
       { type: 'item-end', index: 3 },
       { type: 'item-end', index: 4 },
-      { type: 'finish', stop: 'tool', usage: { input: 15, cacheRead: 10, cacheWrite: 5, output: 8, reasoning: 12 } },
+      {
+        type: 'finish',
+        stop: 'tool',
+        usage: { input: 15, cacheRead: 10, cacheWrite: 5, output: 8, reasoning: 12, searches: 1 },
+      },
     ])
   })
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { printUsage, parseUsage } from '../../../plugins/responses/usage.ts'
+import { printUsage, parseUsage, usageOf } from '../../../plugins/responses/usage.ts'
 
 const whole = {
   input_tokens: 30,
@@ -20,6 +20,29 @@ describe('responses: usage', () => {
     expect(parseUsage({ input_tokens: 3, output_tokens: 4 })).to.deep.equal(none)
     expect(parseUsage({ input_tokens: 3, output_tokens: 4, input_tokens_details: null })).to.deep.equal(none)
     expect(parseUsage({ ...whole, input_tokens: 12 })).to.deep.include({ input: 0, cacheRead: 10, cacheWrite: 5 })
+  })
+
+  it('counts the searches that are billed, or else those that were made', () => {
+    const usage = { input: 15, cacheRead: 10, cacheWrite: 5, output: 8, reasoning: 12 }
+    const call = (action: object | undefined, status = 'completed') => ({
+      type: 'web_search_call',
+      id: 'ws',
+      status,
+      ...(action ? { action: { ...action } } : {}),
+    })
+    const output = [
+      call({ type: 'search', query: 'q' }),
+      call(undefined),
+      call({ type: 'open_page', url: 'u' }),
+      call({ type: 'search' }, 'failed'),
+      { type: 'message', content: [] },
+    ]
+    expect(usageOf({ usage: whole, output })).to.deep.equal({ ...usage, searches: 2 })
+    const told = (num_requests: number) => ({ usage: whole, output, tool_usage: { web_search: { num_requests } } })
+    expect(usageOf(told(7))).to.deep.equal({ ...usage, searches: 7 })
+    expect(usageOf(told(0))).to.deep.equal(usage)
+    expect(usageOf({ usage: whole, output: [], tool_usage: { web_search: null } })).to.deep.equal(usage)
+    expect(usageOf({ output })).to.equal(undefined)
   })
 
   it('knows nothing when any count is not one', () => {

@@ -29,6 +29,14 @@ describe('chat usage', () => {
     })
   })
 
+  it('tells the searches that a vendor reports, in its own words', () => {
+    const searched = { input: 30, cacheRead: 60, cacheWrite: 10, output: 18, reasoning: 12, searches: 2 }
+    expect(parseUsage({ ...whole, num_search_queries: 2 })).to.deep.equal(searched)
+    expect(parseUsage({ ...whole, server_tool_use: { web_search_requests: 2 } })).to.deep.equal(searched)
+    for (const none of [{ num_search_queries: 0 }, { server_tool_use: {} }, { num_search_queries: -1 }])
+      expect(parseUsage({ ...whole, ...none })).to.deep.equal(parseUsage(whole))
+  })
+
   it('takes missing details for none', () => {
     const bare = { input: 3, cacheRead: 0, cacheWrite: 0, output: 4, reasoning: 0 }
     expect(parseUsage({ prompt_tokens: 3, completion_tokens: 4 })).to.deep.equal(bare)

@@ -33,9 +33,9 @@ describe('meters of media', () => {
         input_tokens_details: { text_tokens: 50, image_tokens: 0 },
       },
     }
-    expect(images.meter.reply(body)).to.deep.equal({ usage: usage(50, 4160) })
+    expect(images.meter.reply(body)).to.deep.equal({ usage: { ...usage(50, 4160), outputImage: 4160 } })
     const cached = { usage: { input_tokens: 50, output_tokens: 1, input_tokens_details: { cached_tokens: 20 } } }
-    expect(images.meter.reply(cached)).to.deep.equal({ usage: usage(30, 1, 20) })
+    expect(images.meter.reply(cached)).to.deep.equal({ usage: { ...usage(30, 1, 20), outputImage: 1 } })
     const told = { text: 'Hi', usage: { type: 'tokens', input_tokens: 14, output_tokens: 45, total_tokens: 59 } }
     expect(transcriptions.meter.reply(told)).to.deep.equal({ usage: usage(14, 45) })
     const heard = { audio_tokens: 10, text_tokens: 4, cached_tokens: 6 }
@@ -68,16 +68,76 @@ describe('meters of media', () => {
     for (const body of [null, 'text', [], 5]) expect(images.meter.reply(body)).to.deep.equal({})
   })
 
-  const streams: readonly (readonly [codec: AnyCodec, last: string])[] = [
-    [images, 'image_generation.completed'],
-    [imageEdits, 'image_edit.completed'],
-    [speech, 'speech.audio.done'],
-    [transcriptions, 'transcript.text.done'],
+  const table: readonly (readonly [what: string, codec: AnyCodec, given: Json, expected: object])[] = [
+    [
+      'pictures and text of both sides',
+      images,
+      {
+        input_tokens: 100,
+        input_tokens_details: { text_tokens: 40, image_tokens: 60 },
+        output_tokens: 50,
+        output_tokens_details: { text_tokens: 20, image_tokens: 30 },
+      },
+      { ...usage(100, 50), inputImage: 60, outputImage: 30 },
+    ],
+    [
+      'cached tokens by kind',
+      imageEdits,
+      {
+        input_tokens: 100,
+        input_tokens_details: {
+          text_tokens: 40,
+          image_tokens: 60,
+          cached_tokens: 50,
+          cached_tokens_details: { text_tokens: 10, image_tokens: 40 },
+        },
+        output_tokens: 1,
+        output_tokens_details: { text_tokens: 0, image_tokens: 1 },
+      },
+      { ...usage(50, 1, 50), inputImage: 20, outputImage: 1 },
+    ],
+    [
+      'cached tokens of no kind as text first',
+      transcriptions,
+      {
+        input_tokens: 100,
+        input_token_details: { text_tokens: 30, audio_tokens: 70, cached_tokens: 50 },
+        output_tokens: 5,
+      },
+      { ...usage(50, 5, 50), inputAudio: 50 },
+    ],
+    [
+      'what does not add up as text',
+      transcriptions,
+      { input_tokens: 100, input_token_details: { text_tokens: 1, audio_tokens: 70 }, output_tokens: 5 },
+      { ...usage(100, 5), inputAudio: 70 },
+    ],
+    [
+      'no more of a kind than there is',
+      images,
+      {
+        input_tokens: 10,
+        input_tokens_details: { audio_tokens: 8, image_tokens: 60 },
+        output_tokens: 0,
+        output_tokens_details: null,
+      },
+      { ...usage(10, 0), inputAudio: 8, inputImage: 2 },
+    ],
+    ['speech as audio', speech, { input_tokens: 14, output_tokens: 101 }, { ...usage(14, 101), outputAudio: 101 }],
   ]
-  for (const [codec, type] of streams) {
+  for (const [what, codec, given, expected] of table)
+    it(`count ${what}`, () => expect(codec.meter.reply({ usage: given })).to.deep.equal({ usage: expected }))
+
+  const streams: readonly (readonly [codec: AnyCodec, last: string, kind: object])[] = [
+    [images, 'image_generation.completed', { outputImage: 4 }],
+    [imageEdits, 'image_edit.completed', { outputImage: 4 }],
+    [speech, 'speech.audio.done', { outputAudio: 4 }],
+    [transcriptions, 'transcript.text.done', {}],
+  ]
+  for (const [codec, type, kind] of streams) {
     it(`read a stream of ${codec.protocol}`, () => {
       const end = { type, usage: { input_tokens: 3, output_tokens: 4, total_tokens: 7 } }
-      const complete = { usage: usage(3, 4), complete: true }
+      const complete = { usage: { ...usage(3, 4), ...kind }, complete: true }
       expect(codec.meter.stream([], frames({ type: 'other' }, end))).to.deep.equal(complete)
       expect(codec.meter.stream([], frames(end, '[DONE]'))).to.deep.equal(complete)
       expect(codec.meter.stream([], frames({ type }))).to.deep.equal({ complete: true })
@@ -95,7 +155,7 @@ describe('meters of media', () => {
     expect(images.meter.stream([], [])).to.deep.equal({ complete: true })
     expect(imageEdits.meter.stream(frames({ type: 'image_edit.partial_image' }), [])).to.deep.equal({ complete: true })
     const end = 'AAAA","usage":{"input_tokens":50,"output_tokens":4160,"input_tokens_details":{"cached_tokens":20}}}'
-    expect(images.meter.torn?.(end)).to.deep.equal({ usage: usage(30, 4160, 20) })
+    expect(images.meter.torn?.(end)).to.deep.equal({ usage: { ...usage(30, 4160, 20), outputImage: 4160 } })
     expect(images.meter.torn?.('AAAA","partial_image_index":1}')).to.equal(undefined)
     expect(transcriptions.meter.stream([], [])).to.deep.equal({ complete: false })
     expect(speech.meter.stream([], [])).to.deep.equal({ complete: false })

@@ -37,6 +37,13 @@ const table: readonly (readonly [string, AnyCodec, JsonObject, Json, boolean, ob
 ]
 
 describe('units of media', () => {
+  it('are the pictures of a stream that were delivered, whatever was asked for and however it ended', () => {
+    expect(images.meter.units?.({ n: 5 }, null, true, 3)).to.deep.equal({ images: 3 })
+    expect(imageEdits.meter.units?.({}, { type: 'image_edit.partial_image' }, false, 2)).to.deep.equal({ images: 2 })
+    expect(images.meter.units?.({}, { data: [{}] }, true, 2)).to.deep.equal({ images: 1 })
+    expect(images.meter.units?.({ n: 2 }, null, false, 0)).to.deep.equal({})
+  })
+
   for (const [what, codec, request, answer, complete, expected] of table)
     it(`tell ${what}`, () => expect(codec.meter.units?.(request, answer, complete)).to.deep.equal(expected))
 })

@@ -243,7 +243,7 @@ describe('messages: reading a stream', () => {
       type: 'finish',
       stop: 'refusal',
       stopSequence: 'X',
-      usage: { input: 3, cacheRead: 0, cacheWrite: 0, output: 2, reasoning: 0 },
+      usage: { input: 3, cacheRead: 0, cacheWrite: 0, output: 2, reasoning: 0, searches: 1 },
       rest: {
         protocol: 'messages',
         fields: { stop_details: details, usage: { server_tool_use: { web_search_requests: 1 } } },

@@ -32,6 +32,15 @@ describe('messages: usage', () => {
     ).to.deep.equal(none)
   })
 
+  it('tells the searches of the web', () => {
+    const wire = { input_tokens: 1, output_tokens: 2 }
+    const usage = { input: 1, cacheRead: 0, cacheWrite: 0, output: 2, reasoning: 0 }
+    const told = (server_tool_use: object) => parseUsage({ ...wire, server_tool_use })
+    expect(told({ web_search_requests: 3, web_fetch_requests: 1 })).to.deep.equal({ ...usage, searches: 3 })
+    for (const none of [{ web_search_requests: 0 }, { web_search_requests: null }, { web_search_requests: 'x' }])
+      expect(told(none)).to.deep.equal(usage)
+  })
+
   const counts = { input_tokens: 1, output_tokens: 2 }
   const unknown: [string, unknown][] = [
     ['no usage', undefined],
