@@ -24,6 +24,7 @@ export type {
   Pricing,
   ServerSettings,
 } from './spec/catalog.ts'
+export type { Tier } from './spec/tier.ts'
 export type * from './spec/leg.ts'
 export type * from './spec/open-provider.ts'
 export type * from './spec/provider.ts'

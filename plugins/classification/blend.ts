@@ -1,5 +1,5 @@
 import type { Vote } from '../../engine/index.ts'
-import { logistic, logit } from './tier.ts'
+import { logistic, logit } from './odds.ts'
 
 /** A vote as it counted: its weight, and its share of the result. */
 export interface CountedVote extends Pick<Vote, 'complexity' | 'confidence' | 'reasons'> {

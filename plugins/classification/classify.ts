@@ -1,6 +1,6 @@
 import { defineStage } from '../../engine/index.ts'
-import type { Envelope, JsonObject, Principal } from '../../engine/index.ts'
-import { defined, duration, durationSchema } from '../../engine/kit.ts'
+import type { Envelope, JsonObject, Principal, Tier } from '../../engine/index.ts'
+import { defined, duration, durationSchema, tierOf } from '../../engine/kit.ts'
 import { blend } from './blend.ts'
 import type { Abstention, Blend, CountedVote } from './blend.ts'
 import type { Calibration } from './calibration.ts'
@@ -8,8 +8,6 @@ import { rawConfidence } from './confidence-map.ts'
 import { factsOf } from './facts.ts'
 import type { Facts } from './facts.ts'
 import { hintOf } from './hint.ts'
-import { tierOf } from './tier.ts'
-import type { Tier } from './tier.ts'
 import { earlierTexts, lastTurn } from './turn.ts'
 
 /** How hard a request is, as the signals see it together. */

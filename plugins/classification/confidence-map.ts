@@ -1,4 +1,4 @@
-import { borders } from './tier.ts'
+import { tierRanges } from '../../engine/kit.ts'
 
 /** A label: the raw confidence of a decision, and whether its tier was right. */
 export interface Label {
@@ -25,7 +25,7 @@ export const steps = 100
 
 /** How sure a complexity is of its tier, before any map. */
 export function rawConfidence(complexity: number): number {
-  const raw = complexity < borders[0] ? 1 - complexity : complexity
+  const raw = complexity < tierRanges.MEDIUM.from ? 1 - complexity : complexity
   return Math.min(0.95, Math.max(0.05, raw))
 }
 

@@ -1,8 +1,6 @@
-import type { Catalog, Envelope } from '../../engine/index.ts'
+import type { Catalog, Envelope, Tier } from '../../engine/index.ts'
 import { GatewayError } from '../../engine/index.ts'
-import { isObject } from '../../engine/kit.ts'
-import { centres } from './tier.ts'
-import type { Tier } from './tier.ts'
+import { isObject, tierRanges } from '../../engine/kit.ts'
 
 const classes: Readonly<Record<string, Tier>> = { economy: 'SIMPLE', balanced: 'MEDIUM', premium: 'COMPLEX' }
 
@@ -20,11 +18,11 @@ export function hintOf({ body, headers }: Pick<Envelope, 'body' | 'headers'>, ca
 
 function complexityOf(hint: unknown, param: string, catalog: Catalog): number {
   const tier = typeof hint === 'string' ? hint.toUpperCase() : ''
-  if (Object.hasOwn(centres, tier)) return centres[tier as Tier]
+  if (Object.hasOwn(tierRanges, tier)) return tierRanges[tier as Tier].centre
   const model = typeof hint === 'string' ? catalog.find(hint) : undefined
   if (!model) {
     const reason = 'it must be SIMPLE, MEDIUM, COMPLEX, or the name of a model'
     throw new GatewayError('invalid_value', { param, reason }, { param })
   }
-  return centres[classes[model.quality_tier ?? 'economy'] ?? 'SIMPLE']
+  return tierRanges[classes[model.quality_tier ?? 'economy'] ?? 'SIMPLE'].centre
 }

@@ -1,6 +1,6 @@
 import type { Ask, Vote } from '../../engine/index.ts'
 import type { Facts } from './facts.ts'
-import { logistic } from './tier.ts'
+import { logistic } from './odds.ts'
 
 /** A reason to hold a request for harder (positive) or easier than the average, and how far to trust it. */
 interface Evidence {

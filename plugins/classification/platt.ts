@@ -1,4 +1,4 @@
-import { logistic } from './tier.ts'
+import { logistic } from './odds.ts'
 
 /** The line from a value to the logarithm of the odds of its label. */
 export interface Line {

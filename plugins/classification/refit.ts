@@ -3,7 +3,7 @@ import type { ConfidenceMap, Label } from './confidence-map.ts'
 import { fitIsotonic, stepAt } from './isotonic.ts'
 import { fitPlatt } from './platt.ts'
 import type { Prior } from './platt.ts'
-import { logistic, logit } from './tier.ts'
+import { logistic, logit } from './odds.ts'
 
 /** Fewest labels of a refit, and from how many on a map may have any shape. */
 export const fewest = 25

@@ -3,7 +3,7 @@ import { isCourtesy } from './courtesy.ts'
 import { featureNames, features } from './features.ts'
 import model from './structural.json' with { type: 'json' }
 import { meanRank, scoresOf, steepened } from './structural-model.ts'
-import { logistic } from './tier.ts'
+import { logistic } from './odds.ts'
 
 /** How sure it is at least. */
 const least = 0.2

@@ -1,6 +1,5 @@
-import type { Services } from '../../engine/index.ts'
+import type { Services, Tier } from '../../engine/index.ts'
 import { parsedObject } from '../../engine/kit.ts'
-import type { Tier } from './place.ts'
 
 /** What served a conversation last. */
 export interface Incumbent {

@@ -1,5 +1,5 @@
+import type { Tier } from '../../engine/index.ts'
 import { LRUCache } from 'lru-cache'
-import type { Tier } from './place.ts'
 
 /** Models that are remembered; a catalog rarely has as many. */
 const mostModels = 500

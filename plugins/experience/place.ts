@@ -1,6 +1,4 @@
-import type { Mode } from '../../engine/index.ts'
-
-export type Tier = 'SIMPLE' | 'MEDIUM' | 'COMPLEX'
+import type { Mode, Tier } from '../../engine/index.ts'
 
 /** What experience is about: a model in a mode and tier. */
 export interface Place {

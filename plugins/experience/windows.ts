@@ -1,15 +1,14 @@
+import { tiers } from '../../engine/kit.ts'
 import { added, explicitEvidence, implicitEvidence, noEvidence, shrunk } from './evidence.ts'
 import type { Evidence, EvidenceRules, Observation } from './evidence.ts'
 import { keyOf, placeOf } from './place.ts'
-import type { Place, Tier } from './place.ts'
+import type { Place } from './place.ts'
 import type { RewardsTable } from './table.ts'
 
 /** Rows of each kind that are held per model, mode and tier: enough to know which API keys take part. */
 const held = 500
 /** Observations that the other tiers of a mode count as at most. */
 const mostOfOthers = 5
-
-const tiers: readonly Tier[] = ['SIMPLE', 'MEDIUM', 'COMPLEX']
 
 /** What counts of the evidence. */
 export interface WindowRules extends EvidenceRules {

@@ -1,14 +1,8 @@
-import { tiers } from './consultation.ts'
-import type { Judgement, Tier } from './consultation.ts'
+import type { Tier } from '../../engine/index.ts'
+import { tierRanges, tiers } from '../../engine/kit.ts'
+import type { Judgement } from './consultation.ts'
 import type { JudgeSettings } from './gate.ts'
 import { rounded } from './reading.ts'
-
-/** Complexity in the middle of each tier, and the lowest and the highest one that is shown as a part of it. */
-const ranges: Readonly<Record<Tier, { readonly centre: number; readonly low: number; readonly high: number }>> = {
-  SIMPLE: { centre: 0.165, low: 0, high: 0.329 },
-  MEDIUM: { centre: 0.5, low: 0.33, high: 0.669 },
-  COMPLEX: { centre: 0.835, low: 0.67, high: 1 },
-}
 
 /** Probability of the tiers above that of the signals; undefined: the upstream reported no probabilities. */
 export function escalationOf({ verdict, distribution }: Judgement, ensemble: Tier): number | undefined {
@@ -34,8 +28,8 @@ export function applies(said: Judgement, ensemble: Tier, settings: JudgeSettings
 
 /** The complexity that a verdict stands for: the mean of the tiers, as far as it lies within that of the verdict. */
 export function complexityOf(verdict: Tier, distribution: Judgement['distribution']): number {
-  const { centre, low, high } = ranges[verdict]
+  const { centre, from, to } = tierRanges[verdict]
   if (distribution === undefined) return centre
-  const mean = tiers.reduce((sum, tier) => sum + distribution[tier] * ranges[tier].centre, 0)
-  return rounded(Math.min(high, Math.max(low, mean)))
+  const mean = tiers.reduce((sum, tier) => sum + distribution[tier] * tierRanges[tier].centre, 0)
+  return rounded(Math.min(to, Math.max(from, mean)))
 }

@@ -1,9 +1,4 @@
-import type { JsonObject, Slots } from '../../engine/index.ts'
-
-export type Tier = Slots['ensemble']['tier']
-
-/** In ascending order. */
-export const tiers: readonly Tier[] = ['SIMPLE', 'MEDIUM', 'COMPLEX']
+import type { JsonObject, Tier } from '../../engine/index.ts'
 
 /** Why the judge is asked. */
 export interface Consultation {

@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto'
 import type { Services, Slots } from '../../engine/index.ts'
+import { hash01 } from '../../engine/kit.ts'
 
 export type JudgeSettings = Services['smart_routing']['settings']['judge']
 
@@ -43,9 +43,4 @@ function fires(gate: JudgeSettings['gate'], { complexity, confidence }: AtGate['
   if (most === null && band === null && !isAbove) return false
   const [low = 0, high = Infinity] = band ?? []
   return (most === null || confidence < most) && complexity >= low && complexity < high && (!isAbove || complexity > 0)
-}
-
-/** A number from 0 to 1, excluding 1, that depends on the text alone: the first 48 bits of its SHA-256. */
-function hash01(text: string): number {
-  return hash('sha256', text, 'buffer').readUIntBE(0, 6) / 2 ** 48
 }

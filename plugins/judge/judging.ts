@@ -1,7 +1,8 @@
 import { defineService } from '../../engine/index.ts'
+import type { Tier } from '../../engine/index.ts'
+import { tiers } from '../../engine/kit.ts'
 import { Circuit } from './circuit.ts'
-import { tiers } from './consultation.ts'
-import type { Consultation, Tier } from './consultation.ts'
+import type { Consultation } from './consultation.ts'
 import { migrations } from './table.ts'
 
 /** How often the signals and the judge said what. */

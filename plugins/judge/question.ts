@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../engine/index.ts'
-import { tiers } from './consultation.ts'
+import { tiers } from '../../engine/kit.ts'
 
 /** What the judge sees of a request. */
 export interface Seen {

@@ -1,8 +1,7 @@
 import { GatewayError } from '../../engine/index.ts'
-import { isObject } from '../../engine/kit.ts'
-import type { DecideAnswer, DecideReply, Given, Host, Json, Outcome, Scope } from '../../engine/index.ts'
-import { tiers } from './consultation.ts'
-import type { Judgement, Tier } from './consultation.ts'
+import { isObject, tiers } from '../../engine/kit.ts'
+import type { DecideAnswer, DecideReply, Given, Host, Json, Outcome, Scope, Tier } from '../../engine/index.ts'
+import type { Judgement } from './consultation.ts'
 import { places, tierAt } from './question.ts'
 
 /** Two probabilities that are closer than this are the same once they are rounded to two decimals. */

@@ -1,11 +1,10 @@
 import { Refusal } from '../../engine/index.ts'
 import type { Json, JsonObject } from '../../engine/index.ts'
-import { asText, isObject } from '../../engine/kit.ts'
+import { asText, isObject, tiers } from '../../engine/kit.ts'
 import { evaluated } from './evaluate.ts'
 import type { Evaluation, LoggedDecision } from './evaluate.ts'
 import { chances } from './propensity.ts'
 import type { Propensity, PropensityArm } from './propensity.ts'
-import { tiers } from './settings.ts'
 
 /** A row of the request log whose decision was rated. */
 export interface RatedRow {

@@ -1,6 +1,5 @@
-import type { ModelRecord, Services } from '../../engine/index.ts'
+import type { ModelRecord, Services, Tier } from '../../engine/index.ts'
 import { predictedCost, predictedOutput } from './predict.ts'
-import type { Tier } from './settings.ts'
 import type { Expected } from './shortlisted.ts'
 
 /** What a model is predicted to use for a request, and what that costs. */

@@ -1,4 +1,4 @@
-import type { Mode, Services, Slots } from '../../engine/index.ts'
+import type { Mode, Services, Slots, Tier } from '../../engine/index.ts'
 import { fitting, holds } from '../../engine/kit.ts'
 import type { Demand } from './demand.ts'
 import { qualityTiers } from './preferences.ts'
@@ -6,7 +6,6 @@ import type { RoutingPreferences } from './preferences.ts'
 import { levelOf } from './score.ts'
 import type { Gate } from './sieve.ts'
 import type { ShortlistEntry } from './shortlisted.ts'
-import type { Tier } from './settings.ts'
 
 /** What the gates before that of money look at. */
 export interface AtGates {

@@ -1,9 +1,9 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
-import type { JsonObject, ModelRecord, Services } from '../../engine/index.ts'
+import type { JsonObject, ModelRecord, Services, Tier } from '../../engine/index.ts'
 import { jsonReply, readQuery, timeText } from '../../engine/kit.ts'
 import { betaQuantile } from './beta.ts'
 import { levelOf, needOf, priorMean } from './score.ts'
-import type { RoutingSettings, Tier } from './settings.ts'
+import type { RoutingSettings } from './settings.ts'
 
 /** The complexity in the middle of each tier, for which a model is shown. */
 const middle: Readonly<Record<Tier, number>> = { SIMPLE: 0.165, MEDIUM: 0.5, COMPLEX: 0.835 }

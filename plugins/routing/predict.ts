@@ -1,5 +1,4 @@
-import type { Pricing } from '../../engine/index.ts'
-import type { Tier } from './settings.ts'
+import type { Pricing, Tier } from '../../engine/index.ts'
 
 /** Tokens of an answer while too few are known, by tier. */
 const usualOutput: Readonly<Record<Tier, number>> = { SIMPLE: 200, MEDIUM: 600, COMPLEX: 1500 }

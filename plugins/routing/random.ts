@@ -1,10 +1,5 @@
 import { hash } from 'node:crypto'
 
-/** A number from 0 to 1, excluding 1, that depends on the text alone: the first 48 bits of its SHA-256. */
-export function hash01(text: string): number {
-  return hash('sha256', text, 'buffer').readUIntBE(0, 6) / 2 ** 48
-}
-
 /**
  * Random numbers that depend on the id of a request and a seed alone, so that a decision can be replayed. The generator
  * is xoshiro128** (Blackman, Vigna: Scrambled Linear Pseudorandom Number Generators, 2021). Its state begins as the

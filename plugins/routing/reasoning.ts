@@ -1,5 +1,4 @@
-import type { Scope } from '../../engine/index.ts'
-import type { Tier } from './settings.ts'
+import type { Scope, Tier } from '../../engine/index.ts'
 
 /** Between the parts of a reasoning. */
 const between = ' | '

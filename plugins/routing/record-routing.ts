@@ -1,5 +1,5 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
-import type { Catalog, Json, JsonObject, Scope, Services } from '../../engine/index.ts'
+import type { Catalog, Json, JsonObject, Scope, Services, Tier } from '../../engine/index.ts'
 import { isObject } from '../../engine/kit.ts'
 import { refusedBlock } from './block.ts'
 import { lessonOf } from './lesson.ts'
@@ -7,7 +7,6 @@ import type { Recorded } from './lesson.ts'
 import { reasoningOf } from './reasoning.ts'
 import type { GateCount } from './shortlisted.ts'
 import type { Decision } from './select.ts'
-import type { Tier } from './settings.ts'
 
 type Prices = Pick<Services['prices'], 'costOf'>
 

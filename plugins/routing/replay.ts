@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Catalog, GenerateRequest, Json, JsonObject, Mode, Services } from '../../engine/index.ts'
-import { isObject } from '../../engine/kit.ts'
+import type { Catalog, GenerateRequest, Json, JsonObject, Mode, Services, Tier } from '../../engine/index.ts'
+import { hash01, isObject, tierOf } from '../../engine/kit.ts'
 import { forecast } from './forecast.ts'
 import type { Propensity } from './propensity.ts'
-import { Random, hash01 } from './random.ts'
+import { Random } from './random.ts'
 import { costScale, levelOf, needOf, priorMean, qualityShare, ranked } from './score.ts'
 import type { Arm } from './score.ts'
-import type { RoutingSettings, Tier } from './settings.ts'
-import { limited, tierOf } from './tier.ts'
+import type { RoutingSettings } from './settings.ts'
+import { limited } from './tier.ts'
 import type { Difficulty } from './tier.ts'
 
 /** A decision of the past: the id of its request, and the block of its row. */

@@ -1,5 +1,5 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
-import type { Catalog, JsonObject, Mode, Principal, Services } from '../../engine/index.ts'
+import type { Catalog, JsonObject, Mode, Principal, Services, Tier } from '../../engine/index.ts'
 import { decidedBlock } from './block.ts'
 import type { Estimate } from './block.ts'
 import { decide } from './decide.ts'
@@ -7,7 +7,7 @@ import type { Choice, Considered } from './decide.ts'
 import { reasoningOf, tellReasons } from './reasoning.ts'
 import { modeIn } from './shortlist.ts'
 import { limited } from './tier.ts'
-import type { RoutingSettings, Tier } from './settings.ts'
+import type { RoutingSettings } from './settings.ts'
 
 /** How a request for a virtual model was decided. It can be stored as JSON. */
 export type Decision = {

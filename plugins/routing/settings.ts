@@ -1,10 +1,6 @@
 import type { ConfigOf } from '../../engine/index.ts'
+import { tiers } from '../../engine/kit.ts'
 import { judge } from './judge-settings.ts'
-
-/** The tiers of requests, in ascending order. */
-export const tiers = ['SIMPLE', 'MEDIUM', 'COMPLEX'] as const
-
-export type Tier = (typeof tiers)[number]
 
 interface Range {
   readonly minimum?: number

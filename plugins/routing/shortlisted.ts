@@ -1,5 +1,5 @@
+import type { Tier } from '../../engine/index.ts'
 import type { Pooled } from './pool.ts'
-import type { Tier } from './settings.ts'
 
 /** The model that served a conversation last. */
 export interface Incumbent {

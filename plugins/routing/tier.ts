@@ -1,21 +1,12 @@
-import type { GenerateRequest, Slots } from '../../engine/index.ts'
-import { tiers } from './settings.ts'
-import type { RoutingSettings, Tier } from './settings.ts'
-
-/** The complexity at which each tier begins. */
-const begins: Readonly<Record<Tier, number>> = { SIMPLE: 0, MEDIUM: 0.33, COMPLEX: 0.67 }
-/** How far below the border of the next tier a cap puts the complexity. */
-const below = 0.001
+import type { GenerateRequest, Slots, Tier } from '../../engine/index.ts'
+import { tierRanges, tiers } from '../../engine/kit.ts'
+import type { RoutingSettings } from './settings.ts'
 
 /** How difficult a request is taken to be. */
 export interface Difficulty {
   /** From 0 to 1. */
   readonly complexity: number
   readonly tier: Tier
-}
-
-export function tierOf(complexity: number): Tier {
-  return complexity < begins.MEDIUM ? 'SIMPLE' : complexity < begins.COMPLEX ? 'MEDIUM' : 'COMPLEX'
 }
 
 /** Whether one tier is above another. */
@@ -25,14 +16,11 @@ export function isAbove(one: Tier, other: Tier): boolean {
 
 /** The difficulty, but in no lower tier than this. */
 export function atLeast({ complexity, tier }: Difficulty, floor: Tier): Difficulty {
-  return isAbove(floor, tier) ? { complexity: begins[floor], tier: floor } : { complexity, tier }
+  return isAbove(floor, tier) ? { complexity: tierRanges[floor].from, tier: floor } : { complexity, tier }
 }
 
 function atMost(difficulty: Difficulty, cap: Tier): Difficulty {
-  const next = tiers[tiers.indexOf(cap) + 1]
-  return next !== undefined && isAbove(difficulty.tier, cap)
-    ? { complexity: begins[next] - below, tier: cap }
-    : difficulty
+  return isAbove(difficulty.tier, cap) ? { complexity: tierRanges[cap].to, tier: cap } : difficulty
 }
 
 export interface Limited extends Difficulty {

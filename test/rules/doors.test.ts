@@ -239,6 +239,7 @@ const promised = {
       Tables
       Target
       TextPart
+      Tier
       Timing
       Told
       ToldAttempt
@@ -327,6 +328,7 @@ const promised = {
       formOf
       giveBack
       guardedLookup
+      hash01
       holds
       isDuration
       isLent
@@ -391,6 +393,9 @@ const promised = {
       spliceString
       spliced
       through
+      tierOf
+      tierRanges
+      tiers
       timeText
       toolNames
       toolsByName

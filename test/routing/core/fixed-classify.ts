@@ -1,7 +1,7 @@
 import { definePlugin, defineStage } from '../../../engine/index.ts'
 import type { JsonObject } from '../../../engine/index.ts'
+import { tierOf } from '../../../engine/kit.ts'
 import { factsOf } from '../../../plugins/classification/facts.ts'
-import { tierOf } from '../../../plugins/classification/tier.ts'
 import { earlierTexts, lastTurn } from '../../../plugins/classification/turn.ts'
 
 /** Takes the complexity from the last text of the user, such as `complexity 0.41`; default: 0.5. */

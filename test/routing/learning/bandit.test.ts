@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { Windows } from '../../../plugins/experience/windows.ts'
 import { Random } from '../../../plugins/routing/random.ts'
 import { needOf, priorMean, ranked } from '../../../plugins/routing/score.ts'
-import type { Tier } from '../../../plugins/routing/settings.ts'
+import type { Tier } from '../../../engine/index.ts'
 import { change, costWeight, delay, isThere, length, models, noise, qualityAt, rated, tiers } from './worlds.ts'
 import type { World } from './worlds.ts'
 

@@ -1,6 +1,7 @@
+import { hash01 } from '../../../engine/kit.ts'
 import { expect } from 'chai'
 import { betaBelow, betaQuantile } from '../../../plugins/routing/beta.ts'
-import { Random, hash01 } from '../../../plugins/routing/random.ts'
+import { Random } from '../../../plugins/routing/random.ts'
 
 /** The largest distance between the distribution of a sample and Beta(a, b) (Kolmogorov-Smirnov). */
 function distance(sample: readonly number[], a: number, b: number): number {

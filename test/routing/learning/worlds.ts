@@ -1,4 +1,4 @@
-import type { Tier } from '../../../plugins/routing/settings.ts'
+import type { Tier } from '../../../engine/index.ts'
 
 /** Random numbers of a world, which the gateway does not see (mulberry32). */
 export function noise(seed: number): () => number {

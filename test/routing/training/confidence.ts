@@ -1,8 +1,9 @@
+import { tierOf } from '../../../engine/kit.ts'
 import { rawConfidence } from '../../../plugins/classification/confidence-map.ts'
 import type { ConfidenceMap, Label } from '../../../plugins/classification/confidence-map.ts'
 import { fitPlatt } from '../../../plugins/classification/platt.ts'
 import { tableOf } from '../../../plugins/classification/confidence-map.ts'
-import { logistic, logit, tierOf } from '../../../plugins/classification/tier.ts'
+import { logistic, logit } from '../../../plugins/classification/odds.ts'
 import type { Example } from './rows.ts'
 
 /** How sure each complexity is, and whether its tier is the needed one. */

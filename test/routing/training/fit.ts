@@ -1,7 +1,7 @@
 import { fitPlatt } from '../../../plugins/classification/platt.ts'
 import { meanRank, scoresOf, steepened } from '../../../plugins/classification/structural-model.ts'
 import type { Scores, StructuralModel } from '../../../plugins/classification/structural-model.ts'
-import { logistic } from '../../../plugins/classification/tier.ts'
+import { logistic } from '../../../plugins/classification/odds.ts'
 import { fitLogistic } from './logistic.ts'
 import type { Example } from './rows.ts'
 import { growTrees } from './trees.ts'

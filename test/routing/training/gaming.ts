@@ -1,6 +1,6 @@
+import { tierOf } from '../../../engine/kit.ts'
 import { clean } from '../../../plugins/classification/clean.ts'
 import structural from '../../../plugins/classification/structural.ts'
-import { tierOf } from '../../../plugins/classification/tier.ts'
 import type { Example } from './rows.ts'
 
 /** The complexity of what a user said. */

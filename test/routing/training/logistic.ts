@@ -1,4 +1,4 @@
-import { logistic } from '../../../plugins/classification/tier.ts'
+import { logistic } from '../../../plugins/classification/odds.ts'
 
 /** A logistic regression on standardized features. */
 export interface Logistic {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
+import type { Tier } from '../../../engine/index.ts'
 import { clean } from '../../../plugins/classification/clean.ts'
 import { features } from '../../../plugins/classification/features.ts'
-import type { Tier } from '../../../plugins/classification/tier.ts'
 
 /** How a model did with a prompt. */
 export interface Answered {

@@ -1,4 +1,4 @@
-import { logistic, logit } from '../../../plugins/classification/tier.ts'
+import { logistic, logit } from '../../../plugins/classification/odds.ts'
 import type { Trees } from '../../../plugins/classification/structural-model.ts'
 
 /** How trees are grown. */
