@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks'
-import type { Dispatched, JsonObject } from '../../engine/index.ts'
+import type { Dispatched, JsonObject, Tier } from '../../engine/index.ts'
 import { applies, complexityOf, escalationOf } from './apply.ts'
-import type { Circuit } from './circuit.ts'
-import type { Judgement, Tier, Verdict } from './consultation.ts'
+import type { Admission } from './circuit.ts'
+import type { Judgement, Verdict } from './consultation.ts'
 import type { Gate, JudgeSettings } from './gate.ts'
 import { saysWhat } from './reading.ts'
 
@@ -31,20 +31,20 @@ export class Call {
   readonly done: Promise<void>
 
   /** @param dispatched undefined: it was not made after all */
-  constructor(around: Circumstances, dispatched: Promise<Dispatched | undefined>, circuit: Circuit) {
+  constructor(around: Circumstances, dispatched: Promise<Dispatched | undefined>, admission: Admission) {
     this.#around = around
     this.done = dispatched.then((call) => {
       this.#isOver = true
       if (!call) {
         this.#isMade = false
-        return circuit.ended(undefined, around.settings.circuit)
+        return admission.ended(undefined, around.settings.circuit)
       }
       const { id, slots, outcome } = call
       this.#id = id
       this.#latency = Math.round(outcome.duration)
       // A pipeline of the operator's own may read nothing.
       this.#judgement = slots.judgement ?? { asked: true, error: outcome.error?.code ?? 'unparseable' }
-      circuit.ended(saysWhat(this.#judgement.error), around.settings.circuit)
+      admission.ended(saysWhat(this.#judgement.error), around.settings.circuit)
     })
   }
 

@@ -8,6 +8,7 @@ import type { Consultation, Verdict } from './consultation.ts'
 import { gateFor } from './gate.ts'
 import { questionFor } from './question.ts'
 import type { Seen } from './question.ts'
+import { saysWhat } from './reading.ts'
 
 type Around = Given<'request' | 'target' | 'ensemble' | 'shortlist', 'principal' | 'job' | 'preview'>
 
@@ -54,6 +55,7 @@ export default defineStage({
       [pipeline, { ingress: asking({ protocol: 'decisions', body: question }), ...slots }] as const
     const warmUp = () => {
       const { judge } = routing.settings
+      const admission = judging.circuit.admit()
       const consultation = {
         isWarmUp: true,
         ensemble: 'SIMPLE',
@@ -62,7 +64,11 @@ export default defineStage({
         sampled: false,
       } as const
       const question = questionFor(judge.model ?? '', hello, judge.ask_budget_chars)
-      void host.dispatch(...asked(question, { consultation }), undefined, { deadline: patience })
+      void host.dispatch(...asked(question, { consultation }), undefined, { deadline: patience }).then(({ slots }) => {
+        const error = slots.judgement?.error
+        if (error !== undefined) host.log.warn({ model: judge.model, error }, 'the judge of smart routing is not warm')
+        admission?.ended(saysWhat(error), judge.circuit)
+      })
     }
     if (!warming.has(judging)) {
       warming.add(judging)
@@ -70,15 +76,15 @@ export default defineStage({
     }
     const consult = (around: Circumstances, question: JsonObject, slots: Around, scope: Scope) => {
       const { settings, gate, ensemble } = around
-      const { circuit } = judging
-      if (!circuit.admits()) return { verdict: { notes: [], block: () => leftAlone(around) } }
+      const admission = judging.circuit.admit()
+      if (!admission) return { verdict: { notes: [], block: () => leftAlone(around) } }
       const { shadow, deadline_s: deadline } = settings
       const { principal } = slots
       const consultation: Consultation = { isWarmUp: false, ensemble, shadow, ...gate }
       const given = asked(question, { consultation, ...(principal ? { principal } : {}) })
       const ask = () => host.dispatch(...given, shadow ? beside(scope) : scope, { deadline: deadline * 1_000 })
       const dispatched = affordability.admits(question, settings, slots).then((may) => (may ? ask() : undefined))
-      const call = new Call(around, dispatched, circuit)
+      const call = new Call(around, dispatched, admission)
       return shadow ? { verdict: call.shadow() } : call.verdict().then((verdict) => ({ verdict }))
     }
     return (slots, scope) => {

@@ -67,7 +67,7 @@ describe('the warm-up of the judge', function () {
     await judged.begin()
     judged.judge.answer({ status: 500, body: {} })
     const before = (await warmUps()).length
-    const section = { judge: { user_turns: 7, circuit: { failures: 1, open_s: 3600 } } }
+    const section = { judge: { user_turns: 7, circuit: { failures: 2, open_s: 3600 } } }
     expect((await judged.gateway.asAdmin('PATCH /api/config/server/smart_routing', section)).status).to.equal(200)
     const row = await judged.gateway.row((one) => noted(one)['warm'] === true && one.status >= 500)
     expect(noted(row)).to.deep.include({ warm: true, error: 'http_500' })
@@ -76,5 +76,18 @@ describe('the warm-up of the judge', function () {
     expect((await judged.ask()).status).to.equal(200)
     const own = await judged.gateway.row((one) => noted(one)['verdict'] !== undefined)
     expect(noted(own)['verdict']).to.deep.include({ tier: 'SIMPLE' })
+  })
+
+  it('counts for the circuit', async () => {
+    await judged.begin()
+    judged.judge.answer({ status: 500, body: {} })
+    const section = { judge: { user_turns: 6, circuit: { failures: 1, open_s: 3600 } } }
+    expect((await judged.gateway.asAdmin('PATCH /api/config/server/smart_routing', section)).status).to.equal(200)
+    await judged.gateway.row((one) => noted(one)['error'] === 'http_500' && judged.calls().judge === 1)
+    judged.judge.answer(decides('SIMPLE', [1, 0, 0]))
+    expect((await judged.ask()).status).to.equal(200)
+    const { own } = await judged.rows(2)
+    expect(noted(own)['verdict']).to.have.nested.property('block.error', 'circuit_open')
+    expect(judged.calls().judge).to.equal(1)
   })
 })
