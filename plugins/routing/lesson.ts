@@ -40,7 +40,7 @@ export function lessonOf(decision: Decision, slots: Recorded, scope: Scope): Les
     ...(isComplete ? { answer: answerOf(decision, slots, scope) } : {}),
     ...(conversation === undefined || !ensemble
       ? {}
-      : { turn: { conversation, ask: ensemble.ask, turn, step, decision: decided } }),
+      : { turn: { conversation, ask: ensemble.ask, turn, step, at: startOf(scope), decision: decided } }),
   }
   if (!isComplete || conversation === undefined) return { seen }
   const { complexity, tier } = difficultyOf(decision, model.model.name, { step, incumbent: shortlist?.incumbent })
@@ -75,13 +75,18 @@ function decidedOf({ mode, tier, candidates }: Decision, { model, principal }: R
     )
   return {
     id: scope.id,
-    at: Math.round(Date.now() - scope.elapsed()),
+    at: startOf(scope),
     model: served,
     mode,
     tier,
     key: principal?.kind === 'key' ? principal.id : null,
     cheaper: cheaper?.model ?? null,
   }
+}
+
+/** When the exchange began, in milliseconds since 1970. */
+function startOf(scope: Scope): number {
+  return Math.round(Date.now() - scope.elapsed())
 }
 
 /** The time until the first byte is that of the model alone only if nothing else was tried before. */

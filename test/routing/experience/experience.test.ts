@@ -119,7 +119,7 @@ describe('experience', () => {
       const turn = (at: number, ask: string) =>
         experience.seen({
           tries: [],
-          turn: { conversation: 'c', ask, turn: at, step: 0, decision: decision(`d${at}`) },
+          turn: { conversation: 'c', ask, turn: at, step: 0, at: Date.now(), decision: decision(`d${at}`) },
         })
       turn(1, 'one')
       turn(2, 'two')

@@ -4,18 +4,19 @@ import type { Turn } from '../../../plugins/experience/turns.ts'
 
 const minute = 60_000
 /** Requests of a conversation, and what each says about the answer before. */
-const judged = (...requests: readonly (Partial<Turn<string>> & { readonly at?: number })[]) => {
+const judged = (...requests: readonly (Partial<Turn<string>> & { readonly endedAt?: number })[]) => {
   const turns = new Turns<string>()
-  return requests.map(({ at = 0, ...given }, index) => {
+  return requests.map(({ at = 0, endedAt = at, ...given }, index) => {
     const request = {
       conversation: 'c',
       ask: `ask ${index}`,
       turn: index + 1,
       step: 0,
+      at,
       decision: `d${index}`,
       ...given,
     }
-    const { decision, reward } = turns.follow(request, at) ?? {}
+    const { decision, reward } = turns.follow(request, endedAt) ?? {}
     return decision === undefined ? undefined : `${decision}=${reward}`
   })
 }
@@ -39,6 +40,15 @@ describe('the next turn of a user', () => {
     expect(judged({}, { at: 10 * minute }, { at: 21 * minute })).to.deep.equal([undefined, 'd0=1', undefined])
     expect(judged({}, { conversation: 'other' })).to.deep.equal([undefined, undefined])
     expect(judged({ decision: undefined }, {}, {})).to.deep.equal([undefined, undefined, 'd1=1'])
+  })
+
+  it('counts when it began, however long its own answer takes', () => {
+    const slow = { at: 9 * minute, endedAt: 25 * minute }
+    expect(judged({}, slow, { at: 34 * minute })).to.deep.equal([undefined, 'd0=1', 'd1=1'])
+    expect(judged({ endedAt: 5 * minute }, { at: 14 * minute }), 'from the end of the answer').to.deep.equal([
+      undefined,
+      'd0=1',
+    ])
   })
 
   it('speaks of the last step of an agent', () => {
