@@ -24,6 +24,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
   own_account: 'Ask another admin to change it.',
   password_change_required: 'Change the password by POST /api/me/password.',
   reveal_off: 'Set security.reveal_keys in the configuration, or read the key where it was declared.',
+  stdio_not_allowed: 'Add the command to mcp.allow_stdio in the configuration file, or declare the server there.',
   self_service_off: 'Ask an admin for a key, or to set security.self_service_keys.',
   configuration_error:
     'Set server_config.smart_routing.enabled, and auto_eligible on the models to choose from; or name a model.',

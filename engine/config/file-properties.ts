@@ -1,5 +1,6 @@
 import type { AnyRecord } from '../spec/record.ts'
 import type { Registry } from './registry.ts'
+import { placedFields } from './placed-settings.ts'
 import { sectionsSchema } from './sections.ts'
 import { settingsFormat } from './settings.ts'
 
@@ -10,7 +11,7 @@ import { settingsFormat } from './settings.ts'
 export function fileProperties({ records, services }: Registry): Readonly<Record<string, object>> {
   const { server_config: _, ...first } = settingsFormat.properties
   const lists = [...records.values()].map((type) => [type.place, listOf(type, type.schema as object)] as const)
-  return { ...first, ...Object.fromEntries(lists), server_config: sectionsSchema(services) }
+  return { ...first, ...placedFields(services), ...Object.fromEntries(lists), server_config: sectionsSchema(services) }
 }
 
 /** The list that declares records of a type. */

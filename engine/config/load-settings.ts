@@ -9,6 +9,7 @@ import type { Registry } from './registry.ts'
 import { nounOf } from './record-names.ts'
 import { checkRecords, declaredRecords, isNotSet, namesOfRecords, typedParts, typedRecords } from './records.ts'
 import type { CheckedRecord, RecordSet } from './records.ts'
+import { placedSettings } from './placed-settings.ts'
 import { loadSections, valuesOf } from './sections.ts'
 import type { Overridden, SectionSet } from './sections.ts'
 import { serverSettings } from './server-settings.ts'
@@ -41,7 +42,7 @@ export function loadSettings(source: Source, registry: Registry, environment: En
   const { records, diagnostics: found } = checkRecords(declaredRecords(source, registry), registry)
   const findings = [...checked.diagnostics, ...unsetVariables(source, registry), ...found]
   const names = { ...wordsOf(registry), ...namesOfRecords(records, registry) }
-  const overridden = overriddenSettings(environment, findings)
+  const overridden = [...overriddenSettings(environment, findings), ...givenInPlace(registry, file)]
   const known = { ...registry, names, records: typedRecords(records, true), overridden }
   const sections = loadSections(source, file.server_config as Json, known, findings)
   const warnings = findings.filter(({ warning }) => warning)
@@ -207,6 +208,15 @@ function overriddenSettings(environment: Environment, diagnostics: Diagnostic[])
   const { logging } = serverSettings.properties
   const { level } = override(environment, 'LOG_LEVEL', logging, none, 'level', diagnostics)
   return level === undefined ? [] : [{ section: 'logging', field: 'level', variable: 'LOG_LEVEL', value: level }]
+}
+
+/** The settings of sections that have a place of their own in the file. */
+function givenInPlace({ services }: Registry, file: SettingsFile): Overridden[] {
+  return placedSettings(services).map(({ section, name, place: [field, inner] }) => {
+    const { [field]: given } = file as unknown as JsonObject
+    const value = (isObject(given) && given[inner]) || null
+    return { section, field: name, variable: `${field}.${inner}`, value }
+  })
 }
 
 const wrappers = new WeakMap<object, object>()

@@ -10,6 +10,8 @@ import type { Diagnostic } from './diagnostics.ts'
 import { wordsOfThrown } from './plugin-error.ts'
 import type { Registry } from './registry.ts'
 import { serverChecks } from './server-checks.ts'
+import { placedSettings, withoutPlaced } from './placed-settings.ts'
+import type { Schema } from './placed-settings.ts'
 import { serverSettings } from './server-settings.ts'
 import type { Path } from './diagnostics.ts'
 import type { Source } from './source.ts'
@@ -40,10 +42,11 @@ export interface CheckedSection {
   readonly stored?: StoredRecord
 }
 
-/** A setting that the environment overrides, in files and in the database. */
+/** A setting whose value is given elsewhere, in the environment or in a place of its own in the file. */
 export interface Overridden {
   readonly section: string
   readonly field: string
+  /** The environment variable, or the place in the file. */
   readonly variable: string
   readonly value: Json
 }
@@ -61,12 +64,6 @@ interface Part {
   readonly check?: (settings: JsonObject, report: SectionReport, records: TypedRecords) => void
 }
 
-interface Schema {
-  readonly description?: string
-  readonly required?: readonly string[]
-  readonly properties?: Readonly<Record<string, object>>
-}
-
 type Services = ReadonlyMap<string, AnyService>
 
 const engineChecks = serverChecks as Readonly<Record<string, Part['check']>>
@@ -76,12 +73,13 @@ const engineParts = Object.entries(serverSettings.properties).map(([section, sch
 })
 
 function partsOf(services: Services): Part[] {
-  const others = [...services.values()].map((service): Part => {
+  const others = [...services.values()].flatMap((service): Part[] => {
     const { section, settings } = service
     const check: Part['check'] = (...given) => service.check?.(...given)
-    return { section, service, schema: settings as Schema, check }
+    const schema = settings as Schema
+    return namesOf(schema).length > 0 ? [{ section, service, schema: withoutPlaced(schema), check }] : []
   })
-  return [...engineParts, ...others.filter(({ schema }) => namesOf(schema).length > 0)]
+  return [...engineParts, ...others]
 }
 
 function namesOf({ properties = {} }: Schema): string[] {
@@ -164,6 +162,7 @@ export function checkSection(
 
 /** The secret fields in a setting; undefined for an unknown setting, whose secrets are unknown. */
 export function secretsOfSetting(section: string, field: string, services: Services): readonly string[] | undefined {
+  if (placedSettings(services).some((one) => one.section === section && one.name === field)) return []
   const owner = partsOf(services).find((one) => one.section === section && namesOf(one.schema).includes(field))
   return owner && (owner.service?.secrets ?? [])
 }
@@ -221,13 +220,16 @@ function unknown(source: Source, path: Path, value: JsonObject | undefined, know
 
 /** The schema of `server_config` as a whole, for editors and the reference. */
 export function sectionsSchema(services: Services): typeof serverSettings {
-  const sections = [...sectionNames(services)].map((name) => [name, sectionSchema(name, services)] as const)
+  const names = [...sectionNames(services)]
+  const sections = names.map((name) => [name, withoutPlaced(sectionSchema(name, services))] as const)
   return { ...serverSettings, properties: Object.fromEntries(sections) } as unknown as typeof serverSettings
 }
 
-/** The schema of a whole section. */
+/** The schema of a whole section; settings that have another place in the file are read-only. */
 export function sectionSchema(name: string, services: Services): JsonObject {
   const schemas = partsOf(services).flatMap(({ section, schema }) => (section === name ? [schema] : []))
+  const placed = placedSettings(services).filter(({ section }) => section === name)
+  const readOnly = Object.fromEntries(placed.map((one) => [one.name, { ...one.schema, readOnly: true }]))
   const required = schemas.flatMap((schema) => schema.required ?? [])
   const described = schemas.flatMap(({ description = '' }) => description || [])
   return {
@@ -235,7 +237,7 @@ export function sectionSchema(name: string, services: Services): JsonObject {
     additionalProperties: false,
     ...(required.length > 0 ? { required } : { default: {} }),
     description: [...new Set(described)].join(' '),
-    properties: Object.assign({}, ...schemas.map(({ properties }) => properties)) as JsonObject,
+    properties: Object.assign({}, ...schemas.map(({ properties }) => properties), readOnly) as JsonObject,
   }
 }
 

@@ -3,6 +3,7 @@ import type { ModelRecord } from '../spec/catalog.ts'
 import { durationSchema } from '../spec/duration.ts'
 import type { JsonObject } from '../spec/json.ts'
 import type { Registry } from './registry.ts'
+import { placedFields } from './placed-settings.ts'
 import type { Sections } from './sections.ts'
 import { serverSettings } from './server-settings.ts'
 
@@ -159,19 +160,22 @@ export const settingsFormat = {
   },
 } as const
 
+type FileParts = Pick<Registry, 'records' | 'services' | 'incomplete'>
+
 const formats = new Map<string, object>()
 
 /** JSON Schema of the file with its lists of records, whose items are checked by their types. */
-export function fileFormat({ records, incomplete }: Pick<Registry, 'records' | 'incomplete'>): object {
+export function fileFormat({ records, services, incomplete }: FileParts): object {
   const places = [...records.values()].map(({ place }) => place)
+  const placed = placedFields(services)
   // One schema object per set of places: compiled schemas are cached by identity.
-  const key = [...places, incomplete].join()
+  const key = [...places, JSON.stringify(placed), incomplete].join()
   const lists = Object.fromEntries(places.map((place) => [place, { type: 'array' }]))
   const format = formats.get(key) ?? {
     ...settingsFormat,
     // An unknown field may belong to a plugin that could not be loaded.
     additionalProperties: incomplete,
-    properties: { ...settingsFormat.properties, ...lists },
+    properties: { ...settingsFormat.properties, ...placed, ...lists },
   }
   formats.set(key, format)
   return format

@@ -39,6 +39,8 @@ for (const keyword of ['x-inputs', 'x-gives'])
   })
 // The setting whose value an option of a step has if the pipeline does not write it.
 ajv.addKeyword({ keyword: 'x-setting', schemaType: 'string' })
+// The only place in the file of a setting that cannot change at run time.
+ajv.addKeyword({ keyword: 'x-place', schemaType: 'string' })
 // The unit of a number, for forms.
 ajv.addKeyword({ keyword: 'x-unit', schemaType: 'string' })
 for (const [keyword, holds] of [
@@ -82,7 +84,8 @@ ajv.addKeyword({ keyword: 'patternErrorMessage', schemaType: 'string' })
 /**
  * Compiles a JSON Schema (draft 2020-12) for configuration: strict mode, defaults filled in, all errors reported.
  * Custom keywords: `x-names` marks a text that is a name; `x-inputs` and `x-gives` list the slots that a named pipeline
- * is handed and must give; `x-setting` is the setting that gives an option that a pipeline does not write; `x-minimum`
+ * is handed and must give; `x-setting` is the setting that gives an option that a pipeline does not write; `x-place` is the place of a setting in the file, such as
+ * `mcp.commands`, if no section can have it; `x-minimum`
  * and `x-maximum` are bounds of a duration; `x-decimals` is the most decimals of a number; `patternErrorMessage`
  * describes a `pattern` in words.
  * @param schema must pass `proveSchema`; compiled schemas are cached by identity

@@ -81,6 +81,7 @@ async function tryChanges(
   })
   try {
     await refusePrivateAddresses(changed, loading.snapshot)
+    for (const one of changed) await services?.admit(snapshot.registry.services.values(), one, next)
   } catch (error) {
     await loading.snapshot.close()
     throw error

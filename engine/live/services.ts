@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { wordsOfThrown } from '../config/plugin-error.ts'
 import { within } from '../config/within.ts'
 import type { TableQueries } from '../spec/database.ts'
-import type { RecordChanged } from '../spec/record-access.ts'
+import type { RecordChanged, RecordLookup } from '../spec/record-access.ts'
 import type { Requester } from '../spec/principal.ts'
 import type { AnyService, OpenService } from '../spec/service.ts'
 import type { ServiceHost } from '../spec/service-host.ts'
@@ -61,6 +61,11 @@ export class OpenServices {
     const held = this.#held.get(service)
     if (held === undefined || --held.users > 0) return
     await this.#close(held)
+  }
+
+  /** Asks those of the services that are open whether the change of a record is allowed. Rejects with the first refusal. */
+  async admit(services: Iterable<AnyService>, change: RecordChanged, next: RecordLookup): Promise<void> {
+    for (const service of services) await this.#held.get(service)?.open.admit?.(change, next)
   }
 
   /**

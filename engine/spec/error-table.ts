@@ -66,6 +66,12 @@ export const errors = {
     'never',
     'Secrets of providers are not shown: the setting security.reveal_keys is off.',
   ),
+  stdio_not_allowed: row(
+    403,
+    request,
+    'never',
+    'The command "{command}" may not be started: the configuration file does not list it in mcp.allow_stdio.',
+  ),
   self_service_off: row(
     403,
     request,

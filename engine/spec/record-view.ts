@@ -46,6 +46,6 @@ export interface SectionView extends ShownRecord {
   readonly defaults: JsonObject
   /** JSON Schema of the section. */
   readonly schema: JsonObject
-  /** Environment variables that override settings of the section, by setting. */
+  /** What gives the values of settings in place of the section, by setting: environment variables, places in the file. */
   readonly overridden: Readonly<Record<string, string>>
 }

@@ -5,7 +5,7 @@ import { noConfig } from './config.ts'
 import type { ConfigOf } from './config.ts'
 import type { SealedColumn, ServiceMigration, TableQueries } from './database.ts'
 import type { RecordName, Records, TypedRecords } from './record.ts'
-import type { RecordChanged } from './record-access.ts'
+import type { RecordChanged, RecordLookup } from './record-access.ts'
 import type { Requester } from './principal.ts'
 import type { AnySignal } from './signal.ts'
 import type { ServiceHost } from './service-host.ts'
@@ -63,6 +63,12 @@ export interface OpenService<S, V, W> {
    * configurations are running, and this configuration may still be refused, so shared state must not change here.
    */
   configure(settings: S, views: W, configuration: ServiceConfiguration): Configured<V> | Promise<Configured<V>>
+  /**
+   * Refuses a change of a stored record before anything is stored, by throwing a `GatewayError`, which its client gets.
+   * For rules that depend on more than the records, such as settings or the addresses of a name. The configuration with
+   * the change is built, and has no mistakes; `next` has its records.
+   */
+  admit?(change: RecordChanged, next: RecordLookup): void | Promise<void>
   /**
    * Stores its own record of a change of a stored record, within the same transaction. If it throws or takes longer
    * than 5 seconds, the change is rolled back and its client gets a 503. It must use `transaction` for all queries:

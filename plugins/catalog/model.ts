@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { defineRecord } from '../../engine/index.ts'
 import type { AllRecords, Json, JsonObject, ModelRecord, Offer, RecordReport } from '../../engine/index.ts'
-import { didYouMean, isPattern, isVirtual } from '../../engine/kit.ts'
+import { didYouMean, isPattern, isVirtual, reservedNames, sourceFilter } from '../../engine/kit.ts'
 import { checkFallbacks } from './fallbacks.ts'
 import { modelSchema } from './model-schema.ts'
 import { placesIn } from './places.ts'
 import { showModel } from './show-model.ts'
 import { metadataFields } from './synced.ts'
-import { reservedNames, sourceFilter } from './state.ts'
 import type { Model } from './model-schema.ts'
 
 declare module '../../engine/index.ts' {

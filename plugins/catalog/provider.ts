@@ -1,8 +1,7 @@
 import { defineRecord } from '../../engine/index.ts'
 import type { AllRecords, ConfigOf, Json, JsonObject, RecordView } from '../../engine/index.ts'
-import { recordName } from '../../engine/kit.ts'
+import { recordName, reservedNames, sourceFilter, withTimes } from '../../engine/kit.ts'
 import { placesIn } from './places.ts'
-import { reservedNames, sourceFilter, withTimes } from './state.ts'
 
 const schema = {
   type: 'object',

@@ -1,10 +1,9 @@
 import type { AllRecords, JsonObject, RecordView } from '../../engine/index.ts'
-import { isObject, isPattern, timeText } from '../../engine/kit.ts'
+import { isObject, isPattern, timeText, withTimes } from '../../engine/kit.ts'
 import { modelSchema } from './model-schema.ts'
 import type { Model } from './model-schema.ts'
 import { placesIn } from './places.ts'
 import { isSynced, syncedIn } from './synced.ts'
-import { withTimes } from './state.ts'
 
 /** Every field of a model, with null for what is unset. */
 const unset = Object.fromEntries(Object.keys(modelSchema.properties).map((field) => [field, null]))

@@ -64,7 +64,7 @@ const schema = {
     mcp_servers: {
       type: 'array',
       maxItems: 500,
-      items: recordName,
+      items: { ...recordName, 'x-names': 'mcp_server' },
       description: 'MCP servers that the key may use; default: all.',
     },
     tags: tagsSchema,

@@ -78,7 +78,6 @@ export class KeyAnswers {
     return checkedBody(body, {
       accept: (declarable) => keys.accept(declarable),
       isMember: (id) => members.find(id) !== undefined,
-      isServer: (name) => this.#records.find('mcp_server', name) !== undefined,
     })
   }
 

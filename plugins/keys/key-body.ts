@@ -102,19 +102,16 @@ export interface KeyChecks {
   /** Checks a body like a declared key; returns it with defaults and with the record names of its models. */
   readonly accept: (body: JsonObject) => JsonObject
   readonly isMember: (id: string) => boolean
-  readonly isServer: (name: string) => boolean
 }
 
 /** Checks the parts of a body that its schema cannot. Throws a 422 with every mistake. */
-export function checkedBody(body: JsonObject, { accept, isMember, isServer }: KeyChecks): JsonObject {
+export function checkedBody(body: JsonObject, { accept, isMember }: KeyChecks): JsonObject {
   const { owner: member, expires_at: expires, ...declarable } = body
   const { budget } = body
   const mistakes: Mistake[] = []
   const refuse = (code: string, param: string, why: string) =>
     void mistakes.push({ param, code, message: `${param} ${why}.` })
   if (typeof member === 'string' && !isMember(member)) refuse('invalid_reference', 'owner', 'is not the id of a member')
-  for (const [index, server] of ((body['mcp_servers'] ?? []) as readonly string[]).entries())
-    if (!isServer(server)) refuse('invalid_reference', `mcp_servers[${index}]`, 'is not the name of an MCP server')
   const expiresAt = typeof expires === 'string' ? momentIn(expires) : undefined
   if (typeof expires === 'string' && expiresAt === undefined)
     refuse('invalid_field', 'expires_at', 'must be a date and time with its offset, such as 2027-01-31T12:00:00Z')

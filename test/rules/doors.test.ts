@@ -379,6 +379,7 @@ const promised = {
       requesterOf
       requireChosen
       requirement
+      reservedNames
       restored
       retryAfterOf
       scanJson
@@ -386,6 +387,7 @@ const promised = {
       sealPrefix
       searchInWords
       searchWish
+      sourceFilter
       speaksToClients
       speaksToUpstreams
       spliceField
@@ -407,6 +409,7 @@ const promised = {
       versionsIn
       virtualModels
       whenFree
+      withTimes
       within
       word
       wrap`,

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml'
+import { withoutPlaced } from '../../config/placed-settings.ts'
 import type { Registry } from '../../config/registry.ts'
 import { speaksToClients, speaksToUpstreams } from '../../config/speaking.ts'
 import type { AnyClientCodec, AnyUpstreamCodec, EitherCodec } from '../../spec/codec.ts'
@@ -207,10 +208,9 @@ function describeService(
   { name, summary, section, settings, uses }: AnyService,
   { stages, providers, services }: Registry,
 ): Component {
-  const users = [...stages.values(), ...providers.values(), ...services.values()].filter((one) =>
-    one.uses?.includes(name),
-  )
-  const schema = settings as Schema
+  const all = [...stages.values(), ...providers.values(), ...services.values()]
+  const users = all.filter((one) => one.uses?.includes(name))
+  const schema = withoutPlaced(settings as Schema)
   const written = exampleOf(schema)
   return {
     kind: 'services',

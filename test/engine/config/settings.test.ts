@@ -9,6 +9,7 @@ import { assemble } from '../../../engine/config/assemble.ts'
 import { pipelineSchema, settingsSchema } from '../../../engine/config/schema.ts'
 import catalog from '../../support/catalog-records.ts'
 import keys from '../../../plugins/keys/index.ts'
+import mcp from '../../../plugins/mcp/index.ts'
 import { readSource } from '../../../engine/config/source.ts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import responses from '../../../plugins/responses/index.ts'
@@ -41,6 +42,7 @@ const { registry } = assemble(
     other,
     ...(catalog.records ?? []),
     ...(keys.records ?? []),
+    ...(mcp.records ?? []),
     ...stubs,
     ...(translation.services ?? []),
     ...(responses.services ?? []),
@@ -160,7 +162,7 @@ api_keys: [{ name: dev, key: dev-key-1, models: [m], expires_at: 2030-01-31T12:0
   it('reports every problem with its place', () => {
     const text = `listen: { prot: 1, workers: none }
 database: { url: mysql://x }
-mcp_servers: []
+mcp_server: []
 providers:
   - { name: a, type: remot }
   - { name: b, type: remote, api_key: key1, base_ulr: x }
@@ -176,7 +178,7 @@ api_keys:
       's.yaml:1:11: unknown field "prot"; did you mean "port"? [additionalProperties]',
       's.yaml:1:29: must be an integer or must be "auto" [anyOf]',
       's.yaml:2:18: must be sqlite: and a file, or an address that starts with postgres:// [pattern]',
-      's.yaml:3:1: unknown field "mcp_servers" [additionalProperties]',
+      's.yaml:3:1: unknown field "mcp_server"; did you mean "mcp_servers"? [additionalProperties]',
       's.yaml:5:22: no provider type "remot"; did you mean "remote"? [unknown-provider-type]',
       's.yaml:6:45: unknown field "base_ulr"; did you mean "base_url"? [additionalProperties]',
       's.yaml:7:13: the name "b" is already taken by the provider number 2 [duplicate]',

@@ -1,4 +1,5 @@
-import type { JsonObject, RecordFilter } from '../../engine/index.ts'
+import type { JsonObject } from './json.ts'
+import type { RecordFilter } from './record.ts'
 
 /** A filter by where records come from. */
 export const sourceFilter: RecordFilter = { accepts: ['file', 'database'] }
