@@ -10,9 +10,26 @@ const SCALE = 1e9
  * a price. Undefined if the cost is unknown: something was used that has no price or no count, a number is invalid, or
  * the sum is too large.
  */
-export function costOf(usage: Usage | undefined, pricing: Pricing = {}, units: Units = {}): number | undefined {
-  const used = partsOf(usage, pricing, units)
-  return used && sumOf(used)
+export function costOf(usage: Usage | undefined, pricing?: Pricing, units?: Units): number | undefined {
+  return costOfAll([{ usage, pricing, units }])
+}
+
+/** What was used of one model. */
+export interface Use {
+  readonly usage: Usage | undefined
+  readonly pricing: Pricing | undefined
+  readonly units?: Units | undefined
+}
+
+/** The same for several uses, each at the prices of its model. */
+export function costOfAll(uses: readonly Use[]): number | undefined {
+  const parts: Used[] = []
+  for (const { usage, pricing, units } of uses) {
+    const used = partsOf(usage, pricing ?? {}, units ?? {})
+    if (used === undefined) return undefined
+    parts.push(...used)
+  }
+  return sumOf(parts)
 }
 
 /** The same in USD and not rounded, for what costs less than a micro-USD. */

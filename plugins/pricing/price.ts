@@ -1,10 +1,15 @@
 import { defineStage } from '../../engine/index.ts'
-import type { Bill, Given, Metered, Scope, Usage } from '../../engine/index.ts'
-import { costOf, isPlausible } from './cost.ts'
+import type { Bill, Given, Scope, Usage } from '../../engine/index.ts'
+import { costOfAll, isPlausible } from './cost.ts'
+import type { Use } from './cost.ts'
+import { usedByFailed } from './prices.ts'
 
 type Slots = Given<'outcome', 'model' | 'measurement'>
 
-/** Computes usage, and its cost at the prices of the model that answered. No other stage computes money. */
+/**
+ * Computes usage, and its cost at the prices of the model that answered. A failed try whose provider reported usage
+ * counts, too, at the prices of its own model. No other stage computes money.
+ */
 export default defineStage({
   name: 'price',
   summary: 'Compute usage and cost.',
@@ -35,18 +40,34 @@ const unknown: Bill = { tokens: undefined, cost: { micros: undefined, origin: 'u
 function billOf({ outcome, model, measurement }: Slots, scope: Scope, counted: 'all' | 'input'): Bill {
   // The usage was known only to the process that was lost.
   if (outcome.error?.code === 'worker_lost') return unknown
-  if (model === undefined) return scope.times.some(({ name }) => name === 'upstream') ? unknown : unasked
+  const failed = usedByFailed(scope)
+  if (model === undefined) {
+    // Of a try that the client did not wait for, nobody knows the usage.
+    if (failed.length > 0 && outcome.error?.code !== 'client_closed') return sumOf(failed, 'reported', counted)
+    return scope.times.some(({ name }) => name === 'upstream') ? unknown : unasked
+  }
   const metered = measurement?.read()
   if (metered === undefined) return unknown
-  if (metered.unasked) return unasked
+  if (metered.unasked) return failed.length > 0 ? sumOf(failed, 'reported', counted) : unasked
   const { usage, units } = metered
-  const tokens = usage !== undefined && isPlausible(usage) ? usage : undefined
-  const billed = tokens && counted === 'input' ? { ...tokens, ...noOutput } : tokens
-  const micros = costOf(billed, model.model.pricing, units)
-  return { ...units, tokens, cost: { micros, origin: originOf(micros, metered) } }
+  const own = {
+    usage: usage !== undefined && isPlausible(usage) ? usage : undefined,
+    units,
+    pricing: model.model.pricing,
+  }
+  return { ...units, ...sumOf([...failed, own], metered.estimated ? 'estimated' : 'reported', counted) }
 }
 
-function originOf(micros: number | undefined, { estimated }: Metered): Bill['cost']['origin'] {
-  if (micros === undefined) return 'unknown'
-  return estimated ? 'estimated' : 'reported'
+/** The bill of several uses. Their tokens are known only if those of each use are. */
+function sumOf(uses: readonly Use[], origin: Bill['cost']['origin'], counted: 'all' | 'input'): Bill {
+  const billed = (usage: Usage | undefined) => (usage && counted === 'input' ? { ...usage, ...noOutput } : usage)
+  const micros = costOfAll(uses.map((use) => ({ ...use, usage: billed(use.usage) })))
+  const tokens = uses.map(({ usage }) => usage).reduce((sum, usage) => sum && usage && addedUp(sum, usage))
+  return { tokens, cost: { micros, origin: micros === undefined ? 'unknown' : origin } }
+}
+
+function addedUp(one: Usage, other: Usage): Usage {
+  const sum: Record<string, number> = { ...one }
+  for (const [bucket, tokens] of Object.entries(other)) sum[bucket] = (sum[bucket] ?? 0) + Number(tokens)
+  return sum as unknown as Usage
 }

@@ -7,6 +7,7 @@ import type {
   Host,
   Loss,
   Measurement,
+  Metered,
   Reply,
   Scope,
   Services,
@@ -28,6 +29,8 @@ export interface AnswerContext {
   readonly codec: AnyClientCodec
   /** Whether the answer has the name of the model's record instead of the provider's name. */
   readonly named: boolean
+  /** Takes what the provider reported to have used for an answer that is an error. */
+  readonly used: (reported: Pick<Metered, 'usage'>) => void
   /** Watchers and maps of stages; absent if there are none. */
   readonly handlers: EventHandlers | undefined
 }

@@ -25,6 +25,7 @@ import type {
   Frame,
   Host,
   JsonObject,
+  Metered,
   Scope,
   Sink,
   Source,
@@ -54,7 +55,8 @@ export default defineStage({
   provides: ['answer', 'upstream'],
   // A whole answer is complete only at its end.
   timeout: '1h',
-  build: (config, host) => {
+  uses: ['prices'],
+  build: (config, host, { prices }) => {
     const total = duration(config.total)
     const usual: Call['timeouts'] = { firstByte: duration(config.first_byte), idle: duration(config.idle), total }
     // No client waits, and a whole answer shows no progress before its end.
@@ -70,7 +72,8 @@ export default defineStage({
         const codec = host.upstreamCodec(model.offer.protocol)
         const asking = async (upstream: Upstream) => {
           const answer = await ask(request, model, upstream, { codec, scope, timeouts })
-          const reading = { codec, limit, host, scope, translated: !upstream.same }
+          const used: Reading['used'] = (reported) => prices.addFailed(scope, model.model.pricing, reported)
+          const reading = { codec, limit, host, scope, used, translated: !upstream.same }
           return { upstream, answer: answering(operation, await begun(answer, model, reading)) }
         }
         return await asking(upstream).catch((error: unknown) => {
@@ -122,19 +125,21 @@ interface Reading {
   readonly scope: Scope
   /** Whether the answer goes to a client of another protocol. */
   readonly translated: boolean
+  /** Takes what the provider reported to have used for an answer that is an error. */
+  readonly used: (reported: Metered) => void
 }
 
 /** The kind of answer by its media type, once enough bytes have arrived to be certain. */
 function begun(answer: Answer, candidate: Candidate, reading: Reading): Promise<AnswerContent> {
   const { codec, limit, host, scope } = reading
-  if (answer.status >= 400) return refusal(answer, codec, candidate, host).then((error) => Promise.reject(error))
+  if (answer.status >= 400) return refusal(answer, candidate, reading).then((error) => Promise.reject(error))
   const type = answer.headers['content-type'] ?? ''
   const media = type.toLowerCase()
   const json = media.startsWith('application/json')
   // A protocol without events and failing frames has no streams. If one arrives anyway, it is parsed as a whole answer.
   if (codec.failed || codec.events) {
     const source = framed(answer.body, media, reading)
-    if (source) return events(source, codec, candidate.model.name, host)
+    if (source) return events(source, candidate.model.name, reading)
   }
   if (codec.answers === 'bytes' && !json)
     return peek(answer.body, () => true).then(({ source }) => ({
@@ -157,9 +162,9 @@ function begun(answer: Answer, candidate: Candidate, reading: Reading): Promise<
 }
 
 function wholeAnswer(bytes: Buffer, type: string, { model }: Candidate, reading: Reading): AnswerContent {
-  const { codec, host, translated } = reading
+  const { codec, translated } = reading
   const body = wholeBody(bytes, model.name, translated ? codec.reply?.verbatim : undefined)
-  const failing = refusedAnswer(bytes, body, codec, model.name, host)
+  const failing = refusedAnswer(bytes, body, model.name, reading)
   if (failing) throw failing
   return { kind: 'whole', bytes, body, type }
 }
@@ -173,7 +178,7 @@ function framed(source: Source, media: string, { codec, host, scope }: Reading):
     : undefined
 }
 
-async function events(stream: Source, codec: AnyUpstreamCodec, model: string, host: Host): Promise<AnswerContent> {
+async function events(stream: Source, model: string, reading: Reading): Promise<AnswerContent> {
   const decoder = new FrameDecoder()
   let first: Frame | undefined
   let size = 0
@@ -186,7 +191,7 @@ async function events(stream: Source, codec: AnyUpstreamCodec, model: string, ho
   })
   if (large) return { kind: 'events', source }
   first ??= decoder.end()[0]
-  const wrong = first && first.data !== lastWord ? refusedFrame(first, codec, model, host) : empty(model)
+  const wrong = first && first.data !== lastWord ? refusedFrame(first, model, reading) : empty(model)
   if (!wrong) return { kind: 'events', source }
   // The rest of the answer is not read.
   source.open(nobody).cancel(wrong)

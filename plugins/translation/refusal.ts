@@ -2,6 +2,7 @@ import { GatewayError } from '../../engine/index.ts'
 import { answerHold, collect, isObject, parsedJson, retryAfterOf, scrubbedFailure } from '../../engine/kit.ts'
 import type {
   Answer,
+  AnyCodec,
   AnyUpstreamCodec,
   Candidate,
   Envelope,
@@ -10,7 +11,16 @@ import type {
   Frame,
   Host,
   JsonObject,
+  Metered,
 } from '../../engine/index.ts'
+
+/** What reading an answer that is an error needs. */
+interface Refusing {
+  readonly codec: AnyUpstreamCodec
+  readonly host: Host
+  /** Takes what the provider reported to have used nevertheless. */
+  readonly used: (reported: Metered) => void
+}
 
 /** Most bytes of an error body that are read. */
 const errorLimit = 1024 * 1024
@@ -18,15 +28,16 @@ const errorLimit = 1024 * 1024
 /** Turns an upstream's error response into the client's error: a 4xx stays, everything else becomes 502. */
 export async function refusal(
   answer: Answer,
-  codec: AnyUpstreamCodec,
   { model }: Candidate,
-  host: Host,
+  { codec, host, used }: Refusing,
 ): Promise<GatewayError> {
   const hold = answerHold(host)
   const bytes = await collect(answer.body, errorLimit, hold)
   hold.release()
   // Error pages of proxies are not JSON; their status is enough.
-  const failure = codec.error.parse(answer.status, parsedJson(bytes.toString()))
+  const body = parsedJson(bytes.toString())
+  const failure = codec.error.parse(answer.status, body)
+  if (body !== undefined) used(meterOf(codec)?.reply(body) ?? {})
   const retryAfter = retryAfterOf(answer.headers)
   const shouldRetry = words.get(answer.headers['x-should-retry'] ?? '')
   return refused(
@@ -42,30 +53,37 @@ export async function refusal(
 }
 
 /** The error that the first frame of a stream announces, if any. */
-export function refusedFrame(
-  frame: Frame,
-  codec: AnyUpstreamCodec,
-  model: string,
-  host: Host,
-): GatewayError | undefined {
+export function refusedFrame(frame: Frame, model: string, { codec, host, used }: Refusing): GatewayError | undefined {
   const failure = codec.failed?.(frame)
-  return failure && refused(failure, model, host)
+  if (failure === undefined) return undefined
+  used(meterOf(codec)?.stream([frame], [frame]) ?? {})
+  return refused(failure, model, host)
 }
 
 /** The error in a whole answer with a success status, which some vendors send. */
 export function refusedAnswer(
   bytes: Buffer,
   body: JsonObject,
-  codec: AnyUpstreamCodec,
   model: string,
-  host: Host,
+  { codec, host, used }: Refusing,
 ): GatewayError | undefined {
   const { error } = body
   if (!isObject(error) && (typeof error !== 'string' || error === '')) return undefined
-  if (codec.failed && isObject(error)) return refusedFrame({ data: bytes.toString() }, codec, model, host)
-  const code = isObject(error) ? error['code'] : undefined
-  const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : 502
-  return refused(codec.error.parse(status, body), model, host)
+  const failure = codec.failed && isObject(error) ? codec.failed({ data: bytes.toString() }) : parsed()
+  if (failure === undefined) return undefined
+  used(meterOf(codec)?.reply(body) ?? {})
+  return refused(failure, model, host)
+
+  function parsed(): Failure {
+    const code = isObject(error) ? error['code'] : undefined
+    const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : 502
+    return codec.error.parse(status, body)
+  }
+}
+
+/** The meter of a codec of both sides; no other codec has one. */
+function meterOf(codec: AnyUpstreamCodec): AnyCodec['meter'] | undefined {
+  return 'meter' in codec ? (codec as AnyCodec).meter : undefined
 }
 
 /** Turns a provider's failure into the client's error: without secrets, and 502 if the provider itself is at fault. */

@@ -1,5 +1,5 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import { answerOnByteLane, fold, parseVerbatim, unfold } from '../../engine/kit.ts'
+import { answerOnByteLane, parseVerbatim, unfold } from '../../engine/kit.ts'
 import type {
   AnyUpstreamCodec,
   GenerateEvent,
@@ -19,12 +19,12 @@ import { refused } from './refusal.ts'
 import { nameless, named } from './answer-model.ts'
 import { asked } from './answer-context.ts'
 import type { ClientAnswer, AnswerContext } from './answer-context.ts'
-import { cutShort, shown } from './failure.ts'
+import { shown } from './failure.ts'
 import { passesOn, relayed } from './relayed.ts'
 import { cutReply } from './stop-cut.ts'
 import { unitsOf } from './units.ts'
 import { EventHandlers } from './event-handlers.ts'
-import { folded, fromNeutral, written } from './written.ts'
+import { foldAll, folded, fromNeutral, written } from './written.ts'
 
 const shownLosses = 20
 
@@ -41,8 +41,8 @@ export default defineStage({
   provides: ['reply', 'measurement'],
   // A stream becomes a whole answer only at the end of the stream.
   timeout: '1h',
-  uses: ['request_policy', 'tokens'],
-  build: (_, host, { request_policy: { answer_model: naming }, tokens }) => {
+  uses: ['request_policy', 'tokens', 'prices'],
+  build: (_, host, { request_policy: { answer_model: naming }, tokens, prices }) => {
     return ({ request, model, upstream = unsent, answer }, scope) => {
       const codec = host.codec(request.protocol)
       const exchange: AnswerContext = {
@@ -52,6 +52,7 @@ export default defineStage({
         scope,
         host,
         tokens,
+        used: (reported) => prices.addFailed(scope, model.model.pricing, reported),
         codec,
         named: naming === 'gateway',
         handlers: answer.handlers.length === 0 ? undefined : new EventHandlers(answer.handlers, { host, scope }),
@@ -108,19 +109,12 @@ function back(exchange: AnswerContext, answer: UpstreamAnswer): ClientAnswer | P
         : events(exchange, answer.source)
     case 'neutral-events':
       if (exchange.request.stream) return fromNeutral(exchange, answer.events)
-      return Array.fromAsync(answer.events).then((all) => printed(exchange, foldWhole(exchange, all)))
+      return Array.fromAsync(answer.events).then((all) => printed(exchange, foldAll(exchange, all)))
     case 'neutral-reply': {
       const given = printed(exchange, answer.reply)
       return answer.unasked ? { ...given, measurement: unasked(given.measurement) } : given
     }
   }
-}
-
-/** Collects a stream of neutral events, which must have a terminal event, into an answer. */
-function foldWhole(exchange: AnswerContext, events: readonly GenerateEvent[]): GenerateReply {
-  const last = events.at(-1)?.type
-  if (last !== 'finish' && last !== 'failure') throw cutShort(exchange)
-  return fold(events)
 }
 
 /** The provider's whole answer in neutral form. */

@@ -5,6 +5,7 @@ import type {
   EventPrinter,
   Failure,
   GenerateEvent,
+  GenerateReply,
   Metered,
   Measurement,
   Source,
@@ -181,11 +182,25 @@ export function fromNeutral(exchange: AnswerContext, events: AsyncIterable<Gener
 }
 
 /** Collects a stream into one whole answer. */
-export async function folded({ host, scope }: AnswerContext, source: Source, reader: EventParser<GenerateEvent>) {
+export async function folded(exchange: AnswerContext, source: Source, reader: EventParser<GenerateEvent>) {
+  const { host, scope } = exchange
   const decoder = new FrameDecoder()
   const gathered = await collect(source, gatherLimit, answerHold(host, scope))
   const frames = [...decoder.push(gathered), ...decoder.end()]
-  return fold([...frames.flatMap((frame) => [...reader.parse(frame)]), ...reader.end()])
+  return foldAll(exchange, [...frames.flatMap((frame) => [...reader.parse(frame)]), ...reader.end()])
+}
+
+/** Makes one answer of all its events. What a failed one used is billed, too. */
+export function foldAll(exchange: AnswerContext, events: readonly GenerateEvent[]): GenerateReply {
+  try {
+    const last = events.at(-1)?.type
+    if (last !== 'finish' && last !== 'failure') throw cutShort(exchange)
+    return fold(events)
+  } catch (error) {
+    const usage = events.map((event) => ('usage' in event ? event.usage : undefined)).findLast(Boolean)
+    if (usage) exchange.used({ usage })
+    throw error
+  }
 }
 
 function streamBack(exchange: AnswerContext, source: Source, writing: Writing): ClientAnswer {
