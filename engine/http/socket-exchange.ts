@@ -6,7 +6,7 @@ import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { Reply } from '../spec/slots.ts'
 import type { ByteBudget, Sink } from '../spec/source.ts'
 import { errorReply, runExchange } from './exchange.ts'
-import { stopping } from './close-reason.ts'
+import { reasonOfStatus, stopping } from './close-reason.ts'
 import type { Sent } from './reply.ts'
 import { ExchangeScope } from './scope.ts'
 import { socketEndpoint, upgradeIngress } from './socket-access.ts'
@@ -40,12 +40,20 @@ export class SocketExchanges {
   readonly #join: (socket: WebSocket, peer: RelayPeer) => void
   /** Exchanges whose socket is not open yet. */
   readonly #opening = new Set<ExchangeScope>()
+  /** Headers of answers to upgrades. */
+  readonly #headers = new WeakMap<IncomingMessage, Readonly<Record<string, string>>>()
 
   /** @param join called with each socket that has opened */
   constructor(options: SocketServerOptions, servers: Servers, join: (socket: WebSocket, peer: RelayPeer) => void) {
     this.#options = options
     this.#servers = servers
     this.#join = join
+    const complete = (lines: string[], request: IncomingMessage) => {
+      const headers = Object.entries(this.#headers.get(request) ?? {})
+      lines.push(...headers.map(([name, value]) => `${name}: ${value}`))
+    }
+    servers.open.on('headers', complete)
+    servers.door.on('headers', complete)
   }
 
   /** Aborts the exchanges whose socket is not open yet. */
@@ -64,9 +72,10 @@ export class SocketExchanges {
     try {
       const { pipeline, codec, ...endpoint } = socketEndpoint(snapshot, upgrade.path)
       const ingress = upgradeIngress(upgrade, { pipeline, codec, ...endpoint })
-      await runExchange(pipeline, codec, { ingress }, scope, (reply) => {
+      await runExchange(pipeline, codec, { ingress }, scope, (reply, headers) => {
         this.#opening.delete(scope)
         refuseUntold(reply)
+        this.#headers.set(asking.request, headers)
         return this.#answer({ ...asking, head: early.end() }, codec, reply)
       })
     } finally {
@@ -92,7 +101,9 @@ export class SocketExchanges {
       server.handleUpgrade(request, stream, head, (socket) => {
         stream.off('close', gone)
         const relayed = { ...asking, socket, stream, codec, done: resolve }
-        if (body.kind !== 'socket') return refuseOpen(relayed, reply, this.#options)
+        const { closing } = this.#options
+        const closeReason = closing() && reply.status === 503 ? stopping : reasonOfStatus(reply.status)
+        if (body.kind !== 'socket') return refuseOpen(relayed, reply, closeReason, this.#options)
         try {
           const peer = new RelayPeer(relayed, body, this.#options)
           this.#join(socket, peer)
@@ -100,7 +111,8 @@ export class SocketExchanges {
         } catch (thrown) {
           const error = asGatewayError(thrown)
           const refused = errorReply(error, { codec, id: '', scrub: this.#options.live.scrub })
-          refuseOpen({ ...relayed, done: (sent) => resolve({ ...sent, broken: error }) }, refused, this.#options)
+          const done = (sent: Sent) => resolve({ ...sent, broken: error })
+          refuseOpen({ ...relayed, done }, refused, reasonOfStatus(refused.status), this.#options)
         }
       })
     })

@@ -1,16 +1,12 @@
 // The global `performance` is a getter, which is slower.
 import { performance } from 'node:perf_hooks'
 import type { WebSocket } from 'ws'
-import type { Leg, LegSink } from '../spec/leg.ts'
+import type { Leg, LegLimits, LegSink } from '../spec/leg.ts'
 import type { ByteBudget } from '../spec/source.ts'
 import { asGatewayError } from '../spec/error.ts'
 import { byteBudgetSpent } from '../stream/byte-budget.ts'
 import { failed, part, tooMuch, tooSlow } from './close-reason.ts'
 import type { CloseReason } from './close-reason.ts'
-import type { SocketLimits } from './limits.ts'
-
-/** Limits for a leg. Times are milliseconds. */
-export type LegLimits = Pick<SocketLimits, 'unsent' | 'stalled' | 'closeTimeout'>
 
 /** The events of a leg itself; its socket reports the close. */
 type Heard = Pick<LegSink, 'message' | 'drained'>
@@ -18,7 +14,7 @@ type Heard = Pick<LegSink, 'message' | 'drained'>
 /** An open WebSocket as one side of a relay: the client's, or an upstream's. */
 export class SocketLeg implements Leg {
   readonly #socket: WebSocket
-  readonly #limits: LegLimits
+  readonly #limits: Omit<LegLimits, 'message' | 'beat'>
   readonly #budget: ByteBudget
   #sink: Heard | undefined
   #full = false
@@ -28,16 +24,21 @@ export class SocketLeg implements Leg {
   firstByte: number | undefined
   /** The failure for which it was closed, if any. */
   error: Error | undefined
+  /** The code with which it was closed for a reason of the gateway's own. */
+  own: number | undefined
 
   /** Emits no event before a sink is attached. */
-  constructor(socket: WebSocket, limits: LegLimits, budget: ByteBudget) {
+  constructor(socket: WebSocket, limits: Omit<LegLimits, 'message' | 'beat'>, budget: ByteBudget) {
     this.#socket = socket
     this.#limits = limits
     this.#budget = budget
     socket.pause()
     // `ws` itself closes a socket that violates the protocol; a peer that does not answer the close frame is
     // disconnected.
-    socket.on('error', () => setTimeout(() => socket.terminate(), limits.closeTimeout).unref())
+    socket.on('error', (error) => {
+      if ('code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') this.own ??= 1009
+      setTimeout(() => socket.terminate(), limits.closeTimeout).unref()
+    })
     socket.on('close', () => clearTimeout(this.#stalled))
   }
 
@@ -96,6 +97,7 @@ export class SocketLeg implements Leg {
 
   /** Closes the socket with a reason of the gateway's own. */
   part(closeReason: CloseReason, error?: Error): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.own ??= closeReason.code
     this.close(closeReason.code, closeReason.reason, error)
   }
 

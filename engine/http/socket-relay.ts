@@ -125,32 +125,36 @@ export class RelayPeer {
 
   /** The client has closed: closes the other side, and waits for it. */
   async #closed(code: number, reason: string): Promise<void> {
-    const closeReason = this.#closeReason
-    const told = closeReason ? (closeReason.code === 1001 ? 1001 : 1000) : code
+    const { own } = this.#leg
+    const told = own === undefined ? code : this.#closeReason === stopping ? 1001 : 1000
     const { promise: late, resolve } = Promise.withResolvers<void>()
     const giveUp = setTimeout(resolve, 2 * this.#options.limits.closeTimeout)
     let thrown: Error | undefined
     try {
-      await Promise.race([this.#sink.closed(told, closeReason ? '' : reason, this.#leg.error), late])
+      await Promise.race([this.#sink.closed(told, own === undefined ? reason : '', this.#leg.error, own), late])
     } catch (error) {
       thrown = asGatewayError(error)
     }
     clearTimeout(giveUp)
     const { bytes, firstByte, error = thrown } = this.#leg
-    const left = code === 1006 && !closeReason && !error
+    const left = code === 1006 && own === undefined && !error
     this.#relayed.done({ bytes, firstByte, left, ...(error ? { broken: error } : {}) })
   }
 }
 
 /** Sends the reason of a refusal on an open socket, and closes the socket. */
-export function refuseOpen({ socket, codec, done }: Relayed, reply: Reply, { limits, log }: SocketOptions): void {
+export function refuseOpen(
+  { socket, codec, done }: Relayed,
+  reply: Reply,
+  closeReason: CloseReason,
+  { limits, log }: SocketOptions,
+): void {
   socket.on('error', (error) => log.debug({ err: error }, 'a refused socket failed'))
   const text = messageOf(reply, codec)
   socket.once('close', () => done({ bytes: Buffer.byteLength(text ?? ''), firstByte: performance.now(), left: false }))
   socket.resume()
   if (text !== undefined) socket.send(text)
-  const { status } = reply
-  part(socket, status < 400 ? { code: 1000, reason: '' } : reasonOfStatus(status), limits.closeTimeout)
+  part(socket, reply.status < 400 ? { code: 1000, reason: '' } : closeReason, limits.closeTimeout)
 }
 
 /** A reply as one message of its protocol. */

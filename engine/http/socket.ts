@@ -63,13 +63,21 @@ export class Sockets {
   #beating: NodeJS.Timeout | undefined
   #beat = 0
   readonly #rechecking: NodeJS.Timeout
+  /** The subprotocol that the protocol of an upgrade's route speaks. */
+  readonly #subprotocols = new WeakMap<IncomingMessage, string>()
   #emptied: () => void = () => undefined
 
   constructor(options: SocketServerOptions) {
     const { message, refusedPerAddress, perAddress, perKey, unfinished, beat, recheck } = options.limits
     this.#options = options
     // Compression costs memory per socket and helps little with short events.
-    const shared = { noServer: true, clientTracking: false, perMessageDeflate: false, handleProtocols: chosen }
+    const shared = {
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      handleProtocols: (offered: ReadonlySet<string>, request: IncomingMessage) =>
+        chosen(offered, this.#subprotocols.get(request)),
+    }
     this.#server = new WebSocketServer({ ...shared, maxPayload: message })
     this.#door = new WebSocketServer({ ...shared, maxPayload: refusedMessage })
     const servers = { open: this.#server, door: this.#door }
@@ -124,6 +132,7 @@ export class Sockets {
     const edge = currentEdge(live)
     const upgrade = upgradeOf(request, edge)
     const { error, codec, relay } = this.#refusal(request, upgrade, edge)
+    if (codec?.subprotocol !== undefined) this.#subprotocols.set(request, codec.subprotocol)
     if (error) return refuseRaw(stream, error, scrub, codec)
     const scope = new ExchangeScope()
     stream.once('close', () => scope.abort(new GatewayError('client_closed')))
@@ -151,9 +160,11 @@ export class Sockets {
     const wrong = suspicious(request) ?? (hasBody(request) ? 'an upgrade has no body' : undefined)
     if (wrong !== undefined)
       return { error: new GatewayError('invalid_request', { reason: `The request cannot be read safely: ${wrong}.` }) }
-    if (closing()) return { error: new GatewayError('draining', {}, { retryAfter: 1 }) }
     const route = routeAt(live, upgrade.path)
     const spoken = route.codec ? { codec: route.codec } : {}
+    // The client of a socket that is one exchange learns of it on the open socket.
+    if (closing() && !('pipeline' in route && route.pipeline.relays))
+      return { error: new GatewayError('draining', {}, { retryAfter: 1 }) }
     if ('error' in route) return { error: route.error, ...spoken }
     if (isCrossSite(upgrade, cors)) return { error: new GatewayError('origin_not_allowed'), ...spoken }
     return { ...spoken, relay: route.pipeline.relays }
@@ -194,9 +205,11 @@ export class Sockets {
 }
 
 /**
- * Chooses a subprotocol of those that a client offers: the first that is one word. The part after a dot may be a key,
- * because browsers have no other place for one; it is never repeated.
+ * Chooses a subprotocol of those that a client offers: the one that the route's protocol speaks, otherwise the first
+ * that is one word. The part after a dot may be a key, because browsers have no other place for one; it is never
+ * repeated.
  */
-function chosen(offered: ReadonlySet<string>): string | false {
+function chosen(offered: ReadonlySet<string>, spoken: string | undefined): string | false {
+  if (spoken !== undefined) return offered.has(spoken) ? spoken : false
   return offered.values().find((one) => !one.includes('.')) ?? false
 }

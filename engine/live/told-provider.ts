@@ -59,9 +59,9 @@ async function dialTold(dial: (dial: Dial) => Promise<Dialed>, asked: Dial, call
       dialed.attach({
         message: (bytes, binary) => sink.message(bytes, binary),
         drained: () => sink.drained(),
-        closed(code, reason, error) {
+        closed(...how) {
           over.ended()
-          return sink.closed(code, reason, error)
+          return sink.closed(...how)
         },
       }),
   }

@@ -90,6 +90,8 @@ export interface ClientCodec<O extends Operation = Operation> extends Protocol<O
   readonly keepalive?: Frame
   /** The dialect for WebSockets; absent: messages are the JSON of bodies and events. */
   readonly socket?: SocketDialect
+  /** The only WebSocket subprotocol to select where clients offer some; absent: the first that is one word. */
+  readonly subprotocol?: string
   /**
    * Absent, like `reply` and `events`, if the operation has no neutral form; the protocol can then only be relayed to
    * itself.
@@ -170,6 +172,8 @@ export interface UpstreamAddress {
   readonly streamed?: string
   /** Path appended even if the settings give a full address. */
   readonly below?: string
+  /** Whether it is opened as a WebSocket, by `Provider.dial`. */
+  readonly socket?: boolean
 }
 
 /**

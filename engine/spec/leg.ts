@@ -18,6 +18,20 @@ export interface Leg {
   close(code?: number, reason?: string, error?: Error): void
 }
 
+/** Limits for sockets to upstreams. Times are milliseconds. */
+export interface LegLimits {
+  /** Maximum bytes of a message. */
+  readonly message: number
+  /** Bytes written but not sent beyond which the sender has to wait. */
+  readonly unsent: number
+  /** Time they may stay unsent. */
+  readonly stalled: number
+  /** Time between two pings. */
+  readonly beat: number
+  /** Time for the other end to answer a close frame. */
+  readonly closeTimeout: number
+}
+
 /** Receives the events of one side of a relayed socket. If a method throws, that side is closed with 1011. */
 export interface LegSink {
   message(bytes: Buffer, binary: boolean): void
@@ -26,9 +40,11 @@ export interface LegSink {
   /**
    * The leg has closed; code 1005 without a code, 1006 without a close frame. May return a promise for the close of
    * the other side.
+   * @param code for the client's side: the code with which to close the upstream
    * @param error the failure for which the gateway closed it
+   * @param own the code with which the gateway closed it for a reason of its own
    */
-  closed(code: number, reason: string, error?: Error): void | Promise<void>
+  closed(code: number, reason: string, error?: Error, own?: number): void | Promise<void>
   /** The gateway is about to stop, and closes the leg at its deadline. Absent: the leg is closed at once. */
   stopping?(): void
 }

@@ -126,6 +126,7 @@ const promised = {
       KnownServices
       Lap
       Leg
+      LegLimits
       LegSink
       Logprob
       Look

@@ -6,9 +6,9 @@ import type { Outcome } from 'sluice'
 import { connect, dial } from '../../engine/http/socket-client.ts'
 import { startGateway } from '../../support/gateway.ts'
 import type { RunningGateway, GatewaySettings } from '../../support/gateway.ts'
+import { talkingUpstream } from '../../support/talking-upstream.ts'
+import type { Session, TalkingUpstream } from '../../support/talking-upstream.ts'
 import { until } from '../../support/until.ts'
-import { talkingUpstream } from './upstream.ts'
-import type { Session, TalkingUpstream } from './upstream.ts'
 import { keysOf } from '../../support/keys.ts'
 
 const here = import.meta.dirname
@@ -253,7 +253,7 @@ describe('seams/relay', () => {
       await upstream.when(() => upstream.upgrades.length === 1)
       const closing = gateway.engine.close(3_600_000)
       expect(await client.nextJson()).to.have.nested.property('error.code', 'draining')
-      expect((await client.closed).code).to.equal(1013)
+      expect((await client.closed).code).to.equal(1001)
       await upstream.when(() => upstream.connections === 0)
       await closing
     })
@@ -389,7 +389,7 @@ describe('seams/relay', () => {
     const { client, met } = await talk()
     expect(await client.nextJson()).to.have.nested.property('error.code', 'websocket_connection_limit_reached')
     expect((await client.closed).code).to.equal(1001)
-    expect((await met.closed).code).to.equal(1001)
+    expect((await met.closed).code).to.equal(1000)
   })
 
   it('is served as a WebSocket alone', async () => {

@@ -5,8 +5,15 @@ import type { AddressInfo, Socket } from 'node:net'
 import { WebSocketServer } from 'ws'
 import type { WebSocket } from 'ws'
 
-/** What becomes of the next upgrades: they are taken, refused with a status, or never answered. */
-export type Welcome = 'open' | 'silent' | number
+/** What becomes of the next upgrades: they are taken, refused with a status or a whole answer, or never answered. */
+export type Welcome = 'open' | 'silent' | number | Refusal
+
+/** An answer with which upgrades are refused. */
+export interface Refusal {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: string
+}
 
 /** One session, as the upstream sees it. */
 export interface Session {
@@ -21,7 +28,8 @@ export interface TalkingUpstream {
   readonly url: string
   readonly sessions: readonly Session[]
   readonly upgrades: readonly IncomingMessage[]
-  welcome(next: Welcome): void
+  /** @param key only for upgrades with this bearer key */
+  welcome(next: Welcome, key?: string): void
   /** Resolves once `condition` holds; looked at whenever something happens here. */
   when(condition: () => boolean): Promise<void>
   /** Open connections. */
@@ -29,8 +37,8 @@ export interface TalkingUpstream {
   close(): Promise<void>
 }
 
-/** @param greeting what it says with the handshake itself */
-export async function talkingUpstream(greeting: string): Promise<TalkingUpstream> {
+/** @param greeting what it says with the handshake itself; absent: nothing */
+export async function talkingUpstream(greeting?: string): Promise<TalkingUpstream> {
   const server: Server = createServer()
   const talking = new WebSocketServer({ noServer: true })
   const sessions: Session[] = []
@@ -38,7 +46,8 @@ export async function talkingUpstream(greeting: string): Promise<TalkingUpstream
   const connections = new Set<Socket>()
   const watchers = new Set<() => void>()
   const changed = () => watchers.forEach((look) => look())
-  let welcome: Welcome = 'open'
+  let usual: Welcome = 'open'
+  const byKey = new Map<string, Welcome>()
   server.on('connection', (socket) => {
     connections.add(socket)
     socket.on('close', () => {
@@ -48,6 +57,7 @@ export async function talkingUpstream(greeting: string): Promise<TalkingUpstream
   })
   server.on('upgrade', (request, stream, head) => {
     upgrades.push(request)
+    const welcome = byKey.get(request.headers.authorization?.replace('Bearer ', '') ?? '') ?? usual
     stream.on('error', () => undefined)
     changed()
     if (welcome === 'silent') {
@@ -56,7 +66,11 @@ export async function talkingUpstream(greeting: string): Promise<TalkingUpstream
       return
     }
     if (welcome !== 'open') {
-      stream.end(`HTTP/1.1 ${welcome} No\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+      const { status, headers = {}, body } = typeof welcome === 'number' ? { status: welcome, body: '' } : welcome
+      const lines = Object.entries({ ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) })
+      stream.end(
+        `HTTP/1.1 ${status} No\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
+      )
       return
     }
     talking.handleUpgrade(request, stream, head, (socket) => {
@@ -70,7 +84,7 @@ export async function talkingUpstream(greeting: string): Promise<TalkingUpstream
         heard.push(`${binary ? 'bytes' : 'text'} ${(data as Buffer).toString()}`)
         changed()
       })
-      socket.send(greeting)
+      if (greeting !== undefined) socket.send(greeting)
       sessions.push({ socket, request, heard, closed })
       changed()
     })
@@ -81,7 +95,10 @@ export async function talkingUpstream(greeting: string): Promise<TalkingUpstream
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     sessions,
     upgrades,
-    welcome: (next) => (welcome = next),
+    welcome(next, key) {
+      if (key === undefined) usual = next
+      else byKey.set(key, next)
+    },
     get connections() {
       return connections.size
     },
