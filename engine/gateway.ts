@@ -116,6 +116,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     protect: (values) => values.forEach((value) => secrets.protect(value)),
     scrub: (text) => secrets.scrub(text),
     byteBudget,
+    sockets: options.limits?.sockets,
     keyValue: {
       get shared() {
         return stores?.keyValue.shared ?? false

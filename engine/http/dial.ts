@@ -1,10 +1,14 @@
+import { lookup } from 'node:dns'
 import type { IncomingMessage } from 'node:http'
 import type { WebSocket } from 'ws'
+import { parsedJson } from '../json/parse.ts'
 import { GatewayError } from '../spec/error.ts'
+import type { ErrorParser } from '../spec/error.ts'
 import type { Dialed, LegSink } from '../spec/leg.ts'
 import type { Host } from '../spec/host.ts'
 import type { Scope } from '../spec/scope.ts'
-import { httpLimits } from './limits.ts'
+import { allowedAddress, guardedLookup, literalAddress, notAllowed } from '../upstream/public-address.ts'
+import { retryAfterOf } from '../upstream/retry-after.ts'
 import { Pulse } from './pulse.ts'
 import { SocketLeg } from './socket-leg.ts'
 
@@ -16,8 +20,12 @@ export interface Dialing {
   readonly protocols?: readonly string[]
   /** The model named in errors. */
   readonly model: string
-  /** Connect timeout in milliseconds. */
+  /** Milliseconds until the socket must be open. */
   readonly timeout: number
+  /** Whether it connects to public addresses only. */
+  readonly publicOnly?: boolean
+  /** Finds the upstream's message in the body of a refusal. Absent: the error has the status alone. */
+  readonly error?: ErrorParser | undefined
   readonly scope: Pick<Scope, 'onAbort' | 'onEnd'>
 }
 
@@ -26,15 +34,25 @@ export interface Dialing {
  * a sink is attached, it also closes when `scope` is aborted, and when a sink is attached to another socket of the
  * same `scope`, as after a failed attempt. A caller that needs several sockets attaches to all of them in the same
  * tick. Rejects with `upstream_unreachable`, `upstream_timeout`, `upstream_refused_key` (401, 403), or
- * `upstream_error` with the status of the refusal as a tag.
+ * `upstream_error`; the status of a refusal is a tag of the error.
  */
-export async function dial(dialing: Dialing, { byteBudget, log }: Pick<Host, 'byteBudget' | 'log'>): Promise<Dialed> {
-  const { url, headers = {}, protocols = [], timeout, scope, model } = dialing
+export async function dial(
+  dialing: Dialing,
+  { byteBudget, log, sockets: limits }: Pick<Host, 'byteBudget' | 'log' | 'sockets'>,
+): Promise<Dialed> {
+  const { url, headers = {}, protocols = [], publicOnly = false, scope, model } = dialing
+  const literal = literalAddress(url)
+  // Sockets resolve no IP address, so a literal one is checked here.
+  if (publicOnly && literal !== undefined && !allowedAddress(literal, false)) throw unreachable(notAllowed(), model)
   // Loaded on first use: few pipelines open sockets.
   const { WebSocket } = await import('ws')
-  const { sockets: limits } = httpLimits
-  const options = { headers, followRedirects: false, perMessageDeflate: false, maxPayload: limits.message }
-  const socket = new WebSocket(url, [...protocols], { ...options, handshakeTimeout: timeout })
+  const socket = new WebSocket(url, [...protocols], {
+    headers,
+    followRedirects: false,
+    perMessageDeflate: false,
+    maxPayload: limits.message,
+    ...(publicOnly ? { lookup: guardedLookup(lookup, false) } : {}),
+  })
   const leg = await opened(socket, () => new SocketLeg(socket, limits, byteBudget), dialing)
   const leave = () => leg.close(1001)
   const forget = scope.onAbort(leave)
@@ -54,7 +72,8 @@ export async function dial(dialing: Dialing, { byteBudget, log }: Pick<Host, 'by
         for (const other of others) other()
         others.clear()
       })
-      const closed = async (code: number, reason: Buffer) => sink.closed(code, reason.toString(), leg.error)
+      const closed = async (code: number, reason: Buffer) =>
+        sink.closed(leg.own ?? code, reason.toString(), leg.error, leg.own)
       socket.once('close', (code: number, reason: Buffer) => {
         closed(code, reason).catch((error: unknown) =>
           log.error({ err: error }, 'the end of a socket could not be handled'),
@@ -77,35 +96,80 @@ export async function dial(dialing: Dialing, { byteBudget, log }: Pick<Host, 'by
 const waiting = new WeakMap<Dialing['scope'], Set<() => void>>()
 
 /** Resolves once a socket is open, with the result of `made`, which runs before the socket can emit a message. */
-function opened<T>(socket: WebSocket, made: () => T, { model, scope }: Dialing): Promise<T> {
+function opened<T>(socket: WebSocket, made: () => T, { model, scope, timeout, error }: Dialing): Promise<T> {
   return new Promise((resolve, reject) => {
-    const fail = (error: Error) => {
+    const over = () => {
       forget()
-      reject(error)
+      clearTimeout(late)
+    }
+    const fail = (failure: Error) => {
+      over()
+      reject(failure)
       socket.terminate()
     }
+    const late = setTimeout(
+      () => fail(new GatewayError('upstream_timeout', { model, limit: 'connect' }, { tags: ['connect', 'timeout'] })),
+      timeout,
+    ).unref()
     const forget = scope.onAbort(fail)
     socket.once('open', () => {
-      forget()
+      over()
       resolve(made())
     })
-    socket.once('unexpected-response', (request, response: IncomingMessage) => {
-      fail(refused(response.statusCode ?? 0, model))
-      request.destroy()
+    socket.once('unexpected-response', (_request, response: IncomingMessage) => {
+      readStart(response, (text) => fail(refused(response, text, { model, error })))
     })
     // Stays attached: terminating a socket that is still connecting emits an error.
     socket.on('error', (cause) => fail(unreachable(cause, model)))
   })
 }
 
-function refused(status: number, model: string): GatewayError {
-  if (status === 401 || status === 403) return new GatewayError('upstream_refused_key', { model })
-  const reason = `it refused a socket with status ${status}.`
-  return new GatewayError('upstream_error', { model, reason }, { tags: status > 0 ? [String(status)] : ['invalid'] })
+/** Most bytes of the body of a refusal that are read. */
+const refusalLimit = 64 * 1024
+
+/** Reads the start of a body, and calls `done` once with what has arrived when it ends, breaks off or is too long. */
+function readStart(response: IncomingMessage, done: (text: string) => void): void {
+  const chunks: Buffer[] = []
+  let size = 0
+  const end = () => {
+    response.off('data', take).off('close', end)
+    done(Buffer.concat(chunks).toString())
+  }
+  const take = (chunk: Buffer) => {
+    chunks.push(chunk)
+    if ((size += chunk.length) > refusalLimit) end()
+  }
+  response.on('error', () => response.destroy())
+  response.on('data', take).on('close', end)
+}
+
+/** The error for an upgrade that the upstream has answered with another status. */
+function refused(
+  response: IncomingMessage,
+  text: string,
+  { model, error }: Pick<Dialing, 'model' | 'error'>,
+): GatewayError {
+  const { statusCode: status = 0, headers } = response
+  const tags = status > 0 ? [String(status)] : ['invalid']
+  const told = error?.parse(status, parsedJson(text)).message ?? ''
+  const answered = `it refused a socket with status ${status}`
+  // A client must not see what a provider says about the credentials of the gateway.
+  if (status === 401 || status === 403) {
+    const message = `The provider of "${model}" refused the credentials of the gateway with status ${status}.`
+    return new GatewayError('upstream_refused_key', { model }, { message, tags, cause: new Error(told || answered) })
+  }
+  const retryAfter = retryAfterOf({ 'retry-after': headers['retry-after'] ?? '' })
+  return new GatewayError(
+    'upstream_error',
+    { model, reason: told === '' ? `${answered}.` : `${answered}: ${told}` },
+    {
+      tags,
+      ...(status === 429 || status === 503 ? { retry: 'same' as const } : {}),
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+    },
+  )
 }
 
 function unreachable(cause: Error, model: string): GatewayError {
-  if (cause.message.includes('handshake has timed out'))
-    return new GatewayError('upstream_timeout', { model, limit: 'connect' }, { tags: ['connect', 'timeout'] })
   return new GatewayError('upstream_unreachable', { model }, { cause, tags: ['connect'] })
 }

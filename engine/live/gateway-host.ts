@@ -31,6 +31,8 @@ export interface GatewayHost {
   /** Returns `text` with all known secrets redacted. */
   scrub(text: string): string
   readonly byteBudget: Host['byteBudget']
+  /** Limits for sockets that differ from the usual ones. */
+  readonly sockets?: Partial<Host['sockets']> | undefined
   readonly keyValue: Host['keyValue']
   readonly jobs?: Host['jobs']
   seal: Host['seal']

@@ -1,5 +1,7 @@
 import { clientCodec, upstreamCodec } from '../config/speaking.ts'
+import { httpLimits } from '../http/limits.ts'
 import type { Catalog } from '../spec/catalog.ts'
+import { duration } from '../spec/duration.ts'
 import type { Host, HostStatus } from '../spec/host.ts'
 import type { RecordAccess } from '../spec/record-access.ts'
 import type { Running } from '../spec/running.ts'
@@ -43,6 +45,8 @@ export function hostMaker(
   dispatch: Host['dispatch'] = () => Promise.reject(new Error('no pipeline is served here')),
 ) {
   const { registry, version, pipelines } = configuration
+  const beat = duration(catalog.settings.keepalive.websocket_ping)
+  const sockets = { ...httpLimits.sockets, beat, ...gateway.sockets }
   const codecs = [...registry.codecs.values()]
   const changeAll = changeRecords ?? (() => Promise.reject(new Error('nothing is stored here')))
   const records: RecordAccess = {
@@ -77,6 +81,7 @@ export function hostMaker(
         .filter((one) => one.protocol === protocol)
         .flatMap(({ routes }) => routes.slice(0, 1).map(({ path }) => path)),
     byteBudget: gateway.byteBudget,
+    sockets,
     keyValue: gateway.keyValue,
     ...(gateway.jobs ? { jobs: gateway.jobs } : {}),
     seal: (bytes, context) => gateway.seal(bytes, context),

@@ -131,7 +131,7 @@ export interface ServerSettings {
     }
   }
   /** Durations as text. */
-  readonly keepalive: { readonly upstream_idle: string }
+  readonly keepalive: { readonly upstream_idle: string; readonly websocket_ping: string }
 }
 
 /** The models and providers of one configuration. */

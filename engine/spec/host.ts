@@ -3,6 +3,7 @@ import type { Catalog } from './catalog.ts'
 import type { AnyClientCodec, AnyUpstreamCodec, EitherCodec } from './codec.ts'
 import type { DispatchOptions, Dispatched } from './dispatch.ts'
 import type { Jobs, KeyValue } from './key-value.ts'
+import type { LegLimits } from './leg.ts'
 import type { ProviderType } from './provider-type.ts'
 import type { RecordAccess } from './record-access.ts'
 import type { Running } from './running.ts'
@@ -36,6 +37,8 @@ export interface Host {
   readonly publicOnly?: PublicOnly
   /** The byte budget of all exchanges. */
   readonly byteBudget: ByteBudget
+  /** Limits for sockets to upstreams. */
+  readonly sockets: LegLimits
   /** Values that outlive an exchange. */
   readonly keyValue: KeyValue
   /** Exchanges that continue without a client; undefined without a shared key-value store. */

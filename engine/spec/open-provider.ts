@@ -49,9 +49,9 @@ export interface Dial extends Pick<
   Call,
   'operation' | 'protocol' | 'clientHeaders' | 'model' | 'publicName' | 'scope' | 'trace'
 > {
-  /** The client's query. */
+  /** The query of the address, with the model if the protocol names it there. */
   readonly query: URLSearchParams
-  /** Connect timeout in milliseconds. */
+  /** Milliseconds until the socket must be open. */
   readonly timeout: number
 }
 

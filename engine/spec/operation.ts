@@ -17,6 +17,7 @@ export interface Operations {
   speak: { request: never; reply: never; event: never }
   transcribe: { request: never; reply: never; event: never }
   translate: { request: never; reply: never; event: never }
+  realtime: { request: never; reply: never; event: never }
 }
 
 export type Operation = keyof Operations

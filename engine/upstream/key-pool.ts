@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import type { ErrorCode } from '../spec/error-table.ts'
+import { GatewayError } from '../spec/error.ts'
 import type { Answer, CoolingKey } from '../spec/open-provider.ts'
 import { retryAfterOf } from './retry-after.ts'
 
@@ -50,13 +51,32 @@ export class KeyPool {
     let key = this.#take(used)
     for (;;) {
       const answer = await send(key.lines)
-      if (!this.#rests(key, answer)) return answer
-      const other = this.#take(used.add(key))
-      if (used.has(other) || other.ready > performance.now()) return answer
+      if (!this.#rests(key, answer.status, retryAfterOf(answer.headers))) return answer
+      const other = this.#another(used.add(key))
+      if (other === undefined) return answer
       // Nobody reads why the first key was refused.
       answer.body.open(nobody).cancel(new Error('another key is used'))
       key = other
     }
+  }
+
+  /**
+   * Opens a socket with one key after the other, in the same way. The status of a refusal is a tag of its error.
+   * @param open opens it with the header lines of a key
+   */
+  async open<T>(open: (lines: readonly string[]) => Promise<T>): Promise<T> {
+    const used = new Set<PoolKey>()
+    let key = this.#take(used)
+    for (;;)
+      try {
+        return await open(key.lines)
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error
+        const status = error.tags.includes('429') ? 429 : error.tags.includes('401') ? 401 : 0
+        const other = this.#rests(key, status, error.failure.retryAfter) ? this.#another(used.add(key)) : undefined
+        if (other === undefined) throw error
+        key = other
+      }
   }
 
   /** The keys that rest. */
@@ -83,10 +103,18 @@ export class KeyPool {
     return taken
   }
 
-  /** Whether an answer makes a key rest. */
-  #rests(key: PoolKey, { status, headers }: Answer): boolean {
+  /** The next key that is ready and not used yet. */
+  #another(used: ReadonlySet<PoolKey>): PoolKey | undefined {
+    const other = this.#take(used)
+    return used.has(other) || other.ready > performance.now() ? undefined : other
+  }
+
+  /**
+   * Whether an answer with this status makes a key rest.
+   * @param asked the provider's retry delay in seconds
+   */
+  #rests(key: PoolKey, status: number, asked: number | undefined): boolean {
     if (status !== 429 && status !== 401) return false
-    const asked = retryAfterOf(headers)
     const busy = asked === undefined ? this.#cooldown : Math.min(asked * 1_000, longest)
     key.ready = performance.now() + (status === 429 ? busy : refused)
     key.because = status === 429 ? 'rate_limit_exceeded' : 'upstream_refused_key'

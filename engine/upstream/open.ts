@@ -5,7 +5,7 @@ import type { UpstreamAddress } from '../spec/codec.ts'
 import { duration } from '../spec/duration.ts'
 import { GatewayError } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
-import type { Call, Provider } from '../spec/open-provider.ts'
+import type { Call, Dial, Provider } from '../spec/open-provider.ts'
 import type { Host } from '../spec/host.ts'
 import { Refusal } from '../spec/refusal.ts'
 import type { Scope } from '../spec/scope.ts'
@@ -16,6 +16,7 @@ import { addressOf, refuseFullAddress } from './address.ts'
 import type { Addresses } from './address.ts'
 import { headerLines, traceLines } from './headers.ts'
 import { openHttp } from './http.ts'
+import { openSockets } from './sockets.ts'
 import { KeyPool } from './key-pool.ts'
 import type { Http, HttpSettings, Target } from './http.ts'
 
@@ -42,6 +43,8 @@ export interface UpstreamParts {
   readonly credential?: 'bearer' | Credential
   /** Header lines that depend on the call: names and values in turn. */
   readonly perCall?: (call: Call) => readonly string[]
+  /** Header lines that depend on the call for a socket. */
+  readonly perDial?: (call: Dial) => readonly string[]
   /** Path of its model list (`{ data: [{ id }] }`) below the base address; unset: it has none. */
   readonly models?: string
 }
@@ -50,7 +53,7 @@ export interface UpstreamParts {
 export function openUpstream(
   settings: UpstreamSettings,
   host: Host,
-  { protocols, headers = {}, credential: given, perCall, models }: UpstreamParts,
+  { protocols, headers = {}, credential: given, perCall, perDial, models }: UpstreamParts,
 ): Provider & Required<Pick<Provider, 'send'>> {
   const listed = models === undefined ? [] : [models]
   refuseFullAddress(settings.base_url, [...servedPaths(host), ...listed])
@@ -62,13 +65,21 @@ export function openUpstream(
   if (keys.length > 0 && !credential) throw new Refusal('this type of provider takes one api_key', ['api_keys'])
   const pool = credential && keys.length > 0 ? openPool(keys, credential, host) : undefined
   const lines = headerLines({ ...own, ...(key === undefined ? {} : credential?.(key)) }, settings.headers)
+  const addresses = protocols.map((protocol) => {
+    const { address } = host.upstreamCodec(protocol)
+    if (!address) throw new Error(`its codec does not say where "${protocol}" is served`)
+    return { protocol, address }
+  })
   const targets = new Map(
-    protocols.map((protocol) => {
-      const { address } = host.upstreamCodec(protocol)
-      if (!address) throw new Error(`its codec does not say where "${protocol}" is served`)
-      return [protocol, targetOf(settings, protocol, address, (url) => http.target(url, lines))]
-    }),
+    addresses
+      .filter(({ address }) => !address.socket)
+      .map(({ protocol, address }) => [
+        protocol,
+        targetOf(settings, protocol, address, (url) => http.target(url, lines)),
+      ]),
   )
+  const sockets = addresses.filter(({ address }) => address.socket)
+  const dial = sockets.length === 0 ? undefined : openSockets(settings, host, { sockets, lines, pool, perDial })
   const linesOf = (call: Call) =>
     call.trace ? [...(perCall?.(call) ?? []), ...traceLines(call.trace)] : perCall?.(call)
   const list = models === undefined ? undefined : http.target(addressOf(settings, 'models', models), lines)
@@ -85,6 +96,7 @@ export function openUpstream(
     ...(list === undefined
       ? {}
       : { models: (signal) => modelsAt({ http, target: list, pool }, signal, answerHold(host)) }),
+    ...(dial === undefined ? {} : { dial }),
     ...(pool === undefined ? {} : { cooling: () => pool.cooling() }),
   }
 }

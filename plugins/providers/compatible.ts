@@ -4,6 +4,7 @@ import type { UpstreamSettings } from '../../engine/kit.ts'
 import type { Offering, Traits } from '../../engine/index.ts'
 import { httpProperties, httpSecrets, traitsProperty } from './config.ts'
 import { presets, shownPresets } from './presets.ts'
+import { sessionHeaders } from './session-headers.ts'
 
 /** Chat completions of the many compatible vendors and local servers, and their other routes of the same family. */
 export default defineProvider({
@@ -33,6 +34,7 @@ export default defineProvider({
             'speech',
             'transcriptions',
             'translations',
+            'realtime',
           ],
         },
         description: 'Protocols of the server, in order of preference. Unset: chat, and those of the preset.',
@@ -47,6 +49,7 @@ export default defineProvider({
     openUpstream(settingsOf(config), host, {
       protocols: protocolsOf(config),
       credential: 'bearer',
+      perDial: sessionHeaders,
       models: '/models',
     }),
 })

@@ -2,9 +2,10 @@ import { defineProvider } from '../../engine/index.ts'
 import { baseUrl, openUpstream } from '../../engine/kit.ts'
 import type { Traits } from '../../engine/index.ts'
 import { conversationsProperty, httpProperties, httpSecrets, needsKey } from './config.ts'
+import { sessionHeaders } from './session-headers.ts'
 
 export const mediaProtocols = ['embeddings', 'images', 'image-edits', 'speech', 'transcriptions', 'translations']
-const protocols = ['responses', 'compact', 'input-tokens', 'chat', 'decisions', ...mediaProtocols]
+const protocols = ['responses', 'compact', 'input-tokens', 'chat', 'decisions', ...mediaProtocols, 'realtime']
 
 /** Traits of the vendor's own chat completions that not every server of the protocol has. */
 export const chatTraits = {
@@ -26,10 +27,10 @@ function traitsOf(protocol: string, conversations: string): { readonly traits?: 
   return protocol === 'responses' ? { traits: { stores: true, conversations } } : {}
 }
 
-/** The vendor's own responses, chat completions, decisions, embeddings, images and audio, with a bearer key. */
+/** The vendor's own responses, chat completions, decisions, embeddings, images, audio and realtime sessions, with a bearer key. */
 export default defineProvider({
   name: 'native',
-  summary: "The vendor's own responses, chat completions, decisions, embeddings, images and audio.",
+  summary: "The vendor's own responses, chat completions, decisions, embeddings, images, audio and realtime sessions.",
   config: {
     type: 'object',
     additionalProperties: false,
@@ -43,5 +44,6 @@ export default defineProvider({
   },
   secrets: httpSecrets,
   offers: ({ conversations }) => protocols.map((protocol) => ({ protocol, ...traitsOf(protocol, conversations) })),
-  open: (config, host) => openUpstream(config, host, { protocols, credential: 'bearer', models: '/models' }),
+  open: (config, host) =>
+    openUpstream(config, host, { protocols, credential: 'bearer', perDial: sessionHeaders, models: '/models' }),
 })

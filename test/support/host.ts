@@ -2,14 +2,18 @@ import Ajv from 'ajv/dist/2020.js'
 import { sectionsSchema } from '../../engine/config/sections.ts'
 import { upstreamCodec } from '../../engine/config/speaking.ts'
 import type { Codecs } from '../../engine/config/speaking.ts'
+import { httpLimits } from '../../engine/http/limits.ts'
 import { byteBudgetOf } from '../../engine/kit.ts'
 import type { AnyProvider, Catalog, Host, JsonObject, Provider } from '../../engine/index.ts'
 import protocols from '../../plugins/protocols/index.ts'
+import realtime from '../../plugins/realtime/index.ts'
 import responses from '../../plugins/responses/index.ts'
 
 /** The shipped codecs by protocol. */
 export const codecs: Codecs = new Map(
-  [protocols, responses].flatMap(({ codecs = [] }) => codecs.map((codec) => [codec.protocol, codec] as const)),
+  [protocols, responses, realtime].flatMap(({ codecs = [] }) =>
+    codecs.map((codec) => [codec.protocol, codec] as const),
+  ),
 )
 
 /** A host for providers under test: it keeps state as the engine does, and closes it. */
@@ -21,13 +25,17 @@ export function testHost(): TestHost {
   const kept = new Map<string, { readonly value: unknown; readonly close: () => unknown }>()
   const sections = {}
   new Ajv.default({ useDefaults: true, strict: false }).compile(sectionsSchema(new Map()))(sections)
-  const host: Pick<TestHost, 'codecs' | 'upstreamCodec' | 'keep' | 'version' | 'byteBudget' | 'closeKept'> & {
+  const host: Pick<
+    TestHost,
+    'codecs' | 'upstreamCodec' | 'keep' | 'version' | 'byteBudget' | 'sockets' | 'closeKept'
+  > & {
     readonly catalog: Pick<Catalog, 'settings'>
   } = {
     catalog: { settings: sections as Catalog['settings'] },
     codecs: [...codecs.values()],
     upstreamCodec: (protocol) => upstreamCodec(codecs, protocol),
     byteBudget: byteBudgetOf(Infinity),
+    sockets: httpLimits.sockets,
     version: '0.0.0-test',
     keep(key, make, close) {
       const found = kept.get(key)
