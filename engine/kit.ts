@@ -7,6 +7,7 @@ export { mergePatch, patchSchema } from './json/merge-patch.ts'
 export { objectAfter, parseJson, parseVerbatim, parsedJson, parsedObject } from './json/parse.ts'
 export type { Verbatim } from './json/reader.ts'
 export { spliceMember } from './json/splice-member.ts'
+export { outline } from './json/outline.ts'
 export { scanJson, spliceString } from './http/scan.ts'
 export type { ScanOptions, ScannedJson } from './http/scan.ts'
 export { cutMembers, pasteMembers, pasteOver, putMembers } from './http/members.ts'
@@ -79,6 +80,10 @@ export { searchInWords, searchWish } from './generate/search.ts'
 export type { SearchFields } from './generate/search.ts'
 export { CustomInput, customInput } from './generate/custom-input.ts'
 
+// What outlives a configuration, for services
+export { Keep } from './live/keep.ts'
+export type { Lease } from './live/keep.ts'
+
 // Tables that other processes change, too
 export { whenFree } from './store/when-free.ts'
 export { ChangePoll } from './live/change-poll.ts'
@@ -107,7 +112,7 @@ export { addressOf } from './upstream/address.ts'
 export { readPublic } from './upstream/read-public.ts'
 export { allowedAddress, guardedLookup, isPublicHost, literalAddress } from './upstream/public-address.ts'
 export type { Lookup } from './upstream/public-address.ts'
-export { passedOn } from './upstream/headers.ts'
+export { headerLines, passedOn } from './upstream/headers.ts'
 export type { ClientHeaders } from './upstream/headers.ts'
 
 // Codecs, errors, models, durations, names

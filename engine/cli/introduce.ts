@@ -25,7 +25,8 @@ export async function introduce(
   const url = `http://${address.includes(':') ? `[${address}]` : address}:${port}`
   say({ text: `Sluice serves on ${url}`, json: JSON.stringify({ url }) }, json, terminal)
   if (!json && snapshot.without !== undefined) terminal.out(unconfigured(snapshot, snapshot.without))
-  const served = greetings.map((greeting) => greeting.served({ url, catalog: snapshot.catalog }))
+  const reached = snapshot.settings.listen.url?.replace(/\/$/, '') ?? url
+  const served = greetings.map((greeting) => greeting.served({ url: reached, catalog: snapshot.catalog }))
   for (const line of served) say(await line, json, terminal)
 }
 

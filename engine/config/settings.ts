@@ -26,6 +26,13 @@ const listen = {
       default: 8080,
       description: 'Port to listen on, 0 for any free one; PORT overrides it.',
     },
+    url: {
+      type: 'string',
+      pattern: '^https?://[^/?#@\\s]+/?$',
+      patternErrorMessage: 'must be an address such as https://gateway.example, without a path',
+      description:
+        'Address at which clients reach the gateway, such as that of a proxy in front of it. Unset: made of host and port.',
+    },
     workers: {
       anyOf: [{ type: 'integer', minimum: 1, maximum: 256 }, { const: 'auto' }],
       default: 1,

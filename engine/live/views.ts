@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { wordsOfThrown } from '../config/plugin-error.ts'
 import { typedRecords } from '../config/records.ts'
-import type { RecordSet } from '../config/records.ts'
+import type { CheckedRecord, RecordSet } from '../config/records.ts'
 import { inOrder } from '../config/uses.ts'
 import type { Registry } from '../config/registry.ts'
 import { settingsOf } from '../config/sections.ts'
@@ -13,6 +13,7 @@ import type { Catalog } from '../spec/catalog.ts'
 import { isObject } from '../spec/json.ts'
 import type { JsonObject } from '../spec/json.ts'
 import { closedView } from '../pipeline/closed-view.ts'
+import type { RecordName, Records } from '../spec/record.ts'
 import { Refusal } from '../spec/refusal.ts'
 import type { AnyService, Configured, ServiceConfiguration } from '../spec/service.ts'
 import { MigrationError } from '../store/migrate-service.ts'
@@ -61,14 +62,18 @@ export async function configureServices(options: ViewOptions): Promise<ServiceVi
   const configured: { readonly service: AnyService; readonly view: Configured<unknown> }[] = []
   const diagnostics: Diagnostic[] = []
   const reject = rejecterOf(options.records, diagnostics)
+  const isDeclared: ServiceConfiguration['isDeclared'] = (record) =>
+    checkedRecord(options.records, record).given.stored === undefined
   if (services === undefined) return { ...nothing, of: unopenedViews(registry, settings) }
   const configuration = {
     version,
     fileVersion,
+    listen: settings.listen,
     ...(settings.updates ? { updates: settings.updates.url } : {}),
     catalog,
     signals: [...registry.signals.values()],
     records,
+    isDeclared,
     reject,
     ...heldRecords(registry, options.records, services),
   }
@@ -136,11 +141,15 @@ export const nothing: ServiceViews = {
 /** Converts a service's refusals of records to findings. */
 function rejecterOf(records: RecordSet, findings: Diagnostic[]): ServiceConfiguration['reject'] {
   return (record, steps, code, message) => {
-    const refused = [...records.values()].flat().find(({ value }) => value === record)
-    if (refused === undefined) throw new Error('a service refuses what is no record of its configuration')
-    const { source, path } = refused.given
+    const { source, path } = checkedRecord(records, record).given
     findings.push(source.report([...path, ...steps], code, message))
   }
+}
+
+function checkedRecord(records: RecordSet, record: Records[RecordName]): CheckedRecord {
+  const found = [...records.values()].flat().find(({ value }) => value === record)
+  if (found === undefined) throw new Error('a service asks about what is no record of its configuration')
+  return found
 }
 
 function finding(

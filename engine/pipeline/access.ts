@@ -1,10 +1,10 @@
 import type { Pipeline, StepNode } from './nodes.ts'
 
-/** What the first step of a path does: authenticate the client, something else, or there is no step. */
+/** What the first step of a path does that is no guard: authenticate the client, something else, or there is none. */
 type First = 'asks' | 'other' | 'nothing'
 
 /**
- * Whether a stage that provides `principal` comes first on every path. A step that could not be parsed may be that
+ * Whether a stage that provides `principal` comes first on every path, after guards at most. A step that could not be parsed may be that
  * stage.
  */
 export function asksFirst(steps: readonly StepNode[], byName: ReadonlyMap<string, Pipeline>): boolean {
@@ -28,7 +28,8 @@ function firstOfStep(step: StepNode, byName: ReadonlyMap<string, Pipeline>, open
     case 'unknown':
       return 'asks'
     case 'stage':
-      return step.stage.provides.includes('principal') ? 'asks' : 'other'
+      if (step.stage.provides.includes('principal')) return 'asks'
+      return step.stage.guards === true ? 'nothing' : 'other'
     case 'attempt':
       return allOf(
         [step.steps, ...(step.otherwise ? [step.otherwise] : [])].map((steps) => firstOf(steps, byName, opened)),

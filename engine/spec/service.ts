@@ -27,6 +27,8 @@ export interface ServiceConfiguration {
   readonly version: string
   /** Version of its files: the same for configurations that differ only in stored records. */
   readonly fileVersion: string
+  /** Where the gateway listens, as configured; `url` is where clients reach it, if that is another address. */
+  readonly listen: { readonly host: string; readonly port: number; readonly url?: string }
   /** Where the newest version stands, as the configuration file has it. */
   readonly updates?: string
   /** The catalog; its providers are opened after the services. */
@@ -35,6 +37,8 @@ export interface ServiceConfiguration {
   readonly signals: readonly AnySignal[]
   /** The records, including stored ones, with their secrets. Records that are off are left out. */
   readonly records: TypedRecords
+  /** Whether the file declares a record, so that the operator has written its addresses. */
+  readonly isDeclared: (record: Records[RecordName]) => boolean
   /** Refuses the configuration because of a record: the path to the value, a code and a sentence become a finding. */
   readonly reject: (
     record: Records[RecordName],

@@ -109,6 +109,11 @@ export interface StageParts<
   readonly uses?: readonly U[]
   /** Its timeout if the pipeline sets none, such as `1h`; default: `60s`. */
   readonly timeout?: string
+  /**
+   * Whether it only refuses requests by their headers and address, and so may stand before the stage that authenticates
+   * the client.
+   */
+  readonly guards?: boolean
   /** Whether it reads the body of the request: it cannot be used on routes whose requests have none. */
   readonly readsBody?: boolean
   /**
@@ -150,6 +155,7 @@ export interface AnyStage {
   readonly settles?: readonly SlotName[]
   readonly uses?: readonly string[]
   readonly timeout?: string
+  readonly guards?: boolean
   readonly readsBody?: boolean
   readonly body?: object | ((config: JsonObject, host: Host) => object)
   readonly bodyLimit?: number

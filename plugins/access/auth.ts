@@ -85,7 +85,7 @@ type Found = { readonly principal: Principal }
 
 function byKey({ headers, remote }: Ingress, keys: Keys, limits: Limits): Found | Promise<Found> {
   const shown = keysOf(headers)
-  if (shown.length === 0) throw new GatewayError('invalid_api_key', {}, { message: noKey })
+  if (shown.length === 0) throw new GatewayError('invalid_api_key', bearerScheme, { message: noKey })
   return known(shown, keys) ?? searchedFrom(remote, shown, keys, limits)
 }
 
@@ -93,7 +93,7 @@ function byKey({ headers, remote }: Ingress, keys: Keys, limits: Limits): Found 
 async function searchedFrom(address: string, shown: readonly string[], keys: Keys, limits: Limits): Promise<Found> {
   const takeBack = await limits.refusedKeys.count(address)
   const found = await searched(shown, keys)
-  if (!found) throw new GatewayError('invalid_api_key')
+  if (!found) throw new GatewayError('invalid_api_key', bearerScheme)
   await takeBack()
   return found
 }

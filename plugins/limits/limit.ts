@@ -36,7 +36,7 @@ export default defineStage({
       const { settings, counting } = limits
       const estimated = rules.rates.some(({ counts }) => counts === 'tokens') ? estimates.tokens(request, settings) : 0
       const isRun = job !== undefined
-      const rates = ratesOf(rules, estimated, isRun ? 'tokens' : request.operation === 'count' ? 'requests' : undefined)
+      const rates = ratesOf(rules, estimated, isRun ? 'tokens' : tokenless.has(request.operation) ? 'requests' : undefined)
       const places = rules.places.map(({ bucket }) => bucket)
       const taking = counting.take({ id: scope.id, lasts, rates, places: rules.places, forced: isRun })
       return after(taking, (taken) => {
@@ -74,6 +74,9 @@ export default defineStage({
     return ({ principal }, scope) => showLimits(principal, scope)
   },
 })
+
+/** Operations that use no model: they count towards no limit of tokens. */
+const tokenless: ReadonlySet<string> = new Set(['count', 'mcp'])
 
 /** Whether the stage `reserve` has refused the exchange, whatever the reason: such a request has used nothing. */
 function isRefused({ laps }: Pick<Scope, 'laps'>): boolean {
