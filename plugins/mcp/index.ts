@@ -1,10 +1,34 @@
-import { definePlugin } from '../../engine/index.ts'
+import { definePlugin, defineSlot } from '../../engine/index.ts'
+import callMcpServer from './call-mcp-server.ts'
+import checkOrigin from './check-origin.ts'
+import codec from './codec.ts'
+import endMcpSession from './end-mcp-session.ts'
+import findMcpServer from './find-mcp-server.ts'
+import findMcpSession from './find-mcp-session.ts'
 import mcpServer from './mcp-server.ts'
 import mcpServers from './mcp-servers.ts'
+import mcp from './mcp.ts'
+import openMcpStream from './open-mcp-stream.ts'
+import readMessage from './read-message.ts'
 
 export default definePlugin({
   name: 'mcp',
   summary: 'MCP servers behind the gateway.',
+  slots: [
+    defineSlot({
+      name: 'mcp.message',
+      summary: 'The JSON-RPC message of a client of an MCP server.',
+      fields: { kind: 'text', method: 'text' },
+    }),
+    defineSlot({ name: 'mcp.server', summary: 'The MCP server that the path names.' }),
+    defineSlot({
+      name: 'mcp.session',
+      summary: 'The MCP session that the request belongs to.',
+      fields: { stateless: 'boolean' },
+    }),
+  ],
   records: [mcpServer],
-  services: [mcpServers],
+  codecs: [codec],
+  services: [mcpServers, mcp],
+  stages: [checkOrigin, readMessage, findMcpServer, findMcpSession, callMcpServer, openMcpStream, endMcpSession],
 })

@@ -1,0 +1,71 @@
+import { GatewayError } from '../../engine/index.ts'
+import { isObject, parsedObject } from '../../engine/kit.ts'
+import type { JsonObject } from '../../engine/index.ts'
+import type { Flights } from './flights.ts'
+import type { RequestId } from './message.ts'
+import type { ToolFilter } from './tools.ts'
+
+/** What reads the messages of one answer of a server. */
+export interface Reading {
+  readonly tools: ToolFilter
+  /** Most bytes of a message. */
+  readonly limit: number
+  /** Requests in flight in the session; absent: there is no session. */
+  readonly flights?: Flights | undefined
+  /** The request that is answered; absent: the stream answers none. */
+  readonly id?: RequestId | undefined
+  /** Takes the JSON-RPC code of an error that answers the request. */
+  failed?(code: number): void
+}
+
+/** Reads the messages of an answer on their way to the client, and leaves out the tools that it may not use. */
+export class AnswerReader {
+  readonly id: RequestId | undefined
+  readonly limit: number
+  readonly #reading: Reading
+  #answered = false
+  #hasFailed = false
+
+  constructor(reading: Reading) {
+    this.id = reading.id
+    this.limit = reading.limit
+    this.#reading = reading
+  }
+
+  /** Whether the client still waits for the answer to its request. */
+  get waits(): boolean {
+    const { id, flights } = this.#reading
+    // A request that was cancelled is answered by nobody.
+    return id !== undefined && !this.#answered && flights?.has(id) !== false
+  }
+
+  /** Whether the request is answered with an error. */
+  get hasFailed(): boolean {
+    return this.#hasFailed
+  }
+
+  /** The text for the client. Throws `upstream_invalid_response` for a message that is too long. */
+  read(text: string): string {
+    if (text.length > this.limit || Buffer.byteLength(text) > this.limit) throw tooLong(this.limit)
+    const message = parsedObject(text)
+    if (!message || message['method'] !== undefined) return text
+    this.#note(message)
+    return this.#reading.tools.filtered(text, message)
+  }
+
+  #note({ id, error }: JsonObject): void {
+    const { flights, failed } = this.#reading
+    if (typeof id === 'string' || typeof id === 'number') flights?.end(id)
+    if (id === undefined || id !== this.id) return
+    this.#answered = true
+    this.#hasFailed = error !== undefined
+    const code = isObject(error) ? error['code'] : undefined
+    if (typeof code === 'number') failed?.(code)
+  }
+}
+
+/** The error for a message of a server beyond the limit. */
+export function tooLong(limit: number): GatewayError {
+  const message = `The MCP server sent a message of more than ${limit} bytes.`
+  return new GatewayError('upstream_invalid_response', {}, { message })
+}

@@ -1,0 +1,113 @@
+import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import type { Host, Reply, Scope } from '../../engine/index.ts'
+import { AnswerReader } from './answer-reader.ts'
+import type { Belonging } from './find-mcp-session.ts'
+import { toolOf } from './message.ts'
+import type { Message } from './message.ts'
+import type { Mcp, Server } from './mcp.ts'
+import { answerOf, relayed } from './relay.ts'
+import type { Relaying } from './relay.ts'
+import type { LiveSession, Session } from './sessions.ts'
+
+/** Passes a message on to its server, and the answer back. */
+export default defineStage({
+  name: 'call-mcp-server',
+  summary: 'Pass the message to the MCP server, and answer what the server answers.',
+  config: noConfig,
+  needs: ['ingress', 'principal', 'mcp.message', 'mcp.server', 'mcp.session'],
+  provides: ['reply'],
+  settles: ['outcome'],
+  uses: ['mcp'],
+  timeout: '1h',
+  build:
+    (_config, host, { mcp }) =>
+    async (slots, scope, settle) => {
+      const { ingress, principal, 'mcp.message': message, 'mcp.server': server, 'mcp.session': belonging } = slots
+      const { live } = belonging
+      requireTool(message, server)
+      if (live && message.kind === 'request') {
+        const { id } = message
+        if (!live.flights.begin(id)) throw new GatewayError('invalid_request', { reason: inFlight })
+        settle(() => live.flights.close(id))
+      }
+      const sending = { scope, headers: ingress.headers, silence: isSubscription(message) ? 0 : server.silence }
+      const relaying = relayingOf({ message, server, live }, { mcp, host, scope })
+      if (message.kind === 'request' && begins(belonging)) {
+        const { answer, session: upstream } = await server.upstream.open(message, sending)
+        const reply = await relayed(answer, relaying)
+        if (answer.status !== 200 || relaying.reader.hasFailed) return { reply }
+        const facts = { server: server.record.name, identity: server.identity, key: principal.id }
+        const session = await mcp.sessions.create({ ...facts, ...(upstream === undefined ? {} : { upstream }) })
+        return { reply: named(reply, session) }
+      }
+      const answer = await server.upstream.post(message, sending, live?.upstream)
+      if (live) forgetCancelled(message, live)
+      return { reply: await relayed(await answerOf(answer, live, mcp), relaying) }
+    },
+})
+
+const inFlight = 'A request with this id is still in flight in this session.'
+
+/** Whether the request opens a session. */
+function begins({ stateless, live }: Belonging): boolean {
+  return !stateless && live === undefined
+}
+
+/** A stream of changes, which may be silent for hours (revision 2026-07-28). */
+function isSubscription(message: Message): boolean {
+  return message.kind === 'request' && message.method === 'subscriptions/listen'
+}
+
+/** Throws `tool_not_allowed` before the server is asked. */
+function requireTool(message: Message, { tools }: Server): void {
+  if (message.kind === 'response' || message.method !== 'tools/call') return
+  const tool = toolOf(message)
+  if (tool === undefined) {
+    const reason = 'The member params.name must be a text.'
+    throw new GatewayError('invalid_request', { reason }, { code: 'invalid_params' })
+  }
+  if (!tools.admits(tool)) throw new GatewayError('tool_not_allowed', { tool: tool.slice(0, 256) })
+}
+
+interface Called {
+  readonly message: Message
+  readonly server: Server
+  readonly live: LiveSession | undefined
+}
+
+interface Within {
+  readonly mcp: Mcp
+  readonly host: Host
+  readonly scope: Scope
+}
+
+function relayingOf({ message, server, live }: Called, { mcp, host, scope }: Within): Relaying {
+  const id = message.kind === 'request' ? message.id : undefined
+  const reader = new AnswerReader({
+    tools: server.tools,
+    limit: mcp.settings.max_answer_bytes,
+    flights: live?.flights,
+    id,
+    failed: (code) => scope.note('error_code', code),
+  })
+  return {
+    host,
+    scope,
+    reader,
+    left: () => {
+      if (id !== undefined) live?.flights.leave(id)
+    },
+    ...(isSubscription(message) ? { lasting: (source) => source } : {}),
+  }
+}
+
+/** A cancelled request is not answered any more. */
+function forgetCancelled(message: Message, { flights }: LiveSession): void {
+  if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return
+  const { requestId: id } = message.params
+  if (typeof id === 'string' || typeof id === 'number') flights.end(id)
+}
+
+function named(reply: Reply, { id }: Session): Reply {
+  return { ...reply, headers: { ...reply.headers, 'mcp-session-id': id } }
+}

@@ -1,0 +1,29 @@
+import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import type { Server } from './mcp.ts'
+
+declare module '../../engine/index.ts' {
+  interface Slots {
+    'mcp.server': Server
+  }
+}
+
+/** Finds the server of the path. Whether another one exists is nothing that a key learns. */
+export default defineStage({
+  name: 'find-mcp-server',
+  summary: 'Find the MCP server that the path names, if the API key may use it.',
+  config: noConfig,
+  needs: ['ingress', 'principal'],
+  provides: ['mcp.server'],
+  uses: ['mcp'],
+  build:
+    (_config, _host, { mcp }) =>
+    ({ ingress, principal }, scope) => {
+      const { server_name: name = '' } = ingress.params
+      const server = principal.mcpServers?.has(name) === false ? undefined : mcp.server(name)
+      if (!server) throw new GatewayError('not_found', {}, { message: unknown })
+      scope.note('server', server.record.name)
+      return { 'mcp.server': server }
+    },
+})
+
+const unknown = 'There is no such MCP server, or this API key may not use it.'

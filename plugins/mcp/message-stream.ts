@@ -1,0 +1,95 @@
+import { FrameDecoder, WholeFrames, asGatewayError, bufferOf } from '../../engine/kit.ts'
+import type { Hold, Transform } from '../../engine/kit.ts'
+import { AnswerReader, tooLong } from './answer-reader.ts'
+import { rpcError } from './codec.ts'
+
+/**
+ * A stream of server-sent events on its way to the client, event by event: unchanged, unless the reader changes a
+ * message. If it ends without the answer to the request, and cannot be resumed, the client gets an error as the answer.
+ */
+export class MessageStream implements Transform {
+  readonly #reader: AnswerReader
+  readonly #whole: WholeFrames
+  /** Whether an event had an id, with which the client can resume the stream at the server. */
+  #isResumable = false
+
+  constructor(reader: AnswerReader, hold: Hold) {
+    this.#reader = reader
+    this.#whole = new WholeFrames({ limit: reader.limit + frameRoom, hold })
+  }
+
+  /** Whether the client may still get its answer elsewhere. */
+  get isLeft(): boolean {
+    return this.#isResumable && this.#reader.waits
+  }
+
+  data(chunk: Uint8Array): Uint8Array | undefined {
+    const passed: Uint8Array[] = []
+    for (const { bytes, part } of this.#whole.push(chunk)) {
+      if (part !== 'whole') throw tooLong(this.#reader.limit)
+      passed.push(this.#read(bytes))
+    }
+    return passed.length === 0 ? undefined : passed.length === 1 ? passed[0] : Buffer.concat(passed)
+  }
+
+  /** An incomplete event at the end is dropped, as clients drop it (WHATWG HTML, section 9.2.6). */
+  end(): Uint8Array | undefined {
+    if (!this.#reader.waits || this.#isResumable) return undefined
+    return this.#answer({ code: null, status: 502, message: 'The MCP server ended its stream without an answer.' })
+  }
+
+  fail(error: Error): Uint8Array | undefined {
+    const { failure, code } = asGatewayError(error)
+    // A stream without a request just ends: the client opens another one.
+    if (this.#reader.id === undefined) return nothing
+    if (!this.#reader.waits) return undefined
+    // The client resumes a stream that was cut. One that is silent for too long would only be silent again.
+    if (this.#isResumable && code === 'upstream_error') return undefined
+    return this.#answer(failure)
+  }
+
+  #answer(failure: Parameters<typeof rpcError>[1]): Uint8Array {
+    const answer = JSON.stringify(rpcError(this.#reader.id ?? null, failure))
+    this.#reader.read(answer)
+    return Buffer.from(`event: message\ndata: ${answer}\n\n`)
+  }
+
+  /** @param bytes complete events */
+  #read(bytes: Uint8Array): Uint8Array {
+    const text = bufferOf(bytes).toString()
+    if (/(?:^|[\r\n])id:/.test(text)) this.#isResumable = true
+    let isChanged = false
+    const events = eventsIn(text).map((event) => {
+      const read = this.#readEvent(event)
+      isChanged ||= read !== event
+      return read
+    })
+    return isChanged ? Buffer.from(events.join('')) : bytes
+  }
+
+  #readEvent(event: string): string {
+    const [frame] = new FrameDecoder().push(Buffer.from(event))
+    if (!frame || frame.data === '') return event
+    const read = this.#reader.read(frame.data)
+    if (read === frame.data) return event
+    const others = event.split(/\r\n|\r|\n/).filter((line) => line !== '' && !/^data(?::|$)/.test(line))
+    return [...others, `data: ${read}`, '', ''].join('\n')
+  }
+}
+
+/** Bytes that the other lines of an event may take. */
+const frameRoom = 16 * 1024
+const nothing = new Uint8Array()
+
+/** The events of a text, each with the empty line that ends it. */
+function eventsIn(text: string): string[] {
+  const events: string[] = []
+  let event = ''
+  for (const [line] of text.matchAll(/[^\r\n]*(?:\r\n|\r|\n)/g)) {
+    event += line
+    if (!/^[\r\n]/.test(line)) continue
+    events.push(event)
+    event = ''
+  }
+  return event === '' ? events : [...events, event]
+}
