@@ -82,7 +82,6 @@ export { CustomInput, customInput } from './generate/custom-input.ts'
 
 // What outlives a configuration, for services
 export { Keep } from './live/keep.ts'
-export type { Lease } from './live/keep.ts'
 
 // Tables that other processes change, too
 export { whenFree } from './store/when-free.ts'

@@ -36,7 +36,11 @@ export default defineStage({
       const { settings, counting } = limits
       const estimated = rules.rates.some(({ counts }) => counts === 'tokens') ? estimates.tokens(request, settings) : 0
       const isRun = job !== undefined
-      const rates = ratesOf(rules, estimated, isRun ? 'tokens' : tokenless.has(request.operation) ? 'requests' : undefined)
+      const rates = ratesOf(
+        rules,
+        estimated,
+        isRun ? 'tokens' : tokenless.has(request.operation) ? 'requests' : undefined,
+      )
       const places = rules.places.map(({ bucket }) => bucket)
       const taking = counting.take({ id: scope.id, lasts, rates, places: rules.places, forced: isRun })
       return after(taking, (taken) => {

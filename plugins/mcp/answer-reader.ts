@@ -15,7 +15,7 @@ export interface Reading {
   /** The request that is answered; absent: the stream answers none. */
   readonly id?: RequestId | undefined
   /** Takes the JSON-RPC code of an error that answers the request. */
-  failed?(code: number): void
+  readonly failed?: (code: number) => void
 }
 
 /** Reads the messages of an answer on their way to the client, and leaves out the tools that it may not use. */

@@ -17,7 +17,7 @@ export default defineStage({
       if (!live) throw new GatewayError('session_not_found')
       if (live.upstream === undefined) {
         await mcp.sessions.forget(live)
-        return { reply: emptyReply(204) }
+        return { reply: emptyReply }
       }
       const sending = { scope, headers: ingress.headers, silence: server.silence }
       const answer = await server.upstream.end(live.upstream, sending)

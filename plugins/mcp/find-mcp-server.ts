@@ -14,12 +14,14 @@ export default defineStage({
   config: noConfig,
   needs: ['ingress', 'principal'],
   provides: ['mcp.server'],
-  uses: ['mcp'],
+  uses: ['mcp', 'api_keys'],
   build:
-    (_config, _host, { mcp }) =>
+    (_config, _host, { mcp, api_keys: keys }) =>
     ({ ingress, principal }, scope) => {
       const { server_name: name = '' } = ingress.params
-      const server = principal.mcpServers?.has(name) === false ? undefined : mcp.server(name)
+      const key = keys.get(principal.id)
+      const isAllowed = key !== undefined && (key.mcpServers?.includes(name) ?? true)
+      const server = isAllowed ? mcp.server(name) : undefined
       if (!server) throw new GatewayError('not_found', {}, { message: unknown })
       scope.note('server', server.record.name)
       return { 'mcp.server': server }

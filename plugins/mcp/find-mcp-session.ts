@@ -27,7 +27,7 @@ export default defineStage({
   provides: ['mcp.session'],
   uses: ['mcp'],
   build:
-    (_config, _host, { mcp: { sessions } }) =>
+    (_config, _host, { mcp }) =>
     async ({ ingress, principal, 'mcp.server': server, 'mcp.message': message }) => {
       const { headers, method, path } = ingress
       const isServed = server.upstream.stateless
@@ -37,11 +37,11 @@ export default defineStage({
       const id = sessionOf(headers)
       if (id === undefined) {
         if (!begins(message)) throw new GatewayError('invalid_request', { reason: noSession })
-        await sessions.requireRoom(principal.id)
+        await mcp.sessions.requireRoom(principal.id)
         return { 'mcp.session': { stateless } }
       }
       const { record, identity } = server
-      const live = await sessions.find(id, { server: record.name, identity, key: principal.id })
+      const live = await mcp.sessions.find(id, { server: record.name, identity, key: principal.id })
       return { 'mcp.session': { stateless, live } }
     },
 })

@@ -68,16 +68,19 @@ export default defineService({
           return new HttpUpstream(record, http, { version: host.version, forwarded: settings.forward_headers })
         }
         const servers = new Map(
-          records.of('mcp_server').map((record) => [
-            record.name,
-            {
-              record,
-              upstream: open(record),
-              identity: identityOf(record),
-              tools: new ToolFilter(record, settings, () => review),
-              silence: duration(record.call_timeout ?? settings.call_timeout),
-            },
-          ]),
+          records
+            .of('mcp_server')
+            .filter(({ transport }) => transport === 'http')
+            .map((record): [string, Server] => [
+              record.name,
+              {
+                record,
+                upstream: open(record),
+                identity: identityOf(record),
+                tools: new ToolFilter(record, settings, () => review),
+                silence: duration(record.call_timeout ?? settings.call_timeout),
+              },
+            ]),
         )
         return {
           view: {
@@ -104,7 +107,16 @@ const endSilence = 10_000
 const endless = { onAbort: () => () => undefined }
 
 /** A session survives changes of what the gateway alone decides. */
-function identityOf({ transport, url, headers, command, arguments: words, environment, cwd, shared }: Records['mcp_server']) {
+function identityOf({
+  transport,
+  url,
+  headers,
+  command,
+  arguments: words,
+  environment,
+  cwd,
+  shared,
+}: Records['mcp_server']) {
   const facts = { transport, url, headers, command, words, environment, cwd, shared }
   return hash('sha256', JSON.stringify(facts), 'base64url')
 }

@@ -1,6 +1,7 @@
 import { FrameDecoder, WholeFrames, asGatewayError, bufferOf } from '../../engine/kit.ts'
 import type { Hold, Transform } from '../../engine/kit.ts'
-import { AnswerReader, tooLong } from './answer-reader.ts'
+import { tooLong } from './answer-reader.ts'
+import type { AnswerReader } from './answer-reader.ts'
 import { rpcError } from './codec.ts'
 
 /**
@@ -83,11 +84,13 @@ const nothing = new Uint8Array()
 
 /** The events of a text, each with the empty line that ends it. */
 function eventsIn(text: string): string[] {
+  const pieces = text.split(/(\r\n|\r|\n)/)
   const events: string[] = []
   let event = ''
-  for (const [line] of text.matchAll(/[^\r\n]*(?:\r\n|\r|\n)/g)) {
-    event += line
-    if (!/^[\r\n]/.test(line)) continue
+  for (let at = 0; at < pieces.length; at += 2) {
+    const [line = '', end = ''] = [pieces[at], pieces[at + 1]]
+    event += line + end
+    if (line !== '' || end === '') continue
     events.push(event)
     event = ''
   }

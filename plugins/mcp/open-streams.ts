@@ -50,6 +50,6 @@ export class OpenStreams {
 
   /** Ends all of them. */
   close(): void {
-    for (const close of [...this.#open.keys()]) close()
+    for (const close of this.#open.keys()) close()
   }
 }

@@ -24,7 +24,10 @@ export class OwnAddresses {
   constructor(listen: ServiceConfiguration['listen'], { allowed_hosts: hosts, allowed_origins: origins }: Settings) {
     const own = ownUrls(listen)
     this.#hosts = new Set([...own.map(hostOf), ...hosts.map((host) => host.toLowerCase())])
-    this.#origins = new Set([...own.map(({ origin }) => origin), ...origins.map((one) => URL.parse(one)?.origin ?? one)])
+    this.#origins = new Set([
+      ...own.map(({ origin }) => origin),
+      ...origins.map((one) => URL.parse(one)?.origin ?? one),
+    ])
   }
 
   /** @param host value of the header `host` */
@@ -50,7 +53,9 @@ function hostOf({ hostname, port, protocol }: URL): string {
 function ownUrls({ host, port, url }: ServiceConfiguration['listen']): readonly URL[] {
   if (url !== undefined) return [new URL(url)]
   const addresses = anyAddress.has(host) ? machineAddresses() : [host]
-  return addresses.flatMap((address) => URL.parse(`http://${isIP(address) === 6 ? `[${address}]` : address}:${port}`) ?? [])
+  return addresses.flatMap(
+    (address) => URL.parse(`http://${isIP(address) === 6 ? `[${address}]` : address}:${port}`) ?? [],
+  )
 }
 
 function machineAddresses(): string[] {

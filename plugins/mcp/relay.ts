@@ -15,7 +15,7 @@ export interface Relaying {
   /** Present: the stream may be silent for hours, and outlives its exchange. It belongs to what this makes of it. */
   readonly lasting?: (source: Source) => Source
   /** Called when the stream has ended before the answer, and the client may resume it. */
-  left?(): void
+  readonly left?: () => void
 }
 
 /** Headers of servers that clients need; those of the body are its own. */

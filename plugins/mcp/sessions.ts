@@ -109,7 +109,7 @@ export class Sessions {
 
   /** Renews sessions that have open streams, and ends those that were unused for long. */
   async sweep(): Promise<void> {
-    for (const session of [...this.#known.values()])
+    for (const session of this.#known.values())
       try {
         await this.#check(session)
       } catch (error) {

@@ -112,5 +112,9 @@ function mismatch(reason: string): GatewayError {
 function unsupported(version: string, isServed: boolean): GatewayError {
   const supported = isServed ? [statelessVersion, ...sessionVersions] : [...sessionVersions]
   const shown = version.slice(0, 64)
-  return new GatewayError('unsupported_protocol_version', { version: shown }, { details: { supported, requested: shown } })
+  return new GatewayError(
+    'unsupported_protocol_version',
+    { version: shown },
+    { details: { supported, requested: shown } },
+  )
 }

@@ -285,6 +285,7 @@ const promised = {
       FrameDecoder
       HeadAndTail
       Hold
+      Keep
       Losses
       PairedCalls
       Telling
@@ -330,6 +331,7 @@ const promised = {
       giveBack
       guardedLookup
       hash01
+      headerLines
       holds
       isDuration
       isLent
@@ -355,6 +357,7 @@ const promised = {
       openHttp
       openUpstream
       orderedObject
+      outline
       packSeal
       parseJson
       parseVerbatim

@@ -16,11 +16,13 @@ const access: Readonly<Record<string, readonly string[]>> = {
   ],
   key: [
     'DELETE /responses/:response_id',
+    'DELETE /servers/:server_name/mcp',
     'GET /models',
     'GET /models/:model',
     'GET /protocols',
     'GET /responses/:response_id',
     'GET /responses/:response_id/input_items',
+    'GET /servers/:server_name/mcp',
     'POST /audio/speech',
     'POST /audio/transcriptions',
     'POST /audio/translations',
@@ -37,6 +39,7 @@ const access: Readonly<Record<string, readonly string[]>> = {
     'POST /responses/:response_id/cancel',
     'POST /responses/compact',
     'POST /responses/input_tokens',
+    'POST /servers/:server_name/mcp',
     'WS /responses',
   ],
 }
