@@ -97,6 +97,10 @@ async function decidedAgain(
     error(`sluice: there is no routed request "${id}" in the log`)
     return 1
   }
+  if (would.because === 'partial') {
+    error(`sluice: the row of "${id}" has not all that its decision was made of, so it cannot be made again`)
+    return 1
+  }
   const { chosen = null, tier = null, candidates } = block
   const eligible = new Set(routing.models.map(({ name }) => name))
   const changed = (Array.isArray(candidates) ? candidates.map(asText) : []).filter((name) => !eligible.has(name))

@@ -1,5 +1,5 @@
 import type { JsonObject, Mode, Slots } from '../../engine/index.ts'
-import type { Choice, Considered } from './decide.ts'
+import type { Choice, Considered } from './choose.ts'
 import { needOf, qualityShare } from './score.ts'
 import type { RoutingSettings } from './settings.ts'
 import type { GateCount, Shortlist } from './shortlisted.ts'
@@ -7,10 +7,24 @@ import type { Limited } from './tier.ts'
 
 /** Version of the block. */
 const version = 1
-/** Most bytes of a block, and most scorecards. */
-const most = { bytes: 16_384, scorecards: 20 }
-/** Most members of the lists of models; fewer if the block is too large. */
-const listed = [50, 20, 10, 5, 2]
+/** Most bytes of a block before it was served: 1 KB is for the judge, real costs and what served. */
+const mostBytes = 15_360
+/** Most scorecards, most notes, and most characters of a note. */
+const most = { scorecards: 20, notes: 20, note: 200 }
+
+/** How much of a decision a block has room for: lists of models, arms that have drawn, diagnostics. */
+interface Room {
+  readonly listed: number
+  readonly arms: number
+  readonly isDiagnosed: boolean
+}
+
+/** From the largest block to the smallest. Arms are cut last: without all of them, a decision cannot be replayed. */
+const rooms: readonly Room[] = [
+  ...[50, 20, 10, 5, 2].map((listed) => ({ listed, arms: Infinity, isDiagnosed: true })),
+  ...[50, 20, 10, 5].map((arms) => ({ listed: 2, arms, isDiagnosed: true })),
+  { listed: 2, arms: 2, isDiagnosed: false },
+]
 
 /** What the row of a request for a virtual model tells, whether or not a gate refused it. */
 interface Routed {
@@ -43,7 +57,7 @@ export interface Estimate {
 
 /** The block of a request that was refused before a model was chosen. */
 export function refusedBlock(routed: Routed, gates: readonly GateCount[], error: string | null): JsonObject {
-  return bounded((count) => ({
+  return bounded(({ listed }) => ({
     ...headOf(routed),
     incumbent: null,
     candidates: [],
@@ -56,29 +70,51 @@ export function refusedBlock(routed: Routed, gates: readonly GateCount[], error:
     judge: null,
     features: featuresOf(routed),
     error,
-    ...(gates.length > 0 ? { diagnostics: { gates: gatesOf(gates, count) } } : {}),
+    ...(gates.length > 0 ? { diagnostics: { gates: gatesOf(gates, listed) } } : {}),
   }))
 }
 
 /** The block of a decision, without what is known only when it was served. */
 export function decidedBlock(decided: Decided): JsonObject {
   const { choice, shortlist, estimate } = decided
-  const { order, propensity } = choice
-  return bounded((count) => ({
+  const { order } = choice
+  return bounded(({ listed, arms, isDiagnosed }) => ({
     ...headOf(decided),
     incumbent: shortlist.incumbent?.model ?? null,
-    candidates: order.slice(0, count).map(({ model }) => model),
+    candidates: order.slice(0, listed).map(({ model }) => model),
     chosen: order[0].model,
     served: null,
     explored: choice.explored,
     estimate: { ...estimate },
     actual: null,
-    propensity: { ...propensity, arms: propensity.arms.slice(0, count).map((arm) => ({ ...arm })) },
+    propensity: propensityOf(choice, arms),
     judge: null,
     features: featuresOf(decided),
     error: null,
-    ...(decided.isDiagnosed ? { diagnostics: diagnosticsOf(decided, count) } : {}),
+    ...(decided.isDiagnosed && isDiagnosed ? { diagnostics: diagnosticsOf(decided, listed) } : {}),
   }))
+}
+
+/** How the decision was drawn. The arms that may have been chosen are kept first, and then those that come next. */
+function propensityOf({ order, propensity }: Choice, count: number): JsonObject {
+  const { terms, arms, ...drawn } = propensity
+  const first = [order[0].model, arms.find((arm) => arm.trial)?.model, terms.incumbent?.model]
+  const ranking = new Set([...first, ...order.map(({ model }) => model)].filter((one) => one !== undefined))
+  const kept = new Set([...ranking].slice(0, count))
+  const places = arms.flatMap(({ model }, index) => (kept.has(model) ? [index] : []))
+  const { share, rest, incumbent, broken } = terms
+  const at = <T>(list: readonly T[]) => places.map((index) => list[index] as T)
+  return {
+    ...drawn,
+    arms: at(arms).map((arm) => ({ ...arm })),
+    terms: {
+      share,
+      rest: at(rest),
+      ...(incumbent ? { incumbent: { ...incumbent } } : {}),
+      ...(broken ? { broken: broken.filter((model) => kept.has(model)) } : {}),
+      ...(places.length < arms.length ? { left_out: arms.length - places.length } : {}),
+    },
+  }
 }
 
 function headOf({ mode, difficulty, ensemble, notes, conversation }: Routed): JsonObject {
@@ -93,7 +129,7 @@ function headOf({ mode, difficulty, ensemble, notes, conversation }: Routed): Js
     map: ensemble?.map ?? null,
     weights_version: ensemble?.weightsVersion ?? null,
     ensemble: ensemble ? { complexity: rounded(ensemble.complexity), tier: ensemble.tier } : null,
-    notes: [...notes],
+    notes: notes.slice(0, most.notes).map((note) => note.slice(0, most.note)),
     conversation: conversation ?? null,
   }
 }
@@ -161,12 +197,12 @@ function rounded(value: number): number {
   return Number(value.toFixed(6))
 }
 
-/** The block with lists as long as fit. */
-function bounded(make: (count: number) => JsonObject): JsonObject {
+/** The block with as much as fits. */
+function bounded(make: (room: Room) => JsonObject): JsonObject {
   let block: JsonObject = {}
-  for (const count of listed) {
-    block = make(count)
-    if (Buffer.byteLength(JSON.stringify(block)) <= most.bytes) break
+  for (const room of rooms) {
+    block = make(room)
+    if (Buffer.byteLength(JSON.stringify(block)) <= mostBytes) break
   }
   return block
 }

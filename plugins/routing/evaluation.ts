@@ -4,7 +4,7 @@ import { asText, isObject, tiers } from '../../engine/kit.ts'
 import { evaluated } from './evaluate.ts'
 import type { Evaluation, LoggedDecision } from './evaluate.ts'
 import { chances } from './propensity.ts'
-import type { Propensity, PropensityArm } from './propensity.ts'
+import type { Propensity, PropensityArm, Terms } from './propensity.ts'
 
 /** A row of the request log whose decision was rated. */
 export interface RatedRow {
@@ -40,11 +40,14 @@ function decisionIn({ routing, reward }: RatedRow, policy: Policy): LoggedDecisi
 /** Undefined for a block of another version. */
 function propensityIn(found: Json | undefined): Propensity | undefined {
   if (!isObject(found)) return undefined
-  const { policy, seed, trial_p: trial, arms } = found
+  const { policy, seed, trial_p: trial, arms, terms } = found
   if (policy !== 'ts-1' && policy !== 'mean-1') return undefined
   if (typeof seed !== 'string' || typeof trial !== 'number' || !Array.isArray(arms) || !arms.every(isArm))
     return undefined
-  return { policy, seed, trial_p: trial, arms }
+  const drawn: Propensity = { policy, seed, trial_p: trial, arms }
+  if (terms === undefined) return drawn
+  // Without all arms, nobody knows how probable each was.
+  return isTerms(terms) && terms.left_out === undefined ? { ...drawn, terms } : undefined
 }
 
 function isArm(arm: unknown): arm is PropensityArm {
@@ -52,6 +55,12 @@ function isArm(arm: unknown): arm is PropensityArm {
   const { model, a, b, c, pass } = arm
   const isKnown = typeof a === 'number' && a > 0 && typeof b === 'number' && b > 0 && typeof c === 'number'
   return isKnown && typeof model === 'string' && typeof pass === 'boolean'
+}
+
+function isTerms(terms: unknown): terms is Terms {
+  if (!isObject(terms)) return false
+  const { share, rest } = terms
+  return typeof share === 'number' && Array.isArray(rest) && rest.every((one) => typeof one === 'number')
 }
 
 function policyIn(policy: Json | undefined): Policy {

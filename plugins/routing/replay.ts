@@ -1,12 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Catalog, GenerateRequest, Json, JsonObject, Mode, Services, Tier } from '../../engine/index.ts'
-import { hash01, isObject, tierOf } from '../../engine/kit.ts'
-import { forecast } from './forecast.ts'
+import type { GenerateRequest, Json, JsonObject, Mode, Tier } from '../../engine/index.ts'
+import { isObject, tierOf } from '../../engine/kit.ts'
+import { chooseAmong } from './choose.ts'
 import type { Propensity } from './propensity.ts'
-import { Random } from './random.ts'
-import { costScale, levelOf, needOf, priorMean, qualityShare, ranked } from './score.ts'
-import type { Arm } from './score.ts'
-import type { RoutingSettings } from './settings.ts'
+import { armsNow } from './recorded-arms.ts'
+import type { Past, Replaying } from './recorded-arms.ts'
 import { limited } from './tier.ts'
 import type { Difficulty } from './tier.ts'
 
@@ -23,29 +21,8 @@ export interface Replayed {
   readonly tier: Tier | null
   /** Predicted, in USD; null: unknown. */
   readonly cost: number | null
-  /** `same`, `tier`, `score`, `gone` or `off`. */
-  readonly because: 'same' | 'tier' | 'score' | 'gone' | 'off'
-}
-
-export interface Replaying {
-  /** The settings by which it was decided. */
-  readonly before: RoutingSettings
-  readonly settings: RoutingSettings
-  readonly catalog: Catalog
-  readonly experience: Pick<Services['experience'], 'posterior' | 'outcomes'>
-}
-
-/** What a block says, in the types of a decision. */
-interface Past extends Difficulty {
-  readonly id: string
-  readonly mode: Mode
-  readonly chosen: string
-  readonly incumbent: Json | undefined
-  readonly facts: JsonObject
-  readonly estimate: { readonly input: number; readonly cost: number | null }
-  readonly propensity: Propensity
-  /** The part of the score that quality had. */
-  readonly share: number
+  /** `gone`: the record of its model; `off`: no model is chosen; `partial`: the row has not all that it was made of. */
+  readonly because: 'same' | 'tier' | 'score' | 'gone' | 'off' | 'partial'
 }
 
 /**
@@ -54,37 +31,57 @@ interface Past extends Difficulty {
  * Undefined: the request was refused.
  */
 export function replayed({ id, block }: PastDecision, replaying: Replaying): Replayed | undefined {
-  const past = pastIn(id, block, replaying)
+  const past = pastIn(id, block)
   if (past === undefined) return undefined
   const { settings } = replaying
+  const { chosen, estimate, propensity } = past
   if (!settings.enabled) return { model: null, tier: null, cost: null, because: 'off' }
+  if (propensity.terms === undefined || propensity.terms.left_out !== undefined)
+    return { model: chosen, tier: past.tier, cost: estimate.cost, because: 'partial' }
   const difficulty = difficultyNow(block, past, replaying)
-  const arms = armsNow(past, difficulty, replaying)
-  const model = chosenNow(arms, past, difficulty, replaying)
-  if (model === undefined) return { model: null, tier: difficulty.tier, cost: null, because: 'gone' }
-  const isSame = model === past.chosen && difficulty.tier === past.tier
-  const cost = isSame ? past.estimate.cost : (arms.find((arm) => arm.model === model)?.cost ?? null)
-  const isGone = !arms.some((arm) => arm.model === past.chosen)
-  const changed = isGone ? 'gone' : difficulty.tier === past.tier ? 'score' : 'tier'
-  return { model, tier: difficulty.tier, cost, because: isSame ? 'same' : changed }
+  const { known, gone } = armsNow(past, difficulty, replaying)
+  if (known.length === 0) return { model: null, tier: difficulty.tier, cost: null, because: 'gone' }
+  const [first] = chooseAmong(known, { ...choosingNow(past, replaying), difficulty, gone }).order
+  const isSame = first.model === chosen && difficulty.tier === past.tier
+  const changed = gone.some(({ model }) => model === chosen) ? 'gone' : difficulty.tier === past.tier ? 'score' : 'tier'
+  return {
+    model: first.model,
+    tier: difficulty.tier,
+    cost: isSame ? estimate.cost : first.cost,
+    because: isSame ? 'same' : changed,
+  }
 }
 
-function pastIn(id: string, block: JsonObject, { before }: Replaying): Past | undefined {
-  const { chosen, propensity, estimate, complexity, tier, mode } = block
+function pastIn(id: string, block: JsonObject): Past | undefined {
+  const { chosen, propensity, estimate, complexity, tier, mode, notes } = block
   if (typeof chosen !== 'string' || !isObject(propensity) || !isObject(estimate)) return undefined
-  const weights = objectIn(objectIn(block['diagnostics'])['weights'])
-  const usual = qualityShare(Number(complexity), before.quality_weights[mode as Mode])
   return {
     id,
     chosen,
     mode: mode as Mode,
     tier: tier as Tier,
     complexity: Number(complexity),
-    incumbent: block['incumbent'],
+    notes: Array.isArray(notes) ? notes.filter((note) => typeof note === 'string') : [],
     facts: objectIn(objectIn(block['features'])['facts']),
     estimate: estimate as unknown as Past['estimate'],
     propensity: propensity as unknown as Propensity,
-    share: typeof weights['quality'] === 'number' ? weights['quality'] : usual,
+  }
+}
+
+/** What a choice depends on beside the models and the difficulty. What explored then may explore now. */
+function choosingNow({ id, mode, notes, facts, propensity }: Past, { before, settings }: Replaying) {
+  const step = Number(facts['step'] ?? 0)
+  const trial = propensity.arms.find((arm) => arm.trial)?.model
+  return {
+    id,
+    mode,
+    step,
+    shortlist: { notes, incumbent: propensity.terms?.incumbent },
+    // The seed may have been another one then.
+    settings: settings.seed === before.seed ? { ...settings, seed: propensity.seed } : settings,
+    explores: settings.exploration.enabled && propensity.policy === 'ts-1' && step === 0,
+    trialAmong: (competing: readonly { readonly model: string }[]) =>
+      competing.some(({ model }) => model === trial) ? trial : undefined,
   }
 }
 
@@ -101,76 +98,6 @@ function difficultyNow(block: JsonObject, past: Past, { before, settings }: Repl
   const format = hasSchema ? ({ type: 'schema' } as GenerateRequest['format']) : undefined
   const now = limited({ complexity: seen, tier: tierOf(seen) }, { facts, format }, settings)
   return { complexity: now.complexity, tier: now.tier }
-}
-
-/** The models as they were, with what the settings change of them. Those whose records are gone are left out. */
-function armsNow(past: Past, difficulty: Difficulty, replaying: Replaying): readonly Arm[] {
-  const { catalog, experience } = replaying
-  const { estimate, propensity } = past
-  const expected = { input: estimate.input, maxOutput: undefined, incumbent: undefined }
-  const found = propensity.arms.flatMap((arm) => {
-    const record = catalog.find(arm.model)
-    if (record?.name !== arm.model || record.enabled === false || !record.auto_eligible) return []
-    const costIn = (tier: Tier) => forecast(record, tier, expected, experience).cost
-    return [{ arm, level: levelOf(record.quality_tier), was: costIn(past.tier), cost: costIn(difficulty.tier) }]
-  })
-  const cheapest = found.reduce<number | null>((least, { was }) => lower(least, was), null)
-  return found.map(({ arm, level, was, cost }) => ({
-    model: arm.model,
-    level,
-    cost,
-    ...beliefNow(arm, level, past, difficulty, replaying),
-    reliability: 1,
-    firstByte: null,
-    // All of its score that is neither quality nor cost.
-    bonus: (1 - past.share) * costScale(was, cheapest) - past.share * arm.c + loyalty(arm.model, past, replaying),
-  }))
-}
-
-/** What was known of the quality of a model, over the expectation that the settings and the difficulty give. */
-function beliefNow(
-  { model, a, b }: Propensity['arms'][number],
-  level: number,
-  past: Past,
-  { complexity, tier }: Difficulty,
-  { before, settings, experience }: Replaying,
-): { readonly a: number; readonly b: number } {
-  const { mode } = past
-  const { window, prior_strength: strength, implicit } = settings.experience
-  const mean = priorMean(needOf(complexity, mode), level)
-  if (tier !== past.tier) return experience.posterior({ model, mode, tier }, { mean, window, strength, implicit })
-  const old = priorMean(needOf(past.complexity, mode), level)
-  const was = before.experience.prior_strength
-  if (mean === old && strength === was) return { a, b }
-  const [successes, failures] = [Math.max(0, a - was * old), Math.max(0, b - was * (1 - old))]
-  return { a: strength * mean + successes, b: strength * (1 - mean) + failures }
-}
-
-/** What a change of the bonus of continuity adds. */
-function loyalty(model: string, { incumbent }: Past, { before, settings }: Replaying): number {
-  return incumbent === model ? settings.continuity.bonus - before.continuity.bonus : 0
-}
-
-function chosenNow(
-  arms: readonly Arm[],
-  past: Past,
-  difficulty: Difficulty,
-  { before, settings }: Replaying,
-): string | undefined {
-  const { exploration, quality_weights: weights, quality_gate: gates } = settings
-  const { id, mode, propensity, facts } = past
-  const explores = exploration.enabled && propensity.policy === 'ts-1' && Number(facts['step'] ?? 0) === 0
-  const trial = propensity.arms.find((arm) => arm.trial)?.model
-  const isTrial = explores && difficulty.tier !== 'COMPLEX' && hash01(`${id}trial`) < exploration.trial_share
-  if (isTrial && trial !== undefined && arms.some(({ model }) => model === trial)) return trial
-  const rules = { mode, complexity: difficulty.complexity, weight: weights[mode], gate: gates[mode] }
-  const seed = settings.seed === before.seed ? propensity.seed : (settings.seed ?? '')
-  const random = explores ? { random: new Random(id, seed) } : {}
-  return ranked(arms, { ...rules, ...random })[0]?.model
-}
-
-function lower(one: number | null, other: number | null): number | null {
-  return one === null || other === null ? (one ?? other) : Math.min(one, other)
 }
 
 function objectIn(value: Json | undefined): JsonObject {

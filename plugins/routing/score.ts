@@ -3,8 +3,6 @@ import type { Random } from './random.ts'
 
 /** Costs below this count as this, in USD, so that free models stay comparable. */
 const leastCost = 1e-7
-/** A share of quality below this is this, where it divides. */
-const leastShare = 1e-6
 /** Milliseconds until the first byte at which half of the score of latency is left. */
 const halfLatency = 1500
 
@@ -61,6 +59,8 @@ export interface Arm {
   readonly firstByte: number | null
   /** What is added if the conversation is with it, and it passes the gate of quality. */
   readonly bonus: number
+  /** In a decision that is made again: what its row says of cost and of the rest of the score, in place of the above. */
+  readonly recorded?: Pick<Scored, 'c' | 'rest'>
 }
 
 /** How models are scored. */
@@ -74,6 +74,8 @@ export interface Rules {
   readonly gate: number
   /** Draws from what is known of the models; undefined: the means count. */
   readonly random?: Random | undefined
+  /** Models that draw, too, but are not in the order. */
+  readonly gone?: readonly Pick<Arm, 'model' | 'a' | 'b'>[] | undefined
 }
 
 /** A model with its score. */
@@ -88,11 +90,10 @@ export interface Scored extends Arm {
   /** From 0 to 1, where 1 is at once. */
   readonly latency: number
   readonly continuity: number
-  /**
-   * What it lacks beside its draw, in units of quality: `score` is the share of quality times (draw − handicap). With
-   * it, the probability of the choice follows from the draws alone.
-   */
-  readonly handicap: number
+  /** What reliability and latency add to the score. */
+  readonly rest: number
+  /** The part of the score that quality has, which is the same for all models of a decision. */
+  readonly share: number
   readonly score: number
 }
 
@@ -105,9 +106,9 @@ export function ranked(arms: readonly Arm[], rules: Rules): readonly Scored[] {
   const best = Math.max(...arms.map(meanOf))
   const cheapest = arms.reduce<number | null>((least, { cost }) => lower(least, cost), null)
   const share = qualityShare(rules.complexity, rules.weight)
+  const draws = rules.random && drawsOf([...arms, ...(rules.gone ?? [])], rules.random)
   return arms
-    .toSorted(byName)
-    .map((arm) => scored(arm, { ...rules, share, cheapest, least: rules.gate * best }))
+    .map((arm) => scored(arm, draws?.get(arm.model), { ...rules, share, cheapest, least: rules.gate * best }))
     .sort((one, other) => inOrder(one, other, rules.mode))
 }
 
@@ -118,17 +119,23 @@ interface Scoring extends Rules {
   readonly least: number
 }
 
-function scored(arm: Arm, { mode, share, cheapest, least, random }: Scoring): Scored {
+function drawsOf(arms: readonly Pick<Arm, 'model' | 'a' | 'b'>[], random: Random): ReadonlyMap<string, number> {
+  return new Map(arms.toSorted(byName).map(({ model, a, b }) => [model, random.beta(a, b)]))
+}
+
+function scored(arm: Arm, drawn: number | undefined, { mode, share, cheapest, least }: Scoring): Scored {
   const mean = meanOf(arm)
-  const draw = random ? random.beta(arm.a, arm.b) : mean
+  const draw = drawn ?? mean
   const pass = mean >= least
-  const c = costScale(arm.cost, cheapest)
   const latency = arm.firstByte === null ? 0.5 : 1 / (1 + arm.firstByte / halfLatency)
-  const continuity = pass ? arm.bonus : 0
   const quick = mode === 'fast' ? 0.1 : 0.05
-  const rest = -(1 - share) * c + 0.1 * (arm.reliability - 1) + quick * (latency - 0.5) + continuity
-  const handicap = -rest / Math.max(share, leastShare)
-  return { ...arm, c, mean, draw, pass, latency, continuity, handicap, score: share * draw + rest }
+  const { c, rest } = arm.recorded ?? {
+    c: costScale(arm.cost, cheapest),
+    rest: 0.1 * (arm.reliability - 1) + quick * (latency - 0.5),
+  }
+  const continuity = pass ? arm.bonus : 0
+  const score = share * draw - (1 - share) * c + rest + continuity
+  return { ...arm, c, mean, draw, pass, latency, continuity, rest, share, score }
 }
 
 function inOrder(one: Scored, other: Scored, mode: Mode): number {
@@ -140,11 +147,11 @@ function inOrder(one: Scored, other: Scored, mode: Mode): number {
 }
 
 /** By UTF-16 code units, which are the same on every machine. */
-function byName({ model: one }: Arm, { model: other }: Arm): number {
+function byName({ model: one }: Pick<Arm, 'model'>, { model: other }: Pick<Arm, 'model'>): number {
   return one < other ? -1 : Number(one > other)
 }
 
-function meanOf({ a, b }: Arm): number {
+function meanOf({ a, b }: Pick<Arm, 'a' | 'b'>): number {
   return a / (a + b)
 }
 

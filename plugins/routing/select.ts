@@ -3,7 +3,7 @@ import type { Catalog, JsonObject, Mode, Principal, Services, Tier } from '../..
 import { decidedBlock } from './block.ts'
 import type { Estimate } from './block.ts'
 import { decide } from './decide.ts'
-import type { Choice, Considered } from './decide.ts'
+import type { Choice, Considered } from './choose.ts'
 import { reasoningOf, tellReasons } from './reasoning.ts'
 import { modeIn } from './shortlist.ts'
 import { limited } from './tier.ts'

@@ -1,6 +1,6 @@
 import type { Mode } from '../../engine/index.ts'
 import { levelOf, needOf } from './score.ts'
-import type { Shortlist } from './shortlisted.ts'
+import type { Incumbent, Shortlist } from './shortlisted.ts'
 import { isAbove } from './tier.ts'
 import type { Difficulty } from './tier.ts'
 
@@ -10,7 +10,9 @@ const lacking = 0.5
 interface Stepping {
   /** Results of tools since the last turn of the user. */
   readonly step: number
-  readonly shortlist: Pick<Shortlist, 'entries' | 'incumbent'>
+  readonly shortlist: Pick<Shortlist, 'entries'> & {
+    readonly incumbent: Pick<Incumbent, 'model' | 'tier'> | undefined
+  }
   readonly difficulty: Difficulty
 }
 

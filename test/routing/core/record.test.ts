@@ -79,6 +79,10 @@ describe('routing/record', () => {
     expect(Object.keys(cards[0] ?? {})).to.deep.equal(
       'model level cost c mean draw observations pulls reliability latency continuity score'.split(' '),
     )
+    const { arms } = routing['propensity'] as { readonly arms: readonly JsonObject[] }
+    for (const { model, c } of arms)
+      expect(cards.find((card) => card['model'] === model)?.['c']).to.be.closeTo(c as number, 1e-6)
+    expect(cards.map(({ c }) => c)).to.deep.include(0)
     expect(cards[2]).to.deep.equal({ model: 'small', excluded: 'constraints' })
     const refused = await rig.ask({ ...hard(0.5), routing: { allow: [] } })
     expect(refused.routing['diagnostics']).to.deep.equal({

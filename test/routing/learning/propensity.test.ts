@@ -40,6 +40,24 @@ describe('the propensity of a decision', () => {
     expect([...known.values()].reduce((sum, one) => sum + one, 0)).to.be.closeTo(1, 1e-12)
   })
 
+  it('weighs cost, and all that the score has beside it, by the part of quality', () => {
+    const arms = [arm('a', 4.5, 0.5, 0.6), arm('b', 3.25, 1.75, 0.1), arm('c', 4.75, 0.25, 1)]
+    const terms = { share: 0.7, rest: [0.01, -0.02, 0], incumbent: { model: 'c', tier: 'MEDIUM' as const, bonus: 0.3 } }
+    const random = new Random('terms')
+    const counts = [0, 0, 0]
+    const rounds = 40_000
+    for (let round = 0; round < rounds; round++) {
+      const scores = arms.map(({ a, b, c }, index) => {
+        const bonus = index === 2 ? 0.3 : 0
+        return 0.7 * random.beta(a, b) - 0.3 * c + (terms.rest[index] ?? 0) + bonus
+      })
+      counts[scores.indexOf(Math.max(...scores))]! += 1
+    }
+    const known = chances(propensity({ arms, terms }))
+    for (const [index, { model }] of arms.entries())
+      expect(known.get(model), model).to.be.closeTo((counts[index] ?? 0) / rounds, 0.01)
+  })
+
   it('is 0 for models below the gate of quality', () => {
     const arms = [arm('in', 1, 1), { ...arm('out', 90, 1), pass: false }]
     expect(Object.fromEntries(chances(propensity({ arms })))).to.deep.equal({ in: 1, out: 0 })

@@ -134,8 +134,10 @@ describe('the score of a model', () => {
           expect(ranked(models.toReversed(), played())).to.deep.equal(first)
           expect(first[0]?.pass).to.equal(true)
           expect(first).to.have.length(models.length)
-          const won = first.filter(({ pass }) => pass).map(({ draw, handicap }) => draw - handicap)
-          expect((won[0] ?? 0) - Math.max(...won), 'the handicap holds all but the draw').to.be.closeTo(0, 1e-6)
+          const won = first
+            .filter(({ pass }) => pass)
+            .map(({ draw, share, c, rest, continuity }) => share * draw - (1 - share) * c + rest + continuity)
+          expect((won[0] ?? 0) - Math.max(...won), 'these are all that the score has').to.be.closeTo(0, 1e-9)
         },
       ),
     )
