@@ -5,11 +5,11 @@ import { createRequire } from 'node:module'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import type { Context } from 'mocha'
+import type { Context, RootHookObject } from 'mocha'
 import { Client } from 'pg'
 import { freePort } from './free-port.ts'
 
-/** A real service for tests. Everything is stopped after the last test; `stop` does it earlier. */
+/** A real service for tests. It is stopped after the file that started it at the latest; `stop` does it earlier. */
 export interface Service {
   readonly url: string
   /** The server's process; absent when its address came from the environment. */
@@ -20,15 +20,27 @@ export interface Service {
 const required = process.env['REQUIRE_SERVICES'] === '1' || process.env['CI'] === 'true'
 const skipped = new Map<string, number>()
 const running = new Set<Service>()
-const children = new Set<ChildProcess>()
-process.once('exit', () => children.forEach((child) => child.kill('SIGKILL')))
+/** The processes of services, and the folders that go with them. */
+const children = new Map<ChildProcess, string>()
+process.once('exit', () => {
+  for (const [child, folder] of children) {
+    child.kill('SIGKILL')
+    // The processes that PostgreSQL has started end a little later, and write until then.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+  }
+})
 let server: Promise<Service | string> | undefined
 
-after(async () => {
-  // A database goes with the server that it is on.
-  await Promise.all([...running].map((service) => service.stop()))
-  for (const [text, count] of skipped) console.log(`  ${count} suites skipped: ${text}`)
-})
+/** Mocha runs it after the last file of a process, or after each file where several processes share the files. */
+export const mochaHooks: RootHookObject = {
+  async afterAll() {
+    const shared = await server
+    // A database goes with the server that it is on, which lasts as long as the process.
+    await Promise.all([...running].filter((service) => service !== shared).map((service) => service.stop()))
+    for (const [text, count] of skipped) console.log(`  ${count} suites skipped: ${text}`)
+    skipped.clear()
+  },
+}
 
 /** A private Redis: `TEST_REDIS_URL`, else a server from PATH. Call it in `before`; without any the suite is skipped. */
 export async function redis(context: Context): Promise<Service> {
@@ -104,8 +116,7 @@ async function emptyDatabase(): Promise<Service | string> {
     await asAdmin(started.url, `drop database if exists ${name} with (force)`)
   }
   const service: Service = { ...started, url: url.href, stop }
-  // Those of a server of our own go with it.
-  if (started.pid === undefined) running.add(service)
+  running.add(service)
   return service
 }
 
@@ -133,7 +144,7 @@ async function ready(
   end: NodeJS.Signals,
 ): Promise<Service> {
   const exit = once(child, 'exit')
-  children.add(child)
+  children.set(child, folder)
   const stop = async (): Promise<void> => {
     if (!running.delete(service)) return
     if (child.exitCode === null && child.signalCode === null) {
