@@ -68,11 +68,9 @@ export class Measurements {
 
   of(model: string, tier: Tier, now = Date.now()): Outcomes {
     const known = this.#models.get(model)
-    const counting = known?.tries.filter(({ at }) => at > now - tryCounts) ?? []
-    const answered = counting.filter(({ isAnswered }) => isAnswered).length
     const outputs = known?.outputs[tier]
     return {
-      reliability: (answered + usual.tries * usual.reliability) / (counting.length + usual.tries),
+      reliability: reliabilityOf(known?.tries ?? [], now),
       firstByte: known?.firstBytes.quantile(0.5) ?? null,
       slowFirstByte: known?.firstBytes.quantile(0.95) ?? null,
       output: outputs && outputs.count >= enough ? outputs.quantile(0.5) : null,
@@ -95,6 +93,17 @@ export class Measurements {
   }
 }
 
+function reliabilityOf(tries: Model['tries'], now: number): number {
+  let counting = 0
+  let answered = 0
+  for (const { at, isAnswered } of tries) {
+    if (at <= now - tryCounts) continue
+    counting += 1
+    if (isAnswered) answered += 1
+  }
+  return (answered + usual.tries * usual.reliability) / (counting + usual.tries)
+}
+
 class Model {
   readonly tries: { readonly at: number; readonly isAnswered: boolean }[] = []
   readonly firstBytes = new Newest()
@@ -108,29 +117,33 @@ class Model {
   readonly writes = new Newest()
 }
 
-/** The newest values of a kind. */
+/** The newest values of a kind. Asking is cheaper than adding: each routed request asks several times of each model. */
 class Newest {
   readonly #values: number[] = []
-  /** In ascending order; undefined: since the last value was added, nobody has asked. */
-  #sorted: readonly number[] | undefined
+  /** In ascending order. */
+  readonly #sorted: number[] = []
+  /** Undefined: since the last value was added, nobody has asked. */
+  #mean: number | undefined
 
   get count(): number {
     return this.#values.length
   }
 
   get mean(): number | null {
-    return this.count === 0 ? null : this.#values.reduce((sum, value) => sum + value, 0) / this.count
+    if (this.count === 0) return null
+    return (this.#mean ??= this.#values.reduce((sum, value) => sum + value, 0) / this.count)
   }
 
   add(value: number): void {
     this.#values.push(value)
-    if (this.count > newest) this.#values.shift()
-    this.#sorted = undefined
+    const place = this.#sorted.findIndex((other) => other > value)
+    this.#sorted.splice(place < 0 ? this.#sorted.length : place, 0, value)
+    if (this.count > newest) this.#sorted.splice(this.#sorted.indexOf(this.#values.shift() as number), 1)
+    this.#mean = undefined
   }
 
   /** The value that this share of the values is at most (nearest rank). */
   quantile(share: number): number | null {
-    this.#sorted ??= this.#values.toSorted((one, other) => one - other)
     return this.#sorted[Math.max(0, Math.ceil(share * this.count) - 1)] ?? null
   }
 }

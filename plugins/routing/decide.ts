@@ -49,8 +49,9 @@ function knownOf(entry: ShortlistEntry, { mode, difficulty, shortlist, settings,
     { model: name, mode, tier },
     { mean, window, strength, implicit },
   )
-  const { reliability, firstByte } = experience.outcomes(name, tier)
-  const predicted = forecast(entry.model, tier, shortlist, experience)
+  const outcomes = experience.outcomes(name, tier)
+  const { reliability, firstByte } = outcomes
+  const predicted = forecast(entry.model, tier, shortlist, outcomes)
   const bonus = shortlist.incumbent?.model === name ? settings.continuity.bonus : 0
   const arm = { model: name, level, cost: predicted.cost, a, b, reliability, firstByte, bonus }
   return { entry, arm, forecast: predicted, observations, pulls }

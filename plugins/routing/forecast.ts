@@ -2,6 +2,8 @@ import type { ModelRecord, Services, Tier } from '../../engine/index.ts'
 import { predictedCost, predictedOutput } from './predict.ts'
 import type { Expected } from './shortlisted.ts'
 
+type Outcomes = ReturnType<Services['experience']['outcomes']>
+
 /** What a model is predicted to use for a request, and what that costs. */
 export interface Forecast {
   /** In tokens. */
@@ -11,14 +13,16 @@ export interface Forecast {
   readonly cost: number | null
 }
 
-/** Predicts what a request costs with a model in a tier, from what the model used lately. */
+/**
+ * Predicts what a request costs with a model in a tier.
+ * @param outcomes what the model did lately in this tier
+ */
 export function forecast(
   { name, max_output_tokens: most = Infinity, pricing }: ModelRecord,
   tier: Tier,
   { input, maxOutput = Infinity, incumbent }: Expected,
-  experience: Pick<Services['experience'], 'outcomes'>,
+  outcomes: Pick<Outcomes, 'inputRatio' | 'output' | 'cacheWrites'>,
 ): Forecast {
-  const outcomes = experience.outcomes(name, tier)
   const tokens = {
     input: Math.round(input * outcomes.inputRatio),
     output: predictedOutput(tier, outcomes.output, Math.min(maxOutput, most)),

@@ -41,7 +41,7 @@ export function armsNow(past: Past, difficulty: Difficulty, replaying: Replaying
   const found = arms.flatMap((arm, index) => {
     const record = eligible(arm, catalog)
     if (record === undefined) return []
-    const forecastIn = (tier: Tier) => forecast(record, tier, expected, experience)
+    const forecastIn = (tier: Tier) => forecast(record, tier, expected, experience.outcomes(record.name, tier))
     return [
       { arm, record, rest: terms?.rest[index] ?? 0, was: forecastIn(past.tier), now: forecastIn(difficulty.tier) },
     ]

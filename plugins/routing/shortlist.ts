@@ -1,5 +1,5 @@
 import { defineStage, noConfig } from '../../engine/index.ts'
-import type { Envelope, Mode, Services, Slots } from '../../engine/index.ts'
+import type { Envelope, Mode, ModelRecord, Services, Slots } from '../../engine/index.ts'
 import { demandOf } from './demand.ts'
 import { forecast } from './forecast.ts'
 import { gatesFor } from './gates.ts'
@@ -36,13 +36,14 @@ export default defineStage({
       const { conversation, incumbent, notes } = await continuityOf(request, principal, services)
       const neutral = request.neutral('generate')
       const difficulty = limited(ensemble, { facts: ensemble.facts, format: neutral.format }, settings)
+      const outcomesOf = ({ name }: ModelRecord) => experience.outcomes(name, difficulty.tier)
       const { maxOutputTokens: maxOutput } = neutral
       const expected = { input: tokens.ofRequest(request.protocol, request.body), maxOutput, incumbent }
       const pooled = pool.of(request, mode)
       const entries = pooled.map((one): ShortlistEntry => ({
         ...one,
         isBroken: one.candidates.every((candidate) => resilience.isOpen(candidate)),
-        cost: forecast(one.model, difficulty.tier, expected, experience).cost,
+        cost: forecast(one.model, difficulty.tier, expected, outcomesOf(one.model)).cost,
       }))
       const sieve = new Sieve(mode, entries)
       let payer: string | undefined
