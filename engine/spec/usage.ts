@@ -54,6 +54,8 @@ export interface Cost {
 export interface Metered {
   readonly usage?: Usage
   readonly units?: Units
+  /** What the upstream says that it costs, in USD. */
+  readonly cost?: number
   /** The answer is incomplete: usage that its provider did not report is estimated from what arrived. */
   readonly estimated?: boolean
   /** No provider was called: the usage is that of an earlier answer. */

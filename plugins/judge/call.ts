@@ -83,8 +83,8 @@ export class Call {
 
   /** What counts of it: a verdict that came too late is none. */
   get #said(): Judgement {
-    const { asked, inputTokens, cost } = this.#judgement
-    return this.#isLate ? { asked, inputTokens, cost, error: 'deadline' } : this.#judgement
+    const { asked, inputTokens, cost, isCostTold } = this.#judgement
+    return this.#isLate ? { asked, inputTokens, cost, isCostTold, error: 'deadline' } : this.#judgement
   }
 }
 
@@ -116,7 +116,14 @@ function blockOf(
     latency_ms: call.latency ?? null,
     input_tokens: said.inputTokens ?? null,
     cost: said.cost ?? null,
-    cost_origin: said.cost === undefined ? 'unknown' : settings.price === null ? 'model' : 'override',
+    cost_origin: originOf(said, settings),
     error: said.error ?? null,
   }
+}
+
+/** Where the cost comes from: the settings, the record of the judge, or its upstream. */
+function originOf({ cost, isCostTold }: Judgement, { price }: JudgeSettings): string {
+  if (cost === undefined) return 'unknown'
+  if (isCostTold) return 'upstream'
+  return price === null ? 'model' : 'override'
 }

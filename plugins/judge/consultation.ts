@@ -26,6 +26,8 @@ export interface Judgement {
   readonly inputTokens?: number | undefined
   /** In USD, not rounded; undefined: unknown. */
   readonly cost?: number | undefined
+  /** The cost is what the upstream says: the judge has no price. */
+  readonly isCostTold?: boolean | undefined
 }
 
 /** What comes of the judge for one request. */

@@ -55,7 +55,14 @@ function billOf({ outcome, model, measurement }: Slots, scope: Scope, counted: '
     units,
     pricing: model.model.pricing,
   }
-  return { ...units, ...sumOf([...failed, own], metered.estimated ? 'estimated' : 'reported', counted) }
+  const bill = sumOf([...failed, own], metered.estimated ? 'estimated' : 'reported', counted)
+  const isUnknown = bill.cost.micros === undefined && failed.length === 0
+  return { ...units, ...bill, ...(isUnknown && metered.cost !== undefined ? { cost: costTold(metered.cost) } : {}) }
+}
+
+/** What an upstream says that it costs, in USD, for a model that has no price here. */
+function costTold(usd: number): Bill['cost'] {
+  return { micros: Math.round(usd * 1e6), origin: 'reported' }
 }
 
 /** The bill of several uses. Their tokens are known only if those of each use are. */

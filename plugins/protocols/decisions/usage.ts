@@ -38,7 +38,12 @@ export const meter: Codec['meter'] = {
     if (!isObject(body)) return {}
     const { usage } = parseUsage(body['usage'])
     const { model } = body
-    return { ...(usage ? { usage } : {}), ...(typeof model === 'string' ? { model } : {}) }
+    const cost = isObject(body['usage']) ? body['usage']['cost'] : undefined
+    return {
+      ...(usage ? { usage } : {}),
+      ...(typeof cost === 'number' && cost >= 0 && Number.isFinite(cost) ? { cost } : {}),
+      ...(typeof model === 'string' ? { model } : {}),
+    }
   },
   stream: () => ({ complete: false }),
 }

@@ -133,6 +133,21 @@ describe('a judge without a price', function () {
     expect((await judged.told()).block).to.deep.include({ asked: true, cost: null, cost_origin: 'unknown' })
   })
 
+  it('costs what its upstream says, if that says it', async () => {
+    await judged.begin()
+    const { body } = decides('MEDIUM', [0.1, 0.8, 0.1])
+    const usage = { input_tokens: 188, output_tokens: 4, total_tokens: 192, cost: 0.0000235 }
+    judged.judge.answer({ body: { ...(body as object), usage } })
+    await judged.ask()
+    expect((await judged.told()).block).to.deep.include({
+      input_tokens: 188,
+      cost: 0.0000235,
+      cost_origin: 'upstream',
+    })
+    const { judged: row } = await judged.rows()
+    expect(row).to.include({ cost_micros: 24 })
+  })
+
   it('is not asked where a budget applies', async () => {
     await judged.begin()
     const answer = await judged.gateway.post(
