@@ -1,7 +1,7 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
 import type { Principal, Services } from '../../engine/index.ts'
 import { jsonReply, readQuery } from '../../engine/kit.ts'
-import { awaitRow } from './await-row.ts'
+import { RowWait } from './row-wait.ts'
 import { rateable } from './decision.ts'
 import type { Row } from './decision.ts'
 import { shownLabel } from './labels.ts'
@@ -44,12 +44,12 @@ export default defineStage({
       },
     },
   } as const,
-  build:
-    (_config, { catalog }, { requests, api_keys: keys, routing_records: records, experience, prices }) =>
-    async ({ input, ingress, principal }, scope) => {
+  build: (_config, { catalog }, { requests, api_keys: keys, routing_records: records, experience, prices }) => {
+    const rows = new RowWait(requests)
+    return async ({ input, ingress, principal }, scope) => {
       readQuery(ingress.query)
       const { request_id: id, signal, comment = null } = input
-      const row = await awaitRow(requests, id, scope)
+      const row = await rows.row(id, scope)
       if (!row || !mayRate(principal, row, keys)) throw notFound(id)
       const routing = rateable(row)
       if (!routing) throw new GatewayError('not_routed', { id })
@@ -65,7 +65,8 @@ export default defineStage({
       const isFirst = await records.labels.add(label, (transaction) => experience.reward(decision, signal, transaction))
       if (!isFirst) throw new GatewayError('feedback_exists', { id })
       return { reply: jsonReply(shownLabel(label), { status: 201 }) }
-    },
+    }
+  },
 })
 
 function mayRate({ kind, id, role }: Principal, { key_id: key }: Row, keys: Pick<Services['api_keys'], 'ownedBy'>) {

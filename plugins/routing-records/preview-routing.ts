@@ -2,7 +2,7 @@ import { GatewayError, defineStage } from '../../engine/index.ts'
 import type { JsonObject, Principal, Services } from '../../engine/index.ts'
 import { jsonReply, readQuery } from '../../engine/kit.ts'
 import { laidOver } from './laid-over.ts'
-import { routed } from './previewing.ts'
+import { nobody, routed } from './previewing.ts'
 
 /** Answers how a request for a virtual model would be routed, without a call of any model. */
 export default defineStage({
@@ -22,7 +22,7 @@ export default defineStage({
       },
     },
   } as const,
-  needs: ['ingress', 'principal'],
+  needs: ['ingress'],
   provides: ['reply'],
   uses: ['api_keys', 'smart_routing'],
   bodyLimit: 20 * 1024 * 1024,
@@ -59,7 +59,7 @@ export default defineStage({
   } as const,
   build:
     ({ pipeline }, host, { api_keys: keys, smart_routing: routing }) =>
-    async ({ input, ingress, principal }, scope) => {
+    async ({ input, ingress }, scope) => {
       readQuery(ingress.query)
       const { protocol, request, model, prompt, key, seed, request_id: id, settings } = input
       if (request !== undefined && (model !== undefined || prompt !== undefined))
@@ -71,7 +71,7 @@ export default defineStage({
           messages: [{ role: 'user', content: prompt ?? '' }],
         },
         param: request === undefined ? '' : 'request.',
-        principal: holderOf(key, principal, keys),
+        principal: key === undefined ? nobody : holderOf(key, keys),
         preview: {
           ...(settings && { settings: laidOver(settings as JsonObject, routing.settings, host) }),
           ...(seed !== undefined && { seed }),
@@ -82,13 +82,8 @@ export default defineStage({
     },
 })
 
-/** Who sends the request: the holder of a key; otherwise somebody who may use every model. */
-function holderOf(
-  key: string | undefined,
-  { kind, id, name }: Principal,
-  keys: Pick<Services['api_keys'], 'named'>,
-): Principal {
-  if (key === undefined) return { kind, id, name }
+/** The holder of an API key. */
+function holderOf(key: string, keys: Pick<Services['api_keys'], 'named'>): Principal {
   const holder = keys.named(key)
   if (holder) return holder
   throw new GatewayError('invalid_reference', { param: 'key', reason: 'names no API key' })

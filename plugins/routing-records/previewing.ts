@@ -1,6 +1,6 @@
 import { GatewayError } from '../../engine/index.ts'
 import type { Dispatched, ErrorCode, JsonObject, Principal, Slots } from '../../engine/index.ts'
-import { asText, asking, isVirtual } from '../../engine/kit.ts'
+import { asText, asking, isObject, isVirtual } from '../../engine/kit.ts'
 import type { Preview } from './preview.ts'
 import { shownPreview } from './shown-preview.ts'
 
@@ -13,6 +13,9 @@ export interface Previewed {
   readonly principal: Principal
   readonly preview: Preview
 }
+
+/** Who sends a request without a key: nobody whose models, budget or conversations would count. */
+export const nobody: Principal = { kind: 'member', id: 'preview', name: 'preview' }
 
 /** Runs the pipeline that routes. */
 export type Route = (given: Readonly<Partial<Slots>>) => Promise<Dispatched>
@@ -42,7 +45,17 @@ export async function routed(
     throw new GatewayError('invalid_field', { param: `${param}model`, reason: 'must be fast, auto or best' })
   const dispatched = await route({ ingress: asking({ protocol, body }), principal, preview })
   const { error, status } = dispatched.outcome
-  if (error && !refusals.has(error.code))
-    throw new GatewayError(error.code as ErrorCode, {}, { status, message: error.message })
+  if (error && !refusals.has(error.code)) {
+    const wrong = fieldIn(dispatched)
+    const options = { status, message: error.message, ...(wrong === undefined ? {} : { param: `${param}${wrong}` }) }
+    throw new GatewayError(error.code as ErrorCode, {}, options)
+  }
   return shownPreview(dispatched, model)
+}
+
+/** The field that the error of a protocol names; undefined: that protocol names none. */
+function fieldIn({ reply }: Dispatched): string | undefined {
+  const value = reply?.body.kind === 'json' ? reply.body.value : undefined
+  const error = isObject(value) && isObject(value['error']) ? value['error'] : {}
+  return typeof error['param'] === 'string' ? error['param'] : undefined
 }

@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { resolve } from 'node:path'
 import { GatewayError, Refusal, defineCommand } from '../../engine/index.ts'
-import type { CommandOutput, Json, JsonObject, Principal, Services } from '../../engine/index.ts'
+import type { CommandOutput, Json, JsonObject, Services } from '../../engine/index.ts'
 import { asText, columns, isObject, parsedJson } from '../../engine/kit.ts'
 import { routingOf } from './decision.ts'
 import { evaluatedPolicy } from './evaluated-policy.ts'
-import { routed } from './previewing.ts'
+import { nobody, routed } from './previewing.ts'
 import type { Route } from './previewing.ts'
 
 /** The pipeline that routes what is not served. */
@@ -65,7 +65,7 @@ export default defineCommand({
       return evaluatedPolicy({ policy, since }, services, output)
     }
     if (replay !== undefined) return decidedAgain(replay, services, output)
-    const principal = key === undefined ? operator : keys.named(key)
+    const principal = key === undefined ? nobody : keys.named(key)
     if (principal === undefined) throw new Refusal(`there is no API key "${key}"`)
     const route: Route = (given) => output.dispatch(pipeline, given)
     const preview = (body: JsonObject) =>
@@ -116,9 +116,6 @@ async function decidedAgain(
   else out(`${wordOf(chosen)} then, ${would.model ?? 'nothing'} now${gone}`)
   return 0
 }
-
-/** Whoever runs the command may use every model. */
-const operator: Principal = { kind: 'member', id: 'cli', name: 'cli' }
 
 function asking(content: string): JsonObject {
   return { messages: [{ role: 'user', content }] }

@@ -127,9 +127,18 @@ describe(route, () => {
 
   it('refuses a body that its protocol refuses, and a model that is not virtual', async () => {
     const ask = (body: object) => gateway.asAdmin(route, body)
-    expect((await ask({ request: { model: 'auto', messages: 'Hello' } })).status).to.equal(400)
+    expect(await ask({ request: { model: 'auto', messages: 'Hello' } })).to.include({
+      status: 400,
+      param: 'request.messages',
+    })
     expect((await ask({ protocol: 'messages', request: say('Hello') })).status).to.equal(400)
-    expect(await ask({ request: { ...say('Hello'), routing: { max_cost: -1 } } })).to.include({ status: 400 })
+    expect(await ask({ request: { ...say('Hello'), routing: { max_cost: -1 } } })).to.include({
+      status: 400,
+      code: 'invalid_value',
+      param: 'request.routing.max_cost',
+    })
+    const words = { ...say('Hello'), routing: { hint: 'clever' } }
+    expect(await ask({ request: words })).to.include({ status: 400, param: 'request.routing.hint' })
     expect(await ask({ request: say('Hello', 'large') })).to.include({
       status: 422,
       code: 'invalid_field',
