@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import { defineService } from '../../engine/index.ts'
-import { Keep, duration, openHttp } from '../../engine/kit.ts'
+import { Keep, duration } from '../../engine/kit.ts'
 import type { Records } from '../../engine/index.ts'
-import { HttpUpstream } from './http-upstream.ts'
 import { checkMcpSecurity, mcpSecurity } from './mcp-security.ts'
 import type { McpSecurity } from './mcp-security.ts'
+import { openUpstream } from './open-upstream.ts'
 import { OwnAddresses } from './own-addresses.ts'
 import { Sessions } from './sessions.ts'
 import type { Session } from './sessions.ts'
@@ -46,6 +46,7 @@ export default defineService({
   section: 'mcp_security',
   settings: mcpSecurity,
   check: checkMcpSecurity,
+  uses: ['mcp_servers'],
   open(host) {
     const keep = new Keep()
     let current: ReadonlyMap<string, Server> = new Map()
@@ -56,31 +57,22 @@ export default defineService({
     }
     const sessions = new Sessions(host, expired)
     return {
-      configure(settings, _views, { records, catalog, listen, isDeclared }) {
+      configure(settings, { mcp_servers: allowed }, { records, catalog, listen, isDeclared }) {
         const lease = keep.lease()
         let review: ToolReview | undefined
-        const open = (record: Records['mcp_server']): Upstream => {
-          const isPublic = !isDeclared(record) && !record.allow_private
-          const http = openHttp(
-            { timeouts: { connect: settings.connect_timeout } },
-            { keep: lease.get, catalog, ...(isPublic ? { publicOnly: { note: () => undefined } } : {}) },
-          )
-          return new HttpUpstream(record, http, { version: host.version, forwarded: settings.forward_headers })
-        }
+        const opening = { settings, servers: allowed, host, lease, catalog, isDeclared }
         const servers = new Map(
-          records
-            .of('mcp_server')
-            .filter(({ transport }) => transport === 'http')
-            .map((record): [string, Server] => [
-              record.name,
-              {
-                record,
-                upstream: open(record),
-                identity: identityOf(record),
-                tools: new ToolFilter(record, settings, () => review),
-                silence: duration(record.call_timeout ?? settings.call_timeout),
-              },
-            ]),
+          records.of('mcp_server').map((record): [string, Server] => {
+            const identity = identityOf(record)
+            const server = {
+              record,
+              upstream: openUpstream(record, identity, opening),
+              identity,
+              tools: new ToolFilter(record, settings, () => review),
+              silence: duration(record.call_timeout ?? settings.call_timeout),
+            }
+            return [record.name, server]
+          }),
         )
         return {
           view: {
@@ -90,7 +82,11 @@ export default defineService({
             server: (name) => servers.get(name),
             reviewTools: (given) => void (review = given),
           },
-          live: () => void (current = servers),
+          live() {
+            for (const [name, { identity, upstream }] of current)
+              if (servers.get(name)?.identity !== identity) upstream.retire?.()
+            current = servers
+          },
           close: () => lease.close(),
         }
       },

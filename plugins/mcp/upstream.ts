@@ -38,6 +38,8 @@ export interface Upstream {
   listen(sending: Sending, session: string | undefined): Promise<Answer>
   /** Ends a session. */
   end(session: string, sending: Sending): Promise<Answer>
+  /** The running configuration has the server no more, or with another identity: ends what only its sessions need. */
+  retire?(): void
 }
 
 /** Closes an answer that nobody reads. */

@@ -1,0 +1,220 @@
+import { GatewayError } from '../../engine/index.ts'
+import { BytesBody, isObject } from '../../engine/kit.ts'
+import type { Answer, Json, JsonObject } from '../../engine/index.ts'
+import { rpcError } from './codec.ts'
+import type { Connection } from './connection.ts'
+import { EventLog } from './event-log.ts'
+import type { EventStream } from './event-log.ts'
+import type { Message, RequestId, RequestMessage } from './message.ts'
+import type { Sending } from './upstream.ts'
+
+/** The program behind a session, as the session sees it. */
+export interface Peer {
+  /** Passes a message on. Returns false if too many wait to be read. */
+  send(message: Message): boolean
+  /** Stops reading its output until the holder is released. */
+  hold(holder: object): void
+  release(holder: object): void
+}
+
+/** A request that the program has not answered yet. */
+interface InFlight {
+  readonly id: RequestId
+  /** Absent: its answer is not a stream. */
+  readonly stream?: EventStream
+  readonly token?: string
+  readonly answer?: (text: string, value: JsonObject) => void
+  readonly fail?: (error: Error) => void
+}
+
+/** The first revision whose clients accept an event without data. */
+const primedFrom = '2025-11-25'
+
+/**
+ * One session of a client with a program: which message of the program belongs to which stream of the client (MCP
+ * 2025-11-25, basic/transports), and what a client gets that comes back to a stream.
+ */
+export class StdioSession {
+  readonly #name: string
+  readonly #peer: Peer
+  readonly #log: EventLog
+  /** What belongs to no request. It waits for a stream that the client opens for it. */
+  readonly #others: EventStream
+  readonly #inFlight = new Map<Key, InFlight>()
+  readonly #byToken = new Map<Key, Key>()
+  #isPrimed = false
+  #end: Error | undefined
+
+  /** @param name of the server */
+  constructor(name: string, peer: Peer) {
+    this.#name = name
+    this.#peer = peer
+    this.#log = new EventLog({ slow: (one) => peer.hold(one), caughtUp: (one) => peer.release(one) })
+    this.#others = this.#log.stream()
+  }
+
+  /** Whether requests wait for their answers. */
+  get isBusy(): boolean {
+    return this.#inFlight.size > 0
+  }
+
+  /**
+   * Sends `initialize`, and resolves to its answer. Rejects if the program ends before, or is silent for too long.
+   * @param silence in milliseconds
+   */
+  async initialize(
+    message: RequestMessage,
+    silence: number,
+  ): Promise<{ readonly text: string; readonly value: JsonObject }> {
+    const { promise, resolve, reject } = Promise.withResolvers<{ text: string; value: JsonObject }>()
+    const late = setTimeout(() => reject(this.#timeout()), silence)
+    try {
+      this.#begin(message, { answer: (text, value) => resolve({ text, value }), fail: reject })
+      const { text, value } = await promise
+      const version = isObject(value['result']) ? value['result']['protocolVersion'] : undefined
+      this.#isPrimed = typeof version === 'string' && version >= primedFrom
+      return { text, value }
+    } finally {
+      clearTimeout(late)
+      this.#inFlight.delete(keyOf(message.id))
+    }
+  }
+
+  /** Passes a message on. A request is answered by a stream. */
+  post(message: Message, sending: Sending): Answer {
+    if (message.kind === 'request') return this.#ask(message, sending)
+    this.#send(message)
+    if (message.kind === 'notification' && message.method === 'notifications/cancelled')
+      this.#forget(message.params['requestId'])
+    return { status: 202, headers: {}, body: new BytesBody(Buffer.alloc(0)).open() }
+  }
+
+  /** Opens the stream of what belongs to no request, or resumes one. Throws `invalid_request`. */
+  listen(sending: Sending): Answer {
+    const last = sending.headers['last-event-id']
+    if (last === undefined) {
+      if (this.#others.isConnected) throw new GatewayError('invalid_request', { reason: isOpen }, { status: 409 })
+      return this.#connected(this.#others, sending, { primed: this.#isPrimed })
+    }
+    const found = this.#log.find(String(last))
+    if (found === undefined) throw new GatewayError('invalid_request', { reason: isLost })
+    return this.#connected(found.stream, sending, { after: found.number, primed: false })
+  }
+
+  /** Takes a message of the program. */
+  receive(text: string, value: JsonObject): void {
+    const { id, method, params } = value
+    if (method === undefined) this.#answered(keyOf(id), text, value)
+    else if (id !== undefined) this.#newest().push(text)
+    else if (method === 'notifications/progress' && isObject(params)) this.#ofToken(params['progressToken']).push(text)
+    else this.#others.push(text)
+  }
+
+  /** The program is gone: answers every request with the error, and ends all streams. */
+  close(error: Error): void {
+    this.#end ??= error
+    const { message } = error
+    for (const { id, stream, fail } of this.#inFlight.values()) {
+      fail?.(error)
+      stream?.push(JSON.stringify(rpcError(id, { code: 'upstream_error', status: 502, message })))
+      stream?.end()
+    }
+    this.#inFlight.clear()
+    this.#byToken.clear()
+    this.#others.end()
+  }
+
+  #ask(message: RequestMessage, sending: Sending): Answer {
+    const stream = this.#log.stream()
+    this.#begin(message, { stream })
+    return this.#connected(stream, sending, {
+      primed: this.#isPrimed,
+      // Its answer would come too late for anybody.
+      silent: () => {
+        stream.end(this.#timeout())
+        this.#forget(message.id)
+      },
+    })
+  }
+
+  #begin(message: RequestMessage, to: Omit<InFlight, 'id' | 'token'>): void {
+    const key = keyOf(message.id)
+    if (this.#inFlight.has(key)) throw new GatewayError('invalid_request', { reason: isInFlight })
+    this.#send(message)
+    const { _meta: meta } = message.params
+    const token = isObject(meta) && meta['progressToken'] !== undefined ? keyOf(meta['progressToken']) : undefined
+    this.#inFlight.set(key, { id: message.id, ...to, ...(token === undefined ? {} : { token }) })
+    if (token !== undefined) this.#byToken.set(token, key)
+  }
+
+  #send(message: Message): void {
+    if (this.#end) throw this.#end
+    if (!this.#peer.send(message)) throw new GatewayError('overloaded')
+  }
+
+  #connected(
+    stream: EventStream,
+    { scope, silence }: Sending,
+    {
+      silent = () => undefined,
+      ...how
+    }: { readonly after?: number; readonly primed: boolean; readonly silent?: () => void },
+  ): Answer {
+    const body: Connection = stream.connect({ silence, silent }, how)
+    scope.onAbort(() => body.cancel())
+    return { status: 200, headers: { 'content-type': 'text/event-stream' }, body }
+  }
+
+  #answered(key: Key, text: string, value: JsonObject): void {
+    const asked = this.#inFlight.get(key)
+    if (asked === undefined) return
+    this.#drop(key, asked)
+    asked.answer?.(text, value)
+    asked.stream?.push(text)
+    asked.stream?.end()
+  }
+
+  /** Nobody waits for the answer to a request any more. */
+  #forget(id: Json | undefined): void {
+    const key = keyOf(id)
+    const asked = this.#inFlight.get(key)
+    if (asked?.stream === undefined) return
+    this.#drop(key, asked)
+    asked.stream.end()
+  }
+
+  #drop(key: Key, { token }: InFlight): void {
+    this.#inFlight.delete(key)
+    if (token !== undefined && this.#byToken.get(token) === key) this.#byToken.delete(token)
+  }
+
+  /** The stream for a request of the program: of the newest request in flight, if possible one that somebody reads. */
+  #newest(): EventStream {
+    const streams = [...this.#inFlight.values()].flatMap(({ stream }) => stream ?? [])
+    return streams.findLast(({ isConnected }) => isConnected) ?? streams.at(-1) ?? this.#others
+  }
+
+  #ofToken(token: Json | undefined): EventStream {
+    const key = this.#byToken.get(keyOf(token))
+    return (key === undefined ? undefined : this.#inFlight.get(key)?.stream) ?? this.#others
+  }
+
+  #timeout(): GatewayError {
+    return new GatewayError(
+      'upstream_timeout',
+      {},
+      { message: `The MCP server "${this.#name}" did not answer in time.` },
+    )
+  }
+}
+
+const isOpen = 'The session has its stream already.'
+const isLost = 'The events after the one that last-event-id names are not kept any more.'
+const isInFlight = 'A request with this id is still in flight in this session.'
+
+/** An id or token as a key of a map: the text "1" is another one than the number 1. */
+type Key = string
+
+export function keyOf(id: Json | undefined): Key {
+  return JSON.stringify(id ?? null)
+}

@@ -1,0 +1,73 @@
+import { GatewayError } from '../../engine/index.ts'
+import { BytesBody } from '../../engine/kit.ts'
+import type { Answer } from '../../engine/index.ts'
+import type { Message, RequestMessage } from './message.ts'
+import type { StdioServer } from './stdio-server.ts'
+import type { Opened, Sending, Upstream } from './upstream.ts'
+
+/** What the record of a server says of starting its program. */
+export interface StdioOptions {
+  readonly restarts: number
+  /** Whether the operator allows the program. */
+  readonly mayStart: boolean
+}
+
+/** A program that the gateway starts, as a server that speaks Streamable HTTP. */
+export class StdioUpstream implements Upstream {
+  readonly stateless = false
+  readonly #server: StdioServer
+  readonly #restarts: number
+  readonly #mayStart: boolean
+
+  constructor(server: StdioServer, { restarts, mayStart }: StdioOptions) {
+    this.#server = server
+    this.#restarts = restarts
+    this.#mayStart = mayStart
+  }
+
+  async open(message: RequestMessage, { scope, silence }: Sending): Promise<Opened> {
+    if (!this.#mayStart) throw this.#server.gone('mcp.allow_stdio does not list its command')
+    const { id, session } = this.#server.start(this.#restarts)
+    const leave = () => void this.#server.end(id)
+    const release = scope.onAbort(leave)
+    try {
+      const { text, value } = await session.initialize(message, silence)
+      const answer = answered(200, text)
+      if (value['error'] === undefined) return { answer, session: id }
+      leave()
+      return { answer }
+    } catch (error) {
+      leave()
+      throw error
+    } finally {
+      release()
+    }
+  }
+
+  async post(message: Message, sending: Sending, session: string | undefined): Promise<Answer> {
+    return this.#find(session)?.post(message, sending) ?? answered(404)
+  }
+
+  async listen(sending: Sending, session: string | undefined): Promise<Answer> {
+    return this.#find(session)?.listen(sending) ?? answered(404)
+  }
+
+  async end(session: string): Promise<Answer> {
+    return answered((await this.#server.end(session)) ? 200 : 404)
+  }
+
+  retire(): void {
+    void this.#server.endAll('its configuration has changed')
+  }
+
+  #find(session: string | undefined) {
+    // Its answers would belong to nobody.
+    if (session === undefined) throw new GatewayError('invalid_request', { reason: 'Send initialize first.' })
+    return this.#server.find(session)
+  }
+}
+
+function answered(status: number, text = ''): Answer {
+  const headers = text === '' ? {} : { 'content-type': 'application/json' }
+  return { status, headers, body: new BytesBody(Buffer.from(text)).open() }
+}
