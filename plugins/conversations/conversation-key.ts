@@ -4,20 +4,31 @@ import { isObject } from '../../engine/kit.ts'
 
 /**
  * The id of the conversation of a request: a hash of the API key, and of the first of these that the request has:
- * `routing.conversation`, the header `x-conversation-id`, `prompt_cache_key`, the first system and user messages. A
- * response that continues another one has the messages of the whole chain, so its first response and all that follow
- * have the same id. Undefined for a request that is no conversation.
+ * `routing.conversation`, the header `x-conversation-id`, a chain of responses, `prompt_cache_key`, the first system and
+ * user messages. Undefined for a request that is no conversation.
+ *
+ * A response that continues another one has the messages of the whole chain. So these stand for the chain: they are the
+ * same in its first response, which nobody knows yet that others will continue. Of a chain that only its provider knows
+ * there is nothing but the response that is continued.
  */
-export function conversationOf({ operation, body, headers }: Envelope, keyId: string): string | undefined {
+export function conversationOf(request: Envelope, keyId: string): string | undefined {
+  const { operation, body, headers } = request
   const { routing, prompt_cache_key: cacheKey } = body
   const named = isObject(routing) ? routing['conversation'] : undefined
   if (typeof named === 'string') return keyed(keyId, 'conversation', named)
   const header = headers['x-conversation-id']
   if (typeof header === 'string') return keyed(keyId, 'header', header)
-  if (typeof cacheKey === 'string') return keyed(keyId, 'cache', cacheKey)
+  if (typeof cacheKey === 'string' && !isChained(request)) return keyed(keyId, 'cache', cacheKey)
   if (operation !== 'generate') return undefined
+  const { previous_response_id: unknown } = body
+  if (typeof unknown === 'string') return keyed(keyId, 'response', unknown)
   const user = firstUserMessage(body)
-  return user === undefined ? undefined : keyed(keyId, 'messages', JSON.stringify([systemOf(body), user]))
+  return user === undefined ? undefined : keyed(keyId, 'messages', JSON.stringify([said(systemOf(body)), said(user)]))
+}
+
+/** Whether a request makes a response of a chain that is known here: one that is stored, so that it may be continued. */
+function isChained({ operation, protocol, body, missing }: Envelope): boolean {
+  return operation === 'generate' && protocol === 'responses' && body['store'] !== false && missing === undefined
 }
 
 /** What no other API key shares. */
@@ -39,6 +50,13 @@ function firstUserMessage(body: JsonObject): Json | undefined {
   const { input, messages } = body
   if (typeof input === 'string' && messages === undefined) return input
   return messagesOf(body).find(({ role }) => role === 'user')?.['content']
+}
+
+/** A text is the same whether it stands alone or is the only part of a content: chains are kept in parts. */
+function said(content: Json | undefined): Json | undefined {
+  if (!Array.isArray(content)) return content
+  const parts = content.map((part: Json) => (isObject(part) && typeof part['text'] === 'string' ? part['text'] : part))
+  return parts.length === 1 ? parts[0] : parts
 }
 
 function messagesOf({ messages, input }: JsonObject): readonly JsonObject[] {

@@ -7,16 +7,7 @@ import { isAbove } from './tier.ts'
 /** What is known of an exchange at its end. */
 export type Recorded = Given<
   'outcome',
-  | 'target'
-  | 'ensemble'
-  | 'shortlist'
-  | 'verdict'
-  | 'decision'
-  | 'model'
-  | 'bill'
-  | 'measurement'
-  | 'principal'
-  | 'preview'
+  'target' | 'ensemble' | 'verdict' | 'decision' | 'model' | 'bill' | 'measurement' | 'principal' | 'preview'
 >
 
 type Seen = Parameters<Services['experience']['seen']>[0]
@@ -29,21 +20,19 @@ interface Lesson {
 
 /** What an exchange has taught. */
 export function lessonOf(decision: Decision, slots: Recorded, scope: Scope): Lesson {
-  const { ensemble, shortlist, model, measurement } = slots
+  const { model, measurement } = slots
   const isComplete = model !== undefined && measurement?.read().complete === true
-  const facts = ensemble?.facts ?? {}
-  const [turn, step] = [Number(facts['turn'] ?? 0), Number(facts['step'] ?? 0)]
-  const conversation = shortlist?.conversation
+  const { conversation, incumbent: before, ask, turn, step } = decision.asked
   const decided = isComplete ? decidedOf(decision, slots, scope) : undefined
   const seen: Seen = {
     tries: triesOf(slots, scope),
     ...(isComplete ? { answer: answerOf(decision, slots, scope) } : {}),
-    ...(conversation === undefined || !ensemble
+    ...(conversation === undefined
       ? {}
-      : { turn: { conversation, ask: ensemble.ask, turn, step, at: startOf(scope), decision: decided } }),
+      : { turn: { conversation, ask, turn, step, at: startOf(scope), decision: decided } }),
   }
   if (!isComplete || conversation === undefined) return { seen }
-  const { complexity, tier } = difficultyOf(decision, model.model.name, { step, incumbent: shortlist?.incumbent })
+  const { complexity, tier } = difficultyOf(decision, model.model.name, { step, incumbent: before })
   const incumbent = { model: model.model.name, complexity, tier, cached: cachedOf(slots), turns: turn }
   return { seen, kept: { conversation, incumbent } }
 }
@@ -91,8 +80,8 @@ function startOf(scope: Scope): number {
 
 /** The time until the first byte is that of the model alone only if nothing else was tried before. */
 function answerOf(
-  { tier }: Decision,
-  { model, bill, shortlist }: Recorded,
+  { tier, asked }: Decision,
+  { model, bill }: Recorded,
   { attempt, times }: Scope,
 ): Seen['answer'] & object {
   const upstream = times.find(({ name }) => name === 'upstream')?.milliseconds
@@ -102,15 +91,14 @@ function answerOf(
     tier,
     firstByte: attempt === 1 ? (upstream ?? null) : null,
     output: tokens ? tokens.output + tokens.reasoning : null,
-    input:
-      tokens && shortlist
-        ? {
-            estimated: shortlist.input,
-            counted: tokens.input + tokens.cacheRead + tokens.cacheWrite,
-            cacheRead: tokens.cacheRead,
-            cacheWrite: tokens.cacheWrite,
-          }
-        : null,
+    input: tokens
+      ? {
+          estimated: asked.input,
+          counted: tokens.input + tokens.cacheRead + tokens.cacheWrite,
+          cacheRead: tokens.cacheRead,
+          cacheWrite: tokens.cacheWrite,
+        }
+      : null,
   }
 }
 

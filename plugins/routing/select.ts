@@ -6,6 +6,7 @@ import { decide } from './decide.ts'
 import type { Choice, Considered } from './choose.ts'
 import { reasoningOf, tellReasons } from './reasoning.ts'
 import { modeIn } from './shortlist.ts'
+import type { Shortlist } from './shortlisted.ts'
 import { limited } from './tier.ts'
 import type { RoutingSettings } from './settings.ts'
 
@@ -19,8 +20,19 @@ export type Decision = {
   readonly candidates: readonly { readonly model: string; readonly cost: number | null; readonly pass: boolean }[]
   /** In one line, without prompt text. */
   readonly reasoning: string
+  /** What was asked, and where it belongs: its answer, and the next turn, teach something about the decision. */
+  readonly asked: Asked
   /** The object `routing` of the row, without what is known only when the request was served. */
   readonly block: JsonObject
+}
+
+/** A request that was decided. */
+type Asked = Pick<Shortlist, 'conversation' | 'incumbent' | 'input'> & {
+  /** The last text of the user, cleaned. Never to be logged. */
+  readonly ask: string
+  /** User turns so far, and results of tools since the last one. */
+  readonly turn: number
+  readonly step: number
 }
 
 declare module '../../engine/index.ts' {
@@ -72,6 +84,14 @@ export default defineStage({
         ...difficulty,
         candidates: choice.order.map(({ model, cost, pass }) => ({ model, cost, pass })),
         reasoning: reasoningOf(reasons),
+        asked: {
+          conversation: shortlist.conversation,
+          incumbent: shortlist.incumbent,
+          input: shortlist.input,
+          ask: ensemble.ask,
+          turn: Number(facts['turn'] ?? 0),
+          step,
+        },
         block: decidedBlock({
           mode,
           difficulty,

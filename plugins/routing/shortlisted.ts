@@ -1,8 +1,8 @@
 import type { Tier } from '../../engine/index.ts'
 import type { Pooled } from './pool.ts'
 
-/** The model that served a conversation last. */
-export interface Incumbent {
+/** The model that served a conversation last. It can be stored as JSON. */
+export type Incumbent = {
   /** Name of its record. */
   readonly model: string
   /** Of the request that it was chosen for. */

@@ -1,12 +1,14 @@
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { asText } from '../../../engine/kit.ts'
+import type { JsonObject } from '../../../engine/index.ts'
 import { chatAnswer } from '../../service/streams.ts'
 import { redis } from '../../support/services.ts'
 import type { Service } from '../../support/services.ts'
+import { tablesOf } from '../../support/tables.ts'
 import { until } from '../../support/until.ts'
 import { say, startRouting } from '../core/rig.ts'
-import type { Routed, Routing } from '../core/rig.ts'
+import type { Routed, Routing, RoutingOptions } from '../core/rig.ts'
 
 /** Two models of one level. One costs nearly three times as much, but a tenth for input that it has in its cache. */
 const models = [
@@ -51,9 +53,14 @@ describe('a conversation', () => {
     gateways = []
   })
 
-  const start = async (routing: object = {}, isShared = true): Promise<Routing> => {
+  const start = async (routing: object = {}, isShared = true, options: RoutingOptions = {}): Promise<Routing> => {
     const shared = isShared ? { key_value: { url: store.url } } : {}
-    const started = await startRouting({ models, ...shared, routing: { continuity: { bonus: 0 }, ...routing } })
+    const started = await startRouting({
+      models,
+      ...shared,
+      ...options,
+      routing: { continuity: { bonus: 0 }, ...routing },
+    })
     started.upstream.answer({ body: cachedAnswer(0) })
     gateways.push(started)
     return started
@@ -147,6 +154,85 @@ describe('a conversation', () => {
     const both = { routing: { conversation: 'n' }, prompt_cache_key: 'm' }
     expect(await conversation(both, { 'x-conversation-id': 'm' })).to.equal(named)
     expect(await conversation({ prompt_cache_key: 'm' }, { 'x-conversation-id': 'n' })).to.equal(ids[1])
+  })
+
+  it('is a chain of responses before it is a key of the cache', async () => {
+    const gateway = await start()
+    let rows = 0
+    const respond = async (body: object) => {
+      const answer = await gateway.gateway.post('/v1/responses', { model: 'auto', ...body })
+      expect(answer.status).to.equal(200)
+      const { id } = (await answer.json()) as { readonly id: string }
+      const row = (await gateway.gateway.rows(++rows)).at(-1)
+      const { routing } = JSON.parse(row?.metadata ?? '') as { readonly routing: JsonObject }
+      return { id, routing, conversation: routing['conversation'] }
+    }
+    const shared = { prompt_cache_key: 'shared' }
+    const [one, other] = [await respond({ input: 'One', ...shared }), await respond({ input: 'Other', ...shared })]
+    expect(one.conversation).not.to.equal(other.conversation)
+    const second = await respond({ input: 'Go on.', previous_response_id: one.id, ...shared })
+    const third = await respond({ input: 'Go on.', previous_response_id: second.id })
+    expect([second.conversation, third.conversation]).to.deep.equal([one.conversation, one.conversation])
+    expect(second.routing['incumbent']).to.equal(one.routing['served'])
+    // What is not stored is no chain.
+    const loose = await respond({ input: 'One', store: false, ...shared })
+    expect((await respond({ input: 'Other', store: false, ...shared })).conversation).to.equal(loose.conversation)
+    expect(loose.conversation).not.to.equal(one.conversation)
+  })
+
+  it('goes on after a response in the background, which learns from the next turn', async () => {
+    const gateway = await start({ experience: { implicit: true } })
+    gateway.upstream.answer({ body: cachedAnswer(0.5) })
+    const respond = async (body: object) => {
+      const answer = await gateway.gateway.post('/v1/responses', { model: 'auto', ...body })
+      return (await answer.json()) as { readonly id: string }
+    }
+    const { id } = await respond({ input: 'Begin.', background: true })
+    const row = await gateway.gateway.row(({ type, metadata }) => type === 'responses' && metadata.includes('"served"'))
+    const { routing } = JSON.parse(row.metadata) as { readonly routing: JsonObject }
+    const { conversation, complexity, tier, served } = routing
+    const kept = `sluice:kv:routing:conv:${asText(conversation)}:last_model`
+    await until(async () => (await client.exists(kept)) === 1)
+    expect(JSON.parse((await client.hget(kept, 'value')) ?? '')).to.deep.equal({
+      model: served,
+      complexity,
+      tier,
+      cached: 0.5,
+      turns: 1,
+    })
+    await respond({ input: 'Go on.', previous_response_id: id })
+    const next = await gateway.gateway.row((one) => one.id !== row.id && one.metadata.includes('"served"'))
+    expect(next.metadata).to.include(`"incumbent":"${asText(served)}"`)
+    const rewards = () =>
+      tablesOf(gateway.gateway.engine.database).selectFrom('experience_rewards').selectAll().execute()
+    await until(async () => (await rewards()).length > 0)
+    const [learned, ...others] = await rewards()
+    expect(others).to.deep.equal([])
+    expect(learned).to.include({
+      decision: row.id,
+      source: 'implicit:next_turn',
+      model: served,
+      reward: 1,
+      weight: 0.25,
+    })
+  })
+
+  it('takes part in judging what refers back to it, in every process', async () => {
+    const [one, other] = [await start({}, true, { plugins: [] }), await start({}, true, { plugins: [] })]
+    const id = { routing: { conversation: 'refers back' } }
+    const hard = { routing: { ...id.routing, hint: 'COMPLEX' } }
+    const first = await one.ask({ ...say('Prove it.'), ...hard })
+    expect(first.routing).to.include({ tier: 'COMPLEX' })
+    await keptOf(first)
+    const second = await other.ask({ ...id, messages: [user('Prove it.'), assistant, user('continue')] })
+    expect(second.routing).to.have.nested.property('features.facts.refers_back', true)
+    expect(second.routing).to.have.nested.property('features.facts.previous.age', 1)
+    const { complexity } = first.routing as { readonly complexity: number }
+    expect(second.routing)
+      .to.have.nested.property('features.facts.previous.complexity')
+      .that.is.closeTo(complexity, 1e-6)
+    const apart = await other.ask({ messages: [user('Prove it.'), assistant, user('continue')] })
+    expect(second.routing['complexity']).to.be.above(apart.routing['complexity'] as number)
   })
 
   it('is chosen for anew without a shared store', async () => {
