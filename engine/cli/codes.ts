@@ -10,6 +10,7 @@ export const retryMeaning: Readonly<Record<Retry, string>> = {
 /** The advice for each error code. */
 export const errorAdvice: Readonly<Record<ErrorCode, string>> = {
   invalid_json: 'Send a JSON body; the message says where it is not valid.',
+  invalid_params: 'Correct the parameters of the method as the message says.',
   invalid_request: 'Correct the request as the message says.',
   invalid_value: 'Correct the named field; param says which.',
   invalid_request_error:

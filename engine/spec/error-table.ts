@@ -25,6 +25,7 @@ const hidden = 'Something failed inside the gateway. The request id helps to fin
 export const errors = {
   invalid_json: row(400, request, 'never', 'The body is not valid JSON: {reason}.'),
   invalid_request: row(400, request, 'never', '{reason}'),
+  invalid_params: row(400, request, 'never', '{reason}'),
   invalid_value: row(400, request, 'never', 'Invalid value at {param}: {reason}.'),
   invalid_request_error: row(400, request, 'never', 'The model "{model}" is not served on this endpoint: {reason}.'),
   header_mismatch: row(400, request, 'never', 'The headers and the body disagree: {reason}.'),

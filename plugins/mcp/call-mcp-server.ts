@@ -64,7 +64,7 @@ function requireTool(message: Message, { tools }: Server): void {
   const tool = toolOf(message)
   if (tool === undefined) {
     const reason = 'The member params.name must be a text.'
-    throw new GatewayError('invalid_request', { reason }, { code: 'invalid_params' })
+    throw new GatewayError('invalid_params', { reason })
   }
   if (!tools.admits(tool)) throw new GatewayError('tool_not_allowed', { tool: tool.slice(0, 256) })
 }

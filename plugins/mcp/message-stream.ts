@@ -13,6 +13,7 @@ export class MessageStream implements Transform {
   readonly #whole: WholeFrames
   /** Whether an event had an id, with which the client can resume the stream at the server. */
   #isResumable = false
+  #isOver = false
 
   constructor(reader: AnswerReader, hold: Hold) {
     this.#reader = reader
@@ -26,11 +27,22 @@ export class MessageStream implements Transform {
 
   data(chunk: Uint8Array): Uint8Array | undefined {
     const passed: Uint8Array[] = []
-    for (const { bytes, part } of this.#whole.push(chunk)) {
-      if (part !== 'whole') throw tooLong(this.#reader.limit)
-      passed.push(this.#read(bytes))
+    try {
+      for (const { bytes, part } of this.#whole.push(chunk)) {
+        if (part !== 'whole') throw tooLong(this.#reader.limit)
+        this.#read(bytes, passed)
+      }
+    } catch (error) {
+      // What came before it has been passed on.
+      this.#isOver = true
+      passed.push(this.fail(error as Error) ?? nothing)
     }
-    return passed.length === 0 ? undefined : passed.length === 1 ? passed[0] : Buffer.concat(passed)
+    return passed.length === 1 ? passed[0] : Buffer.concat(passed)
+  }
+
+  /** Whether the stream is over because of a message that cannot be passed on. */
+  enough(): boolean {
+    return this.#isOver
   }
 
   /** An incomplete event at the end is dropped, as clients drop it (WHATWG HTML, section 9.2.6). */
@@ -55,17 +67,21 @@ export class MessageStream implements Transform {
     return Buffer.from(`event: message\ndata: ${answer}\n\n`)
   }
 
-  /** @param bytes complete events */
-  #read(bytes: Uint8Array): Uint8Array {
+  /**
+   * @param bytes complete events
+   * @param passed where they go; those before one that cannot be read are there even then
+   */
+  #read(bytes: Uint8Array, passed: Uint8Array[]): void {
     const text = bufferOf(bytes).toString()
     if (/(?:^|[\r\n])id:/.test(text)) this.#isResumable = true
-    let isChanged = false
-    const events = eventsIn(text).map((event) => {
-      const read = this.#readEvent(event)
-      isChanged ||= read !== event
-      return read
-    })
-    return isChanged ? Buffer.from(events.join('')) : bytes
+    const events = eventsIn(text)
+    const read: string[] = []
+    try {
+      for (const event of events) read.push(this.#readEvent(event))
+    } finally {
+      const isChanged = read.length < events.length || read.some((event, index) => event !== events[index])
+      passed.push(isChanged ? Buffer.from(read.join('')) : bytes)
+    }
   }
 
   #readEvent(event: string): string {

@@ -1,6 +1,7 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
 import { ClientRequest } from '../../engine/kit.ts'
 import type { Ingress } from '../../engine/index.ts'
+import { rpcCodeOf } from './codec.ts'
 import { readMessage, toolOf } from './message.ts'
 import type { Message } from './message.ts'
 
@@ -22,13 +23,17 @@ export default defineStage({
   config: noConfig,
   needs: ['ingress'],
   provides: ['request', 'mcp.message'],
+  settles: ['outcome'],
   readsBody: true,
   uses: ['request_policy'],
   build: (_config, host, { request_policy: { max_body_bytes: most } }) => {
     const codec = host.codec('mcp')
     const limit = Math.min(most, longest)
-    return async ({ ingress }, scope) => {
+    return async ({ ingress }, scope, settle) => {
       const { headers } = ingress
+      settle(({ outcome: { status } }, { error }) => {
+        if (error && error.code !== 'client_closed') scope.note('error_code', rpcCodeOf({ ...error, status }))
+      })
       requireTypes(headers)
       const message = readMessage(await ingress.body(limit))
       if (message.kind !== 'response') scope.note('method', message.method.slice(0, longestNote))

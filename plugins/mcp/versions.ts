@@ -59,7 +59,7 @@ function checkRequest(message: RequestMessage, headers: Headers, { named, claime
   if (claimed === undefined) {
     if (message.method === 'initialize') throw mismatch('initialize belongs to revisions with sessions')
     const reason = 'The member params._meta["io.modelcontextprotocol/protocolVersion"] is missing.'
-    throw new GatewayError('invalid_request', { reason }, { code: 'invalid_params' })
+    throw new GatewayError('invalid_params', { reason })
   }
   if (named !== claimed) throw mismatch(versionDiffers)
   const method = headerOf(headers, 'mcp-method')

@@ -72,17 +72,19 @@ export function speaking(answer: (message: Rpc, request: RecordedRequest) => Scr
   }
 }
 
-/** Starts a gateway with the servers `docs` and `notes`, which are the same scripted upstream, and two API keys. */
+/**
+ * Starts a gateway with the servers `docs` and `notes`, which are the same scripted upstream, and two API keys.
+ * @param record fields of both servers
+ */
 export async function startMcp(
   record: object = {},
-  { server_config: sections = {}, records, ...settings }: GatewaySettings = {},
+  { upstream: given, ...settings }: GatewaySettings & { readonly upstream?: ScriptedUpstream } = {},
 ): Promise<McpRig> {
-  const upstream = await scriptedUpstream()
+  const upstream = given ?? (await scriptedUpstream())
   const at = (name: string) => ({ name, transport: 'http', url: `${upstream.url}/${name}`, ...record })
   const gateway = await startGateway({
     api_keys: [{ name: 'other', key: otherKey }],
-    records: { mcp_servers: [at('docs'), at('notes')], ...records },
-    server_config: sections,
+    records: { mcp_servers: [at('docs'), at('notes')] },
     ...settings,
   })
   const send = (
