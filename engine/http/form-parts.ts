@@ -36,11 +36,13 @@ type Growing = Omit<FormPart, 'end' | 'text'> & { end: number; text: Buffer }
  * The parts of a `multipart/form-data` body (RFC 7578, RFC 2046 section 5.1), in order, parsed while it arrives. File
  * contents are not kept. The parser is stricter than both RFCs: it refuses with `invalid_request` whatever two
  * parsers could understand differently (a preamble, folded or repeated headers, a delimiter line with anything after
- * the boundary, encoded content, `name*`). So the upstream sees the same parts as the gateway.
+ * the boundary or a bare line feed before it, encoded content, `name*`). So the upstream sees the same parts as the gateway.
  */
 export class FormParts {
   /** The delimiter between two parts. */
   readonly #delimiter: Buffer
+  /** The same from its line feed on. */
+  readonly #fromLineFeed: Buffer
   readonly #parts: Growing[] = []
   /** What the parser expects next. */
   #next: 'opening' | 'line' | 'head' | 'content' | 'ending' = 'opening'
@@ -53,6 +55,7 @@ export class FormParts {
 
   constructor(boundary: string) {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1')
+    this.#fromLineFeed = this.#delimiter.subarray(1)
   }
 
   /** Parses the next bytes of the body. */
@@ -90,7 +93,7 @@ export class FormParts {
   }
 
   #opening(bytes: Buffer): number | undefined {
-    const first = bytes[0] === 13 ? this.#delimiter : this.#delimiter.subarray(2)
+    const first = bytes[0] === carriageReturn ? this.#delimiter : this.#delimiter.subarray(2)
     if (bytes.length < first.length) return undefined
     if (!bytes.subarray(0, first.length).equals(first)) throw malformed('it does not begin with its boundary')
     this.#next = 'line'
@@ -131,8 +134,10 @@ export class FormParts {
   /** The content of a part, starting with the empty line before it. */
   #content(bytes: Buffer): number | undefined {
     const part = this.#parts.at(-1) as Growing
-    const end = bytes.indexOf(this.#delimiter)
-    const read = end < 0 ? bytes.length - beginning(bytes, this.#delimiter) : end
+    const line = bytes.indexOf(this.#fromLineFeed)
+    if (line >= 0 && bytes[line - 1] !== carriageReturn) throw malformed('a delimiter follows a bare line feed')
+    const end = line - 1
+    const read = end < 0 ? bytes.length - this.#open(bytes) : end
     if (end === 0 && this.#at < part.start) throw malformed('a part has no headers')
     const before = Math.max(0, part.start - this.#at)
     if (read > before) this.#keep(part, bytes.subarray(before, read))
@@ -142,6 +147,11 @@ export class FormParts {
       return end + this.#delimiter.length
     }
     return read === 0 ? undefined : read
+  }
+
+  /** Length of the end of `bytes` that may be the beginning of a delimiter, or of one after a bare line feed. */
+  #open(bytes: Buffer): number {
+    return Math.max(beginning(bytes, this.#delimiter), beginning(bytes, this.#fromLineFeed))
   }
 
   #keep(part: Growing, bytes: Buffer): void {
@@ -165,6 +175,7 @@ export class FormParts {
 }
 
 const nothing = Buffer.alloc(0)
+const carriageReturn = 0x0d
 
 /** Length of the longest suffix of `bytes` that may be a prefix of `delimiter`. */
 function beginning(bytes: Buffer, delimiter: Buffer): number {

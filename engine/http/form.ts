@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { GatewayError } from '../spec/error.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { Body, BodyReader } from '../spec/source.ts'
@@ -70,14 +71,16 @@ export class FormReader implements BodyReader {
 
 /**
  * The position of the content of the single text field `name`. Throws `invalid_value` when the field is missing, is
- * repeated, or is not UTF-8 text.
+ * repeated, or is not one line of UTF-8 text.
  */
 export function fieldAt({ parts }: Pick<Form, 'parts'>, name: string): Token {
   const [part, ...others] = parts.filter((candidate) => candidate.name === name)
   const refuse = (reason: string) => new GatewayError('invalid_value', { param: name, reason })
   if (!part) throw refuse('it is missing')
   if (others.length > 0) throw refuse('it is there more than once')
-  if (part.file || !/^(utf-?8|us-ascii)$/.test(part.charset ?? 'utf-8')) throw refuse('it is not UTF-8 text')
+  if (part.file || !/^(utf-?8|us-ascii)$/.test(part.charset ?? 'utf-8') || !isUtf8(part.text))
+    throw refuse('it is not UTF-8 text')
+  if (part.text.includes('\n') || part.text.includes('\r')) throw refuse('it has line breaks')
   return { start: part.start, end: part.end }
 }
 

@@ -212,6 +212,16 @@ describe('readForm', () => {
       '--XX\nContent-Disposition: form-data; name="a"\n\nb\n--XX--',
       'a delimiter line does not end after the boundary',
     ],
+    [
+      'a delimiter after a bare line feed, in a text',
+      form([text('a', '')[0], 'b\n--XX\r\nmore']),
+      'a delimiter follows a bare line feed',
+    ],
+    [
+      'a delimiter after a bare line feed, in a file',
+      form(file('a', 'b', '\n\n--XX')),
+      'a delimiter follows a bare line feed',
+    ],
     ['no headers', '--XX\r\n\r\nb\r\n--XX--', 'a part has no headers'],
     ['no content', `--XX\r\n${text('a', '')[0]}\r\n--XX--`, 'a part has no headers'],
     ['nothing between delimiters', '--XX\r\n--XX--', 'a part has no headers'],
@@ -275,6 +285,10 @@ describe('spliceField', () => {
     expect(await spliceRefusal(form(file('model', 'a', 'b')))).to.equal(`${place}it is not UTF-8 text.`)
     const utf16 = [`${text('model', '')[0]}\r\nContent-Type: text/plain; charset="UTF-16"`, 'a'] as const
     expect(await spliceRefusal(form(utf16))).to.equal(`${place}it is not UTF-8 text.`)
+    for (const line of ['a\n', 'a\r', '\r\na'])
+      expect(await spliceRefusal(form(text('model', line)))).to.equal(`${place}it has line breaks.`)
+    const latin = Buffer.from(form(text('model', '\u00e9')).toString(), 'latin1')
+    expect(await spliceRefusal(latin)).to.equal(`${place}it is not UTF-8 text.`)
     const utf8 = [`${text('model', '')[0]}\r\nContent-Type: text/plain; charset=UTF-8`, 'a'] as const
     expect(await spliceRefusal(form(utf8))).to.equal(form([utf8[0], 'new']).toString())
   })
