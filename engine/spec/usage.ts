@@ -56,6 +56,8 @@ export interface Metered {
   readonly units?: Units
   /** What the upstream says that it costs, in USD. */
   readonly cost?: number
+  /** Usage of further models that the provider used for the answer, by its names for them. */
+  readonly further?: readonly { readonly model: string; readonly usage: Usage }[]
   /** The answer is incomplete: usage that its provider did not report is estimated from what arrived. */
   readonly estimated?: boolean
   /** No provider was called: the usage is that of an earlier answer. */

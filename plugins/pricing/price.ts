@@ -1,5 +1,5 @@
 import { defineStage } from '../../engine/index.ts'
-import type { Bill, Given, Scope, Usage } from '../../engine/index.ts'
+import type { Bill, Catalog, Given, Scope, Usage } from '../../engine/index.ts'
 import { costOfAll, isPlausible } from './cost.ts'
 import type { Use } from './cost.ts'
 import { usedByFailed } from './prices.ts'
@@ -28,8 +28,8 @@ export default defineStage({
   reads: ['model', 'measurement'],
   provides: ['bill'],
   build:
-    ({ tokens }) =>
-    (slots, scope) => ({ bill: billOf(slots, scope, tokens) }),
+    ({ tokens }, { catalog }) =>
+    (slots, scope) => ({ bill: billOf(slots, scope, { counted: tokens, catalog }) }),
 })
 
 const nothing: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
@@ -37,7 +37,12 @@ const noOutput = { output: 0, outputAudio: 0, outputImage: 0, reasoning: 0 }
 const unasked: Bill = { tokens: nothing, cost: { micros: 0, origin: 'unasked' } }
 const unknown: Bill = { tokens: undefined, cost: { micros: undefined, origin: 'unknown' } }
 
-function billOf({ outcome, model, measurement }: Slots, scope: Scope, counted: 'all' | 'input'): Bill {
+interface Billing {
+  readonly counted: 'all' | 'input'
+  readonly catalog: Pick<Catalog, 'find'>
+}
+
+function billOf({ outcome, model, measurement }: Slots, scope: Scope, { counted, catalog }: Billing): Bill {
   // The usage was known only to the process that was lost.
   if (outcome.error?.code === 'worker_lost') return unknown
   const failed = usedByFailed(scope)
@@ -49,13 +54,17 @@ function billOf({ outcome, model, measurement }: Slots, scope: Scope, counted: '
   const metered = measurement?.read()
   if (metered === undefined) return unknown
   if (metered.unasked) return failed.length > 0 ? sumOf(failed, 'reported', counted) : unasked
-  const { usage, units } = metered
+  const { usage, units, further = [] } = metered
   const own = {
     usage: usage !== undefined && isPlausible(usage) ? usage : undefined,
     units,
     pricing: model.model.pricing,
   }
-  const bill = sumOf([...failed, own], metered.estimated ? 'estimated' : 'reported', counted)
+  // A further model has a record of its own, which names the same provider.
+  const beside = further.map(({ model: name, usage: used }) => {
+    return { usage: used, pricing: catalog.find(`${model.provider.name}/${name}`)?.pricing }
+  })
+  const bill = sumOf([...failed, own], metered.estimated ? 'estimated' : 'reported', counted, beside)
   const isUnknown = bill.cost.micros === undefined && failed.length === 0
   return { ...units, ...bill, ...(isUnknown && metered.cost !== undefined ? { cost: costTold(metered.cost) } : {}) }
 }
@@ -65,10 +74,18 @@ function costTold(usd: number): Bill['cost'] {
   return { micros: Math.round(usd * 1e6), origin: 'reported' }
 }
 
-/** The bill of several uses. Their tokens are known only if those of each use are. */
-function sumOf(uses: readonly Use[], origin: Bill['cost']['origin'], counted: 'all' | 'input'): Bill {
+/**
+ * The bill of several uses. Their tokens are known only if those of each use are.
+ * @param beside uses that are billed, and whose tokens are no part of the answer's
+ */
+function sumOf(
+  uses: readonly Use[],
+  origin: Bill['cost']['origin'],
+  counted: Billing['counted'],
+  beside: readonly Use[] = [],
+): Bill {
   const billed = (usage: Usage | undefined) => (usage && counted === 'input' ? { ...usage, ...noOutput } : usage)
-  const micros = costOfAll(uses.map((use) => ({ ...use, usage: billed(use.usage) })))
+  const micros = costOfAll([...uses, ...beside].map((use) => ({ ...use, usage: billed(use.usage) })))
   const tokens = uses.map(({ usage }) => usage).reduce((sum, usage) => sum && usage && addedUp(sum, usage))
   return { tokens, cost: { micros, origin: micros === undefined ? 'unknown' : origin } }
 }

@@ -30,6 +30,7 @@ export function pictureMeter(end: string): Codec['meter'] {
   const plain = meter([end], 'image')
   return {
     ...plain,
+    reply: (body) => ({ ...plain.reply(body), ...svgUsage(body) }),
     stream: (first, last) => (last.length === 0 ? { complete: true } : plain.stream(first, last)),
     torn(rest) {
       const usage = usageOf(objectAfter(rest, '"usage":'), 'image')
@@ -37,6 +38,14 @@ export function pictureMeter(end: string): Codec['meter'] {
     },
     delivers: [end],
   }
+}
+
+/** The usage of the model that wrote the SVG, which has its own price (`svg_usage`). */
+function svgUsage(body: Json): Pick<Metered, 'further'> {
+  const { svg_usage: told } = object(body) ?? {}
+  const usage = usageOf(told, 'text')
+  const model = object(told)?.['model']
+  return usage && typeof model === 'string' ? { further: [{ model, usage }] } : {}
 }
 
 function metered(body: Json, output: Output): Metered {

@@ -10,8 +10,11 @@ const model = {
 const outcome = { status: 200, result: 'completed', duration: 1, bytes: 1 }
 const measurementOf = (metered: Metered) => ({ read: () => ({ complete: true, losses: [], ...metered }) })
 
+const find = (name: string) =>
+  name === 'acme/writer-2026' ? { name: 'writer', pricing: { input: 10, output: 20 } } : undefined
+
 function billOf(slots: object, times: Scope['times'] = [], tokens = 'all'): Bill {
-  const run = price.build({ tokens }, {} as Host)
+  const run = price.build({ tokens }, { catalog: { find } } as unknown as Host)
   return (run({ outcome, ...slots }, { times } as Scope) as { bill: Bill }).bill
 }
 
@@ -44,6 +47,13 @@ describe('plugins/pricing/price', () => {
       tokens: undefined,
       cost: { micros: 15_000, origin: 'reported' },
     })
+  })
+
+  it('adds what further models cost that the provider used, at their own prices', () => {
+    const further = (name: string) => [{ model: name, usage: { ...usage, cacheRead: 0 } }]
+    const cost = (name: string) => billOf({ model, measurement: measurementOf({ usage, further: further(name) }) }).cost
+    expect(cost('writer-2026')).to.deep.equal({ micros: 134 + 1_300, origin: 'reported' })
+    expect(cost('other')).to.deep.equal({ micros: undefined, origin: 'unknown' })
   })
 
   it('knows no cost where nobody knows what was used or what that costs', () => {

@@ -128,6 +128,13 @@ describe('meters of media', () => {
   for (const [what, codec, given, expected] of table)
     it(`count ${what}`, () => expect(codec.meter.reply({ usage: given })).to.deep.equal({ usage: expected }))
 
+  it('count the model that wrote an SVG apart', () => {
+    const svg_usage = { model: 'writer-2026', input_tokens: 7, output_tokens: 9, total_tokens: 16 }
+    const further = [{ model: 'writer-2026', usage: usage(7, 9) }]
+    expect(images.meter.reply({ data: [{}], svg_usage })).to.deep.equal({ further })
+    expect(images.meter.reply({ data: [{}], svg_usage: { input_tokens: 7 } })).to.deep.equal({})
+  })
+
   const streams: readonly (readonly [codec: AnyCodec, last: string, kind: object])[] = [
     [images, 'image_generation.completed', { outputImage: 4 }],
     [imageEdits, 'image_edit.completed', { outputImage: 4 }],
