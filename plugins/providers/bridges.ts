@@ -12,12 +12,14 @@ import type { Preset } from './presets.ts'
 interface Bridge {
   readonly name: string
   readonly summary: string
-  /** Whether the server also has chat completions. */
-  readonly chat: boolean
+  /** Protocols of the server, in order of preference. */
+  readonly protocols: readonly string[]
+  /** Protocols that only some servers of the type have: those that the preset or `offers` names. */
+  readonly optional?: readonly string[]
   /** The request field for images; without it, images are dropped. */
   readonly images?: string
   /** Keys of `endpoint_base_urls`. With `decisions`, the two endpoints have separate addresses. */
-  readonly moves: readonly ('chat' | 'decisions' | 'mapeval')[]
+  readonly moves: readonly ('chat' | 'decisions' | 'embeddings' | 'mapeval')[]
   /** The first version of the server that has the route. */
   readonly since?: string
 }
@@ -25,42 +27,44 @@ interface Bridge {
 export const bridgeA = bridge({
   name: 'bridge_a',
   summary: 'Decisions in the alternate envelope only.',
-  chat: false,
+  protocols: ['mapeval'],
   moves: ['mapeval'],
 })
 
 export const bridgeB = bridge({
   name: 'bridge_b',
   summary: 'Chat completions, and decisions in the alternate envelope, with a configurable address for each endpoint.',
-  chat: true,
-  moves: ['chat', 'decisions', 'mapeval'],
+  protocols: ['chat', 'mapeval'],
+  optional: ['embeddings'],
+  moves: ['chat', 'decisions', 'embeddings', 'mapeval'],
 })
 
 export const bridgeC = bridge({
   name: 'bridge_c',
-  summary: 'A local server: chat completions, and decisions with images in the alternate envelope.',
-  chat: true,
+  summary: 'A local server: chat completions, embeddings, and decisions with images in the alternate envelope.',
+  protocols: ['chat', 'mapeval', 'embeddings'],
   images: 'images',
-  moves: ['chat', 'mapeval'],
+  moves: ['chat', 'embeddings', 'mapeval'],
   since: '0.35',
 })
 
 type Presets = ReadonlyMap<string, Preset>
 
-function bridge({ name, summary, chat, images, moves, since }: Bridge): AnyProvider {
+function bridge({ name, summary, protocols: usual, optional = [], images, moves, since }: Bridge): AnyProvider {
   const presets: Presets = bridgePresets.get(name) ?? new Map()
-  const protocols = chat ? ['chat', 'mapeval'] : ['mapeval']
   const presetOf = ({ preset }: Config) => (preset === undefined ? undefined : presets.get(preset))
+  const protocolsOf = (config: Config) =>
+    config.offers ?? [...usual, ...optional.filter((protocol) => presetOf(config)?.offers?.includes(protocol))]
   return defineProvider({
     name,
     summary,
-    config: schemaOf(presets, chat, moves),
+    config: schemaOf(presets, { usual, optional, moves }),
     secrets: httpSecrets,
     presets: shownPresets(presets),
     offers: (config: Config) =>
-      protocols.map((protocol) => {
+      protocolsOf(config).map((protocol) => {
         if (protocol === 'chat') return { protocol, traits: { ...presetOf(config)?.traits, ...config.traits } }
-        return { protocol, ...(images === undefined ? {} : { traits: { images } }) }
+        return { protocol, ...(protocol === 'mapeval' && images !== undefined ? { traits: { images } } : {}) }
       }),
     open(config: Config, host): Provider {
       const preset = presetOf(config)
@@ -76,7 +80,7 @@ function bridge({ name, summary, chat, images, moves, since }: Bridge): AnyProvi
           models: '/models',
         })
       }
-      const main = openAt('mapeval', protocols)
+      const main = openAt('mapeval', protocolsOf(config))
       const apart = moves.includes('decisions') ? openAt('decisions', ['mapeval']) : main
       return {
         ...main,
@@ -90,7 +94,11 @@ function bridge({ name, summary, chat, images, moves, since }: Bridge): AnyProvi
   })
 }
 
-function schemaOf(presets: Presets, chat: boolean, moves: Bridge['moves']): JSONSchema {
+interface Kind extends Required<Pick<Bridge, 'optional' | 'moves'>> {
+  readonly usual: readonly string[]
+}
+
+function schemaOf(presets: Presets, { usual, optional, moves }: Kind): JSONSchema {
   const addresses = httpProperties.endpoint_base_urls
   const moved = moves.map((key) => [key, addresses.properties[key]] as const)
   return {
@@ -101,13 +109,25 @@ function schemaOf(presets: Presets, chat: boolean, moves: Bridge['moves']): JSON
       base_url: { ...baseUrl, description: `${baseUrl.description} Required without a preset.` },
       ...httpProperties,
       endpoint_base_urls: { ...addresses, properties: Object.fromEntries(moved) },
-      ...(chat ? { traits: traitsProperty } : {}),
+      ...(optional.length > 0 ? { offers: offersProperty([...usual, ...optional]) } : {}),
+      ...(usual.includes('chat') ? { traits: traitsProperty } : {}),
     },
   }
+}
+
+function offersProperty(protocols: readonly string[]) {
+  return {
+    type: 'array',
+    minItems: 1,
+    uniqueItems: true,
+    items: { enum: protocols },
+    description: 'Protocols of the server, in order of preference. Unset: chat, mapeval, and those of the preset.',
+  } as const
 }
 
 interface Config extends Omit<UpstreamSettings, 'base_url'> {
   readonly preset?: string | undefined
   readonly base_url?: string | undefined
+  readonly offers?: readonly string[] | undefined
   readonly traits?: Traits | undefined
 }

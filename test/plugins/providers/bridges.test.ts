@@ -56,7 +56,31 @@ describe('bridges', () => {
     const protocols = (plugin: AnyProvider) => plugin.offers({}).map(({ protocol }) => protocol)
     expect(protocols(bridgeA)).to.deep.equal(['mapeval'])
     expect(protocols(bridgeB)).to.deep.equal(['chat', 'mapeval'])
-    expect(protocols(bridgeC)).to.deep.equal(['chat', 'mapeval'])
+    expect(protocols(bridgeC)).to.deep.equal(['chat', 'mapeval', 'embeddings'])
+  })
+
+  it('serve embeddings where their preset or their settings say so', () => {
+    const protocols = (config: JsonObject) => bridgeB.offers(config).map(({ protocol }) => protocol)
+    expect(protocols({ preset: 'openrouter' })).to.deep.equal(['chat', 'mapeval', 'embeddings'])
+    expect(protocols({ offers: ['embeddings', 'mapeval'] })).to.deep.equal(['embeddings', 'mapeval'])
+    expect(() => open(bridgeB, { offers: ['images'] })).to.throw()
+    for (const bridge of [bridgeA, bridgeC]) expect(() => open(bridge, { offers: ['embeddings'] })).to.throw()
+  })
+
+  it('ask for embeddings at their path, or where it is moved to', async () => {
+    const embed = { operation: 'embed', protocol: 'embeddings', clientProtocol: 'embeddings' } as const
+    for (const [bridge, config] of [
+      [bridgeB, { offers: ['embeddings'] }],
+      [bridgeC, {}],
+    ] as const) {
+      await send(open(bridge, config), embed)
+      const moved = { ...config, endpoint_base_urls: { embeddings: `${upstream.url}/elsewhere/vectors` } }
+      await send(open(bridge, moved), embed)
+      expect(upstream.requests.slice(-2).map(({ path }) => path)).to.deep.equal([
+        '/v1/embeddings',
+        '/elsewhere/vectors',
+      ])
+    }
   })
 
   it('pass images on only where they are a local server', () => {
