@@ -14,7 +14,12 @@ export default defineCodec({
     required: ['model', 'input'],
     properties: {
       model,
-      input: { type: ['string', 'array'], minItems: 1, items: { type: ['string', 'integer', 'array', 'object'] } },
+      input: {
+        type: ['string', 'array'],
+        minLength: 1,
+        minItems: 1,
+        items: { type: ['string', 'integer', 'array', 'object'] },
+      },
       dimensions: { type: ['integer', 'null'], minimum: 1 },
       encoding_format: { enum: ['float', 'base64', null] },
       user: textOrNull,

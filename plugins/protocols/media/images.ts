@@ -27,6 +27,7 @@ export default defineCodec({
       response_format: textOrNull,
       size: textOrNull,
       style: textOrNull,
+      svg: { type: ['object', 'null'], properties: { model: { type: ['string', 'null'], minLength: 1 } } },
       user: textOrNull,
     },
   },
