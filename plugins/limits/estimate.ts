@@ -1,4 +1,5 @@
-import type { Candidate, Envelope, Host, JsonObject, ModelRecord, Services, Usage } from '../../engine/index.ts'
+import type { Candidate, Envelope, Host, JsonObject, ModelRecord, Services, Units, Usage } from '../../engine/index.ts'
+import { mediaOutput, mediaTokens, mediaUnits, textTokens } from './estimate-media.ts'
 import type { LimitSettings } from './settings.ts'
 
 /** Fields in which the protocols name the maximum of output tokens; the first that is set counts. */
@@ -26,9 +27,9 @@ export class Estimates {
   }
 
   /** Input tokens. Only conversations have media that cost other than by their length. */
-  input({ operation, protocol, body, raw }: Envelope): number {
-    // The files of a form are not read as tokens.
-    if (operation !== 'generate' && operation !== 'compact') return raw.bytes ? this.#tokens.ofBytes(raw.size) : 0
+  input(request: Envelope): number {
+    const { operation, protocol, body } = request
+    if (operation !== 'generate' && operation !== 'compact') return textTokens(request, this.#tokens)
     const known = counted.get(body)
     if (known !== undefined) return known
     const tokens = this.#tokens.ofRequest(protocol, body)
@@ -47,12 +48,24 @@ export class Estimates {
     const sent = this.#host.codec(protocol).request ? offer.protocol : protocol
     const usual =
       sent === undefined || sent === protocol ? undefined : this.#host.upstreamCodec(sent).request?.usualOutput
-    const output = this.#output(request, model, settings, usual)
-    const known = this.#host.codec(protocol).meter?.units?.(body, null, true) ?? {}
-    const units = hears.has(request.operation) ? { seconds: request.raw.size / bytesPerSecond, ...known } : known
-    const total = this.#prices.costOf({ ...nothing, input, output }, model.pricing, units)
+    const units = mediaUnits(request, this.#host.codec(protocol).meter?.units?.(body, null, true) ?? {})
+    const { inputAudio = 0, inputImage = 0 } = mediaTokens(request, this.#tokens)
+    const read = { ...nothing, input: input + inputAudio + inputImage, inputAudio, inputImage }
+    const assumed = Math.min(model.max_output_tokens ?? Infinity, settings.assumed_output_tokens)
+    const made = mediaOutput(request, units, assumed)
+    const total = this.#most(model.pricing, units, [
+      { ...read, ...(made ?? { output: this.#output(request, model, settings, usual) }) },
+      // Some answers of media report no tokens, and are paid for in other units then.
+      ...(made ? [undefined] : []),
+    ])
     if (total === undefined) return undefined
-    return { total, input: this.#prices.costOf({ ...nothing, input }, model.pricing, units) ?? total }
+    return { total, input: this.#prices.costOf(read, model.pricing, units) ?? total }
+  }
+
+  /** The highest of the costs that are known. */
+  #most(pricing: ModelRecord['pricing'], units: Units, usages: readonly (Usage | undefined)[]): number | undefined {
+    const costs = usages.map((usage) => this.#prices.costOf(usage, pricing, units)).filter((cost) => cost !== undefined)
+    return costs.length === 0 ? undefined : Math.max(...costs)
   }
 
   /** Output tokens: the maximum that will be requested, otherwise what is assumed. */
@@ -72,10 +85,6 @@ export class Estimates {
     return each * choicesOf(body)
   }
 }
-
-/** Operations on audio whose length only the provider knows, and bytes of a second of it: speech at 64 kbit/s. */
-const hears: ReadonlySet<string> = new Set(['transcribe', 'translate'])
-const bytesPerSecond = 8_000
 
 /** Estimated input of bodies: `limit` and `reserve` ask for the same one. */
 const counted = new WeakMap<JsonObject, number>()

@@ -282,6 +282,73 @@ describe('plugins/limits/reserve', function () {
     expect((await state()).spent, 'the estimate, where nobody tells the seconds').to.be.within(0.0021, 0.0023)
   })
 
+  describe('holds for media what they may cost', () => {
+    const tokens = { input: 1_000, input_audio: 2_000, output: 10_000, output_audio: 20_000, output_image: 30_000 }
+    const offers = ['images', 'image-edits', 'speech', 'transcriptions']
+    /** What is held for a request at a model with these prices, in USD. */
+    const held = async (pricing: object, path: string, body: object | FormData) => {
+      await (gateway as RunningGateway | undefined)?.close()
+      await start(
+        { usd: 1_000, period: 'month' },
+        {
+          providers: [{ name: 'far', type: 'compatible', base_url: upstream.url, offers }],
+          models: [{ name: 'm', provider: 'far', pricing, max_output_tokens: 1_000 }],
+        },
+      )
+      upstream.answer({ status: 400, body: { error: { message: 'no' } } })
+      const headers = { authorization: `Bearer ${secret}` }
+      const asked = body instanceof FormData ? body : JSON.stringify({ model: 'm', ...body })
+      const type = body instanceof FormData ? {} : { 'content-type': 'application/json' }
+      const answer = await fetch(`${gateway.url}${path}`, {
+        method: 'POST',
+        headers: { ...headers, ...type },
+        body: asked,
+      })
+      expect(answer.status).to.equal(400)
+      return Number((1_000 - Number(answer.headers.get('x-gateway-budget-remaining'))).toFixed(6))
+    }
+    const form = (fields: Record<string, string | Blob>) => {
+      const body = new FormData()
+      for (const [name, value] of Object.entries({ model: 'm', ...fields })) body.set(name, value)
+      return body
+    }
+
+    it('for each picture that is asked for, by its price or by the tokens that are assumed', async () => {
+      expect(await held({ images: 0.04 }, '/v1/images/generations', { prompt: 'a cat', n: 3 })).to.equal(0.12)
+      const asked = await held({ output_image: 30, input: 0 }, '/v1/images/generations', { prompt: 'a cat', n: 3 })
+      expect(asked).to.equal(0.09)
+    })
+
+    it('for the characters or the tokens of speech, whichever cost more', async () => {
+      const asked = { input: 'x'.repeat(100), voice: 'alloy' }
+      expect(await held({ characters: 15 }, '/v1/audio/speech', asked)).to.equal(0.0015)
+      expect(await held({ characters: 15, input: 0, output_audio: 20 }, '/v1/audio/speech', asked)).to.equal(0.02)
+      expect(await held({ characters: 1_500, input: 0, output_audio: 20 }, '/v1/audio/speech', asked)).to.equal(0.15)
+    })
+
+    it('for the length of a recording, whose bytes are no text', async () => {
+      const recording = form({ file: new Blob(['sound'.repeat(20_000)]) })
+      const micros = (usd: number) => usd * 1e6
+      // About 100 kB: 12.5 seconds at 8 kB a second, of ten tokens each, and 1,000 tokens of text.
+      expect(await held({ seconds: 0.01 }, '/v1/audio/transcriptions', recording)).to.be.within(0.125, 0.126)
+      const asked = micros(await held(tokens, '/v1/audio/transcriptions', recording))
+      expect(asked).to.be.within(125 * 2_000 + 1_000 * 10_000, 127 * 2_000 + 1_000 * 10_000)
+    })
+
+    it('for the pictures that are edited by their size, however long they are', async () => {
+      const pricing = { input: 0, input_image: 10, output_image: 0 }
+      const small = await held(pricing, '/v1/images/edits', form({ prompt: 'a hat', image: new Blob(['x']) }))
+      const large = await held(
+        pricing,
+        '/v1/images/edits',
+        form({ prompt: 'a hat', image: new Blob(['x'.repeat(200_000)]) }),
+      )
+      const asked = { prompt: 'a hat', images: [{ image_url: `data:image/png;base64,${'A'.repeat(200_000)}` }] }
+      expect(small).to.be.within(0.001, 0.1)
+      expect([large, await held(pricing, '/v1/images/edits', asked)]).to.deep.equal([small, small])
+    })
+  })
+
   it('admits what costs exactly as much as the request says it may', async () => {
     await start(null, { models: [{ name: 'm', provider: 'far', pricing: { requests: 0.000249 } }] })
     expect((await ask({ routing: { max_cost: 0.000249 } })).status).to.equal(200)
