@@ -23,6 +23,7 @@ import { verbatim } from './wire.ts'
  */
 export class MessagesParser implements EventParser<GenerateEvent> {
   readonly #restore: Restore | undefined
+  readonly #stops: typeof parseStop
   readonly #blocks = new Map<number, BlockParser>()
   /** The answer's fields: those of its start, overwritten by later ones. */
   #fields: JsonObject | undefined
@@ -33,8 +34,10 @@ export class MessagesParser implements EventParser<GenerateEvent> {
   #called = false
   #done = false
 
-  constructor(restore?: Restore) {
+  /** @param stops the reasons for which the model stops, in the words of the upstream */
+  constructor(restore?: Restore, stops: typeof parseStop = parseStop) {
     this.#restore = restore
+    this.#stops = stops
   }
 
   parse(frame: Frame): readonly GenerateEvent[] {
@@ -49,7 +52,7 @@ export class MessagesParser implements EventParser<GenerateEvent> {
 
   end(): readonly GenerateEvent[] {
     if (this.#done) return []
-    if (parseStop(this.#fields?.stop_reason)) return this.#guarded(() => this.#finish())
+    if (this.#stops(this.#fields?.stop_reason)) return this.#guarded(() => this.#finish())
     return this.#fail({ ...upstreamError, code: 'upstream_error', message: 'The answer ended before it was complete.' })
   }
 
@@ -184,7 +187,7 @@ export class MessagesParser implements EventParser<GenerateEvent> {
 
   /** Some compatible servers end a turn of calls with another reason, or with an unknown one. */
   #stop(reason: unknown): StopReason | undefined {
-    const known = parseStop(reason)
+    const known = this.#stops(reason)
     if (this.#called && (known === undefined || known === 'end')) return 'tool'
     return known ?? (this.#items > 0 ? 'end' : undefined)
   }

@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto'
-import type { GenerateRequest, JsonObject, Printed, PrintTarget } from '../../../engine/index.ts'
+import type { Format, GenerateRequest, JsonObject, Printed, PrintTarget } from '../../../engine/index.ts'
 import { Losses, toolNames } from '../../../engine/kit.ts'
+import { systemBlocks, turns } from '../turns.ts'
 import { wantsMarks, withMarks } from './cache-marks.ts'
-import { printThinking } from './print-thinking.ts'
+import { printThinking, unthought } from './print-thinking.ts'
 import { printTools } from './print-tools.ts'
-import { systemBlocks, turns } from './print-turns.ts'
+import { blocksOf } from './print-turns.ts'
 import { cacheControl } from './printing.ts'
 import type { Printing } from './printing.ts'
 import { traitsOf } from './traits.ts'
+import type { MessagesTraits } from './traits.ts'
 import { protocol } from './wire.ts'
 
 /** Most characters of a tool's name and of `metadata.user_id`. */
@@ -19,13 +21,14 @@ export function print(request: GenerateRequest, target: PrintTarget): Printed<Js
   const names = toolNames(request.tools, nameLimit)
   const losses = new Losses(protocol)
   const printing: Printing = { target, traits: traitsOf(target.offer.traits), names, losses }
-  const said = turns(request, printing)
+  const blocks = blocksOf(printing)
+  const said = turns(request, blocks)
   const tools = printTools(request, printing)
   const forced = tools.tool_choice?.type === 'any' || tools.tool_choice?.type === 'tool'
-  const { effort, ...thinking } = printThinking(request, said, forced, printing)
+  const { effort, ...thinking } = printThinking(request, { forced, unthought: unthought(said) }, printing)
   const format = answerFormat(request, printing)
   const stops = stopSequences(request)
-  const system = systemText([...systemBlocks(request, printing), ...format.instruction])
+  const system = systemText([...systemBlocks(request, blocks), ...format.instruction])
   const rest = ownRest(request, printing)
   const output = {
     ...(effort === undefined ? {} : { effort }),
@@ -78,19 +81,23 @@ function answerFormat(
     if (format.description !== undefined) losses.add('response_format.description', 'formats have no description here')
     return { field: { format: { type: 'json_schema', schema: format.schema } }, instruction: [] }
   }
-  losses.add('response_format', 'the upstream can only be asked for JSON, not held to it')
-  const text =
-    format.type === 'json'
-      ? 'Answer with one JSON object and nothing else.'
-      : `Answer with JSON that matches this JSON Schema, and with nothing else:\n${JSON.stringify(format.schema)}`
-  return { field: {}, instruction: [{ type: 'text', text }] }
+  return { field: {}, instruction: [{ type: 'text', text: formatInstruction(format, losses) }] }
 }
 
-function sampling(
+/** The sentence that asks for an answer in a format to which the upstream cannot be held. */
+export function formatInstruction(format: Exclude<Format, { readonly type: 'text' }>, losses: Losses): string {
+  losses.add('response_format', 'the upstream can only be asked for JSON, not held to it')
+  return format.type === 'json'
+    ? 'Answer with one JSON object and nothing else.'
+    : `Answer with JSON that matches this JSON Schema, and with nothing else:\n${JSON.stringify(format.schema)}`
+}
+
+/** `temperature`, `top_p` and `top_k`, as far as the upstream takes them beside `thinking`. */
+export function sampling(
   request: GenerateRequest,
   thinking: JsonObject | undefined,
-  { traits, losses }: Printing,
-): JsonObject {
+  { traits, losses }: { readonly traits: Pick<MessagesTraits, 'sampling'>; readonly losses: Losses },
+): { readonly temperature?: number; readonly top_p?: number; readonly top_k?: number } {
   const { temperature, topP, topK } = request
   const thinks = thinking?.type === 'enabled' || thinking?.type === 'adaptive'
   const refused =
@@ -112,7 +119,7 @@ function sampling(
 }
 
 /** Stop sequences, and separately the blank ones, which the upstream rejects. */
-function stopSequences({ stop = [] }: GenerateRequest) {
+export function stopSequences({ stop = [] }: GenerateRequest) {
   const { taken = [], refused = [] } = Object.groupBy(stop, (one) => (/\S/.test(one) ? 'taken' : 'refused'))
   return { taken, refused }
 }

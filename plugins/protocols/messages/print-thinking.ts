@@ -1,6 +1,7 @@
-import type { GenerateRequest, JsonObject, ReasoningWish } from '../../../engine/index.ts'
-import type { PrintedTurn } from './print-turns.ts'
-import type { Printing } from './printing.ts'
+import type { GenerateRequest, JsonObject, PrintTarget, ReasoningWish } from '../../../engine/index.ts'
+import type { Losses } from '../../../engine/kit.ts'
+import type { PrintedTurn } from '../turns.ts'
+import type { MessagesTraits } from './traits.ts'
 
 /** Tokens for each effort, for upstreams that accept a budget. */
 const budgets: ReadonlyMap<string, number> = new Map([
@@ -28,15 +29,28 @@ export interface PrintedThinking {
   readonly effort?: string
 }
 
+/** What printing the reasoning options takes. */
+interface Printing {
+  readonly target: PrintTarget
+  readonly traits: Pick<MessagesTraits, 'thinking' | 'effort'>
+  readonly losses: Losses
+}
+
+/** What disables thinking, because the protocol rejects it together with a budget. */
+export interface Obstacles {
+  /** A tool is forced. */
+  readonly forced: boolean
+  /** The last turn has calls, but not their thinking. */
+  readonly unthought: boolean
+}
+
 /**
  * Prints the reasoning options. `max_tokens` is raised above the budget, unless the client set `max_tokens`: then the
- * budget is lowered. A forced tool, or a last turn of calls without its thinking, disables thinking, because the
- * protocol rejects either together with a budget.
+ * budget is lowered.
  */
 export function printThinking(
   request: GenerateRequest,
-  turns: readonly PrintedTurn[],
-  forced: boolean,
+  { forced, unthought }: Obstacles,
   printing: Printing,
 ): PrintedThinking {
   const { reasoning: wish } = request
@@ -59,11 +73,7 @@ export function printThinking(
     losses.add('reasoning', 'the upstream wants to be told how long to think')
     return none
   }
-  const obstacle = forced
-    ? 'a tool is forced'
-    : unthought(turns)
-      ? 'the last calls come without their thinking'
-      : undefined
+  const obstacle = forced ? 'a tool is forced' : unthought ? 'the last calls come without their thinking' : undefined
   if (obstacle !== undefined) {
     losses.add('reasoning', obstacle)
     return { ...none, thinking: { type: 'disabled' } }
@@ -110,7 +120,7 @@ function display({ summary }: ReasoningWish): JsonObject {
 }
 
 /** Whether the last turn of the assistant has calls but does not begin with their thinking. */
-function unthought(turns: readonly PrintedTurn[]): boolean {
+export function unthought(turns: readonly PrintedTurn[]): boolean {
   const last = turns.findLast((turn) => turn.role === 'assistant')
   if (!last?.blocks.some((block) => block.type === 'tool_use')) return false
   const first = last.blocks[0]?.type

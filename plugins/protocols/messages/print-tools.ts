@@ -1,4 +1,5 @@
 import { callable, toolsByName, word } from '../../../engine/kit.ts'
+import type { Losses } from '../../../engine/kit.ts'
 import type { CustomTool, FunctionTool, GenerateRequest, JsonObject, Tool } from '../../../engine/index.ts'
 import { cacheControl } from './printing.ts'
 import type { Printing } from './printing.ts'
@@ -25,7 +26,7 @@ export function printTools(request: GenerateRequest, printing: Printing): Printe
 }
 
 /** The tools that the model may call. The protocol has no separate list of allowed tools. */
-function allowed({ tools, toolChoice }: GenerateRequest): readonly Tool[] {
+export function allowed({ tools, toolChoice }: GenerateRequest): readonly Tool[] {
   if (toolChoice?.type !== 'allowed') return tools
   const named = new Set<Tool | undefined>(toolChoice.tools.map(toolsByName(tools)))
   return tools.filter((tool) => named.has(tool) || (tool.type === 'opaque' && tool.search && toolChoice.search))
@@ -45,7 +46,7 @@ function functionTool(tool: FunctionTool, printing: Printing): JsonObject {
 }
 
 /** The protocol accepts only schemas of objects, with an explicit `type`. */
-function objectSchema(parameters: JsonObject | undefined): JsonObject {
+export function objectSchema(parameters: JsonObject | undefined): JsonObject {
   if (!parameters) return { type: 'object', properties: {} }
   return parameters.type === 'object' ? parameters : { ...parameters, type: 'object' }
 }
@@ -55,17 +56,24 @@ function toolRest({ rest }: FunctionTool | CustomTool, { losses }: Printing): Js
   return losses.own(rest, { prefix: 'tools[].', because: `only ${rest?.protocol} knows it` })
 }
 
-/** Free text becomes the only property of an object. A grammar becomes a part of the description. */
-function customTool(tool: CustomTool, printing: Printing): JsonObject {
+/** Free text becomes the only property of an object. */
+export const freeText = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] } as const
+
+/** The description of a tool that takes free text, with its grammar; empty if it has neither. */
+export function customDescription(tool: CustomTool, losses: Losses): string {
   const { syntax, definition } = tool.format ?? {}
   const grammar =
     typeof definition === 'string' ? `The input follows this ${word(syntax)} grammar:\n${definition}` : undefined
-  if (grammar !== undefined) printing.losses.add('tools[].format', 'a grammar can only be described')
-  const description = [tool.description, grammar].filter((text) => text !== undefined).join('\n\n')
+  if (grammar !== undefined) losses.add('tools[].format', 'a grammar can only be described')
+  return [tool.description, grammar].filter((text) => text !== undefined).join('\n\n')
+}
+
+function customTool(tool: CustomTool, printing: Printing): JsonObject {
+  const description = customDescription(tool, printing.losses)
   return {
     name: printing.names.printed(tool),
     ...(description === '' ? {} : { description }),
-    input_schema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
+    input_schema: freeText,
     ...cacheControl(tool.cache, printing),
     ...toolRest(tool, printing),
   }
