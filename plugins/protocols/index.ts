@@ -1,5 +1,6 @@
 import { definePlugin } from '../../engine/index.ts'
 import chat from './chat/codec.ts'
+import converse from './converse/codec.ts'
 import decisions from './decisions/codec.ts'
 import mapeval from './decisions/mapeval/codec.ts'
 import embeddings from './media/embeddings.ts'
@@ -18,6 +19,7 @@ export default definePlugin({
     chat,
     messages,
     countTokens,
+    converse,
     decisions,
     mapeval,
     embeddings,

@@ -24,14 +24,14 @@ export interface Blocks {
   readonly losses: Losses
   /** Whether the protocol has turns of the system in mid-conversation. */
   readonly systemTurns: boolean
-  text(text: string): JsonObject
+  readonly text: (text: string) => JsonObject
   /** Blocks of a message, without blank texts. */
-  content(parts: readonly Part[], role: Message['role']): readonly JsonObject[]
+  readonly content: (parts: readonly Part[], role: Message['role']) => readonly JsonObject[]
   /** Undefined for reasoning of another model. */
-  reasoning(item: Reasoning): JsonObject | undefined
+  readonly reasoning: (item: Reasoning) => JsonObject | undefined
   /** @param id unique among the calls, and accepted by every protocol */
-  call(call: ToolCall, id: string): readonly JsonObject[]
-  result(result: Pick<ToolResult, 'content' | 'error' | 'cache'>, id: string): readonly JsonObject[]
+  readonly call: (call: ToolCall, id: string) => readonly JsonObject[]
+  readonly result: (result: Pick<ToolResult, 'content' | 'error' | 'cache'>, id: string) => readonly JsonObject[]
 }
 
 /** The first turn of a conversation that does not begin with the user's, which these protocols require. */

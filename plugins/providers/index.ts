@@ -1,5 +1,6 @@
 import { definePlugin } from '../../engine/index.ts'
 import azure from './azure.ts'
+import bedrock from './bedrock.ts'
 import { bridgeA, bridgeB, bridgeC } from './bridges.ts'
 import compatible from './compatible.ts'
 import echo from './echo.ts'
@@ -10,5 +11,5 @@ import native from './native.ts'
 export default definePlugin({
   name: 'providers',
   summary: 'Provider types for vendors and local servers, and an echo for trying things out.',
-  providers: [native, azure, compatible, messages, bridgeA, bridgeB, bridgeC, echo],
+  providers: [native, azure, compatible, messages, bedrock, bridgeA, bridgeB, bridgeC, echo],
 })

@@ -7,6 +7,7 @@ import type {
   FilePart,
   GenerateRequest,
   Host,
+  ImagePart,
   Item,
   Offer,
   Part,
@@ -100,7 +101,7 @@ interface Holding {
   readonly sent: Hold
 }
 
-type LinkedPart = (AudioPart | FilePart) & { readonly source: { readonly kind: 'url' } }
+type LinkedPart = (AudioPart | FilePart | ImagePart) & { readonly source: { readonly kind: 'url' } }
 
 interface Wanted {
   readonly neutral: GenerateRequest
@@ -120,7 +121,7 @@ function wantedParts(
   const { request: printing } = host.upstreamCodec(offer.protocol)
   if (!printing?.inlines || (relays(request, candidate) && namesNone(request, offer))) return undefined
   const is = (part: Part): part is LinkedPart =>
-    (part.type === 'file' || part.type === 'audio') &&
+    (part.type === 'file' || part.type === 'audio' || part.type === 'image') &&
     part.source.kind === 'url' &&
     printing.inlines?.(part, offer) === true
   const neutral = request.neutral('generate')
@@ -230,5 +231,6 @@ function inlined(part: LinkedPart, { mediaType, data, filename }: FetchedFile): 
   if (part.type === 'audio') return { ...part, source, format: part.format ?? audioFormatOf(mediaType) }
   const { cache } = part
   if (mediaType.startsWith('image/')) return { type: 'image', source, ...(cache ? { cache } : {}) }
+  if (part.type === 'image') return { ...part, source }
   return { ...part, source, ...(part.filename === undefined && filename !== undefined ? { filename } : {}) }
 }

@@ -9,6 +9,7 @@ import { sideBySide } from '../support/side-by-side.ts'
 /** Ways to set a type up beside its defaults. */
 const variants: Readonly<Record<string, readonly JsonObject[]>> = {
   azure: [{ api_version: '2024-10-21' }],
+  bedrock: [{ traits: { cache_points: false } }],
   messages: [{ auth: 'bearer' }],
 }
 

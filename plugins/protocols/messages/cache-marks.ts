@@ -3,14 +3,14 @@ import { isObject } from '../../../engine/kit.ts'
 import type { MessagesTraits } from './traits.ts'
 
 /** Least characters of a prompt for caching: about 1,024 tokens, below which the vendor caches nothing. */
-const worthwhile = 4096
+export const worthwhile = 4096
 const mark = { cache_control: { type: 'ephemeral' } } as const
 
 /** Whether the gateway sets cache marks for a client whose protocol has none. */
 export function wantsMarks(
   { cacheKey }: GenerateRequest,
   { caching }: PrintTarget,
-  { cache_control: takes }: MessagesTraits,
+  { cache_control: takes }: Pick<MessagesTraits, 'cache_control'>,
 ): boolean {
   return takes !== false && (caching === 'auto' || (caching === 'asked' && cacheKey !== undefined))
 }
@@ -50,7 +50,7 @@ function lastMarked(blocks: readonly JsonObject[]): readonly JsonObject[] {
 }
 
 /** The number of characters in the strings of a value. Counting stops at `most`. */
-function lengthUpTo(most: number, value: Json | undefined): number {
+export function lengthUpTo(most: number, value: Json | undefined): number {
   if (typeof value === 'string') return value.length
   if (!Array.isArray(value) && !isObject(value)) return 0
   let length = 0

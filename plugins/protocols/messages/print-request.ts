@@ -147,7 +147,7 @@ function ownRest({ rest }: GenerateRequest, printing: Printing): JsonObject {
 }
 
 /** Records fields that this protocol lacks, by the client's names. */
-function unsaid(request: GenerateRequest, caches: boolean, losses: Losses): void {
+export function unsaid(request: GenerateRequest, caches: boolean, losses: Losses): void {
   const fields = {
     seed: request.seed,
     frequency_penalty: request.frequencyPenalty || undefined,

@@ -1,4 +1,5 @@
 import { mock } from 'node:test'
+import { EventStreamCodec } from '@smithy/eventstream-codec'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { AwsEventStream, FrameDecoder, Hold, byteBudgetOf } from '../../../engine/kit.ts'
@@ -48,6 +49,24 @@ describe('AWS event streams', () => {
         )
       }),
     )
+  })
+
+  it("are read as the vendor's own codec writes them", () => {
+    const codec = new EventStreamCodec(
+      (bytes) => Buffer.from(bytes as Uint8Array).toString(),
+      (text) => Buffer.from(text),
+    )
+    const message = codec.encode({
+      headers: {
+        ':event-type': { type: 'string', value: 'delta' },
+        sure: { type: 'boolean', value: true },
+        at: { type: 'timestamp', value: new Date(0) },
+        size: { type: 'integer', value: -1 },
+      },
+      body: Buffer.from('{"text":"été"}'),
+    })
+    expect(framesOf([message])).to.deep.equal([{ event: 'delta', data: '{"text":"été"}' }])
+    expect(codec.decode(awsMessage({ ':event-type': 'delta' }, 'x')).headers[':event-type']?.value).to.equal('delta')
   })
 
   it('name exceptions and errors, and keep a payload on one line', () => {

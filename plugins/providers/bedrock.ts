@@ -1,0 +1,138 @@
+import { Refusal, defineProvider } from '../../engine/index.ts'
+import { addressOf, baseUrl, defined, openUpstream } from '../../engine/kit.ts'
+import type { Call, JsonObject, Offering, Provider } from '../../engine/index.ts'
+import { httpProperties, traitsProperty } from './config.ts'
+
+const protocol = 'converse'
+
+const { api_key, api_keys: _several, endpoint_base_urls: _nowhere, ...others } = httpProperties
+
+const secret = {
+  type: 'string',
+  pattern: '^[\\x21-\\x7e]+$',
+  patternErrorMessage: 'must be printable ASCII characters without spaces',
+} as const
+
+/** Models of many vendors in Amazon Bedrock, spoken to in its Converse API. */
+export default defineProvider({
+  name: 'bedrock',
+  summary: "Amazon Bedrock's Converse: models of many vendors, with signed requests or an API key.",
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    anyOf: [{ required: ['api_key'] }, { required: ['access_key_id', 'secret_access_key'] }],
+    properties: {
+      region: {
+        type: 'string',
+        pattern: '^[a-z0-9-]+$',
+        patternErrorMessage: 'must be the name of a region, such as us-east-1',
+        description: 'Region of the models, such as us-east-1. Required without a base_url, and for signed requests.',
+      },
+      base_url: { ...baseUrl, description: "Address of the API. Unset: the region's own." },
+      api_key: { ...api_key, description: 'API key of Bedrock, sent as a bearer token instead of a signature.' },
+      access_key_id: { ...secret, description: 'Access key id, with which requests are signed (SigV4).' },
+      secret_access_key: { ...secret, description: 'Secret access key that belongs to it.' },
+      session_token: {
+        type: 'string',
+        pattern: '^[\\x21-\\x7e]*$',
+        patternErrorMessage: 'must be printable ASCII characters without spaces',
+        description: 'Session token of temporary credentials. Empty: the credentials are not temporary.',
+      },
+      guardrail: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['guardrailIdentifier', 'guardrailVersion'],
+        description: 'Guardrail for every request.',
+        properties: {
+          guardrailIdentifier: { type: 'string', minLength: 1, description: 'Its id or ARN.' },
+          guardrailVersion: { type: 'string', minLength: 1, description: 'Its version, or DRAFT.' },
+        },
+      },
+      model_fields: {
+        type: 'object',
+        additionalProperties: true,
+        description: 'Further fields of the models, for every request: additionalModelRequestFields.',
+      },
+      ...others,
+      traits: { ...traitsProperty, description: 'Capabilities of its models: traits of the codec converse.' },
+    },
+  } as const,
+  secrets: ['api_key', 'secret_access_key', 'session_token'],
+  offers: ({ guardrail, model_fields, traits }): readonly Offering[] => [
+    { protocol, traits: defined({ guardrail, model_fields: model_fields as JsonObject | undefined, ...traits }) },
+  ],
+  open(config, host) {
+    const { api_key, region } = config
+    const base_url = config.base_url ?? regional(region)
+    const settings = { ...config, base_url }
+    if (api_key !== undefined)
+      return told(openUpstream(settings, host, { protocols: [protocol], credential: 'bearer' }))
+    const signer = openSigner(config)
+    const { path = '', streamed = path, prefix } = host.upstreamCodec(protocol).address ?? {}
+    const signed = new WeakMap<Call, readonly string[]>()
+    const upstream = openUpstream(settings, host, { protocols: [protocol], perCall: (call) => signed.get(call) ?? [] })
+    const addressed = (call: Call) =>
+      addressOf(settings, protocol, call.stream ? streamed : path, prefix).href.replace(
+        '%7Bmodel%7D',
+        // A name that is not well formed is refused when it is sent.
+        encodeURIComponent(call.model.toWellFormed()),
+      )
+    return told({
+      ...upstream,
+      async send(call) {
+        signed.set(call, await signer('POST', addressed(call), call.body.bytes))
+        return upstream.send(call)
+      },
+    })
+  },
+})
+
+function regional(region: string | undefined): string {
+  if (region === undefined) throw new Refusal('region is needed where there is no base_url', ['region'])
+  return `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
+}
+
+interface Credentials {
+  readonly region?: string | undefined
+  readonly access_key_id?: string | undefined
+  readonly secret_access_key?: string | undefined
+  readonly session_token?: string | undefined
+}
+
+/** Signs one request: the header lines of its signature (SigV4), which is valid for some minutes. */
+type Signer = (method: string, url: string, body?: Buffer) => Promise<readonly string[]>
+
+function openSigner({ region, access_key_id, secret_access_key, session_token }: Credentials): Signer {
+  if (region === undefined) throw new Refusal('region is needed to sign requests', ['region'])
+  const credentials = {
+    accessKeyId: access_key_id ?? '',
+    secretAccessKey: secret_access_key ?? '',
+    ...(session_token ? { sessionToken: session_token } : {}),
+  }
+  const cache = new Map<string, ArrayBuffer>()
+  return async (method, url, body) => {
+    // Loaded with the first request: few gateways need it.
+    const { AwsV4Signer } = await import('aws4fetch')
+    const given = { ...credentials, method, url, region, service: 'bedrock', cache, ...(body ? { body } : {}) }
+    const { headers } = await new AwsV4Signer(given).sign()
+    return [...headers].flat()
+  }
+}
+
+/** Statuses by the type of an error, where the vendor's status would mean something else to clients. */
+const statuses: ReadonlyMap<string, number> = new Map([
+  ['ModelErrorException', 502],
+  ['ServiceQuotaExceededException', 429],
+])
+
+/** The provider, with the statuses of errors that their type tells (`x-amzn-errortype: <type>:<more>`). */
+function told<P extends Required<Pick<Provider, 'send'>>>(provider: P): P {
+  return {
+    ...provider,
+    async send(call) {
+      const answer = await provider.send(call)
+      const [type = ''] = (answer.headers['x-amzn-errortype'] ?? '').split(':', 1)
+      return { ...answer, status: answer.status < 400 ? answer.status : (statuses.get(type) ?? answer.status) }
+    },
+  }
+}
