@@ -7,14 +7,20 @@ interface Event {
   readonly [key: string]: Json
 }
 
+/** A tool as a call names it. */
+export interface ToolName {
+  readonly name: string
+  readonly namespace?: string
+}
+
 /** A responses stream: reasoning with its ciphertext, then one call in two pieces. */
-export function responsesCall(name: string, input: string): readonly ScriptedFrame[] {
+export function responsesCall(tool: ToolName, input: string): readonly ScriptedFrame[] {
   let number = 0
   const event = (data: Event): ScriptedFrame => ({ event: data.type, data: { ...data, sequence_number: number++ } })
   const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'vendor-model' }
   const summary = [{ type: 'summary_text', text: 'I shall ask the shell.' }]
   const reasoning = { type: 'reasoning', id: 'rs_1', summary, encrypted_content: proof }
-  const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name, arguments: input, status: 'completed' }
+  const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', ...tool, arguments: input, status: 'completed' }
   const at = { item_id: 'fc_1', output_index: 1 }
   return [
     event({ type: 'response.created', response: { ...response, status: 'in_progress', output: [], usage: null } }),
@@ -42,7 +48,7 @@ export function responsesCall(name: string, input: string): readonly ScriptedFra
 }
 
 /** A stream of chat completions: one call in two pieces. */
-export function chatCall(name: string, input: string): readonly ScriptedFrame[] {
+export function chatCall({ name }: ToolName, input: string): readonly ScriptedFrame[] {
   const chunk = (delta: Json, finish: string | null = null): ScriptedFrame => ({
     data: {
       id: 'chatcmpl-1',
@@ -63,7 +69,7 @@ export function chatCall(name: string, input: string): readonly ScriptedFrame[] 
 }
 
 /** A messages stream: signed thinking, then one call in two pieces. */
-export function messagesCall(name: string, input: string): readonly ScriptedFrame[] {
+export function messagesCall({ name }: ToolName, input: string): readonly ScriptedFrame[] {
   const event = (data: Event): ScriptedFrame => ({ event: data.type, data })
   const delta = (index: number, piece: Json) => event({ type: 'content_block_delta', index, delta: piece })
   return [

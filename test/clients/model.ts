@@ -2,7 +2,9 @@ import type { Json, JsonObject } from '../../engine/index.ts'
 import { chatFrames, messagesFrames, responsesFrames } from '../service/streams.ts'
 import type { ScriptedFrame } from '../service/streams.ts'
 import type { RecordedRequest, Script } from '../support/upstream.ts'
+import { found } from './lookup-server.ts'
 import { chatCall, messagesCall, responsesCall } from './calls.ts'
+import type { ToolName } from './calls.ts'
 
 /** What an upstream speaks. */
 export type Kind = 'responses' | 'chat' | 'messages'
@@ -15,6 +17,11 @@ export const marker = 'sluice-42'
 /** The proof of the model's reasoning, which must come back unchanged. */
 export const proof = 'cHJvb2Ygb2YgcmVhc29uaW5n'
 
+/** Words in a prompt that make it call the tool of the MCP server. */
+export const wantsLookup = 'look the number up'
+/** What it says when the answer of the tool has come back. */
+export const lookedUp = `The server said ${found}.`
+
 /** What the model says in a text round. */
 export const greeting = 'Hello from the scripted model.'
 /** What it says when the shell's output has come back, and the reasoning too where the protocol can carry it. */
@@ -25,7 +32,7 @@ const text: Record<Kind, (...texts: string[]) => readonly ScriptedFrame[]> = {
   chat: chatFrames,
   messages: messagesFrames,
 }
-const call: Record<Kind, (name: string, input: string) => readonly ScriptedFrame[]> = {
+const call: Record<Kind, (tool: ToolName, input: string) => readonly ScriptedFrame[]> = {
   responses: responsesCall,
   chat: chatCall,
   messages: messagesCall,
@@ -36,9 +43,13 @@ export function scriptedModel(kind: Kind): (request: RecordedRequest) => Script 
   return ({ body: bytes }) => {
     const body = JSON.parse(bytes.toString()) as JsonObject
     const said = bytes.toString()
-    const tool = toolsOf(body).find((name) => shells.has(name))
+    const tools = toolsOf(body)
+    const lookup = tools.find(({ name }) => name.endsWith('lookup'))
+    if (said.includes(wantsLookup) && lookup !== undefined)
+      return { frames: said.includes(found) ? text[kind](lookedUp) : call[kind](lookup, '{ }') }
+    const tool = tools.find(({ name }) => shells.has(name))
     if (!said.includes(wantsShell) || tool === undefined) return { frames: text[kind](...greeting.split(/(?<= )/)) }
-    if (!said.includes(marker)) return { frames: call[kind](tool, JSON.stringify(inputFor(tool))) }
+    if (!said.includes(marker)) return { frames: call[kind](tool, JSON.stringify(inputFor(tool.name))) }
     const kept = kind === 'chat' ? 'not asked' : said.includes(proof) ? 'kept' : 'lost'
     return { frames: text[kind](`The shell said ${marker}; `, `reasoning ${kept}.`) }
   }
@@ -54,8 +65,17 @@ function inputFor(tool: string): Json {
   return { command }
 }
 
-function toolsOf({ tools }: JsonObject): string[] {
-  return ((tools ?? []) as { name?: string; function?: { name: string } }[]).flatMap(
-    (tool) => tool.function?.name ?? tool.name ?? [],
-  )
+interface Tool {
+  readonly name?: string
+  readonly function?: { readonly name: string }
+  /** Those of a namespace. */
+  readonly tools?: readonly { readonly name: string }[]
+}
+
+function toolsOf({ tools }: JsonObject): readonly ToolName[] {
+  return ((tools ?? []) as unknown as readonly Tool[]).flatMap(({ name, function: inner, tools: own }): ToolName[] => {
+    if (own !== undefined && name !== undefined) return own.map((one) => ({ name: one.name, namespace: name }))
+    const called = inner?.name ?? name
+    return called === undefined ? [] : [{ name: called }]
+  })
 }

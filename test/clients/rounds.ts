@@ -43,6 +43,9 @@ export function codex(start: readonly string[], prompt: string, model: string, a
         `supports_websockets = ${sockets}`,
         'request_max_retries = 0',
         'stream_max_retries = 0',
+        '[mcp_servers.docs]',
+        `url = "${at.url}/servers/docs/mcp"`,
+        'bearer_token_env_var = "SLUICE_KEY"',
       ].join('\n'),
     )
     const args = ['exec', '--skip-git-repo-check', '--cd', home, '--color', 'never', prompt]
@@ -53,7 +56,10 @@ export function codex(start: readonly string[], prompt: string, model: string, a
 /** Lets Claude Code work on a prompt. */
 export function claude(start: readonly string[], prompt: string, model: string, at: At): Promise<Ran> {
   return inFolder((home) => {
-    const args = ['-p', prompt, '--model', model, '--allowed-tools', 'Bash', '--output-format', 'text']
+    const docs = { type: 'http', url: `${at.url}/servers/docs/mcp`, headers: { Authorization: `Bearer ${at.key}` } }
+    const servers = ['--strict-mcp-config', '--mcp-config', JSON.stringify({ mcpServers: { docs } })]
+    const tools = ['--allowed-tools', 'Bash', 'mcp__docs__lookup']
+    const args = ['-p', prompt, '--model', model, ...servers, ...tools, '--output-format', 'text']
     return run([...start, ...args], home, {
       HOME: home,
       CLAUDE_CONFIG_DIR: join(home, '.claude'),
@@ -61,6 +67,8 @@ export function claude(start: readonly string[], prompt: string, model: string, 
       ANTHROPIC_API_KEY: at.key,
       ANTHROPIC_SMALL_FAST_MODEL: model,
       CLAUDE_CODE_MAX_RETRIES: '0',
+      // Otherwise it searches for tools of MCP servers before it can call one.
+      ENABLE_TOOL_SEARCH: 'false',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       DISABLE_AUTOUPDATER: '1',
       DISABLE_TELEMETRY: '1',
