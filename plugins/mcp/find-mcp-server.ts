@@ -1,4 +1,5 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
+import { mayUse } from './mcp.ts'
 import type { Server } from './mcp.ts'
 
 declare module '../../engine/index.ts' {
@@ -19,9 +20,7 @@ export default defineStage({
     (_config, _host, { mcp, api_keys: keys }) =>
     ({ ingress, principal }, scope) => {
       const { server_name: name = '' } = ingress.params
-      const key = keys.get(principal.id)
-      const isAllowed = key !== undefined && (key.mcpServers?.includes(name) ?? true)
-      const server = isAllowed ? mcp.server(name) : undefined
+      const server = mayUse(keys.get(principal.id), name) ? mcp.server(name) : undefined
       if (!server) throw new GatewayError('not_found', {}, { message: unknown })
       scope.note('server', server.record.name)
       return { 'mcp.server': server }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { defineService } from '../../engine/index.ts'
 import { Keep, duration } from '../../engine/kit.ts'
-import type { Records } from '../../engine/index.ts'
+import type { Records, Services } from '../../engine/index.ts'
 import { checkMcpSecurity, mcpSecurity } from './mcp-security.ts'
 import type { McpSecurity } from './mcp-security.ts'
 import { openUpstream } from './open-upstream.ts'
@@ -46,18 +46,21 @@ export default defineService({
   section: 'mcp_security',
   settings: mcpSecurity,
   check: checkMcpSecurity,
-  uses: ['mcp_servers'],
+  uses: ['mcp_servers', 'api_keys'],
   open(host) {
     const keep = new Keep()
     let current: ReadonlyMap<string, Server> = new Map()
+    let keys: Services['api_keys'] | undefined
     const expired = async ({ server, identity, upstream }: Session) => {
       const found = current.get(server)
       if (upstream === undefined || found?.identity !== identity) return
       await found.upstream.end(upstream, { scope: endless, headers: {}, silence: endSilence })
     }
-    const sessions = new Sessions(host, expired)
+    const admits = ({ server, identity, key }: Session) =>
+      current.get(server)?.identity === identity && mayUse(keys?.get(key), server)
+    const sessions = new Sessions(host, { expired, admits })
     return {
-      configure(settings, { mcp_servers: allowed }, { records, catalog, listen, isDeclared }) {
+      configure(settings, { mcp_servers: allowed, api_keys }, { records, catalog, listen, isDeclared }) {
         const lease = keep.lease()
         let review: ToolReview | undefined
         const opening = { settings, servers: allowed, host, lease, catalog, isDeclared }
@@ -86,6 +89,7 @@ export default defineService({
             for (const [name, { identity, upstream }] of current)
               if (servers.get(name)?.identity !== identity) upstream.retire?.()
             current = servers
+            keys = api_keys
           },
           close: () => lease.close(),
         }
@@ -97,6 +101,11 @@ export default defineService({
     }
   },
 })
+
+/** Whether an API key may use a server; undefined: there is no such key any more. */
+export function mayUse(key: ReturnType<Services['api_keys']['get']>, server: string): boolean {
+  return key?.state === 'active' && (key.mcpServers?.includes(server) ?? true)
+}
 
 /** A session that nobody waits for is ended at its server within this many milliseconds. */
 const endSilence = 10_000

@@ -9,7 +9,7 @@ import { discard } from './upstream.ts'
 
 /** How an answer of a server is passed on. */
 export interface Relaying {
-  readonly host: Pick<Host, 'byteBudget'>
+  readonly host: Pick<Host, 'byteBudget' | 'scrub'>
   readonly scope: Pick<Scope, 'onEnd'>
   readonly reader: AnswerReader
   /** Present: the stream may be silent for hours, and outlives its exchange. It belongs to what this makes of it. */
@@ -77,10 +77,14 @@ async function wholeReply(
   })
   if (bytes.length === 0) return { ...given, body: { kind: 'none' } }
   const type = headers['content-type'] ?? 'application/octet-stream'
-  if (!/^application\/json\s*(?:;|$)/i.test(type)) return { ...given, body: { kind: 'bytes', bytes, type } }
+  const isJson = /^application\/json\s*(?:;|$)/i.test(type)
+  const isFailure = given.status >= 400
+  if (!isJson && !isFailure) return { ...given, body: { kind: 'bytes', bytes, type } }
   const text = bytes.toString()
-  const read = reader.read(text)
-  return { ...given, body: { kind: 'bytes', bytes: read === text ? bytes : Buffer.from(read), type } }
+  const read = isJson ? reader.read(text) : text
+  // A server may quote the headers that it was sent.
+  const shown = isFailure ? host.scrub(read) : read
+  return { ...given, body: { kind: 'bytes', bytes: shown === text ? bytes : Buffer.from(shown), type } }
 }
 
 /** The same source; `closed` is called once, however it ends. */

@@ -31,10 +31,20 @@ interface Known extends LiveSession {
   renewed: number
 }
 
+/** What sessions depend on elsewhere. */
+interface SessionRules {
+  /** Ends a session at its server after it was unused for long. */
+  expired(session: Session): Promise<void>
+  /** Whether the API key of a session may still use its server. */
+  admits(session: Session): boolean
+}
+
 /** A session ends after this time without a request and without an open stream. */
 const life = 60 * 60_000
 /** Its life in the store is renewed at most this often; sessions without use are looked for as often. */
 const renewal = 60_000
+/** Milliseconds between two looks at whether clients with open streams may still have them. */
+const looks = 5_000
 /** Most sessions of one API key at a time. */
 const mostSessions = 10_000
 
@@ -47,17 +57,14 @@ const idForm = /^[\w-]{43}$/
 export class Sessions {
   readonly #host: Pick<ServiceHost, 'keyValue' | 'seal' | 'unseal' | 'log'>
   readonly #known = new Map<string, Known>()
-  readonly #timer: NodeJS.Timeout
-  readonly #expired: (session: Session) => Promise<void>
+  readonly #timers: readonly NodeJS.Timeout[]
+  readonly #rules: SessionRules
 
-  /** @param expired ends a session at its server after it was unused for long */
-  constructor(
-    host: Pick<ServiceHost, 'keyValue' | 'seal' | 'unseal' | 'log'>,
-    expired: (session: Session) => Promise<void>,
-  ) {
+  constructor(host: Pick<ServiceHost, 'keyValue' | 'seal' | 'unseal' | 'log'>, rules: SessionRules) {
     this.#host = host
-    this.#expired = expired
-    this.#timer = setInterval(() => void this.sweep(), renewal).unref()
+    this.#rules = rules
+    const [sweep, look] = [() => void this.sweep(), () => this.endForbidden()]
+    this.#timers = [setInterval(sweep, renewal).unref(), setInterval(look, looks).unref()]
   }
 
   /** The number of sessions with a server that this process knows. */
@@ -117,8 +124,14 @@ export class Sessions {
       }
   }
 
+  /** Ends the open streams of clients that may not use their server any more. */
+  endForbidden(): void {
+    for (const session of this.#known.values())
+      if (session.streams.any && !this.#rules.admits(session)) session.streams.close()
+  }
+
   close(): void {
-    clearInterval(this.#timer)
+    for (const timer of this.#timers) clearInterval(timer)
   }
 
   async #check(session: Known): Promise<void> {
@@ -126,7 +139,7 @@ export class Sessions {
     if (performance.now() - session.used < life) return this.#renew(session)
     this.#known.delete(session.id)
     // Another process may have served it meanwhile.
-    if ((await this.#host.keyValue.get(keyOf(session.id))) === undefined) await this.#expired(session)
+    if ((await this.#host.keyValue.get(keyOf(session.id))) === undefined) await this.#rules.expired(session)
   }
 
   async #renew(session: Known): Promise<void> {
