@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import type { Json, JsonObject, Requester } from '../../engine/index.ts'
-import { asText, isObject, mapMembers } from '../../engine/kit.ts'
+import type { JsonObject, Requester } from '../../engine/index.ts'
+import { asText, canonical, isObject, mapMembers } from '../../engine/kit.ts'
 import { changesBetween, fieldsOf } from './changes.ts'
 import type { Changes } from './changes.ts'
 import type { AuditTable } from './table.ts'
@@ -100,17 +100,6 @@ export function targetNameIn({ target }: JsonObject): string | null {
 /** Hash of a row, in hex. */
 export function hashOf(previous: string, body: string): string {
   return hash('sha256', `sluice-audit-1\n${previous}\n${body}`)
-}
-
-/** Canonical JSON (RFC 8785). Members are sorted by the UTF-16 code units of their names. */
-export function canonical(value: Json | undefined): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
-  if (!isObject(value)) return JSON.stringify(value ?? null)
-  const names = Object.keys(value).filter((name) => value[name] !== undefined)
-  return `{${names
-    .sort()
-    .map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`)
-    .join()}}`
 }
 
 /** An API key is no member; its id and its name say which one it was. */

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Json, JsonObject, TableQueries } from '../../engine/index.ts'
-import { parsedObject } from '../../engine/kit.ts'
+import { canonical, parsedObject } from '../../engine/kit.ts'
 import { isCheckpoint, isGenuine } from './checkpoints.ts'
 import type { Checkpoint, Checkpoints } from './checkpoints.ts'
 import type { AuditKeys, KeyOf } from './keys.ts'
-import { canonical, hashOf, noHash, repeatedIn, targetNameIn } from './row.ts'
+import { hashOf, noHash, repeatedIn, targetNameIn } from './row.ts'
 import type { AuditMarksTable, AuditTable } from './table.ts'
 
 export type Reason =

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../engine/index.ts'
 import { isObject, parsedObject } from '../../engine/kit.ts'
-import type { JsonObject } from '../../engine/index.ts'
+import type { Json, JsonObject } from '../../engine/index.ts'
 import type { Flights } from './flights.ts'
 import type { RequestId } from './message.ts'
 import type { ToolFilter } from './tools.ts'
@@ -16,6 +16,8 @@ export interface Reading {
   readonly id?: RequestId | undefined
   /** Takes the JSON-RPC code of an error that answers the request. */
   readonly failed?: (code: number) => void
+  /** Takes the result that answers the request. */
+  readonly answered?: (result: Json) => void
 }
 
 /** Reads the messages of an answer on their way to the client, and leaves out the tools that it may not use. */
@@ -53,14 +55,15 @@ export class AnswerReader {
     return this.#reading.tools.filtered(text, message)
   }
 
-  #note({ id, error }: JsonObject): void {
-    const { flights, failed } = this.#reading
+  #note({ id, error, result }: JsonObject): void {
+    const { flights, failed, answered } = this.#reading
     if (typeof id === 'string' || typeof id === 'number') flights?.end(id)
     if (id === undefined || id !== this.id) return
     this.#answered = true
     this.#hasFailed = error !== undefined
     const code = isObject(error) ? error['code'] : undefined
     if (typeof code === 'number') failed?.(code)
+    if (result !== undefined) answered?.(result)
   }
 }
 

@@ -1,13 +1,15 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import type { Host, Reply, Scope } from '../../engine/index.ts'
+import type { Host, Json, Reply, Scope } from '../../engine/index.ts'
 import { AnswerReader } from './answer-reader.ts'
 import type { Belonging } from './find-mcp-session.ts'
 import { toolOf } from './message.ts'
-import type { Message } from './message.ts'
+import type { Message, RequestMessage } from './message.ts'
 import type { Mcp, Server } from './mcp.ts'
 import { answerOf, relayed } from './relay.ts'
 import type { Relaying } from './relay.ts'
 import type { LiveSession, Session } from './sessions.ts'
+import { discard } from './upstream.ts'
+import type { Opened, Sending } from './upstream.ts'
 
 /** Passes a message on to its server, and the answer back. */
 export default defineStage({
@@ -33,11 +35,13 @@ export default defineStage({
       const sending = { scope, headers: ingress.headers, silence: isSubscription(message) ? 0 : server.silence }
       const relaying = relayingOf({ message, server, live }, { mcp, host, scope })
       if (message.kind === 'request' && begins(belonging)) {
-        const { answer, session: upstream } = await server.upstream.open(message, sending)
+        const { answer, session: upstream } = await opened(message, sending, server)
         const reply = await relayed(answer, relaying)
         if (answer.status !== 200 || relaying.reader.hasFailed) return { reply }
         const facts = { server: server.record.name, identity: server.identity, key: principal.id }
-        const session = await mcp.sessions.create({ ...facts, ...(upstream === undefined ? {} : { upstream }) })
+        const session = await mcp.sessions
+          .create({ ...facts, ...(upstream === undefined ? {} : { upstream }) })
+          .catch((error: unknown) => leave(upstream, error, { sending, server }))
         return { reply: named(reply, session) }
       }
       const answer = await server.upstream.post(message, sending, live?.upstream)
@@ -45,6 +49,27 @@ export default defineStage({
       return { reply: await relayed(await answerOf(answer, live, mcp), relaying) }
     },
 })
+
+/** Opens a session. The state of the server follows. */
+async function opened(message: RequestMessage, sending: Sending, { upstream, state }: Server): Promise<Opened> {
+  try {
+    return await upstream.open(message, sending)
+  } catch (error) {
+    state.failed(error)
+    throw error
+  }
+}
+
+/** Ends a session of the server that no client can have. */
+async function leave(
+  session: string | undefined,
+  error: unknown,
+  { sending, server: { upstream } }: { readonly sending: Sending; readonly server: Server },
+): Promise<never> {
+  // The error of the gateway is the one to be told.
+  if (session !== undefined) await upstream.end(session, sending).then(discard, () => undefined)
+  throw error
+}
 
 const inFlight = 'A request with this id is still in flight in this session.'
 
@@ -69,6 +94,12 @@ function requireTool(message: Message, { tools }: Server): void {
   if (!tools.admits(tool)) throw new GatewayError('tool_not_allowed', { tool: tool.slice(0, 256) })
 }
 
+/** Takes the result of `initialize`. */
+function openedIn({ state }: Server): (result: Json) => void {
+  const begun = performance.now()
+  return (result) => state.opened(result, Math.round(performance.now() - begun))
+}
+
 interface Called {
   readonly message: Message
   readonly server: Server
@@ -89,6 +120,7 @@ function relayingOf({ message, server, live }: Called, { mcp, host, scope }: Wit
     flights: live?.flights,
     id,
     failed: (code) => scope.note('error_code', code),
+    ...(message.kind === 'request' && message.method === 'initialize' ? { answered: openedIn(server) } : {}),
   })
   return {
     host,

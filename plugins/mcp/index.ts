@@ -1,12 +1,16 @@
 import { definePlugin, defineSlot } from '../../engine/index.ts'
+import approveMcpTools from './approve-mcp-tools.ts'
 import callMcpServer from './call-mcp-server.ts'
 import checkOrigin from './check-origin.ts'
 import codec from './codec.ts'
 import endMcpSession from './end-mcp-session.ts'
 import findMcpServer from './find-mcp-server.ts'
 import findMcpSession from './find-mcp-session.ts'
+import getMcpCapabilities from './get-mcp-capabilities.ts'
+import getMcpStatus from './get-mcp-status.ts'
 import mcpServer from './mcp-server.ts'
 import mcpServers from './mcp-servers.ts'
+import mcpTools from './mcp-tools.ts'
 import mcp from './mcp.ts'
 import openMcpStream from './open-mcp-stream.ts'
 import readMessage from './read-message.ts'
@@ -29,6 +33,17 @@ export default definePlugin({
   ],
   records: [mcpServer],
   codecs: [codec],
-  services: [mcpServers, mcp],
-  stages: [checkOrigin, readMessage, findMcpServer, findMcpSession, callMcpServer, openMcpStream, endMcpSession],
+  services: [mcpServers, mcp, mcpTools],
+  stages: [
+    checkOrigin,
+    readMessage,
+    findMcpServer,
+    findMcpSession,
+    callMcpServer,
+    openMcpStream,
+    endMcpSession,
+    getMcpStatus,
+    getMcpCapabilities,
+    approveMcpTools,
+  ],
 })

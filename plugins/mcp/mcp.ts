@@ -6,6 +6,7 @@ import { checkMcpSecurity, mcpSecurity } from './mcp-security.ts'
 import type { McpSecurity } from './mcp-security.ts'
 import { openUpstream } from './open-upstream.ts'
 import { OwnAddresses } from './own-addresses.ts'
+import { ServerState } from './server-state.ts'
 import { Sessions } from './sessions.ts'
 import type { Session } from './sessions.ts'
 import { ToolFilter } from './tools.ts'
@@ -21,6 +22,8 @@ export interface Server {
   /** Longest silence of a call in milliseconds. */
   readonly silence: number
   readonly tools: ToolFilter
+  /** Whether sessions can be opened. */
+  readonly state: ServerState
 }
 
 /** The MCP servers of a configuration, and the sessions of clients with them. */
@@ -67,10 +70,12 @@ export default defineService({
         const servers = new Map(
           records.of('mcp_server').map((record): [string, Server] => {
             const identity = identityOf(record)
+            const state = lease.get(`state ${record.name} ${identity}`, () => new ServerState())
             const server = {
               record,
-              upstream: openUpstream(record, identity, opening),
+              upstream: openUpstream(record, { identity, state }, opening),
               identity,
+              state,
               tools: new ToolFilter(record, settings, () => review),
               silence: duration(record.call_timeout ?? settings.call_timeout),
             }

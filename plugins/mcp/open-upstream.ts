@@ -4,6 +4,7 @@ import type { Records, ServiceConfiguration, ServiceHost } from '../../engine/in
 import { HttpUpstream } from './http-upstream.ts'
 import type { McpSecurity } from './mcp-security.ts'
 import type { McpServers } from './mcp-servers.ts'
+import type { ServerState } from './server-state.ts'
 import { StdioServer } from './stdio-server.ts'
 import { StdioUpstream } from './stdio-upstream.ts'
 import type { Upstream } from './upstream.ts'
@@ -17,14 +18,17 @@ export interface Opening extends Pick<ServiceConfiguration, 'catalog' | 'isDecla
   readonly lease: ReturnType<Keep['lease']>
 }
 
-/**
- * The connection to a server.
- * @param identity of the server: processes are kept as long as it stays the same
- */
-export function openUpstream(record: Records['mcp_server'], identity: string, opening: Opening): Upstream {
+/** What outlives the configuration, as long as a server keeps its identity. */
+export interface Lasting {
+  readonly identity: string
+  readonly state: ServerState
+}
+
+/** The connection to a server. */
+export function openUpstream(record: Records['mcp_server'], { identity, state }: Lasting, opening: Opening): Upstream {
   const { settings, servers, host, lease, catalog, isDeclared } = opening
   if (record.transport === 'stdio') {
-    const make = () => new StdioServer(record, host.log)
+    const make = () => new StdioServer(record, host.log, (error) => state.failed(error))
     const server = lease.get(`stdio ${record.name} ${identity}`, make, (one) => one.close())
     const mayStart = isDeclared(record) || servers.mayStart(record.command ?? '')
     return new StdioUpstream(server, { restarts: record.restarts, mayStart })

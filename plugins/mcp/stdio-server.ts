@@ -28,6 +28,7 @@ interface Shared {
 export class StdioServer {
   readonly #record: Records['mcp_server']
   readonly #log: ServiceHost['log']
+  readonly #failed: (error: GatewayError) => void
   readonly #sessions = new Map<string, Held>()
   readonly #children = new Set<Child>()
   /** When processes ended by themselves (milliseconds, monotonic). */
@@ -35,9 +36,11 @@ export class StdioServer {
   #shared: Shared | undefined
   #isClosed = false
 
-  constructor(record: Records['mcp_server'], log: ServiceHost['log']) {
+  /** @param failed told when the program has ended by itself */
+  constructor(record: Records['mcp_server'], log: ServiceHost['log'], failed: (error: GatewayError) => void) {
     this.#record = record
     this.#log = log
+    this.#failed = failed
   }
 
   /**
@@ -158,9 +161,11 @@ export class StdioServer {
     if (held.length === 0) return
     this.#ends.push(performance.now())
     this.#log.warn({ mcp_server: this.#record.name, reason }, 'an MCP server has ended')
+    const error = this.gone(reason)
+    this.#failed(error)
     for (const [id, { session }] of held) {
       this.#sessions.delete(id)
-      session.close(this.gone(reason))
+      session.close(error)
     }
   }
 

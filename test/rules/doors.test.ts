@@ -306,6 +306,7 @@ const promised = {
       byteBudgetOf
       byteBudgetSpent
       callable
+      canonical
       checkInput
       collect
       columns

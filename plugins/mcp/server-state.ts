@@ -1,0 +1,54 @@
+import { asGatewayError, isObject } from '../../engine/kit.ts'
+import type { Json, JsonObject } from '../../engine/index.ts'
+
+/** What a process knows of its connection to a server. */
+export interface Known {
+  readonly state: 'connecting' | 'connected' | 'failed'
+  /** Protocol version of the newest session. */
+  readonly version?: string
+  readonly server?: { readonly name: string | null; readonly version: string | null }
+  /** Since when it is in this state (Unix time in milliseconds). */
+  readonly since: number
+  /** How long the server took to open the newest session, in milliseconds. */
+  readonly latency?: number
+  readonly error?: { readonly code: string; readonly message: string }
+}
+
+/** How the last attempts to open a session with a server went, of clients and of admins. */
+export class ServerState {
+  #known: Known = { state: 'connecting', since: Date.now() }
+
+  get known(): Known {
+    return this.#known
+  }
+
+  /**
+   * A session was opened.
+   * @param result the result of `initialize`
+   */
+  opened(result: Json | undefined, latency: number): void {
+    const { protocolVersion: version, serverInfo: info } = isObject(result) ? result : {}
+    this.#known = {
+      state: 'connected',
+      since: this.#known.state === 'connected' ? this.#known.since : Date.now(),
+      latency,
+      ...(typeof version === 'string' ? { version } : {}),
+      ...(isObject(info) ? { server: { name: textIn(info, 'name'), version: textIn(info, 'version') } } : {}),
+    }
+  }
+
+  /** A session could not be opened, or the server is gone. */
+  failed(error: unknown): void {
+    const { failure, code } = asGatewayError(error)
+    this.#known = {
+      state: 'failed',
+      since: this.#known.state === 'failed' ? this.#known.since : Date.now(),
+      error: { code, message: failure.message },
+    }
+  }
+}
+
+function textIn(value: JsonObject, name: string): string | null {
+  const { [name]: text } = value
+  return typeof text === 'string' ? text : null
+}
