@@ -84,6 +84,10 @@ export { CustomInput, customInput } from './generate/custom-input.ts'
 // What outlives a configuration, for services
 export { Keep } from './live/keep.ts'
 
+// Usage that is split by text, audio and images
+export { tokenUsage } from './generate/token-usage.ts'
+export type { OutputKind } from './generate/token-usage.ts'
+
 // Tables that other processes change, too
 export { whenFree } from './store/when-free.ts'
 export { ChangePoll } from './live/change-poll.ts'

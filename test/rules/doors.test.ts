@@ -404,6 +404,7 @@ const promised = {
       tierRanges
       tiers
       timeText
+      tokenUsage
       toolNames
       toolsByName
       unfold
@@ -431,6 +432,7 @@ const promised = {
       ListKey
       ListQuery
       Lookup
+      OutputKind
       Page
       Passed
       Passing
