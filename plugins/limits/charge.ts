@@ -30,7 +30,8 @@ export default defineStage({
       const isPassedOn = job !== undefined && ingress !== undefined
       if (isPassedOn) return {}
       const { id } = scope
-      const ended = { id, at: Date.now() - scope.elapsed(), principal, bill, model }
+      const charged = limits.running.of(scope).micros
+      const ended = { id, at: Date.now() - scope.elapsed(), principal, bill, model, charged }
       const code = outcome.error?.code
       const isLost = job !== undefined && !limits.charges.isOpen(id) && (code === lost || code === unstarted)
       const isLeft = model === undefined && limits.charges.isOpen(id) && leftEarly(code, scope)

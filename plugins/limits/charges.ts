@@ -1,4 +1,5 @@
 import type { Bill, Candidate, Principal } from '../../engine/index.ts'
+import type { SumState } from './counters.ts'
 import type { Counting } from './counting.ts'
 import type { Ledger } from './ledger.ts'
 import type { BudgetRule } from './rules.ts'
@@ -14,6 +15,8 @@ export interface Reservation {
   readonly held: number
   /** What each model may cost, by name. */
   readonly estimates: ReadonlyMap<string, number>
+  /** Milliseconds for which the hold lasts. */
+  readonly lasts: number
 }
 
 /** What is known at the end of an exchange. */
@@ -25,6 +28,21 @@ export interface Ended {
   readonly bill: Bill | undefined
   /** Undefined: no answer has begun. */
   readonly model: Candidate | undefined
+  /** What it was charged while it ran, in micro-USD. */
+  readonly charged?: number
+}
+
+/** A part of what a running exchange costs. */
+export interface PartCharge extends Pick<Ended, 'id' | 'principal'> {
+  /** Number of the part, from 1. */
+  readonly part: number
+  readonly micros: number
+}
+
+/** A budget that has nothing left. */
+export interface UsedUp {
+  readonly budget: BudgetRule
+  readonly state: SumState
 }
 
 /** What an exchange was charged. */
@@ -38,11 +56,11 @@ export interface Charged {
 
 /** Charges the exchanges of this process, each once. */
 export class Charges {
-  readonly #counting: Pick<Counting, 'settle' | 'passOn'>
+  readonly #counting: Pick<Counting, 'reserve' | 'settle' | 'passOn'>
   readonly #ledger: Pick<Ledger, 'charge'>
   readonly #reservations = new Map<string, Reservation>()
 
-  constructor(counting: Pick<Counting, 'settle' | 'passOn'>, ledger: Pick<Ledger, 'charge'>) {
+  constructor(counting: Pick<Counting, 'reserve' | 'settle' | 'passOn'>, ledger: Pick<Ledger, 'charge'>) {
     this.#counting = counting
     this.#ledger = ledger
   }
@@ -68,11 +86,31 @@ export class Charges {
     const { id, at, principal } = ended
     const reservation = this.#reservations.get(id)
     this.#reservations.delete(id)
-    const charged = chargeOf(ended, reservation)
-    this.#write({ id, at: reservation?.at ?? at, principal, micros: charged.micros })
+    const { charged: before = 0 } = ended
+    const due = chargeOf(ended, reservation)
+    const charged = { ...due, micros: Math.max(before, due.micros) }
+    const micros = charged.micros - before
+    this.#write({ id, at: reservation?.at ?? at, principal, micros })
     if (!reservation) return charged
     const sums = charged.budgets.map(({ bucket }) => bucket)
-    return after(this.#counting.settle({ id, sums, micros: charged.micros }), () => charged)
+    return after(this.#counting.settle({ id, sums, micros }), () => charged)
+  }
+
+  /**
+   * Charges a part of what a running exchange costs, and looks whether its budgets admit more. Its hold goes on.
+   * Rejects with `store_unavailable`.
+   */
+  async chargePart({ id, part, principal, micros }: PartCharge): Promise<UsedUp | undefined> {
+    const reservation = this.#reservations.get(id)
+    this.#write({ id: `${id}.${part}`, at: reservation?.at ?? Date.now(), principal, micros })
+    if (!reservation) return undefined
+    const { budgets, lasts, held } = reservation
+    await this.#counting.settle({ id, sums: budgets.map(({ bucket }) => bucket), micros })
+    const again = { id, lasts, budgets, isRun: false, estimates: [Math.max(0, held - micros)], input: 0 }
+    const reserved = await this.#counting.reserve(again)
+    if ('refused' in reserved) return { budget: budgets[reserved.refused] as BudgetRule, state: reserved.state }
+    this.#reservations.set(id, { ...reservation, at: reserved.at, held: reserved.held })
+    return undefined
   }
 
   /**

@@ -7,6 +7,7 @@ import { lastingOf } from './lasting.ts'
 import { rateExceeded } from './refusal.ts'
 import { leftEarly } from './left-early.ts'
 import type { RateRule, Rules } from './rules.ts'
+import { countedTokens } from './running-exchanges.ts'
 import type { LimitSettings } from './settings.ts'
 import { limitsShower } from './shown-limits.ts'
 import { after } from './soon.ts'
@@ -60,6 +61,7 @@ export default defineStage({
         settle(({ bill, model, job: started }, { error }) => {
           const back = backOf(rates, {
             used: leftEarly(error?.code, scope) ? undefined : usedOf(bill, model, settings),
+            taken: limits.running.of(scope).tokens,
             nothing: error !== undefined && isRefused(scope),
           })
           // A response in the background keeps its place until its run has ended.
@@ -110,25 +112,23 @@ function refusal(
 }
 
 /** Tokens that count towards limits; undefined: unknown. An exchange that failed before its answer began used none. */
-function usedOf(
-  bill: Bill | undefined,
-  model: Candidate | undefined,
-  { count_cache_reads: reads }: LimitSettings,
-): number | undefined {
+function usedOf(bill: Bill | undefined, model: Candidate | undefined, settings: LimitSettings): number | undefined {
   if (bill === undefined) return undefined
   if (bill.tokens === undefined) return model === undefined ? 0 : undefined
-  const { input, cacheRead, cacheWrite, output, reasoning } = bill.tokens
-  return input + cacheWrite + output + reasoning + (reads ? cacheRead : 0)
+  return countedTokens(bill.tokens, settings)
 }
 
-/** What goes back: the tokens that were not used, and of a request that used nothing the request, too. */
+/**
+ * What goes back: the tokens that were not used, and of a request that used nothing the request, too.
+ * @param taken tokens that the exchange has taken since, while it ran
+ */
 function backOf(
   rates: readonly Taking[],
-  { used, nothing }: { used: number | undefined; nothing: boolean },
+  { used, taken, nothing }: { used: number | undefined; taken: number; nothing: boolean },
 ): readonly Rate[] {
   const back = rates.map((rate) => {
     if (rate.counts === 'requests') return { ...rate, amount: nothing ? 1 : 0 }
-    return { ...rate, amount: used === undefined ? 0 : rate.amount - used }
+    return { ...rate, amount: used === undefined ? 0 : rate.amount + taken - used }
   })
   return back.filter(({ amount }) => amount !== 0)
 }

@@ -16,6 +16,8 @@ import { RedisCounters } from './redis-counters.ts'
 import { RefusedKeys } from './refused-keys.ts'
 import { RuleBook } from './rules.ts'
 import type { BudgetRule, Holders } from './rules.ts'
+import { RunningExchanges } from './running-exchanges.ts'
+import type { UsedSoFar } from './running-exchanges.ts'
 import { settings } from './settings.ts'
 import type { LimitSettings } from './settings.ts'
 import { migrations } from './table.ts'
@@ -60,11 +62,18 @@ export interface Limits {
    */
   reset(bucket: Bucket, transaction?: TableQueries): Promise<void>
   readonly refusedKeys: RefusedKeys
+  /**
+   * Charges what an exchange has used that goes on for long, so that its budgets and rate limits know before its end.
+   * Rejects with `budget_exceeded` when nothing is left for it, and with `store_unavailable`. The calls of one exchange
+   * follow each other.
+   */
+  chargeSoFar(used: UsedSoFar, holders: Holders): Promise<void>
   /** For the stages of this plugin. */
   readonly settings: LimitSettings
   readonly rules: RuleBook
   readonly counting: Counting
   readonly charges: Charges
+  readonly running: RunningExchanges
 }
 
 declare module '../../engine/index.ts' {
@@ -98,6 +107,7 @@ export default defineService({
         'no key-value store is configured: gateways on other machines count rate limits for themselves, and learn what others have spent every 5 seconds',
       )
     const charges = new Charges(counting, ledger)
+    const running = new RunningExchanges(counting, charges)
     const regularly = (every: number, problem: string, work: () => Promise<void>) =>
       setInterval(() => {
         work().catch((error: unknown) => host.log.warn({ err: error }, problem))
@@ -136,11 +146,13 @@ export default defineService({
             const name = nameOf(bucket)
             await ledger.reset(name, at, () => counting.reset(name, at), transaction)
           },
+          chargeSoFar: (used, holders) => running.charge(used, rules.of(used.principal, holders), limitSettings),
           refusedKeys: new RefusedKeys(limitSettings.refused_per_address, counting),
           settings: limitSettings,
           rules,
           counting,
           charges,
+          running,
         }
         return { view, live: () => void (counting.onFailure = limitSettings.on_store_failure) }
       },

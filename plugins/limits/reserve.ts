@@ -60,6 +60,7 @@ export default defineStage({
           budgets,
           at: reserved.at,
           held: reserved.held,
+          lasts,
           estimates: new Map(admitted.map(({ candidate, total }) => [candidate.model.name, total])),
         }
         limits.charges.reserved(scope.id, reservation)
@@ -67,7 +68,8 @@ export default defineStage({
           if (started !== undefined && job === undefined) return limits.charges.passOn(scope.id, reservation)
           // Pipelines without `charge` are charged here.
           if (!limits.charges.isOpen(scope.id)) return undefined
-          return limits.charges.charge({ id: scope.id, at: reserved.at, principal, bill, model })
+          const charged = limits.running.of(scope).micros
+          return limits.charges.charge({ id: scope.id, at: reserved.at, principal, bill, model, charged })
         })
         return { candidates: admitted.map(({ candidate }) => candidate) }
       })

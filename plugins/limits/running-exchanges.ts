@@ -1,0 +1,65 @@
+import type { Principal, Scope, Usage } from '../../engine/index.ts'
+import type { Charges } from './charges.ts'
+import type { Counting } from './counting.ts'
+import { budgetExceeded } from './refusal.ts'
+import type { Rules } from './rules.ts'
+import type { LimitSettings } from './settings.ts'
+
+/** What a running exchange has used. */
+export interface UsedSoFar {
+  readonly scope: Scope
+  readonly principal: Principal | undefined
+  /** Since the last call. */
+  readonly tokens: Usage
+  /** Cost of the whole exchange so far in micro-USD; undefined: unknown. */
+  readonly micros: number | undefined
+}
+
+/** What an exchange was charged while it ran. */
+export interface ChargedSoFar {
+  readonly micros: number
+  readonly tokens: number
+  readonly parts: number
+}
+
+const nothing: ChargedSoFar = { micros: 0, tokens: 0, parts: 0 }
+
+/** The exchanges of this process that are charged while they run. */
+export class RunningExchanges {
+  readonly #counting: Pick<Counting, 'give'>
+  readonly #charges: Pick<Charges, 'chargePart'>
+  readonly #charged = new WeakMap<Scope, ChargedSoFar>()
+
+  constructor(counting: Pick<Counting, 'give'>, charges: Pick<Charges, 'chargePart'>) {
+    this.#counting = counting
+    this.#charges = charges
+  }
+
+  of(scope: Scope): ChargedSoFar {
+    return this.#charged.get(scope) ?? nothing
+  }
+
+  /** Takes the tokens from the rate limits, and charges the cost. Rejects when a budget has nothing left. */
+  async charge(
+    { scope, principal, tokens, micros }: UsedSoFar,
+    { rates }: Rules,
+    settings: LimitSettings,
+  ): Promise<void> {
+    const before = this.of(scope)
+    const due = micros === undefined ? 0 : Math.max(0, Math.floor(micros) - before.micros)
+    const counted = countedTokens(tokens, settings)
+    const part = before.parts + 1
+    this.#charged.set(scope, { micros: before.micros + due, tokens: before.tokens + counted, parts: part })
+    const taken = rates.filter(({ counts }) => counts === 'tokens').map((rate) => ({ ...rate, amount: -counted }))
+    const { id } = scope
+    if (taken.length > 0) await this.#counting.give({ id, rates: taken, places: [] }, 'usual')
+    const usedUp = await this.#charges.chargePart({ id, part, principal, micros: due })
+    if (usedUp) throw budgetExceeded(usedUp.budget, usedUp.state, scope)
+  }
+}
+
+/** The tokens of a use that count towards rate limits. */
+export function countedTokens(usage: Usage, { count_cache_reads: reads }: LimitSettings): number {
+  const { input, cacheRead, cacheWrite, output, reasoning } = usage
+  return input + cacheWrite + output + reasoning + (reads ? cacheRead : 0)
+}
