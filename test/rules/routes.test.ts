@@ -40,6 +40,7 @@ const access: Readonly<Record<string, readonly string[]>> = {
     'POST /responses/compact',
     'POST /responses/input_tokens',
     'POST /servers/:server_name/mcp',
+    'WS /realtime',
     'WS /responses',
   ],
 }
