@@ -68,6 +68,7 @@ function experienceOf(
     },
     pulled: (pull) => lessons.pulls.add(pull),
     seen: (seen) => lessons.see(seen),
+    observed: (decision, source, reward) => lessons.observe(decision, source, reward),
     reward: (decision, signal, transaction) => lessons.reward(decision, signal, transaction),
     incumbent: (conversation) => incumbentOf(conversations, conversation),
     keep: (conversation, incumbent) => keepIncumbent(conversations, conversation, incumbent),

@@ -65,6 +65,8 @@ export interface Experience {
   pulled(pull: Pull): void
   /** Notes how an exchange ended. Never waits. */
   seen(seen: Seen): void
+  /** Notes what an answer shows by itself, from 0 to 1. Never waits. */
+  observed(decision: Decision, source: 'implicit:schema', reward: 0 | 1): void
   /**
    * Notes what a person said about an answer; at most once per decision. It counts for the next decision, after the
    * commit of the transaction if one is given. Resolves to whether it counts: it does not later than 7 days after the

@@ -7,13 +7,26 @@ import { isAbove } from './tier.ts'
 /** What is known of an exchange at its end. */
 export type Recorded = Given<
   'outcome',
-  'target' | 'ensemble' | 'verdict' | 'decision' | 'model' | 'bill' | 'measurement' | 'principal' | 'preview'
+  | 'target'
+  | 'ensemble'
+  | 'verdict'
+  | 'decision'
+  | 'model'
+  | 'bill'
+  | 'measurement'
+  | 'principal'
+  | 'preview'
+  | 'request'
+  | 'upstream'
+  | 'answer'
 >
 
 type Seen = Parameters<Services['experience']['seen']>[0]
 
 interface Lesson {
   readonly seen: Seen
+  /** The decision; absent: there was no complete answer. */
+  readonly decided: NonNullable<Seen['turn']>['decision']
   /** What the conversation is to go on with; absent: nothing served it, or it is none. */
   readonly kept?: { readonly conversation: string; readonly incumbent: Incumbent }
 }
@@ -31,10 +44,10 @@ export function lessonOf(decision: Decision, slots: Recorded, scope: Scope): Les
       ? {}
       : { turn: { conversation, ask, turn, step, at: startOf(scope), decision: decided } }),
   }
-  if (!isComplete || conversation === undefined) return { seen }
+  if (!isComplete || conversation === undefined) return { seen, decided }
   const { complexity, tier } = difficultyOf(decision, model.model.name, { step, incumbent: before })
   const incumbent = { model: model.model.name, complexity, tier, cached: cachedOf(slots), turns: turn }
-  return { seen, kept: { conversation, incumbent } }
+  return { seen, decided, kept: { conversation, incumbent } }
 }
 
 /** What the model that served counts as chosen for: within the steps of an agent, the hardest so far. */

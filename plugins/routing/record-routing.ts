@@ -5,6 +5,7 @@ import { refusedBlock } from './block.ts'
 import { lessonOf } from './lesson.ts'
 import type { Recorded } from './lesson.ts'
 import { reasoningOf } from './reasoning.ts'
+import { SchemaEvidence } from './schema-evidence.ts'
 import type { GateCount } from './shortlisted.ts'
 import type { Decision } from './select.ts'
 
@@ -19,15 +20,31 @@ export default defineStage({
   summary: 'Note how a request for a virtual model was routed.',
   config: noConfig,
   needs: ['outcome'],
-  reads: ['target', 'ensemble', 'verdict', 'decision', 'model', 'bill', 'measurement', 'principal', 'preview'],
+  reads: [
+    'target',
+    'ensemble',
+    'verdict',
+    'decision',
+    'model',
+    'bill',
+    'measurement',
+    'principal',
+    'preview',
+    'request',
+    'upstream',
+    'answer',
+  ],
   provides: [],
   // Longer than a judge may take.
   timeout: '90s',
   uses: ['prices', 'experience'],
-  build: (_config, { catalog }, { prices, experience }) => {
+  build: (_config, host, { prices, experience }) => {
+    const { catalog } = host
+    const schemas = new SchemaEvidence(host, experience)
     const learn = (decision: Decision, slots: Recorded, scope: Scope) => {
-      const { seen, kept } = lessonOf(decision, slots, scope)
+      const { seen, decided, kept } = lessonOf(decision, slots, scope)
       experience.seen(seen)
+      if (decided) schemas.look(decided, slots)
       if (kept) experience.keep(kept.conversation, kept.incumbent)
     }
     return (slots, scope) => {
