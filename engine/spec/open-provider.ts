@@ -39,6 +39,8 @@ export interface Call {
   readonly publicName?: string
   /** The trace context to send as the headers `traceparent` and `tracestate`. */
   readonly trace?: TraceContext
+  /** Whether it is sent at most once, even if the provider refuses the first of several keys. */
+  readonly once?: boolean
   /** In milliseconds. */
   readonly timeouts: { readonly firstByte: number; readonly idle: number; readonly total: number }
   readonly scope: Scope

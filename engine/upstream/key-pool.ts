@@ -45,13 +45,14 @@ export class KeyPool {
   /**
    * Sends a request with one key after the other, until the provider accepts one or no other key is ready.
    * @param send sends it with the header lines of a key
+   * @param once only one key is tried
    */
-  async send(send: (lines: readonly string[]) => Promise<Answer>): Promise<Answer> {
+  async send(send: (lines: readonly string[]) => Promise<Answer>, once = false): Promise<Answer> {
     const used = new Set<PoolKey>()
     let key = this.#take(used)
     for (;;) {
       const answer = await send(key.lines)
-      if (!this.#rests(key, answer.status, retryAfterOf(answer.headers))) return answer
+      if (!this.#rests(key, answer.status, retryAfterOf(answer.headers)) || once) return answer
       const other = this.#another(used.add(key))
       if (other === undefined) return answer
       // Nobody reads why the first key was refused.

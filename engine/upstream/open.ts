@@ -86,7 +86,8 @@ export function openUpstream(
   return {
     send(call) {
       const target = targets.get(call.protocol)?.(call)
-      if (target && pool) return pool.send((own) => http.post(target, call, [...own, ...(linesOf(call) ?? [])]))
+      if (target && pool)
+        return pool.send((own) => http.post(target, call, [...own, ...(linesOf(call) ?? [])]), call.once)
       if (target) return http.post(target, call, linesOf(call))
       const reason = targets.has(call.protocol)
         ? 'its name cannot be part of a URL'

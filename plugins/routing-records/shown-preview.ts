@@ -15,7 +15,7 @@ export function shownPreview({ slots, notes, outcome }: Dispatched, model: strin
     complexity: decision?.complexity ?? block['complexity'] ?? ensemble?.complexity ?? null,
     confidence: ensemble?.confidence ?? null,
     confidence_raw: ensemble?.confidenceRaw ?? null,
-    reasoning: decision?.reasoning ?? [`tier=${asText(tier)}`, ...parts].join(' | '),
+    reasoning: decision?.reasoning ?? [...(tier === null ? [] : [`tier=${asText(tier)}`]), ...parts].join(' | '),
     facts: ensemble?.facts ?? null,
     votes: (ensemble?.votes as unknown as JsonObject | undefined) ?? null,
     gates,

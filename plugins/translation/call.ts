@@ -49,6 +49,11 @@ export default defineStage({
       idle: limit('idle', '10m', 'Longest silence within an answer.'),
       total: limit('total', '1h', 'Timeout for the whole answer.'),
       limit: { type: 'integer', minimum: 1, default: 67_108_864, description: 'Most bytes of a whole answer.' },
+      once: {
+        type: 'boolean',
+        default: false,
+        description: 'Whether only one of several keys of the provider is tried.',
+      },
     },
   } as const,
   needs: ['request', 'model', 'upstream'],
@@ -61,7 +66,7 @@ export default defineStage({
     const usual: Call['timeouts'] = { firstByte: duration(config.first_byte), idle: duration(config.idle), total }
     // No client waits, and a whole answer shows no progress before its end.
     const patient: Call['timeouts'] = { firstByte: total, idle: total, total }
-    const { limit } = config
+    const { limit, once } = config
     return async ({ request, model, upstream }, scope) => {
       const started = performance.now()
       const { operation } = request
@@ -71,7 +76,7 @@ export default defineStage({
           return { upstream, answer: answering(operation, await askNeutral(request, model, scope, timeouts)) }
         const codec = host.upstreamCodec(model.offer.protocol)
         const asking = async (upstream: Upstream) => {
-          const answer = await ask(request, model, upstream, { codec, scope, timeouts })
+          const answer = await ask(request, model, upstream, { codec, scope, timeouts, once })
           const used: Reading['used'] = (reported) => prices.addFailed(scope, model.model.pricing, reported)
           const reading = { codec, limit, host, scope, used, translated: !upstream.same }
           return { upstream, answer: answering(operation, await begun(answer, model, reading)) }
@@ -96,10 +101,11 @@ interface Asking {
   readonly codec: AnyUpstreamCodec
   readonly scope: Scope
   readonly timeouts: Call['timeouts']
+  readonly once: boolean
 }
 
 function ask(request: Envelope, { provider, model }: Candidate, upstream: Upstream, asking: Asking): Promise<Answer> {
-  const { codec, timeouts, scope } = asking
+  const { codec, timeouts, scope, once } = asking
   if (!provider.provider.send || !upstream.body)
     throw new Error(`provider "${provider.name}" offers ${codec.protocol} and cannot send`)
   const call = {
@@ -113,6 +119,7 @@ function ask(request: Envelope, { provider, model }: Candidate, upstream: Upstre
     publicName: model.name,
     timeouts,
     scope,
+    once,
   }
   if (codec.protocol !== request.protocol) return provider.provider.send(call)
   return provider.provider.send(Object.assign(call, { clientHeaders: request.headers }))

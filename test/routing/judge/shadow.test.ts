@@ -134,6 +134,29 @@ describe('a judge that is waited for', function () {
   })
 })
 
+describe('a judge whose provider has several keys', function () {
+  this.timeout(60_000)
+  let judged: Judged
+  before(async () => {
+    judged = await startJudged({ provider: { type: 'native', api_keys: ['sk-judge-one', 'sk-judge-two'] } })
+  })
+  after(() => judged.close())
+
+  it('is asked with one of them, and with the other one the next time', async () => {
+    await judged.begin()
+    judged.judge.answer({ status: 429, body: { error: { message: 'slow down' } } }, decides('SIMPLE', [1, 0, 0]))
+    expect((await judged.ask()).status).to.equal(200)
+    expect(judged.calls()).to.deep.equal({ judge: 1, main: 1 })
+    expect((await judged.told()).block).to.deep.include({ verdict: null, error: 'http_429' })
+    await judged.begin()
+    judged.judge.answer(decides('SIMPLE', [1, 0, 0]))
+    await judged.ask()
+    expect((await judged.told()).tier).to.equal('SIMPLE')
+    const keys = judged.judge.requests.slice(-2).map(({ headers }) => headers['authorization'])
+    expect(new Set(keys).size).to.equal(2)
+  })
+})
+
 describe('the circuit of the judge', function () {
   this.timeout(60_000)
   let judged: Judged
