@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Json, JsonObject } from '../../engine/index.ts'
-import { isObject, timeText } from '../../engine/kit.ts'
+import { isObject, parsedObject, timeText } from '../../engine/kit.ts'
 import type { Row } from './decision.ts'
 import type { LabelsTable } from './table.ts'
 
@@ -66,7 +66,10 @@ export function judgedLine(example: Example, budget: Budget): JsonObject {
 
 function requestOf({ row, text }: Example, budget: Budget): JsonObject {
   const given = { id: row.id, at: timeText(row.at) }
-  if (text === undefined) return { ...given, prompt: null, prompt_truncated: null, prompt_hash: null }
+  if (text === undefined) {
+    const { routing_prompt_hash: prompt_hash = null } = parsedObject(row.metadata) ?? {}
+    return { ...given, prompt: null, prompt_truncated: null, prompt_hash }
+  }
   const prompt = cut(text, budget)
   return { ...given, prompt, prompt_truncated: prompt !== text, prompt_hash: hash('sha256', text) }
 }

@@ -1,4 +1,4 @@
-import { randomUUIDv7 } from 'node:crypto'
+import { hash, randomUUIDv7 } from 'node:crypto'
 import { expect } from 'chai'
 import type { JsonObject } from '../../../engine/index.ts'
 import { viewOf } from '../../support/admin.ts'
@@ -139,7 +139,8 @@ describe('prompts of routed requests', () => {
         const id = await ask(gateway, 'auto')
         expect(await stored(gateway)).to.deep.equal([])
         await gateway.asAdmin('POST /api/me/feedback', { request_id: id, signal: 'weak' })
-        expect(await sweep(gateway)).to.include({ id, prompt: null, prompt_hash: null, signal: 'weak', mode: 'auto' })
+        const prompt_hash = hash('sha256', 'How many legs has a spider?')
+        expect(await sweep(gateway)).to.include({ id, prompt: null, prompt_hash, signal: 'weak', mode: 'auto' })
       } finally {
         await gateway.close()
       }
