@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { JsonObject } from '../../../engine/index.ts'
+import { viewOf } from '../../support/admin.ts'
 import { say, startRouting, threeModels } from './rig.ts'
 import type { Routing, RoutingOptions } from './rig.ts'
 
@@ -101,6 +102,24 @@ describe('routing/record', () => {
     expect(JSON.stringify(routing)).to.have.length.below(16_385)
     expect((routing['diagnostics'] as { readonly scorecards: unknown[] }).scorecards).to.have.length.within(1, 20)
     expect((routing['candidates'] as unknown[])[0]).to.equal(routing['chosen'])
+  })
+
+  it('explores no more once that has cost its share', async () => {
+    await start({ routing: { exploration: { enabled: true, trial_share: 1, budget_share: 0.05 } } })
+    const policies: unknown[] = []
+    let extra = 0
+    let routed = 0
+    for (let count = 0; count < 12; count++) {
+      const { routing } = await rig.ask(hard(0.5))
+      const { policy } = routing['propensity'] as JsonObject
+      expect(policy, JSON.stringify({ extra, routed })).to.equal(extra <= 0.05 * routed ? 'ts-1' : 'mean-1')
+      policies.push(policy)
+      // What the best model by means would have cost less.
+      const { spent } = viewOf(rig.gateway.engine, 'experience')
+      ;({ extra, routed } = spent)
+      if (policy === 'mean-1') expect(routing).to.include({ explored: false })
+    }
+    expect(policies).to.include.members(['ts-1', 'mean-1'])
   })
 
   it('explores: lots are drawn from the id of the request, and new models are tried', async () => {

@@ -52,6 +52,31 @@ describe('routing/responses', () => {
     expect(JSON.stringify(metadata['laps'])).not.to.include('classify')
   })
 
+  it('that continue a part that is known here go to the place that has the rest', async () => {
+    const upstreams = [await scriptedUpstream(), await scriptedUpstream()]
+    upstreams.forEach((upstream, index) => upstream.answer({ body: { ...responsesAnswer, id: `resp_${index}` } }))
+    const models = ['one', 'other'].map((name, index) => ({ ...threeModels[index], name, provider: name }))
+    rig = await startRouting({
+      providers: ['one', 'other'].map((name, index) => {
+        return { name, type: 'native', base_url: upstreams[index]?.url, api_key: 'upstream-key' }
+      }),
+      models,
+    })
+    const ask = async (body: object) => {
+      const answer = await rig.gateway.post('/v1/responses', { model: 'auto', input: input(0.1), ...body })
+      expect(answer.status).to.equal(200)
+      return (await answer.json()) as { readonly id: string }
+    }
+    const unknown = { previous_response_id: 'resp_of_somebody_else' }
+    const { id } = await ask({ ...unknown, routing: { allow: ['other'] } })
+    await ask(unknown)
+    await ask({ previous_response_id: id })
+    const routed = (await blocks(3)).map(({ candidates }) => candidates)
+    // Nobody knows who has the first one; who has the second one is known.
+    expect(routed).to.deep.equal([['other'], ['one', 'other'], ['other']])
+    await Promise.all(upstreams.map((upstream) => upstream.close()))
+  })
+
   it('that continue what the gateway does not know go to providers that may know it', async () => {
     const upstream = await scriptedUpstream()
     const native = { name: 'own', type: 'native', base_url: upstream.url, api_key: 'upstream-key' }

@@ -56,6 +56,9 @@ describe('routing/select', () => {
         ['cap=routine_success:MEDIUM'],
       ],
       [{ messages: steps('write_file', 'read_file') }, 'COMPLEX', []],
+      [{ messages: steps.of(0.1, 'write_file', 'run_tests') }, 'MEDIUM', ['floor=final_verification:MEDIUM']],
+      [{ messages: steps.of(0.1, 'write_file', 'run_tests', 'look') }, 'SIMPLE', []],
+      [{ messages: steps.of(0.1, 'read_file', 'run_tests') }, 'SIMPLE', []],
     ]
     for (const [body, tier, notes] of cases) {
       const { routing, headers } = await rig.ask(body)
@@ -70,7 +73,9 @@ describe('routing/select', () => {
   })
 
   /** An agent whose task has the complexity 0.9, after calls of these tools that worked. */
-  function steps(...tools: readonly string[]): readonly JsonObject[] {
+  const steps = Object.assign((...tools: readonly string[]) => stepsOf(0.9, ...tools), { of: stepsOf })
+
+  function stepsOf(complexity: number, ...tools: readonly string[]): readonly JsonObject[] {
     const calls = tools.flatMap((name, index): readonly JsonObject[] => {
       const call = { id: `call_${index}`, type: 'function', function: { name, arguments: `{"at":${index}}` } }
       return [
@@ -78,7 +83,7 @@ describe('routing/select', () => {
         { role: 'tool', tool_call_id: `call_${index}`, content: 'Done.' },
       ]
     })
-    return [...hard(0.9).messages, ...calls]
+    return [...hard(complexity).messages, ...calls]
   }
 
   it('asks the next model of the list after a failure, never one beyond it', async () => {
