@@ -4,7 +4,8 @@ import { openai } from '../support/clients.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
-import type { ScriptedUpstream } from '../support/upstream.ts'
+import type { Script, ScriptedUpstream } from '../support/upstream.ts'
+import { arrived } from './streams.ts'
 
 const narrow = 'sk-narrow-0123456789abcdef0123456789abcdef'
 const drawn = { body: { created: 1, data: [{ b64_json: 'AA==' }] } }
@@ -41,6 +42,7 @@ describe('a request for images', () => {
         { name: 'elsewhere', provider: 'second', upstream_model: 'e-1' },
       ],
       api_keys: [{ name: 'narrow', key: narrow, models: ['painter'] }],
+      server_config: { resilience: { retries: { wait: '1ms' }, breaker: { enabled: false } } },
     })
   })
   after(async () => {
@@ -126,6 +128,40 @@ describe('a request for images', () => {
         param: 'svg.model',
       })
       expect(counts()).to.deep.equal(before)
+    })
+  })
+
+  describe('as a stream', () => {
+    const partial = { type: 'image_generation.partial_image', b64_json: 'AA==', partial_image_index: 0 }
+    const completed = { type: 'image_generation.completed', b64_json: 'AA==' }
+    const ask = async () => {
+      const answer = await gateway.post('/v1/images/generations', { model: 'painter', prompt: 'a cat', stream: true })
+      return { status: answer.status, by: answer.headers.get('x-gateway-model'), text: await answer.text() }
+    }
+
+    const failures: readonly (readonly [what: string, script: Script])[] = [
+      ['an error', { status: 503, body: { error: { message: 'busy' } } }],
+      ['a closed connection', { raw: '', ending: 'close' }],
+      ['a stream whose first event is an error', { frames: [{ event: 'error', data: { type: 'error', error: {} } }] }],
+      ['a stream of nothing', { frames: [] }],
+    ]
+    for (const [what, script] of failures)
+      it(`is asked for again after ${what}`, async () => {
+        first.answer(script)
+        second.answer({ frames: [{ event: completed.type, data: completed }] })
+        const { status, by, text } = await ask()
+        expect([status, by]).to.deep.equal([200, 'copyist'])
+        expect(text).to.equal(`event: ${completed.type}\ndata: ${JSON.stringify(completed)}\n\n`)
+        expect(lastBody(second)).to.deep.equal({ model: 'c-1', prompt: 'a cat', stream: true })
+      })
+
+    it('is asked for only once when it breaks after its first event', async () => {
+      first.answer(() => ({ ...arrived([{ event: partial.type, data: partial }]), ending: 'reset' }))
+      const before = counts()
+      const { status, by, text } = await ask()
+      expect([status, by]).to.deep.equal([200, 'painter'])
+      expect(text).to.match(/^event: image_generation\.partial_image\n[^\n]+\n\nevent: error\ndata: \{"type":"error",/)
+      expect(counts()[1]).to.equal(before[1])
     })
   })
 

@@ -57,8 +57,15 @@ export function begin(url: string, key: string, length?: number): ClientRequest 
   return asking
 }
 
+/** The answer to a form; `wait` is its `retry-after`, if it has one. */
+interface Uploaded {
+  readonly status: number
+  readonly body: string
+  readonly wait?: string
+}
+
 /** Sends a form as fast as it is taken, and gives the answer. */
-export async function upload(url: string, key: string, form: Upload): Promise<{ status: number; body: string }> {
+export async function upload(url: string, key: string, form: Upload): Promise<Uploaded> {
   const asking = begin(url, key)
   const answered = once(asking, 'response') as Promise<[IncomingMessage]>
   let refused = false
@@ -69,5 +76,7 @@ export async function upload(url: string, key: string, form: Upload): Promise<{ 
   }
   asking.end()
   const [response] = await answered
-  return { status: response.statusCode ?? 0, body: Buffer.concat(await response.toArray()).toString() }
+  const wait = response.headers['retry-after']
+  const body = Buffer.concat(await response.toArray()).toString()
+  return { status: response.statusCode ?? 0, body, ...(wait === undefined ? {} : { wait }) }
 }

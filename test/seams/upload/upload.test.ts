@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -92,12 +92,12 @@ describe('a large upload', () => {
       // What every upload needs is there before it is measured.
       for (let round = 0; round < 20; round++) await upload(url, key, { model: 'w', size: megabyte, place })
       const before = await most()
-      expect(await upload(url, key, { model: 'w', size: 100 * megabyte, place })).to.deep.equal({
+      expect(await upload(url, key, { model: 'w', size: 200 * megabyte, place })).to.deep.equal({
         status: 200,
         body: '{"text":"heard"}',
       })
       expect((await most()) - before).to.be.below(32 * megabyte)
-      const [hash, , , size] = fingerprint({ model: 'vendor-2026-large', size: 100 * megabyte, place }).split(' ')
+      const [hash, , , size] = fingerprint({ model: 'vendor-2026-large', size: 200 * megabyte, place }).split(' ')
       expect(got.at(-1)).to.equal(`${hash} ${size} ${size}`)
     })
 })
@@ -170,8 +170,8 @@ describe('the body of an upload', function () {
 
   it('is refused where there is no room for it on disk, and leaves the room to others', async () => {
     await start({ limits: { spool: 2 * megabyte } })
-    const { status, body } = await send({})
-    expect(status).to.equal(503)
+    const { status, body, wait } = await send({})
+    expect([status, wait]).to.deep.equal([503, '1'])
     expect(JSON.parse(body)).to.deep.include({ error: { ...JSON.parse(body).error, code: 'overloaded' } })
     await forgotten()
     for (let round = 0; round < 3; round++) expect((await send({ size: megabyte })).status).to.equal(200)
@@ -228,6 +228,13 @@ describe('the body of an upload', function () {
     for (let found: string[] | undefined; found === undefined;)
       found = await readdir(join(data, 'spool')).catch(() => undefined)
     await until(async () => (await readdir(join(data, 'spool'))).length === 0)
+    const descriptors = await readdir('/proc/self/fd').catch(() => [])
+    const modes: number[] = []
+    for (const path of descriptors.map((one) => `/proc/self/fd/${one}`)) {
+      const file = await readlink(path).catch(() => '')
+      if (file.includes(`${data}/spool/`)) modes.push((await stat(path)).mode & 0o777)
+    }
+    if (descriptors.length > 0) expect(modes, 'only its owner may read it').to.deep.equal([0o600])
     asking.destroy()
     await forgotten()
     await rm(data, { recursive: true })
