@@ -22,7 +22,7 @@ export default defineStage({
     return ({ request }) => {
       const { policy, pseudonym } = parameters
       changes ??= changesOf(policy, { outputLimits, protocol, pseudonym })
-      refuse(request.body, policy)
+      refuse(request, policy)
       if (changes.length === 0) return { request }
       return { request: request.contentType === json ? changed(request, changes) : unchanged(request, policy) }
     }
@@ -39,7 +39,7 @@ function changed(request: Envelope, changes: readonly Change[]): Envelope {
 }
 
 /** Throws for a request that the policy does not allow. */
-function refuse(body: JsonObject, policy: Policy): void {
+function refuse({ body, operation }: Envelope, policy: Policy): void {
   const { deny_parameters: denied, allow_background: background, max_tools: tools, max_messages: messages } = policy
   for (const param of denied)
     if (Object.hasOwn(body, param))
@@ -51,7 +51,8 @@ function refuse(body: JsonObject, policy: Policy): void {
     })
   refuseMore(body, 'tools', tools)
   refuseMore(body, 'messages', messages)
-  refuseMore(body, 'input', messages)
+  // The input of embeddings is a list of texts, each for itself.
+  if (operation !== 'embed') refuseMore(body, 'input', messages)
 }
 
 function refuseMore(body: JsonObject, param: string, most: number | null): void {

@@ -103,6 +103,9 @@ describe('the policy for parameters', function () {
     expect(await refused('chat', { messages: [message, message, message] })).to.equal('400 invalid_request messages')
     expect(await refused('responses', { input: [message, message, message] })).to.equal('400 invalid_request input')
     expect((await sent('chat', { tools: [tool], messages: [message, message] })).body['tools']).to.have.length(1)
+    upstream.answer({ body: { object: 'list', model: 'm', data: [], usage: { prompt_tokens: 3, total_tokens: 3 } } })
+    const texts = ['each', 'is embedded', 'for itself']
+    expect((await gateway?.post('/v1/embeddings', { model: 'responses', input: texts }))?.status).to.equal(200)
   })
 
   it('hides the names of end users, or hashes them always in the same way', async () => {
