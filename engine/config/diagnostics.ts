@@ -1,6 +1,7 @@
-import { isAbsolute, relative } from 'node:path'
+import { relative } from 'node:path'
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import { requirement } from '../spec/requirement.ts'
+import { isShipped } from './shipped.ts'
 import { didYouMean } from './suggest.ts'
 
 /** Path from the root of a document to a value. */
@@ -54,17 +55,23 @@ export interface SchemaProblem {
   readonly hint: string
 }
 
+/** Keywords whose errors stand beside the error that says what is wrong. */
+const silent = new Set(['if', 'propertyNames'])
+
 /** The mistakes in a value, each once. The alternatives of a union are combined in one sentence. */
 export function schemaProblems(errors: readonly ErrorObject[]): SchemaProblem[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
   return errors
-    .filter((error) => error.keyword !== 'if' && !unions.some((union) => isBranch(error, union)))
+    .filter((error) => !silent.has(error.keyword) && !unions.some((union) => isBranch(error, union)))
     .map((error) => {
       const branches = errors.filter((other) => isBranch(other, error) && other.instancePath === error.instancePath)
+      const told: unknown = error.keyword === 'anyOf' ? error.parentSchema?.['anyOfErrorMessage'] : undefined
       const message =
-        branches.length > 0
-          ? [...new Set(branches.map((branch) => sentence(branch) + hintOf(branch)))].join(' or ')
-          : sentence(error)
+        typeof told === 'string'
+          ? told
+          : branches.length > 0
+            ? [...new Set(branches.map((branch) => sentence(branch) + hintOf(branch)))].join(' or ')
+            : sentence(error)
       const key: unknown = error.params['additionalProperty'] ?? error.params['missingProperty']
       const { keyword, instancePath } = error
       const path = pointer(instancePath)
@@ -114,8 +121,8 @@ function sentence(error: ErrorObject): string {
   }
 }
 
-/** The name of a file in diagnostics: relative to `root` if the file is below it. */
+/** The name of a file in diagnostics: relative to `root`. Files of the package keep their place on the machine. */
 export function display(file: string, root: string): string {
   const name = relative(root, file)
-  return name.startsWith('..') || isAbsolute(name) ? file : name
+  return name.startsWith('..') && isShipped(file) ? file : name
 }

@@ -31,7 +31,17 @@ export const shipped: Required<Shipped> = {
 
 /** The name of a file for clients: an absolute path within the package is shown relative to the package. */
 export function withinPackage(file: string): string {
-  return isAbsolute(file) && isWithin(file, home) ? relative(home, file) : file
+  return isShipped(file) ? relative(home, file) : file
+}
+
+/** A text for clients, in which no file is named by its place on the machine. */
+export function withoutPlaces(text: string, root: string): string {
+  return [root, home].reduce((shown, folder) => shown.replaceAll(folder + sep, ''), text)
+}
+
+/** Whether an absolute path is below the package. */
+export function isShipped(file: string): boolean {
+  return isAbsolute(file) && isWithin(file, home)
 }
 
 /** Whether a path is a folder or below it. Both are real paths. */

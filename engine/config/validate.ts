@@ -80,6 +80,7 @@ ajv.addKeyword({
 })
 // Editors know this keyword, too.
 ajv.addKeyword({ keyword: 'patternErrorMessage', schemaType: 'string' })
+ajv.addKeyword({ keyword: 'anyOfErrorMessage', schemaType: 'string' })
 
 /**
  * Compiles a JSON Schema (draft 2020-12) for configuration: strict mode, defaults filled in, all errors reported.
@@ -87,7 +88,7 @@ ajv.addKeyword({ keyword: 'patternErrorMessage', schemaType: 'string' })
  * is handed and must give; `x-setting` is the setting that gives an option that a pipeline does not write; `x-place` is the place of a setting in the file, such as
  * `mcp.commands`, if no section can have it; `x-minimum`
  * and `x-maximum` are bounds of a duration; `x-decimals` is the most decimals of a number; `patternErrorMessage`
- * describes a `pattern` in words.
+ * and `anyOfErrorMessage` describe a `pattern` and an `anyOf` in words.
  * @param schema must pass `proveSchema`; compiled schemas are cached by identity
  */
 export function validator(schema: object): Validator {
@@ -149,10 +150,7 @@ function fromAjv(validate: ValidateFunction): Validator {
     const errors = retyped(source, path, value, validate.errors ?? []) && validate(value) ? [] : (validate.errors ?? [])
     // A value left empty by an unset variable is reported as such, or switches its record off.
     const missing = new Set(source.missing.map((entry) => entry.path.join('/')))
-    const told = errors
-      // Stands beside the error that says what is wrong with the name.
-      .filter(({ keyword }) => keyword !== 'propertyNames')
-      .filter((error) => !missing.has([...path, ...pointer(error.instancePath)].join('/')))
+    const told = errors.filter((error) => !missing.has([...path, ...pointer(error.instancePath)].join('/')))
     return { value, diagnostics: schemaDiagnostics(source, path, told) }
   }
 }

@@ -36,15 +36,15 @@ export function refusalOf(change: RecordChange, findings: readonly Diagnostic[])
   })
   const [first] = errors
   const param = first?.param ?? undefined
-  const options = { ...(param === undefined ? {} : { param }), errors }
+  const at = param === undefined ? {} : { param }
   // The message about a missing field names it.
   const isNamed = param === undefined || first?.code === 'missing_field'
   const reason = isNamed ? (first?.message ?? '') : `${param}: ${first?.message}`
   const isOwn = findings.every(({ file }) => file === own)
   const isTaken = findings.every(({ code }) => code === 'duplicate') && first?.code !== 'reserved_name'
-  if (isOwn && isTaken) return new GatewayError('name_taken', { reason }, options)
+  if (isOwn && isTaken) return new GatewayError('name_taken', { reason }, at)
   const code = sorted[0]?.file === own ? { code: first?.code ?? '' } : {}
-  return new GatewayError('invalid_configuration', { reason }, { ...options, ...code })
+  return new GatewayError('invalid_configuration', { reason }, { ...at, errors, ...code })
 }
 
 /** Records that need a record to be deleted: they name it, or a finding about them does. */

@@ -30,6 +30,7 @@ import { triesOf } from '../pipeline/attempt.ts'
 import { attemptsOf } from '../pipeline/nodes.ts'
 import type { Pipeline } from '../pipeline/nodes.ts'
 import { withSettings } from '../pipeline/options.ts'
+import type { JsonObject } from '../spec/json.ts'
 import type { StoredRecords } from '../store/records.ts'
 
 /** Where a configuration is loaded from. */
@@ -104,7 +105,10 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
   const pipelines = await readPipelines(source, root, registry, { environment, shipped, known })
   diagnostics.push(...plugins.diagnostics, ...loaded.diagnostics, ...pipelines.diagnostics)
 
-  const warnings = [...loaded.warnings, ...beyondTries(source, loaded.settings, pipelines.pipelines)]
+  const warnings = [
+    ...loaded.warnings,
+    ...beyondTries(loaded.records, loaded.settings?.server_config, pipelines.pipelines),
+  ]
 
   // One hash per part: reading the files again for a hash would miss changes in between.
   const parts = [hashContents([{ file, content: text }]), ...plugins.hashes, pipelines.hash]
@@ -151,7 +155,7 @@ export function withStored(
   { revision, records: stored }: StoredRecords,
   unopened?: Unopened,
 ): Configuration {
-  const { settings, registry, records: declared, version, off, warnings, overridden, source } = files
+  const { settings, registry, records: declared, version, off, overridden, source, pipelines } = files
   if (settings === undefined || revision === 0) return files
   const { true: kept = [], false: named = [] } = Object.groupBy(stored, ({ type }) => `${type === sectionType}`)
   const fitted = fitRecords(named, registry, declared, unopened)
@@ -160,6 +164,9 @@ export function withStored(
   const around = { registry, declared: files.sections, overridden, names, records }
   const { sections, leftOut: withoutSections } = fitSections(kept, around, unopened)
   const hide = secretsHider(source, registry, stored)
+  // Stored sections may make more or fewer tries than those of the file.
+  const warnings = files.warnings.filter(({ code }) => code !== tooManyFallbacks)
+  const beyond = beyondTries(fitted.records, valuesOf(sections), pipelines)
   const leftOut = [...fitted.leftOut, ...withoutSections].map((one) => ({ ...one, findings: hide(one.findings) }))
   return {
     ...files,
@@ -170,23 +177,27 @@ export function withStored(
     leftOut,
     version: `${version}-${revision}`,
     off: [...off, ...leftOut.map(leftOutLine)],
-    warnings: [...warnings, ...hide(fitted.warnings)],
+    warnings: [...warnings, ...hide([...fitted.warnings, ...beyond])],
   }
 }
 
+/** The code of its findings. */
+const tooManyFallbacks = 'tries'
+
 /** Finds fallbacks that no attempt reaches, because it makes fewer tries than there are candidates. */
-function beyondTries(source: Source, settings: Settings | undefined, pipelines: readonly Pipeline[]): Diagnostic[] {
+function beyondTries(
+  records: RecordSet,
+  sections: JsonObject = {},
+  pipelines: readonly Pipeline[],
+): readonly Diagnostic[] {
   const attempts = pipelines.flatMap(({ stages }) => attemptsOf(stages)).filter(({ over }) => over === 'candidates')
-  const sections = settings?.server_config ?? {}
   const tries = Math.max(0, ...attempts.map((one) => triesOf(withSettings(one.options, one.settings, sections)).tries))
   if (tries === 0) return []
-  return (settings?.models ?? []).flatMap(({ name, fallbacks }, index) =>
-    fallbacks.slice(tries - 1).map((fallback, at) => {
+  return (records.get('model') ?? []).flatMap(({ name, value, given }) =>
+    ((value['fallbacks'] ?? []) as readonly string[]).slice(tries - 1).map((fallback, at) => {
       const message = `"${fallback}" is never asked: "${name}" and its fallbacks get ${tries} tries in all`
-      return {
-        ...source.report(['models', index, 'fallbacks', tries - 1 + at], 'tries', message),
-        warning: true as const,
-      }
+      const place = [...given.path, 'fallbacks', tries - 1 + at]
+      return { ...given.source.report(place, tooManyFallbacks, message), warning: true as const }
     }),
   )
 }

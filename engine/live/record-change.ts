@@ -158,6 +158,7 @@ function recordAfter(
   const kept = known ? nested(known, flat(known, value)) : value
   const after = mergePatch(kept, belowConfig(known, change.patch)) as JsonObject
   if (after['name'] !== name) refuseField('name', 'cannot change')
+  if (known?.typed !== undefined && after['type'] !== before?.value?.['type']) refuseField('type', 'cannot change')
   return after
 }
 

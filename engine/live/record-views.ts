@@ -6,6 +6,7 @@ import { secretNames, withoutSecrets } from '../config/secrets.ts'
 import { nowhere } from '../config/sections.ts'
 import { recordsAround } from '../config/records.ts'
 import { namesOf as namesIn } from '../config/record-names.ts'
+import { withinPackage } from '../config/shipped.ts'
 import { namesIn as marksIn } from '../pipeline/named.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import { timeText } from '../spec/moment.ts'
@@ -109,7 +110,7 @@ function viewOf({ type, name, value, given, off }: CheckedRecord, registry: Regi
     name,
     ...shown(type, value, registry),
     source: given.stored ? 'database' : 'file',
-    ...(given.stored ? about(given.stored) : { declaredAt: { file: place.file, line: place.line } }),
+    ...(given.stored ? about(given.stored) : { declaredAt: { file: withinPackage(place.file), line: place.line } }),
     ...(off === undefined ? {} : { off, problem: `off: ${off}` }),
   }
 }

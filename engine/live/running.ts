@@ -1,7 +1,6 @@
-import { isAbsolute, relative } from 'node:path'
 import { display, printDiagnostic } from '../config/diagnostics.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
-import { withinPackage } from '../config/shipped.ts'
+import { withinPackage, withoutPlaces } from '../config/shipped.ts'
 import { planSteps } from '../pipeline/plan.ts'
 import type { Planning } from '../pipeline/plan.ts'
 import type { HostStatus } from '../spec/host.ts'
@@ -33,13 +32,9 @@ export class RunningStatus {
 
   /** The version of a configuration, and the first finding of newer files that were refused. */
   config(current: Shown['current'] | undefined, scrub: (text: string) => string): HostStatus['config'] {
-    const error = this.#refused && (this.#refused.findings.map(printDiagnostic)[0] ?? 'refused')
-    return { version: current?.version ?? '', ...(error === undefined ? {} : { error: scrub(error) }) }
-  }
-
-  #nameOf(file: string): string {
-    const name = withinPackage(display(file, this.#root))
-    return isAbsolute(name) ? relative(this.#root, name) : name
+    const [first] = this.#refused?.findings ?? []
+    const told = first === undefined ? 'refused' : withoutPlaces(printDiagnostic(first), this.#root)
+    return { version: current?.version ?? '', ...(this.#refused ? { error: scrub(told) } : {}) }
   }
 
   /** What stages see of the configuration that runs. */
@@ -51,12 +46,12 @@ export class RunningStatus {
         return {
           version,
           loadedAt: this.#loadedAt,
-          files: files.map((file) => this.#nameOf(file)),
+          files: files.map((file) => withinPackage(display(file, this.#root))),
           off,
-          ...(refused ? { refused: { at: refused.at, findings: findingsOf(refused.findings) } } : {}),
+          ...(refused ? { refused: { at: refused.at, findings: findingsOf(refused.findings, this.#root) } } : {}),
         }
       },
-      reload: async () => findingsOf(await live.reload()),
+      reload: async () => findingsOf(await live.reload(), this.#root),
     }
   }
 }
@@ -67,13 +62,13 @@ interface Shown {
 }
 
 /** Diagnostics as findings for clients. */
-function findingsOf(diagnostics: readonly Diagnostic[]): readonly Finding[] {
+function findingsOf(diagnostics: readonly Diagnostic[], root: string): readonly Finding[] {
   return diagnostics.map(({ file, line, column, code, message }) => ({
     file: withinPackage(file),
     line,
     column,
     code,
-    message,
+    message: withoutPlaces(message, root),
   }))
 }
 

@@ -4,6 +4,7 @@ import { sectionType } from '../config/sections.ts'
 import type { CheckedSection, Overridden, SectionSet } from '../config/sections.ts'
 import type { RecordSet } from '../config/records.ts'
 import type { Registry } from '../config/registry.ts'
+import { withinPackage } from '../config/shipped.ts'
 import { leftOutLine } from '../config/stored-records.ts'
 import type { LeftOut } from '../config/stored-records.ts'
 import type { JsonObject } from '../spec/json.ts'
@@ -61,7 +62,7 @@ function viewOf(section: CheckedSection, shown: Shown, out: LeftOut | undefined)
     ...about(name, value, shown),
     source: from,
     ...(stored ? { stored: stampsOf(stored) } : {}),
-    ...(from === 'file' ? { declaredAt: { file, line } } : {}),
+    ...(from === 'file' ? { declaredAt: { file: withinPackage(file), line } } : {}),
   })
 }
 

@@ -12,7 +12,7 @@ import { NotOpen } from './closed-view.ts'
 import { limitedStep } from './deadline.ts'
 import { dependentStep, eachStep } from './finish.ts'
 import { matcher } from './match.ts'
-import { givenBy, pathsOf, printPlace, reportAt, servedOf, stagesOf, within } from './nodes.ts'
+import { givenBy, pathsOf, shownPlace, reportAt, servedOf, stagesOf, within } from './nodes.ts'
 import type { Pipeline, StageNode, StepNode, UseNode } from './nodes.ts'
 import { withSettings } from './options.ts'
 import { RetryBudget } from './retry-budget.ts'
@@ -169,12 +169,12 @@ class Builder {
         const attempt = attemptStep({
           over,
           ...triesOf(withSettings(options, settings, this.#workshop.settings)),
-          at: printPlace(node.place),
+          at: shownPlace(node.place),
           retries: this.#host.keep('retries', () => new RetryBudget()),
           gives: [...new Set(stages.flatMap(givenBy))],
           run: toldTry(stages.some(({ settles }) => settles) ? settlingTry(run) : run, {
             pipeline: this.#root.name,
-            at: printPlace(node.place),
+            at: shownPlace(node.place),
           }),
           ...(otherwise === undefined
             ? {}
@@ -183,7 +183,7 @@ class Builder {
         return limited(attempt, node.timeout)
       }
       case 'unknown':
-        throw new Error(`${printPlace(node.place)}: a step that was not understood cannot be built`)
+        throw new Error(`${shownPlace(node.place)}: a step that was not understood cannot be built`)
     }
   }
 
@@ -191,7 +191,7 @@ class Builder {
     const { stage, settings, place, timeout } = node
     const { name, needs, provides, gives = [] } = stage
     const config = withSettings(node.config, settings, this.#workshop.settings)
-    const at = printPlace(place)
+    const at = shownPlace(place)
     const own = { name, path, inTry }
     try {
       const views = this.#workshop.viewsOf(stage.uses)

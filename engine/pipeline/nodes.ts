@@ -3,6 +3,7 @@ import type { SlotName } from '../spec/slots.ts'
 import type { AnyStage } from '../spec/stage.ts'
 import type { Diagnostic } from '../config/diagnostics.ts'
 import type { Path } from '../config/diagnostics.ts'
+import { withinPackage } from '../config/shipped.ts'
 import type { Source } from '../config/source.ts'
 
 /** The source position of something in a pipeline. */
@@ -142,6 +143,12 @@ export function reportAt({ source, path }: Place, code: string, message: string)
 export function printPlace(place: Place): string {
   const { file, line, column } = reportAt(place, '', '')
   return `${file}:${line}:${column}`
+}
+
+/** The same for rows and clients, who do not learn where the package is. */
+export function shownPlace(place: Place): string {
+  const { file, line, column } = reportAt(place, '', '')
+  return `${withinPackage(file)}:${line}:${column}`
 }
 
 /** The paths of neighbouring steps (`StagePlace.path`), below the path of the step around them. */

@@ -1,5 +1,6 @@
 import type { SectionSet } from '../config/sections.ts'
 import { valuesOf } from '../config/sections.ts'
+import { withinPackage } from '../config/shipped.ts'
 import { printDuration } from '../spec/duration.ts'
 import type { Json, JsonObject } from '../spec/json.ts'
 import type { PlannedOption, PlannedStep } from '../spec/running.ts'
@@ -43,7 +44,7 @@ function planned(step: StepNode, path: string, plan: Plan, { byName, sections }:
   const { kind, place } = step
   const { file, line, column } = reportAt(place, '', '')
   const timeout = 'timeout' in step && step.timeout !== undefined ? { timeout: printDuration(step.timeout) } : {}
-  const base = { kind, path, file, line, column, ...timeout }
+  const base = { kind, path, file: withinPackage(file), line, column, ...timeout }
   switch (step.kind) {
     case 'stage': {
       const { name, needs, reads = [], provides, gives, settles } = step.stage

@@ -78,6 +78,7 @@ export const rateLimitSchema = {
   title: 'Rate limit',
   additionalProperties: false,
   description: 'Requests and tokens per period, and requests at the same time; null: no limit.',
+  anyOfErrorMessage: 'must have at least one of "requests", "tokens" and "concurrency"',
   anyOf: ['requests', 'tokens', 'concurrency'].map((name) => ({
     required: [name],
     properties: { [name]: { not: { type: 'null' } } },

@@ -61,7 +61,7 @@ export const errors = {
   session_over: row(401, request, 'never', 'The session has reached its longest life; sign in again.'),
   wrong_password: row(401, request, 'never', 'The password is wrong.'),
   forbidden: row(403, request, 'never', 'This account is not allowed to do that.'),
-  own_account: row(403, request, 'never', 'Nobody may change {param} of the own account.'),
+  own_account: row(403, request, 'never', 'Nobody may change {param} of their own account.'),
   password_change_required: row(403, request, 'never', 'Change the password first.'),
   reveal_off: row(
     403,

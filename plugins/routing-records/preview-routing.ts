@@ -29,6 +29,7 @@ export default defineStage({
   body: {
     type: 'object',
     additionalProperties: false,
+    anyOfErrorMessage: 'must have "request", or "model" and "prompt"',
     anyOf: [{ required: ['request'] }, { required: ['model', 'prompt'] }],
     properties: {
       protocol: {

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { expect } from 'chai'
 import { password, startAdmin } from '../support/admin.ts'
 import type { AdminGateway } from '../support/admin.ts'
@@ -61,12 +64,48 @@ describe('admin/requests', () => {
       await told(asAdmin('GET /api/api-keys/nobody/usage')),
       await told(asAdmin('POST /api/config/circuit-breaker/nobody/reset')),
       await told(asAdmin('POST /api/api-keys', { name: 'half', rate_limit: { requests: 1.5 } })),
+      await told(asAdmin('POST /api/api-keys', { name: 'empty', rate_limit: {} })),
+      await told(asAdmin('PATCH /api/config/server/rate_limits', { server: { period: '1h' } })),
+      await told(asAdmin('POST /api/routing/preview', { model: 'auto' })),
     ]).to.deep.equal([
       'No session token was sent. Send it as "authorization: Bearer <jwt>".',
       'An API key named "Taken" exists already.',
       'There is no API key "nobody".',
       'There is no provider "nobody".',
       'rate_limit.requests must be an integer or null.',
+      'rate_limit must have at least one of "requests", "tokens" and "concurrency".',
+      'server: must have at least one of "requests", "tokens" and "concurrency"',
+      'The body must have "request", or "model" and "prompt".',
     ])
+  })
+
+  it('are told once what is wrong with a name within an object', async () => {
+    const { status, body } = await gateway.asAdmin('POST /api/api-keys', { name: 'tagged', tags: { 'A B': 'x' } })
+    expect(status).to.equal(422)
+    expect(body['errors']).to.have.length(1)
+  })
+
+  it('carry a list of findings with 422 alone', async () => {
+    await gateway.asAdmin('POST /api/config/models', { name: 'first', provider: 'echo', aliases: ['other'] })
+    const taken = await gateway.asAdmin('POST /api/config/models', { name: 'x', provider: 'echo', aliases: ['other'] })
+    expect([taken.status, taken.code, taken.param]).to.deep.equal([409, 'name_taken', 'aliases[0]'])
+    expect(Object.keys(taken.body)).to.deep.equal(['error'])
+    expect(Object.keys(taken.body['error'] as object)).to.deep.equal(['message', 'type', 'param', 'code'])
+  })
+
+  it('by GET and DELETE have no body: one that is sent is not read', async () => {
+    const body = '{"not": "json'
+    const send = async (method: string, path: string) => {
+      const headers = { authorization: `Bearer ${gateway.admin.token}`, 'content-length': String(body.length) }
+      const sent = request(gateway.url + path, { method, headers }).end(body)
+      const [response] = (await once(sent, 'response')) as [IncomingMessage]
+      response.resume()
+      return response.statusCode
+    }
+    const { body: made } = await gateway.asAdmin('POST /api/api-keys', { name: 'short-lived' })
+    const path = `/api/api-keys/${String(made['id'])}`
+    expect(await send('GET', path)).to.equal(200)
+    expect(await send('DELETE', path)).to.equal(204)
+    expect(await send('GET', path)).to.equal(404)
   })
 })

@@ -33,4 +33,21 @@ describe('admin/sections', () => {
     }
     expect(untold).to.deep.equal([])
   })
+
+  it('that are stored decide how many fallbacks are never asked, as the process log says', async () => {
+    const unasked = () => gateway.lines.filter((line) => line.includes('is never asked'))
+    const names = ['one', 'two', 'three']
+    for (const name of names) await gateway.asAdmin('POST /api/config/models', { name, provider: 'echo' })
+    const first = { name: 'zero', provider: 'echo', fallbacks: names }
+    expect((await gateway.asAdmin('POST /api/config/models', first)).status).to.equal(201)
+    expect(unasked()).to.have.length(1)
+    expect(unasked()[0]).to.include('\\"three\\" is never asked: \\"zero\\" and its fallbacks get 3 tries in all')
+    const tries = (count: number) =>
+      gateway.asAdmin('PATCH /api/config/server/resilience', { retries: { tries: count } })
+    expect((await tries(4)).status).to.equal(200)
+    await gateway.asAdmin('PATCH /api/config/models/zero', { description: 'The first.' })
+    expect(unasked()).to.have.length(1)
+    expect((await tries(2)).status).to.equal(200)
+    expect(unasked().slice(1).join()).to.include('\\"two\\" is never asked').and.include('\\"three\\" is never asked')
+  })
 })

@@ -210,6 +210,10 @@ describe('admin/providers', function () {
       await ask('POST @', { name: 'far', type: 'echo', config: {} })
       expect(await refusal('POST @', { name: 'far', type: 'echo', config: {} })).to.equal('409 name_taken null')
       expect(await refusal('PATCH @/far', { name: 'near' })).to.equal('422 invalid_field name')
+      expect(await refusal('PATCH @/far', { type: 'bridge_b' })).to.equal('422 invalid_field type')
+      expect(await refusal('PATCH @/far', { type: null })).to.equal('422 invalid_field type')
+      const same = await ask('PATCH @/far', { name: 'far', type: 'echo' })
+      expect(same.headers.get('etag')).to.equal((await ask('GET @/far')).headers.get('etag'))
     })
 
     it('may not be at private addresses, unless they are allowed to', async () => {
