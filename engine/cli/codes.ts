@@ -208,6 +208,7 @@ export const findings: ReadonlyMap<string, string> = new Map([
   ['unknown-stage', 'No plugin provides this stage; "sluice list stages" shows those that are there.'],
   ['unreachable', 'An earlier arm of the switch matches everything, so this one is never reached.'],
   ['unset-variable', 'An environment variable without a default is not set.'],
+  ['unused-alias', 'No route begins with the path of an alias, so that it adds none.'],
   ['use-finally', 'An included pipeline has a "finally", which an include would leave out.'],
   ['yaml', 'The file is not YAML 1.2, or its aliases expand to too many values.'],
 ])

@@ -10,6 +10,7 @@ import type { AnyService } from '../spec/service.ts'
 import type { AnySignal } from '../spec/signal.ts'
 import type { AnySlot } from '../spec/slot.ts'
 import type { AnyStage } from '../spec/stage.ts'
+import { problemOfFields } from './component-fields.ts'
 import { sectionType } from './sections.ts'
 import type { Component } from './registry.ts'
 import { proveSchema } from './validate.ts'
@@ -22,6 +23,14 @@ export const timeoutWord = 'timeout'
 
 /** The component in a default export, or what is wrong with it. */
 export function recognise(value: unknown): Component | { readonly problem: string } {
+  const found = recognised(value)
+  const kind = 'problem' in found ? isObject(value) && value['kind'] : found.kind
+  // A misspelled field may be why another one seems to be missing.
+  const problem = isObject(value) ? problemOfFields(kind, value) : undefined
+  return problem === undefined ? found : { problem }
+}
+
+function recognised(value: unknown): Component | { readonly problem: string } {
   const shape = value as Record<string, unknown>
   if (value === undefined) return { problem: nothingExported }
   if (!isObject(value)) return { problem: nothingKnown }

@@ -107,6 +107,7 @@ export async function loadConfiguration(options: ConfigurationOptions): Promise<
 
   const warnings = [
     ...loaded.warnings,
+    ...pipelines.warnings,
     ...beyondTries(loaded.records, loaded.settings?.server_config, pipelines.pipelines),
   ]
 

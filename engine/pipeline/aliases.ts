@@ -36,12 +36,7 @@ export function withAliases(pipelines: readonly Pipeline[], aliases: readonly Al
   const served = new Set(pipelines.flatMap(({ routes }) => routes.map(key)))
   const further = ({ method, path }: Route): Route[] =>
     aliases
-      .filter(
-        ({ from, to }) =>
-          path.startsWith(from) &&
-          !/^[:*]/.test(path.slice(from.length)) &&
-          !to.some((one) => one.startsWith(from) && path.startsWith(one)),
-      )
+      .filter((alias) => fits(alias, path))
       .flatMap(({ from, to, place }) =>
         to.map((one) => ({ method, path: one + path.slice(from.length), alias: place })),
       )
@@ -50,4 +45,23 @@ export function withAliases(pipelines: readonly Pipeline[], aliases: readonly Al
     ...pipeline,
     routes: [...pipeline.routes, ...pipeline.routes.flatMap(further)],
   }))
+}
+
+/** Finds aliases that no route has. */
+export function unusedAliases(pipelines: readonly Pipeline[], aliases: readonly Aliases[]): readonly Diagnostic[] {
+  const paths = pipelines.flatMap(({ routes }) => routes.map(({ path }) => path))
+  return aliases
+    .filter((alias) => !paths.some((path) => fits(alias, path)))
+    .map(({ from, place: { source, path } }) => ({
+      ...source.report(path, 'unused-alias', `no route begins with "${from}"`, 'key'),
+      warning: true as const,
+    }))
+}
+
+function fits({ from, to }: Aliases, path: string): boolean {
+  return (
+    path.startsWith(from) &&
+    !/^[:*]/.test(path.slice(from.length)) &&
+    !to.some((one) => one.startsWith(from) && path.startsWith(one))
+  )
 }

@@ -7,7 +7,7 @@ import type { Environment } from '../config/interpolate.ts'
 import { display } from '../config/diagnostics.ts'
 import type { Registry } from '../config/registry.ts'
 import { readSource } from '../config/source.ts'
-import { withAliases } from './aliases.ts'
+import { unusedAliases, withAliases } from './aliases.ts'
 import type { Aliases } from './aliases.ts'
 import { checkBodies } from './check-bodies.ts'
 import { checkSettles } from './check-settles.ts'
@@ -22,6 +22,8 @@ import { parsePipelines } from './parse.ts'
 export interface LoadedPipelines {
   readonly pipelines: readonly Pipeline[]
   readonly diagnostics: readonly Diagnostic[]
+  /** Probable mistakes that do not prevent serving. */
+  readonly warnings: readonly Diagnostic[]
   readonly files: readonly string[]
   /** Hash of the files' contents. */
   readonly hash: string
@@ -82,7 +84,7 @@ export function checkPipelines(
   registry: Registry,
   environment: Environment,
   records: KnownNames = {},
-): { pipelines: Pipeline[]; diagnostics: Diagnostic[] } {
+): { pipelines: Pipeline[]; diagnostics: Diagnostic[]; warnings: readonly Diagnostic[] } {
   const diagnostics: Diagnostic[] = []
   const aliases: Aliases[] = []
   let incomplete = false
@@ -105,7 +107,11 @@ export function checkPipelines(
   }
   const named = [...checkNames(pipelines), ...unknownNames(namesOf(pipelines), known)]
   const flow = [...checkFlow(pipelines, incomplete), ...checkSettles(pipelines), ...checkBodies(pipelines)]
-  return { pipelines: withAliases(pipelines, aliases), diagnostics: [...diagnostics, ...named, ...flow] }
+  return {
+    pipelines: withAliases(pipelines, aliases),
+    diagnostics: [...diagnostics, ...named, ...flow],
+    warnings: incomplete ? [] : unusedAliases(pipelines, aliases),
+  }
 }
 
 interface Layers {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { Redis } from 'ioredis'
 import type { RedisOptions, Result } from 'ioredis'
 import type { Logger } from 'pino'
@@ -134,7 +135,8 @@ export async function connectRedis(url: string): Promise<Redis> {
 /**
  * The key-value store in Redis (7 or later). Resolves once it is connected, or once the connection has failed. In the
  * latter case the store is `failing`, every call rejects with `store_unavailable` at once, and the store reconnects on
- * its own. Every change of state is logged.
+ * its own. Every change of state is logged. A Redis Cluster is refused: its nodes redirect commands to each other, and
+ * our scripts use keys that it keeps on several nodes.
  */
 export async function openRedisKeyValue(url: string, log: Logger): Promise<OpenKeyValue> {
   const redis = new Redis(url, { ...redisOptions, lazyConnect: true })
@@ -151,11 +153,22 @@ export async function openRedisKeyValue(url: string, log: Logger): Promise<OpenK
   }
   redis.on('error', (error: Error) => away(reasonOf(error)))
   redis.on('close', () => away('the connection was closed'))
-  redis.on('ready', () => {
+  const welcome = async (): Promise<void> => {
+    if (await isCluster(redis)) {
+      log.error('the key-value store is a Redis Cluster, which is not supported: name a single server')
+      reported = true
+      // Does not connect again, so every call fails at once.
+      const ended = once(redis, 'end')
+      redis.disconnect()
+      return void (await ended)
+    }
     if (reported) log.info('the key-value store can be reached again')
     reported = false
-  })
+  }
+  let welcomed: Promise<void> | undefined
+  redis.on('ready', () => (welcomed = welcome()))
   await redis.connect().catch((error: unknown) => away(reasonOf(error)))
+  await welcomed
 
   const asked = <T>(reply: Promise<T>): Promise<T> =>
     reply.catch((error: unknown) => {
@@ -186,6 +199,15 @@ export async function openRedisKeyValue(url: string, log: Logger): Promise<OpenK
       closed = true
       redis.disconnect()
     },
+  }
+}
+
+async function isCluster(redis: Redis): Promise<boolean> {
+  try {
+    return /^redis_mode:cluster\r?$/m.test(await redis.info('server'))
+  } catch {
+    // The user may not be allowed to ask, or the connection broke, after which it is asked again.
+    return false
   }
 }
 

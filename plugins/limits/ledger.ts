@@ -9,8 +9,8 @@ import type { LedgerTable } from './table.ts'
 /** Milliseconds for which a row is kept. */
 const KEPT = 3_600_000
 
-/** Milliseconds for which a sum is compared after its last use where other machines spend, too. */
-const COMPARED = 3_600_000
+/** Milliseconds for which a sum is compared after its last use where other machines spend, too: longer than it is kept. */
+const COMPARED = 3_720_000
 
 /** Rows deleted at once, few enough that SQLite does not block the event loop for long, and milliseconds in between. */
 const BATCH = 500

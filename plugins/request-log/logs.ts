@@ -47,6 +47,9 @@ const look = 500
 /** Longest delay of a row after the end of its exchange, in milliseconds, including clock differences. */
 const late = 10_000
 
+/** Said when a check for new rows cannot see all of them. */
+const crowded = `sluice: ${most} requests ended within ${late / 1_000} seconds; older ones of these are not shown`
+
 /** Names of API keys by their ids. */
 type Names = ReadonlyMap<string, string>
 
@@ -121,6 +124,7 @@ async function showNew(
     try {
       const recent = await fromLog(requests.latest({ ...filter, endedSince }, most))
       const known = seen
+      if (recent.length === most) error(crowded)
       const rows = known ? recent.filter(({ id }) => !known.has(id)) : await fromLog(requests.latest(filter, limit))
       for (const row of rows.toReversed()) show(row)
       seen = new Set([...recent, ...rows].map(({ id }) => id))

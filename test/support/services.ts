@@ -55,6 +55,14 @@ export async function lockedRedis(context: Context, password: string): Promise<S
   return { ...service, url: service.url.replace('://', `://:${password}@`) }
 }
 
+/** A private node of a Redis Cluster from PATH. Skips like `redis`. */
+export async function clusterRedis(context: Context): Promise<Service> {
+  const port = await freePort()
+  // Its bus takes a port of its own, which is `port` and 10,000 otherwise.
+  const bus = String(await freePort())
+  return startRedis(context, port, ['--save', '', '--cluster-enabled', 'yes', '--cluster-port', bus])
+}
+
 /** A private Redis from PATH that can be started again at its address, with all that it held. Skips like `redis`. */
 export async function durableRedis(context: Context): Promise<Service & { restart(): Promise<void> }> {
   const data = mkdtempSync(join(tmpdir(), 'sluice-redis-data-'))

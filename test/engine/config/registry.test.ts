@@ -79,6 +79,11 @@ describe('registry', () => {
       ),
       'plugins/twin.ts': stage('a'),
       'plugins/use.ts': stage('use'),
+      'plugins/misspelled.ts': component(
+        "kind: 'stage', name: 'misspelled', config: { type: 'object', additionalProperties: false, properties: {} }, needs: [], provide: [], build() {}",
+      ),
+      'plugins/extra.ts': component("kind: 'slot', name: 'extra', summary: 's', colour: 'red'"),
+      'plugins/inner.ts': "export default { kind: 'plugin', name: 'inner', summary: 's', stage: [] }\n",
       'plugins/named.ts': component(
         "kind: 'stage', name: 'named', config: { type: 'object', additionalProperties: false, properties: { a: { type: 'string', 'x-inputs': [1] } } }, needs: [], provides: [], build() {}",
       ),
@@ -95,6 +100,9 @@ describe('registry', () => {
     expect(problems.filter((line) => !/broken|no-such-package/.test(line))).to.deep.equal([
       's.yaml:1:1: there is no file or folder "./gone" [plugin]',
       'plugins/empty.ts:1:1: it has no default export; write its components after "export default" [component]',
+      'plugins/extra.ts:1:1: slot "extra": unknown field "colour" [component]',
+      'plugins/inner.ts:1:1: plugin "inner": unknown field "stage"; did you mean "stages"? [component]',
+      'plugins/misspelled.ts:1:1: stage "misspelled": unknown field "provide"; did you mean "provides"? [component]',
       'plugins/named.ts:1:1: stage "named": its config schema is wrong: x-inputs must be names of slots [component]',
       'plugins/none.ts:1:1: the default export is neither a plugin, a stage, a codec, a provider, a signal, a slot, a service, a command nor a record [component]',
       'plugins/odd.ts:1:1: "gadget" is not a kind of component [component]',

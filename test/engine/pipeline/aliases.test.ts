@@ -8,12 +8,13 @@ const pipeline = (name: string, ...routes: string[]) =>
 
 function check(...texts: string[]) {
   const files = texts.map((text, index) => ({ file: `${index}.yaml`, text }))
-  const { pipelines, diagnostics } = checkPipelines(files, registryOf(), {})
+  const { pipelines, diagnostics, warnings } = checkPipelines(files, registryOf(), {})
   const routes = pipelines.map(({ routes: all }) =>
     all.map(({ method, path, alias }) => `${method} ${path}${alias ? ' +' : ''}`),
   )
   return {
     routes,
+    warnings: warnings.map(printDiagnostic),
     diagnostics: diagnostics.map(printDiagnostic).filter((line) => line.includes('alias') || line.includes('/')),
   }
 }
@@ -43,6 +44,15 @@ describe('aliases', () => {
       ['GET /v1/a/:id', 'GET /v1/b', 'GET /v1/v1/a/:id +', 'GET /b +', 'GET /v1/v1/b +'],
       ['GET /a/:name', 'POST /b'],
     ])
+  })
+
+  it('that no route begins with are told, and refuse nothing', () => {
+    const { warnings } = check('aliases: { /v1/: [/], /v2/: [/x/], /b/: [/c/] }', pipeline('a', 'GET /v1/a', 'GET /v2'))
+    expect(warnings).to.deep.equal([
+      '0.yaml:1:23: warning: no route begins with "/v2/" [unused-alias]',
+      '0.yaml:1:36: warning: no route begins with "/b/" [unused-alias]',
+    ])
+    expect(check(aliases, pipeline('a', 'GET /v1/a', 'GET /a')).warnings).to.deep.equal([])
   })
 
   it('have none of their own', () => {

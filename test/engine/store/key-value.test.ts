@@ -15,7 +15,7 @@ import { openKeyValue } from '../../../engine/store/stores.ts'
 import type { OpenKeyValue } from '../../../engine/store/key-value.ts'
 import { openDatabaseKeyValue } from '../../../engine/store/key-value-database.ts'
 import { openRedisKeyValue } from '../../../engine/store/key-value-redis.ts'
-import { postgres, redis } from '../../support/services.ts'
+import { clusterRedis, postgres, redis } from '../../support/services.ts'
 import type { Service } from '../../support/services.ts'
 import { freePort } from '../../support/free-port.ts'
 import { until } from '../../support/until.ts'
@@ -289,6 +289,19 @@ describe('the key-value store', () => {
       expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).to.deep.equal([
         'the key-value store cannot be reached',
       ])
+    })
+
+    it('refuses a Redis Cluster, whose nodes redirect commands, and says so', async function () {
+      const own = await clusterRedis(this)
+      const lines: { readonly level: number; readonly msg: string }[] = []
+      const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line) as never) })
+      const store = kept(await openRedisKeyValue(own.url, log))
+      expect([store.shared, store.failing]).to.deep.equal([true, true])
+      expect((await refusal(store.get('k'))).code).to.equal('store_unavailable')
+      expect(lines.map(({ level, msg }) => [level, msg])).to.deep.equal([
+        [50, 'the key-value store is a Redis Cluster, which is not supported: name a single server'],
+      ])
+      await own.stop()
     })
 
     it('opens without a server, takes it up when it is there, and again when it was started anew', async function () {

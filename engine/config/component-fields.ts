@@ -1,0 +1,38 @@
+import { didYouMean } from './suggest.ts'
+
+const listed = (text: string): readonly string[] => text.split(' ')
+
+/** The fields of a declaration of each kind. The types of a plugin are not checked when it is loaded. */
+const fields = {
+  plugin: listed('stages codecs providers signals slots services commands records'),
+  stage: listed(
+    'config needs reads insists provides gives settles uses timeout readsBody body bodyLimit check build unreached',
+  ),
+  provider: listed('config secrets presets uses offers open'),
+  signal: listed('module quick'),
+  slot: listed('fields candidates'),
+  service: listed('settings section secrets uses migrations seals check greet rotate open'),
+  command: listed('group options arguments words uses pipelines run'),
+  record: listed('place schema secrets aliases unique patterns holds optional switch typed check show lists note'),
+  codec: listed(
+    'protocol operation content idHeader answerHeaders clientHeader headers schema check mistaken instruct ' +
+      'outputLimits head error keepalive socket request reply events address framing answers traits failed ' +
+      'meter relay fail close guard',
+  ),
+} as const
+
+const ofAll = ['kind', 'name', 'summary']
+
+/** A field of a declaration that means nothing, with the one that was probably meant. */
+export function problemOfFields(kind: unknown, declared: Readonly<Record<string, unknown>>): string | undefined {
+  if (!isKind(kind)) return undefined
+  const known = [...ofAll, ...fields[kind]]
+  const unknown = Object.keys(declared).find((field) => !known.includes(field))
+  if (unknown === undefined) return undefined
+  const name = String(declared['name'] ?? declared['protocol'])
+  return `${kind} "${name}": unknown field "${unknown}"${didYouMean(unknown, known)}`
+}
+
+function isKind(kind: unknown): kind is keyof typeof fields {
+  return typeof kind === 'string' && Object.hasOwn(fields, kind)
+}
