@@ -6,7 +6,7 @@ const listed = (text: string): readonly string[] => text.split(' ')
 const fields = {
   plugin: listed('stages codecs providers signals slots services commands records'),
   stage: listed(
-    'config needs reads insists provides gives settles uses timeout readsBody body bodyLimit check build unreached',
+    'config needs reads insists provides gives settles uses timeout readsBody body bodyLimit check build unreached guards',
   ),
   provider: listed('config secrets presets uses offers open'),
   signal: listed('module quick'),
@@ -16,7 +16,7 @@ const fields = {
   record: listed('place schema secrets aliases unique patterns holds optional switch typed check show lists note'),
   codec: listed(
     'protocol operation content idHeader answerHeaders clientHeader headers schema check mistaken instruct ' +
-      'outputLimits head error keepalive socket request reply events address framing answers traits failed ' +
+      'outputLimits head error keepalive socket subprotocol request reply events address framing answers traits failed ' +
       'meter relay fail close guard',
   ),
 } as const

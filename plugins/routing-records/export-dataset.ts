@@ -34,7 +34,7 @@ export default defineStage({
         details: { format, since: since === undefined ? null : timeText(since), limit },
       })
       const sources = { requests, routing_records: records, budget: routing.settings.judge.ask_budget_chars }
-      const lines = linesOf(format, sources, since ?? 0, limit)
+      const lines = await begun(linesOf(format, sources, since ?? 0, limit))
       return {
         reply: {
           status: 200,
@@ -45,10 +45,24 @@ export default defineStage({
     },
 })
 
-function linesOf(format: Format, sources: Sources, since: number, limit: number): AsyncIterable<Line> {
+function linesOf(format: Format, sources: Sources, since: number, limit: number): AsyncGenerator<Line> {
   if (format === 'feedback') return firstOf(feedback(sources, since), limit)
   if (format === 'judge_shadow') return firstOf(judged(sources, since), limit)
   return firstOf(merged(feedback(sources, since), judged(sources, since)), limit)
+}
+
+/** The same lines once the first one is read: after it, a database that fails can only cut the answer off. */
+async function begun(lines: AsyncGenerator<Line>): Promise<AsyncIterable<Line>> {
+  try {
+    const first = await lines.next()
+    return (async function* () {
+      if (first.done) return
+      yield first.value
+      yield* lines
+    })()
+  } catch (cause) {
+    throw cause instanceof GatewayError ? cause : new GatewayError('store_unavailable', {}, { cause })
+  }
 }
 
 async function* written(lines: AsyncIterable<Line>): AsyncGenerator<Uint8Array> {

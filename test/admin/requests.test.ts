@@ -103,7 +103,7 @@ describe('admin/requests', () => {
       return response.statusCode
     }
     const { body: made } = await gateway.asAdmin('POST /api/api-keys', { name: 'short-lived' })
-    const path = `/api/api-keys/${String(made['id'])}`
+    const path = `/api/api-keys/${made['id'] as string}`
     expect(await send('GET', path)).to.equal(200)
     expect(await send('DELETE', path)).to.equal(204)
     expect(await send('GET', path)).to.equal(404)

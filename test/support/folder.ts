@@ -100,3 +100,34 @@ export async function startFolder(
     },
   }
 }
+
+/** A body of JSON, which may be an error. */
+type Body = Record<string, unknown> & { readonly error?: { readonly code: string; readonly message: string } }
+
+/** Asks a gateway with its key: `PATCH teams/staff` below `/api/`; a body goes as JSON. */
+export async function callAt(
+  { url, key }: Pick<FolderGateway, 'url' | 'key'>,
+  route: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+) {
+  const [method = '', path = ''] = route.split(' ')
+  const response = await fetch(`${url}/api/${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(body ? { 'content-type': 'application/json' } : {}),
+      ...headers,
+    },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  })
+  const text = await response.text()
+  const value = (text === '' ? undefined : JSON.parse(text)) as Body
+  return { status: response.status, headers: response.headers, text, value }
+}
+
+/** The status, code and message of a refusal. */
+export async function refusalAt(...asked: Parameters<typeof callAt>): Promise<string> {
+  const { status, value } = await callAt(...asked)
+  return `${status} ${value?.error?.code}: ${value?.error?.message}`
+}

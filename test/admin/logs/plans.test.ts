@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { CompiledQuery, sql } from 'kysely'
 import { readQuery } from '../../../engine/kit.ts'
@@ -27,10 +30,16 @@ const indexes: Readonly<Record<string, string>> = {
 
 describe('queries for requests', () => {
   let gateway: RunningGateway
+  let folder: string
   before(async () => {
-    gateway = await startGateway()
+    folder = await mkdtemp(join(tmpdir(), 'sluice-plans-'))
+    // The plans are those of SQLite.
+    gateway = await startGateway({ folder })
   })
-  after(() => gateway.close())
+  after(async () => {
+    await gateway.close()
+    await rm(folder, { recursive: true, force: true })
+  })
 
   const planOf = async (query: string, after?: readonly [number, string]) => {
     const filter = filterOf(readQuery(new URLSearchParams(query), { ...filterFields, ...timeFields }))

@@ -5,6 +5,7 @@ import { askAt, password, startAdmin, viewOf } from '../../support/admin.ts'
 import type { AdminAnswer, AdminGateway, Ask } from '../../support/admin.ts'
 import { startGateway } from '../../support/gateway.ts'
 import type { RunningGateway } from '../../support/gateway.ts'
+import { usualDatabase } from '../../support/services.ts'
 
 const uuid = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 
@@ -93,8 +94,11 @@ describe('admin/members/setup', () => {
   })
 
   it('makes exactly one admin, however many race in two processes', async () => {
-    const folder = await startFolder({}, {})
-    const other = await startGateway({ database: `sqlite:${folder.folder}/data/sluice.db` })
+    const shared = await usualDatabase()
+    const environment = { SLUICE_SECRET: 'the secret of both processes' }
+    const folder = await startFolder(shared ? { database: { url: shared.url } } : {}, {}, environment)
+    const database = shared?.url ?? `sqlite:${folder.folder}/data/sluice.db`
+    const other = await startGateway({ database, environment })
     try {
       const attempts = Array.from({ length: 20 }, (_, index) => {
         const { engine, url } = index % 2 === 0 ? folder : other
@@ -107,6 +111,7 @@ describe('admin/members/setup', () => {
     } finally {
       await other.close()
       await folder.close()
+      await shared?.stop()
     }
   })
 

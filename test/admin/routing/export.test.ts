@@ -239,6 +239,13 @@ describe(`GET ${route}`, () => {
       expect(audited?.details).to.deep.equal({ format: 'feedback', since: new Date(at).toISOString(), limit: 7 })
     })
 
+    it('is refused while the database cannot be read, rather than cut off', async () => {
+      await gateway.engine.database.rows('alter table routing_records_labels rename to away')
+      expect(await gateway.asAdmin(`GET ${route}`)).to.include({ status: 503, code: 'store_unavailable' })
+      await gateway.engine.database.rows('alter table away rename to routing_records_labels')
+      expect((await gateway.asAdmin(`GET ${route}`)).status).to.equal(200)
+    })
+
     it('refuses what it does not know', async () => {
       const wrong = {
         'format=csv': 'format',

@@ -37,7 +37,7 @@ describe('what runs', function () {
     expect(version).to.match(/^\d+\.\d+\.\d+/)
     const { bytes, ...rest } = database as Wire
     expect(bytes).to.be.a('number').above(0)
-    expect(rest).to.deep.equal({ dialect: 'sqlite', migration: '0009-deleted-records' })
+    expect(rest).to.deep.equal({ dialect: gateway.engine.database.dialect, migration: '0009-deleted-records' })
     const { version: current } = config as Wire
     const [own, ...more] = processes as Wire[]
     expect(more).to.deep.equal([])

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { printDiagnostic } from '../../../engine/config/diagnostics.ts'
-import { startFolder } from '../../support/folder.ts'
+import { callAt, refusalAt, startFolder } from '../../support/folder.ts'
 import type { FolderGateway } from '../../support/folder.ts'
 import { postgres } from '../../support/services.ts'
 import { until } from '../../support/until.ts'
@@ -42,24 +42,10 @@ describe('records of an outsider', function () {
     await upstream.close()
   }
 
-  const call = async (method: string, path: string, body?: unknown, headers = {}, to = gateway) => {
-    const response = await fetch(`${to.url}/api/${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${to.key}`,
-        ...(body ? { 'content-type': 'application/json' } : {}),
-        ...headers,
-      },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    })
-    const text = await response.text()
-    const value = (text === '' ? undefined : JSON.parse(text)) as Body & { error?: { code: string; message: string } }
-    return { status: response.status, headers: response.headers, text, value }
-  }
-  const refusal = async (method: string, path: string, body?: unknown, headers = {}) => {
-    const { status, value } = await call(method, path, body, headers)
-    return `${status} ${value?.error?.code}: ${value?.error?.message}`
-  }
+  const call = (method: string, path: string, body?: unknown, headers = {}, to = gateway) =>
+    callAt(to, `${method} ${path}`, body, headers)
+  const refusal = (method: string, path: string, body?: unknown, headers = {}) =>
+    refusalAt(gateway, `${method} ${path}`, body, headers)
   const names = async (path: string, to = gateway) =>
     ((await call('GET', path, undefined, {}, to)).value['data'] as { name: string }[]).map(({ name }) => name)
   const rows = <R>(statement: string) => gateway.engine.database.rows<R>(statement)
