@@ -118,13 +118,15 @@ async function showNew(
   let seen: ReadonlySet<string> | undefined
   let endedSince = Date.now() - late
   let failing = false
+  let isCrowded = false
   let failedAt = 0
   do {
     const now = Date.now()
     try {
       const recent = await fromLog(requests.latest({ ...filter, endedSince }, most))
       const known = seen
-      if (recent.length === most) error(crowded)
+      if (recent.length === most && !isCrowded) error(crowded)
+      isCrowded = recent.length === most
       const rows = known ? recent.filter(({ id }) => !known.has(id)) : await fromLog(requests.latest(filter, limit))
       for (const row of rows.toReversed()) show(row)
       seen = new Set([...recent, ...rows].map(({ id }) => id))

@@ -33,6 +33,7 @@ const operations = [
   'speak',
   'transcribe',
   'translate',
+  'realtime',
 ]
 /** A public address, which nothing here connects to. */
 const far = 'https://198.41.0.4/v1'

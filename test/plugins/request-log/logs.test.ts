@@ -200,6 +200,23 @@ describe('plugins/request-log/logs', () => {
     expect(out.filter((line) => line.includes(late))).to.have.length(1)
   })
 
+  it('says that more requests ended than it can show', async function () {
+    this.timeout(60_000)
+    const id = await chat()
+    await gateway.engine.flush()
+    const columns = await gateway.engine.database.rows<{ name: string }>('pragma table_info(requests)')
+    const names = columns.map(({ name }) => name)
+    const copied = names.map((name) => (name === 'id' ? `id || '-' || n` : name))
+    await gateway.engine.database.rows(`
+      with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 10000)
+      insert into requests (${names.join()}) select ${copied.join()} from requests, numbers where id = '${id}'`)
+    const { error, end } = follow('--limit', '1')
+    await until(() => error.length > 0)
+    expect(await end()).to.equal(0)
+    expect(error).to.deep.equal(['sluice: 10000 requests ended within 10 seconds; older ones of these are not shown'])
+    await gateway.engine.database.rows(`delete from requests where id like '${id}-%'`)
+  })
+
   it('starts with as many as it was asked for, however many ended just before, and goes on in order', async function () {
     this.timeout(60_000)
     const earlier: string[] = []
