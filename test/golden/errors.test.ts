@@ -11,6 +11,7 @@ import { Session } from './session.ts'
 
 /** What ends a stream that broke, in each protocol, as an upstream says it. */
 const breaks: Readonly<Record<Spoken, string>> = {
+  converse: 'event: internalServerException\ndata: {"message":"GPU on fire"}\n\n',
   chat: 'data: {"error":{"message":"GPU on fire","type":"server_error","param":null,"code":null}}\n\n',
   messages: 'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"GPU on fire"}}\n\n',
   responses:
@@ -28,7 +29,7 @@ describe('failures through a gateway', () => {
           it(`${client} to ${name}: ${cut ? 'the connection ends' : 'an error comes'} in the middle of a text`, async () => {
             const transcript = text(`answers/full.${protocol}.frames.txt`)
             const half = transcript.slice(0, transcript.indexOf('\n\n', transcript.indexOf('\\"animal\\"')) + 2)
-            session.answer(cut ? half : half + breaks[protocol], true)
+            session.answer(cut ? half : half + breaks[protocol], protocol)
             const { status, text: streamed } = await session.ask(client, name, streaming[client])
             const frames = framesOf(streamed)
             expect(status).to.equal(200)
@@ -77,7 +78,7 @@ describe('failures through a gateway', () => {
         for (const { given, status, type, other = status } of refused)
           it(`an upstream's ${given}: ${client} to ${name}`, async () => {
             const error = { message: 'No, thanks.', type: 'some_error', param: null, code: null }
-            const body = protocol === 'messages' ? { type: 'error', error } : { error }
+            const body = protocol === 'converse' ? error : protocol === 'messages' ? { type: 'error', error } : { error }
             session.upstream.answer({ status: given, body, headers: { 'retry-after': '7' } })
             const refusal = await session.ask(client, name, {})
             expect(refusal.status).to.equal(client === 'messages' ? status : other)

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Json, JsonObject } from '../../engine/index.ts'
 import { json, matches, matchesFrames, normalised, text } from './files.ts'
 import { cases, clients, pairs, paths, streaming } from './pairs.ts'
-import type { Client, Pair } from './pairs.ts'
+import type { Client, Pair, Spoken } from './pairs.ts'
 import { Session } from './session.ts'
 import { accumulated, replayed, said } from './turns.ts'
 
@@ -28,8 +28,8 @@ describe('golden exchanges', () => {
   const session = new Session()
   const losses: Record<Client, Record<string, string>> = { chat: {}, messages: {}, responses: {} }
 
-  async function exchange(client: Client, request: JsonObject, answer: string): Promise<Exchange> {
-    session.answer(answer, request['stream'] === true)
+  async function exchange(client: Client, request: JsonObject, answer: string, stream?: Spoken): Promise<Exchange> {
+    session.answer(answer, stream)
     // Bytes that no printer would write, so that a reprinted body cannot pass for the client's own.
     const sent = JSON.stringify(request, null, 1)
     const response = await fetch(session.gateway.url + paths[client], {
@@ -57,7 +57,7 @@ describe('golden exchanges', () => {
       const model = request['model'] === '$other' ? `other-${pair.name}` : pair.name
       const body = { ...replayed(client, request, reply ?? []), model, ...(stream ? streaming[client] : {}) }
       const answer = text(`answers/${turn === 0 ? name : 'length'}.${pair.protocol}.${stream ? 'frames.txt' : 'json'}`)
-      const done = await exchange(client, body, answer)
+      const done = await exchange(client, body, answer, stream ? pair.protocol : undefined)
       reply ??= stream ? await accumulated(client, done.answer) : said(client, JSON.parse(done.answer) as JsonObject)
       exchanges.push(done)
     }

@@ -4,7 +4,7 @@ export const clients = ['chat', 'messages', 'responses'] as const
 export type Client = (typeof clients)[number]
 
 /** A protocol that upstreams speak. */
-export type Spoken = 'chat' | 'messages' | 'responses'
+export type Spoken = 'chat' | 'messages' | 'responses' | 'converse'
 
 /** A way through the gateway: to the model of this name, which is spoken to in this protocol. */
 export interface Pair {
@@ -20,18 +20,21 @@ export const pairs: Readonly<Record<Client, readonly Pair[]>> = {
     { name: 'native-chat', protocol: 'chat' },
     { name: 'responses', protocol: 'responses' },
     { name: 'messages', protocol: 'messages' },
+    { name: 'bedrock', protocol: 'converse' },
   ],
   messages: [
     { name: 'messages', protocol: 'messages' },
     { name: 'compatible', protocol: 'chat' },
     { name: 'native-chat', protocol: 'chat', requestsOnly: true },
     { name: 'responses', protocol: 'responses' },
+    { name: 'bedrock', protocol: 'converse' },
   ],
   responses: [
     { name: 'responses', protocol: 'responses' },
     { name: 'compatible', protocol: 'chat' },
     { name: 'native-chat', protocol: 'chat' },
     { name: 'messages', protocol: 'messages' },
+    { name: 'bedrock', protocol: 'converse' },
   ],
 }
 
@@ -53,6 +56,8 @@ export const streaming: Readonly<Record<Spoken, object>> = {
   chat: { stream: true, stream_options: { include_usage: true } },
   messages: { stream: true },
   responses: { stream: true },
+  // The address says it.
+  converse: {},
 }
 
 /**
@@ -64,12 +69,14 @@ export function settings(base: string) {
     { name: 'compatible', type: 'compatible', base_url: base, api_key: 'key', traits: { web_search: true } },
     { name: 'native', type: 'native', base_url: base, api_key: 'key' },
     { name: 'vendor', type: 'messages', base_url: base, api_key: 'key' },
+    { name: 'aws', type: 'bedrock', base_url: base, api_key: 'key' },
   ]
   const ways = [
     { name: 'compatible', provider: 'compatible' },
     { name: 'native-chat', provider: 'native', protocols: ['chat'] },
     { name: 'responses', provider: 'native', protocols: ['responses'] },
     { name: 'messages', provider: 'vendor' },
+    { name: 'bedrock', provider: 'aws' },
   ]
   const models = ways.flatMap((way) => [
     { ...way, upstream_model: 'upstream-1' },

@@ -1,3 +1,5 @@
+import { FrameDecoder } from '../../engine/kit.ts'
+import { awsMessage } from '../support/aws-event-stream.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { RunningGateway } from '../support/gateway.ts'
 import { copyPipelines } from '../support/pipelines.ts'
@@ -6,7 +8,7 @@ import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 import type { JsonObject } from '../../engine/index.ts'
 import { paths, settings } from './pairs.ts'
-import type { Client } from './pairs.ts'
+import type { Client, Spoken } from './pairs.ts'
 import { fieldOf } from './turns.ts'
 
 /** What a client was answered. */
@@ -14,6 +16,18 @@ export interface Answered {
   readonly status: number
   readonly headers: Headers
   readonly text: string
+}
+
+/** The bytes of a stream in the framing of a protocol, and their media type. */
+export function streamOf(protocol: Spoken, transcript: string): { readonly type: string; readonly bytes: Buffer } {
+  const bytes = Buffer.from(transcript)
+  if (protocol !== 'converse') return { type: 'text/event-stream', bytes }
+  const decoder = new FrameDecoder()
+  const messages = [...decoder.push(bytes), ...decoder.end()].map(({ event = '', data }) => {
+    const kind = event.endsWith('Exception') ? 'exception' : 'event'
+    return awsMessage({ [`:${kind}-type`]: event, ':content-type': 'application/json', ':message-type': kind }, data)
+  })
+  return { type: 'application/vnd.amazon.eventstream', bytes: Buffer.concat(messages) }
 }
 
 /** A gateway and its upstream, for the tests of one `describe`. */
@@ -38,12 +52,10 @@ export class Session {
     })
   }
 
-  /** What the upstream answers from now on: this text, as a stream or as a whole. */
-  answer(chunk: string, stream = false): void {
-    this.upstream.answer({
-      headers: { 'content-type': stream ? 'text/event-stream' : 'application/json' },
-      chunks: [chunk],
-    })
+  /** What the upstream answers from now on: this text, as a whole, or as a stream of its protocol. */
+  answer(chunk: string, stream?: Spoken): void {
+    const { type, bytes } = stream ? streamOf(stream, chunk) : { type: 'application/json', bytes: chunk }
+    this.upstream.answer({ headers: { 'content-type': type }, chunks: [bytes] })
   }
 
   /** A client's request to `model`: the least there can be, and what is given. */

@@ -2,14 +2,16 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { FrameDecoder, encodeFrame, fold } from '../../engine/kit.ts'
-import type { AnyCodec, Frame, GenerateEvent, GenerateReply, Json } from '../../engine/index.ts'
+import type { AnyClientCodec, AnyUpstreamCodec, Frame, GenerateEvent, GenerateReply, Json } from '../../engine/index.ts'
 import chat from '../../plugins/protocols/chat/codec.ts'
+import converse from '../../plugins/protocols/converse/codec.ts'
 import messages from '../../plugins/protocols/messages/codec.ts'
 import responses from '../../plugins/responses/codec.ts'
 import { json, text } from './files.ts'
 
-const codecs: ReadonlyMap<string, AnyCodec> = new Map(
-  [chat, messages, responses].map((codec) => [codec.protocol, codec]),
+const clients: readonly AnyClientCodec[] = [chat, messages, responses]
+const codecs: ReadonlyMap<string, AnyUpstreamCodec> = new Map(
+  [chat, messages, responses, converse].map((codec) => [codec.protocol, codec]),
 )
 const endings = { LF: '\n', CRLF: '\r\n', CR: '\r' }
 const asked = { id: '00000000-0000-7000-8000-000000000000', model: 'm', stream: true, body: {}, origin: 'o/m' }
@@ -17,20 +19,20 @@ const asked = { id: '00000000-0000-7000-8000-000000000000', model: 'm', stream: 
 const transcripts = readdirSync(join(import.meta.dirname, 'answers')).flatMap((file) => {
   const [name, protocol] = file.split('.')
   return file.endsWith('.frames.txt')
-    ? [{ name: `${name}.${protocol}`, codec: codecs.get(protocol ?? '') as AnyCodec }]
+    ? [{ name: `${name}.${protocol}`, codec: codecs.get(protocol ?? '') as AnyUpstreamCodec }]
     : []
 })
 
 /** What clients of each protocol get of these frames of an upstream. */
-function written(codec: AnyCodec, frames: readonly Frame[]): string[] {
+function written(codec: AnyUpstreamCodec, frames: readonly Frame[]): string[] {
   const events = read(codec, frames)
-  return [...codecs.values()].map((client) => {
+  return clients.map((client) => {
     const writer = client.events?.printer(asked)
     return events.flatMap((event) => [...(writer?.print(event) ?? [])].map(encodeFrame)).join('')
   })
 }
 
-function read(codec: AnyCodec, frames: readonly Frame[]): GenerateEvent[] {
+function read(codec: AnyUpstreamCodec, frames: readonly Frame[]): GenerateEvent[] {
   const reader = codec.events?.parser()
   if (!reader) return []
   return [...frames.flatMap((frame) => [...reader.parse(frame)]), ...reader.end()] as GenerateEvent[]

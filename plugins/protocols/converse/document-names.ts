@@ -7,6 +7,8 @@ const limit = 200
  */
 export class DocumentNames {
   readonly #taken = new Set<string>()
+  /** How often a name was wanted. */
+  readonly #times = new Map<string, number>()
 
   /** @param wanted such as the name of a file, whose ending is left out */
   name(wanted = ''): string {
@@ -17,8 +19,10 @@ export class DocumentNames {
       .trim()
       .slice(0, limit - 8)
     const name = legal === '' ? 'document' : legal
-    let unique = name
-    for (let count = 2; this.#taken.has(unique); count++) unique = `${name} (${count})`
+    let times = (this.#times.get(name) ?? 0) + 1
+    let unique = times === 1 ? name : `${name} (${times})`
+    while (this.#taken.has(unique)) unique = `${name} (${++times})`
+    this.#times.set(name, times)
     this.#taken.add(unique)
     return unique
   }

@@ -8,7 +8,7 @@ export type Family = 'claude' | 'nova' | 'openai' | 'other'
 
 /** Vendors in the names of models, which begin with them or follow the region: `meta.llama3-…`, `us.deepseek.r1-v1:0`. */
 const others =
-  /(^|[./])(ai21|amazon\.titan|cohere|deepseek|google|luma|meta|minimax|mistral|moonshot|moonshotai|nvidia|qwen|stability|twelvelabs|writer|zai)\./
+  /(^|[./])(amazon\.titan-|(ai21|cohere|deepseek|google|luma|meta|minimax|mistral|moonshot|moonshotai|nvidia|qwen|stability|twelvelabs|writer|zai)\.)/
 
 export function familyOf({ model }: Pick<PrintTarget, 'model'>): Family {
   if (/(^|[./])amazon\.nova-/.test(model)) return 'nova'

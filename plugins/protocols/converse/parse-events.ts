@@ -15,7 +15,7 @@ export class ConverseParser implements EventParser<GenerateEvent> {
   /** The numbers of the blocks that have begun. */
   readonly #begun = new Set<number>()
   /** Redacted reasoning, by the number of its block: it may arrive in pieces. */
-  readonly #redacted = new Map<number, Buffer[]>()
+  readonly #redacted = new Map<number, string[]>()
   #over = false
 
   constructor(restore?: Restore) {
@@ -69,7 +69,7 @@ export class ConverseParser implements EventParser<GenerateEvent> {
     const { reasoningContent } = given
     if (isObject(reasoningContent) && typeof reasoningContent['redactedContent'] === 'string') {
       const pieces = this.#redacted.get(index) ?? []
-      this.#redacted.set(index, [...pieces, Buffer.from(reasoningContent['redactedContent'], 'base64')])
+      this.#redacted.set(index, [...pieces, reasoningContent['redactedContent']])
       return []
     }
     const delta = deltaOf(given)
@@ -81,7 +81,7 @@ export class ConverseParser implements EventParser<GenerateEvent> {
   #stop(index: number): readonly GenerateEvent[] {
     const pieces = this.#redacted.get(index)
     this.#redacted.delete(index)
-    const data = pieces && Buffer.concat(pieces).toString('base64')
+    const data = pieces && joined(pieces)
     const before = data === undefined ? [] : this.#begin(index, { type: 'redacted_thinking', data })
     return [...before, ...this.#messages.take({ type: 'content_block_stop', index })]
   }
@@ -131,6 +131,14 @@ function stopFields({ stopReason, additionalModelResponseFields: fields }: JsonO
     ...(typeof stopReason === 'string' ? { stop_reason: stopReason } : {}),
     ...(typeof sequence === 'string' ? { stop_sequence: sequence } : {}),
   }
+}
+
+/** Pieces of bytes, each in base64, as one. */
+function joined(pieces: readonly string[]): string {
+  const [first = ''] = pieces
+  return pieces.length === 1
+    ? first
+    : Buffer.concat(pieces.map((piece) => Buffer.from(piece, 'base64'))).toString('base64')
 }
 
 /** The start of a call. Blocks of other kinds begin with their first delta. */
