@@ -3,10 +3,12 @@ import { baseUrl, openUpstream } from '../../engine/kit.ts'
 import type { Offering } from '../../engine/index.ts'
 import { conversationsProperty, httpProperties, httpSecrets, needsKey, traitsProperty } from './config.ts'
 import { chatTraits, mediaProtocols } from './native.ts'
+import { sessionHeaders } from './session-headers.ts'
 
 /** Protocols whose path names the deployment, where the API has a version; those of responses take it from the body. */
 const deployed = ['chat', ...mediaProtocols]
 const responses = ['responses', 'compact', 'input-tokens']
+const sessions = 'realtime'
 /** The first version of the API that has responses. Versions are dates, such as `2024-10-21` and `2025-04-01-preview`. */
 const withResponses = '2025-03-01'
 
@@ -18,7 +20,8 @@ const { api_key, api_keys, endpoint_base_urls: _nowhere, ...others } = httpPrope
  */
 export default defineProvider({
   name: 'azure',
-  summary: "Azure's deployments of native models: responses, chat completions, embeddings, images and audio.",
+  summary:
+    "Azure's deployments of native models: responses, chat completions, embeddings, images, audio and realtime sessions.",
   config: {
     type: 'object',
     additionalProperties: false,
@@ -60,23 +63,28 @@ export default defineProvider({
   open(config, host) {
     const { api_version, auth, traits: _traits, conversations: _conversations, ...settings } = config
     const credential = auth === 'bearer' ? auth : (key: string) => ({ 'api-key': key })
-    const openAt = (path: string, protocols: readonly string[]) => {
-      const base_url = addressOf(config.base_url, path, api_version)
-      return openUpstream({ ...settings, base_url }, host, { protocols, credential, models: '/models' })
+    const openAt = (path: string, protocols: readonly string[], version?: string) => {
+      const base_url = addressOf(config.base_url, path, version)
+      const parts = { protocols, credential, perDial: sessionHeaders, models: '/models' }
+      return openUpstream({ ...settings, base_url }, host, parts)
     }
-    const protocols = protocolsOf(api_version)
-    if (api_version === undefined) return openAt('/v1', protocols)
-    const one = openAt('/deployments/{model}', deployed)
-    const shared = openAt(
-      '',
-      protocols.filter((protocol) => !deployed.includes(protocol)),
-    )
-    return { ...shared, send: (call) => (deployed.includes(call.protocol) ? one : shared).send(call) }
+    if (api_version === undefined) return openAt('/v1', protocolsOf(api_version))
+    const one = openAt('/deployments/{model}', deployed, api_version)
+    const shared = openAt('', responses, api_version)
+    // Sessions have no versions (as in the official client).
+    const live = openAt('/v1', [sessions])
+    return {
+      ...live,
+      ...shared,
+      send: (call) => (deployed.includes(call.protocol) ? one : shared).send(call),
+    }
   },
 })
 
 function protocolsOf(version: string | undefined): readonly string[] {
-  return version === undefined || version >= withResponses ? [...responses, ...deployed] : deployed
+  return version === undefined || version >= withResponses
+    ? [...responses, ...deployed, sessions]
+    : [...deployed, sessions]
 }
 
 /** The address below which operations are served. One that cannot be parsed is refused where it is opened. */

@@ -1,7 +1,10 @@
 import { expect } from 'chai'
+import { AzureOpenAI } from 'openai'
+import { buildRealtimeURL } from 'openai/realtime/internal-base'
 import pino from 'pino'
 import type { AnyProvider, Dial, GatewayError, Host, JsonObject } from '../../../engine/index.ts'
 import { ExchangeScope } from '../../../engine/http/scope.ts'
+import azure from '../../../plugins/providers/azure.ts'
 import compatible from '../../../plugins/providers/compatible.ts'
 import native from '../../../plugins/providers/native.ts'
 import { openProvider, testHost } from '../../support/host.ts'
@@ -56,6 +59,17 @@ describe('sockets of providers', () => {
       const [request] = upstream.upgrades
       expect(request?.url).to.equal('/v1/realtime?model=m-upstream&voice=a+b')
       expect(request?.headers.authorization).to.equal('Bearer key')
+    })
+
+  for (const settings of [{}, { api_version: '2024-10-21' }])
+    it(`azure opens them where its own client does, with its key header: ${JSON.stringify(settings)}`, async () => {
+      await open(azure, { base_url: `${upstream.url}/openai`, ...settings })()
+      const own = new AzureOpenAI({ endpoint: upstream.url, apiVersion: '2024-10-21', apiKey: 'key' })
+      const { pathname, search } = buildRealtimeURL(own, { model: 'm-upstream' })
+      const [request] = upstream.upgrades
+      expect(request?.url).to.equal(pathname + search)
+      expect(request?.headers['api-key']).to.equal('key')
+      expect(request?.headers.authorization).to.equal(undefined)
     })
 
   it('compatible has none where it does not offer realtime', () => {
