@@ -137,9 +137,13 @@ export class Sessions {
   async #check(session: Known): Promise<void> {
     if (session.streams.any) session.used = performance.now()
     if (performance.now() - session.used < life) return this.#renew(session)
-    this.#known.delete(session.id)
     // Another process may have served it meanwhile.
-    if ((await this.#host.keyValue.get(keyOf(session.id))) === undefined) await this.#rules.expired(session)
+    if ((await this.#host.keyValue.get(keyOf(session.id))) !== undefined) {
+      session.used = performance.now()
+      return
+    }
+    this.#known.delete(session.id)
+    await this.#rules.expired(session)
   }
 
   async #renew(session: Known): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { bothTypes, otherKey, rawRequest, result, speaking, startMcp } from '../support/mcp.ts'
+import { bothTypes, events, otherKey, rawRequest, result, speaking, startMcp } from '../support/mcp.ts'
 import type { McpRig, Rpc } from '../support/mcp.ts'
 
 const list: Rpc = { jsonrpc: '2.0', id: 7, method: 'tools/list' }
@@ -316,6 +316,38 @@ describe('mcp/stateless', () => {
     expect([response.status, await response.text()]).to.deep.equal([202, ''])
     const answered = await ask({ jsonrpc: '2.0', id: 7, result: {} }, { 'mcp-protocol-version': version })
     expect([answered.response.status, answered.body.error?.code, answered.asked]).to.deep.equal([400, -32600, 0])
+  })
+
+  it('a subscription may be silent for longer than a call; its row is written when it has begun', async () => {
+    const own = await startMcp({ call_timeout: '50ms' }, { server_config: { keepalive: { sse_interval: '200ms' } } })
+    const more = Promise.withResolvers<void>()
+    const changed = 'data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n'
+    own.upstream.answer(
+      events(
+        (async function* () {
+          yield ': a\n\n'
+          await more.promise
+          yield changed
+        })(),
+        'hang',
+      ),
+    )
+    try {
+      const message = { ...call(), method: 'subscriptions/listen', params: { _meta: { [key]: version } } }
+      const headers = { 'mcp-protocol-version': version, 'mcp-method': 'subscriptions/listen' }
+      const response = await own.post(message, { headers })
+      const row = await own.gateway.row(({ type }) => type === 'mcp')
+      expect(JSON.parse(row.metadata)).to.include({ server: 'docs', method: 'subscriptions/listen' })
+      let text = ''
+      for await (const chunk of response.body as ReadableStream<Uint8Array>) {
+        text += Buffer.from(chunk).toString()
+        if (text.split(': keep-alive').length > 3) more.resolve()
+        if (text.includes(changed)) break
+      }
+      await own.upstream.closed()
+    } finally {
+      await own.close()
+    }
   })
 
   it('an unknown method is told as the server tells it', async () => {
