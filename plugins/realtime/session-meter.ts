@@ -18,6 +18,8 @@ export class SessionMeter implements Measurement {
   #next: ModelRecord | undefined
   #current: ModelRecord | undefined
   #responding = false
+  /** The client has asked for a response, and nobody has answered. */
+  #asked = false
   #tokens: Usage | undefined = nothing
   #seconds = 0
   /** Undefined: something was used of which nobody knows the cost. */
@@ -30,14 +32,19 @@ export class SessionMeter implements Measurement {
     this.#usd = model.pricing?.requests ?? 0
   }
 
-  /** Whether a response is under way. */
-  get responding(): boolean {
-    return this.#responding
+  /** Whether a response is under way, or the client waits for one. */
+  get isBusy(): boolean {
+    return this.#responding || this.#asked
   }
 
   /** Cost so far in micro-USD, not rounded; undefined: unknown. */
   get micros(): number | undefined {
     return this.#usd === undefined ? undefined : this.#usd * micro
+  }
+
+  /** The client asks for a response. */
+  asked(): void {
+    this.#asked = true
   }
 
   /** The client has named models. */
@@ -53,7 +60,11 @@ export class SessionMeter implements Measurement {
    */
   event(type: string | undefined, bytes: Buffer): Usage | undefined {
     switch (type) {
+      case 'error':
+        this.#asked = false
+        return undefined
       case 'response.created':
+        this.#asked = false
         this.#responding = true
         this.#current = this.#next
         this.#next = undefined
@@ -80,6 +91,7 @@ export class SessionMeter implements Measurement {
   #responded(event: JsonObject | undefined): Usage | undefined {
     const model = this.#current ?? this.#session
     this.#responding = false
+    this.#asked = false
     this.#current = undefined
     this.turns++
     const response = event?.['response']

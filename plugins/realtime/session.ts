@@ -72,7 +72,7 @@ export class Session {
       },
       stopping: () => {
         this.#leaving = true
-        if (!this.#options.meter.responding) this.#leave()
+        if (!this.#options.meter.isBusy) this.#leave()
       },
     }
   }
@@ -90,6 +90,7 @@ export class Session {
       return undefined
     }
     if (passing.names) this.#options.meter.names(passing.names)
+    if (passing.type === 'response.create') this.#options.meter.asked()
     return passing.bytes
   }
 
@@ -105,7 +106,7 @@ export class Session {
         .catch((thrown: unknown) => this.#end(asGatewayError(thrown)))
     }
     // The client gets the event first.
-    if (this.#leaving && !meter.responding) queueMicrotask(() => this.#leave())
+    if (this.#leaving && !meter.isBusy) queueMicrotask(() => this.#leave())
     return bytes
   }
 

@@ -275,6 +275,27 @@ describe('realtime/ending', () => {
       await closing
     })
 
+    for (const [name, answers] of Object.entries({
+      'that the client has asked for': [created, done],
+      'that the provider refuses': [{ type: 'error', error: { code: 'conversation_already_has_active_response' } }],
+    }))
+      it(`waits for a response ${name}`, async () => {
+        await start()
+        const { client, met, say } = await rig.talk()
+        client.send({ type: 'response.create' })
+        await rig.upstream.when(() => met.heard.length === 1)
+        const closing = rig.gateway.engine.close(3_600_000)
+        await until(() =>
+          fetch(rig.gateway.url).then(
+            () => false,
+            () => true,
+          ),
+        )
+        for (const answer of answers) expect(await say(answer)).to.equal(JSON.stringify(answer))
+        expect((await client.closed).code).to.equal(1001)
+        await closing
+      })
+
     it('does not wait for a response beyond its deadline', async () => {
       await start()
       const { client, met, say } = await rig.talk()

@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
 import type { GatewaySettings } from '../support/gateway.ts'
+import { redis } from '../support/services.ts'
+import type { Service } from '../support/services.ts'
 import { until } from '../support/until.ts'
 import { startRig } from './rig.ts'
 import type { Rig, Talk } from './rig.ts'
@@ -195,51 +197,58 @@ describe('realtime/metering', () => {
     })
   })
 
-  describe('charges a budget', () => {
-    const limited = (usd: number): GatewaySettings => ({
-      api_keys: [{ name: 'limited', key, budget: { usd, period: 'day' } }],
-    })
-    const spent = async () => {
-      const response = await fetch(`${rig.gateway.url}/v1/models`, asLimited)
-      await response.arrayBuffer()
-      const rows = await rig.gateway.engine.database.rows('select sum(micros) as micros from limits_ledger')
-      return Number((rows as readonly { micros: number | string | null }[])[0]?.micros ?? 0)
-    }
+  for (const store of ['memory', 'Redis'] as const)
+    describe(`charges a budget, counted in ${store}`, () => {
+      let counting: Service | undefined
+      beforeEach(async function () {
+        if (store === 'Redis') counting = await redis(this)
+      })
+      afterEach(() => counting?.stop())
+      const limited = (usd: number): GatewaySettings => ({
+        api_keys: [{ name: 'limited', key, budget: { usd, period: 'day' } }],
+        ...(counting ? { key_value: { url: counting.url } } : {}),
+      })
+      const spent = async () => {
+        const response = await fetch(`${rig.gateway.url}/v1/models`, asLimited)
+        await response.arrayBuffer()
+        const rows = await rig.gateway.engine.database.rows('select sum(micros) as micros from limits_ledger')
+        return Number((rows as readonly { micros: number | string | null }[])[0]?.micros ?? 0)
+      }
 
-    it('while the session goes on, and never twice', async () => {
-      await start(limited(10))
-      const talk = await rig.talk('model=rt', asLimited)
-      await talk.say(done(turn))
-      await until(async () => (await spent()) === turnMicros)
-      await talk.say(done(turn))
-      await until(async () => (await spent()) === 2 * turnMicros)
-      const row = await rowOf(talk)
-      expect(row.cost_micros).to.equal(2 * turnMicros)
-      await rig.gateway.engine.flush()
-      expect(await spent()).to.equal(2 * turnMicros)
-      expect(row.metadata['charged']).to.deep.equal([{ bucket: 'key', usd: (2 * turnMicros) / 1e6 }])
-    })
+      it('while the session goes on, and never twice', async () => {
+        await start(limited(10))
+        const talk = await rig.talk('model=rt', asLimited)
+        await talk.say(done(turn))
+        await until(async () => (await spent()) === turnMicros)
+        await talk.say(done(turn))
+        await until(async () => (await spent()) === 2 * turnMicros)
+        const row = await rowOf(talk)
+        expect(row.cost_micros).to.equal(2 * turnMicros)
+        await rig.gateway.engine.flush()
+        expect(await spent()).to.equal(2 * turnMicros)
+        expect(row.metadata['charged']).to.deep.equal([{ bucket: 'key', usd: (2 * turnMicros) / 1e6 }])
+      })
 
-    it('and ends a session after the turn that uses it up', async () => {
-      await start(limited(0.06))
-      const talk = await rig.talk('model=rt', asLimited)
-      await talk.say(done(turn))
-      expect(talk.client.socket.readyState).to.equal(talk.client.socket.OPEN)
-      expect(await talk.say(done(turn))).to.include('response.done')
-      expect(await talk.client.nextJson())
-        .to.deep.include({ type: 'error' })
-        .and.have.nested.property('error.code', 'budget_exceeded')
-      expect((await talk.client.closed).code).to.equal(1008)
-      expect((await talk.met.closed).code).to.equal(1000)
-      const row = await rig.gateway.row(({ type }) => type === 'realtime')
-      expect(row).to.include({ result: 'failed', error: 'budget_exceeded', cost_micros: 2 * turnMicros })
-      expect(JSON.parse(row.metadata)).to.deep.include({ turns: 2, close: { by: 'gateway', code: 1008 } })
-      const again = rig.dial('model=rt', asLimited)
-      expect(await again.nextJson()).to.have.nested.property('error.code', 'budget_exceeded')
-      expect((await again.closed).code).to.equal(1008)
-      expect(rig.upstream.upgrades).to.have.length(1)
+      it('and ends a session after the turn that uses it up', async () => {
+        await start(limited(0.06))
+        const talk = await rig.talk('model=rt', asLimited)
+        await talk.say(done(turn))
+        expect(talk.client.socket.readyState).to.equal(talk.client.socket.OPEN)
+        expect(await talk.say(done(turn))).to.include('response.done')
+        expect(await talk.client.nextJson())
+          .to.deep.include({ type: 'error' })
+          .and.have.nested.property('error.code', 'budget_exceeded')
+        expect((await talk.client.closed).code).to.equal(1008)
+        expect((await talk.met.closed).code).to.equal(1000)
+        const row = await rig.gateway.row(({ type }) => type === 'realtime')
+        expect(row).to.include({ result: 'failed', error: 'budget_exceeded', cost_micros: 2 * turnMicros })
+        expect(JSON.parse(row.metadata)).to.deep.include({ turns: 2, close: { by: 'gateway', code: 1008 } })
+        const again = rig.dial('model=rt', asLimited)
+        expect(await again.nextJson()).to.have.nested.property('error.code', 'budget_exceeded')
+        expect((await again.closed).code).to.equal(1008)
+        expect(rig.upstream.upgrades).to.have.length(1)
+      })
     })
-  })
 
   describe('takes from rate limits', () => {
     const models = async () => {

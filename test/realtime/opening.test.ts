@@ -1,7 +1,8 @@
 import { once } from 'node:events'
+import net from 'node:net'
 import { expect } from 'chai'
 import type { IncomingMessage } from 'node:http'
-import { refusal } from '../engine/http/socket-client.ts'
+import { frame, refusal } from '../engine/http/socket-client.ts'
 import type { SocketClient } from '../engine/http/socket-client.ts'
 import type { GatewaySettings } from '../support/gateway.ts'
 import { keyword, narrowKey, startRig, upstreamKey } from './rig.ts'
@@ -85,6 +86,38 @@ describe('realtime/opening', () => {
       expect(response.headers['x-request-id']).to.equal(row.id)
       expect(response.headers).not.to.have.any.keys('sec-websocket-extensions', 'sec-websocket-protocol')
     })
+  })
+
+  it('keeps what a client sends with the upgrade itself, before anybody has answered', async () => {
+    await start()
+    const socket = net.connect(Number(new URL(rig.gateway.url).port), '127.0.0.1')
+    const lines = [
+      'GET /v1/realtime?model=rt HTTP/1.1',
+      'host: 127.0.0.1',
+      'connection: upgrade',
+      'upgrade: websocket',
+      'sec-websocket-version: 13',
+      'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==',
+      `authorization: Bearer ${rig.gateway.key}`,
+    ]
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+    for (let count = 0; count < 20; count++) socket.write(frame(0x81, `${count}`.padEnd(8_000)))
+    await rig.upstream.when(() => rig.upstream.sessions[0]?.heard.length === 20)
+    expect(rig.upstream.sessions[0]?.heard.map((one) => parseInt(one.slice(5), 10))).to.deep.equal([
+      ...Array(20).keys(),
+    ])
+    socket.destroy()
+  })
+
+  it('asks no provider whose breaker is open, while another one may serve', async () => {
+    const resilience = { breaker: { failures: 1 }, retries: { tries: 2, wait: '1ms' } }
+    await start({ server_config: { resilience } })
+    rig.upstream.welcome(500)
+    for (const count of [1, 2]) {
+      const client = rig.dial('model=rt')
+      await once(client.socket, 'open')
+      expect([rig.upstream.upgrades.length, rig.other.upgrades.length]).to.deep.equal([1, count])
+    }
   })
 
   describe('finds out who asks', () => {
