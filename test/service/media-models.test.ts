@@ -21,6 +21,7 @@ describe('a request for images', () => {
       providers: [
         { name: 'first', type: 'native', base_url: first.url, api_key: 'key' },
         { name: 'second', type: 'native', base_url: second.url, api_key: 'key' },
+        { name: 'off', type: 'native', base_url: second.url, api_key: '${NOT_SET_HERE}' },
       ],
       models: [
         {
@@ -39,6 +40,7 @@ describe('a request for images', () => {
             { provider: 'second', upstream_model: 'b-1' },
           ],
         },
+        { name: 'resting', provider: 'off', fallbacks: ['copyist'] },
         { name: 'elsewhere', provider: 'second', upstream_model: 'e-1' },
       ],
       api_keys: [{ name: 'narrow', key: narrow, models: ['painter'] }],
@@ -148,10 +150,10 @@ describe('a request for images', () => {
     for (const [what, script] of failures)
       it(`is asked for again after ${what}`, async () => {
         first.answer(script)
-        second.answer({ frames: [{ event: completed.type, data: completed }] })
+        second.answer({ frames: [{ event: completed.type, data: completed }, '[DONE]'] })
         const { status, by, text } = await ask()
         expect([status, by]).to.deep.equal([200, 'copyist'])
-        expect(text).to.equal(`event: ${completed.type}\ndata: ${JSON.stringify(completed)}\n\n`)
+        expect(text).to.equal(`event: ${completed.type}\ndata: ${JSON.stringify(completed)}\n\ndata: [DONE]\n\n`)
         expect(lastBody(second)).to.deep.equal({ model: 'c-1', prompt: 'a cat', stream: true })
       })
 
@@ -188,6 +190,19 @@ describe('a request for images', () => {
       const answer = await edit({ images: [{ file_id: 'file-1' }] })
       expect(answer.status).to.equal(400)
       expect(((await answer.json()) as { error: object }).error).to.include({ message: 'No such file' })
+    })
+
+    it('is refused where the provider of its model is off, though a fallback is not', async () => {
+      second.answer(drawn)
+      const before = counts()
+      const answer = await edit({ model: 'resting', images: [{ file_id: 'file-1' }] })
+      expect(answer.status).to.equal(400)
+      expect(((await answer.json()) as { error: object }).error).to.include({
+        type: 'invalid_request_error',
+        param: 'file_id',
+      })
+      expect(counts()).to.deep.equal(before)
+      expect((await edit({ model: 'resting', images: [url] })).status).to.equal(200)
     })
 
     it('falls back without one, as JSON and as a form', async () => {
