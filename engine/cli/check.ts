@@ -13,17 +13,19 @@ import { count, printJson } from './text.ts'
 export interface CheckOptions extends CommonOptions {
   /** Files to check within the current configuration; empty: check everything. */
   readonly files: readonly string[]
+  /** Whether warnings count like other findings. */
+  readonly strict?: boolean
 }
 
-/** Prints every finding as `file:line:column: message [code]`. Returns 1 if any of them is more than a warning. */
-export async function check({ config, json, files }: CheckOptions, terminal: Terminal): Promise<number> {
+/** Prints every finding as `file:line:column: message [code]`. Returns 1 if any of them is more than a warning, or with `strict` if there is any. */
+export async function check({ config, json, files, strict }: CheckOptions, terminal: Terminal): Promise<number> {
   const { environment, folder } = terminal
   const configuration = await loadConfiguration({ file: config, root: folder, environment })
   const findings =
     files.length === 0
       ? await checkAll(configuration, config, terminal)
       : await checkEach(files, configuration, terminal)
-  const wrong = findings.filter(({ warning }) => !warning)
+  const wrong = findings.filter(({ warning }) => strict || !warning)
   if (json) terminal.out(printJson(findings.map((finding) => ({ ...finding }))))
   else {
     for (const finding of findings) terminal.out(printDiagnostic(finding))

@@ -49,8 +49,11 @@ export function makeProgram(terminal: Terminal, exit: (code: number) => void): C
       '[files...]',
       'Pipelines, configurations, fixtures, or Markdown files with YAML blocks; absent: everything.',
     )
+    .option('--strict', 'Fail on warnings, too.')
     .action(
-      runs(async (options, files: string[]) => (await import('./check.ts')).check({ ...options, files }, terminal)),
+      runs(async (options: CommonOptions & { readonly strict?: boolean }, files: string[]) =>
+        (await import('./check.ts')).check({ ...options, files }, terminal),
+      ),
     )
 
   program

@@ -69,6 +69,10 @@ describe('cli/check', () => {
     const json = await here.run('check', '--json')
     expect(json.status).to.equal(0)
     expect(JSON.parse(json.out.join('\n'))).to.have.length(2)
+    const strict = await here.run('check', '--strict')
+    expect([strict.status, strict.out]).to.deep.equal([1, out.slice(0, 2)])
+    await here.write('config/sluice.yaml', configuration)
+    expect((await here.run('check', '--strict')).status).to.equal(0)
   })
 
   it('warns of a model whose record lacks what its protocol has to know', async () => {
