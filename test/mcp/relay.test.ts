@@ -1,4 +1,6 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -159,6 +161,23 @@ describe('mcp/relay', () => {
     })
     const response = await rig.post(call(), { session })
     expect(await response.text()).to.match(/"id":7,"result":\{\}/)
+  })
+
+  it('a server whose connection does not open in time is told', async () => {
+    // It takes connections, and never answers a handshake.
+    const mute = createServer(() => undefined)
+    await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
+    const { port } = mute.address() as AddressInfo
+    rig = await startMcp(
+      { url: `https://127.0.0.1:${port}/mcp` },
+      { server_config: { mcp_security: { connect_timeout: '200ms' } } },
+    )
+    const response = await rig.post({ jsonrpc: '2.0', id: 7, method: 'initialize', params: {} })
+    expect([response.status, await response.json()]).to.deep.equal([
+      502,
+      { jsonrpc: '2.0', id: 7, error: { code: -32603, message: 'The MCP server "docs" could not be reached.' } },
+    ])
+    mute.close()
   })
 
   it('credentials that the server refuses are a failure of the gateway', async () => {
