@@ -1,5 +1,7 @@
 import { expect } from 'chai'
+import { startGateway } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
+import { scriptedUpstream } from '../../support/upstream.ts'
 import { decides, noted, startJudged } from './rig.ts'
 import type { Judged } from './rig.ts'
 
@@ -89,5 +91,29 @@ describe('the warm-up of the judge', function () {
     const { own } = await judged.rows(2)
     expect(noted(own)['verdict']).to.have.nested.property('block.error', 'circuit_open')
     expect(judged.calls().judge).to.equal(1)
+  })
+})
+
+describe('the warm-up of the judge at start', function () {
+  this.timeout(60_000)
+
+  it('is one call, before anybody asks for anything', async () => {
+    const judge = await scriptedUpstream()
+    judge.answer(decides('SIMPLE', [1, 0, 0]))
+    const gateway = await startGateway({
+      providers: [{ name: 'judges', type: 'native', base_url: judge.url, api_key: 'sk-judge' }],
+      models: [
+        { name: 'jury', provider: 'judges', supports_mapeval: true, pricing: { input: 1 } },
+        { name: 'm', provider: 'judges', auto_eligible: true },
+      ],
+      server_config: { smart_routing: { enabled: true, judge: { enabled: true, model: 'jury' } } },
+    })
+    const row = await gateway.row(({ type }) => type === 'judge')
+    expect(row).to.include({ key_id: null, parent: null, requested: 'jury', model: 'jury', status: 200 })
+    expect(noted(row)).to.include({ warm: true })
+    expect(judge.requests).to.have.length(1)
+    expect(JSON.parse(String(judge.requests[0]?.body))).to.include({ input: 'images=0 tools=0 schema=0\n\nhello' })
+    await gateway.close()
+    await judge.close()
   })
 })
