@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { featureNames, features } from '../../../plugins/classification/features.ts'
@@ -23,6 +23,13 @@ describe('routing/classification: the weights of structural', function () {
   it('are those that training gives again', () => {
     expect(file('structural')).to.equal(printData(trained.model))
     expect(file('confidence')).to.equal(printData(trained.confidence))
+  })
+
+  it('take little memory, with all other data of the signals', () => {
+    const folder = new URL('../../../plugins/classification/', import.meta.url)
+    const data = readdirSync(folder).filter((name) => name.endsWith('.json'))
+    expect(data).to.have.members(['confidence.json', 'courtesy.json', 'injected.json', 'structural.json'])
+    expect(data.reduce((sum, name) => sum + statSync(new URL(name, folder)).size, 0)).to.be.below(16_384)
   })
 
   it('rank families that they were not trained on', () => {
