@@ -156,7 +156,11 @@ function diagnosticsOf(decided: Decided, count: number): JsonObject {
 
 function votesOf(ensemble: Routed['ensemble']): JsonObject {
   return Object.fromEntries(
-    Object.entries(ensemble?.votes ?? {}).map(([signal, vote]) => [signal, { ...vote, reasons: [...vote.reasons] }]),
+    Object.entries(ensemble?.votes ?? {}).map(([signal, vote]) => {
+      const { reasons, ...told } = vote
+      // A signal that had nothing to say has no reasons either.
+      return [signal, 'abstained' in vote && reasons.length === 0 ? told : { ...told, reasons: [...reasons] }]
+    }),
   )
 }
 

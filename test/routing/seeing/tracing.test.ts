@@ -26,7 +26,10 @@ describe('the tracing of a member', () => {
       await answer.text()
       const { metadata } = await gateway.row((row) => row.id === id)
       const { routing } = JSON.parse(metadata) as { readonly routing: object }
-      return 'diagnostics' in routing ? Object.keys(routing.diagnostics as object) : undefined
+      if (!('diagnostics' in routing)) return undefined
+      // A signal with nothing to say has no reasons.
+      expect(routing).to.have.deep.nested.property('diagnostics.signal_votes.metadata', { abstained: true })
+      return Object.keys(routing.diagnostics as object)
     }
     expect(await diagnosed(key.text)).to.equal(undefined)
     expect((await member.ask('PATCH /api/me/tracing', { enabled: true })).status).to.equal(200)
