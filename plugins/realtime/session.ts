@@ -30,6 +30,8 @@ export class Session {
   /** Set once the gateway itself has ended it. */
   #over = false
   #leaving = false
+  /** The client is not heard until it has taken what the gateway has told it. */
+  #isFull = false
   #charging: Promise<void> = Promise.resolve()
   close: Close | undefined
   /** Bytes of messages to the client, and from it. */
@@ -65,7 +67,11 @@ export class Session {
     const sink = joined(noted, { up, down }).attach(client)
     return {
       message: (bytes, binary) => sink.message(bytes, binary),
-      drained: () => sink.drained(),
+      drained: () => {
+        sink.drained()
+        if (this.#isFull) client.resume()
+        this.#isFull = false
+      },
       closed: (code, reason, error, own) => {
         this.#closed(own === undefined ? 'client' : 'gateway', own ?? code)
         return this.#over ? sink.closed(1000, '', error, own) : sink.closed(code, reason, error, own)
@@ -123,12 +129,14 @@ export class Session {
     const code = error.failure.status === 503 ? 1013 : error.failure.status >= 500 ? 1011 : 1008
     this.#closed('gateway', code)
     this.#tell(error, null)
-    this.#client?.close(code, code === 1008 ? 'refused' : 'try again later', error)
+    this.#client?.close(code, code === 1013 ? 'try again later' : 'refused', error)
   }
 
   #tell(error: GatewayError, eventId: string | null): void {
     const text = Buffer.from(this.#options.print(error, eventId))
     this.sent += text.length
-    this.#client?.send(text, false)
+    if (this.#client?.send(text, false) !== false) return
+    this.#isFull = true
+    this.#client.pause()
   }
 }

@@ -186,6 +186,28 @@ describe('realtime/client-events', () => {
       ])
     })
 
+    it('are not read faster than the client reads the errors', async () => {
+      await rig.close()
+      rig = await startRig({ limits: { bodies: 8 * 1024 * 1024 } })
+      const { client } = await rig.talk()
+      const ids = Array.from({ length: 500 }, (_, index) => `${index} `.padEnd(60_000, 'x'))
+      client.socket.pause()
+      for (const id of ids) client.send({ type: 'response.create', event_id: id, response: { model: 'none' } })
+      let before = -1
+      let same = 0
+      while (same < 30) {
+        await fetch(`${rig.gateway.url}/nothing`)
+        same = client.socket.bufferedAmount === before ? same + 1 : 0
+        before = client.socket.bufferedAmount
+      }
+      expect(before).to.be.greaterThan(0)
+      client.socket.resume()
+      for (const id of ids) {
+        const { error } = (await client.nextJson()) as { error: JsonObject }
+        expect(error['event_id'] === id).to.equal(true)
+      }
+    })
+
     it('bill a turn at the price of the model that it names', async () => {
       const { client, met, say } = await rig.talk()
       const turn = {
