@@ -16,6 +16,8 @@ export class ConverseParser implements EventParser<GenerateEvent> {
   readonly #begun = new Set<number>()
   /** Redacted reasoning, by the number of its block: it may arrive in pieces. */
   readonly #redacted = new Map<number, string[]>()
+  /** Whether the stop reason is known. */
+  #stopped = false
   #over = false
 
   constructor(restore?: Restore) {
@@ -30,7 +32,10 @@ export class ConverseParser implements EventParser<GenerateEvent> {
     if (!body) return this.#fail(broken('an event is not an object'))
     const malformed = frame.event === 'messageStop' && malformedStops.get(body['stopReason'] as string)
     if (malformed) return this.#fail(broken(malformed))
-    return this.#take(frame.event ?? '', body)
+    const events = this.#take(frame.event ?? '', body)
+    const last = events.at(-1)?.type
+    this.#over = last === 'finish' || last === 'failure'
+    return events
   }
 
   end(): readonly GenerateEvent[] {
@@ -49,10 +54,11 @@ export class ConverseParser implements EventParser<GenerateEvent> {
       case 'contentBlockStop':
         return this.#stop(index)
       case 'messageStop':
+        this.#stopped = true
         return this.#messages.take({ type: 'message_delta', delta: stopFields(body) })
       case 'metadata': {
         const usage = this.#messages.take({ type: 'message_delta', usage: usageFields(body['usage']) })
-        return [...usage, ...this.#messages.take({ type: 'message_stop' })]
+        return this.#stopped ? [...usage, ...this.#messages.take({ type: 'message_stop' })] : usage
       }
       default:
         return []

@@ -34,6 +34,18 @@ describe('cli/init', () => {
     expect((await here.run(['check'], { ANTHROPIC_API_KEY: 'x', GROQ_API_KEY: 'x' })).out).to.have.length(1)
   })
 
+  it('finds the variables of clouds, of which several belong together', async () => {
+    const aws = { AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'AKIAEXAMPLE', AWS_SECRET_ACCESS_KEY: 'canary-text' }
+    const azure = { AZURE_OPENAI_ENDPOINT: 'https://name.openai.azure.com/', AZURE_OPENAI_API_KEY: 'canary-text' }
+    expect((await here.run(['init'], { ...aws, ...azure })).status).to.equal(0)
+    const text = await written()
+    const names = text.match(/(?<=name: )[^ ,\n]+/g)?.join(' ')
+    expect(names).to.equal('echo azure bedrock echo azure/* bedrock/*')
+    expect(text).not.to.contain('canary')
+    const { status, out } = await here.run(['check'], { ...aws, ...azure })
+    expect([status, out.length]).to.deep.equal([0, 1])
+  })
+
   it('writes what needs no account, and how to go on, where nothing is set', async () => {
     expect((await here.run('init')).status).to.equal(0)
     expect(await written()).to.match(/^ {2}# - \{ name: openai, .* # once OPENAI_API_KEY is set, here or in \.env$/m)
