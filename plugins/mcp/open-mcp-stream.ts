@@ -15,7 +15,9 @@ export default defineStage({
   build:
     (_config, host, { mcp }) =>
     async ({ ingress, 'mcp.server': server, 'mcp.session': { live } }, scope) => {
-      const { headers } = ingress
+      const { headers, method, path } = ingress
+      // A HEAD would hold the only stream of the session, and read nothing of it.
+      if (method !== 'GET') throw new GatewayError('method_not_allowed', { method, path, allow: 'GET, POST, DELETE' })
       if (!headers.accept?.toLowerCase().includes('text/event-stream'))
         throw new GatewayError('not_acceptable', { expected: 'text/event-stream' })
       if (!live) throw new GatewayError('session_not_found')

@@ -283,6 +283,9 @@ describe('mcp/streams', () => {
     rig = await startMcp()
     rig.upstream.answer(speaking(({ id }) => result(id)))
     const session = await rig.open()
+    const url = `${rig.gateway.url}/servers/docs/mcp`
+    const asked = { authorization: `Bearer ${rig.gateway.key}`, accept: 'text/event-stream', 'mcp-session-id': session }
+    expect((await fetch(url, { method: 'HEAD', headers: asked })).status).to.equal(405)
     const told = { jsonrpc: '2.0', id: 1, method: 'roots/list' }
     rig.upstream.answer(events([message(told)], 'hang'))
     const stream = await rig.get({ session, headers: { 'mcp-protocol-version': '2025-11-25' } })
