@@ -86,6 +86,8 @@ export class Visit {
   readonly #health: Health
   readonly #rules: BreakerRules
   #isProbe: boolean
+  /** How the rest of the answer ends says nothing about the provider. */
+  #isJudged = false
   readonly #began = performance.now()
 
   constructor(health: Health, rules: BreakerRules, isProbe: boolean) {
@@ -95,14 +97,18 @@ export class Visit {
     health.active++
   }
 
-  /** The answer has begun: a probe has succeeded, even if the answer takes long. */
-  answered(): void {
+  /**
+   * The answer has begun: a probe has succeeded, even if the answer takes long.
+   * @param isJudged whether the call is a success from now on, however the answer ends
+   */
+  answered(isJudged = false): void {
     const health = this.#health
     const now = performance.now()
     const took = now - this.#began
     health.latency = health.latency === undefined ? took : health.latency + newest * (took - health.latency)
     health.measured = now
-    if (!this.#isProbe) return
+    this.#isJudged = isJudged
+    if (!this.#rules.enabled || !(this.#isProbe || isJudged)) return
     health.circuit.succeeded(this.#began, now, this.#rules)
     // The circuit may open again and have another probe before this answer ends.
     this.#isProbe = false
@@ -112,7 +118,7 @@ export class Visit {
   ended(error: Failed | undefined): void {
     const health = this.#health
     health.active--
-    if (!this.#rules.enabled) return
+    if (!this.#rules.enabled || this.#isJudged) return
     const verdict = verdictOf(error)
     const now = performance.now()
     if (verdict === 'none') {

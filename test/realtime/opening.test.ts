@@ -120,6 +120,17 @@ describe('realtime/opening', () => {
     }
   })
 
+  it('asks a provider again whose sessions break off, but whose sockets open', async () => {
+    await start({ server_config: { resilience: { breaker: { failures: 1 } } } })
+    for (const count of [1, 2, 3]) {
+      const { client, met } = await rig.talk()
+      met.socket.terminate()
+      expect((await client.closed).code).to.equal(1011)
+      await rig.gateway.rows(count)
+    }
+    expect(rig.other.upgrades).to.have.length(0)
+  })
+
   describe('finds out who asks', () => {
     for (const protocols of [
       (key: string) => ['realtime', keyword + key, 'openai-organization.o', 'openai-project.p'],
