@@ -143,7 +143,7 @@ export interface UpstreamCodec<O extends Operation = Operation> extends Protocol
     /** Maximum of output tokens that it requests where neither the client nor the model's record names one; absent: none. */
     readonly usualOutput?: number
     print(request: RequestOf<O>, target: PrintTarget): Printed<JsonObject>
-    /** Whether the gateway must fetch a file or sound given by URL first, because the offer takes bytes but no URLs. */
+    /** Whether the gateway must fetch an image, file or sound given by URL first, because the offer takes bytes but no URLs. */
     inlines?(part: Part, offer: Offer): boolean
   }
   readonly reply?: {

@@ -24,7 +24,7 @@ const settings = {
       enum: ['off', 'asked', 'auto'],
       default: 'asked',
       description:
-        'Cache marks in requests to messages upstreams, for clients whose protocol has none. off: never; asked: for requests with a prompt_cache_key; auto: always.',
+        'Cache marks in requests to messages and converse upstreams, for clients whose protocol has none. off: never; asked: for requests with a prompt_cache_key; auto: always.',
     },
   },
 } as const
