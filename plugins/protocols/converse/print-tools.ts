@@ -23,7 +23,8 @@ export function printTools(request: GenerateRequest, printing: Printing): Printe
   const { toolChoice: choice } = request
   const declared = allowed(request).flatMap((tool): readonly JsonObject[] => {
     if (tool.type === 'opaque') {
-      losses.add(`tools[].${word(tool.value.type)}`, `only ${tool.protocol} knows it`)
+      const kind = word(tool.value.type ?? (tool.search && 'web_search'))
+      losses.add(`tools[].${kind}`, `only ${tool.protocol} knows it`)
       return []
     }
     return [{ toolSpec: toolSpec(tool, printing) }, ...pointAfter(tool.cache, printing)]
