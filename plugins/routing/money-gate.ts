@@ -45,11 +45,9 @@ export function moneyGate({ cap, budget, trusts }: Purse, entries: readonly Shor
     hint() {
       const predicted =
         least === Infinity ? 'None has a price' : `The cheapest is predicted to cost ${written(least)} USD`
-      const limit =
-        cap !== undefined && cap === most
-          ? `the request may cost at most ${written(cap)} USD`
-          : `${budget?.title} has ${written(most)} USD left`
-      return `${predicted}, and ${limit}.`
+      return cap !== undefined && cap === most
+        ? `${predicted}, and the request may cost ${cap === 0 ? 'less than 0.000001' : `at most ${written(cap)}`} USD.`
+        : `${predicted}. ${budget?.title} has ${written(most)} USD left.`
     },
     options: { shouldRetry: false, ...(cap === undefined ? {} : { param: 'routing.max_cost' }) },
   }

@@ -166,6 +166,8 @@ describe('routing/gates', () => {
     expect(answer.message).to.match(
       /^No model is left for "auto": 3 eligible, 0 within the money\. The cheapest is predicted to cost 0\.00024\d* USD, and the request may cost at most 0\.00001 USD\.$/,
     )
+    const least = await rig.ask({ routing: { max_cost: 1e-9 } })
+    expect(least.message).to.match(/, and the request may cost less than 0\.000001 USD\.$/)
     expect(answer.body['error']).to.include({ type: 'insufficient_quota' })
     expect(answer.headers.get('x-should-retry')).to.equal('false')
     expect(answer.headers.get('x-gateway-limit')).to.equal('request')
@@ -180,7 +182,7 @@ describe('routing/gates', () => {
     await start(budget(0.0001))
     const answer = await rig.ask({}, asKey(poor))
     expect([answer.status, answer.code]).to.deep.equal([429, 'budget_exceeded'])
-    expect(answer.message).to.include('The API key "poor" has 0.0001 USD left')
+    expect(answer.message).to.match(/ USD\. The API key "poor" has 0\.0001 USD left\.$/)
     expect(answer.headers.get('x-gateway-limit')).to.equal('key')
     expect(answer.headers.get('x-should-retry')).to.equal('false')
     await rig.close()
