@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { defineStage, noConfig } from '../../engine/index.ts'
 import type { Catalog, Json, JsonObject, Scope, Services, Tier } from '../../engine/index.ts'
 import { isObject } from '../../engine/kit.ts'
@@ -37,8 +38,8 @@ export default defineStage({
   provides: [],
   // Longer than a judge may take.
   timeout: '90s',
-  uses: ['prices', 'experience'],
-  build: (_config, host, { prices, experience }) => {
+  uses: ['prices', 'experience', 'smart_routing'],
+  build: (_config, host, { prices, experience, smart_routing: routing }) => {
     const { catalog } = host
     const schemas = new SchemaEvidence(host, experience)
     const learn = (decision: Decision, slots: Recorded, scope: Scope) => {
@@ -52,7 +53,7 @@ export default defineStage({
       if (preview || (target?.virtual !== true && decision === undefined)) return {}
       if (decision) learn(decision, slots, scope)
       const note = () => {
-        if (decision) noteDecision(decision, slots, scope, { catalog, prices })
+        if (decision) noteDecision(decision, slots, scope, { catalog, prices, routing })
         else noteRefusal(slots, scope)
         return {}
       }
@@ -95,6 +96,7 @@ function refusalIn(note: Json | undefined): Refusal | undefined {
 interface Known {
   readonly catalog: Catalog
   readonly prices: Prices
+  readonly routing: Pick<Services['smart_routing'], 'settings'>
 }
 
 function noteDecision(decision: Decision, slots: Recorded, scope: Scope, known: Known): void {
@@ -112,6 +114,8 @@ function noteDecision(decision: Decision, slots: Recorded, scope: Scope, known: 
     error: served === null ? (outcome.error?.code ?? null) : null,
   }
   noteFlat(complete, { reasoning, cost: estimate.cost, savings, served }, scope)
+  // So that an export can tell equal texts that are not kept.
+  if (!known.routing.settings.keep_prompts) scope.note('routing_prompt_hash', hash('sha256', decision.asked.ask))
 }
 
 interface Flat {
@@ -141,7 +145,7 @@ function noteFlat(block: JsonObject, { reasoning, cost, savings, served }: Flat,
 function actualOf(
   { block }: Decision,
   { model, bill, measurement, verdict }: Recorded,
-  { catalog, prices }: Known,
+  { catalog, prices }: Pick<Known, 'catalog' | 'prices'>,
 ): JsonObject | null {
   if (model === undefined || bill?.tokens === undefined || measurement?.read().complete !== true) return null
   const { baseline } = block['estimate'] as { readonly baseline: string | null }

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { defineStage, noConfig } from '../../engine/index.ts'
 import type { Catalog, JsonObject, Mode, Principal, Services, Tier } from '../../engine/index.ts'
 import { decidedBlock } from './block.ts'
@@ -77,10 +76,8 @@ export default defineStage({
         experience.pulled({ model: chosen.model, mode, tier: difficulty.tier, cost: chosen.cost, extra: choice.extra })
         const at = Date.now() - scope.elapsed()
         const { ask: text } = ensemble
-        if (running.keep_prompts) {
-          // Sealing it takes longer than the decision.
-          scope.onEnd?.(() => records.keep({ id: scope.id, at, text, isJudged: Boolean(verdict?.block()) }))
-        } else scope.note('routing_prompt_hash', hash('sha256', text))
+        // Sealing it takes longer than the decision.
+        scope.onEnd?.(() => records.keep({ id: scope.id, at, text, isJudged: Boolean(verdict?.block()) }))
       }
       const decision: Decision = {
         mode,
