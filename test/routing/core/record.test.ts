@@ -105,21 +105,23 @@ describe('routing/record', () => {
   })
 
   it('explores no more once that has cost its share', async () => {
-    await start({ routing: { exploration: { enabled: true, trial_share: 1, budget_share: 0.05 } } })
-    const policies: unknown[] = []
-    let extra = 0
-    let routed = 0
-    for (let count = 0; count < 12; count++) {
+    const twins = [1, 2].map((input) => ({
+      ...threeModels[1],
+      name: `costs-${input}`,
+      pricing: { input, output: input },
+    }))
+    const exploration = { enabled: true, trial_share: 1, warmup_pulls: 1, budget_share: 0.05 }
+    await start({ models: twins, routing: { exploration } })
+    const chosen: unknown[] = []
+    for (let count = 0; count < 10; count++) {
+      const { extra, routed } = viewOf(rig.gateway.engine, 'experience').spent
       const { routing } = await rig.ask(hard(0.5))
       const { policy } = routing['propensity'] as JsonObject
       expect(policy, JSON.stringify({ extra, routed })).to.equal(extra <= 0.05 * routed ? 'ts-1' : 'mean-1')
-      policies.push(policy)
-      // What the best model by means would have cost less.
-      const { spent } = viewOf(rig.gateway.engine, 'experience')
-      ;({ extra, routed } = spent)
-      if (policy === 'mean-1') expect(routing).to.include({ explored: false })
+      chosen.push(policy === 'ts-1' ? 'explored' : routing['chosen'])
     }
-    expect(policies).to.include.members(['ts-1', 'mean-1'])
+    // The trial has cost half of all spend.
+    expect(chosen).to.deep.equal(['explored', ...Array.from({ length: 9 }, () => 'costs-1')])
   })
 
   it('explores: lots are drawn from the id of the request, and new models are tried', async () => {
