@@ -91,7 +91,7 @@ describe('mcp/clients', () => {
     two.client.setNotificationHandler('notifications/tools/list_changed', () => void changed.push('two'))
     // The streams are open once messages arrive.
     await until(async () => {
-      server.sessions.get(own)?.sendToolListChanged()
+      server.sessions.get(own)?.sendToolListChanged?.()
       return changed.length > 0
     })
     expect(new Set(changed)).to.deep.equal(new Set(['one']))

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -8,6 +9,8 @@ import {
   WebStandardStreamableHTTPServerTransport,
   createMcpHandler,
   fromJsonSchema,
+  validateHostHeader,
+  validateOriginHeader,
 } from '@modelcontextprotocol/server'
 
 /** An MCP server made of the official package: `/mcp` with sessions, `/stateless` for revision 2026-07-28. */
@@ -15,7 +18,7 @@ export interface SdkServer {
   /** `http://127.0.0.1:<port>` */
   readonly url: string
   /** Open sessions, by the server's own ids. */
-  readonly sessions: ReadonlyMap<string, McpServer>
+  readonly sessions: ReadonlyMap<string, AnyServer>
   close(): Promise<void>
 }
 
@@ -56,17 +59,40 @@ function toolServer(): McpServer {
   return server
 }
 
+type AnyServer = Pick<McpServer, 'connect' | 'close'> & Partial<Pick<McpServer, 'sendToolListChanged'>>
+
+/** How a server differs from the usual one. */
+export interface SdkOptions {
+  /** Makes the server of a session. */
+  readonly make?: () => AnyServer
+  readonly transport?: Pick<StreamOptions, 'eventStore' | 'retryInterval'>
+  /** The revision that all requests within sessions are taken for. */
+  readonly version?: string
+  /** Refuses requests by other names, and from other pages, than those of this machine. */
+  readonly isLocal?: boolean
+}
+
+type StreamOptions = NonNullable<ConstructorParameters<typeof WebStandardStreamableHTTPServerTransport>[0]>
+
+const local = ['localhost', '127.0.0.1', '[::1]']
+
 /** Starts it on a free port. */
-export async function startSdkServer(): Promise<SdkServer> {
-  const sessions = new Map<string, McpServer>()
+export async function startSdkServer({
+  make = toolServer,
+  transport: more,
+  version,
+  isLocal,
+}: SdkOptions = {}): Promise<SdkServer> {
+  const sessions = new Map<string, AnyServer>()
   const transports = new Map<string, WebStandardStreamableHTTPServerTransport>()
   const stateless = createMcpHandler(() => toolServer())
   const withSessions = async (request: Request): Promise<Response> => {
     const known = transports.get(request.headers.get('mcp-session-id') ?? '')
     if (known) return known.handleRequest(request)
     if (request.headers.has('mcp-session-id')) return new Response('no such session', { status: 404 })
-    const server = toolServer()
+    const server = make()
     const transport = new WebStandardStreamableHTTPServerTransport({
+      ...more,
       sessionIdGenerator: () => crypto.randomUUID(),
       onsessioninitialized(id) {
         sessions.set(id, server)
@@ -80,6 +106,8 @@ export async function startSdkServer(): Promise<SdkServer> {
     await server.connect(transport)
     return transport.handleRequest(request)
   }
+  const named = (headers: IncomingHttpHeaders) =>
+    version !== undefined && headers['mcp-session-id'] !== undefined ? { 'mcp-protocol-version': version } : undefined
   const http = createServer((incoming, response) => {
     const { method = 'GET', url = '/', headers } = incoming
     const body = method === 'POST' ? { body: Readable.toWeb(incoming) as ReadableStream, duplex: 'half' as const } : {}
@@ -87,10 +115,12 @@ export async function startSdkServer(): Promise<SdkServer> {
     response.on('close', () => gone.abort())
     const request = new Request(`http://localhost${url}`, {
       method,
-      headers: headers as Record<string, string>,
+      headers: { ...(headers as Record<string, string>), ...named(headers) },
       signal: gone.signal,
       ...body,
     })
+    const isMeant = validateHostHeader(headers.host, local).ok && validateOriginHeader(headers.origin, local).ok
+    if (isLocal && !isMeant) return void response.writeHead(403).end()
     const answering = url === '/stateless' ? stateless.fetch(request) : withSessions(request)
     void answering.then(async (answer) => {
       response.writeHead(answer.status, Object.fromEntries(answer.headers))
