@@ -43,7 +43,10 @@ export function refersBack(text: string): boolean {
 }
 
 function trimmed(text: string, kinds: readonly Vocabulary[]): string {
-  const idle = (clause: string) => kinds.some((kind) => isOf(kind, clause))
+  const idle = (clause: string) => {
+    const words = wordsOf(clause)
+    return kinds.some((kind) => isOf(kind, clause, words))
+  }
   let start = 0
   let end = text.length
   for (let count = 0; count < clauses; count++) {
@@ -59,9 +62,8 @@ function trimmed(text: string, kinds: readonly Vocabulary[]): string {
   return text.slice(start, end).trim()
 }
 
-function isOf({ said, all }: Vocabulary, clause: string): boolean {
+function isOf({ said, all }: Vocabulary, clause: string, words: readonly string[]): boolean {
   if (all === effort.all && clause.includes('?')) return false
-  const words = wordsOf(clause)
   if (all === courtesy.all && greetings.has(words.join(' '))) return true
   return words.some((word) => said.has(word)) && words.every((word) => all.has(word))
 }
