@@ -5,10 +5,10 @@ import type { AdminGateway, SignedIn } from '../support/admin.ts'
 import { shippedRoutes } from '../support/routes.ts'
 import type { ShippedRoute } from '../support/routes.ts'
 
-/** An answer: its status and, for an error, its code; messages has a type in its place. */
+/** An answer: its status and, for an error, its code; messages has a type in its place, MCP a number. */
 interface Told {
   readonly status: number
-  readonly code?: string | undefined
+  readonly code?: string | number | undefined
   readonly challenge: string | undefined
 }
 
@@ -29,7 +29,7 @@ function ask(url: string, method: string, path: string, token?: string): Promise
       response.setEncoding('utf8')
       response.on('data', (chunk: string) => (text += chunk))
       response.on('end', () => {
-        const { error } = JSON.parse(text) as { readonly error?: { readonly code?: string; readonly type?: string } }
+        const { error } = JSON.parse(text) as { readonly error?: Pick<Told, 'code'> & { readonly type?: string } }
         resolve({ status, code: error?.code ?? error?.type, challenge })
       })
     })
@@ -95,8 +95,9 @@ describe('admin/access', () => {
   }
   const told = (method: string, path: string, token?: string) => ask(gateway.url, method, path, token)
   const isMembers = ({ shows }: ShippedRoute) => shows === 'session' || shows === 'either'
-  const isNoKey = ({ status, code }: Told) =>
-    status === 401 && ['invalid_api_key', 'authentication_error'].includes(code ?? '')
+  const noKey: readonly unknown[] = ['invalid_api_key', 'authentication_error', -32_000]
+  const isNoKey = ({ status, code, challenge }: Told) =>
+    status === 401 && challenge === 'Bearer' && noKey.includes(code)
   const noSession = { status: 401, code: 'invalid_token', challenge: 'Bearer' }
 
   it('is declared for every route by a word that this test knows', () => {
