@@ -65,7 +65,7 @@ export function request(line: string, headers: readonly string[] = [], body = ''
   const length = body !== '' && !headers.some((header) => /^(content-length|transfer-encoding)/i.test(header))
   return [
     `${line} HTTP/1.1`,
-    'host: gateway',
+    'host: localhost',
     ...headers,
     ...(length ? [`content-length: ${body.length}`] : []),
     '',
