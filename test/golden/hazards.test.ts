@@ -131,11 +131,8 @@ describe('hazards', () => {
     for (const client of clients)
       for (const { name, protocol } of pairs[client])
         it(`${client} to ${name}: an answer in single bytes`, async () => {
-          const { type, bytes } = streamOf(protocol, text(`answers/full.${protocol}.frames.txt`))
-          session.upstream.answer({
-            headers: { 'content-type': type },
-            chunks: Array.from(bytes, (byte) => Uint8Array.of(byte)),
-          })
+          const { headers, chunks } = streamOf(protocol, 'full')
+          session.upstream.answer({ headers, chunks: Array.from(chunks[0], (byte) => Uint8Array.of(byte)) })
           const { text: streamed } = await session.ask(client, name, streaming[client])
           const told = framesOf(streamed)
             .map(({ data }) => pieces(data).join(''))

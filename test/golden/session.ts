@@ -5,8 +5,9 @@ import type { RunningGateway } from '../support/gateway.ts'
 import { copyPipelines } from '../support/pipelines.ts'
 import type { Pipelines } from '../support/pipelines.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
-import type { ScriptedUpstream } from '../support/upstream.ts'
+import type { Script, ScriptedUpstream } from '../support/upstream.ts'
 import type { JsonObject } from '../../engine/index.ts'
+import { text } from './files.ts'
 import { paths, settings } from './pairs.ts'
 import type { Client, Spoken } from './pairs.ts'
 import { fieldOf } from './turns.ts'
@@ -18,16 +19,32 @@ export interface Answered {
   readonly text: string
 }
 
-/** The bytes of a stream in the framing of a protocol, and their media type. */
-export function streamOf(protocol: Spoken, transcript: string): { readonly type: string; readonly bytes: Buffer } {
+/** A stream, to be sent in one piece. */
+interface Framed {
+  readonly headers: Record<string, string>
+  readonly chunks: readonly [Buffer]
+}
+
+/** What an upstream answers with a case of `answers`, as a stream in the framing of its protocol. */
+export function streamOf(protocol: Spoken, name: string): Framed {
+  return framed(protocol, text(`answers/${name}.${protocol}.frames.txt`))
+}
+
+/** The same as a whole. */
+export function wholeOf(protocol: Spoken, name: string): Script {
+  return { headers: { 'content-type': 'application/json' }, chunks: [text(`answers/${name}.${protocol}.json`)] }
+}
+
+/** A transcript of a stream in the framing of its protocol. */
+function framed(protocol: Spoken, transcript: string): Framed {
   const bytes = Buffer.from(transcript)
-  if (protocol !== 'converse') return { type: 'text/event-stream', bytes }
+  if (protocol !== 'converse') return { headers: { 'content-type': 'text/event-stream' }, chunks: [bytes] }
   const decoder = new FrameDecoder()
   const messages = [...decoder.push(bytes), ...decoder.end()].map(({ event = '', data }) => {
     const kind = event.endsWith('Exception') ? 'exception' : 'event'
     return awsMessage({ [`:${kind}-type`]: event, ':content-type': 'application/json', ':message-type': kind }, data)
   })
-  return { type: 'application/vnd.amazon.eventstream', bytes: Buffer.concat(messages) }
+  return { headers: { 'content-type': 'application/vnd.amazon.eventstream' }, chunks: [Buffer.concat(messages)] }
 }
 
 /** A gateway and its upstream, for the tests of one `describe`. */
@@ -54,8 +71,9 @@ export class Session {
 
   /** What the upstream answers from now on: this text, as a whole, or as a stream of its protocol. */
   answer(chunk: string, stream?: Spoken): void {
-    const { type, bytes } = stream ? streamOf(stream, chunk) : { type: 'application/json', bytes: chunk }
-    this.upstream.answer({ headers: { 'content-type': type }, chunks: [bytes] })
+    this.upstream.answer(
+      stream ? framed(stream, chunk) : { headers: { 'content-type': 'application/json' }, chunks: [chunk] },
+    )
   }
 
   /** A client's request to `model`: the least there can be, and what is given. */

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BytesBody } from '../../engine/kit.ts'
-import type { Call, Host } from '../../engine/index.ts'
+import type { Call, Host, Services } from '../../engine/index.ts'
 import call from '../../plugins/translation/call.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { RunningGateway, GatewaySettings } from '../support/gateway.ts'
@@ -74,7 +74,9 @@ describe('how long a provider may take', () => {
     const asked: Call['timeouts'][] = []
     const timeouts = { first_byte: '2s', idle: '3s', total: '4s' }
     const codec = { protocol: 'chat', operation: 'generate' }
-    const run = call.build({ limit: 99, ...timeouts }, { upstreamCodec: () => codec } as unknown as Host)
+    const run = call.build({ limit: 99, ...timeouts }, { upstreamCodec: () => codec } as unknown as Host, {
+      prices: { addFailed: () => undefined } as unknown as Services['prices'],
+    })
     const provider = {
       send(sent: Call) {
         asked.push(sent.timeouts)

@@ -6,6 +6,7 @@ import { FrameDecoder, fold } from '../../../engine/kit.ts'
 import { json, text } from '../../golden/files.ts'
 import { cases, pairs, paths, settings, streaming } from '../../golden/pairs.ts'
 import type { Client, Pair } from '../../golden/pairs.ts'
+import { streamOf, wholeOf } from '../../golden/session.ts'
 import type { Generating } from '../../golden/upstreams.ts'
 import chat from '../../../plugins/protocols/chat/codec.ts'
 import messages from '../../../plugins/protocols/messages/codec.ts'
@@ -25,7 +26,7 @@ const cached = `
         - cache.find
         - switch:
             - when: { answer: false }
-              do: [inline-files, translate, call, cache.keep: { ttl: 10m }]`
+              do: [translate, call, cache.keep: { ttl: 10m }]`
 
 const other = { name: 'other', key: 'sk-other-0123456789abcdef0123456789' }
 
@@ -58,10 +59,7 @@ describe('an exact cache of answers', () => {
   })
 
   const script = ({ protocol }: Pair, name: string, stream: boolean) =>
-    upstream.answer({
-      headers: { 'content-type': stream ? 'text/event-stream' : 'application/json' },
-      chunks: [text(`answers/${name}.${protocol}.${stream ? 'frames.txt' : 'json'}`)],
-    })
+    upstream.answer(stream ? streamOf(protocol, name) : wholeOf(protocol, name))
   const bodies: Record<Client, (word: string) => JsonObject> = {
     chat: (content) => ({ messages: [{ role: 'user', content }] }),
     messages: (content) => ({ max_tokens: 99, messages: [{ role: 'user', content }] }),

@@ -6,18 +6,20 @@ import { FrameDecoder, fold, mapText, mapTexts, parsedJson } from '../../../engi
 import type { Frame, GenerateEvent, GenerateReply, Json } from '../../../engine/index.ts'
 import { text } from '../../golden/files.ts'
 import type { Generating } from '../../golden/upstreams.ts'
+import protocols from '../../../plugins/protocols/index.ts'
 import chat from '../../../plugins/protocols/chat/codec.ts'
 import messages from '../../../plugins/protocols/messages/codec.ts'
 import responses from '../../../plugins/responses/codec.ts'
 
 const codecs = [chat, messages, responses] as readonly Generating[]
+const upstreams = [...(protocols.codecs ?? []), responses] as readonly Generating[]
 const asked = { id: '00000000-0000-7000-8000-000000000000', model: 'm', stream: true, body: {}, origin: 'o/m' }
 
 const transcripts = readdirSync(join(import.meta.dirname, '..', '..', 'golden', 'answers'))
   .filter((file) => file.endsWith('.frames.txt'))
   .map((file) => {
     const [name, protocol] = file.split('.') as [string, string]
-    const codec = codecs.find((one) => one.protocol === protocol) as Generating
+    const codec = upstreams.find((one) => one.protocol === protocol) as Generating
     return { name: `${name}.${protocol}`, codec, bytes: Buffer.from(text(`answers/${file}`)) }
   })
 
