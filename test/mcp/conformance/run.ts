@@ -13,8 +13,10 @@ import { conformanceServer } from './server.ts'
 // Runs the official conformance suite against a server directly, and against the same server behind the gateway, over
 // HTTP and as a program. The gateway is right if as many checks pass. It takes a few minutes, because over stdio each
 // session of the suite starts a process.
+//   npm run conformance:mcp [-- --only stdio]
 
 const root = join(import.meta.dirname, '..', '..', '..')
+const only = process.argv.includes('--only') ? (process.argv[process.argv.indexOf('--only') + 1] ?? '') : ''
 const released = join(root, 'node_modules/mcp-conformance/dist/index.js')
 const next = join(root, 'node_modules/mcp-conformance-next/dist/index.js')
 
@@ -117,7 +119,7 @@ try {
       ['over stdio', `${proxy.url}/servers/stdio/mcp`, one.stdio],
     ]
     for (const [place, url, wanted] of places) {
-      if (wanted === undefined) continue
+      if (wanted === undefined || !place.endsWith(only)) continue
       let { passed, failed, output } = await run(one, url)
       const isRight = () => passed === wanted && failed === 0
       for (let tries = 1; tries < mostTries && !isRight(); tries++) ({ passed, failed, output } = await run(one, url))

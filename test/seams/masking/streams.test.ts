@@ -12,7 +12,7 @@ import messages from '../../../plugins/protocols/messages/codec.ts'
 import responses from '../../../plugins/responses/codec.ts'
 
 const codecs = [chat, messages, responses] as readonly Generating[]
-const upstreams = [...(protocols.codecs ?? []), responses] as readonly Generating[]
+const upstreams = [...(protocols.codecs ?? []), responses] as unknown as readonly Generating[]
 const asked = { id: '00000000-0000-7000-8000-000000000000', model: 'm', stream: true, body: {}, origin: 'o/m' }
 
 const transcripts = readdirSync(join(import.meta.dirname, '..', '..', 'golden', 'answers'))
