@@ -47,13 +47,16 @@ export const sends = group('sends', (check, checkWhen) => {
     const models = ['m', '../../admin?a#b', 'x@evil.example', '__proto__', 'a\r\nb: c', '\\\\host', '%2e%2e']
     for (const model of models) await collect((await rig.send(provider, rig.call({ model }))).body, 1_000)
     equal(rig.upstream.requests.length, 7)
-    // An address may contain the model name, as one segment of its path.
-    const segment = (text: string, model = '') => (decodeURIComponent(text) === model ? '{model}' : text)
+    // An address may contain the model name, as one segment of its path, or before the colon in one.
+    const segment = (text: string, model = '') => {
+      const [name = '', ...verb] = text.split(/(?=:)/)
+      return decodeURIComponent(name) === model ? ['{model}', ...verb].join('') : text
+    }
     const paths = rig.upstream.requests.map(({ path }, index) =>
       path.split('/').map((text) => segment(text, models[index])),
     )
     equal(new Set(paths.map((path) => path.join('/'))).size, 1)
-    if (paths[0]?.includes('{model}') === true)
+    if (paths[0]?.some((text) => text.startsWith('{model}')) === true)
       for (const model of ['.', '..']) await rig.failure(rig.send(provider, rig.call({ model })))
   })
 

@@ -166,7 +166,7 @@ export interface UpstreamAddress {
   readonly key?: string
   /** Path inserted after a base address without a path. Default: `/v1`. */
   readonly prefix?: string
-  /** Such as `/completions`. `{model}` stands for the provider's name of the model. */
+  /** Such as `/completions`, with a query if it has one. `{model}` stands for the provider's name of the model. */
   readonly path: string
   /** Path for streams, if different. */
   readonly streamed?: string

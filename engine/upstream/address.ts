@@ -7,8 +7,8 @@ export interface Addresses {
 }
 
 /**
- * The full address of an operation. `key` is its name in `endpoint_base_urls`, `path` its path below a base. A base
- * without a path gets `prefix`. In `endpoint_base_urls`, an address without a path, or with a path that ends in
+ * The full address of an operation. `key` is its name in `endpoint_base_urls`, `path` its path below a base, with a query
+ * if it has one. A base without a path gets `prefix`. In `endpoint_base_urls`, an address without a path, or with a path that ends in
  * `/v1`, is a base; any other is the full address of the operation. A query is kept. Throws a `Refusal` that names
  * the setting, never the address: the address may hold credentials.
  */
@@ -21,7 +21,9 @@ export function addressOf(config: Addresses, key: string, path: string, prefix =
 
 function below(base: URL, path: string, prefix: string): URL {
   const url = new URL(base)
-  url.pathname = (trimmed(base) || prefix) + path
+  const [own = '', query] = path.split('?', 2)
+  url.pathname = (trimmed(base) || prefix) + own
+  if (query !== undefined) url.search += (url.search === '' ? '' : '&') + query
   return url
 }
 

@@ -5,6 +5,7 @@ import type { UpstreamAddress } from '../spec/codec.ts'
 import { duration } from '../spec/duration.ts'
 import { GatewayError } from '../spec/error.ts'
 import { isObject } from '../spec/json.ts'
+import type { JsonObject } from '../spec/json.ts'
 import type { Call, Dial, Provider } from '../spec/open-provider.ts'
 import type { Host } from '../spec/host.ts'
 import { Refusal } from '../spec/refusal.ts'
@@ -45,18 +46,23 @@ export interface UpstreamParts {
   readonly perCall?: (call: Call) => readonly string[]
   /** Header lines that depend on the call for a socket. */
   readonly perDial?: (call: Dial) => readonly string[]
-  /** Path of its model list (`{ data: [{ id }] }`) below the base address; unset: it has none. */
+  /** Path of its model list below the base address; unset: it has none. */
   readonly models?: string
+  /** The names in its model list, undefined for a body that is no list; default: those of `{ data: [{ id }] }`. */
+  readonly names?: (list: JsonObject) => readonly string[] | undefined
 }
 
 /** Opens a provider over HTTP. Throws a `Refusal` or an `Error` for settings that cannot be used. */
 export function openUpstream(
   settings: UpstreamSettings,
   host: Host,
-  { protocols, headers = {}, credential: given, perCall, perDial, models }: UpstreamParts,
+  { protocols, headers = {}, credential: given, perCall, perDial, models, names = idsOf }: UpstreamParts,
 ): Provider & Required<Pick<Provider, 'send'>> {
   const listed = models === undefined ? [] : [models]
-  refuseFullAddress(settings.base_url, [...servedPaths(host), ...listed])
+  refuseFullAddress(
+    settings.base_url,
+    [...servedPaths(host), ...listed].map((path) => path.replace(/\?.*/, '')),
+  )
   const http = openHttp(settings, host)
   const own = { 'user-agent': `sluice/${host.version}`, accept: '*/*', ...headers }
   const { api_key: key, api_keys: keys = [] } = settings
@@ -82,7 +88,8 @@ export function openUpstream(
   const dial = sockets.length === 0 ? undefined : openSockets(settings, host, { sockets, lines, pool, perDial })
   const linesOf = (call: Call) =>
     call.trace ? [...(perCall?.(call) ?? []), ...traceLines(call.trace)] : perCall?.(call)
-  const list = models === undefined ? undefined : http.target(addressOf(settings, 'models', models), lines)
+  const prefix = addresses[0]?.address.prefix
+  const list = models === undefined ? undefined : http.target(addressOf(settings, 'models', models, prefix), lines)
   return {
     send(call) {
       const target = targets.get(call.protocol)?.(call)
@@ -96,7 +103,7 @@ export function openUpstream(
     },
     ...(list === undefined
       ? {}
-      : { models: (signal) => modelsAt({ http, target: list, pool }, signal, answerHold(host)) }),
+      : { models: (signal) => modelsAt({ http, target: list, pool, names }, signal, answerHold(host)) }),
     ...(dial === undefined ? {} : { dial }),
     ...(pool === undefined ? {} : { cooling: () => pool.cooling() }),
   }
@@ -162,10 +169,11 @@ interface ModelList {
   readonly http: Http
   readonly target: Target
   readonly pool: KeyPool | undefined
+  readonly names: NonNullable<UpstreamParts['names']>
 }
 
 async function modelsAt(
-  { http, target, pool }: ModelList,
+  { http, target, pool, names }: ModelList,
   signal: AbortSignal,
   hold: Hold,
 ): Promise<readonly string[]> {
@@ -187,8 +195,13 @@ async function modelsAt(
   } catch (cause) {
     throw unlisted('its answer is not JSON', cause)
   }
-  const data = isObject(body) ? body['data'] : undefined
-  if (!Array.isArray(data)) throw unlisted('its answer has no list')
+  const named = isObject(body) ? names(body) : undefined
+  if (!named) throw unlisted('its answer has no list')
+  return named
+}
+
+function idsOf({ data }: JsonObject): readonly string[] | undefined {
+  if (!Array.isArray(data)) return undefined
   return data.flatMap((entry) => (isObject(entry) && typeof entry['id'] === 'string' ? [entry['id']] : []))
 }
 
