@@ -3,6 +3,7 @@ import chat from './chat/codec.ts'
 import converse from './converse/codec.ts'
 import decisions from './decisions/codec.ts'
 import mapeval from './decisions/mapeval/codec.ts'
+import gemini from './gemini/codec.ts'
 import embeddings from './media/embeddings.ts'
 import imageEdits from './media/image-edits.ts'
 import images from './media/images.ts'
@@ -20,6 +21,7 @@ export default definePlugin({
     messages,
     countTokens,
     converse,
+    gemini,
     decisions,
     mapeval,
     embeddings,

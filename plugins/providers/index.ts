@@ -4,6 +4,7 @@ import bedrock from './bedrock.ts'
 import { bridgeA, bridgeB, bridgeC } from './bridges.ts'
 import compatible from './compatible.ts'
 import echo from './echo.ts'
+import gemini from './gemini.ts'
 import messages from './messages.ts'
 import native from './native.ts'
 
@@ -11,5 +12,5 @@ import native from './native.ts'
 export default definePlugin({
   name: 'providers',
   summary: 'Provider types for vendors and local servers, and an echo for trying things out.',
-  providers: [native, azure, compatible, messages, bedrock, bridgeA, bridgeB, bridgeC, echo],
+  providers: [native, azure, compatible, messages, gemini, bedrock, bridgeA, bridgeB, bridgeC, echo],
 })

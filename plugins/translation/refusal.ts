@@ -43,7 +43,6 @@ export async function refusal(
   return refused(
     {
       ...failure,
-      status: answer.status,
       ...(retryAfter === undefined ? {} : { retryAfter }),
       ...(shouldRetry === undefined ? {} : { shouldRetry }),
     },

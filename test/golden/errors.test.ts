@@ -17,6 +17,7 @@ const breaks: Readonly<Record<Spoken, string>> = {
   responses:
     'event: error\ndata: {"type":"error","sequence_number":9,"code":"server_error","message":"GPU on fire","param":null}\n\n' +
     'event: response.failed\ndata: {"type":"response.failed","sequence_number":10,"response":{"id":"resp_up","status":"failed","error":{"code":"server_error","message":"GPU on fire"},"output":[]}}\n\n',
+  gemini: 'data: {"error":{"code":500,"message":"GPU on fire","status":"INTERNAL"}}\n\n',
 }
 
 describe('failures through a gateway', () => {

@@ -4,7 +4,7 @@ export const clients = ['chat', 'messages', 'responses'] as const
 export type Client = (typeof clients)[number]
 
 /** A protocol that upstreams speak. */
-export type Spoken = 'chat' | 'messages' | 'responses' | 'converse'
+export type Spoken = 'chat' | 'messages' | 'responses' | 'gemini' | 'converse'
 
 /** A way through the gateway: to the model of this name, which is spoken to in this protocol. */
 export interface Pair {
@@ -21,6 +21,7 @@ export const pairs: Readonly<Record<Client, readonly Pair[]>> = {
     { name: 'responses', protocol: 'responses' },
     { name: 'messages', protocol: 'messages' },
     { name: 'bedrock', protocol: 'converse' },
+    { name: 'gemini', protocol: 'gemini' },
   ],
   messages: [
     { name: 'messages', protocol: 'messages' },
@@ -28,6 +29,7 @@ export const pairs: Readonly<Record<Client, readonly Pair[]>> = {
     { name: 'native-chat', protocol: 'chat', requestsOnly: true },
     { name: 'responses', protocol: 'responses' },
     { name: 'bedrock', protocol: 'converse' },
+    { name: 'gemini', protocol: 'gemini' },
   ],
   responses: [
     { name: 'responses', protocol: 'responses' },
@@ -35,6 +37,7 @@ export const pairs: Readonly<Record<Client, readonly Pair[]>> = {
     { name: 'native-chat', protocol: 'chat' },
     { name: 'messages', protocol: 'messages' },
     { name: 'bedrock', protocol: 'converse' },
+    { name: 'gemini', protocol: 'gemini' },
   ],
 }
 
@@ -58,6 +61,7 @@ export const streaming: Readonly<Record<Spoken, object>> = {
   responses: { stream: true },
   // The address says it.
   converse: {},
+  gemini: {},
 }
 
 /**
@@ -70,6 +74,7 @@ export function settings(base: string) {
     { name: 'native', type: 'native', base_url: base, api_key: 'key' },
     { name: 'vendor', type: 'messages', base_url: base, api_key: 'key' },
     { name: 'aws', type: 'bedrock', base_url: base, api_key: 'key' },
+    { name: 'google', type: 'gemini', base_url: base, api_key: 'key' },
   ]
   const ways = [
     { name: 'compatible', provider: 'compatible' },
@@ -77,6 +82,7 @@ export function settings(base: string) {
     { name: 'responses', provider: 'native', protocols: ['responses'] },
     { name: 'messages', provider: 'vendor' },
     { name: 'bedrock', provider: 'aws' },
+    { name: 'gemini', provider: 'google' },
   ]
   const models = ways.flatMap((way) => [
     { ...way, upstream_model: 'upstream-1' },

@@ -5,13 +5,14 @@ import { FrameDecoder, encodeFrame, fold } from '../../engine/kit.ts'
 import type { AnyClientCodec, AnyUpstreamCodec, Frame, GenerateEvent, GenerateReply, Json } from '../../engine/index.ts'
 import chat from '../../plugins/protocols/chat/codec.ts'
 import converse from '../../plugins/protocols/converse/codec.ts'
+import gemini from '../../plugins/protocols/gemini/codec.ts'
 import messages from '../../plugins/protocols/messages/codec.ts'
 import responses from '../../plugins/responses/codec.ts'
 import { json, text } from './files.ts'
 
 const clients: readonly AnyClientCodec[] = [chat, messages, responses]
 const codecs: ReadonlyMap<string, AnyUpstreamCodec> = new Map(
-  [chat, messages, responses, converse].map((codec) => [codec.protocol, codec]),
+  [chat, messages, responses, gemini, converse].map((codec) => [codec.protocol, codec]),
 )
 const endings = { LF: '\n', CRLF: '\r\n', CR: '\r' }
 const asked = { id: '00000000-0000-7000-8000-000000000000', model: 'm', stream: true, body: {}, origin: 'o/m' }

@@ -16,22 +16,30 @@ describe('cli/init', () => {
   const written = () => readFile(join(here.folder, 'config/sluice.yaml'), 'utf8')
 
   it('writes the providers whose variables are set, and their models', async () => {
-    const { status } = await here.run(['init'], { ANTHROPIC_API_KEY: 'canary-text', GROQ_API_KEY: 'canary-text' })
+    const { status } = await here.run(['init'], {
+      ANTHROPIC_API_KEY: 'canary-text',
+      GEMINI_API_KEY: 'canary-text',
+      GROQ_API_KEY: 'canary-text',
+    })
     expect(status).to.equal(0)
     const text = await written()
     expect(text.split('\n')[0]).to.equal('# yaml-language-server: $schema=./sluice.schema.json')
     expect(text.match(/name: ([^ ,\n]+)/g)).to.deep.equal([
       'name: echo',
       'name: anthropic',
+      'name: gemini',
       'name: groq',
       'name: echo',
       'name: anthropic/*',
+      'name: gemini/*',
       'name: groq/*',
     ])
     expect(text).to.contain('api_key: "${GROQ_API_KEY}"')
     expect(text).not.to.contain('canary')
     expect(await readFile(join(here.folder, 'config/sluice.schema.json'), 'utf8')).to.contain('"preset"')
-    expect((await here.run(['check'], { ANTHROPIC_API_KEY: 'x', GROQ_API_KEY: 'x' })).out).to.have.length(1)
+    expect(
+      (await here.run(['check'], { ANTHROPIC_API_KEY: 'x', GEMINI_API_KEY: 'x', GROQ_API_KEY: 'x' })).out,
+    ).to.have.length(1)
   })
 
   it('finds the variables of clouds, of which several belong together', async () => {

@@ -3,6 +3,7 @@ import type { AnyProvider, Call, JsonObject, Provider } from '../../../engine/in
 import { BytesBody, collect } from '../../../engine/kit.ts'
 import { ExchangeScope } from '../../../engine/http/scope.ts'
 import compatible from '../../../plugins/providers/compatible.ts'
+import gemini from '../../../plugins/providers/gemini.ts'
 import messages from '../../../plugins/providers/messages.ts'
 import native from '../../../plugins/providers/native.ts'
 import { presets } from '../../../plugins/providers/presets.ts'
@@ -244,6 +245,24 @@ describe('providers over HTTP', () => {
       expect(await betas(['b-2', 'c-3', 'd-4'])).to.equal('b-2,c-3')
       expect(await betas(['d-4'])).to.equal(undefined)
       expect(await betas([])).to.equal(undefined)
+    })
+  })
+
+  describe('gemini', () => {
+    it('lists the models of its upstream by the names that addresses take', async () => {
+      upstream.answer({ body: { models: [{ name: 'models/a' }, { name: 'models/b' }, { displayName: 'c' }] } })
+      expect(await open(gemini).models?.(AbortSignal.timeout(60_000))).to.deep.equal(['a', 'b'])
+      const [request] = upstream.requests
+      expect([request?.path, request?.headers['x-goog-api-key']]).to.deep.equal(['/v1beta/models?pageSize=1000', 'key'])
+    })
+
+    it('asks below its base address, with an address of its own for streams', async () => {
+      const base_url = `${upstream.url}/v1`
+      const call = { protocol: 'gemini', stream: true }
+      expect((await asked(open(gemini, { base_url }), call)).path).to.equal(
+        '/v1/models/m:streamGenerateContent?alt=sse',
+      )
+      expect((await asked(open(gemini), { ...call, stream: false })).path).to.equal('/v1beta/models/m:generateContent')
     })
   })
 })

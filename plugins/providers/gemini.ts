@@ -1,0 +1,54 @@
+import { defineProvider } from '../../engine/index.ts'
+import { baseUrl, isObject, openUpstream } from '../../engine/kit.ts'
+import type { Call, JsonObject, Provider } from '../../engine/index.ts'
+import { httpProperties, httpSecrets, needsKey, traitsProperty } from './config.ts'
+
+const protocols = ['gemini']
+/** Prefix of the vendor's resource names (`models/gemini-…`), which stands in the address already. */
+const resource = 'models/'
+
+const { endpoint_base_urls: _, ...properties } = httpProperties
+
+/** Gemini's own API (ai.google.dev/api). Its model stands in the address, its key in a header of its own. */
+export default defineProvider({
+  name: 'gemini',
+  summary: "Gemini's own API: generateContent.",
+  config: {
+    type: 'object',
+    additionalProperties: false,
+    anyOf: needsKey,
+    properties: {
+      base_url: {
+        ...baseUrl,
+        default: 'https://generativelanguage.googleapis.com/v1beta',
+        description: "The provider's address with the version of its API; one without a path gets /v1beta.",
+      },
+      ...properties,
+      traits: { ...traitsProperty, description: 'Capabilities of its models: traits of the gemini codec.' },
+    },
+  },
+  secrets: httpSecrets,
+  offers: ({ traits }) => protocols.map((protocol) => ({ protocol, ...(traits ? { traits } : {}) })),
+  open(config, host): Provider {
+    const upstream = openUpstream(config, host, {
+      protocols,
+      credential: (key) => ({ 'x-goog-api-key': key }),
+      models: '/models?pageSize=1000',
+      names,
+    })
+    return { ...upstream, send: (call) => upstream.send(bare(call)) }
+  },
+})
+
+function bare(call: Call): Call {
+  return call.model.startsWith(resource) ? { ...call, model: call.model.slice(resource.length) } : call
+}
+
+/** The names in `{ models: [{ name: 'models/…' }] }`. */
+function names({ models }: JsonObject): readonly string[] | undefined {
+  if (!Array.isArray(models)) return undefined
+  return models.flatMap((model) => {
+    const name = isObject(model) ? model['name'] : undefined
+    return typeof name === 'string' ? [name.startsWith(resource) ? name.slice(resource.length) : name] : []
+  })
+}
