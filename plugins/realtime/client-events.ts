@@ -8,6 +8,8 @@ export type Passing =
   | {
       readonly bytes: Uint8Array
       readonly type?: string
+      /** The client's name for the event; null: it has none. */
+      readonly eventId?: string | null
       /** The records of the models that it names. */
       readonly names?: Naming
     }
@@ -71,14 +73,14 @@ export class ClientEvents {
       const head = headOf(bytes)
       ;({ eventId } = head)
       const places = naming.get(head.type)
-      if (places === undefined) return { bytes, type: head.type }
+      if (places === undefined) return { bytes, ...head }
       if (bytes.length > largest)
         throw new GatewayError(
           'request_too_large',
           { limit: largest },
           { message: `A ${head.type} may have ${largest} bytes.` },
         )
-      return { type: head.type, ...this.#named(bytes, places) }
+      return { ...head, ...this.#named(bytes, places) }
     } catch (thrown) {
       const refused = asGatewayError(thrown)
       // It is no JSON object, and so no event.

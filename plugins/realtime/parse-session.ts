@@ -2,7 +2,17 @@ import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
 import { BytesBody, ClientRequest } from '../../engine/kit.ts'
 
 /** Names under which clients might send a key in a query, where it would end up in logs. */
-const keys = ['api_key', 'api-key', 'apikey', 'key', 'token', 'access_token', 'authorization', 'x-api-key']
+const keys = [
+  'api_key',
+  'api-key',
+  'apikey',
+  'key',
+  'token',
+  'access_token',
+  'authorization',
+  'x-api-key',
+  'openai-insecure-api-key',
+]
 
 /** Reads the request for a session from the query of its upgrade; all other fields of the query go upstream as they are. */
 export default defineStage({

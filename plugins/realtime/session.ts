@@ -95,8 +95,9 @@ export class Session {
       this.#tell(passing.refused, passing.eventId)
       return undefined
     }
-    if (passing.names) this.#options.meter.names(passing.names)
-    if (passing.type === 'response.create') this.#options.meter.asked()
+    const { type, names = {}, eventId = null } = passing
+    if (type === 'response.create') this.#options.meter.asked({ eventId, model: names.response })
+    else this.#options.meter.changed(names, eventId)
     return passing.bytes
   }
 

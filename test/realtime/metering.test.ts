@@ -124,6 +124,50 @@ describe('realtime/metering', () => {
     })
   })
 
+  const begun = (id: string): JsonObject => ({ type: 'response.created', response: { id } })
+  const input = (count: number) => ({ total_tokens: count, input_tokens: count, output_tokens: 0 })
+  const sends = async (talk: Talk, ...events: readonly JsonObject[]) => {
+    const before = talk.met.heard.length
+    for (const event of events) talk.client.send(event)
+    await rig.upstream.when(() => talk.met.heard.length === before + events.length)
+  }
+
+  it('gives each of several responses under way the price of its own model', async () => {
+    await start()
+    const talk = await rig.talk()
+    await sends(
+      talk,
+      { type: 'response.create', response: { conversation: 'none', model: 'dear' } },
+      { type: 'response.create', response: { conversation: 'none' } },
+    )
+    const said = [begun('r1'), begun('r2'), done(input(1_000), { id: 'r1' }), done(input(1_000), { id: 'r2' })]
+    for (const event of said) await talk.say(event)
+    // 400 USD per million for one of them, 4 for the other.
+    expect((await rowOf(talk)).cost_micros).to.equal(404_000)
+  })
+
+  it('keeps no price of what the provider has refused', async () => {
+    await start()
+    const talk = await rig.talk()
+    const transcription = { model: 'scribe' }
+    await sends(
+      talk,
+      { type: 'response.create', event_id: 'e1', response: { model: 'dear' } },
+      { type: 'session.update', event_id: 'e2', session: { audio: { input: { transcription } } } },
+    )
+    const refused = (id: string) => ({ type: 'error', error: { type: 'invalid_request_error', event_id: id } })
+    const said = [refused('e1'), refused('e2'), begun('r1'), done(input(1_000), { id: 'r1' }), heard(input(1_000))]
+    for (const event of said) await talk.say(event)
+    expect((await rowOf(talk)).cost_micros).to.equal(8_000)
+  })
+
+  it('takes no time that is less than nothing', async () => {
+    await start()
+    const talk = await rig.talk()
+    for (const seconds of [10, -5]) await talk.say(heard({ type: 'duration', seconds }))
+    expect((await rowOf(talk)).metadata).to.deep.include({ units: { seconds: 10 } })
+  })
+
   it('costs nothing where nothing was used', async () => {
     await start()
     const talk = await rig.talk()

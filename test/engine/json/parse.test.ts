@@ -217,13 +217,14 @@ describe('parseVerbatim', () => {
   }))
   const printed = (text: string) => text.replaceAll('\\u0041', 'A')
 
-  it('gives what prints as it stood, and holds what JSON.parse gives', () => {
+  it('gives what prints as it stood, and holds what parseJson gives', () => {
     fc.assert(
       fc.property(json, (inner) => {
         const text = `{"x":${inner}}`
         const read = parseVerbatim(text, 'all')
         expect(JSON.stringify(read)).to.equal(printed(text))
-        expect(JSON.parse(JSON.stringify(read))).to.deep.equal(JSON.parse(text))
+        // Not `JSON.parse`, which may read a key as one of an earlier text.
+        expect(parseJson(JSON.stringify(read))).to.deep.equal(parseJson(text))
       }),
       { numRuns: 3_000 },
     )
