@@ -59,6 +59,7 @@ export { dial } from './http/dial.ts'
 export type { Dialing } from './http/dial.ts'
 export { joined } from './stream/joined.ts'
 export type { Passing } from './stream/joined.ts'
+export { reasonOfError } from './http/close-reason.ts'
 
 // Requests and answers: events to items and back, seals, tools
 export { ClientRequest } from './generate/client-request.ts'
@@ -110,6 +111,7 @@ export { within } from './config/within.ts'
 // Upstreams: providers over HTTP, with pools, limits and failures
 export { openHttp } from './upstream/http.ts'
 export { openUpstream } from './upstream/open.ts'
+export type { ModelList } from './upstream/model-list.ts'
 export type { UpstreamParts, UpstreamSettings } from './upstream/open.ts'
 export { baseUrl, upstreamProperties } from './upstream/settings.ts'
 export { addressOf } from './upstream/address.ts'

@@ -15,7 +15,7 @@ const fields = {
   command: listed('group options arguments words uses pipelines run'),
   record: listed('place schema secrets aliases unique patterns holds optional switch typed check show lists note'),
   codec: listed(
-    'protocol operation content idHeader answerHeaders clientHeader headers schema check mistaken instruct ' +
+    'protocol operation content idHeader answerHeaders clientHeader headers located schema check mistaken instruct ' +
       'outputLimits head error keepalive socket subprotocol request reply events address framing answers traits failed ' +
       'meter relay fail close guard',
   ),

@@ -114,7 +114,7 @@ export class ClientRequest implements Envelope {
       throw new GatewayError('invalid_request_error', { model, reason: 'a form cannot be rewritten' })
     const rewritten = change(sent)
     const body = this.exact ? rewritten : change(this.body)
-    const read = { ...printed(rewritten), headers: this.headers, contentType, body }
+    const read = { ...printed(rewritten, this.#codec.located?.fields), headers: this.headers, contentType, body }
     const made = { sent: rewritten, exact: this.exact, rewritten: true, missing }
     return new ClientRequest(this.#codec, read, { ...made, losses: [...this.losses, ...losses] })
   }
@@ -136,7 +136,8 @@ export class ClientRequest implements Envelope {
       offer: { operation, protocol },
       origin: '',
     })
-    const asSent = this.#codec.request?.asSent ?? []
+    const { request, located } = this.#codec
+    const asSent = [...(request?.asSent ?? []), ...(located?.fields ?? [])]
     const members = (body: JsonObject, sent: boolean) =>
       Object.entries(body).filter(([name]) => asSent.includes(name) === sent)
     return Object.fromEntries([...members(printed?.body ?? {}, false), ...members(this.sent, true)])
@@ -149,18 +150,32 @@ export class ClientRequest implements Envelope {
 
 /** A JSON string that looks like a seal from its first to its last character. */
 const sealLike = new RegExp(`"(${sealPrefix.replace('.', '\\.')}[\\w-]+)"`, 'g')
+/** The same in base64, for protocols whose signatures are bytes. */
+const encodedPrefix = Buffer.from(sealPrefix.slice(0, 3)).toString('base64')
+const encodedSeal = new RegExp(`"(${encodedPrefix}[\\w+/-]+={0,2})"`, 'g')
 
 /** Whether a body contains a seal packed by this gateway. A text that only mentions a seal does not count. */
 function holdsSeal(body: Buffer | undefined): boolean {
-  if (!body?.includes(sealPrefix)) return false
-  return body
-    .toString('latin1')
-    .matchAll(sealLike)
-    .some(([, seal = '']) => unpackSeal(seal) !== undefined)
+  const plain = body?.includes(sealPrefix)
+  const encoded = body?.includes(`"${encodedPrefix}`)
+  if (!body || (!plain && !encoded)) return false
+  const text = body.toString('latin1')
+  return (
+    text.matchAll(sealLike).some(([, seal = '']) => unpackSeal(seal) !== undefined) ||
+    text.matchAll(encodedSeal).some(([, seal = '']) => unpackSeal(Buffer.from(seal, 'base64').toString()) !== undefined)
+  )
 }
 
-/** A body as bytes with the model first, and the position of the model's name in them. */
-function printed({ model, ...others }: JsonObject): Pick<Read, 'raw' | 'modelAt'> {
+/**
+ * A body as bytes with the model first, and the position of the model's name in them.
+ * @param located fields that stand in the address instead
+ */
+function printed(body: JsonObject, located?: readonly string[]): Pick<Read, 'raw' | 'modelAt'> {
+  if (located) {
+    const own = Object.entries(body).filter(([name]) => !located.includes(name))
+    return { raw: new BytesBody(Buffer.from(JSON.stringify(Object.fromEntries(own)))) }
+  }
+  const { model, ...others } = body
   if (typeof model !== 'string') return { raw: new BytesBody(Buffer.from(JSON.stringify({ model, ...others }))) }
   const rest = JSON.stringify(others)
   const name = JSON.stringify(model)

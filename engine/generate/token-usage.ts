@@ -23,7 +23,7 @@ export function tokenUsage(value: Json | undefined, output: OutputKind = 'text')
   const input = read - cacheRead
   const inputs = partsOf(input, kindsOf(details), kindsOf(object(details?.['cached_tokens_details'])))
   const split = object(value['output_tokens_details'] ?? value['output_token_details'])
-  const outputs = partsOf(made, split ? kindsOf(split) : { audio: 0, image: 0, [output]: made })
+  const outputs = partsOf(made, namesKinds(split) ? kindsOf(split) : { audio: 0, image: 0, [output]: made })
   return {
     input,
     ...(inputs.audio > 0 ? { inputAudio: inputs.audio } : {}),
@@ -41,6 +41,11 @@ export function tokenUsage(value: Json | undefined, output: OutputKind = 'text')
 interface Kinds {
   readonly audio: number
   readonly image: number
+}
+
+/** Whether details split by kind, and do not just tell something else, such as reasoning. */
+function namesKinds(details: JsonObject | undefined): boolean {
+  return ['text_tokens', 'audio_tokens', 'image_tokens'].some((kind) => count(details?.[kind]) !== undefined)
 }
 
 function kindsOf(details: JsonObject | undefined): Kinds {

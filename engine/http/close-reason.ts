@@ -17,11 +17,20 @@ export function reasonOf({ failure }: GatewayError): CloseReason {
 
 export const failed: CloseReason = { code: 1011, reason: 'the gateway failed' }
 
-/** The close reason for a client that received an error with this status on its open socket. */
-export function reasonOfStatus(status: number): CloseReason {
+/**
+ * The close reason for a client that received an answer with this status on its open socket.
+ * @param code of the error that was the answer
+ */
+export function reasonOfStatus(status: number, code?: string): CloseReason {
   if (status === 401) return { code: 4401, reason: 'not authenticated' }
-  if (status === 503) return { code: 1013, reason: 'try again later' }
-  return status >= 500 ? failed : { code: 1008, reason: 'refused' }
+  if (code === 'overloaded') return { code: 1013, reason: 'try again later' }
+  // A provider that is not asked for now is a refusal, not a failure.
+  return status >= 500 && status !== 503 ? failed : { code: 1008, reason: 'refused' }
+}
+
+/** The same for an error. */
+export function reasonOfError({ code, failure }: GatewayError): CloseReason {
+  return reasonOfStatus(failure.status, code)
 }
 
 export const stopping: CloseReason = { code: 1001, reason: 'the gateway is about to stop' }

@@ -15,8 +15,11 @@ import type { ExchangeScope } from './scope.ts'
 import { tellExchange } from './told-exchange.ts'
 import { traceContext } from './trace-context.ts'
 
-/** Sends a reply: over HTTP, as messages of a socket, or not at all. */
-export type Send = (reply: Reply, headers: Record<string, string>) => Promise<Sent>
+/**
+ * Sends a reply: over HTTP, as messages of a socket, or not at all.
+ * @param error that the reply tells
+ */
+export type Send = (reply: Reply, headers: Record<string, string>, error?: GatewayError) => Promise<Sent>
 
 /** For a pipeline without a reply, to which no route leads. */
 export const noReply: Reply = { status: 204, headers: {}, body: { kind: 'none' } }
@@ -73,7 +76,7 @@ async function exchange(
     reply = failedReply
     try {
       reply = errorReply(error, { codec, id: scope.id, scrub: pipeline.scrub, asked: slots.request?.sent })
-      sent = await send(toldReply(scope, slots, reply), commonHeaders(reply, pipeline, codec, scope))
+      sent = await send(toldReply(scope, slots, reply), commonHeaders(reply, pipeline, codec, scope), error)
     } catch (again) {
       // The caller must learn of this error, but only after the exchange has ended.
       unsent = { thrown: again }

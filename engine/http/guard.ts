@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 
 /** Headers that may occur once: given two, proxies and servers choose differently. */
-const single = new Set(['host', 'authorization', 'x-api-key', 'content-type'])
+const single = new Set(['host', 'authorization', 'x-api-key', 'x-goog-api-key', 'content-type'])
 
 /**
  * Detects requests that Node's parser accepts although proxies read them differently (request smuggling): a repeated

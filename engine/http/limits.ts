@@ -116,13 +116,14 @@ export function connectionTimes(
   }
 }
 
-/** The client timeouts of the configuration. */
+/** The client timeouts of the configuration. Headers have no more time than the whole request, unless it has no limit. */
 export function clientTimes(
   times: Settings['client_timeouts'],
 ): Pick<HttpLimits, 'headers' | 'request' | 'silence' | 'unread'> {
+  const request = duration(times.body)
   return {
-    headers: duration(times.headers),
-    request: duration(times.body),
+    headers: Math.min(duration(times.headers), request || Infinity),
+    request,
     silence: duration(times.body_silence),
     unread: duration(times.unread),
   }

@@ -21,6 +21,8 @@ export interface Endpoint {
   readonly codec: AnyClientCodec | undefined
   readonly path: string
   readonly params: Readonly<Record<string, string>>
+  /** Whether the path is a further address of a route that is written elsewhere. */
+  readonly alias: boolean
 }
 
 /** What routing needs of a request. */
@@ -46,7 +48,9 @@ export function routesOf(snapshot: Snapshot): Routes {
 
 /**
  * The routes of a snapshot. Paths are case-sensitive; one trailing slash is accepted. If several routes match, one
- * without `*` wins over those with it, and among the latter the longest wins.
+ * without `*` wins over those with it, and among the latter the longest wins. A route `/*` gets what is left, unless
+ * the path's first segment is that of a route: a mistake in such a path is told to its client. It is for people, so it
+ * is also preferred to an alias by clients that ask for HTML, and none that accepts only other types gets it.
  */
 function createRoutes(snapshot: Snapshot): Routes {
   const router = new Router({ sensitive: true, strict: false })
@@ -58,25 +62,45 @@ function createRoutes(snapshot: Snapshot): Routes {
     codec.clientHeader === undefined ? [] : [{ header: codec.clientHeader, codec }],
   )
   const below: Route[] = []
-  const register = ({ method, path }: Route) =>
-    router.register(path.replace(/\*$/, '*rest'), [method], () => undefined, { name: `${method} ${path}` })
+  const left = new Map<string, Endpoint>()
+  const begun = new Set<string>()
+  const register = ({ method, path }: Route) => {
+    const pattern = path.replace('*:', '*rest\\:').replace(/\*$/, '*rest')
+    router.register(pattern, [method], () => undefined, { name: `${method} ${path}` })
+  }
   for (const pipeline of snapshot.pipelines.values()) {
     const codec = pipeline.protocol === undefined ? undefined : clientCodec(snapshot.registry.codecs, pipeline.protocol)
     for (const route of pipeline.routes) {
       const { method, path } = route
-      const endpoint = { pipeline, codec, path, params: {} }
+      const endpoint = { pipeline, codec, path, params: {}, alias: route.alias !== undefined }
+      if (path === '/*') {
+        left.set(method, endpoint)
+        continue
+      }
       endpoints.set(`${method} ${path}`, endpoint)
-      if (path.endsWith('*')) below.push(route)
+      if (!endpoint.alias) begun.add(path.split('/', 2)[1] ?? '')
+      if (path.includes('*')) below.push(route)
       else register(route)
       if (!/[:*]/.test(path)) fixed.set(`${method} ${path}`, endpoint)
     }
   }
   below.sort((one, other) => other.path.length - one.path.length).forEach(register)
+  const remaining = ({ method, path, headers }: Asked, found: Matched): Endpoint | undefined => {
+    const endpoint = left.get(method === 'HEAD' && !left.has(method) ? 'GET' : method)
+    if (!endpoint || path.startsWith('//') || begun.has(path.split('/', 2)[1] ?? '')) return undefined
+    const accepted = headers?.accept ?? '*/*'
+    const wanted = 'error' in found ? /text\/html|\*\/\*/ : /text\/html/
+    return wanted.test(accepted) ? { ...endpoint, params: { '*': path.slice(1) } } : undefined
+  }
   return {
-    match({ method, path, headers }) {
+    match(asked) {
+      const { method, path, headers } = asked
       const exact =
         fixed.get(`${method} ${path}`) ?? (path.endsWith('/') ? fixed.get(`${method} ${path.slice(0, -1)}`) : undefined)
       const found = exact ?? search(router, endpoints, method, path)
+      const yields = 'error' in found ? found.error.code === 'not_found' : found.alias
+      const other = yields && left.size > 0 ? remaining(asked, found) : undefined
+      if (other) return other
       return found.codec
         ? found
         : { ...found, codec: marked.find(({ header }) => headers?.[header] !== undefined)?.codec }
@@ -95,10 +119,12 @@ function search(
   const endpoint = layer && endpoints.get(layer.name ?? '')
   if (layer && endpoint) {
     const { rest, ...params } = layer.params(path, layer.captures(path))
-    const below = endpoint.path.endsWith('*')
+    const below = endpoint.path.includes('*')
     return { ...endpoint, params: rest === undefined ? params : { ...params, [below ? '*' : 'rest']: rest } }
   }
-  const codec = nearest(endpoints, path)?.codec
+  // One that is served by other methods has the protocol of these.
+  const served = samePath.map(({ name }) => endpoints.get(name ?? '')).find((endpoint) => endpoint !== undefined)
+  const { codec } = served ?? nearest(endpoints, path) ?? {}
   if (samePath.length === 0) return { error: nothingAt(method, path, endpoints), codec }
   const methods = new Set(samePath.flatMap(({ methods }) => methods))
   if (methods.delete('WS') && (method === 'GET' || methods.size === 0))

@@ -6,7 +6,7 @@ import { GatewayError, asGatewayError } from '../spec/error.ts'
 import type { Reply } from '../spec/slots.ts'
 import type { ByteBudget, Sink } from '../spec/source.ts'
 import { errorReply, runExchange } from './exchange.ts'
-import { reasonOfStatus, stopping } from './close-reason.ts'
+import { reasonOfError, reasonOfStatus, stopping } from './close-reason.ts'
 import type { Sent } from './reply.ts'
 import { ExchangeScope } from './scope.ts'
 import { socketEndpoint, upgradeIngress } from './socket-access.ts'
@@ -72,11 +72,11 @@ export class SocketExchanges {
     try {
       const { pipeline, codec, ...endpoint } = socketEndpoint(snapshot, upgrade.path)
       const ingress = upgradeIngress(upgrade, { pipeline, codec, ...endpoint })
-      await runExchange(pipeline, codec, { ingress }, scope, (reply, headers) => {
+      await runExchange(pipeline, codec, { ingress }, scope, (reply, headers, error) => {
         this.#opening.delete(scope)
         refuseUntold(reply)
         this.#headers.set(asking.request, headers)
-        return this.#answer({ ...asking, head: early.end() }, codec, reply)
+        return this.#answer({ ...asking, head: early.end() }, codec, reply, error)
       })
     } finally {
       early.end()
@@ -90,6 +90,7 @@ export class SocketExchanges {
     { request, stream, head, ...asking }: Upgrading,
     codec: AnyClientCodec | undefined,
     reply: Reply,
+    refusal: GatewayError | undefined,
   ): Promise<Sent> {
     return new Promise((resolve) => {
       const gone = () => resolve({ bytes: 0, firstByte: undefined, left: true })
@@ -102,7 +103,7 @@ export class SocketExchanges {
         stream.off('close', gone)
         const relayed = { ...asking, socket, stream, codec, done: resolve }
         const { closing } = this.#options
-        const closeReason = closing() && reply.status === 503 ? stopping : reasonOfStatus(reply.status)
+        const closeReason = closing() && reply.status === 503 ? stopping : reasonOfStatus(reply.status, refusal?.code)
         if (body.kind !== 'socket') return refuseOpen(relayed, reply, closeReason, this.#options)
         try {
           const peer = new RelayPeer(relayed, body, this.#options)
@@ -112,7 +113,7 @@ export class SocketExchanges {
           const error = asGatewayError(thrown)
           const refused = errorReply(error, { codec, id: '', scrub: this.#options.live.scrub })
           const done = (sent: Sent) => resolve({ ...sent, broken: error })
-          refuseOpen({ ...relayed, done }, refused, reasonOfStatus(refused.status), this.#options)
+          refuseOpen({ ...relayed, done }, refused, reasonOfError(error), this.#options)
         }
       })
     })

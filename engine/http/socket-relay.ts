@@ -8,7 +8,7 @@ import type { Reply, ReplyBody } from '../spec/slots.ts'
 import type { ByteBudget } from '../spec/source.ts'
 import { Arrivals } from './arrivals.ts'
 import { errorReply } from './exchange.ts'
-import { part, reasonOf, stopping, reasonOfStatus, tooMuch, tooOld, tooSlowToSend } from './close-reason.ts'
+import { part, reasonOf, reasonOfError, stopping, tooMuch, tooOld, tooSlowToSend } from './close-reason.ts'
 import type { CloseReason } from './close-reason.ts'
 import { Pulse } from './pulse.ts'
 import type { Sent } from './reply.ts'
@@ -105,7 +105,8 @@ export class RelayPeer {
     try {
       this.#sink.message(bytes, binary)
     } catch (thrown) {
-      this.#part({ ...reasonOfStatus(asGatewayError(thrown).failure.status), error: asGatewayError(thrown) })
+      const error = asGatewayError(thrown)
+      this.#part({ ...reasonOfError(error), error })
     } finally {
       this.#options.budget.give(held)
     }

@@ -14,7 +14,7 @@ export function checkNames(pipelines: readonly Pipeline[]): Diagnostic[] {
     ...(name === '' ? [] : claim(`pipeline ${name}`, `the pipeline "${name}"`, within(place, 'name'))),
     ...routes.flatMap(({ method, path }, index) => [
       ...claim(
-        `${method} ${path.replace(/:[^/]+/g, ':')}`,
+        `${method} ${path.replace(/\/:[^/]+/g, '/:')}`,
         `the route "${method} ${path}"`,
         within(place, 'routes', index),
       ),

@@ -5,6 +5,7 @@ import type { EventOf, Operation, ReplyOf, RequestOf } from './operation.ts'
 import type { Part } from './part.ts'
 import type { Offer } from './open-provider.ts'
 import type { Relaying } from './relaying.ts'
+import type { Ingress } from './slots.ts'
 import type { Frame } from './source.ts'
 import type { Asked, EventParser, EventPrinter, PrintTarget, Printed, Restore } from './translation.ts'
 
@@ -20,6 +21,18 @@ export interface Head {
   readonly model: string
   readonly stream: boolean
   readonly background: boolean
+}
+
+/** Fields of a request that its address says. Stages and codecs see them in the body; its bytes never have them. */
+export interface Located {
+  readonly fields: readonly string[]
+  /**
+   * Reads them; undefined where the address says none, as in a request that the gateway itself makes: then they are
+   * fields of its body. Throws for an address that asks for what is not served.
+   */
+  read(address: Pick<Ingress, 'path' | 'params' | 'query'>): JsonObject | undefined
+  /** Whether a body that has such a field says the same as the address. Absent: a body may not have it. */
+  repeats?(stated: Json, located: Json): boolean
 }
 
 /** The protocol over a WebSocket: each message of the client is a request, answered by one or more messages. */
@@ -70,6 +83,8 @@ export interface ClientCodec<O extends Operation = Operation> extends Protocol<O
   readonly clientHeader?: string
   /** Further request headers of its clients; a final `*` matches any rest. Pages with access by CORS (`server_config.cors`) may send them. */
   readonly headers?: readonly string[]
+  /** For a protocol whose requests say in their address what others say in fields of the body, as `model`. */
+  readonly located?: Located
   /** JSON Schema (draft 2020-12) of a request body; unknown fields are allowed unless the protocol forbids them. */
   readonly schema: JsonObject
   /** Finds the first mistake that a schema cannot express, in a body that the schema accepts. */
@@ -81,7 +96,10 @@ export interface ClientCodec<O extends Operation = Operation> extends Protocol<O
    * unvalidated bodies, too: a body with an unexpected value in that place is returned unchanged.
    */
   instruct?(body: JsonObject, text: string, at: 'before' | 'after'): JsonObject
-  /** Fields of a body that limit the tokens of an answer; the first is the one to set where a client sets none. */
+  /**
+   * Fields of a body that limit the tokens of an answer, with dots where they stand in others; the first is the one to
+   * set where a client sets none.
+   */
   readonly outputLimits?: readonly string[]
   /** The facts that the gateway needs of any valid body. */
   head(body: JsonObject): Head

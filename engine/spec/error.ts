@@ -129,7 +129,10 @@ function scrubbedMistake({ param, code, message }: Mistake, word: (text: string)
 
 /** Parses the errors of upstreams in one protocol. */
 export interface ErrorParser {
-  /** An upstream's error body (parsed JSON, or undefined if it is not JSON) as a failure. */
+  /**
+   * An upstream's error body (parsed JSON, or undefined if it is not JSON) as a failure. Its status decides whether the
+   * request is tried elsewhere; it may be another one than the answer's, where a vendor uses statuses in its own way.
+   */
   parse(status: number, body: Json | undefined): Failure
 }
 

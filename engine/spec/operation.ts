@@ -1,4 +1,5 @@
 import type { DecideReply, DecideRequest } from './decide.ts'
+import type { EmbedReply, EmbedRequest } from './embed.ts'
 import type { GenerateEvent, GenerateReply, GenerateRequest } from './generate.ts'
 
 /**
@@ -11,7 +12,7 @@ export interface Operations {
   decide: { request: DecideRequest; reply: DecideReply; event: never }
   count: { request: never; reply: never; event: never }
   compact: { request: never; reply: never; event: never }
-  embed: { request: never; reply: never; event: never }
+  embed: { request: EmbedRequest; reply: EmbedReply; event: never }
   image: { request: never; reply: never; event: never }
   edit: { request: never; reply: never; event: never }
   speak: { request: never; reply: never; event: never }

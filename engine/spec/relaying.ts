@@ -61,8 +61,11 @@ export interface Relaying {
   }
   /** Differences between relaying and plain copying. */
   readonly relay?: {
-    /** Fields to add or remove in the request for the upstream. Throws for a request that must not be relayed. */
-    amend?(request: Pick<Envelope, 'body' | 'headers'>, offer: Offer): Amendment | undefined
+    /**
+     * Fields to add or remove in the request for the upstream. Throws for a request that must not be relayed.
+     * @param model the provider's name of the model
+     */
+    amend?(request: Pick<Envelope, 'body' | 'headers'>, offer: Offer, model: string): Amendment | undefined
     /** Frames of the stream to hide from the client that sent this body. */
     hides?(body: JsonObject): Hidden | undefined
   }

@@ -16,8 +16,8 @@ const checksum = 4
 /**
  * Converts messages of `application/vnd.amazon.eventstream` (smithy.io/2.0/aws/amazon-eventstream.html) to
  * server-sent events, each as soon as it is complete. The event name is its `:event-type`, or the name of its
- * exception or error; the data is its payload. A message that is too large or has a wrong checksum fails the stream
- * (`upstream_invalid_response`).
+ * exception or error; the data is its payload. A message that is too large, has a wrong checksum, or was cut off fails
+ * the stream (`upstream_invalid_response`).
  */
 export class AwsEventStream implements Transform {
   readonly #room: EventRoom
@@ -52,6 +52,10 @@ export class AwsEventStream implements Transform {
     this.#size = rest.length
     this.#hold(Buffer.from(rest))
     return events === '' ? undefined : Buffer.from(events)
+  }
+
+  end(): undefined {
+    if (this.#size > 0) throw unreadable()
   }
 
   #hold(piece: Uint8Array): void {

@@ -7,10 +7,10 @@ export interface Addresses {
 }
 
 /**
- * The full address of an operation. `key` is its name in `endpoint_base_urls`, `path` its path below a base, with a query
- * if it has one. A base without a path gets `prefix`. In `endpoint_base_urls`, an address without a path, or with a path that ends in
- * `/v1`, is a base; any other is the full address of the operation. A query is kept. Throws a `Refusal` that names
- * the setting, never the address: the address may hold credentials.
+ * The full address of an operation. `key` is its name in `endpoint_base_urls`, `path` its path below a base, with a
+ * query if it has one. A base without a path gets `prefix`. In `endpoint_base_urls`, an address without a path, or with
+ * a path that ends in `/v1`, is a base; any other is the full address of the operation. A query is kept. Throws a
+ * `Refusal` that names the setting, never the address: the address may hold credentials.
  */
 export function addressOf(config: Addresses, key: string, path: string, prefix = '/v1'): URL {
   const moved = config.endpoint_base_urls?.[key]

@@ -8,6 +8,7 @@ import type { Host } from '../spec/host.ts'
 import type { Scope } from '../spec/scope.ts'
 import { giveBack, isLent } from '../stream/lent.ts'
 import { Pool, buildConnector } from './client.ts'
+import { hearingOut } from './hearing-out.ts'
 import { allowedAddress, guardedLookup, literalAddress, notAllowed } from './public-address.ts'
 import { UpstreamRequest } from './request.ts'
 import { withoutContinue } from './interim.ts'
@@ -169,7 +170,7 @@ function openPool(url: URL, pooling: Pooling): Pool {
     connections,
     connect: (options, opened) =>
       connector(options, (...[error, socket]) =>
-        error === null ? opened(null, givingBack(withoutContinue(socket))) : opened(error, null),
+        error === null ? opened(null, givingBack(withoutContinue(hearingOut(socket)))) : opened(error, null),
       ),
     pipelining: 1,
     allowH2: false,

@@ -1,25 +1,21 @@
 import { hash } from 'node:crypto'
-import { parseJson } from '../json/parse.ts'
 import { speaksToUpstreams } from '../config/speaking.ts'
 import type { UpstreamAddress } from '../spec/codec.ts'
 import { duration } from '../spec/duration.ts'
 import { GatewayError } from '../spec/error.ts'
-import { isObject } from '../spec/json.ts'
-import type { JsonObject } from '../spec/json.ts'
 import type { Call, Dial, Provider } from '../spec/open-provider.ts'
 import type { Host } from '../spec/host.ts'
 import { Refusal } from '../spec/refusal.ts'
-import type { Scope } from '../spec/scope.ts'
-import { collect } from '../stream/collect.ts'
 import { answerHold } from '../stream/byte-budget.ts'
-import type { Hold } from '../stream/byte-budget.ts'
 import { addressOf, refuseFullAddress } from './address.ts'
 import type { Addresses } from './address.ts'
 import { headerLines, traceLines } from './headers.ts'
 import { openHttp } from './http.ts'
 import { openSockets } from './sockets.ts'
 import { KeyPool } from './key-pool.ts'
-import type { Http, HttpSettings, Target } from './http.ts'
+import { modelNames } from './model-list.ts'
+import type { ModelList } from './model-list.ts'
+import type { HttpSettings, Target } from './http.ts'
 
 /** Settings of a provider over HTTP: those of `upstreamProperties`, and its addresses. */
 export interface UpstreamSettings extends Addresses, HttpSettings {
@@ -46,19 +42,19 @@ export interface UpstreamParts {
   readonly perCall?: (call: Call) => readonly string[]
   /** Header lines that depend on the call for a socket. */
   readonly perDial?: (call: Dial) => readonly string[]
-  /** Path of its model list below the base address; unset: it has none. */
-  readonly models?: string
-  /** The names in its model list, undefined for a body that is no list; default: those of `{ data: [{ id }] }`. */
-  readonly names?: (list: JsonObject) => readonly string[] | undefined
+  /** Its lists of models; absent: it has none. */
+  readonly models?: readonly ModelList[]
+  /** Header lines that depend on the address of a list. */
+  readonly perList?: (url: URL) => Promise<readonly string[]>
 }
 
 /** Opens a provider over HTTP. Throws a `Refusal` or an `Error` for settings that cannot be used. */
 export function openUpstream(
   settings: UpstreamSettings,
   host: Host,
-  { protocols, headers = {}, credential: given, perCall, perDial, models, names = idsOf }: UpstreamParts,
+  { protocols, headers = {}, credential: given, perCall, perDial, models, perList }: UpstreamParts,
 ): Provider & Required<Pick<Provider, 'send'>> {
-  const listed = models === undefined ? [] : [models]
+  const listed = (models ?? []).map(({ path }) => path)
   refuseFullAddress(
     settings.base_url,
     [...servedPaths(host), ...listed].map((path) => path.replace(/\?.*/, '')),
@@ -89,7 +85,11 @@ export function openUpstream(
   const linesOf = (call: Call) =>
     call.trace ? [...(perCall?.(call) ?? []), ...traceLines(call.trace)] : perCall?.(call)
   const prefix = addresses[0]?.address.prefix
-  const list = models === undefined ? undefined : http.target(addressOf(settings, 'models', models, prefix), lines)
+  const lists = models?.map((list) => {
+    const base = { ...settings, ...(list.base_url === undefined ? {} : { base_url: list.base_url }) }
+    const url = addressOf(base, 'models', list.path, prefix)
+    return { ...list, url, target: http.target(url, lines) }
+  })
   return {
     send(call) {
       const target = targets.get(call.protocol)?.(call)
@@ -101,9 +101,9 @@ export function openUpstream(
         : `its provider does not serve ${call.protocol}`
       return Promise.reject(new GatewayError('invalid_request_error', { model: call.publicName ?? call.model, reason }))
     },
-    ...(list === undefined
+    ...(lists === undefined
       ? {}
-      : { models: (signal) => modelsAt({ http, target: list, pool, names }, signal, answerHold(host)) }),
+      : { models: (signal) => modelNames({ http, pool, lists, perList }, signal, answerHold(host)) }),
     ...(dial === undefined ? {} : { dial }),
     ...(pool === undefined ? {} : { cooling: () => pool.cooling() }),
   }
@@ -156,62 +156,5 @@ function targetOf(
     // A URL parser would resolve the dots as path segments; a lone surrogate cannot be encoded.
     if (call.model === '.' || call.model === '..' || !call.model.isWellFormed()) return undefined
     return { ...target, path: target.path.replace(placeholder, encodeURIComponent(call.model)) }
-  }
-}
-
-/** Timeouts of requests that no client waits for, in milliseconds. */
-const background = { firstByte: 30_000, idle: 10_000, total: 60_000 }
-/** Maximum bytes of a model list. */
-const listLimit = 8 * 1024 * 1024
-
-/** Where the models of a provider are listed. */
-interface ModelList {
-  readonly http: Http
-  readonly target: Target
-  readonly pool: KeyPool | undefined
-  readonly names: NonNullable<UpstreamParts['names']>
-}
-
-async function modelsAt(
-  { http, target, pool, names }: ModelList,
-  signal: AbortSignal,
-  hold: Hold,
-): Promise<readonly string[]> {
-  const asking = { model: 'the model list', timeouts: background, scope: scopeOf(signal) }
-  const ask = (lines?: readonly string[]) => http.ask(target, 'GET', asking, lines)
-  const answer = await (pool ? pool.send(ask) : ask())
-  const bytes = await collect(answer.body, listLimit, hold)
-  hold.release()
-  const unlisted = (reason: string, cause?: unknown) =>
-    new GatewayError(
-      'upstream_invalid_response',
-      { reason },
-      { cause, message: `The provider did not list its models: ${reason}.`, tags: [String(answer.status)] },
-    )
-  if (answer.status !== 200) throw unlisted(`it answered with status ${answer.status}`)
-  let body: unknown
-  try {
-    body = parseJson(bytes.toString())
-  } catch (cause) {
-    throw unlisted('its answer is not JSON', cause)
-  }
-  const named = isObject(body) ? names(body) : undefined
-  if (!named) throw unlisted('its answer has no list')
-  return named
-}
-
-function idsOf({ data }: JsonObject): readonly string[] | undefined {
-  if (!Array.isArray(data)) return undefined
-  return data.flatMap((entry) => (isObject(entry) && typeof entry['id'] === 'string' ? [entry['id']] : []))
-}
-
-function scopeOf(signal: AbortSignal): Pick<Scope, 'onAbort'> {
-  return {
-    onAbort(listener) {
-      const tell = () => listener(signal.reason as Error)
-      if (signal.aborted) tell()
-      else signal.addEventListener('abort', tell, { once: true })
-      return () => signal.removeEventListener('abort', tell)
-    },
   }
 }

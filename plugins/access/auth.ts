@@ -8,10 +8,10 @@ type Keys = Pick<Services['api_keys'], 'find' | 'search'>
 type Limits = Pick<Services['limits'], 'refusedKeys'>
 
 /**
- * Authenticates the client. An API key is read from `authorization: Bearer` or `x-api-key`. Browsers cannot set headers
- * of a WebSocket, so keys are also read from its subprotocols, of which the first valid one counts. The token of a
- * session is read from `authorization: Bearer` alone. Neither is ever read from the query or a cookie: URLs end up in
- * logs, and browsers send cookies with requests from other sites.
+ * Authenticates the client. An API key is read from `authorization: Bearer`, `x-api-key` or `x-goog-api-key`. Browsers
+ * cannot set headers of a WebSocket, so keys are also read from its subprotocols, of which the first valid one counts.
+ * The token of a session is read from `authorization: Bearer` alone. Neither is ever read from the query or a cookie:
+ * URLs end up in logs, and browsers send cookies with requests from other sites.
  */
 export default defineStage({
   name: 'auth',
@@ -83,9 +83,10 @@ function hasRole({ role }: Principal, wanted: string): boolean {
 
 type Found = { readonly principal: Principal }
 
-function byKey({ headers, remote }: Ingress, keys: Keys, limits: Limits): Found | Promise<Found> {
+function byKey({ headers, query, remote }: Ingress, keys: Keys, limits: Limits): Found | Promise<Found> {
   const shown = keysOf(headers)
-  if (shown.length === 0) throw new GatewayError('invalid_api_key', bearerScheme, { message: noKey })
+  if (shown.length === 0)
+    throw new GatewayError('invalid_api_key', bearerScheme, { message: query.has('key') ? keyInAddress : noKey })
   return known(shown, keys) ?? searchedFrom(remote, shown, keys, limits)
 }
 
@@ -113,14 +114,19 @@ async function byEither(headers: Headers, keys: Keys, sessions: Sessions, also: 
 }
 
 const noKey = 'No API key was sent. Send it as "authorization: Bearer <key>" or as "x-api-key: <key>".'
+const keyInAddress =
+  'API keys are not read from the address, because addresses end up in logs. Send yours as "x-goog-api-key: <key>" or as "authorization: Bearer <key>".'
 // A longer word would look like a token, and be hidden.
 const noToken = 'No session token was sent. Send it as "authorization: Bearer <jwt>".'
 
 /** The challenge of a 401 response (RFC 9110, section 11.6.1). */
 const bearerScheme = { authenticate: 'Bearer' }
 
+/** Further headers with a key, of the official clients of two vendors. */
+const keyHeaders = ['x-api-key', 'x-goog-api-key'] as const
+
 function keysOf(headers: Headers): readonly string[] {
-  const shown = [bearerToken(headers), single(headers['x-api-key'])].filter(isShown)
+  const shown = [bearerToken(headers), ...keyHeaders.map((name) => single(headers[name]))].filter(isShown)
   const offered = headers['sec-websocket-protocol']
   return offered === undefined ? shown : [...shown, ...subprotocols(offered)]
 }

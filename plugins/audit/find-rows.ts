@@ -13,6 +13,8 @@ export interface AuditFilter {
   /** Ids or names of targets. */
   readonly targets?: readonly string[] | undefined
   readonly outcomes?: readonly string[] | undefined
+  /** The one row of this number. */
+  readonly sequence?: number | undefined
 }
 
 /** Which of the matching rows are wanted. */
@@ -26,7 +28,7 @@ export interface AuditPage {
 /** The rows that match a filter, in the order of their sequence. */
 export function findRows(
   database: TableQueries,
-  { since, until, actors, actions, targets, outcomes }: AuditFilter,
+  { since, until, actors, actions, targets, outcomes, sequence }: AuditFilter,
   { isDescending, after, limit }: AuditPage,
 ): Promise<AuditTable[]> {
   let rows = database.selectFrom('audit').selectAll()
@@ -35,6 +37,7 @@ export function findRows(
   if (actors) rows = rows.where('actor_id', 'in', actors)
   if (actions) rows = rows.where('action', 'in', actions)
   if (outcomes) rows = rows.where('outcome', 'in', outcomes)
+  if (sequence !== undefined) rows = rows.where('sequence', '=', sequence)
   if (targets) {
     const named = database.selectFrom('audit_marks').select('sequence').where('target_name', 'in', targets)
     rows = rows.where((row) => row.or([row('target_id', 'in', targets), row('sequence', 'in', named)]))

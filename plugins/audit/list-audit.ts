@@ -21,6 +21,7 @@ export default defineStage({
           action: 'text',
           target: 'text',
           outcome: ['ok', 'refused'],
+          sequence: 'number',
         },
         sorts: ['sequence'],
         usualSort: '-sequence',
@@ -32,12 +33,13 @@ export default defineStage({
         actions: list.values('action'),
         targets: list.values('target'),
         outcomes: list.values('outcome'),
+        sequence: list.number('sequence'),
       }
       const { isDescending, limit } = list
       const [after] = list.after ?? []
-      // PostgreSQL rejects what is no 32-bit number.
-      if (after !== undefined && after !== Number(after) >> 0)
-        throw new GatewayError('invalid_cursor', { param: 'cursor' })
+      if (after !== undefined && !isSequence(after)) throw new GatewayError('invalid_cursor', { param: 'cursor' })
+      if (filter.sequence !== undefined && !isSequence(filter.sequence))
+        throw new GatewayError('invalid_field', { param: 'sequence', reason: 'must be the number of a row' })
       const rows = await audit.find(filter, {
         isDescending,
         limit: limit + 1,
@@ -47,3 +49,6 @@ export default defineStage({
       return { reply: jsonReply({ data: data.map(shownRow), next_cursor }) }
     },
 })
+
+/** PostgreSQL rejects what is no 32-bit number. */
+const isSequence = (value: unknown): boolean => value === Number(value) >> 0

@@ -38,10 +38,11 @@ export function keyed(keyId: string, kind: string, text: string): string {
 
 /** The system prompt, wherever a protocol has it. */
 function systemOf(body: JsonObject): Json | undefined {
-  const { system, instructions } = body
+  const { system, instructions, systemInstruction: instruction, system_instruction: sameInstruction } = body
   return (
     system ??
     instructions ??
+    partsOf(instruction ?? sameInstruction) ??
     messagesOf(body).find(({ role }) => role === 'system' || role === 'developer')?.['content']
   )
 }
@@ -49,7 +50,12 @@ function systemOf(body: JsonObject): Json | undefined {
 function firstUserMessage(body: JsonObject): Json | undefined {
   const { input, messages } = body
   if (typeof input === 'string' && messages === undefined) return input
-  return messagesOf(body).find(({ role }) => role === 'user')?.['content']
+  const { content, parts } = messagesOf(body).find(({ role }) => role === 'user') ?? {}
+  return content ?? parts
+}
+
+function partsOf(content: Json | undefined): Json | undefined {
+  return isObject(content) ? content['parts'] : undefined
 }
 
 /** A text is the same whether it stands alone or is the only part of a content: chains are kept in parts. */
@@ -59,7 +65,7 @@ function said(content: Json | undefined): Json | undefined {
   return parts.length === 1 ? parts[0] : parts
 }
 
-function messagesOf({ messages, input }: JsonObject): readonly JsonObject[] {
-  const list = messages ?? input
+function messagesOf({ messages, input, contents }: JsonObject): readonly JsonObject[] {
+  const list = messages ?? input ?? contents
   return Array.isArray(list) ? list.filter(isObject) : []
 }

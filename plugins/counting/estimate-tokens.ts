@@ -3,7 +3,7 @@ import { moduleBeside } from '../../engine/kit.ts'
 import type { Host, JsonObject, Loss } from '../../engine/index.ts'
 import type { CountOutput } from './count.ts'
 import { estimate } from './estimate.ts'
-import { gatherItems } from './gather-items.ts'
+import { gatherContents, gatherItems } from './gather-items.ts'
 import { gather } from './gather.ts'
 import type { Gathered } from './gathering.ts'
 
@@ -17,14 +17,19 @@ const stuck = 10_000
 /** Most characters that are sent to a worker. */
 const characters = 4_000_000
 
-/** How to gather the requests of a protocol, and the fields of its answer beside the count; default: messages. */
+/** How to gather the requests of a protocol, and its answer; default: messages. */
 interface Counting {
   readonly gather: (body: JsonObject) => Gathered
-  readonly beside?: JsonObject
+  readonly answer: (tokens: number) => JsonObject
 }
 
+const usual: Counting = { gather, answer: (tokens) => ({ input_tokens: tokens }) }
 const countings: ReadonlyMap<string, Counting> = new Map([
-  ['input-tokens', { gather: gatherItems, beside: { object: 'response.input_tokens' } }],
+  [
+    'input-tokens',
+    { gather: gatherItems, answer: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }) },
+  ],
+  ['gemini-count-tokens', { gather: gatherContents, answer: (tokens) => ({ totalTokens: tokens }) }],
 ])
 
 /** Counts the tokens of a request locally, for providers that cannot count. */
@@ -35,7 +40,7 @@ export default defineStage({
   needs: ['request'],
   provides: ['reply', 'measurement'],
   build: (_, host) => {
-    const counting: Counting = countings.get(host.pipeline.protocol ?? '') ?? { gather }
+    const counting = countings.get(host.pipeline.protocol ?? '') ?? usual
     return async ({ request }, scope) => {
       if (request.missing) throw request.missing
       const { texts, media } = counting.gather(request.body)
@@ -46,7 +51,7 @@ export default defineStage({
         reply: {
           status: 200,
           headers: losses.length > 0 ? { 'x-gateway-losses': losses.map(({ field }) => field).join(', ') } : {},
-          body: { kind: 'json', value: { ...counting.beside, input_tokens: tokens + media } },
+          body: { kind: 'json', value: counting.answer(tokens + media) },
         },
         measurement: { read: () => ({ complete: true, losses }) },
       }

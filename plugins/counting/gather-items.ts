@@ -1,13 +1,12 @@
-import { isObject } from '../../engine/kit.ts'
+import { asText, isObject } from '../../engine/kit.ts'
 import type { Json, JsonObject } from '../../engine/index.ts'
 import { Gathering } from './gathering.ts'
 import type { Gathered } from './gathering.ts'
 
 /** Fields without text for the model: identifiers, base64 and ciphertexts. */
 const silent: ReadonlySet<string> = new Set(
-  'id type status call_id detail format phase encrypted_content data audio_data audio_url video_data video_url result'.split(
-    ' ',
-  ),
+  `id type status call_id detail format phase encrypted_content data audio_data audio_url video_data video_url result
+   mimeType thoughtSignature`.split(/\s+/),
 )
 
 /** Gathers the texts and media of a responses body: instructions, input, tools and the answer format. */
@@ -19,6 +18,19 @@ export function gatherItems({ instructions, input, tools, text }: JsonObject): G
   const format = isObject(text) ? text['format'] : undefined
   if (isObject(format) && format['schema'] !== undefined) gathering.text(JSON.stringify(format))
   return gathering
+}
+
+/** The same of a body of generateContent, which may stand in a `generateContentRequest`. */
+export function gatherContents(body: JsonObject): Gathered {
+  const { generateContentRequest: inner, generate_content_request: spelled } = body
+  const request = inner ?? spelled ?? body
+  if (!isObject(request)) return gatherItems({})
+  const { contents, tools, systemInstruction, system_instruction: instruction = null } = request
+  return gatherItems({
+    instructions: systemInstruction ?? instruction,
+    input: contents ?? null,
+    ...(tools === undefined ? {} : { tools }),
+  })
 }
 
 class Items extends Gathering {
@@ -41,6 +53,7 @@ class Items extends Gathering {
         this.text(item['filename'])
         return this.document(dataUrl(item['file_data'])?.data)
       default:
+        if (asText(item['mimeType']).startsWith('image/')) this.image(asText(item['data']))
         return this.#fields(item)
     }
   }

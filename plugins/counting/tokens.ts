@@ -1,7 +1,7 @@
 import { defineService } from '../../engine/index.ts'
 import type { JsonObject } from '../../engine/index.ts'
 import { estimate, tokensOf } from './estimate.ts'
-import { gatherItems } from './gather-items.ts'
+import { gatherContents, gatherItems } from './gather-items.ts'
 import { gather } from './gather.ts'
 
 /** Estimates token counts that no provider reported. An estimate is rarely too low. */
@@ -20,11 +20,14 @@ declare module '../../engine/index.ts' {
 
 const view: Tokens = {
   ofBytes: tokensOf,
-  ofRequest(protocol, { messages, ...rest }) {
+  ofRequest(protocol, body) {
+    const { messages = null, ...rest } = body
     const { texts, media } =
       protocol === 'messages'
-        ? gather({ messages: messages ?? null, ...rest })
-        : gatherItems({ input: messages ?? null, ...rest })
+        ? gather(body)
+        : protocol === 'gemini'
+          ? gatherContents(body)
+          : gatherItems({ input: messages, ...rest })
     return texts.reduce((sum, text) => sum + estimate(text), media)
   },
 }

@@ -34,7 +34,8 @@ export default defineStage({
       const ended = { id, at: Date.now() - scope.elapsed(), principal, bill, model, charged }
       const code = outcome.error?.code
       const isLost = job !== undefined && !limits.charges.isOpen(id) && (code === lost || code === unstarted)
-      const isLeft = model === undefined && limits.charges.isOpen(id) && leftEarly(code, scope)
+      const isUnknown = model === undefined && bill?.cost.micros === undefined
+      const isLeft = isUnknown && limits.charges.isOpen(id) && leftEarly(code, scope)
       if (!isLost && !isLeft) return after(limits.charges.charge(ended), note)
       const { budgets, places } = limits.rules.of(principal, holders)
       if (isLeft) return limits.charges.chargeLost(ended, budgets, true).then(note)

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../engine/index.ts'
-import { isObject, parsedObject } from '../../engine/kit.ts'
+import { isObject, parsedJson } from '../../engine/kit.ts'
 import type { Json, JsonObject } from '../../engine/index.ts'
 import type { Flights } from './flights.ts'
 import type { RequestId } from './message.ts'
@@ -49,10 +49,15 @@ export class AnswerReader {
   /** The text for the client. Throws `upstream_invalid_response` for a message that is too long. */
   read(text: string): string {
     if (text.length > this.limit || Buffer.byteLength(text) > this.limit) throw tooLong(this.limit)
-    const message = parsedObject(text)
-    if (!message || message['method'] !== undefined) return text
-    this.#note(message)
-    return this.#reading.tools.filtered(text, message)
+    // Clients leave the mark of the byte order out, too.
+    const plain = text.replace(/^\uFEFF/, '')
+    const value = parsedJson(plain)
+    if (value === undefined) return text
+    // A list of messages belongs to revision 2025-03-26; some clients still read it.
+    for (const message of Array.isArray(value) ? (value as readonly Json[]) : [value])
+      if (isObject(message) && message['method'] === undefined) this.#note(message)
+    const filtered = this.#reading.tools.filtered(plain, value)
+    return filtered === plain ? text : filtered
   }
 
   #note({ id, error, result }: JsonObject): void {

@@ -36,13 +36,16 @@ export default defineStage({
       const relaying = relayingOf({ message, server, live }, { mcp, host, scope })
       if (message.kind === 'request' && begins(belonging)) {
         const { answer, session: upstream } = await opened(message, sending, server)
-        const reply = await relayed(answer, relaying)
-        if (answer.status !== 200 || relaying.reader.hasFailed) return { reply }
         const facts = { server: server.record.name, identity: server.identity, key: principal.id }
-        const session = await mcp.sessions
-          .create({ ...facts, ...(upstream === undefined ? {} : { upstream }) })
-          .catch((error: unknown) => leave(upstream, error, { sending, server }))
-        return { reply: named(reply, session) }
+        try {
+          const reply = await relayed(answer, relaying)
+          if (answer.status !== 200 || relaying.reader.hasFailed) return { reply }
+          const session = await mcp.sessions.create({ ...facts, ...(upstream === undefined ? {} : { upstream }) })
+          return { reply: named(reply, session) }
+        } catch (error) {
+          await leave(upstream, sending, server)
+          throw error
+        }
       }
       const answer = await server.upstream.post(message, sending, live?.upstream)
       if (live) forgetCancelled(message, live)
@@ -61,14 +64,9 @@ async function opened(message: RequestMessage, sending: Sending, { upstream, sta
 }
 
 /** Ends a session of the server that no client can have. */
-async function leave(
-  session: string | undefined,
-  error: unknown,
-  { sending, server: { upstream } }: { readonly sending: Sending; readonly server: Server },
-): Promise<never> {
+async function leave(session: string | undefined, sending: Sending, { upstream }: Server): Promise<void> {
   // The error of the gateway is the one to be told.
   if (session !== undefined) await upstream.end(session, sending).then(discard, () => undefined)
-  throw error
 }
 
 const inFlight = 'A request with this id is still in flight in this session.'
@@ -94,7 +92,10 @@ function requireTool(message: Message, { tools }: Server): void {
   if (!tools.admits(tool)) throw new GatewayError('tool_not_allowed', { tool: tool.slice(0, 256) })
 }
 
-/** Takes the result of `initialize`. */
+/** Requests whose results say who the server is. */
+const introductions: ReadonlySet<string> = new Set(['initialize', 'server/discover'])
+
+/** Takes the result of one of these. */
 function openedIn({ state }: Server): (result: Json) => void {
   const begun = performance.now()
   return (result) => state.opened(result, Math.round(performance.now() - begun))
@@ -120,7 +121,7 @@ function relayingOf({ message, server, live }: Called, { mcp, host, scope }: Wit
     flights: live?.flights,
     id,
     failed: (code) => scope.note('error_code', code),
-    ...(message.kind === 'request' && message.method === 'initialize' ? { answered: openedIn(server) } : {}),
+    ...(message.kind === 'request' && introductions.has(message.method) ? { answered: openedIn(server) } : {}),
   })
   return {
     host,

@@ -3,7 +3,7 @@ import { readQuery, timeText } from '../../engine/kit.ts'
 import type { Ingress, JsonObject, RecordLookup, Services, ShownRecord } from '../../engine/index.ts'
 import { Probe } from './probe.ts'
 import type { Probing } from './probe.ts'
-import { hashOf } from './tool-pins.ts'
+import { definitionOf, hashOf } from './tool-definition.ts'
 
 /** The record of the server in the path of an action. Throws `not_found`. */
 export function recordIn({ params }: Pick<Ingress, 'params'>, records: RecordLookup): ShownRecord {
@@ -40,10 +40,10 @@ export async function capabilitiesOf(
   const isIgnored = mcp.settings.tool_changes === 'ignore'
   if (!isIgnored) pins.see(name, found.tools)
   const tools = found.tools.map((tool) => {
-    const { name: word, description = null, inputSchema = null } = tool
+    const { name: word } = tool
     const hash = hashOf(tool)
     const approved = isIgnored || pins.of(name).get(word as string)?.approved === hash
-    return { name: word, description, input_schema: inputSchema, hash, approved }
+    return { name: word, ...definitionOf(tool), hash, approved }
   })
   return { ...found, tools, fetched_at: timeText(Date.now()) }
 }

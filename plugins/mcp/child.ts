@@ -17,7 +17,9 @@ export interface ChildEvents {
 
 /** Most bytes of a message of a child; of those that it has not read yet; characters of a line in the log. */
 const [longestLine, mostUnread, longestLog] = [64 * 1024 * 1024, 64 * 1024 * 1024, 4_096]
-/** Most lines of standard error that are logged in a second. */
+/** Most characters of a line that should have been a message. */
+const longestShown = 256
+/** Most lines that are logged in a second. */
 const mostLogged = 100
 /** A group of processes may take this many milliseconds to end before it is killed. */
 const grace = 2_000
@@ -53,7 +55,7 @@ export class Child {
     const { pid, stdin, stdout, stderr } = this.#process
     if (pid !== undefined) guard(pid)
     const output = linesOf(longestLine, events.line)
-    const problems = linesOf(longestLog, (text) => this.#note(text))
+    const problems = linesOf(longestLog, (line) => this.#note(() => this.#log.info({ line }, 'an MCP server writes')))
     stdout.on('data', (chunk: Buffer) => output.push(chunk))
     stderr.on('data', (chunk: Buffer) => problems.push(chunk))
     // A child that does not read any more is about to end, which is told below.
@@ -111,12 +113,17 @@ export class Child {
     await this.#gone.promise
   }
 
-  #note(line: string): void {
+  /** Logs a line that is no message. */
+  noMessage(line: string): void {
+    this.#note(() => this.#log.warn({ line: line.slice(0, longestShown) }, 'an MCP server writes what is no message'))
+  }
+
+  #note(log: () => void): void {
     const second = Math.floor(performance.now() / 1_000)
     if (this.#logged.second !== second) this.#logged = { second, lines: 0 }
     const { lines } = this.#logged
     this.#logged.lines += 1
-    if (lines < mostLogged) this.#log.info({ line }, 'an MCP server writes')
+    if (lines < mostLogged) log()
     else if (lines === mostLogged) this.#log.warn('an MCP server writes too much; the rest of this second is left out')
   }
 }

@@ -15,10 +15,6 @@ export interface ConnectionOptions extends Watcher {
   readonly frames: readonly Buffer[]
   /** Nothing comes after these frames. */
   readonly isDone: boolean
-  /** Longest silence in milliseconds; 0: none. */
-  readonly silence: number
-  /** Called after it. */
-  silent(): void
   /** It is over, however that came. */
   closed(connection: Connection): void
 }
@@ -33,15 +29,17 @@ export class Connection implements Source, Flow {
   #isSlow = false
   #isDone: boolean
   #isOver = false
-  #error: Error | undefined
-  #timer: NodeJS.Timeout | undefined
 
   constructor(options: ConnectionOptions) {
     this.#options = options
     this.#queue = [...options.frames]
     this.#isDone = options.isDone
     this.#unread = this.#queue.reduce((sum, { length }) => sum + length, 0)
-    this.#listen()
+  }
+
+  /** Whether the client has still to read something. */
+  get hasUnread(): boolean {
+    return this.#unread > 0
   }
 
   open(sink: Sink): Flow {
@@ -53,7 +51,6 @@ export class Connection implements Source, Flow {
   push(frame: Buffer): void {
     this.#queue.push(frame)
     this.#unread += frame.length
-    this.#listen()
     this.#deliver()
     if (this.#unread <= mostUnread || this.#isSlow || this.#isOver) return
     // Nobody reads it; the events are kept for a client that resumes the stream.
@@ -63,10 +60,8 @@ export class Connection implements Source, Flow {
   }
 
   /** Ends it after what is still to be read. */
-  end(error?: Error): void {
+  end(): void {
     this.#isDone = true
-    this.#error = error
-    clearTimeout(this.#timer)
     this.#deliver()
   }
 
@@ -96,14 +91,12 @@ export class Connection implements Source, Flow {
     this.#catchUp()
     if (!this.#isDone || this.#isPaused) return
     this.#close()
-    if (this.#error) sink.fail(this.#error)
-    else sink.end()
+    sink.end()
   }
 
   #close(): void {
     if (this.#isOver) return
     this.#isOver = true
-    clearTimeout(this.#timer)
     this.#queue.length = 0
     this.#catchUp()
     this.#options.closed(this)
@@ -113,16 +106,5 @@ export class Connection implements Source, Flow {
     if (!this.#isSlow) return
     this.#isSlow = false
     this.#options.caughtUp(this)
-  }
-
-  #listen(): void {
-    const { silence } = this.#options
-    clearTimeout(this.#timer)
-    if (silence === 0 || this.#isDone || this.#isOver) return
-    this.#timer = setTimeout(() => {
-      // A server that is not read cannot speak.
-      if (this.#unread > 0) this.#listen()
-      else this.#options.silent()
-    }, silence)
   }
 }

@@ -1,5 +1,5 @@
 import { Connection } from './connection.ts'
-import type { ConnectionOptions, Watcher } from './connection.ts'
+import type { Watcher } from './connection.ts'
 
 /** Most events, and bytes of events, that a session keeps for clients that come back. The newest is always kept. */
 const [mostEvents, mostBytes] = [1_000, 4 * 1024 * 1024]
@@ -13,8 +13,12 @@ interface Event {
   readonly frame: Buffer
 }
 
-/** How a client connects to a stream. */
-export type Connecting = Pick<ConnectionOptions, 'silence' | 'silent'>
+/** How long the program may be silent before a stream is given up. */
+export interface Silence {
+  /** In milliseconds; 0: for ever. */
+  readonly limit: number
+  over(): void
+}
 
 /**
  * The newest events of one session, over all its streams, so that a client can resume a stream with the last event that
@@ -31,8 +35,8 @@ export class EventLog {
     this.#watcher = watcher
   }
 
-  stream(): EventStream {
-    const stream = new EventStream(String(this.#made++), this.#watcher, this)
+  stream(silence?: Silence): EventStream {
+    const stream = new EventStream(String(this.#made++), { watcher: this.#watcher, log: this, silence })
     this.#streams.set(stream.name, stream)
     return stream
   }
@@ -61,22 +65,33 @@ export class EventLog {
   }
 }
 
+interface StreamOptions {
+  readonly watcher: Watcher
+  readonly log: EventLog
+  readonly silence: Silence | undefined
+}
+
 /** One stream of server-sent events. At most one connection reads it at a time; it goes on without one. */
 export class EventStream {
   readonly name: string
   readonly #watcher: Watcher
   readonly #log: EventLog
+  readonly #silence: Silence | undefined
   #connection: Connection | undefined
+  /** Whether the client has resumed it; then it may be silent, like every stream without a request. */
+  #isResumed = false
+  #timer: NodeJS.Timeout | undefined
   #last = 0
   /** Number of the newest event that was passed to a connection, and of the newest that is not kept any more. */
   #passed = 0
   #lost = 0
   #isDone = false
 
-  constructor(name: string, watcher: Watcher, log: EventLog) {
+  constructor(name: string, { watcher, log, silence }: StreamOptions) {
     this.name = name
     this.#watcher = watcher
     this.#log = log
+    this.#silence = silence
   }
 
   get isConnected(): boolean {
@@ -84,6 +99,7 @@ export class EventStream {
   }
 
   push(text: string): void {
+    this.#listen()
     const number = ++this.#last
     const frame = Buffer.from(`event: message\nid: ${this.name}-${number}\ndata: ${text}\n\n`)
     this.#log.add({ stream: this, number, frame })
@@ -93,33 +109,35 @@ export class EventStream {
   }
 
   /** Nothing comes any more. */
-  end(error?: Error): void {
+  end(): void {
     this.#isDone = true
-    this.#connection?.end(error)
+    clearTimeout(this.#timer)
+    this.#connection?.end()
   }
 
   /**
    * Connects a client, in place of an earlier connection.
    * @param after number of the last event that it has seen; absent: it gets what no connection got
    */
-  connect(
-    connecting: Connecting,
-    { after, primed }: { readonly after?: number; readonly primed: boolean },
-  ): Connection {
+  connect({ after, primed }: { readonly after?: number; readonly primed: boolean }): Connection {
     this.#connection?.end()
+    this.#isResumed = after !== undefined
     const kept = this.#log.after(this, after ?? this.#passed)
     const connection = new Connection({
-      ...connecting,
       frames: primed ? [this.#primer(), ...kept] : kept,
       isDone: this.#isDone,
       slow: (one) => this.#watcher.slow(one),
       caughtUp: (one) => this.#watcher.caughtUp(one),
       closed: (one) => {
-        if (this.#connection === one) this.#connection = undefined
+        if (this.#connection !== one) return
+        this.#connection = undefined
+        this.#isResumed = false
+        this.#listen()
       },
     })
     this.#connection = connection
     this.#passed = this.#last
+    this.#listen()
     return connection
   }
 
@@ -131,6 +149,17 @@ export class EventStream {
   forget(number: number): boolean {
     this.#lost = number
     return this.#isDone && number === this.#last
+  }
+
+  #listen(): void {
+    clearTimeout(this.#timer)
+    const silence = this.#silence
+    if (!silence || silence.limit === 0 || this.#isDone || this.#isResumed) return
+    this.#timer = setTimeout(() => {
+      // A program that is not read cannot speak.
+      if (this.#connection?.hasUnread === true) this.#listen()
+      else silence.over()
+    }, silence.limit)
   }
 
   /** An event without data, with which the client can resume a stream before it has brought anything. */

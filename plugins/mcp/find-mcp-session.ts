@@ -33,6 +33,7 @@ export default defineStage({
       const isServed = server.upstream.stateless
       const stateless = message ? isStateless(message, headers, isServed) : namesStateless(headers, isServed)
       if (stateless && !message) throw new GatewayError('method_not_allowed', { method, path, allow: 'POST' })
+      if (message && stateless) server.parameters.check(message, headers)
       if (stateless) return { 'mcp.session': { stateless } }
       const id = sessionOf(headers)
       if (id === undefined) {

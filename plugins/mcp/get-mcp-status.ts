@@ -33,7 +33,8 @@ function statusOf(
   scrub: (text: string) => string,
 ): JsonObject {
   const server = mcp.server(name)
-  const tools = { sessions: server ? mcp.sessions.count(name) : 0, changed_tools: [...pins.changed(name)] }
+  const sessions = server ? mcp.sessions.count({ server: name, identity: server.identity }) : 0
+  const tools = { sessions, changed_tools: [...pins.changed(name)] }
   if (server === undefined) {
     const error = { code: 'off', message: problem ?? 'it is off' }
     return { state: 'off', protocol_version: null, server: null, since: null, latency_ms: null, error, ...tools }

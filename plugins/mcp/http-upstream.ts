@@ -3,6 +3,7 @@ import { asGatewayError, headerLines, passedOn } from '../../engine/kit.ts'
 import type { Answer, Records, Source } from '../../engine/index.ts'
 import type { openHttp } from '../../engine/kit.ts'
 import type { Message, RequestMessage } from './message.ts'
+import { parameterPrefix } from './parameter-headers.ts'
 import { discard } from './upstream.ts'
 import type { Opened, Sending, Upstream } from './upstream.ts'
 
@@ -18,8 +19,6 @@ export interface HttpOptions {
 
 /** Headers of the protocol (MCP, basic/transports) that pass from a client to a server. */
 const protocolHeaders = ['accept', 'last-event-id', 'mcp-method', 'mcp-name', 'mcp-protocol-version']
-/** Beginning of the headers that repeat arguments of a tool (revision 2026-07-28). */
-const parameterPrefix = 'mcp-param-'
 
 /** A server that speaks Streamable HTTP. Bodies pass as they came; the id of the session is the server's own. */
 export class HttpUpstream implements Upstream {

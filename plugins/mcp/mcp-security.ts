@@ -2,7 +2,8 @@ import { durationSchema } from '../../engine/kit.ts'
 import type { ConfigOf, SectionReport } from '../../engine/index.ts'
 
 /** Header names and their beginnings that never pass from a client to a server. */
-const withheld = /^(authorization|cookie2?|host|origin|x-api-key|proxy-.*|sec-.*|mcp-.*|forwarded|x-forwarded-.*)$/
+const withheld =
+  /^(authorization|cookie2?|host|origin|x-api-key|x-goog-api-key|proxy-.*|sec-.*|mcp-.*|forwarded|x-forwarded-.*)$/
 /** Headers that belong to a connection or to the gateway's own request (RFC 9110, section 7.6.1). */
 const ownHeaders =
   /^(accept|accept-encoding|connection|content-.*|expect|keep-alive|last-event-id|te|trailer|transfer-encoding|upgrade)$/

@@ -6,6 +6,7 @@ import { checkMcpSecurity, mcpSecurity } from './mcp-security.ts'
 import type { McpSecurity } from './mcp-security.ts'
 import { openUpstream } from './open-upstream.ts'
 import { OwnAddresses } from './own-addresses.ts'
+import { ParameterHeaders } from './parameter-headers.ts'
 import { ServerState } from './server-state.ts'
 import { Sessions } from './sessions.ts'
 import type { Session } from './sessions.ts'
@@ -22,6 +23,7 @@ export interface Server {
   /** Longest silence of a call in milliseconds. */
   readonly silence: number
   readonly tools: ToolFilter
+  readonly parameters: ParameterHeaders
   /** Whether sessions can be opened. */
   readonly state: ServerState
 }
@@ -66,17 +68,22 @@ export default defineService({
       configure(settings, { mcp_servers: allowed, api_keys }, { records, catalog, listen, isDeclared }) {
         const lease = keep.lease()
         let review: ToolReview | undefined
-        const opening = { settings, servers: allowed, host, lease, catalog, isDeclared }
+        const opening = { settings, host, lease, catalog, isDeclared }
         const servers = new Map(
           records.of('mcp_server').map((record): [string, Server] => {
-            const identity = identityOf(record)
-            const state = lease.get(`state ${record.name} ${identity}`, () => new ServerState())
+            const mayStart = isDeclared(record) || allowed.mayStart(record.command ?? '')
+            const identity = identityOf(record, mayStart)
+            const kept = `${record.name} ${identity}`
+            const state = lease.get(`state ${kept}`, () => new ServerState())
+            const parameters = lease.get(`parameters ${kept}`, () => new ParameterHeaders())
+            const { max_description_bytes } = settings
             const server = {
               record,
-              upstream: openUpstream(record, { identity, state }, opening),
+              upstream: openUpstream(record, { identity, state, mayStart }, opening),
               identity,
               state,
-              tools: new ToolFilter(record, settings, () => review),
+              parameters,
+              tools: new ToolFilter(record, { max_description_bytes, parameters, review: () => review }),
               silence: duration(record.call_timeout ?? settings.call_timeout),
             }
             return [record.name, server]
@@ -116,17 +123,16 @@ export function mayUse(key: ReturnType<Services['api_keys']['get']>, server: str
 const endSilence = 10_000
 const endless = { onAbort: () => () => undefined }
 
-/** A session survives changes of what the gateway alone decides. */
-function identityOf({
-  transport,
-  url,
-  headers,
-  command,
-  arguments: words,
-  environment,
-  cwd,
-  shared,
-}: Records['mcp_server']) {
-  const facts = { transport, url, headers, command, words, environment, cwd, shared }
+/**
+ * A session survives changes of what the gateway alone decides.
+ * @param mayStart whether the operator allows the program; without it, its sessions end
+ */
+function identityOf(
+  { transport, url, headers, command, arguments: words, environment, cwd, shared }: Records['mcp_server'],
+  mayStart: boolean,
+) {
+  const isForbidden = transport === 'stdio' && !mayStart
+  const program = { command, words, environment, cwd, shared, ...(isForbidden ? { isForbidden } : {}) }
+  const facts = { transport, url, headers, ...program }
   return hash('sha256', JSON.stringify(facts), 'base64url')
 }

@@ -89,7 +89,10 @@ export class MessageStream implements Transform {
     if (!frame || frame.data === '') return event
     const read = this.#reader.read(frame.data)
     if (read === frame.data) return event
-    const others = event.split(/\r\n|\r|\n/).filter((line) => line !== '' && !/^data(?::|$)/.test(line))
+    const others = event
+      .replace(/^\uFEFF/, '')
+      .split(/\r\n|\r|\n/)
+      .filter((line) => line !== '' && !/^data(?::|$)/.test(line))
     return [...others, `data: ${read}`, '', ''].join('\n')
   }
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { GatewayError } from '../../engine/index.ts'
-import { isObject, outline, parseJson } from '../../engine/kit.ts'
+import { BytesBody, isObject, outline, parseJson } from '../../engine/kit.ts'
 import type { HeldBody, JsonObject } from '../../engine/index.ts'
 
 /** Id of a JSON-RPC request. */
@@ -36,8 +36,10 @@ export interface ResponseMessage extends Posted {
   readonly id: RequestId
 }
 
-/** The member of `params._meta` with the protocol version of a request (revision 2026-07-28). */
-export const versionMember = 'io.modelcontextprotocol/protocolVersion'
+/** Beginning of the members of `_meta` that the protocol itself defines (revision 2026-07-28). */
+export const ownMembers = 'io.modelcontextprotocol/'
+/** The member of `params._meta` with the protocol version of a request. */
+export const versionMember = `${ownMembers}protocolVersion`
 
 /** Maximum nesting, and keys, objects and lists, of a message; four commas count as one. */
 const bounds = { depth: 128, members: 200_000 }
@@ -69,6 +71,11 @@ export function readMessage(raw: HeldBody): Message {
   return { kind: 'request', raw, value, id, method, params }
 }
 
+/** A message of the gateway's own. */
+export function madeMessage(value: JsonObject): Message {
+  return readMessage(new BytesBody(Buffer.from(JSON.stringify(value))))
+}
+
 /** The name of a tool that a message calls. */
 export function toolOf(message: Message): string | undefined {
   if (message.kind === 'response' || message.method !== 'tools/call') return undefined
@@ -84,7 +91,7 @@ export function claimedVersion(message: Message): string | undefined {
 }
 
 function isId(id: unknown): id is RequestId {
-  return typeof id === 'string' || typeof id === 'number'
+  return typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id))
 }
 
 function invalid(reason: string): GatewayError {
@@ -107,7 +114,7 @@ function parsed(text: string): unknown {
 
 /** The members that the gateway reads: of a message, of its `params`, and of their `_meta`. */
 const top = new Set(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])
-const inParams = new Set(['name', 'uri', '_meta'])
+const inParams = new Set(['name', 'uri', 'taskId', 'requestId', '_meta'])
 const inMeta = new Set([versionMember])
 
 function requireUnique(text: string): void {

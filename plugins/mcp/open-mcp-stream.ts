@@ -10,11 +10,12 @@ export default defineStage({
   config: noConfig,
   needs: ['ingress', 'mcp.server', 'mcp.session'],
   provides: ['reply'],
+  settles: [],
   uses: ['mcp'],
   timeout: '24h',
   build:
     (_config, host, { mcp }) =>
-    async ({ ingress, 'mcp.server': server, 'mcp.session': { live } }, scope) => {
+    async ({ ingress, 'mcp.server': server, 'mcp.session': { live } }, scope, settle) => {
       const { headers, method, path } = ingress
       // A HEAD would hold the only stream of the session, and read nothing of it.
       if (method !== 'GET') throw new GatewayError('method_not_allowed', { method, path, allow: 'GET, POST, DELETE' })
@@ -22,7 +23,7 @@ export default defineStage({
         throw new GatewayError('not_acceptable', { expected: 'text/event-stream' })
       if (!live) throw new GatewayError('session_not_found')
       const as = headers['last-event-id'] === undefined ? 'only' : 'resumed'
-      if (as === 'only') live.streams.requireNone()
+      if (as === 'only') settle(live.streams.reserve())
       const answer = await server.upstream.listen({ scope, headers, silence: 0 }, live.upstream)
       const reader = new AnswerReader({
         tools: server.tools,

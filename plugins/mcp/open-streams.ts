@@ -7,14 +7,17 @@ import type { Source } from '../../engine/index.ts'
  */
 export class OpenStreams {
   readonly #open = new Map<() => void, 'only' | 'resumed'>()
+  #isReserved = false
 
   get any(): boolean {
     return this.#open.size > 0
   }
 
-  /** Throws `stream_open` if there is one already. */
-  requireNone(): void {
-    if ([...this.#open.values()].includes('only')) throw new GatewayError('stream_open')
+  /** Keeps the place of the only stream while it is about to open; the result gives it back. Throws `stream_open`. */
+  reserve(): () => void {
+    if (this.#isReserved || [...this.#open.values()].includes('only')) throw new GatewayError('stream_open')
+    this.#isReserved = true
+    return () => void (this.#isReserved = false)
   }
 
   /** The same stream, which ends with the session. */

@@ -4,7 +4,6 @@ import type { Keep } from '../../engine/kit.ts'
 import type { Records, ServiceConfiguration, ServiceHost } from '../../engine/index.ts'
 import { HttpUpstream } from './http-upstream.ts'
 import type { McpSecurity } from './mcp-security.ts'
-import type { McpServers } from './mcp-servers.ts'
 import { PeeredUpstream } from './peered-upstream.ts'
 import { Peers, serverHeader } from './peers.ts'
 import type { ServerState } from './server-state.ts'
@@ -15,25 +14,29 @@ import type { Upstream } from './upstream.ts'
 /** What connections to servers need of a configuration. */
 export interface Opening extends Pick<ServiceConfiguration, 'catalog' | 'isDeclared'> {
   readonly settings: McpSecurity
-  readonly servers: McpServers
   readonly host: Pick<ServiceHost, 'log' | 'version' | 'deriveKey' | 'firstProcess'>
   /** Keeps what outlives the configuration. */
   readonly lease: ReturnType<Keep['lease']>
 }
 
-/** What outlives the configuration, as long as a server keeps its identity. */
+/** What belongs to the identity of a server, and outlives the configuration with it. */
 export interface Lasting {
   readonly identity: string
   readonly state: ServerState
+  /** Whether the operator allows the program of the server. */
+  readonly mayStart: boolean
 }
 
 /** The connection to a server. */
-export function openUpstream(record: Records['mcp_server'], { identity, state }: Lasting, opening: Opening): Upstream {
-  const { settings, servers, host, lease, catalog, isDeclared } = opening
+export function openUpstream(
+  record: Records['mcp_server'],
+  { identity, state, mayStart }: Lasting,
+  opening: Opening,
+): Upstream {
+  const { settings, host, lease, catalog, isDeclared } = opening
   if (record.transport === 'stdio') {
     const make = () => new StdioServer(record, host.log, (error) => state.failed(error))
     const server = lease.get(`stdio ${record.name} ${identity}`, make, (one) => one.close())
-    const mayStart = isDeclared(record) || servers.mayStart(record.command ?? '')
     const own = new StdioUpstream(server, { restarts: record.restarts, mayStart })
     return host.firstProcess ? peered(own, record, identity, opening) : own
   }

@@ -1,11 +1,12 @@
 import { GatewayError } from '../../engine/index.ts'
-import { BytesBody, FrameDecoder, asText, bufferOf, isObject, parsedObject } from '../../engine/kit.ts'
+import { FrameDecoder, asText, bufferOf, isObject, parsedObject } from '../../engine/kit.ts'
 import type { Answer, Json, JsonObject, Scope, ServiceHost } from '../../engine/index.ts'
-import { readMessage } from './message.ts'
-import type { RequestMessage } from './message.ts'
+import { madeMessage, ownMembers, versionMember } from './message.ts'
+import type { Message, RequestMessage } from './message.ts'
 import type { Server } from './mcp.ts'
 import type { Sending } from './upstream.ts'
 import { discard } from './upstream.ts'
+import { statelessVersion } from './versions.ts'
 
 /** Newest revision with sessions. */
 const newest = '2025-11-25'
@@ -20,19 +21,26 @@ export interface Probing {
   readonly limit: number
 }
 
-/** A session of the gateway's own with a server, to find out what it offers. */
+/** How a probe speaks with its server. */
+interface Spoken {
+  readonly version: string
+  /** The server's own name of the session; absent: it keeps none. */
+  readonly session?: string | undefined
+}
+
+/** A session of the gateway's own with a server, or requests without one, to find out what it offers. */
 export class Probe {
   readonly #server: Server
   readonly #probing: Probing
-  readonly #session: string | undefined
-  readonly #result: JsonObject
+  readonly #spoken: Spoken
+  /** What the server has said of itself. */
+  #result: JsonObject = {}
   #asked = 0
 
-  private constructor(server: Server, probing: Probing, session: string | undefined, result: JsonObject) {
+  private constructor(server: Server, probing: Probing, spoken: Spoken) {
     this.#server = server
     this.#probing = probing
-    this.#session = session
-    this.#result = result
+    this.#spoken = spoken
   }
 
   /** Opens a session, uses it and ends it. Rejects with errors of the upstream. The state of the server follows. */
@@ -50,17 +58,29 @@ export class Probe {
 
   static async #open(server: Server, probing: Probing): Promise<Probe> {
     const begun = performance.now()
-    const params = {
-      protocolVersion: newest,
-      capabilities: {},
-      clientInfo: { name: 'sluice', version: probing.host.version },
-    }
+    const probe = await Probe.#initialize(server, probing).catch((error: unknown) => {
+      if (!server.upstream.stateless || !(error instanceof GatewayError) || error.code !== 'upstream_error') throw error
+      // It may speak only the revision without sessions. If not, its first words are the ones to be told.
+      return Probe.#discover(server, probing).catch(() => Promise.reject(error))
+    })
+    server.state.opened(probe.#result, Math.round(performance.now() - begun))
+    return probe
+  }
+
+  static async #initialize(server: Server, probing: Probing): Promise<Probe> {
+    const params = { protocolVersion: newest, capabilities: {}, clientInfo: clientInfo(probing) }
     const message = messageOf(0, 'initialize', params)
-    const { answer, session } = await server.upstream.open(message, sendingOf(server, probing))
+    const { answer, session } = await server.upstream.open(message, sendingOf(server, probing, {}))
     const result = await resultOf(answer, message, probing.limit)
-    server.state.opened(result, Math.round(performance.now() - begun))
-    const probe = new Probe(server, probing, session, result)
-    discard(await probe.#send({ jsonrpc: '2.0', method: 'notifications/initialized' }))
+    const probe = new Probe(server, probing, { version: asText(result['protocolVersion']), session })
+    probe.#result = result
+    discard(await probe.#send(madeMessage({ jsonrpc: '2.0', method: 'notifications/initialized' })))
+    return probe
+  }
+
+  static async #discover(server: Server, probing: Probing): Promise<Probe> {
+    const probe = new Probe(server, probing, { version: statelessVersion })
+    probe.#result = await probe.#ask('server/discover', {})
     return probe
   }
 
@@ -81,35 +101,53 @@ export class Probe {
   }
 
   async #ask(method: string, params: JsonObject): Promise<JsonObject> {
-    const message = messageOf(++this.#asked, method, params)
-    return resultOf(await this.#send(message.value), message, this.#probing.limit)
+    const message = messageOf(
+      ++this.#asked,
+      method,
+      this.#isStateless ? { ...params, _meta: this.#envelope() } : params,
+    )
+    return resultOf(await this.#send(message), message, this.#probing.limit)
   }
 
-  #send(value: JsonObject): Promise<Answer> {
-    const message = readMessage(new BytesBody(Buffer.from(JSON.stringify(value))))
-    const sending = sendingOf(this.#server, this.#probing, asText(this.#result['protocolVersion']))
-    return this.#server.upstream.post(message, sending, this.#session)
+  #send(message: Message): Promise<Answer> {
+    const method = this.#isStateless && message.kind === 'request' ? { 'mcp-method': message.method } : {}
+    const headers = { 'mcp-protocol-version': this.#spoken.version, ...method }
+    return this.#server.upstream.post(message, sendingOf(this.#server, this.#probing, headers), this.#spoken.session)
+  }
+
+  get #isStateless(): boolean {
+    return this.#spoken.version === statelessVersion
+  }
+
+  /** What every request says of its client where there are no sessions (MCP 2026-07-28, basic). */
+  #envelope(): JsonObject {
+    return {
+      [versionMember]: statelessVersion,
+      [`${ownMembers}clientInfo`]: clientInfo(this.#probing),
+      [`${ownMembers}clientCapabilities`]: {},
+    }
   }
 
   async #end(): Promise<void> {
-    if (this.#session === undefined) return
+    const { session, version } = this.#spoken
+    if (session === undefined) return
+    const sending = sendingOf(this.#server, this.#probing, { 'mcp-protocol-version': version })
     // It has said what was asked; a server that keeps the session ends it in its own time.
-    const ending = this.#server.upstream.end(this.#session, sendingOf(this.#server, this.#probing))
+    const ending = this.#server.upstream.end(session, sending)
     await ending.then(discard, () => undefined)
   }
 }
 
-function sendingOf({ silence }: Server, { scope }: Probing, version?: string): Sending {
-  const headers = {
-    accept: 'application/json, text/event-stream',
-    ...(version === undefined ? {} : { 'mcp-protocol-version': version }),
-  }
-  return { scope, silence, headers }
+function clientInfo({ host }: Probing): JsonObject {
+  return { name: 'sluice', version: host.version }
+}
+
+function sendingOf({ silence }: Server, { scope }: Probing, more: Sending['headers']): Sending {
+  return { scope, silence, headers: { accept: 'application/json, text/event-stream', ...more } }
 }
 
 function messageOf(id: number, method: string, params: JsonObject): RequestMessage {
-  const raw = new BytesBody(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, method, params })))
-  return readMessage(raw) as RequestMessage
+  return madeMessage({ jsonrpc: '2.0', id, method, params }) as RequestMessage
 }
 
 /** The result of a request. Rejects with `upstream_error` for an error, and with `upstream_invalid_response`. */

@@ -43,7 +43,8 @@ export async function relayed(answer: Answer, relaying: Relaying): Promise<Reply
 }
 
 function isStream(status: number, type: string): boolean {
-  return status === 200 && /^text\/event-stream\s*(?:;|$)/i.test(type)
+  // Clients look for the word anywhere.
+  return status === 200 && /text\/event-stream/i.test(type)
 }
 
 function stream({ body }: Answer, { host, scope, reader, lasting, left }: Relaying): Reply['body'] {
@@ -77,13 +78,11 @@ async function wholeReply(
   })
   if (bytes.length === 0) return { ...given, body: { kind: 'none' } }
   const type = headers['content-type'] ?? 'application/octet-stream'
-  const isJson = /^application\/json\s*(?:;|$)/i.test(type)
-  const isFailure = given.status >= 400
-  if (!isJson && !isFailure) return { ...given, body: { kind: 'bytes', bytes, type } }
   const text = bytes.toString()
-  const read = isJson ? reader.read(text) : text
+  // Whatever type it has: a client may take it for JSON.
+  const read = reader.read(text)
   // A server may quote the headers that it was sent.
-  const shown = isFailure ? host.scrub(read) : read
+  const shown = given.status >= 400 ? host.scrub(read) : read
   return { ...given, body: { kind: 'bytes', bytes: shown === text ? bytes : Buffer.from(shown), type } }
 }
 

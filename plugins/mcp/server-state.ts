@@ -1,5 +1,7 @@
 import { asGatewayError, isObject } from '../../engine/kit.ts'
 import type { Json, JsonObject } from '../../engine/index.ts'
+import { ownMembers } from './message.ts'
+import { statelessVersion } from './versions.ts'
 
 /** What a process knows of its connection to a server. */
 export interface Known {
@@ -23,11 +25,13 @@ export class ServerState {
   }
 
   /**
-   * A session was opened.
-   * @param result the result of `initialize`
+   * A session was opened, or a server without sessions has said who it is.
+   * @param result the result of `initialize`, or of `server/discover` (revision 2026-07-28)
    */
   opened(result: Json | undefined, latency: number): void {
-    const { protocolVersion: version, serverInfo: info } = isObject(result) ? result : {}
+    const { protocolVersion, supportedVersions, _meta: meta, ...said } = isObject(result) ? result : {}
+    const version = supportedVersions === undefined ? protocolVersion : statelessVersion
+    const info = said['serverInfo'] ?? (isObject(meta) ? meta[`${ownMembers}serverInfo`] : undefined)
     this.#known = {
       state: 'connected',
       since: this.#known.state === 'connected' ? this.#known.since : Date.now(),

@@ -29,11 +29,13 @@ interface Known extends LiveSession {
   /** Time of the last request (milliseconds, monotonic), and of the last renewal in the store. */
   used: number
   renewed: number
+  /** When to look whether it has expired. */
+  due: number
 }
 
 /** What sessions depend on elsewhere. */
 interface SessionRules {
-  /** Ends a session at its server after it was unused for long. */
+  /** Ends a session at its server. */
   expired(session: Session): Promise<void>
   /** Whether the API key of a session may still use its server. */
   admits(session: Session): boolean
@@ -43,7 +45,7 @@ interface SessionRules {
 const life = 60 * 60_000
 /** Its life in the store is renewed at most this often; sessions without use are looked for as often. */
 const renewal = 60_000
-/** Milliseconds between two looks at whether clients with open streams may still have them. */
+/** Milliseconds between two looks at whether clients may still use their servers. */
 const looks = 5_000
 /** Most sessions of one API key at a time. */
 const mostSessions = 10_000
@@ -63,14 +65,14 @@ export class Sessions {
   constructor(host: Pick<ServiceHost, 'keyValue' | 'seal' | 'unseal' | 'log'>, rules: SessionRules) {
     this.#host = host
     this.#rules = rules
-    const [sweep, look] = [() => void this.sweep(), () => this.endForbidden()]
+    const [sweep, look] = [() => void this.sweep(), () => void this.endForbidden()]
     this.#timers = [setInterval(sweep, renewal).unref(), setInterval(look, looks).unref()]
   }
 
   /** The number of sessions with a server that this process knows. */
-  count(server: string): number {
+  count({ server, identity }: Pick<Session, 'server' | 'identity'>): number {
     let count = 0
-    for (const session of this.#known.values()) if (session.server === server) count++
+    for (const session of this.#known.values()) if (session.server === server && session.identity === identity) count++
     return count
   }
 
@@ -102,7 +104,7 @@ export class Sessions {
       session.key !== expected.key
     )
       throw new GatewayError('session_not_found')
-    session.used = performance.now()
+    use(session)
     await this.#renew(session)
     return session
   }
@@ -124,10 +126,17 @@ export class Sessions {
       }
   }
 
-  /** Ends the open streams of clients that may not use their server any more. */
-  endForbidden(): void {
+  /** Ends the sessions of clients that may not use their server any more, with their open streams. */
+  async endForbidden(): Promise<void> {
     for (const session of this.#known.values())
-      if (session.streams.any && !this.#rules.admits(session)) session.streams.close()
+      if (!this.#rules.admits(session))
+        try {
+          session.streams.close()
+          await this.forget(session)
+          await this.#rules.expired(session)
+        } catch (error) {
+          this.#host.log.warn({ err: error }, 'an MCP session could not be ended; its server ends it in its own time')
+        }
   }
 
   close(): void {
@@ -135,11 +144,11 @@ export class Sessions {
   }
 
   async #check(session: Known): Promise<void> {
-    if (session.streams.any) session.used = performance.now()
-    if (performance.now() - session.used < life) return this.#renew(session)
+    if (session.streams.any) use(session)
+    if (performance.now() < session.due) return this.#renew(session)
     // Another process may have served it meanwhile.
     if ((await this.#host.keyValue.get(keyOf(session.id))) !== undefined) {
-      session.used = performance.now()
+      session.due = performance.now() + renewal
       return
     }
     this.#known.delete(session.id)
@@ -148,7 +157,7 @@ export class Sessions {
 
   async #renew(session: Known): Promise<void> {
     const now = performance.now()
-    if (now - session.renewed < renewal) return
+    if (session.used <= session.renewed || now - session.renewed < renewal) return
     session.renewed = now
     await this.#host.keyValue.extend(keyOf(session.id), life)
   }
@@ -176,10 +185,16 @@ export class Sessions {
       streams: new OpenStreams(),
       used: now,
       renewed: now,
+      due: now + life,
     }
     this.#known.set(session.id, known)
     return known
   }
+}
+
+function use(session: Known): void {
+  session.used = performance.now()
+  session.due = session.used + life
 }
 
 const keyOf = (id: string) => `mcp.session.${id}`

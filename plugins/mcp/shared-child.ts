@@ -53,6 +53,7 @@ export class SharedChild {
   leave(session: StdioSession): boolean {
     this.#sessions.delete(session)
     for (const [id, asked] of this.#asked) if (asked === session) this.#asked.delete(id)
+    for (const [own, asked] of this.#requests) if (asked.session === session) this.#cancel(own)
     return this.#sessions.size === 0
   }
 
@@ -79,7 +80,13 @@ export class SharedChild {
     const cancelled = keyOf(params['requestId'])
     const found = [...this.#requests].find(([, one]) => one.session === session && keyOf(one.id) === cancelled)
     if (found === undefined) return true
-    return this.#write({ ...message.value, params: { ...params, requestId: found[0] } })
+    return this.#cancel(found[0], params)
+  }
+
+  /** The program may leave a cancelled request without an answer. */
+  #cancel(own: number, params: JsonObject = {}): boolean {
+    this.#requests.delete(own)
+    return this.#write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { ...params, requestId: own } })
   }
 
   #request({ id, params, value }: RequestMessage, session: StdioSession): boolean {

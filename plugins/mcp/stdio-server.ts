@@ -87,8 +87,8 @@ export class StdioServer {
 
   #own(restarts: number): Held {
     this.#requireStart(restarts)
-    const child = this.#start({
-      line: (text) => this.#read(text, (message, value) => session.receive(message, value)),
+    const child: Child = this.#start({
+      line: (text) => read(text, child, (message, value) => session.receive(message, value)),
       ended: (reason) => this.#close([session], reason),
     })
     const session: StdioSession = new StdioSession(this.#record.name, {
@@ -118,8 +118,8 @@ export class StdioServer {
   }
 
   #share(): Shared {
-    const child = this.#start({
-      line: (text) => this.#read(text, (message, value) => program.receive(message, value)),
+    const child: Child = this.#start({
+      line: (text) => read(text, child, (message, value) => program.receive(message, value)),
       ended: (reason) => {
         if (this.#shared?.program === program) this.#shared = undefined
         this.#close([...program.sessions], reason)
@@ -174,17 +174,13 @@ export class StdioServer {
     const message = `The MCP server "${this.#record.name}" is gone: ${reason}.`
     return new GatewayError('upstream_unreachable', {}, { message })
   }
+}
 
-  /** Reads a line of the program: a message, or several in a list (MCP 2025-03-26). */
-  #read(text: string, receive: (text: string, value: JsonObject) => void): void {
-    const value = parsedJson(text)
-    if (isObject(value)) return receive(text, value)
-    const list = Array.isArray(value) ? (value as readonly Json[]).filter((one) => isObject(one)) : []
-    for (const one of list) receive(JSON.stringify(one), one)
-    if (list.length === 0)
-      this.#log.warn(
-        { mcp_server: this.#record.name, line: text.slice(0, 256) },
-        'an MCP server writes what is no message',
-      )
-  }
+/** Reads a line of a program: a message, or several in a list (MCP 2025-03-26). */
+function read(text: string, child: Child, receive: (text: string, value: JsonObject) => void): void {
+  const value = parsedJson(text)
+  if (isObject(value)) return receive(text, value)
+  const list = Array.isArray(value) ? (value as readonly Json[]).filter((one) => isObject(one)) : []
+  for (const one of list) receive(JSON.stringify(one), one)
+  if (list.length === 0) child.noMessage(text)
 }

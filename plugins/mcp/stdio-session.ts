@@ -5,6 +5,7 @@ import { rpcError } from './codec.ts'
 import type { Connection } from './connection.ts'
 import { EventLog } from './event-log.ts'
 import type { EventStream } from './event-log.ts'
+import { madeMessage } from './message.ts'
 import type { Message, RequestId, RequestMessage } from './message.ts'
 import type { Sending } from './upstream.ts'
 
@@ -43,7 +44,7 @@ export class StdioSession {
   readonly #inFlight = new Map<Key, InFlight>()
   readonly #byToken = new Map<Key, Key>()
   #isPrimed = false
-  #end: Error | undefined
+  #end: GatewayError | undefined
 
   /** @param name of the server */
   constructor(name: string, peer: Peer) {
@@ -111,13 +112,11 @@ export class StdioSession {
   }
 
   /** The program is gone: answers every request with the error, and ends all streams. */
-  close(error: Error): void {
+  close(error: GatewayError): void {
     this.#end ??= error
-    const { message } = error
-    for (const { id, stream, fail } of this.#inFlight.values()) {
-      fail?.(error)
-      stream?.push(JSON.stringify(rpcError(id, { code: 'upstream_error', status: 502, message })))
-      stream?.end()
+    for (const asked of this.#inFlight.values()) {
+      asked.fail?.(error)
+      refuse(asked, error)
     }
     this.#inFlight.clear()
     this.#byToken.clear()
@@ -125,16 +124,21 @@ export class StdioSession {
   }
 
   #ask(message: RequestMessage, sending: Sending): Answer {
-    const stream = this.#log.stream()
+    const { id } = message
+    const stream = this.#log.stream({ limit: sending.silence, over: () => this.#giveUp(id) })
     this.#begin(message, { stream })
-    return this.#connected(stream, sending, {
-      primed: this.#isPrimed,
-      // Its answer would come too late for anybody.
-      silent: () => {
-        stream.end(this.#timeout())
-        this.#forget(message.id)
-      },
-    })
+    return this.#connected(stream, sending, { primed: this.#isPrimed })
+  }
+
+  /** The answer to a request would come too late for anybody. */
+  #giveUp(id: RequestId): void {
+    const error = this.#timeout()
+    const asked = this.#inFlight.get(keyOf(id))
+    if (asked) refuse(asked, error)
+    this.#forget(id)
+    const params = { requestId: id, reason: error.message }
+    // A program that does not read gets nothing more.
+    this.#peer.send(madeMessage({ jsonrpc: '2.0', method: 'notifications/cancelled', params }))
   }
 
   #begin(message: RequestMessage, to: Omit<InFlight, 'id' | 'token'>): void {
@@ -154,13 +158,10 @@ export class StdioSession {
 
   #connected(
     stream: EventStream,
-    { scope, silence }: Sending,
-    {
-      silent = () => undefined,
-      ...how
-    }: { readonly after?: number; readonly primed: boolean; readonly silent?: () => void },
+    { scope }: Sending,
+    how: { readonly after?: number; readonly primed: boolean },
   ): Answer {
-    const body: Connection = stream.connect({ silence, silent }, how)
+    const body: Connection = stream.connect(how)
     scope.onAbort(() => body.cancel())
     return { status: 200, headers: { 'content-type': 'text/event-stream' }, body }
   }
@@ -206,6 +207,12 @@ export class StdioSession {
       { message: `The MCP server "${this.#name}" did not answer in time.` },
     )
   }
+}
+
+/** Answers a request with an error. */
+function refuse({ id, stream }: InFlight, { failure }: GatewayError): void {
+  stream?.push(JSON.stringify(rpcError(id, failure)))
+  stream?.end()
 }
 
 const isOpen = 'The session has its stream already.'

@@ -15,6 +15,10 @@ export interface ToolsTable {
   hash: string
   /** Hash of the tool that an admin has approved, or that was seen first. */
   approved: string
+  /** The tool as the server offered it last, in JSON; null: too long to keep, or seen by an earlier version. */
+  definition: string | null
+  /** The tool that an admin has approved, or that was seen first. */
+  approved_definition: string | null
 }
 
 /** The only row. Every change of tools updates it first, so that changes wait for one another. */
@@ -41,6 +45,15 @@ export const migrations: readonly ServiceMigration[] = [
         .addColumn('changes', 'integer', (column) => column.notNull())
         .execute()
       await queries.insertInto('mcp_tools_changes').values({ id: 1, changes: 0 }).execute()
+    },
+  },
+  {
+    name: '2-definitions',
+    async up(queries) {
+      for (const column of ['definition', 'approved_definition'])
+        // SQLite adds one column at a time.
+        // oxlint-disable-next-line no-await-in-loop
+        await queries.schema.alterTable('mcp_tools').addColumn(column, 'text').execute()
     },
   },
 ]

@@ -1,6 +1,7 @@
 import { isObject, parseVerbatim } from '../../engine/kit.ts'
 import type { Json, JsonObject, Records } from '../../engine/index.ts'
 import type { McpSecurity } from './mcp-security.ts'
+import type { ParameterHeaders } from './parameter-headers.ts'
 
 /** Decides further about the tools of a server, by what it has said of them. Neither may wait. */
 export interface ToolReview {
@@ -8,6 +9,13 @@ export interface ToolReview {
   listed(server: string, tools: readonly JsonObject[]): ReadonlySet<string>
   /** Whether calls of a tool are refused. */
   refuses(server: string, tool: string): boolean
+}
+
+/** What a filter depends on, beside the record. */
+export interface Filtering extends Pick<McpSecurity, 'max_description_bytes'> {
+  /** Learns from the lists. */
+  readonly parameters: ParameterHeaders
+  readonly review: () => ToolReview | undefined
 }
 
 type Record = Pick<Records['mcp_server'], 'name' | 'tools'>
@@ -18,17 +26,18 @@ export class ToolFilter {
   readonly #allowed: ReadonlySet<string> | undefined
   readonly #denied: ReadonlySet<string>
   readonly #longest: number
+  readonly #parameters: ParameterHeaders
   readonly #review: () => ToolReview | undefined
 
   constructor(
     { name, tools: { allow, deny } }: Record,
-    { max_description_bytes: longest }: Pick<McpSecurity, 'max_description_bytes'>,
-    review: () => ToolReview | undefined,
+    { max_description_bytes: longest, parameters, review }: Filtering,
   ) {
     this.#server = name
     this.#allowed = allow === null ? undefined : new Set(allow)
     this.#denied = new Set(deny)
     this.#longest = longest
+    this.#parameters = parameters
     this.#review = review
   }
 
@@ -39,24 +48,24 @@ export class ToolFilter {
   }
 
   /**
-   * The text of an answer without the tools that clients may not use. Their order and everything else stays. Most texts
-   * come back as they are.
-   * @param answer the parsed text
+   * The text of a message, or of a list of them, without the tools that clients may not use. Their order and everything
+   * else stays. Most texts come back as they are.
+   * @param value the parsed text
    */
-  filtered(text: string, answer: JsonObject): string {
-    const tools = toolsIn(answer)
-    if (!tools) return text
-    const left = this.#leftOut(tools)
-    if (!left.includes(true)) return text
+  filtered(text: string, value: Json): string {
+    const left = listed(value).map((message) => this.#leftOut(toolsIn(message)))
+    if (!left.flat().includes(true)) return text
     // Numbers keep their digits, and members their order.
-    const whole = parseVerbatim(text, 'all') as JsonObject
-    const result = whole['result'] as JsonObject
-    const kept = (toolsIn(whole) ?? []).filter((_, index) => left[index] !== true)
-    return JSON.stringify({ ...whole, result: { ...result, tools: kept } })
+    const whole = parseVerbatim(text, 'all') as Json
+    const kept = listed(whole).map((message, index) => without(message, left[index] ?? []))
+    return JSON.stringify(Array.isArray(whole) ? kept : kept[0])
   }
 
-  #leftOut(tools: readonly Json[]): readonly boolean[] {
+  /** Which of the tools are left out. */
+  #leftOut(tools: readonly Json[] | undefined): readonly boolean[] {
+    if (!tools) return []
     const named = tools.filter((tool): tool is JsonObject => isObject(tool) && typeof tool['name'] === 'string')
+    this.#parameters.learn(named)
     const refused = this.#review()?.listed(this.#server, named)
     return tools.map((tool) => {
       if (!isObject(tool) || typeof tool['name'] !== 'string') return false
@@ -67,7 +76,19 @@ export class ToolFilter {
   }
 }
 
-function toolsIn({ result }: JsonObject): readonly Json[] | undefined {
+function listed(value: Json): readonly Json[] {
+  return Array.isArray(value) ? (value as readonly Json[]) : [value]
+}
+
+function toolsIn(message: Json): readonly Json[] | undefined {
+  const { result } = isObject(message) ? message : {}
   const tools = isObject(result) ? result['tools'] : undefined
   return Array.isArray(tools) ? tools : undefined
+}
+
+function without(message: Json, left: readonly boolean[]): Json {
+  const tools = toolsIn(message)
+  if (!tools || !isObject(message)) return message
+  const kept = tools.filter((_, index) => left[index] !== true)
+  return { ...message, result: { ...(message['result'] as JsonObject), tools: kept } }
 }

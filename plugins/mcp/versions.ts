@@ -4,7 +4,7 @@ import { claimedVersion } from './message.ts'
 import type { Message, RequestMessage } from './message.ts'
 
 /** The revision without sessions. */
-const statelessVersion = '2026-07-28'
+export const statelessVersion = '2026-07-28'
 /** The revisions with sessions. */
 const sessionVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'] as const
 
@@ -92,7 +92,7 @@ function checkName({ method, params }: RequestMessage, header: string | undefine
 }
 
 /** A value that a header cannot hold is encoded: `=?base64?…?=`. Undefined: the encoding is not valid. */
-function decodedHeader(header: string): string | undefined {
+export function decodedHeader(header: string): string | undefined {
   const [, encoded] = /^=\?base64\?(.*)\?=$/i.exec(header) ?? []
   if (encoded === undefined) return header
   const bytes = Buffer.from(encoded, 'base64')

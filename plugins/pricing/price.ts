@@ -2,7 +2,7 @@ import { defineStage } from '../../engine/index.ts'
 import type { Bill, Catalog, Given, Scope, Usage } from '../../engine/index.ts'
 import { costOfAll, isPlausible } from './cost.ts'
 import type { Use } from './cost.ts'
-import { usedByFailed } from './prices.ts'
+import { triesOf } from './prices.ts'
 
 type Slots = Given<'outcome', 'model' | 'measurement'>
 
@@ -18,9 +18,9 @@ export default defineStage({
     additionalProperties: false,
     properties: {
       tokens: {
-        enum: ['all', 'input'],
+        enum: ['all', 'input', 'none'],
         default: 'all',
-        description: 'Tokens that are billed: all, or the input alone.',
+        description: 'What is billed: all tokens, the input alone, or nothing, whatever a provider does.',
       },
     },
   } as const,
@@ -35,21 +35,27 @@ export default defineStage({
 const nothing: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 const noOutput = { output: 0, outputAudio: 0, outputImage: 0, reasoning: 0 }
 const unasked: Bill = { tokens: nothing, cost: { micros: 0, origin: 'unasked' } }
+const free: Bill = { tokens: nothing, cost: { micros: 0, origin: 'reported' } }
 const unknown: Bill = { tokens: undefined, cost: { micros: undefined, origin: 'unknown' } }
 
 interface Billing {
-  readonly counted: 'all' | 'input'
+  readonly counted: 'all' | 'input' | 'none'
   readonly catalog: Pick<Catalog, 'find'>
 }
 
 function billOf({ outcome, model, measurement }: Slots, scope: Scope, { counted, catalog }: Billing): Bill {
+  const tries = triesOf(scope)
+  if (counted === 'none') return tries === undefined ? unasked : free
   // The usage was known only to the process that was lost.
   if (outcome.error?.code === 'worker_lost') return unknown
-  const failed = usedByFailed(scope)
+  const failed = tries?.used ?? []
   if (model === undefined) {
-    // Of a try that the client did not wait for, nobody knows the usage.
-    if (failed.length > 0 && outcome.error?.code !== 'client_closed') return sumOf(failed, 'reported', counted)
-    return scope.times.some(({ name }) => name === 'upstream') ? unknown : unasked
+    if (tries === undefined) return unasked
+    // What a try used that broke off, or that the client did not wait for, nobody knows.
+    const isOpen = tries.open > 0
+    if (failed.length > 0 && !(isOpen && outcome.error?.code === 'client_closed'))
+      return sumOf(failed, 'reported', counted)
+    return isOpen ? unknown : free
   }
   const metered = measurement?.read()
   if (metered === undefined) return unknown

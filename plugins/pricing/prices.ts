@@ -14,6 +14,11 @@ interface Prices {
    * without plausible usage is ignored.
    */
   addFailed(scope: Scope, pricing: Pricing | undefined, reported: Pick<Metered, 'usage' | 'units'>): void
+  /**
+   * Says that a provider is being asked, which may cost anything. Returns a function to call if it refused, or was never
+   * reached: then it costs what `addFailed` was told, else nothing.
+   */
+  asks(scope: Scope): () => void
 }
 
 declare module '../../engine/index.ts' {
@@ -22,23 +27,40 @@ declare module '../../engine/index.ts' {
   }
 }
 
-/** What failed tries used, by exchange, oldest first. */
-const failed = new WeakMap<Scope, readonly Use[]>()
-const none: readonly Use[] = []
+/** The tries of an exchange. */
+interface Tries {
+  /** What failed ones used, as far as their providers reported it, oldest first. */
+  readonly used: readonly Use[]
+  /** How many may have used anything. */
+  readonly open: number
+}
 
-/** What the failed tries of an exchange used, as far as their providers reported it. */
-export function usedByFailed(scope: Scope): readonly Use[] {
-  return failed.get(scope) ?? none
+const tries = new WeakMap<Scope, Tries>()
+const none: Tries = { used: [], open: 0 }
+
+/** The tries of an exchange; undefined: no provider was asked. */
+export function triesOf(scope: Scope): Tries | undefined {
+  return tries.get(scope)
+}
+
+function change(scope: Scope, changed: (before: Tries) => Partial<Tries>): void {
+  const before = tries.get(scope) ?? none
+  tries.set(scope, { ...before, ...changed(before) })
 }
 
 const addFailed: Prices['addFailed'] = (scope, pricing, { usage, units }) => {
   if (usage === undefined || !isPlausible(usage)) return
-  failed.set(scope, [...usedByFailed(scope), { usage, pricing, units }])
+  change(scope, ({ used }) => ({ used: [...used, { usage, pricing, units }] }))
+}
+
+const asks: Prices['asks'] = (scope) => {
+  change(scope, ({ open }) => ({ open: open + 1 }))
+  return () => change(scope, ({ open }) => ({ open: open - 1 }))
 }
 
 /** A service without settings, for the stages of other plugins. */
 export default defineService({
   name: 'prices',
   summary: 'Computes what a use of a model costs.',
-  open: () => ({ configure: () => ({ view: { costOf, usdOf, addFailed } }) }),
+  open: () => ({ configure: () => ({ view: { costOf, usdOf, addFailed, asks } }) }),
 })

@@ -4,6 +4,9 @@ import converse from './converse/codec.ts'
 import decisions from './decisions/codec.ts'
 import mapeval from './decisions/mapeval/codec.ts'
 import gemini from './gemini/codec.ts'
+import geminiCountTokens from './gemini/gemini-count-tokens.ts'
+import geminiEmbedding from './gemini/gemini-embedding.ts'
+import geminiEmbeddings from './gemini/gemini-embeddings.ts'
 import embeddings from './media/embeddings.ts'
 import imageEdits from './media/image-edits.ts'
 import images from './media/images.ts'
@@ -22,6 +25,9 @@ export default definePlugin({
     countTokens,
     converse,
     gemini,
+    geminiEmbeddings,
+    geminiEmbedding,
+    geminiCountTokens,
     decisions,
     mapeval,
     embeddings,

@@ -65,7 +65,7 @@ export default defineProvider({
     const credential = auth === 'bearer' ? auth : (key: string) => ({ 'api-key': key })
     const openAt = (path: string, protocols: readonly string[], version?: string) => {
       const base_url = addressOf(config.base_url, path, version)
-      const parts = { protocols, credential, perDial: sessionHeaders, models: '/models' }
+      const parts = { protocols, credential, perDial: sessionHeaders, models: [{ path: '/models' }] }
       return openUpstream({ ...settings, base_url }, host, parts)
     }
     if (api_version === undefined) return openAt('/v1', protocolsOf(api_version))

@@ -1,5 +1,6 @@
 import { Refusal, defineProvider } from '../../engine/index.ts'
-import { addressOf, baseUrl, defined, openUpstream } from '../../engine/kit.ts'
+import { addressOf, baseUrl, defined, isObject, openUpstream } from '../../engine/kit.ts'
+import type { ModelList } from '../../engine/kit.ts'
 import type { Call, JsonObject, Offering, Provider } from '../../engine/index.ts'
 import { httpProperties, traitsProperty } from './config.ts'
 
@@ -65,12 +66,18 @@ export default defineProvider({
     const { api_key, region } = config
     const base_url = config.base_url ?? regional(region)
     const settings = { ...config, base_url }
+    const models = listsAt(base_url)
     if (api_key !== undefined)
-      return told(openUpstream(settings, host, { protocols: [protocol], credential: 'bearer' }))
+      return told(openUpstream(settings, host, { protocols: [protocol], credential: 'bearer', models }))
     const signer = openSigner(config)
     const { path = '', streamed = path, prefix } = host.upstreamCodec(protocol).address ?? {}
     const signed = new WeakMap<Call, readonly string[]>()
-    const upstream = openUpstream(settings, host, { protocols: [protocol], perCall: (call) => signed.get(call) ?? [] })
+    const upstream = openUpstream(settings, host, {
+      protocols: [protocol],
+      perCall: (call) => signed.get(call) ?? [],
+      models,
+      perList: (url) => signer('GET', url.href),
+    })
     const addressed = (call: Call) =>
       addressOf(settings, protocol, call.stream ? streamed : path, prefix).href.replace(
         '%7Bmodel%7D',
@@ -86,6 +93,32 @@ export default defineProvider({
     })
   },
 })
+
+/**
+ * Where models are listed that Converse takes by name: foundation models by their id, the vendor's inference profiles
+ * by their id, those of the account by their ARN (API reference: ListFoundationModels, ListInferenceProfiles). The
+ * vendor serves the lists at a host of their own; at any other address, they are asked for where the models are.
+ */
+function listsAt(base: string): readonly ModelList[] {
+  const base_url = base.replace(/^(https?:\/\/)bedrock-runtime(?=[.-])/, '$1bedrock')
+  const list = (path: string, field: string, name: string): ModelList => ({
+    path,
+    base_url,
+    names: ({ [field]: entries }) => {
+      if (!Array.isArray(entries)) return undefined
+      const named = entries.map((entry) => (isObject(entry) ? entry[name] : undefined))
+      return named.filter((one) => typeof one === 'string')
+    },
+    next: ({ nextToken }) => (typeof nextToken === 'string' && nextToken !== '' ? { nextToken } : undefined),
+  })
+  const profiles = (type: string, name: string) =>
+    list(`/inference-profiles?maxResults=1000&type=${type}`, 'inferenceProfileSummaries', name)
+  return [
+    list('/foundation-models?byInferenceType=ON_DEMAND&byOutputModality=TEXT', 'modelSummaries', 'modelId'),
+    profiles('SYSTEM_DEFINED', 'inferenceProfileId'),
+    profiles('APPLICATION', 'inferenceProfileArn'),
+  ]
+}
 
 function regional(region: string | undefined): string {
   if (region === undefined) throw new Refusal('region is needed where there is no base_url', ['region'])
@@ -119,19 +152,28 @@ function openSigner({ region, access_key_id, secret_access_key, session_token }:
   }
 }
 
-/** Statuses by the type of an error, where the vendor's status would mean something else to clients. */
+/**
+ * Statuses by the type of an error, where the vendor's status means something else to clients, or differs from service
+ * to service: throttling and expired signatures are also a 400 (API reference: Common Errors).
+ */
 const statuses: ReadonlyMap<string, number> = new Map([
   ['ModelErrorException', 502],
+  ['ModelTimeoutException', 504],
   ['ServiceQuotaExceededException', 429],
+  ['ThrottlingException', 429],
+  ['TooManyRequestsException', 429],
+  ['ExpiredTokenException', 403],
+  ['IncompleteSignature', 403],
+  ['RequestExpired', 403],
 ])
 
-/** The provider, with the statuses of errors that their type tells (`x-amzn-errortype: <type>:<more>`). */
+/** The provider, with the statuses of errors that their type tells (`x-amzn-errortype: <namespace>#<type>:<more>`). */
 function told<P extends Required<Pick<Provider, 'send'>>>(provider: P): P {
   return {
     ...provider,
     async send(call) {
       const answer = await provider.send(call)
-      const [type = ''] = (answer.headers['x-amzn-errortype'] ?? '').split(':', 1)
+      const [, type = ''] = /^(?:[^:]*#)?([^:]*)/.exec(answer.headers['x-amzn-errortype'] ?? '') ?? []
       return { ...answer, status: answer.status < 400 ? answer.status : (statuses.get(type) ?? answer.status) }
     },
   }

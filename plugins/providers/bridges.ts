@@ -77,7 +77,7 @@ function bridge({ name, summary, protocols: usual, optional = [], images, moves,
         return openUpstream({ ...settings, endpoint_base_urls: endpoints }, host, {
           protocols,
           credential: 'bearer',
-          models: '/models',
+          models: [{ path: '/models' }],
         })
       }
       const main = openAt('mapeval', protocolsOf(config))

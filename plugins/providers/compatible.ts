@@ -50,7 +50,7 @@ export default defineProvider({
       protocols: protocolsOf(config),
       credential: 'bearer',
       perDial: sessionHeaders,
-      models: '/models',
+      models: [{ path: '/models' }],
     }),
 })
 

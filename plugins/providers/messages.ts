@@ -1,7 +1,7 @@
 import { defineProvider } from '../../engine/index.ts'
 import { baseUrl, openUpstream, passedOn } from '../../engine/kit.ts'
 import type { ClientHeaders } from '../../engine/kit.ts'
-import type { Call } from '../../engine/index.ts'
+import type { Call, JsonObject } from '../../engine/index.ts'
 import { httpProperties, httpSecrets, needsKey } from './config.ts'
 
 const protocols = ['messages', 'count-tokens']
@@ -46,9 +46,20 @@ export default defineProvider({
       ...betasOf(clientHeaders, allowed),
     ]
     const credential = config.auth === 'bearer' ? 'bearer' : (key: string) => ({ 'x-api-key': key })
-    return openUpstream(config, host, { protocols, credential, perCall, models: '/models' })
+    return openUpstream(config, host, {
+      protocols,
+      credential,
+      perCall,
+      models: [{ path: '/models?limit=1000', next }],
+      perList: () => Promise.resolve(pinned ? [] : versionOf(undefined)),
+    })
   },
 })
+
+/** The next page is the one after the last model of this one. */
+function next({ has_more, last_id }: JsonObject) {
+  return has_more === true && typeof last_id === 'string' ? { after_id: last_id } : undefined
+}
 
 function versionOf(given: ClientHeaders | undefined): string[] {
   const own = passedOn(given, ['anthropic-version'])

@@ -45,5 +45,10 @@ export default defineProvider({
   secrets: httpSecrets,
   offers: ({ conversations }) => protocols.map((protocol) => ({ protocol, ...traitsOf(protocol, conversations) })),
   open: (config, host) =>
-    openUpstream(config, host, { protocols, credential: 'bearer', perDial: sessionHeaders, models: '/models' }),
+    openUpstream(config, host, {
+      protocols,
+      credential: 'bearer',
+      perDial: sessionHeaders,
+      models: [{ path: '/models' }],
+    }),
 })

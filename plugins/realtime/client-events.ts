@@ -1,7 +1,7 @@
 import { GatewayError } from '../../engine/index.ts'
 import { asGatewayError, holds, isObject, parsedObject, placesOf, spliceMember } from '../../engine/kit.ts'
 import type { Candidate, Catalog, JsonObject, ModelRecord, Principal } from '../../engine/index.ts'
-import { headOf } from './event-type.ts'
+import { EventTypes, headOf } from './event-type.ts'
 
 /** What becomes of a message of the client. */
 export type Passing =
@@ -44,6 +44,8 @@ const naming: ReadonlyMap<string, readonly Place[]> = new Map([
   ['response.create', [{ path: ['response', 'model'], purpose: 'response' }]],
 ])
 
+const namingTypes = new EventTypes(naming.keys())
+
 /** Most bytes of an event that can name a model. */
 const largest = 1024 * 1024
 
@@ -58,7 +60,8 @@ export interface ClientEventsOptions {
 
 /**
  * Reads the events with which a client could reach another model than the one of its session. Their models get the
- * names that the provider knows; all other bytes stay. Every other message is relayed unread.
+ * names that the provider knows; all other bytes stay. A message that may be such an event and is no JSON object is
+ * refused: the provider might read it more leniently. Every other message is relayed unread.
  */
 export class ClientEvents {
   readonly #options: ClientEventsOptions
@@ -68,6 +71,7 @@ export class ClientEvents {
   }
 
   read(bytes: Buffer): Passing {
+    if (!namingTypes.mayHave(bytes)) return { bytes }
     let eventId: string | null = null
     try {
       const head = headOf(bytes)
@@ -82,9 +86,7 @@ export class ClientEvents {
         )
       return { ...head, ...this.#named(bytes, places) }
     } catch (thrown) {
-      const refused = asGatewayError(thrown)
-      // It is no JSON object, and so no event.
-      return refused.code === 'invalid_request' ? { bytes } : { refused, eventId }
+      return { refused: asGatewayError(thrown), eventId }
     }
   }
 

@@ -17,15 +17,38 @@ export function headOf(bytes: Buffer): EventHead {
   return { type: typeof type === 'string' ? type : '', eventId: typeof eventId === 'string' ? eventId : null }
 }
 
+/** Tells of a message, without parsing it, that it is no event of some types. Takes about 1 ms for 15 MB of audio. */
+export class EventTypes {
+  readonly #signs: readonly Buffer[]
+
+  constructor(types: Iterable<string>) {
+    // Audio and pictures hold no points. An escape may stand for any letter.
+    const ends = [...types].map((type) => `${type.slice(Math.max(0, type.lastIndexOf('.')))}"`)
+    this.#signs = [...new Set([...ends, String.raw`\u`])].map((sign) => Buffer.from(sign))
+  }
+
+  /** Whether the message may be one of them. */
+  mayHave(bytes: Buffer): boolean {
+    return this.#signs.some((sign) => bytes.includes(sign))
+  }
+}
+
 /** How the vendor begins every event of the server. */
 const usual = /^\{\s{0,8}"type"\s{0,8}:\s{0,8}"([a-z_.]{1,128})"/
 /** Bytes that hold this beginning. */
 const beginning = 192
 
-/** The type of an event of the server; undefined for a message that has none. */
-export function typeOf(bytes: Buffer): string | undefined {
+/** Bytes of a message that is read whole without a look at what it may be. */
+const short = 4_096
+
+/**
+ * The type of an event of the server; undefined for a message that has none.
+ * @param wanted a long message that is none of these events may be undefined, too
+ */
+export function typeOf(bytes: Buffer, wanted?: EventTypes): string | undefined {
   const found = usual.exec(bytes.toString('latin1', 0, beginning))?.[1]
   if (found !== undefined) return found
+  if (bytes.length > short && wanted?.mayHave(bytes) === false) return undefined
   try {
     return headOf(bytes).type
   } catch {

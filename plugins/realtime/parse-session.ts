@@ -11,6 +11,7 @@ const keys = [
   'access_token',
   'authorization',
   'x-api-key',
+  'x-goog-api-key',
   'openai-insecure-api-key',
 ]
 

@@ -1,6 +1,7 @@
 import { isObject, parsedObject, tokenUsage } from '../../engine/kit.ts'
 import type { Json, JsonObject, Measurement, ModelRecord, Pricing, Services, Usage } from '../../engine/index.ts'
 import type { Naming } from './client-events.ts'
+import { EventTypes } from './event-type.ts'
 
 const micro = 1_000_000
 
@@ -8,6 +9,16 @@ const nothing: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reaso
 
 /** Ends of a response that cost what the provider reports, or else nothing. */
 const unbilled: ReadonlySet<Json | undefined> = new Set(['failed', 'cancelled'])
+
+/** The events of a provider that are read. */
+export const meteredTypes = new EventTypes([
+  'error',
+  'session.updated',
+  'transcription_session.updated',
+  'response.created',
+  'response.done',
+  'conversation.item.input_audio_transcription.completed',
+])
 
 /** Most responses that are remembered at a time, of those asked for and of those under way. */
 const most = 1_000

@@ -1,7 +1,8 @@
-import { asGatewayError, joined } from '../../engine/kit.ts'
+import { asGatewayError, joined, reasonOfError } from '../../engine/kit.ts'
 import type { Dialed, GatewayError, Leg, LegSink, Usage } from '../../engine/index.ts'
 import type { ClientEvents } from './client-events.ts'
 import { typeOf } from './event-type.ts'
+import { meteredTypes } from './session-meter.ts'
 import type { SessionMeter } from './session-meter.ts'
 
 /** How a session was closed, and by whom first. */
@@ -30,8 +31,8 @@ export class Session {
   /** Set once the gateway itself has ended it. */
   #over = false
   #leaving = false
-  /** The client is not heard until it has taken what the gateway has told it. */
-  #isFull = false
+  /** Whose messages have to be taken before the client is heard again: the client's own, or those of its provider. */
+  readonly #full = new Set<'client' | 'upstream'>()
   #charging: Promise<void> = Promise.resolve()
   close: Close | undefined
   /** Bytes of messages to the client, and from it. */
@@ -64,13 +65,21 @@ export class Session {
     }
     const up = (bytes: Buffer) => this.#up(bytes)
     const down = (bytes: Buffer) => this.#down(bytes)
-    const sink = joined(noted, { up, down }).attach(client)
+    const heard: Leg = {
+      send: (message, binary) => client.send(message, binary),
+      get unsent() {
+        return client.unsent
+      },
+      pause: () => this.#pause('upstream'),
+      resume: () => this.#resume('upstream'),
+      close: (code, reason, error) => client.close(code, reason, error),
+    }
+    const sink = joined(noted, { up, down }).attach(heard)
     return {
       message: (bytes, binary) => sink.message(bytes, binary),
       drained: () => {
         sink.drained()
-        if (this.#isFull) client.resume()
-        this.#isFull = false
+        this.#resume('client')
       },
       closed: (code, reason, error, own) => {
         this.#closed(own === undefined ? 'client' : 'gateway', own ?? code)
@@ -104,7 +113,7 @@ export class Session {
   #down(bytes: Buffer): Uint8Array {
     const { meter, charge } = this.#options
     this.sent += bytes.length
-    const type = typeOf(bytes)
+    const type = typeOf(bytes, meteredTypes)
     const used = meter.event(type, bytes)
     if (used !== undefined) {
       const { micros } = meter
@@ -127,17 +136,24 @@ export class Session {
   #end(error: GatewayError): void {
     if (this.#over || this.close) return
     this.#over = true
-    const code = error.failure.status === 503 ? 1013 : error.failure.status >= 500 ? 1011 : 1008
+    const { code, reason } = reasonOfError(error)
     this.#closed('gateway', code)
     this.#tell(error, null)
-    this.#client?.close(code, code === 1013 ? 'try again later' : 'refused', error)
+    this.#client?.close(code, reason, error)
   }
 
   #tell(error: GatewayError, eventId: string | null): void {
     const text = Buffer.from(this.#options.print(error, eventId))
     this.sent += text.length
-    if (this.#client?.send(text, false) !== false) return
-    this.#isFull = true
-    this.#client.pause()
+    if (this.#client?.send(text, false) === false) this.#pause('client')
+  }
+
+  #pause(full: 'client' | 'upstream'): void {
+    this.#full.add(full)
+    this.#client?.pause()
+  }
+
+  #resume(full: 'client' | 'upstream'): void {
+    if (this.#full.delete(full) && this.#full.size === 0) this.#client?.resume()
   }
 }

@@ -1,5 +1,6 @@
-import { defined, objectAfter, parsedObject } from '../../engine/kit.ts'
+import { defined, parsedObject } from '../../engine/kit.ts'
 import type { Codec, Frame, Json, JsonObject, Metered } from '../../engine/index.ts'
+import { drawn, usedAtEnd } from './drawn.ts'
 import { parseStop, spoken } from './stop.ts'
 import { usageOf } from './usage.ts'
 import { object, objects, text } from './values.ts'
@@ -19,10 +20,9 @@ export const meter: Codec['meter'] = {
   },
   torn(end) {
     // Only the last event has the usage of the response, at its end.
-    const usage = usageOf(
-      defined({ usage: objectAfter(end, '"usage":'), tool_usage: objectAfter(end, '"tool_usage":') }),
-    )
-    return usage && { usage }
+    const told = usedAtEnd(end)
+    const usage = usageOf(told)
+    return usage && defined({ usage, further: drawn(told) })
   },
   said({ event, data }) {
     if (event !== undefined && !event.endsWith('.delta')) return 0
@@ -36,6 +36,7 @@ function metered(response: JsonObject): Metered {
   const ended = status === 'completed' || status === 'incomplete'
   return defined({
     usage: usageOf(response),
+    further: drawn(response),
     model: text(response['model']),
     stop: ended ? parseStop(response, spoken(objects(response['output']))) : text(status),
     id: text(response['id']),

@@ -1,5 +1,5 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import type { Envelope, Json, JsonObject, Loss, Services } from '../../engine/index.ts'
+import type { AnyClientCodec, Envelope, Host, Json, JsonObject, Loss, Services } from '../../engine/index.ts'
 import { isObject } from '../../engine/kit.ts'
 
 type Policy = Services['parameters']['policy']
@@ -17,11 +17,12 @@ export default defineStage({
   uses: ['parameters'],
   build: (_config, host, { parameters }) => {
     const { protocol = '' } = host.pipeline
-    const { outputLimits = [] } = host.codec(protocol)
+    const codec = host.codec(protocol)
+    const knows = knownTo(codec, host)
     let changes: readonly Change[] | undefined
     return ({ request }) => {
       const { policy, pseudonym } = parameters
-      changes ??= changesOf(policy, { outputLimits, protocol, pseudonym })
+      changes ??= changesOf(policy, { codec, knows, pseudonym })
       refuse(request, policy)
       if (changes.length === 0) return { request }
       return { request: request.contentType === json ? changed(request, changes) : unchanged(request, policy) }
@@ -51,6 +52,7 @@ function refuse({ body, operation }: Envelope, policy: Policy): void {
     })
   refuseMore(body, 'tools', tools)
   refuseMore(body, 'messages', messages)
+  refuseMore(body, 'contents', messages)
   // The input of embeddings is a list of texts, each for itself.
   if (operation !== 'embed') refuseMore(body, 'input', messages)
 }
@@ -71,17 +73,27 @@ function unchanged(request: Envelope, { drop_parameters: drops, end_user: users 
 }
 
 interface Known {
-  readonly outputLimits: readonly string[]
-  readonly protocol: string
+  readonly codec: AnyClientCodec
+  /** Whether the operator's values for a field are meant for requests of the protocol. */
+  readonly knows: (field: string) => boolean
   readonly pseudonym: (name: string) => string
 }
 
-function changesOf(policy: Policy, { outputLimits, protocol, pseudonym }: Known): readonly Change[] {
+/** The fields of a protocol. One that no protocol here knows is a vendor's own, and those are fields of conversations. */
+function knownTo(codec: AnyClientCodec, { codecs }: Pick<Host, 'codecs'>): Known['knows'] {
+  const has = ({ schema }: Pick<AnyClientCodec, 'schema'>, field: string) =>
+    isObject(schema['properties']) && Object.hasOwn(schema['properties'], field)
+  const isOwn = (field: string) => !codecs.some((each) => 'schema' in each && has(each, field))
+  return (field) => has(codec, field) || (codec.operation === 'generate' && isOwn(field))
+}
+
+function changesOf(policy: Policy, { codec, knows, pseudonym }: Known): readonly Change[] {
+  const { outputLimits = [], protocol } = codec
   const { default_max_output_tokens: usual, max_output_tokens: most, end_user: users } = policy
   return [
     ...policy.drop_parameters.map(dropped),
-    ...fieldsOf(policy.default_parameters).map(([name, value]) => filled([name], value)),
-    ...fieldsOf(policy.override_parameters).map(([name, value]) => (body: JsonObject) => ({ ...body, [name]: value })),
+    ...fieldsOf(policy.default_parameters).flatMap(([name, value]) => (knows(name) ? [filled([name], value)] : [])),
+    ...fieldsOf(policy.override_parameters).map(([name, value]) => replaced(name, value, knows(name))),
     ...(usual === null || outputLimits.length === 0 ? [] : [filled(outputLimits, usual)]),
     ...(most === null ? [] : outputLimits.map((name) => capped(name, most))),
     ...(users === 'forward' ? [] : endUser(users === 'hash' ? pseudonym : undefined)),
@@ -104,16 +116,34 @@ function dropped(name: string): Change {
 /** Sets the first of some fields, unless the client has set one of them. */
 function filled([first = '', ...others]: readonly string[], value: Json): Change {
   const isSet = (given: Json | undefined) => given !== undefined && given !== null
-  return (body) => ([first, ...others].some((name) => isSet(body[name])) ? body : { ...body, [first]: value })
+  return (body) => ([first, ...others].some((path) => isSet(valueAt(body, path))) ? body : put(body, first, value))
 }
 
-function capped(name: string, most: number): Change {
+/** @param isKnown whether a request without the field gets it, too */
+function replaced(name: string, value: Json, isKnown: boolean): Change {
+  return (body) => (isKnown || Object.hasOwn(body, name) ? { ...body, [name]: value } : body)
+}
+
+function capped(path: string, most: number): Change {
   return (body, lose) => {
-    const given = body[name]
+    const given = valueAt(body, path)
     if (typeof given !== 'number' || given <= most) return body
-    lose(name, `this gateway allows at most ${most}`)
-    return { ...body, [name]: most }
+    lose(path, `this gateway allows at most ${most}`)
+    return put(body, path, most)
   }
+}
+
+/** The value of a field, with dots in `path` where it stands in others. */
+function valueAt(body: JsonObject, path: string): Json | undefined {
+  return path.split('.').reduce((value: Json | undefined, name) => (isObject(value) ? value[name] : undefined), body)
+}
+
+/** The body with a value at `path`. What is in the way, though no object, stays: the schema refuses it. */
+function put(body: JsonObject, path: string, value: Json): JsonObject {
+  const [name = '', ...rest] = path.split('.')
+  if (rest.length === 0) return { ...body, [name]: value }
+  const inner = body[name] ?? {}
+  return isObject(inner) ? { ...body, [name]: put(inner, rest.join('.'), value) } : body
 }
 
 /** Names of end users are removed, or replaced. */

@@ -38,8 +38,12 @@ const settings = {
     ),
     deny_parameters: names('Top-level fields with which a request is rejected.'),
     drop_parameters: names('Top-level fields that are removed from requests, each of which is a loss.'),
-    default_parameters: values('Top-level fields and their values, for requests without them.'),
-    override_parameters: values('Top-level fields and their values, which replace those of requests.'),
+    default_parameters: values(
+      'Top-level fields and their values, for requests without them whose protocol knows them; a field that none knows is for conversations.',
+    ),
+    override_parameters: values(
+      'Top-level fields and their values, which replace those of requests; requests without them get them as by default_parameters.',
+    ),
     end_user: {
       enum: ['forward', 'drop', 'hash'],
       default: 'forward',
@@ -75,7 +79,7 @@ declare module '../../engine/index.ts' {
 }
 
 /** Fields that the gateway itself depends on. */
-const reserved = ['model', 'messages', 'input', 'stream', '__proto__']
+const reserved = ['model', 'messages', 'contents', 'input', 'stream', '__proto__']
 
 export default defineService({
   name: 'parameters',

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
-import type { Json, JsonObject } from '../../engine/index.ts'
-import { isObject, parsedObject, timeText } from '../../engine/kit.ts'
+import type { JsonObject } from '../../engine/index.ts'
+import { parsedObject, timeText } from '../../engine/kit.ts'
+import { objectIn } from './decision.ts'
 import type { Row } from './decision.ts'
 import type { LabelsTable } from './table.ts'
 
@@ -102,8 +103,4 @@ function cut(text: string, budget: Budget): string {
   const halves = [text.slice(0, front), room > front ? text.slice(front - room) : '']
   // Half of a surrogate pair is no text.
   return halves.join(gap).replaceAll(/[\ud800-\udfff]/gu, '')
-}
-
-function objectIn(value: Json | undefined): JsonObject {
-  return isObject(value) ? value : {}
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, Services } from '../../engine/index.ts'
+import type { Json, JsonObject, Services } from '../../engine/index.ts'
 import { isObject, parsedObject } from '../../engine/kit.ts'
 
 /** A row of the request log. */
@@ -18,4 +18,9 @@ export function rateable(row: Row): JsonObject | undefined {
   if (row.type === 'judge' || row.result === 'refused') return undefined
   const routing = routingOf(row)
   return typeof routing?.['chosen'] === 'string' ? routing : undefined
+}
+
+/** A part of a block that may be missing. */
+export function objectIn(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {}
 }

@@ -1,6 +1,7 @@
 import { definePlugin, defineSlot } from '../../engine/index.ts'
 import exportDataset from './export-dataset.ts'
 import giveFeedback from './give-feedback.ts'
+import listDecisions from './list-decisions.ts'
 import listFeedback from './list-feedback.ts'
 import previewRouting from './preview-routing.ts'
 import replayRouting from './replay-routing.ts'
@@ -12,6 +13,6 @@ export default definePlugin({
   summary: 'What is learned from routed requests, and shown of them: ratings, exports, previews.',
   slots: [defineSlot({ name: 'preview', summary: 'How a request is routed that is not served.' })],
   services: [routingRecords],
-  stages: [previewRouting, replayRouting, exportDataset, giveFeedback, listFeedback],
+  stages: [previewRouting, replayRouting, listDecisions, exportDataset, giveFeedback, listFeedback],
   commands: [route],
 })

@@ -1,5 +1,6 @@
 import type { Dispatched, Json, JsonObject, Slots } from '../../engine/index.ts'
 import { asText, isObject } from '../../engine/kit.ts'
+import { objectIn } from './decision.ts'
 
 /** How a request was routed, or refused, in a preview. Money in USD. */
 export function shownPreview({ slots, notes, outcome }: Dispatched, model: string): JsonObject {
@@ -66,10 +67,6 @@ function excluded(gates: readonly JsonObject[]): readonly JsonObject[] {
       because: reasons[asText(gate)] ?? 'It does not pass this gate.',
     })),
   )
-}
-
-function objectIn(value: Json | undefined): JsonObject {
-  return isObject(value) ? value : {}
 }
 
 function objectsIn(list: Json | undefined): readonly JsonObject[] {

@@ -55,7 +55,11 @@ export class Places {
   }
 }
 
-/** Provider and model family, such as `openai/gpt`: only the same origin can read its sealed reasoning again. */
+/**
+ * Provider and model family, such as `openai/gpt`: only the same origin can read its sealed reasoning again. A region and
+ * a vendor may stand before the model's own name: `eu.anthropic.claude-…`.
+ */
 function origin({ upstream_model }: ModelRecord, { name }: OpenProvider): string {
-  return `${name}/${/^[a-z]*/i.exec(upstream_model)?.[0].toLowerCase() ?? ''}`
+  const [, family = ''] = /^(?:[a-z-]{1,32}\.){0,3}([a-z]*)/i.exec(upstream_model) ?? []
+  return `${name}/${family.toLowerCase()}`
 }

@@ -32,7 +32,7 @@ import type {
   Upstream,
 } from '../../engine/index.ts'
 import { askNeutral } from './neutral.ts'
-import { forgotten, lacking, refusal, refusedAnswer, refusedFrame } from './refusal.ts'
+import { forgotten, isRefused, lacking, refusal, refusedAnswer, refusedFrame } from './refusal.ts'
 
 const limit = <const N extends string, const D extends string>(name: N, fallback: D, description: string) =>
   ({ ...durationSchema, default: fallback, 'x-setting': `resilience.timeouts.${name}`, description }) as const
@@ -71,6 +71,7 @@ export default defineStage({
       const started = performance.now()
       const { operation } = request
       const timeouts = request.background ? patient : usual
+      const free = prices.asks(scope)
       try {
         if (model.offer.protocol === undefined)
           return { upstream, answer: answering(operation, await askNeutral(request, model, scope, timeouts)) }
@@ -88,6 +89,7 @@ export default defineStage({
           return asking(whole)
         })
       } catch (error) {
+        if (isRefused(error)) free()
         throw lacking(error, request) ? request.missing : error
       } finally {
         scope.time('upstream', performance.now() - started)

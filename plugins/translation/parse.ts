@@ -89,14 +89,23 @@ async function readForm(codec: AnyClientCodec, ingress: Ingress, limit: number, 
   return { request: new ClientRequest(codec, { raw, headers: ingress.headers, contentType, body, modelAt }) }
 }
 
-/** A field that is there twice is a list. */
+/** A field that is there twice is a list. Some parsers take `model[]` for `model`, too. */
 function checkNames(form: JsonObject): void {
   const read = fields.reader()
-  for (const [name, value] of Object.entries(form)) for (const _ of Array.isArray(value) ? value : [value]) read(name)
+  for (const [name, value] of Object.entries(form)) {
+    const [base = name] = name.split('[', 1)
+    for (const _ of Array.isArray(value) ? value : [value]) read(base)
+  }
 }
 
-function readJson(codec: AnyClientCodec, { headers, message }: Ingress, raw: HeldBody, members: number) {
+function readJson(codec: AnyClientCodec, ingress: Ingress, raw: HeldBody, members: number) {
+  const { headers, message } = ingress
   const verbatim = codec.request?.verbatim
   const { body, tokens } = scanJson(raw.bytes, { fields, members, verbatim, sent: message === undefined })
-  return { request: new ClientRequest(codec, { raw, headers, contentType: json, body, modelAt: tokens.get('model') }) }
+  const located = codec.located?.read(ingress)
+  for (const [param, value = null] of Object.entries(located ?? {}))
+    if (Object.hasOwn(body, param) && codec.located?.repeats?.(body[param] ?? null, value) !== true)
+      throw new GatewayError('invalid_value', { param, reason: 'it stands in the address, not in the body' })
+  const read = { raw, headers, contentType: json, body: located ? { ...body, ...located } : body }
+  return { request: new ClientRequest(codec, { ...read, modelAt: tokens.get('model') }) }
 }

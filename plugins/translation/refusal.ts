@@ -130,6 +130,14 @@ export function refused(told: Failure, model: string, host: Host): GatewayError 
   }
 }
 
+/** Whether a provider answered with an error, or no request reached it: either way it made nothing. */
+export function isRefused(error: unknown): boolean {
+  if (!(error instanceof GatewayError)) return false
+  const { code, tags } = error
+  const isUnsent = code === 'upstream_unreachable' || (tags.includes('connect') && tags.includes('timeout'))
+  return isUnsent || tags.some((tag) => /^\d{3}$/.test(tag))
+}
+
 /** Whether a provider rejected a request because the missing conversation is unknown to it, too. */
 export function lacking(error: unknown, { missing }: Envelope): boolean {
   if (!missing || !(error instanceof GatewayError)) return false

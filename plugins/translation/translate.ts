@@ -48,11 +48,11 @@ function unable({ provider }: Candidate): GatewayError {
 
 function same(request: Envelope, { model, offer }: Candidate, codec: AnyClientCodec): Upstream {
   const { contentType, exact, body } = request
-  const amended = codec.relay?.amend?.(request, offer)
+  const amended = codec.relay?.amend?.(request, offer, model.upstream_model)
   // A completed request must be printed again. Without a printer, its body is serialized unchanged.
   const printed =
     exact || codec.request
-      ? renamed(request, model.upstream_model)
+      ? renamed(request, model.upstream_model, codec)
       : new BytesBody(Buffer.from(JSON.stringify({ ...body, model: model.upstream_model, routing: undefined })))
   // Only JSON is amended, and JSON is always in memory.
   if (!amended || !printed.bytes) return { same: true, body: printed, contentType, losses: request.losses }
@@ -63,13 +63,28 @@ function same(request: Envelope, { model, offer }: Candidate, codec: AnyClientCo
 const modelAndRouting = new FieldNames(['model', 'routing'])
 
 /** The client's bytes with the provider's name for the model, and without `routing`, which is for the gateway. */
-function renamed({ model, modelAt, raw, contentType, body }: Envelope, name: string): Body {
+function renamed({ model, modelAt, raw, contentType, body }: Envelope, name: string, codec: AnyClientCodec): Body {
+  if (codec.located) return withoutLocated({ modelAt, raw, body }, codec.located.fields)
   if (!modelAt) throw new GatewayError('invalid_value', { param: 'model', reason: 'it is there more than once' })
   if (raw.bytes && contentType === 'application/json' && Object.hasOwn(body, 'routing'))
     return new BytesBody(pasteMembers(cutMembers(raw.bytes, modelAndRouting), { model: name }))
   if (model === name) return raw
   return contentType === 'application/json' ? spliceString(raw, modelAt, name) : spliceField(raw, modelAt, name)
 }
+
+/** The client's bytes without `routing`, and without fields for which the upstream's protocol has a place in the address. */
+function withoutLocated(
+  { modelAt, raw, body }: Pick<Envelope, 'raw' | 'body'> & { modelAt: unknown },
+  located: readonly string[],
+): Body {
+  if (!raw.bytes || (!modelAt && !Object.hasOwn(body, 'routing'))) return raw
+  const { kept, tail } = cutMembers(raw.bytes, new FieldNames([...located, 'routing']))
+  return new BytesBody(
+    Buffer.concat([Buffer.from('{'), ...kept.flatMap((piece, at) => (at === 0 ? [piece] : [comma, piece])), tail]),
+  )
+}
+
+const comma = Buffer.from(',')
 
 /** The operator's settings for translations. */
 interface Wishes {

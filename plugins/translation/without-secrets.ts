@@ -37,7 +37,7 @@ function scrubbedFrame({ event, data }: Frame, scrub: Host['scrub']): Frame {
 }
 
 /** Fields with text that a model generated before the failure, which is not changed. */
-const spoken: ReadonlySet<string> = new Set(['output', 'choices'])
+const spoken: ReadonlySet<string> = new Set(['output', 'choices', 'candidates'])
 
 function scrubbedEvent(value: Json, scrub: Host['scrub']): Json {
   if (!isObject(value)) return mapTexts(value, scrub)

@@ -52,7 +52,8 @@ export const requests: fc.Arbitrary<GenerateRequest> = joined(
     logprobs: fc.nat(20),
     reasoning: optional({
       effort: fc.constantFrom('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
-      budget: fc.nat(70_000),
+      // No budget at all is the effort `none`.
+      budget: fc.integer({ min: 1, max: 70_000 }),
       summary: fc.constantFrom('auto', 'concise', 'none'),
     }),
     format: fc.oneof(

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import type { JsonObject } from '../../engine/index.ts'
 import { framesOf, text } from './files.ts'
 import type { ReadFrame } from './files.ts'
-import { clients, pairs, paths, streaming } from './pairs.ts'
+import { addressed, clients, pairs, streamed } from './pairs.ts'
 import type { Spoken } from './pairs.ts'
 import { Session } from './session.ts'
 
@@ -31,8 +31,8 @@ describe('failures through a gateway', () => {
             const transcript = text(`answers/full.${protocol}.frames.txt`)
             const half = transcript.slice(0, transcript.indexOf('\n\n', transcript.indexOf('\\"animal\\"')) + 2)
             session.answer(cut ? half : half + breaks[protocol], protocol)
-            const { status, text: streamed } = await session.ask(client, name, streaming[client])
-            const frames = framesOf(streamed)
+            const { status, text: answer } = await session.ask(client, name, streamed[client])
+            const frames = framesOf(answer)
             expect(status).to.equal(200)
             expect(frames.some(({ data }) => JSON.stringify(data).includes('animal'))).to.equal(true)
             const last = frames.at(client === 'responses' ? -3 : -1) as ReadFrame
@@ -44,7 +44,7 @@ describe('failures through a gateway', () => {
               expect(last.event).to.equal('error')
               expect(last.data).to.deep.include({ type: 'error' })
               expect(error['type']).to.equal('api_error')
-              expect(streamed).to.not.contain('message_stop')
+              expect(answer).to.not.contain('message_stop')
             } else if (client === 'responses') {
               expect(frames.slice(-3).map(({ event }) => event)).to.deep.equal(['error', 'response.failed', undefined])
               expect(last.data).to.deep.include({ message: error['message'], code: error['code'] })
@@ -53,10 +53,13 @@ describe('failures through a gateway', () => {
               expect(frames.at(-1)?.data).to.equal('[DONE]')
               const numbers = frames.slice(0, -1).map(({ data }) => (data as JsonObject)['sequence_number'])
               if (!cut || name !== 'responses') expect(numbers.at(-1)).to.equal((numbers.at(-2) as number) + 1)
+            } else if (client === 'gemini') {
+              expect(Object.keys(error)).to.have.members(['code', 'message', 'status'])
+              expect(answer).to.not.contain('"finishReason"').and.not.contain('[DONE]')
             } else {
               expect(Object.keys(error)).to.have.members(['message', 'type', 'param', 'code'])
               expect(error['type']).to.equal('server_error')
-              expect(streamed).to.not.contain('[DONE]').and.not.contain('"finish_reason":"')
+              expect(answer).to.not.contain('[DONE]').and.not.contain('"finish_reason":"')
             }
             expect((await session.gateway.rows()).at(-1)).to.deep.include({ status: 200, result: 'failed' })
           })
@@ -87,7 +90,8 @@ describe('failures through a gateway', () => {
             if (client === 'messages') {
               expect(told).to.deep.include({ type: 'error', request_id: refusal.headers.get('request-id') })
               expect(told.error['type']).to.equal(type)
-            } else expect(Object.keys(told.error)).to.have.members(['message', 'type', 'param', 'code'])
+            } else if (client === 'gemini') expect(told.error).to.include({ code: other, message: told.error['message'] ?? '' })
+            else expect(Object.keys(told.error)).to.have.members(['message', 'type', 'param', 'code'])
             if (given === 401 || given === 403) expect(refusal.text).to.not.contain('No, thanks.')
             else expect(refusal.text).to.contain('No, thanks.')
             expect(refusal.headers.get('retry-after')).to.equal('7')
@@ -102,7 +106,7 @@ describe('failures through a gateway', () => {
         type: 'authentication_error',
       },
       { name: 'no such model', model: 'nothing', given: {}, status: 404, type: 'not_found_error' },
-      { name: 'no meaning', given: { messages: 5, input: 5 }, status: 400, type: 'invalid_request_error' },
+      { name: 'no meaning', given: { messages: 5, input: 5, contents: 5 }, status: 400, type: 'invalid_request_error' },
       {
         name: 'a form',
         headers: { 'content-type': 'multipart/form-data; boundary=x' },
@@ -121,6 +125,8 @@ describe('failures through a gateway', () => {
           if (client === 'messages') {
             expect(told).to.deep.include({ type: 'error', request_id: refusal.headers.get('request-id') })
             expect(told.error['type']).to.equal(type)
+          } else if (client === 'gemini') {
+            expect(told.error['code']).to.equal(status)
           } else {
             expect(Object.keys(told.error)).to.have.members(['message', 'type', 'param', 'code'])
             expect(told.error['type']).to.equal('invalid_request_error')
@@ -130,7 +136,7 @@ describe('failures through a gateway', () => {
 
     for (const client of clients)
       it(`the gateway's own, a body too large: for ${client}`, async () => {
-        const request = open(session.gateway.url + paths[client], {
+        const request = open(session.gateway.url + addressed(client, { model: 'compatible' }).path, {
           method: 'POST',
           headers: {
             authorization: `Bearer ${session.gateway.key}`,
@@ -144,7 +150,8 @@ describe('failures through a gateway', () => {
         const told = JSON.parse(Buffer.concat(await response.toArray()).toString()) as { error: JsonObject }
         request.destroy()
         expect(response.statusCode).to.equal(413)
-        expect(told.error['type']).to.equal(client === 'messages' ? 'request_too_large' : 'invalid_request_error')
+        const types = { messages: 'request_too_large', gemini: undefined }
+        expect(told.error['type']).to.equal(client in types ? types[client as keyof typeof types] : 'invalid_request_error')
       })
   })
 })

@@ -5,6 +5,7 @@ export const always: Readonly<Record<string, readonly string[]>> = {
   chat: ['model', 'messages'],
   messages: ['model', 'messages', 'max_tokens'],
   responses: ['model', 'input', 'store'],
+  gemini: ['contents'],
 }
 export const sources: Readonly<Record<string, readonly (keyof GenerateRequest)[]>> = {
   system: ['items', 'format'],
@@ -42,6 +43,22 @@ export const sources: Readonly<Record<string, readonly (keyof GenerateRequest)[]
   stream: ['stream'],
   stream_options: ['stream'],
   own_field: ['rest'],
+  systemInstruction: ['items'],
+  toolConfig: ['toolChoice'],
+  serviceTier: ['serviceTier'],
+  generationConfig: [
+    'temperature',
+    'topP',
+    'topK',
+    'maxOutputTokens',
+    'stop',
+    'seed',
+    'presencePenalty',
+    'frequencyPenalty',
+    'logprobs',
+    'reasoning',
+    'format',
+  ],
 }
 /** Wishes that are said or reported as lost, by the word of the loss; what a request asks for is never just dropped. */
 export const wishes: readonly (readonly [keyof GenerateRequest, readonly string[]])[] = [
@@ -49,7 +66,7 @@ export const wishes: readonly (readonly [keyof GenerateRequest, readonly string[
   ['topP', ['top_p']],
   ['topK', ['top_k']],
   ['seed', ['seed']],
-  ['logprobs', ['logprobs', 'top_logprobs', 'include']],
+  ['logprobs', ['logprobs', 'top_logprobs', 'response_logprobs', 'include']],
   ['verbosity', ['verbosity', 'text']],
   ['user', ['user', 'safety_identifier', 'metadata']],
   ['serviceTier', ['service_tier']],

@@ -12,10 +12,13 @@ const asked: Readonly<Record<string, JsonObject>> = {
     messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'file', file_id: 'file-1' } }] }],
   },
   responses: { model: 'm', input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file-1' }] }] },
+  gemini: {
+    contents: [{ parts: [{ fileData: { mimeType: 'application/pdf', fileUri: 'files/file-1' } }] }],
+  },
 }
 
 /** Protocols of one files API. */
-const family = (protocol: string) => (protocol === 'messages' ? 'messages' : 'others')
+const family = (protocol: string) => (protocol === 'messages' || protocol === 'gemini' ? protocol : 'others')
 
 describe('the id of a file', () => {
   for (const client of upstreams.filter(({ name }) => name.endsWith('plain')))

@@ -47,11 +47,16 @@ export function framesOf(stream: string): ReadFrame[] {
  */
 export function normalised(answer: string, exchangeId: string): string {
   const zeros = '00000000-0000-7000-8000-000000000000'
-  return answer
+  return decoded(answer)
     .replaceAll(exchangeId, zeros)
     .replaceAll(exchangeId.replaceAll('-', ''), zeros.replaceAll('-', ''))
     .replace(/"(created|created_at|completed_at)":(\d+)/g, (field, name, seconds) =>
       Math.abs(Date.now() / 1000 - Number(seconds)) < 600 ? `"${name}":0` : field,
     )
     .replace(/gw1\.[\w-]+/g, (packed) => `gw1.${JSON.stringify(JSON.stringify(unpackSeal(packed))).slice(1, -1)}`)
+}
+
+/** A body with its seals as text, also where the protocol has them in base64. */
+export function decoded(body: string): string {
+  return body.replace(/Z3cxL[\w+/]+=*/g, (encoded) => Buffer.from(encoded, 'base64').toString())
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Json, JsonObject } from '../../engine/index.ts'
 import { json, matches, matchesFrames, normalised, text } from './files.ts'
-import { cases, clients, pairs, paths, streaming } from './pairs.ts'
+import { addressed, cases, clients, pairs, streamed, streaming } from './pairs.ts'
 import type { Client, Pair, Spoken } from './pairs.ts'
 import { Session } from './session.ts'
 import { accumulated, replayed, said } from './turns.ts'
@@ -26,13 +26,14 @@ interface Exchange {
  */
 describe('golden exchanges', () => {
   const session = new Session()
-  const losses: Record<Client, Record<string, string>> = { chat: {}, messages: {}, responses: {} }
+  const losses: Record<Client, Record<string, string>> = { chat: {}, messages: {}, responses: {}, gemini: {} }
 
   async function exchange(client: Client, request: JsonObject, answer: string, stream?: Spoken): Promise<Exchange> {
     session.answer(answer, stream)
     // Bytes that no printer would write, so that a reprinted body cannot pass for the client's own.
-    const sent = JSON.stringify(request, null, 1)
-    const response = await fetch(session.gateway.url + paths[client], {
+    const { path, body: content } = addressed(client, request)
+    const sent = JSON.stringify(content, null, 1)
+    const response = await fetch(session.gateway.url + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${session.gateway.key}` },
       body: sent,
@@ -55,7 +56,7 @@ describe('golden exchanges', () => {
     let reply: readonly Json[] | undefined
     for (const [turn, request] of (Array.isArray(given) ? (given as JsonObject[]) : [given as JsonObject]).entries()) {
       const model = request['model'] === '$other' ? `other-${pair.name}` : pair.name
-      const body = { ...replayed(client, request, reply ?? []), model, ...(stream ? streaming[client] : {}) }
+      const body = { ...replayed(client, request, reply ?? []), model, ...(stream ? streamed[client] : {}) }
       const answer = text(`answers/${turn === 0 ? name : 'length'}.${pair.protocol}.${stream ? 'frames.txt' : 'json'}`)
       const done = await exchange(client, body, answer, stream ? pair.protocol : undefined)
       reply ??= stream ? await accumulated(client, done.answer) : said(client, JSON.parse(done.answer) as JsonObject)

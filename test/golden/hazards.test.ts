@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http'
 import { expect } from 'chai'
 import { isObject } from '../../engine/kit.ts'
 import type { Json, JsonObject } from '../../engine/index.ts'
-import { framesOf, json, text } from './files.ts'
-import { clients, pairs, paths, streaming } from './pairs.ts'
+import { decoded, framesOf, json, text } from './files.ts'
+import { addressed, clients, pairs, streamed } from './pairs.ts'
 import { Session, streamOf } from './session.ts'
 import { fieldOf, replayed, said } from './turns.ts'
 
@@ -20,7 +20,7 @@ describe('hazards', () => {
           it(`logs disjoint buckets: ${client} to ${name}, ${stream ? 'streamed' : 'whole'}`, async () => {
             const answer = text(`answers/full.${protocol}.${stream ? 'frames.txt' : 'json'}`)
             session.answer(answer, stream ? protocol : undefined)
-            await session.ask(client, name, stream ? streaming[client] : {})
+            await session.ask(client, name, stream ? streamed[client] : {})
             const row = (await session.gateway.rows()).at(-1)
             expect(row).to.deep.include({
               result: 'completed',
@@ -92,10 +92,10 @@ describe('hazards', () => {
             const [first, second] = json(`${client}/reasoning.json`) as [JsonObject, JsonObject]
             session.answer(text(`answers/reasoning.${from.protocol}.json`))
             const { text: reply } = await session.ask(client, from.name, first)
-            expect(reply).to.contain('gw1.')
+            expect(decoded(reply)).to.contain('gw1.')
             session.answer(text(`answers/length.${to.protocol}.json`))
             await session.ask(client, to.name, replayed(client, second, said(client, JSON.parse(reply) as JsonObject)))
-            const sent = JSON.stringify(session.asked())
+            const sent = decoded(JSON.stringify(session.asked()))
             expect(sent)
               .to.not.contain('gw1.')
               .and.not.match(/(sig|ENC|RED|gAAAA)[+/]up/)
@@ -113,10 +113,11 @@ describe('hazards', () => {
             headers: { 'content-type': 'application/json' },
             chunks: [text(`answers/length.${protocol}.json`)],
           })
-          const bytes = Buffer.from(
-            JSON.stringify({ model: name, max_tokens: 100, [fieldOf(client)]: [{ role: 'user', content: long }] }),
-          )
-          const request = open(session.gateway.url + paths[client], {
+          const turn = client === 'gemini' ? { role: 'user', parts: [{ text: long }] } : { role: 'user', content: long }
+          const limit = client === 'messages' ? { max_tokens: 100 } : {}
+          const { path, body } = addressed(client, { model: name, ...limit, [fieldOf(client)]: [turn] })
+          const bytes = Buffer.from(JSON.stringify(body))
+          const request = open(session.gateway.url + path, {
             method: 'POST',
             headers: { authorization: `Bearer ${session.gateway.key}`, 'content-type': 'application/json' },
           })
@@ -134,8 +135,8 @@ describe('hazards', () => {
         it(`${client} to ${name}: an answer in single bytes`, async () => {
           const { headers, chunks } = streamOf(protocol, 'full')
           session.upstream.answer({ headers, chunks: Array.from(chunks[0], (byte) => Uint8Array.of(byte)) })
-          const { text: streamed } = await session.ask(client, name, streaming[client])
-          const told = framesOf(streamed)
+          const { text: answer } = await session.ask(client, name, streamed[client])
+          const told = framesOf(answer)
             .map(({ data }) => pieces(data).join(''))
             .join('')
           expect(told).to.equal('{"animal":"cat ☃😀"}')
@@ -152,7 +153,8 @@ function texts(value: unknown): string[] {
 /** What a frame of a stream says. */
 function pieces(data: Json): string[] {
   if (!isObject(data)) return []
-  const { type, delta, choices } = data
+  const { type, delta, choices, candidates } = data
+  if (Array.isArray(candidates)) return texts(candidates.map((one) => isObject(one) && one['content'])).filter((said) => said !== 'model')
   if (type === 'response.output_text.delta') return [delta as string]
   const deltas = [delta, ...(Array.isArray(choices) ? choices.filter(isObject).map((choice) => choice['delta']) : [])]
   return deltas

@@ -1,4 +1,6 @@
-export const clients = ['chat', 'messages', 'responses'] as const
+import type { JsonObject } from '../../engine/index.ts'
+
+export const clients = ['chat', 'messages', 'responses', 'gemini'] as const
 
 /** A protocol that clients speak. */
 export type Client = (typeof clients)[number]
@@ -39,19 +41,32 @@ export const pairs: Readonly<Record<Client, readonly Pair[]>> = {
     { name: 'bedrock', protocol: 'converse' },
     { name: 'gemini', protocol: 'gemini' },
   ],
+  gemini: [
+    { name: 'gemini', protocol: 'gemini' },
+    { name: 'compatible', protocol: 'chat' },
+    { name: 'native-chat', protocol: 'chat', requestsOnly: true },
+    { name: 'responses', protocol: 'responses' },
+    { name: 'messages', protocol: 'messages' },
+    { name: 'bedrock', protocol: 'converse' },
+  ],
 }
 
 export const cases: Readonly<Record<Client, readonly string[]>> = {
   chat: ['full', 'tools', 'custom', 'reasoning', 'refusal', 'search', 'length'],
   messages: ['full', 'tools', 'reasoning', 'refusal', 'search', 'length'],
   responses: ['full', 'tools', 'custom', 'reasoning', 'refusal', 'search', 'length'],
+  gemini: ['full', 'tools', 'reasoning', 'refusal', 'search', 'length'],
 }
 
 /** Where a client sends its requests. */
-export const paths: Readonly<Record<Client, string>> = {
-  chat: '/v1/chat/completions',
-  messages: '/v1/messages',
-  responses: '/v1/responses',
+const paths = { chat: '/v1/chat/completions', messages: '/v1/messages', responses: '/v1/responses' } as const
+
+/** A request as its client sends it: the address, and the body that remains. */
+export function addressed(client: Client, body: JsonObject): { path: string; body: JsonObject } {
+  if (client !== 'gemini') return { path: paths[client], body }
+  const { model, stream, ...rest } = body
+  const verb = stream === true ? 'streamGenerateContent?alt=sse' : 'generateContent'
+  return { path: `/v1beta/models/${model as string}:${verb}`, body: rest }
 }
 
 /** What a streamed request says beside everything a whole one says. */
@@ -63,6 +78,9 @@ export const streaming: Readonly<Record<Spoken, object>> = {
   converse: {},
   gemini: {},
 }
+
+/** The same for `addressed`. */
+export const streamed: Readonly<Record<Client, object>> = { ...streaming, gemini: { stream: true } }
 
 /**
  * Providers and models: each pair has a model of its name, and another model of the same provider, `other-<name>`,

@@ -6,6 +6,7 @@ import { origin } from './arbitrary-items.ts'
 import { upstreams } from './upstreams.ts'
 import type { Generating } from './upstreams.ts'
 import chat from '../../plugins/protocols/chat/codec.ts'
+import gemini from '../../plugins/protocols/gemini/codec.ts'
 import messages from '../../plugins/protocols/messages/codec.ts'
 import responses from '../../plugins/responses/codec.ts'
 
@@ -81,6 +82,20 @@ const written: Record<Client, { codec: Generating; field: string; turn: (turn: r
       ...turn
         .filter(({ answered }) => answered)
         .map(({ id, number }) => ({ type: 'function_call_output', call_id: id, output: `result ${number}` })),
+    ],
+  },
+  gemini: {
+    codec: gemini as Generating,
+    field: 'contents',
+    turn: (turn) => [
+      { role: 'user', parts: [{ text: 'go on' }] },
+      { role: 'model', parts: turn.map(({ id, number }) => ({ functionCall: { id, name: 'f', args: { number } } })) },
+      {
+        role: 'user',
+        parts: turn
+          .filter(({ answered }) => answered)
+          .map(({ id, number }) => ({ functionResponse: { id, name: 'f', response: { output: `result ${number}` } } })),
+      },
     ],
   },
 }

@@ -8,7 +8,7 @@ import { scriptedUpstream } from '../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../support/upstream.ts'
 import type { JsonObject } from '../../engine/index.ts'
 import { text } from './files.ts'
-import { paths, settings } from './pairs.ts'
+import { addressed, settings } from './pairs.ts'
 import type { Client, Spoken } from './pairs.ts'
 import { fieldOf } from './turns.ts'
 
@@ -79,8 +79,10 @@ export class Session {
   /** A client's request to `model`: the least there can be, and what is given. */
   async ask(client: Client, model: string, given: object, headers: Record<string, string> = {}): Promise<Answered> {
     const least = client === 'messages' ? { max_tokens: 100 } : {}
-    const body = { ...least, [fieldOf(client)]: [{ role: 'user', content: 'Hello' }], ...given, model }
-    const response = await this.gateway.post(paths[client], body, headers)
+    const said = client === 'gemini' ? { role: 'user', parts: [{ text: 'Hello' }] } : { role: 'user', content: 'Hello' }
+    const request = { ...least, [fieldOf(client)]: [said], ...given, model }
+    const { path, body } = addressed(client, request)
+    const response = await this.gateway.post(path, body, headers)
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
 

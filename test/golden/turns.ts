@@ -7,7 +7,8 @@ import { framesOf } from './files.ts'
 import type { Client } from './pairs.ts'
 
 /** The field of a client's request that holds the conversation. */
-export function fieldOf(client: Client): 'messages' | 'input' {
+export function fieldOf(client: Client): 'messages' | 'input' | 'contents' {
+  if (client === 'gemini') return 'contents'
   return client === 'responses' ? 'input' : 'messages'
 }
 
@@ -23,12 +24,15 @@ export function replayed(client: Client, request: JsonObject, reply: readonly Js
 export function said(client: Client, body: JsonObject): readonly Json[] {
   if (client === 'responses') return body['output'] as Json[]
   if (client === 'messages') return [{ role: 'assistant', content: body['content'] ?? null }]
+  if (client === 'gemini') return [contentOf(body)]
   const [choice] = body['choices'] as JsonObject[]
   return [choice?.['message'] ?? null]
 }
 
 /** The same of a stream, as the official client library accumulates it. */
 export async function accumulated(client: Client, stream: string): Promise<readonly Json[]> {
+  // Its chats keep every chunk as it came.
+  if (client === 'gemini') return framesOf(stream).flatMap(({ data }) => (isObject(data) ? [contentOf(data)] : []))
   const lines = framesOf(stream).flatMap(({ data }) => (isObject(data) ? `${JSON.stringify(data)}\n` : []))
   const readable = new Blob([lines.join('')]).stream() as ReadableStream
   switch (client) {
@@ -39,6 +43,11 @@ export async function accumulated(client: Client, stream: string): Promise<reado
     case 'responses':
       return said(client, plain(await ResponseStream.fromReadableStream(readable).finalResponse()) as JsonObject)
   }
+}
+
+function contentOf({ candidates }: JsonObject): Json {
+  const [candidate] = (candidates ?? []) as JsonObject[]
+  return candidate?.['content'] ?? null
 }
 
 function plain(value: unknown): Json {

@@ -1,5 +1,6 @@
 import type { Codec, Traits } from '../../engine/index.ts'
 import chat from '../../plugins/protocols/chat/codec.ts'
+import gemini from '../../plugins/protocols/gemini/codec.ts'
 import messages from '../../plugins/protocols/messages/codec.ts'
 import responses from '../../plugins/responses/codec.ts'
 
@@ -68,4 +69,10 @@ export const upstreams: readonly Upstream[] = [
   },
   { name: 'responses, plain', codec: responses as Generating, traits: {} },
   { name: 'responses that takes little', codec: responses as Generating, traits: few },
+  { name: 'gemini, plain', codec: gemini as Generating, traits: {} },
+  {
+    name: 'gemini that takes little',
+    codec: gemini as Generating,
+    traits: { thinking: false, web_search: false, file_urls: false },
+  },
 ]

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { startAdmin } from '../support/admin.ts'
 import { OwnAddresses } from '../../plugins/mcp/own-addresses.ts'
+import { sandbox } from '../engine/cli/sandbox.ts'
 import { bothTypes, events, result, speaking, startMcp } from '../support/mcp.ts'
 import type { Rpc } from '../support/mcp.ts'
+import { until } from '../support/until.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 
 const call: Rpc = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'search' } }
@@ -105,7 +107,67 @@ describe('mcp/access', () => {
   })
 })
 
+describe('mcp/names', () => {
+  it('a server that a key names and that is not there is found by a check', async () => {
+    const here = await sandbox({
+      'config/sluice.yaml': [
+        'mcp_servers: [{ name: docs, transport: http, url: "http://127.0.0.1:9/mcp" }]',
+        'api_keys: [{ name: a, key: sk-a-key-of-enough-letters, mcp_servers: [docs, docz] }]',
+        'providers: [{ name: echo, type: echo }]',
+        'models: [{ name: echo, provider: echo }]',
+      ].join('\n'),
+    })
+    try {
+      const { status, out } = await here.run('check')
+      expect([status, out]).to.deep.equal([
+        1,
+        ['config/sluice.yaml:2:76: no mcp_server named "docz"; did you mean "docs"? [unknown-mcp_server]'],
+      ])
+    } finally {
+      await here.remove()
+    }
+  })
+})
+
 describe('mcp/forbidden', () => {
+  it('a session ends, with its process, when its key is switched off', async () => {
+    const program = join(import.meta.dirname, 'programs', 'tools.mjs')
+    const admin = await startAdmin({
+      records: {
+        mcp_servers: [{ name: 'tools', transport: 'stdio', command: process.execPath, arguments: [program] }],
+      },
+    })
+    try {
+      const made = await admin.asAdmin('POST /api/api-keys', { name: 'agent' })
+      const { id, key } = made.body as { id: string; key: string }
+      const headers = { authorization: `Bearer ${key}`, accept: bothTypes, 'content-type': 'application/json' }
+      const ask = (message: Rpc, session?: string) =>
+        fetch(`${admin.url}/servers/tools/mcp`, {
+          method: 'POST',
+          headers: { ...headers, ...(session === undefined ? {} : { 'mcp-session-id': session }) },
+          body: JSON.stringify({ ...call, ...message }),
+        })
+      const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } }
+      const session = (await ask({ method: 'initialize', params })).headers.get('mcp-session-id') ?? ''
+      const facts = await (await ask({ params: { name: 'facts' } }, session)).text()
+      const pid = Number(/\\"pid\\":(\d+)/.exec(facts)?.[1])
+      const isAlive = () => {
+        try {
+          return process.kill(pid, 0)
+        } catch {
+          return false
+        }
+      }
+      expect(isAlive()).to.equal(true)
+      await admin.asAdmin(`PATCH /api/api-keys/${id}`, { disabled: true })
+      await until(() => !isAlive())
+      await admin.asAdmin(`PATCH /api/api-keys/${id}`, { disabled: false })
+      expect((await ask({ params: { name: 'facts' } }, session)).status).to.equal(404)
+    } finally {
+      await admin.close()
+    }
+  })
+
   it('a stream ends when its client may not use the server any more', async () => {
     const upstream = await scriptedUpstream()
     const admin = await startAdmin({

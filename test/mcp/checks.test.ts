@@ -152,6 +152,8 @@ describe('mcp/checks', () => {
       const text = JSON.stringify(body)
       expect(rpc(await refused(text)), text).to.deep.equal([400, null, -32600])
     }
+    // No number that anybody could send back.
+    expect(rpc(await refused('{"jsonrpc":"2.0","id":1e400,"method":"tools/list"}'))).to.deep.equal([400, null, -32600])
     expect((await refused(JSON.stringify([list]))).body.error.message).to.equal(
       'Batches are not accepted: send one message per request.',
     )
@@ -168,6 +170,8 @@ describe('mcp/checks', () => {
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","name":"b"}}',
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","NAME":"b"}}',
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{},"name":"a","_meta":{}}}',
+      '{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"a","taskId":"b"}}',
+      '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"requestID":2}}',
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25","io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}',
     ]
     for (const body of bodies) expect(rpc(await refused(body)), body).to.deep.equal([400, null, -32600])
@@ -293,6 +297,66 @@ describe('mcp/stateless', () => {
     }
     const encoded = headersOf(`=?base64?${Buffer.from('search').toString('base64')}?=`)
     expect((await ask(call(), encoded)).response.status).to.equal(200)
+  })
+
+  it('headers that repeat arguments must be encoded correctly', async () => {
+    const { response, body, asked } = await ask(call(), { ...headersOf(), 'mcp-param-region': '=?base64?***?=' })
+    expect([response.status, body.id, body.error?.code, asked]).to.deep.equal([400, 7, -32020, 0])
+  })
+
+  it('headers repeat the arguments that the schema of a known tool says', async () => {
+    const at = (word: string, type: string) => ({ type, 'x-mcp-header': word })
+    const properties = {
+      region: at('Region', 'string'),
+      count: at('Count', 'integer'),
+      dry: at('Dry-Run', 'boolean'),
+      deep: { type: 'object', properties: { place: at('Place', 'string') } },
+      free: { type: 'string' },
+    }
+    const listing = await startMcp({ tools: { deny: ['drop'] } })
+    try {
+      listing.upstream.answer(({ body }) => {
+        const { id, method } = JSON.parse(body.toString()) as Rpc
+        const tools = [{ name: 'search', inputSchema: { type: 'object', properties } }]
+        return result(id, method === 'tools/list' ? { tools } : {})
+      })
+      const send = async (input: object, headers: Record<string, string>) => {
+        const before = listing.upstream.requests.length
+        const params = { name: 'search', arguments: input, _meta: { [key]: version } }
+        const response = await listing.post({ ...call(), params }, { headers: { ...headersOf(), ...headers } })
+        const { error } = (await response.json()) as { error?: { code: number } }
+        return [response.status, error?.code ?? null, listing.upstream.requests.length - before]
+      }
+      const [passes, refused] = [
+        [200, null, 1],
+        [400, -32020, 0],
+      ]
+      // Before the list has passed, nothing is known.
+      expect(await send({ region: 'eu' }, { 'mcp-param-region': 'us' })).to.deep.equal(passes)
+      const tools = { ...call(), method: 'tools/list', params: { _meta: { [key]: version } } }
+      const asked = { 'mcp-protocol-version': version, 'mcp-method': 'tools/list' }
+      expect((await listing.post(tools, { headers: asked })).status).to.equal(200)
+      const encoded = `=?base64?${Buffer.from('é').toString('base64')}?=`
+      const cases: [object, Record<string, string>, unknown][] = [
+        [{ region: 'eu' }, { 'mcp-param-region': 'eu' }, passes],
+        [{ region: 'eu' }, { 'mcp-param-region': 'us' }, refused],
+        [{ region: 'eu' }, {}, refused],
+        [{ region: 'é' }, { 'mcp-param-region': encoded }, passes],
+        [{ region: 'e' }, { 'mcp-param-region': encoded }, refused],
+        [{ count: 42 }, { 'mcp-param-count': '42.0' }, passes],
+        [{ count: 42 }, { 'mcp-param-count': '43' }, refused],
+        [{ dry: true }, { 'mcp-param-dry-run': 'true' }, passes],
+        [{ dry: true }, { 'mcp-param-dry-run': 'True' }, refused],
+        [{ deep: { place: 'a' } }, { 'mcp-param-place': 'a' }, passes],
+        [{ deep: { place: 'a' } }, { 'mcp-param-place': 'b' }, refused],
+        [{ region: null }, {}, passes],
+        [{ free: 'x' }, { 'mcp-param-free': 'y' }, passes],
+      ]
+      for (const [input, headers, expected] of cases)
+        expect(await send(input, headers), JSON.stringify([input, headers])).to.deep.equal(expected)
+    } finally {
+      await listing.close()
+    }
   })
 
   it('an unknown version is refused with those that are served', async () => {

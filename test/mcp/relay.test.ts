@@ -311,6 +311,31 @@ describe('mcp/streams', () => {
     await rig.upstream.closed()
   })
 
+  it('of two streams that are asked for at once, one is refused', async () => {
+    rig = await startMcp()
+    rig.upstream.answer(speaking(({ id }) => result(id)))
+    const session = await rig.open()
+    const gate = Promise.withResolvers<void>()
+    rig.upstream.answer(async () => (await gate.promise, events([': a\n\n'], 'hang')))
+    const first = rig.get({ session })
+    await rig.upstream.received(2)
+    expect((await rig.get({ session })).status).to.equal(409)
+    gate.resolve()
+    const stream = await first
+    expect(stream.status).to.equal(200)
+    await readUntil(readerOf(stream), (text) => text !== '')
+    expect((await rig.get({ session })).status).to.equal(409)
+    expect(rig.upstream.requests.length).to.equal(2)
+  })
+
+  it('a stream that the server refuses makes room for another one', async () => {
+    rig = await startMcp()
+    rig.upstream.answer(speaking(({ id }) => result(id)))
+    const session = await rig.open()
+    rig.upstream.answer({ status: 405 })
+    for (let times = 0; times < 2; times++) expect((await rig.get({ session })).status).to.equal(405)
+  })
+
   it('a client that leaves makes room for another stream', async () => {
     rig = await startMcp()
     rig.upstream.answer(speaking(({ id }) => result(id)))

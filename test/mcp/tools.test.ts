@@ -62,6 +62,31 @@ describe('mcp/tools', () => {
     expect(text).to.equal(`data: ${tight(listed(tool('a')))}\n\n`)
   })
 
+  const hidden = listed(tool('a'), tool('b'))
+  const shown = tight(listed(tool('a')))
+  for (const [name, script] of Object.entries({
+    'a list of messages': { headers: json, body: `[${hidden}]` },
+    'a mark of the byte order': { headers: json, body: `\uFEFF${hidden}` },
+    'another type, in which a client finds the right one': {
+      headers: { 'content-type': 'text/plain; application/json' },
+      body: hidden,
+    },
+    'no type': { headers: {}, body: hidden },
+    'a list of messages in a stream': events([`data: [${hidden}]\n\n`]),
+    'a stream with a mark of the byte order': events([`\uFEFFdata: ${hidden}\n\n`]),
+    'a stream of another type, in which a client finds the right one': {
+      ...events([`data: ${hidden}\n\n`]),
+      headers: { 'content-type': 'x/y; text/event-stream' },
+    },
+  }))
+    it(`a list is filtered in ${name}`, async () => {
+      await start({ tools: { deny: ['b'] } })
+      rig.upstream.answer(script)
+      const text = await (await rig.post(list, { session })).text()
+      expect(text).to.include(shown)
+      expect(text).to.not.include('"b"')
+    })
+
   it('a tool that is not offered cannot be called; the server is not asked', async () => {
     await start({ tools: { allow: ['a', 'b'], deny: ['b'] } })
     for (const name of ['b', 'x', 'A', '']) {

@@ -107,6 +107,10 @@ describe('realtime/client-events', () => {
       'two types': '{"type":"input_audio_buffer.append","type":"session.update","session":{"model":"far"}}',
       'a type in another spelling': '{"Type":"session.update","session":{"model":"far"}}',
       'a text that is cut off': '{"type":"session.update","session":{"model":"rt"}',
+      'a mark of the byte order': '\uFEFF{"type":"session.update","session":{"model":"rt"}}',
+      'a list around it': '[{"type":"session.update","session":{"model":"rt"}}]',
+      'an escape in the list': String.raw`[{"type":"session\u002eupdate","session":{"model":"rt"}}]`,
+      'another type far behind': `{"type":"new.event","x":"${'x'.repeat(10_000)}","type":"response.create"}`,
       'too many levels': `{"type":"session.update","x":${'['.repeat(200)}${']'.repeat(200)}}`,
     }))
       it(name, () => {

@@ -96,7 +96,7 @@ describe('realtime/ending', () => {
       await rig.upstream.when(() => rig.upstream.upgrades.length === 1)
       client.socket.terminate()
       await rig.upstream.when(() => rig.upstream.connections === 0)
-      expect(await row()).to.include({ result: 'client_closed', cost_micros: null })
+      expect(await row()).to.include({ result: 'client_closed', cost_micros: 0 })
     })
 
     it('asks another one when the upstream hangs up', async () => {
@@ -272,6 +272,26 @@ describe('realtime/ending', () => {
       expect(await say(done)).to.include('response.done')
       expect((await client.closed).code).to.equal(1001)
       expect((await met.closed).code).to.equal(1001)
+      await closing
+    })
+
+    it('lets two responses end first, in whatever order', async () => {
+      await start()
+      const { client, say } = await rig.talk()
+      const ids = ['resp_1', 'resp_2']
+      for (const id of ids) await say({ type: 'response.created', response: { id } })
+      const closing = rig.gateway.engine.close(3_600_000)
+      await until(() =>
+        fetch(rig.gateway.url).then(
+          () => false,
+          () => true,
+        ),
+      )
+      for (const id of ids.toReversed()) {
+        expect(await say({ type: 'response.output_text.delta', delta: id })).to.include(id)
+        expect(await say({ type: 'response.done', response: { id, status: 'completed', usage } })).to.include(id)
+      }
+      expect((await client.closed).code).to.equal(1001)
       await closing
     })
 

@@ -282,6 +282,21 @@ describe('realtime/opening', () => {
         expect(row).to.include({ requested: 'rt', model: 'second', provider: 'second', result: 'completed' })
       })
 
+    it('is switched off, refuses with 1008', async () => {
+      await start({ providers: [{ ...nobody, api_key: '${NO_KEY_IS_SET}' }], models: [alone], api_keys: [] })
+      const { error, code } = await told(rig.dial('model=rt'))
+      expect(error).to.include({ type: 'server_error', code: 'provider_off' })
+      expect(code).to.equal(1008)
+    })
+
+    it('refuses with 429, closes with 1011', async () => {
+      await start({ models: [alone], api_keys: [], server_config: { resilience: { retries: { tries: 1 } } } })
+      rig.upstream.welcome(429)
+      const { error, code } = await told(rig.dial('model=rt'))
+      expect(error).to.include({ code: 'upstream_error' })
+      expect(code).to.equal(1011)
+    })
+
     it('cannot be reached, closes with 1011', async () => {
       await start({ providers: [nobody], models: [alone], api_keys: [] })
       const { error, code } = await told(rig.dial('model=rt'))

@@ -76,6 +76,9 @@ const promised = {
       DispatchOptions
       Dispatched
       EitherCodec
+      EmbedInput
+      EmbedReply
+      EmbedRequest
       End
       Envelope
       ErrorCode
@@ -128,6 +131,7 @@ const promised = {
       Leg
       LegLimits
       LegSink
+      Located
       Logprob
       Look
       Loss
@@ -379,6 +383,7 @@ const promised = {
       readList
       readPublic
       readQuery
+      reasonOfError
       recordName
       replyJson
       requesterOf
@@ -432,6 +437,7 @@ const promised = {
       ListKey
       ListQuery
       Lookup
+      ModelList
       OutputKind
       Page
       Passed

@@ -5,7 +5,7 @@ import type { SourceFile } from './sources.ts'
 
 /** Expressions that the rule refuses and that stay, by file and source: why they are harmless. */
 const allowed: Readonly<Record<string, string>> = {
-  'engine/pipeline/format.ts ^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|WS) (/\\*?|(/(:[a-z][a-z0-9_]*|[\\w.~-]+))+(/\\*)?)$':
+  'engine/pipeline/format.ts ^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|WS) (/\\*?|(/(:[a-z][a-z0-9_]*|[\\w.~-]+))+(/\\*(:\\w+)?)?)$':
     'Every turn of the outer run begins with a slash, which the inner ones cannot read. It is tried on routes in YAML.',
 }
 
@@ -45,7 +45,7 @@ describe('gateway: regular expressions', () => {
   it('are told in words where a schema asks for one', () => {
     const silent = sources.filter(
       ({ text }) =>
-        [...text.matchAll(/\bpattern: '/g)].length !== [...text.matchAll(/\bpatternErrorMessage: '/g)].length,
+        [...text.matchAll(/\bpattern:\s+'/g)].length !== [...text.matchAll(/\bpatternErrorMessage: '/g)].length,
     )
     expect(silent.map(({ path }) => path)).to.deep.equal([])
   })

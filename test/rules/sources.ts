@@ -11,11 +11,11 @@ export interface SourceFile {
   readonly text: string
 }
 
-/** The TypeScript files of a folder and those below it. */
-export async function sourcesOf(folder: string): Promise<SourceFile[]> {
+/** The TypeScript files of a folder and those below it; further endings bring those with markup, too. */
+export async function sourcesOf(folder: string, endings: readonly string[] = ['.ts']): Promise<SourceFile[]> {
   const files = filesOf(await readFolder(join(root, folder)))
   return files
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => endings.some((ending) => file.endsWith(ending)))
     .map((file) => ({ path: file.slice(root.length + 1).replaceAll('\\', '/'), text: readFileSync(file, 'utf8') }))
 }
 

@@ -93,7 +93,7 @@ const endpoints: readonly Endpoint[] = [
       [{ input: 5 }, 'input'],
       [{ input: [true] }, 'input[0]'],
       [{ dimensions: 0 }, 'dimensions'],
-      [{ encoding_format: 'hex' }, 'encoding_format'],
+      [{ encoding_format: 7 }, 'encoding_format'],
     ],
   },
   {
@@ -112,7 +112,7 @@ const endpoints: readonly Endpoint[] = [
     wrong: [
       [{ voice: undefined }, 'voice'],
       [{ input: {} }, 'input'],
-      [{ speed: 0 }, 'speed'],
+      [{ stream_format: 'mp3' }, 'stream_format'],
     ],
   },
 ]

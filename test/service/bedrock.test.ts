@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import type OpenAI from 'openai'
 import type { JsonObject } from '../../engine/index.ts'
 import { anthropic, openai } from '../support/clients.ts'
-import { converseReply, converseStream, ended, said, wrongSignature } from '../support/converse.ts'
+import { converseMessages, converseReply, converseStream, ended, said, wrongSignature } from '../support/converse.ts'
 import type { ConverseEvent } from '../support/converse.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { RunningGateway } from '../support/gateway.ts'
@@ -83,6 +83,7 @@ describe('bedrock', () => {
         { name: 'claude', provider: 'signed', upstream_model: claude },
         { name: 'profile', provider: 'lasting', upstream_model: arn },
         { name: 'key', provider: 'bearer', upstream_model: claude },
+        { name: 'american', provider: 'bearer', upstream_model: claude.replace('eu.', 'us.') },
         { name: 'nova', provider: 'bearer', upstream_model: 'us.amazon.nova-2-lite-v1:0' },
         { name: 'llama', provider: 'bearer', upstream_model: 'us.meta.llama3-3-70b-instruct-v1:0' },
         { name: 'gpt', provider: 'bearer', upstream_model: 'openai.gpt-oss-120b-1:0' },
@@ -293,6 +294,24 @@ describe('bedrock', () => {
       })
     })
 
+  for (const [maker, asked, goes] of [
+    ['key', 'american', true],
+    ['american', 'nova', false],
+    ['nova', 'american', false],
+  ] as const)
+    it(`${goes ? 'sends' : 'does not send'} the reasoning of ${maker} to ${asked}`, async () => {
+      const ask = (model: string, more: readonly Anthropic.MessageParam[] = []) =>
+        anthropic(gateway).messages.create({ model, max_tokens: 9, messages: [...messages, ...more] })
+      upstream.answer(converseReply([{ reasoningContent: { reasoningText: { text: 'Hm.', signature: 'c2ln' } } }]))
+      const { content } = await ask(maker)
+      upstream.answer(text)
+      await ask(asked, [
+        { role: 'assistant', content: [...content, { type: 'text', text: 'Hi' }] },
+        { role: 'user', content: 'And?' },
+      ])
+      expect(JSON.stringify(sent()).includes('"signature":"c2ln"')).to.equal(goes)
+    })
+
   it('takes images, documents and URLs as bytes, under names that the API takes', async () => {
     const png = 'iVBORw0KGgo='
     const pdf = Buffer.from('%PDF-1.7').toString('base64')
@@ -500,6 +519,9 @@ describe('bedrock', () => {
     for (const [status, type, seen] of [
       [400, 'ValidationException', 400],
       [400, 'ServiceQuotaExceededException', 429],
+      [400, 'ThrottlingException', 429],
+      [400, 'RequestExpired', 502],
+      [400, 'com.amazon.coral.service#IncompleteSignature', 502],
       [403, 'AccessDeniedException', 502],
       [404, 'ResourceNotFoundException', 404],
       [408, 'ModelTimeoutException', 504],
@@ -507,7 +529,7 @@ describe('bedrock', () => {
       [429, 'ThrottlingException', 429],
       [500, 'InternalServerException', 502],
     ] as const)
-      it(`${type}: ${seen}`, async () => {
+      it(`${status} ${type}: ${seen}`, async () => {
         upstream.answer(typed(status, type, 'it is as it is'))
         const error = await refusal(chat())
         expect(error.status).to.equal(seen)
@@ -532,13 +554,21 @@ describe('bedrock', () => {
     })
 
     it('an exception as the first message of a stream: another model answers', async () => {
-      upstream.answer(converseStream([['throttlingException', { message: 'slow down' }]]))
       const ask = { messages, stream: true } as const
-      const stream = await openai(gateway).chat.completions.create({ ...ask, model: 'safe' })
-      const chunks = await Array.fromAsync(stream)
-      expect(chunks.length).to.be.above(1)
+      for (const exception of ['throttlingException', 'modelTimeoutException']) {
+        upstream.answer(converseStream([[exception, { message: 'slow down' }]]))
+        const stream = await openai(gateway).chat.completions.create({ ...ask, model: 'safe' })
+        const chunks = await Array.fromAsync(stream)
+        expect(chunks.length).to.be.above(1)
+      }
+      upstream.answer(converseStream([['throttlingException', { message: 'slow down' }]]))
       const error = await refusal(openai(gateway).chat.completions.create({ ...ask, model: 'key' }))
       expect([error.status, error.message]).to.deep.equal([429, '429 slow down'])
+    })
+
+    it('a model that takes too long: another model answers', async () => {
+      upstream.answer(typed(408, 'ModelTimeoutException', 'too slow'))
+      expect((await chat('safe')).model).to.equal('echo')
     })
 
     for (const name of [
@@ -568,6 +598,12 @@ describe('bedrock', () => {
       upstream.answer(converseStream(said('Hi').slice(0, 2)))
       const stream = await openai(gateway).chat.completions.create({ model: 'key', messages, stream: true })
       expect((await refusal(Array.fromAsync(stream))).message).to.contain('ended before it was complete')
+      const { headers = {} } = converseStream([])
+      upstream.answer({ headers, chunks: [converseMessages(said('Hi')).subarray(0, -20)] })
+      const cut = await openai(gateway).chat.completions.create({ model: 'key', messages, stream: true })
+      expect((await refusal(Array.fromAsync(cut))).message).to.contain('a message of its event stream is damaged')
+      const { metadata } = await gateway.row((row) => row.metadata.includes('event stream is damaged'))
+      expect(JSON.parse(metadata)).to.include({ usage: 'estimated' })
       upstream.answer(converseStream(said('Hi').slice(0, -1)))
       const live = await openai(gateway).chat.completions.stream({ model: 'key', messages }).finalChatCompletion()
       expect(live.choices[0]?.finish_reason).to.equal('stop')

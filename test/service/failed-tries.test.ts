@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Limits } from '../../plugins/limits/limits.ts'
+import { freePort } from '../support/free-port.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
@@ -25,7 +26,25 @@ const reporting: Readonly<Record<string, Script>> = {
   'an error as the first event of a stream': { frames: [{ data: { error, usage } }] },
 }
 
-describe('failed tries that reported usage', function () {
+/** Answers with an error that report no usage. */
+const refusing: readonly Script[] = [
+  { status: 400, body: { error } },
+  { status: 429, body: { error } },
+  { status: 500, body: 'page' },
+  { status: 504, body: { error } },
+  { body: { error } },
+  { frames: [{ data: { error } }] },
+]
+
+/** What a provider does that may have made an answer. */
+const lost: Readonly<Record<string, Script>> = {
+  'timed out': { silent: true },
+  'broke off': { body: '{"id":', ending: 'reset' },
+  'got no answer': { raw: '', ending: 'reset' },
+  'got no JSON': { body: 'page' },
+}
+
+describe('failed tries', function () {
   this.timeout(300_000)
 
   let first: ScriptedUpstream
@@ -34,20 +53,30 @@ describe('failed tries that reported usage', function () {
   before(async () => {
     first = await scriptedUpstream()
     second = await scriptedUpstream()
+    const timeouts = { first_byte: '100ms' }
     const prices = { input: 100, output: 100 }
     gateway = await startGateway({
       server_config: {
-        resilience: { retries: { wait: '1ms', wait_max: '1ms', budget: 1 }, breaker: { enabled: false } },
+        resilience: {
+          retries: { wait: '1ms', wait_max: '1ms', budget: 1 },
+          breaker: { enabled: false },
+        },
       },
       providers: [
         { name: 'a', type: 'compatible', base_url: first.url },
         { name: 'a-messages', type: 'messages', base_url: first.url, api_key: 'k' },
         { name: 'b', type: 'compatible', base_url: second.url },
+        { name: 'hasty', type: 'compatible', base_url: first.url, timeouts },
+        { name: 'hasty-messages', type: 'messages', base_url: first.url, api_key: 'k', timeouts },
+        { name: 'nowhere', type: 'compatible', base_url: `http://127.0.0.1:${await freePort()}` },
       ],
       models: [
         { name: 'first', provider: 'a', pricing: { input: 10, output: 20 }, fallbacks: ['second'] },
         { name: 'alone', provider: 'a', pricing: { input: 10, output: 20 } },
         { name: 'streamed', provider: 'a-messages', pricing: { input: 10, output: 20 }, fallbacks: ['second'] },
+        { name: 'hasty', provider: 'hasty', pricing: { input: 10 }, fallbacks: ['second'] },
+        { name: 'hasty-streamed', provider: 'hasty-messages', pricing: { input: 10 }, fallbacks: ['second'] },
+        { name: 'unreached', provider: 'nowhere', pricing: { input: 10 }, fallbacks: ['alone'] },
         { name: 'unpriced', provider: 'a', fallbacks: ['second'] },
         { name: 'second', provider: 'b', pricing: prices },
       ],
@@ -128,6 +157,50 @@ describe('failed tries that reported usage', function () {
     }
   })
 
+  for (const model of ['first', 'streamed', 'unreached', 'unpriced'])
+    for (const stream of [false, true])
+      it(`cost nothing where every one was refused: ${model}${stream ? ', streamed' : ''}`, async () => {
+        for (const script of refusing) {
+          first.answer(script)
+          second.answer({ status: 503, body: { error } })
+          const { status, row, metadata } = await ask(model, { stream })
+          expect(status).to.be.at.least(400)
+          expect(row).to.include({ result: 'failed', cost_micros: 0, input_tokens: 0, output_tokens: 0 })
+          expect(metadata).to.not.have.any.keys('cost', 'usage')
+        }
+      })
+
+  for (const [what, script] of Object.entries(lost))
+    it(`make the cost unknown where one ${what}, whatever comes after`, async () => {
+      for (const model of ['hasty', 'hasty-streamed']) {
+        first.answer(script, { status: 400, body: { error } })
+        second.answer({ status: 400, body: { error } })
+        const { status, row, metadata } = await ask(model)
+        expect(status).to.be.at.least(400)
+        expect(row, model).to.include({ attempts: 2, cost_micros: null, input_tokens: null })
+        expect(metadata).to.include({ cost: 'unknown', usage: 'unknown' })
+      }
+    })
+
+  it('make the cost unknown where the client left during the last one', async () => {
+    second.answer({ silent: true })
+    for (const script of [{ silent: true }, { status: 500, body: { error, usage } }]) {
+      first.answer(script)
+      const last = script.silent ? first : second
+      const before = last.requests.length
+      const left = new AbortController()
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+      const body = JSON.stringify({ model: 'first', messages: [{ role: 'user', content: 'Hello' }] })
+      const { signal } = left
+      const asking = fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body, signal })
+      await last.received(before + 1)
+      left.abort()
+      await asking.catch(() => undefined)
+      const row = (await gateway.rows(++asked)).at(-1)
+      expect(row).to.include({ result: 'client_closed', cost_micros: null, input_tokens: null })
+    }
+  })
+
   it('make the cost unknown where their model has no price', async () => {
     first.answer({ status: 500, body: { error, usage } })
     second.answer({ body: chatAnswer })
@@ -146,6 +219,10 @@ describe('failed tries that reported usage', function () {
     expect(await spent()).to.deep.equal({ spent: usd, held: 0 })
     first.answer({ status: 400, body: { error, usage } })
     await ask('alone', {}, `${key}-2`)
+    await until(async () => (await spent()).held === 0)
+    expect((await spent()).spent).to.equal(usd + ofFailed / 1e6)
+    first.answer({ status: 400, body: { error } })
+    expect((await ask('alone', {}, `${key}-2`)).metadata).to.not.have.property('charged_by')
     await until(async () => (await spent()).held === 0)
     expect((await spent()).spent).to.equal(usd + ofFailed / 1e6)
   })

@@ -186,6 +186,7 @@ describe('a form', function () {
     ['no boundary', bytesOf([model, sound]), 'multipart/form-data'],
     ['no model', bytesOf([sound])],
     ['a doubled model', bytesOf([model, sound, model])],
+    ['a model beside a list of models', bytesOf([model, sound, text('model[]', 'other')])],
     ['a model in two spellings', bytesOf([model, sound, text('Model', 'm')])],
     ['an empty model', bytesOf([text('model', ''), sound])],
     ['a model of two lines', bytesOf([text('model', 'm\r\n'), sound])],

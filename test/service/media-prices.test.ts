@@ -5,6 +5,7 @@ import { startGateway } from '../support/gateway.ts'
 import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { Script, ScriptedUpstream } from '../support/upstream.ts'
+import { responsesAnswer } from './streams.ts'
 
 /** A picture that is too large to be kept whole until its stream has ended. */
 const picture = 'A'.repeat(600_000)
@@ -23,6 +24,7 @@ describe('what is not paid for in tokens', () => {
         model('painter', { images: 0.04 }),
         model('speaker', { characters: 15 }),
         model('listener', { seconds: 0.0001 }),
+        model('artist', { input: 2, output_image: 30 }),
         model('tokens', { input: 1, output: 10, seconds: 1 }),
       ],
     })
@@ -87,6 +89,25 @@ describe('what is not paid for in tokens', () => {
     upstream.answer({ body: { text: 'Hello', language: 'en', duration: 8.47, segments: [] } })
     await openai(gateway).audio.translations.create({ model: 'listener', file: await file() })
     expect(await last()).to.deep.include({ micros: 847, units: { seconds: 8.47 } })
+  })
+
+  it('is paid for at the prices of the model that drew it in a conversation, and unknown where that has none', async () => {
+    const image_gen = { input_tokens: 10, input_tokens_details: {}, output_tokens: 1000, total_tokens: 1010 }
+    const drew = (model: string): Script => ({
+      body: {
+        ...responsesAnswer,
+        tools: [{ type: 'image_generation', model }],
+        tool_usage: { image_gen, web_search: { num_requests: 0 } },
+      },
+    })
+    const { input_tokens: read, output_tokens: said } = responsesAnswer.usage
+    const ask = () => openai(gateway).responses.create({ model: 'tokens', input: 'Draw a cat.', store: false })
+    upstream.answer(drew('artist'))
+    await ask()
+    expect(await last()).to.deep.include({ micros: read + said * 10 + 10 * 2 + 1000 * 30, tokens: read })
+    upstream.answer(drew('unheard-of'))
+    await ask()
+    expect(await last()).to.deep.include({ micros: null, tokens: read, cost: 'unknown' })
   })
 
   it('is paid for in tokens where the provider counts them and they have prices', async () => {

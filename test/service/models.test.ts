@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { anthropic, openai } from '../support/clients.ts'
+import { genai } from '../support/genai.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { RunningGateway } from '../support/gateway.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
@@ -21,7 +22,7 @@ describe('what can be asked of a gateway', () => {
         { name: 'unpaid', type: 'native', base_url: upstream.url, api_key: '${NOT_SET}' },
       ],
       models: [
-        { name: 'echo', provider: 'echo', aliases: ['small', 'tiny'] },
+        { name: 'echo', provider: 'echo', aliases: ['small', 'tiny'], context_length: 4000, max_output_tokens: 500 },
         { name: 'vendor/large', provider: 'other', upstream_model: 'large-2026' },
         { name: 'off', provider: 'unpaid' },
       ],
@@ -67,6 +68,33 @@ describe('what can be asked of a gateway', () => {
         expect(error).to.be.instanceOf(Anthropic.BadRequestError)
       }
     })
+
+    for (const version of ['v1', 'v1beta'] as const)
+      it(`are listed page by page to gemini clients, and told one by one: ${version}`, async () => {
+        const { models } = genai(gateway, version)
+        const ask = (path: string) => fetch(gateway.url + path, { headers: { 'x-goog-api-key': gateway.key } })
+        const small = { name: 'models/echo', displayName: 'echo', inputTokenLimit: 4000, outputTokenLimit: 500 }
+        const all = [small, { name: 'models/vendor/large', displayName: 'vendor/large' }]
+        expect(await (await ask(`/${version}/models`)).json()).to.deep.equal({ models: all })
+        const pager = await models.list({ config: { pageSize: 1 } })
+        expect(pager.pageLength).to.equal(1)
+        expect((await Array.fromAsync(pager)).map(({ name }) => name)).to.deep.equal(all.map(({ name }) => name))
+        expect(await (await ask(`/${version}/models/echo`)).json()).to.deep.equal(small)
+        expect(await models.get({ model: 'tiny' })).to.include({ name: 'models/echo', inputTokenLimit: 4000 })
+        expect(await models.get({ model: 'vendor/large' })).to.include({ name: 'models/vendor/large' })
+        for (const wrong of ['pageSize=0', 'pageSize=many', 'pageToken=nothing']) {
+          const refusal = await ask(`/${version}/models?${wrong}`)
+          const { error } = (await refusal.json()) as { error: object }
+          expect(error).to.include({ code: 400, status: 'INVALID_ARGUMENT' })
+        }
+        const bearer = await fetch(`${gateway.url}/v1beta/models`, {
+          headers: { authorization: `Bearer ${gateway.key}` },
+        })
+        expect(await bearer.json()).to.deep.equal({ models: all })
+        const unknown = await ask(`/${version}/models/nothing`)
+        expect(unknown.status).to.equal(404)
+        expect(await unknown.json()).to.have.nested.property('error.status', 'NOT_FOUND')
+      })
 
     it('are listed only as far as the key may use them', async () => {
       const mine = { url: gateway.url, key: narrow }

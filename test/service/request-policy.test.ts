@@ -13,7 +13,7 @@ const providers = (url: string) => [
   { name: 'messages', type: 'messages', base_url: url, api_key: 'key-of-messages' },
   { name: 'responses', type: 'native', base_url: url, api_key: 'key-of-native' },
 ]
-const models = ['chat', 'messages', 'responses'].map((name) => ({ name, provider: name }))
+const models = ['chat', 'messages', 'responses'].map((name) => ({ name, provider: name, supports_mapeval: true }))
 const message = { role: 'user', content: 'Hello' }
 const asks = {
   chat: { model: 'chat', messages: [message] },
@@ -93,6 +93,45 @@ describe('the policy for parameters', function () {
     expect(body).to.deep.equal({ ...asks.chat, temperature: 0.5, seed: 7 })
     expect(losses).to.equal('logit_bias')
     expect((await sent('chat', { temperature: 0 })).body).to.deep.equal({ ...asks.chat, temperature: 0, seed: 7 })
+  })
+
+  describe('for fields that not every protocol knows', () => {
+    const others = {
+      embeddings: { model: 'responses', input: 'x' },
+      'images/generations': { model: 'responses', prompt: 'x' },
+      'images/edits': { model: 'responses', prompt: 'x', image: 'data:,x' },
+      'audio/speech': { model: 'responses', input: 'x', voice: 'alloy' },
+      decisions: { model: 'responses', input: 'x', questions: [{ type: 'predicate', instructions: 'x' }] },
+    }
+    /** What the upstream gets beside what the client sent; its answer does not matter. */
+    const added = async (route: keyof typeof others, fields: Fields = {}): Promise<Fields> => {
+      upstream.answer({ status: 400, body: {} })
+      const asked = upstream.requests.length
+      await gateway?.post(`/v1/${route}`, { ...others[route], ...fields })
+      expect(upstream.requests, route).to.have.length(asked + 1)
+      const body = JSON.parse(upstream.requests.at(-1)?.body.toString() ?? '') as Fields
+      return Object.fromEntries(Object.entries(body).filter(([name]) => !(name in others[route])))
+    }
+
+    it('gives them to the protocols that know them alone', async () => {
+      const usual = { dimensions: 8, temperature: 0.5, size: '8x8', quality: 'low', speed: 2, logit_bias: { 5: 1 } }
+      await serve({ default_parameters: usual })
+      expect(await added('embeddings')).to.deep.equal({ dimensions: 8 })
+      expect(await added('images/generations')).to.deep.equal({ size: '8x8', quality: 'low' })
+      expect(await added('images/edits')).to.deep.equal({ size: '8x8', quality: 'low' })
+      expect(await added('audio/speech')).to.deep.equal({ speed: 2 })
+      expect(await added('decisions')).to.deep.equal({})
+      const vendors = { temperature: 0.5, logit_bias: { 5: 1 } }
+      for (const protocol of ['chat', 'messages', 'responses'] as const)
+        expect((await sent(protocol)).body).to.deep.equal({ ...asks[protocol], ...vendors })
+    })
+
+    it('overrides them where they are known, or where the client set them', async () => {
+      await serve({ override_parameters: { temperature: 0.5 } })
+      expect(await added('embeddings')).to.deep.equal({})
+      expect(await added('embeddings', { temperature: 1 })).to.deep.equal({ temperature: 0.5 })
+      expect((await sent('chat')).body).to.deep.equal({ ...asks.chat, temperature: 0.5 })
+    })
   })
 
   it('rejects fields, and more tools or messages than allowed, before anybody is asked', async () => {

@@ -48,7 +48,8 @@ describe('counting the tokens of a responses request', function () {
     const [request] = upstream.requests.slice(-1)
     expect(request?.path).to.equal('/v1/responses/input_tokens')
     expect(request?.body.toString()).to.equal('{"model":"large-2026","input":"Hello","tools":[]}')
-    expect((await gateway.rows()).at(-1)).to.include({ type: 'count_tokens', model: 'large', protocol: 'input-tokens' })
+    const row = (await gateway.rows()).at(-1)
+    expect(row).to.include({ type: 'count_tokens', model: 'large', protocol: 'input-tokens', cost_micros: 0 })
   })
 
   it('counts here where the provider cannot, and where it fails', async () => {

@@ -75,7 +75,7 @@ describe('how long a provider may take', () => {
     const timeouts = { first_byte: '2s', idle: '3s', total: '4s' }
     const codec = { protocol: 'chat', operation: 'generate' }
     const run = call.build({ limit: 99, ...timeouts }, { upstreamCodec: () => codec } as unknown as Host, {
-      prices: { addFailed: () => undefined } as unknown as Services['prices'],
+      prices: { asks: () => () => undefined } as unknown as Services['prices'],
     })
     const provider = {
       send(sent: Call) {

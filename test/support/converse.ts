@@ -79,8 +79,13 @@ export function wrongSignature({ method, path, headers, body }: RecordedRequest,
         (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
       ),
     )
+  const parameters = [...new URLSearchParams(query)].map(
+    ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
+  )
   const lines = names.split(';').map((name) => `${name}:${String(headers[name] ?? '').trim()}\n`)
-  const canonical = [method, encoded.join('/'), query, lines.join(''), names, sha(body)].join('\n')
+  const canonical = [method, encoded.join('/'), parameters.sort().join('&'), lines.join(''), names, sha(body)].join(
+    '\n',
+  )
   const scope = `${day}/${region}/bedrock/aws4_request`
   const hmac = (key: string | Buffer, data: string) => createHmac('sha256', key).update(data).digest()
   const key = [region, 'bedrock', 'aws4_request'].reduce(hmac, hmac(`AWS4${secret}`, day))

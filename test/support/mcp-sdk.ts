@@ -13,7 +13,7 @@ import {
   validateOriginHeader,
 } from '@modelcontextprotocol/server'
 
-/** An MCP server made of the official package: `/mcp` with sessions, `/stateless` for revision 2026-07-28. */
+/** An MCP server made of the official package: `/mcp` with sessions, `/stateless` for revision 2026-07-28, too, `/strict` for it alone. */
 export interface SdkServer {
   /** `http://127.0.0.1:<port>` */
   readonly url: string
@@ -86,6 +86,7 @@ export async function startSdkServer({
   const sessions = new Map<string, AnyServer>()
   const transports = new Map<string, WebStandardStreamableHTTPServerTransport>()
   const stateless = createMcpHandler(() => toolServer())
+  const strict = createMcpHandler(() => toolServer(), { legacy: 'reject' })
   const withSessions = async (request: Request): Promise<Response> => {
     const known = transports.get(request.headers.get('mcp-session-id') ?? '')
     if (known) return known.handleRequest(request)
@@ -121,7 +122,11 @@ export async function startSdkServer({
     })
     const isMeant = validateHostHeader(headers.host, local).ok && validateOriginHeader(headers.origin, local).ok
     if (isLocal && !isMeant) return void response.writeHead(403).end()
-    const answering = url === '/stateless' ? stateless.fetch(request) : withSessions(request)
+    const handler = new Map([
+      ['/stateless', stateless],
+      ['/strict', strict],
+    ]).get(url)
+    const answering = handler ? handler.fetch(request) : withSessions(request)
     void answering.then(async (answer) => {
       response.writeHead(answer.status, Object.fromEntries(answer.headers))
       response.flushHeaders()
@@ -138,6 +143,7 @@ export async function startSdkServer({
     async close() {
       for (const server of sessions.values()) await server.close()
       await stateless.close()
+      await strict.close()
       http.close()
       http.closeAllConnections()
     },

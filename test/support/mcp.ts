@@ -1,6 +1,7 @@
 import { request as ask } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { expect } from 'chai'
+import type { JsonObject } from '../../engine/index.ts'
 import { scriptedUpstream } from './upstream.ts'
 import type { RecordedRequest, Script, ScriptedUpstream } from './upstream.ts'
 import { startGateway } from './gateway.ts'
@@ -35,8 +36,8 @@ export const otherKey = 'sk-other-0123456789abcdef0123456789abcdef'
 export const bothTypes = 'application/json, text/event-stream'
 
 /** The answer to `initialize`, in a new session. */
-export function initialized(id: unknown, session?: string): Script {
-  const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } }
+export function initialized(id: unknown, session?: string, capabilities: JsonObject = { tools: {} }): Script {
+  const result = { protocolVersion: '2025-11-25', capabilities, serverInfo: { name: 's', version: '1' } }
   return {
     headers: { 'content-type': 'application/json', ...(session === undefined ? {} : { 'mcp-session-id': session }) },
     body: { jsonrpc: '2.0', id: id as string, result },
@@ -61,12 +62,15 @@ export function bodyOf({ body }: RecordedRequest): Rpc {
 }
 
 /** Answers `initialize` with a session, and everything else with `answer`. */
-export function speaking(answer: (message: Rpc, request: RecordedRequest) => Script | Promise<Script>) {
+export function speaking(
+  answer: (message: Rpc, request: RecordedRequest) => Script | Promise<Script>,
+  capabilities?: JsonObject,
+) {
   let sessions = 0
   return (request: RecordedRequest): Script | Promise<Script> => {
     if (request.method === 'DELETE') return { status: 200 }
     const message = request.body.length === 0 ? {} : bodyOf(request)
-    if (message['method'] === 'initialize') return initialized(message['id'], `upstream-${++sessions}`)
+    if (message['method'] === 'initialize') return initialized(message['id'], `upstream-${++sessions}`, capabilities)
     if (request.method === 'POST' && message['id'] === undefined) return { status: 202 }
     return answer(message, request)
   }

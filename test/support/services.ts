@@ -173,7 +173,8 @@ async function ready(
   return service
 }
 
-function missing(context: Context, why: string): never {
+/** Skips the suite of `context`, or fails where all services must be there. */
+export function missing(context: Context, why: string): never {
   if (required) throw new Error(`a service that tests need is missing: ${why}`)
   skipped.set(why, (skipped.get(why) ?? 0) + 1)
   return context.skip()

@@ -4,8 +4,9 @@ import { asText, isObject, parsedObject } from '../../../engine/kit.ts'
 /** Statuses of exceptions in a stream (docs.aws.amazon.com/bedrock, API_runtime_ConverseStream); any other is 502. */
 const statuses: ReadonlyMap<string, number> = new Map([
   ['accessDeniedException', 403],
+  ['expiredTokenException', 403],
   ['modelNotReadyException', 429],
-  ['modelTimeoutException', 408],
+  ['modelTimeoutException', 504],
   ['resourceNotFoundException', 404],
   ['serviceQuotaExceededException', 429],
   ['serviceUnavailableException', 503],

@@ -121,7 +121,7 @@ function roleOf(item: Message, { losses }: Printing): Turn['role'] {
 
 /** Thoughts go back to the provider and model that had them. A signature belongs to its thought, or to what follows. */
 function think({ parts, seal }: Reasoning, turn: (role: 'model') => Turn, { target, losses }: Printing): void {
-  if (seal?.origin !== target.origin || seal.kind === 'encrypted') {
+  if (seal?.origin !== target.origin || seal.kind === 'encrypted' || seal.data === '') {
     losses.add('reasoning', 'it has no signature of this model')
     return
   }
@@ -153,7 +153,7 @@ function functionCall(call: ToolCall, id: string, turn: Turn, { names, traits }:
 }
 
 /** Arguments as an object, which the protocol requires. Other text is wrapped, so that the model sees its mistake. */
-function argumentsOf(text: string): JsonObject {
+export function argumentsOf(text: string): JsonObject {
   if (text.trim() === '') return {}
   try {
     const parsed: unknown = parseVerbatim(text, 'all')

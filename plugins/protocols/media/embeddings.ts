@@ -2,9 +2,10 @@ import { defineCodec } from '../../../engine/index.ts'
 import { dialect } from './errors.ts'
 import { model, textOrNull } from './fields.ts'
 import { meter } from './meter.ts'
+import { parse, parseReply, print, printReply } from './vectors.ts'
 
 /** `POST /v1/embeddings`: vectors of texts or of token lists. */
-export default defineCodec({
+export default defineCodec<'embed'>({
   protocol: 'embeddings',
   operation: 'embed',
   summary: 'Embeddings.',
@@ -21,11 +22,13 @@ export default defineCodec({
         items: { type: ['string', 'integer', 'array', 'object'] },
       },
       dimensions: { type: ['integer', 'null'], minimum: 1 },
-      encoding_format: { enum: ['float', 'base64', null] },
+      encoding_format: textOrNull,
       user: textOrNull,
     },
   },
   head: ({ model }) => ({ model: model as string, stream: false, background: false }),
   error: dialect,
   meter: meter([]),
+  request: { parse, print },
+  reply: { parse: parseReply, print: printReply },
 })

@@ -7,6 +7,12 @@ export const model = { type: 'string', minLength: 1 } as const
 /** Numbers and booleans are strings in a form. */
 export const numberOrText = { type: ['number', 'string', 'null'] } as const
 export const flagOrText = { enum: [true, false, null, 'true', 'false', 'True', 'False', '1', '0'] } as const
+/** A text of a form that only the provider reads: a repeated one would be a list. */
+export const once = { type: ['string', 'number', 'boolean', 'object', 'null'] } as const
+/** Fields that only the provider reads, and so checks. They are named for defaults, which reach who knows them. */
+export function unread(...names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, {}]))
+}
 /** Placeholder of a file in a form, whose content stays in the client's bytes. */
 export const file = {
   type: 'object',

@@ -1,6 +1,6 @@
 import { defineCodec } from '../../../engine/index.ts'
 import { dialect, fail, failed } from './errors.ts'
-import { file, flagOrText, head, model, numberOrText, text, textOrNull } from './fields.ts'
+import { file, flagOrText, head, model, numberOrText, once, text, textOrNull } from './fields.ts'
 import { pictureMeter } from './meter.ts'
 import { pictures } from './units.ts'
 
@@ -26,14 +26,14 @@ export default defineCodec({
       mask: { type: ['object', 'string', 'null'] },
       n: numberOrText,
       stream: flagOrText,
-      partial_images: numberOrText,
-      background: textOrNull,
-      input_fidelity: textOrNull,
-      output_compression: numberOrText,
-      output_format: textOrNull,
-      quality: textOrNull,
-      response_format: textOrNull,
-      size: textOrNull,
+      partial_images: once,
+      background: once,
+      input_fidelity: once,
+      output_compression: once,
+      output_format: once,
+      quality: once,
+      response_format: once,
+      size: once,
       user: textOrNull,
     },
     anyOf: [{ required: ['image'] }, { required: ['image[]'] }, { required: ['images'] }],

@@ -1,6 +1,6 @@
 import { defineCodec } from '../../../engine/index.ts'
 import { dialect, fail, failed } from './errors.ts'
-import { head, model, text, textOrNull } from './fields.ts'
+import { head, model, text, textOrNull, unread } from './fields.ts'
 import { pictureMeter } from './meter.ts'
 import { pictures } from './units.ts'
 
@@ -18,17 +18,23 @@ export default defineCodec({
       prompt: text,
       n: { type: ['integer', 'null'], minimum: 1 },
       stream: { type: ['boolean', 'null'] },
-      partial_images: { type: ['integer', 'null'], minimum: 0 },
-      background: textOrNull,
-      moderation: textOrNull,
-      output_compression: { type: ['integer', 'null'], minimum: 0, maximum: 100 },
-      output_format: textOrNull,
-      quality: textOrNull,
-      response_format: textOrNull,
-      size: textOrNull,
-      style: textOrNull,
       svg: { type: ['object', 'null'], properties: { model: { type: ['string', 'null'], minLength: 1 } } },
       user: textOrNull,
+      ...unread(
+        'background',
+        'complexity',
+        'frame_count',
+        'frame_duration_ms',
+        'moderation',
+        'output_compression',
+        'output_format',
+        'partial_images',
+        'quality',
+        'response_format',
+        'safety_identifier',
+        'size',
+        'style',
+      ),
     },
   },
   head,

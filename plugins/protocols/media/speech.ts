@@ -1,6 +1,6 @@
 import { defineCodec } from '../../../engine/index.ts'
 import { dialect, fail, failed } from './errors.ts'
-import { model, text, textOrNull } from './fields.ts'
+import { model, text, unread } from './fields.ts'
 import { meter } from './meter.ts'
 import { spoken } from './units.ts'
 
@@ -18,10 +18,8 @@ export default defineCodec({
       model,
       input: text,
       voice: { type: ['string', 'object'] },
-      instructions: textOrNull,
-      response_format: textOrNull,
-      speed: { type: ['number', 'null'], exclusiveMinimum: 0 },
       stream_format: { enum: ['audio', 'sse', null] },
+      ...unread('instructions', 'response_format', 'speed'),
     },
   },
   head: (body) => ({ model: body['model'] as string, stream: body['stream_format'] === 'sse', background: false }),

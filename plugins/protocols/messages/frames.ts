@@ -1,7 +1,5 @@
-import type { Frame, GenerateEvent, JsonObject } from '../../../engine/index.ts'
-
-/** Events about one item. */
-export type ItemEvent = Extract<GenerateEvent, { readonly index: number }>
+import type { Frame, JsonObject } from '../../../engine/index.ts'
+import type { ItemEvent } from '../in-order.ts'
 
 /** Writes the blocks of one item. */
 export interface ItemPrinter {

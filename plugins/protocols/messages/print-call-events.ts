@@ -1,5 +1,6 @@
 import type { Asked, Frame, JsonObject, OpaqueItem, ToolCall } from '../../../engine/index.ts'
-import type { BlockFrames, ItemEvent, ItemPrinter } from './frames.ts'
+import type { ItemEvent } from '../in-order.ts'
+import type { BlockFrames, ItemPrinter } from './frames.ts'
 import { callName } from './reply-blocks.ts'
 import { searchBlocks } from './web-search.ts'
 

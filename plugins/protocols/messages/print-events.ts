@@ -1,8 +1,10 @@
 import type { Asked, EventPrinter, Frame, GenerateEvent, Item, Loss, StopReason, Usage } from '../../../engine/index.ts'
 import { Losses, word } from '../../../engine/kit.ts'
+import { InOrder } from '../in-order.ts'
+import type { ItemEvent } from '../in-order.ts'
 import { errorFrame } from './errors.ts'
 import { BlockFrames, frame } from './frames.ts'
-import type { ItemEvent, ItemPrinter } from './frames.ts'
+import type { ItemPrinter } from './frames.ts'
 import { messageId, ownRest, replyUsage } from './reply-fields.ts'
 import { printStop } from './stop.ts'
 import { mergeUsage } from './usage.ts'
@@ -21,10 +23,9 @@ export class MessagesPrinter implements EventPrinter<GenerateEvent> {
   readonly #asked: Asked
   readonly #losses = new Losses(protocol)
   readonly #blocks = new BlockFrames()
-  /** The open item. */
-  #current: { readonly index: number; readonly writer: ItemPrinter | undefined } | undefined
-  /** Waiting events by item, in the order in which the items opened. */
-  readonly #waiting = new Map<number, ItemEvent[]>()
+  readonly #order = new InOrder()
+  /** Of the open item; undefined if this protocol has no block for it. */
+  #writer: ItemPrinter | undefined
   #usage: Usage | undefined
   #tier: string | undefined
   #refused = false
@@ -51,7 +52,7 @@ export class MessagesPrinter implements EventPrinter<GenerateEvent> {
         this.#usage = event.usage
         return []
       case 'finish':
-        return [...this.#start(), ...this.#flush(), ...this.#finish(event)]
+        return [...this.#start(), ...this.#written(this.#order.flush()), ...this.#finish(event)]
       case 'failure':
         this.#state = 'done'
         return [errorFrame(event.failure, this.#asked.id)]
@@ -85,45 +86,15 @@ export class MessagesPrinter implements EventPrinter<GenerateEvent> {
     if (event.type === 'part' && event.kind === 'refusal') this.#refused = true
     if (opened && isForeignSearch(opened)) this.#searches.add(event.index)
     else if (opened) this.#searches.delete(event.index)
-    if (this.#current?.index === event.index) {
-      const frames = this.#current.writer?.write(event) ?? []
-      if (event.type !== 'item-end') return frames
-      this.#current = undefined
-      return [...frames, ...this.#next()]
-    }
-    if (opened && !this.#current) return this.#enter(event.index, opened, event)
-    if (opened) this.#waiting.set(event.index, [event])
-    else this.#waiting.get(event.index)?.push(event)
-    return []
+    return this.#written(this.#order.take(event))
   }
 
-  #enter(index: number, item: Item, event: ItemEvent): readonly Frame[] {
-    const writer = itemWriter(item, this.#blocks, this.#asked, this.#losses)
-    this.#current = { index, writer }
-    return writer?.write(event) ?? []
-  }
-
-  /** Prints the item that has waited longest, and the items after it as long as they are complete. */
-  #next(): readonly Frame[] {
+  #written(events: Iterable<ItemEvent>): readonly Frame[] {
     const frames: Frame[] = []
-    for (const [index, events] of this.#waiting) {
-      this.#waiting.delete(index)
-      for (const event of events) {
-        const written =
-          event.type === 'item' ? this.#enter(index, event.item, event) : this.#current?.writer?.write(event)
-        for (const frame of written ?? []) frames.push(frame)
-      }
-      if (events.at(-1)?.type !== 'item-end') return frames
-      this.#current = undefined
+    for (const event of events) {
+      if (event.type === 'item') this.#writer = itemWriter(event.item, this.#blocks, this.#asked, this.#losses)
+      for (const frame of this.#writer?.write(event) ?? []) frames.push(frame)
     }
-    return frames
-  }
-
-  /** Ends every item that is still open. */
-  #flush(): readonly Frame[] {
-    const frames: Frame[] = []
-    while (this.#current)
-      for (const frame of this.#item({ type: 'item-end', index: this.#current.index })) frames.push(frame)
     return frames
   }
 

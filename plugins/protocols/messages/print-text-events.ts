@@ -1,6 +1,7 @@
 import type { Asked, Frame, JsonObject, Reasoning } from '../../../engine/index.ts'
 import type { Losses } from '../../../engine/kit.ts'
-import type { BlockFrames, ItemEvent, ItemPrinter } from './frames.ts'
+import type { ItemEvent } from '../in-order.ts'
+import type { BlockFrames, ItemPrinter } from './frames.ts'
 import { replyCitations } from './reply-blocks.ts'
 import { pack, partBreak } from './thinking.ts'
 

@@ -148,6 +148,12 @@ describe('admin/audit: routes', function () {
         ])
         expect((await list(`?actor=${gateway.admin.id}&target=security`)).data).to.have.length(2)
         expect((await list(`?actor=${gateway.viewer.id}`)).data).to.deep.equal([])
+        expect((await list('?sequence=2')).data.map(({ sequence }) => sequence)).to.deep.equal([2])
+        expect((await list('?sequence=9999')).data).to.deep.equal([])
+        for (const wrong of ['1.5', '99999999999', 'two']) {
+          const { status, code, param } = await gateway.asAdmin(`GET /api/logs/audit?sequence=${wrong}`)
+          expect([status, code, param]).to.deep.equal([422, 'invalid_field', 'sequence'])
+        }
         expect((await list('?outcome=refused&target=made')).data).to.deep.equal([])
         const [third] = (await list('?action=provider.delete')).data
         const at = encodeURIComponent(third?.at ?? '')

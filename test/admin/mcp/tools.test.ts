@@ -7,6 +7,7 @@ import type { JsonObject } from '../../../engine/index.ts'
 import { askAt, startAdmin } from '../../support/admin.ts'
 import type { AdminGateway } from '../../support/admin.ts'
 import { startGateway } from '../../support/gateway.ts'
+import { startSdkServer } from '../../support/mcp-sdk.ts'
 import { bothTypes, result, speaking } from '../../support/mcp.ts'
 import type { Rpc } from '../../support/mcp.ts'
 import { until } from '../../support/until.ts'
@@ -65,7 +66,7 @@ describe('admin/mcp: state and tools of servers', function () {
     const { status, code, param } = await ask(route, body)
     return `${status} ${String(code)} ${String(param)}`
   }
-  const send = (message: Rpc, session?: string) =>
+  const send = (message: Rpc, session?: string, headers: Record<string, string> = {}) =>
     fetch(`${gateway.url}/servers/docs/mcp`, {
       method: 'POST',
       headers: {
@@ -73,6 +74,7 @@ describe('admin/mcp: state and tools of servers', function () {
         accept: bothTypes,
         'content-type': 'application/json',
         ...(session === undefined ? {} : { 'mcp-session-id': session }),
+        ...headers,
       },
       body: JSON.stringify(message),
     })
@@ -188,6 +190,44 @@ describe('admin/mcp: state and tools of servers', function () {
     expect((own['tools'] as readonly JsonObject[]).map(({ name }) => name)).to.include.members(['echo', 'facts'])
   })
 
+  it('a server that speaks only the revision without sessions is tried, and asked, in that', async () => {
+    const sdk = await startSdkServer()
+    const record = { name: 'strict', transport: 'http', url: `${sdk.url}/strict` }
+    gateway = await startAdmin({ records: { mcp_servers: [record] } })
+    try {
+      const known = {
+        protocol_version: '2026-07-28',
+        server: { name: 'sdk', version: '1.0.0' },
+        sessions: 0,
+        error: null,
+      }
+      const { body } = await ask('GET @/strict/status?probe=true')
+      expect(body).to.deep.include({ state: 'connected', ...known })
+      const { body: offered } = await ask('GET @/strict/capabilities')
+      expect((offered['tools'] as readonly JsonObject[]).map(({ name }) => name)).to.include.members(['echo', 'secret'])
+      expect((offered['resources'] as readonly JsonObject[]).map(({ uri }) => uri)).to.deep.equal(['note://one'])
+    } finally {
+      await sdk.close()
+    }
+  })
+
+  it('a server without sessions is connected as soon as it has told a client who it is', async () => {
+    gateway = await start('report')
+    const params = { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } }
+    const said = { supportedVersions: ['2026-07-28'], capabilities: {}, serverInfo: { name: 'n', version: '2' } }
+    upstream.answer(({ body }) => result((JSON.parse(body.toString()) as Rpc)['id'], said))
+    const response = await send({ jsonrpc: '2.0', id: 1, method: 'server/discover', params }, undefined, {
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'server/discover',
+    })
+    expect(response.status, await response.text()).to.equal(200)
+    expect((await ask('GET @/docs/status')).body).to.deep.include({
+      state: 'connected',
+      protocol_version: '2026-07-28',
+      server: { name: 'n', version: '2' },
+    })
+  })
+
   it('a tool that changes is told in the log, in the audit trail and in the state, once', async () => {
     gateway = await start('report')
     expect(await listed()).to.deep.equal(['search', 'read'])
@@ -221,6 +261,32 @@ describe('admin/mcp: state and tools of servers', function () {
     const last = (await audited()).at(-1)
     expect(last).to.deep.include({ action: 'mcp_server.approve', details: { tools: ['search'] } })
     expect(last?.['actor']).to.deep.include({ type: 'member', name: 'admin' })
+  })
+
+  it('beside a tool that has changed stands what was approved of it, if that is asked for', async () => {
+    gateway = await start('report')
+    const shown = async () => {
+      const { body } = await ask('GET @/docs/capabilities?compare=true')
+      return (body['tools'] as readonly JsonObject[]).map(({ name, description, was }) => ({ name, description, was }))
+    }
+    const [search, read] = ['search', 'read'].map((name) => ({ name, description: `Does ${name}.`, was: undefined }))
+    expect(await shown()).to.deep.equal([search, read])
+    offered = [tool('search', 'Does harm.'), tool('read', 'x'.repeat(70_000))]
+    const was = { description: 'Does search.', input_schema: { type: 'object', properties: { b: {}, a: {} } } }
+    const harmful = { name: 'search', description: 'Does harm.', was }
+    expect((await shown())[0]).to.deep.equal(harmful)
+    expect((await shown())[1]?.was).to.deep.equal({ ...was, description: 'Does read.' })
+    const { body: plain } = await ask('GET @/docs/capabilities')
+    for (const one of plain['tools'] as readonly JsonObject[])
+      expect(one).to.have.all.keys('name', 'description', 'input_schema', 'hash', 'approved')
+
+    await ask('POST @/docs/approve')
+    expect((await shown())[0]).to.deep.equal({ ...harmful, was: undefined })
+    offered = [tool('search'), tool('read')]
+    expect((await shown())[0]?.was).to.deep.equal({ ...was, description: 'Does harm.' })
+    // It was too long to keep.
+    expect((await shown())[1]?.was).to.equal(null)
+    expect(await refusal('GET @/docs/capabilities?compare=maybe')).to.equal('422 invalid_field compare')
   })
 
   it('with tool_changes: refuse, a changed tool is left out and refused until it is approved', async () => {

@@ -167,6 +167,11 @@ describe('the body of a request', () => {
     expect(performance.now() - began).to.be.at.least(990)
   })
 
+  it('may have less time than headers usually have', async () => {
+    await start({}, { body: '20s' })
+    expect((await fetch(`${gateway.url}/things`, { method: 'POST', body: 'x' })).status).to.equal(200)
+  })
+
   it('must not fall silent while it is read', async () => {
     await start({}, { body_silence: '50ms' })
     const client = await rawClient(gateway)

@@ -222,16 +222,19 @@ describe('the HTTP edge', () => {
       expect(routes.length).to.be.greaterThan(20)
       const seen = new Map<number, number>()
       for (const { method, path, open } of routes) {
-        const plain = path.replace(/:\w+/g, 'x')
+        const plain = path.replace(/(?<=\/):\w+/g, 'x')
         const ask = (target: string) =>
           exchange(gateway, request(`${method} ${target}`, ['connection: close'], method === 'GET' ? '' : '{}'))
         const [exact = 0] = statuses(await ask(plain))
         if (open) expect(exact, `${method} ${plain}`).not.to.equal(401)
         else expect(exact, `${method} ${plain}`).to.equal(401)
         for (const target of spellings(plain)) {
-          const [status = 0] = statuses(await ask(target))
+          const answer = await ask(target)
+          const [status = 0] = statuses(answer)
+          // What is no route is the console's, once it is built.
+          if (method === 'GET' && status === 200 && answer.includes('<!doctype html>')) continue
           // Such a spelling may be a value for a parameter of another route, which has other methods.
-          const elsewhere = path.startsWith('/api/') ? [405, 422] : path.includes('/responses') ? [405] : []
+          const elsewhere = path.startsWith('/api/') ? [405, 422] : /\/(responses|models)\b/.test(path) ? [405] : []
           expect([exact, 400, 404, ...elsewhere], `${method} ${target}`).to.include(status)
           seen.set(status, (seen.get(status) ?? 0) + 1)
         }

@@ -166,9 +166,8 @@ describe('live/told-provider', () => {
       expect(ends.at(-1)).not.to.have.any.keys('cancelled', 'error', 'protocol')
       for await (const _ of generate()) break
       expect(ends.at(-1)).to.include({ cancelled: true })
-      const embed = await Promise.try(() => told.answer?.embed?.({} as never, 'm', scope)).catch(
-        (error: unknown) => error,
-      )
+      const embedding = async (): Promise<unknown> => told.answer?.embed?.({} as never, 'm', scope)
+      const embed = await embedding().catch((error: unknown) => error)
       expect(embed).to.include({ code: 'upstream_error' })
       expect(ends.at(-1)?.error).to.include({ code: 'upstream_error' })
       own.answer.generate = async function* () {

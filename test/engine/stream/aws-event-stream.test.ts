@@ -97,6 +97,16 @@ describe('AWS event streams', () => {
     expect(thrown(() => framesOf([outside]))).to.include({ code: 'upstream_invalid_response' })
   })
 
+  it('break where their last message is cut off', () => {
+    const message = awsMessage({ ':event-type': 'delta' }, { value: 'x' })
+    for (let at = 1; at <= message.length; at++) {
+      const stream = new AwsEventStream()
+      framesOf([message, message.subarray(0, at)], stream)
+      if (at === message.length) expect(stream.end()).to.equal(undefined)
+      else expect(thrown(() => stream.end())).to.include({ code: 'upstream_invalid_response' })
+    }
+  })
+
   it('hold no more than there is room for', () => {
     const message = awsMessage({ ':event-type': 'delta' }, { value: 'x'.repeat(5_000) })
     expect(thrown(() => framesOf([message.subarray(0, 12)], new AwsEventStream({ limit: 4_000 })))).to.include({

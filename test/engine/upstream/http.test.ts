@@ -1,5 +1,9 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
-import type { Flow } from '../../../engine/index.ts'
+import { collect } from '../../../engine/kit.ts'
+import type { Body, Flow, Sink } from '../../../engine/index.ts'
 import { ExchangeScope } from '../../../engine/http/scope.ts'
 import { openHttp } from '../../../engine/upstream/http.ts'
 import type { Asking } from '../../../engine/upstream/http.ts'
@@ -60,6 +64,40 @@ describe('the client of providers', () => {
     expect(heard).to.equal('data: one\n\ndata: two\n\n')
     flow.cancel(new Error('enough'))
     await upstream.closed()
+  })
+
+  it('hears an answer whose server has closed the connection before it had read the request', async () => {
+    let sink: Sink | undefined
+    const chunk = Buffer.alloc(64 * 1024)
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 413 Too Large\r\ncontent-length: 5\r\n\r\nlarge')
+        socket.resetAndDestroy()
+        // Nobody has read the answer yet.
+        sink?.data(chunk)
+      })
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const target = openHttp({}, host).target(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), [])
+    const body: Body = {
+      size: 4 * chunk.length,
+      open: () => ({
+        open(opened) {
+          sink = opened
+          queueMicrotask(() => opened.data(chunk))
+          return { pause: () => undefined, resume: () => undefined, cancel: () => undefined }
+        },
+      }),
+    }
+    try {
+      const sending = { ...asking(), body, contentType: 'text/plain' }
+      const { status, body: answer } = await openHttp({}, host).post(target, sending)
+      expect([status, String(await collect(answer, 100))]).to.deep.equal([413, 'large'])
+    } finally {
+      server.close()
+    }
   })
 
   it('asks with DELETE, without a body', async () => {

@@ -1,5 +1,5 @@
 // An MCP server over stdio, in plain JSON-RPC, whose tools do what tests need. It writes what it gets to standard error
-// if TELL is set.
+// if TELL is set, and its process id if SHOW is set.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
@@ -56,6 +56,10 @@ const tools = {
     console.error('a line of mine\nand another one')
     return text('made')
   },
+  garbage: ({ lines }) => {
+    process.stdout.write('no message\n'.repeat(lines))
+    return text('made')
+  },
   offspring: () => text(spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' }).pid),
   stubborn: () => {
     process.on('SIGTERM', () => undefined)
@@ -72,6 +76,7 @@ const methods = {
       protocolVersion: params.protocolVersion,
       capabilities: { tools: { listChanged: true }, logging: {} },
       serverInfo: { name: 'tools', version: '1.2.3' },
+      ...(process.env.INSTRUCTIONS ? { instructions: process.env.INSTRUCTIONS } : {}),
     }
   },
   ping: () => ({}),
@@ -86,6 +91,7 @@ const methods = {
 }
 
 if (process.env.FAIL) process.exit(7)
+if (process.env.SHOW) console.error(`process ${process.pid}`)
 createInterface({ input: process.stdin }).on('line', (line) => {
   if (process.env.TELL) console.error(`got ${line}`)
   const message = JSON.parse(line)

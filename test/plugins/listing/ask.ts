@@ -41,7 +41,7 @@ export function ask(stage: AnyStage, { models, params = {}, headers = {} }: Aske
     ...(models === undefined ? {} : { models: new Set(models) }),
   }
   const { reply } = stage.build({}, host, { smart_routing: { enabled: false } })(
-    { ingress: { params, headers, query: new URLSearchParams() }, principal },
+    { ingress: { path: '/v1/models', params, headers, query: new URLSearchParams() }, principal },
     new ExchangeScope(),
   ) as {
     reply: { status: number; body: { kind: string; value: unknown } }

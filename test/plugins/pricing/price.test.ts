@@ -13,9 +13,9 @@ const measurementOf = (metered: Metered) => ({ read: () => ({ complete: true, lo
 const find = (name: string) =>
   name === 'acme/writer-2026' ? { name: 'writer', pricing: { input: 10, output: 20 } } : undefined
 
-function billOf(slots: object, times: Scope['times'] = [], tokens = 'all'): Bill {
+function billOf(slots: object, tokens = 'all'): Bill {
   const run = price.build({ tokens }, { catalog: { find } } as unknown as Host)
-  return (run({ outcome, ...slots }, { times } as Scope) as { bill: Bill }).bill
+  return (run({ outcome, ...slots }, {} as Scope) as { bill: Bill }).bill
 }
 
 describe('plugins/pricing/price', () => {
@@ -31,9 +31,16 @@ describe('plugins/pricing/price', () => {
   })
 
   it('counts the input alone where that is all that costs', () => {
-    const { tokens, cost } = billOf({ model, measurement: measurementOf({ usage }) }, [], 'input')
+    const { tokens, cost } = billOf({ model, measurement: measurementOf({ usage }) }, 'input')
     expect(tokens).to.deep.equal(usage)
     expect(cost.micros).to.equal(104)
+  })
+
+  it('is free where nothing is billed, whatever the answer says', () => {
+    for (const metered of [{}, { usage }]) {
+      const { cost } = billOf({ model, measurement: measurementOf(metered) }, 'none')
+      expect(cost.micros).to.equal(0)
+    }
   })
 
   it('says that it is estimated', () => {
@@ -65,8 +72,6 @@ describe('plugins/pricing/price', () => {
     const unknown = { tokens: undefined, cost: { micros: undefined, origin: 'unknown' } }
     expect(billOf({ model })).to.deep.equal(unknown)
     expect(billOf({ model, measurement: measurementOf({ usage: { ...usage, output: -1 } }) })).to.deep.equal(unknown)
-    // A provider was asked, and none has served.
-    expect(billOf({}, [{ name: 'upstream', milliseconds: 1 }])).to.deep.equal(unknown)
     const lost = { outcome: { ...outcome, error: { code: 'worker_lost', message: '' } } }
     expect(billOf(lost)).to.deep.equal(unknown)
   })

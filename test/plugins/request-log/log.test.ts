@@ -40,7 +40,7 @@ function rowOf(slots: object, { notes = new Map(), times = [], laps = [], attemp
   const scope = { id: 'id-1', attempt, notes, times, laps, elapsed: () => 100 } as unknown as Scope
   const given = { outcome: OUTCOME, ...slots }
   const bill = billOf(given, scope)
-  expect(log.build({ type: 'chat' }, host, { requests, members })({ ...given, ...bill }, scope)).to.deep.equal({})
+  expect(log.build({ type: 'chat' }, host, { requests, members })({ ...bill, ...given }, scope)).to.deep.equal({})
   expect(rows).to.have.length(1)
   return rows[0] as LogRow
 }
@@ -191,8 +191,9 @@ describe('plugins/request-log/log', () => {
       duration: 1,
       bytes: 0,
     }
+    const bill = { tokens: undefined, cost: { micros: undefined, origin: 'unknown' } }
     const row = rowOf(
-      { outcome: failed, request: REQUEST },
+      { outcome: failed, request: REQUEST, bill },
       { notes: new Map([['tries', tries]]), times: [{ name: 'upstream', milliseconds: 5 }], attempt: 2 },
     )
     expect(row).to.deep.include({

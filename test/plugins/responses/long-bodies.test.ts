@@ -22,7 +22,7 @@ function printedFor(codec: (typeof upstreams)[number], request: GenerateRequest)
 
 /** Characters of the conversation. */
 function size(body: JsonObject): number {
-  return JSON.stringify(body['messages'] ?? body['input']).length
+  return JSON.stringify(body['messages'] ?? body['input'] ?? body['contents']).length
 }
 
 describe('responses: bodies as long as a client may send', () => {
@@ -52,7 +52,9 @@ describe('responses: bodies as long as a client may send', () => {
       }
       const print = (body: JsonObject) => printedFor(upstream, parse(body))
       expectLinear(some, allowing, print)
-      expect(print(allowing(some))['tools']).to.have.length(some)
+      const tools = print(allowing(some))['tools'] as readonly JsonObject[]
+      // One protocol has a list of functions in its only tool.
+      expect(tools[0]?.['functionDeclarations'] ?? tools).to.have.length(some)
     })
 
   it('with as many namespaces as tools are read and printed in linear time', () => {

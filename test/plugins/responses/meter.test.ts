@@ -47,9 +47,46 @@ describe('responses: meter', () => {
     })
     const tools = '"tool_usage":{"web_search":{"num_requests":3}}'
     expect(meter.torn?.(`AAAA"}],${tools},${usage},"user":null}}\n\n`)?.usage).to.include({ input: 20, searches: 3 })
+    const all = '"tool_usage":{"image_gen":{"input_tokens_details":{"text_tokens":0}},"web_search":{"num_requests":2}}'
+    expect(meter.torn?.(`AAAA"}],${usage},${all}}}\n\n`)?.usage).to.include({ input: 20, searches: 2 })
     expect(meter.torn?.('AAAA"}}\n\n')).to.equal(undefined)
     expect(meter.torn?.('AAAA"}],"usage":null}}\n\n')).to.equal(undefined)
     expect(meter.torn?.('')).to.equal(undefined)
+  })
+
+  it('reads what the pictures of an answer used, whose model has prices of its own', () => {
+    const image_gen = {
+      input_tokens: 50,
+      input_tokens_details: { text_tokens: 10, image_tokens: 40 },
+      cached_tokens: 30,
+      cached_tokens_details: { cached_image_tokens: 25, cached_text_tokens: 5 },
+      output_tokens: 4160,
+      total_tokens: 4210,
+    }
+    const tools = [
+      { type: 'function', name: 'f' },
+      { model: 'painter-2026', type: 'image_generation', size: 'auto' },
+    ]
+    const drew = { ...response, tools, tool_usage: { image_gen, web_search: { num_requests: 0 } } }
+    const usage = {
+      input: 20,
+      inputImage: 15,
+      cacheRead: 30,
+      cacheWrite: 0,
+      output: 4160,
+      outputImage: 4160,
+      reasoning: 0,
+    }
+    const further = [{ model: 'painter-2026', usage }]
+    expect(meter.reply(drew)).to.deep.equal({ ...metered, further })
+    const { output: _pictures, ...rest } = drew
+    expect(meter.torn?.(`AAAA"}],${JSON.stringify(rest).slice(1)}}\n\n`)).to.deep.equal({
+      usage: metered.usage,
+      further,
+    })
+    expect(meter.reply({ ...drew, tools: [] }).further).to.deep.equal([{ model: '', usage }])
+    const none = { ...image_gen, input_tokens: 0, cached_tokens: 0, output_tokens: 0 }
+    expect(meter.reply({ ...drew, tool_usage: { image_gen: none } })).to.deep.equal(metered)
   })
 
   it('tells a stream that was cut from one that failed', () => {

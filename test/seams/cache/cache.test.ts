@@ -4,11 +4,12 @@ import { expect } from 'chai'
 import type { JsonObject } from '../../../engine/index.ts'
 import { FrameDecoder, fold } from '../../../engine/kit.ts'
 import { json, text } from '../../golden/files.ts'
-import { cases, pairs, paths, settings, streaming } from '../../golden/pairs.ts'
+import { addressed, cases, pairs, settings, streamed } from '../../golden/pairs.ts'
 import type { Client, Pair } from '../../golden/pairs.ts'
 import { streamOf, wholeOf } from '../../golden/session.ts'
 import type { Generating } from '../../golden/upstreams.ts'
 import chat from '../../../plugins/protocols/chat/codec.ts'
+import gemini from '../../../plugins/protocols/gemini/codec.ts'
 import messages from '../../../plugins/protocols/messages/codec.ts'
 import responses from '../../../plugins/responses/codec.ts'
 import { startGateway } from '../../support/gateway.ts'
@@ -18,7 +19,7 @@ import type { Pipelines } from '../../support/pipelines.ts'
 import { scriptedUpstream } from '../../support/upstream.ts'
 import type { ScriptedUpstream } from '../../support/upstream.ts'
 
-const codecs = { chat, messages, responses } as Record<Client, Generating>
+const codecs = { chat, messages, responses, gemini } as Record<Client, Generating>
 const plugin = join(import.meta.dirname, 'cache.ts')
 
 const steps = /\n +- inline-files\b[^]*?- call\b/
@@ -64,9 +65,11 @@ describe('an exact cache of answers', () => {
     chat: (content) => ({ messages: [{ role: 'user', content }] }),
     messages: (content) => ({ max_tokens: 99, messages: [{ role: 'user', content }] }),
     responses: (content) => ({ input: [{ role: 'user', content }] }),
+    gemini: (text) => ({ contents: [{ role: 'user', parts: [{ text }] }] }),
   }
   async function ask(client: Client, body: JsonObject, key = gateway.key): Promise<string> {
-    const response = await gateway.post(paths[client], body, { authorization: `Bearer ${key}` })
+    const request = addressed(client, body)
+    const response = await gateway.post(request.path, request.body, { authorization: `Bearer ${key}` })
     const got = await response.text()
     expect(response.status, got).to.equal(200)
     return got
@@ -96,7 +99,7 @@ describe('an exact cache of answers', () => {
     return { texts: texts.filter((said) => said.length > 0), stop, usage }
   }
 
-  for (const client of ['chat', 'messages', 'responses'] as const)
+  for (const client of ['chat', 'messages', 'responses', 'gemini'] as const)
     for (const pair of pairs[client].filter(({ requestsOnly, name }) => !requestsOnly && name !== 'native-chat'))
       for (const name of cases[client].filter((one) => one !== 'length'))
         for (const stream of [false, true])
@@ -107,7 +110,7 @@ describe('an exact cache of answers', () => {
               ...first,
               model: pair.name,
               user: `${client} ${name} ${String(stream)}`,
-              ...(stream ? streaming[client] : {}),
+              ...(stream ? streamed[client] : {}),
             }
             script(pair, name, stream)
             const before = await ask(client, body)
@@ -180,7 +183,7 @@ describe('an exact cache of answers', () => {
         const frames = text(`answers/${answer}.chat.frames.txt`)
         const half = ending === 'end' ? frames : frames.slice(0, frames.length / 2)
         upstream.answer({ headers: { 'content-type': 'text/event-stream' }, chunks: [half], ending })
-        await (await gateway.post(paths.chat, body)).text()
+        await (await gateway.post('/v1/chat/completions', body)).text()
         expect((await last())?.metadata).to.include('"cache":"miss"')
       }
     const { query } = gateway.engine.database

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import type { JsonObject } from '../../../engine/index.ts'
 import { json, text } from '../../golden/files.ts'
-import { cases, clients, pairs, paths, settings, streaming } from '../../golden/pairs.ts'
+import { addressed, cases, clients, pairs, settings, streamed } from '../../golden/pairs.ts'
 import { nativeAnswer, message, chatSaying, messagesSaying } from '../../service/stored-upstreams.ts'
 import { chatFrames, messagesFrames, responsesFrames } from '../../service/streams.ts'
 import { streamOf, wholeOf } from '../../golden/session.ts'
@@ -87,9 +87,10 @@ describe('masking', () => {
               const body = {
                 ...others,
                 ...(client === 'messages' ? {} : { store }),
-                ...(stream ? streaming[client] : {}),
+                ...(stream ? streamed[client] : {}),
               }
-              const response = await gateway.post(paths[client], body)
+              const sent = addressed(client, body)
+              const response = await gateway.post(sent.path, sent.body)
               const got = await response.text()
               expect(response.status, got).to.equal(200)
               hidden('the answer', got)
@@ -204,7 +205,13 @@ describe('masking', () => {
     after(() => gateway.close())
 
     const messages = [{ role: 'user', content: 'My word is hunter2.' }]
-    const bodies = { chat: { messages }, messages: { max_tokens: 9, messages }, responses: { input: 'Hi' } }
+    const contents = [{ role: 'user', parts: [{ text: 'My word is hunter2.' }] }]
+    const bodies = {
+      chat: { messages },
+      messages: { max_tokens: 9, messages },
+      responses: { input: 'Hi' },
+      gemini: { contents },
+    }
 
     for (const kind of models)
       it(`reaches the failure that ends a stream: ${kind}`, async () => {
@@ -216,7 +223,8 @@ describe('masking', () => {
         }
         upstream.answer({ frames: [...(says(kind, true).frames?.slice(0, 4) ?? []), failures[kind]] })
         for (const client of clients) {
-          const got = await gateway.post(paths[client], { ...bodies[client], model: kind, stream: true })
+          const { path, body } = addressed(client, { ...bodies[client], model: kind, stream: true })
+          const got = await gateway.post(path, body)
           const text = await got.text()
           expect(text).to.include('The word *** broke it.')
           hidden('the failure', text)

@@ -122,10 +122,15 @@ describe('seams/settle', function () {
       'try m',
       'tried m: 503',
       'finally',
-      'failed upstream_error unknown',
+      'failed upstream_error reported',
     ])
+    expect(spent).to.equal(0)
+    upstream.answer({ body: 'page' })
+    expect((await ask()).status).to.equal(502)
     // Nobody knows what it cost: what was set aside.
-    expect(spent).to.equal(2_000)
+    const after = await once((now) => now.spent > 0)
+    expect(after.spent).to.equal(2_000)
+    expect(after.notes.at(-1)).to.equal('failed upstream_invalid_response unknown')
   })
 
   it('keeps what it holds over a reload: an old stream settles on the shared count', async () => {

@@ -124,6 +124,12 @@ describe('meters of media', () => {
       { ...usage(10, 0), inputAudio: 8, inputImage: 2 },
     ],
     ['speech as audio', speech, { input_tokens: 14, output_tokens: 101 }, { ...usage(14, 101), outputAudio: 101 }],
+    [
+      'output whose details tell no kind as what it is',
+      images,
+      { input_tokens: 10, output_tokens: 20, output_tokens_details: { reasoning_tokens: 0 } },
+      { ...usage(10, 20), outputImage: 20 },
+    ],
   ]
   for (const [what, codec, given, expected] of table)
     it(`count ${what}`, () => expect(codec.meter.reply({ usage: given })).to.deep.equal({ usage: expected }))

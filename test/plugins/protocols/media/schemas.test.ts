@@ -47,8 +47,13 @@ describe('media codecs', () => {
       ['transcriptions', 'transcribe', 'multipart', 'text'],
       ['translations', 'translate', 'multipart', 'text'],
     ])
-    for (const codec of codecs)
-      expect([codec.request, codec.reply, codec.events]).to.deep.equal([undefined, undefined, undefined])
+    // Only vectors are translated; other media are relayed.
+    for (const { protocol, request, reply, events } of codecs)
+      expect([request !== undefined, reply !== undefined, events]).to.deep.equal([
+        protocol === 'embeddings',
+        protocol === 'embeddings',
+        undefined,
+      ])
   })
 
   const good: readonly (readonly [codec: AnyCodec, body: object])[] = [
@@ -66,6 +71,16 @@ describe('media codecs', () => {
     [imageEdits, { model: 'm', prompt: 'p', images: [{ image_url: 'https://host/a.png' }] }],
     [speech, { model: 'm', input: 'Hi', voice: 'alloy', speed: 1.5, stream_format: 'sse' }],
     [speech, { model: 'm', input: 'Hi', voice: { id: 'v' }, instructions: null }],
+    // What the gateway does not read is the provider's to check.
+    [embeddings, { model: 'm', input: 'a', encoding_format: 'int8' }],
+    [
+      images,
+      { model: 'm', prompt: 'p', size: { width: 8, height: 8 }, output_compression: 200, style: 5, moderation: {} },
+    ],
+    [imageEdits, { model: 'm', prompt: 'p', image: 'x', size: { width: 8 }, quality: 5, output_compression: true }],
+    [speech, { model: 'm', input: 'Hi', voice: 'v', speed: 0 }],
+    [speech, { model: 'm', input: 'Hi', voice: 'v', speed: 'fast' }],
+    [speech, { model: 'm', input: 'Hi', voice: 'v', instructions: ['slowly'], response_format: { type: 'wav' } }],
   ]
   for (const [codec, body] of good) {
     it(`${codec.protocol} accepts ${JSON.stringify(body)}`, () => expect(fault(codec, body)).to.equal(undefined))
@@ -87,7 +102,7 @@ describe('media codecs', () => {
     [imageEdits, { model: 'm', prompt: 'p', image: 5 }, '/image type'],
     [imageEdits, { prompt: 'p', image: 'x' }, 'required model'],
     [speech, { model: 'm', input: 'Hi' }, 'required voice'],
-    [speech, { model: 'm', input: 'Hi', voice: 'v', speed: 0 }, '/speed exclusiveMinimum'],
+    [imageEdits, { model: 'm', prompt: 'p', image: 'x', size: ['1x1', '2x2'] }, '/size type'],
     [speech, { model: 'm', input: 'Hi', voice: 'v', stream_format: 'mp3' }, '/stream_format enum'],
   ]
   for (const [codec, body, expected] of bad) {
@@ -105,6 +120,12 @@ describe('media codecs', () => {
       expect(fault(codec, await form({ model: ['m', 'm'], file: audio }))).to.equal('/model type')
     })
   }
+
+  it('stream in a form is one of the words that every reader takes in the same way', async () => {
+    const faultOf = async (stream: string) => fault(transcriptions, await form({ model: 'm', file: audio, stream }))
+    for (const word of ['true', 'True', '1', 'false', 'False', '0']) expect(await faultOf(word)).to.equal(undefined)
+    for (const word of ['TRUE', 'yes', 'on', '']) expect(await faultOf(word)).to.equal('/stream enum')
+  })
 
   it('transcriptions takes lists', async () => {
     const body = await form({
