@@ -10,19 +10,19 @@ import { installClients } from './install.ts'
 import { lookupServer } from './lookup-server.ts'
 import { greeting, lookedUp, scriptedModel, seen, wantsLookup, wantsShell } from './model.ts'
 import type { Kind } from './model.ts'
+import type { At, Ran } from './pasted.ts'
 import { claude, codex } from './rounds.ts'
-import type { At, Ran } from './rounds.ts'
 
 const kinds: readonly Kind[] = ['responses', 'chat', 'messages']
 const types = { responses: 'native', chat: 'compatible', messages: 'messages' }
 const verbose = process.argv.includes('--verbose')
 const only = process.argv.includes('--only') ? (process.argv[process.argv.indexOf('--only') + 1] ?? '') : ''
 
-const start = installClients()
+const installed = installClients()
 const clients: Readonly<Record<string, (prompt: string, model: string, at: At) => Promise<Ran>>> = {
-  'codex, server-sent events': (prompt, model, at) => codex(start.codex, prompt, model, at, false),
-  'codex, WebSocket': (prompt, model, at) => codex(start.codex, prompt, model, at, true),
-  'claude code': (prompt, model, at) => claude(start.claude, prompt, model, at),
+  'codex, server-sent events': (prompt, model, at) => codex(installed, prompt, model, at, false),
+  'codex, WebSocket': (prompt, model, at) => codex(installed, prompt, model, at, true),
+  'claude code': (prompt, model, at) => claude(installed, prompt, model, at),
 }
 
 const docs = await lookupServer()

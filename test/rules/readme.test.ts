@@ -57,7 +57,8 @@ describe('the read-mes', () => {
     expect(shown.length).to.be.above(15)
     const wrong = shown.flatMap((line) => {
       const [tool, ...words] = line.split(/\s+/)
-      if (tool === 'npm') return words[0] === 'ci' || (words[0] ?? '') in scripts ? [] : [`${line}: no script`]
+      const script = words[0] === 'run' ? words[1] : words[0]
+      if (tool === 'npm') return script === 'ci' || (script ?? '') in scripts ? [] : [`${line}: no script`]
       const problem = tool === 'npx' && words[0] === 'sluice' ? problemOf(words.slice(1), program) : 'of another tool'
       return problem === undefined ? [] : [`${line}: ${problem}`]
     })

@@ -6,10 +6,12 @@ import { shippedRoutes } from '../support/routes.ts'
  */
 const access: Readonly<Record<string, readonly string[]>> = {
   public: [
+    'GET /*',
     'GET /api/auth/setup-status',
     'GET /api/health',
     'GET /api/health/live',
     'GET /api/health/ready',
+    'GET /assets/*',
     'POST /api/auth/login',
     'POST /api/auth/logout',
     'POST /api/auth/setup',

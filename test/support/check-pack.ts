@@ -8,9 +8,11 @@ const output = readFileSync(0, 'utf8')
 const [pack] = JSON.parse(output.slice(output.indexOf('['))) as { files: { path: string }[] }[]
 const paths = pack?.files.map(({ path }) => path) ?? []
 const allowed =
-  /^(engine\/bin\/|dist\/(engine|plugins|types)\/|pipelines\/|config\/|docs\/|(engine|plugins)\/README\.md$|package\.json$|README\.md$|LICENSE$|CHANGELOG\.md$)/
+  /^(engine\/bin\/|dist\/(console|engine|plugins|types)\/|pipelines\/|config\/|docs\/|(engine|plugins)\/README\.md$|package\.json$|README\.md$|LICENSE$|CHANGELOG\.md$)/
 const needed = [
   'engine/bin/sluice.cjs',
+  'dist/console/index.html',
+  'dist/console/assets/scheme.js',
   'dist/engine/index.js',
   'dist/engine/kit.js',
   'dist/engine/kit.d.ts',

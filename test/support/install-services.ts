@@ -4,7 +4,10 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-const wanted = [{ program: 'redis-server', package: 'redis-server' }]
+const wanted = [
+  { program: 'redis-server', package: 'redis-server' },
+  { program: 'chromium', package: 'chromium' },
+]
 
 function onPath(program: string): boolean {
   return (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)))

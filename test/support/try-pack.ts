@@ -72,8 +72,12 @@ try {
     const [, url = '', key = '', body = ''] =
       /curl (\S+)\/v1\/chat\/completions .*Bearer (\S+)'.*-d '(.*)'\n/s.exec(output) ?? []
     match(await ask(url, key, body), /Hello, world/)
+    const page = await (await fetch(url)).text()
+    for (const [, file = ''] of page.matchAll(/"(\/assets\/[^"]+)"/g))
+      equal((await fetch(url + file)).status, 200, file)
+    match(page, /"\/assets\/app-[^"]+\.js"/)
   })
-  console.log('the empty folder answers')
+  console.log('the empty folder answers, and shows the console')
 
   match(sluice(['init'], { GROQ_API_KEY: 'no-key' }), /name: groq\/\*/)
   ok(!readFileSync(join(folder, 'config/sluice.yaml'), 'utf8').includes('no-key'))

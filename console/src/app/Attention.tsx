@@ -1,0 +1,151 @@
+import { useQuery } from '@tanstack/react-query'
+import { useSyncExternalStore } from 'react'
+import type { ReactNode } from 'react'
+import { askNow, onSilence, secondsOfSilence } from '../api/silence.ts'
+import { stateOf } from '../parts/budgets.ts'
+import { Button, ButtonLink } from '../parts/Button.tsx'
+import { nearestBudgets } from '../parts/nearest-budgets.ts'
+import { useUser } from '../parts/useUser.ts'
+import { shared } from '../words.ts'
+import { auditVerdict, breakers, health, systemInfo } from './attention.ts'
+import { AttentionLine as Line } from './AttentionLine.tsx'
+import { BudgetsAtEnd } from './BudgetsAtEnd.tsx'
+import { newerBuild } from './newer-build.ts'
+import { OpenCircuit } from './OpenCircuit.tsx'
+import { configurationStatus } from './status.ts'
+import { words } from './words.ts'
+import classes from './Attention.module.css'
+
+/** What is wrong now, one line each. A line goes when its cause does. */
+export function Attention() {
+  const user = useUser()
+  const ofServing = useServing()
+  const ofParts = useParts(user?.isAdmin ?? false)
+  const { data: budgets = [] } = useQuery(nearestBudgets(user))
+  const { data: isOld = false } = useQuery(newerBuild)
+  // Who was given nothing has not used it up.
+  const near = budgets.filter((bucket) => bucket.budget?.usd !== 0 && stateOf(bucket) !== undefined)
+  const lines = [
+    ...ofServing,
+    ...ofParts,
+    near.length > 0 && <BudgetsAtEnd key="budgets" near={near} />,
+    isOld && (
+      <Line
+        key="build"
+        state="off"
+        title={words.newBuild}
+        actions={
+          <Button small onClick={() => location.reload()}>
+            {words.reloadPage}
+          </Button>
+        }
+      >
+        {words.newBuildText}
+      </Line>
+    ),
+  ].filter(Boolean)
+  if (lines.length === 0) return null
+  return (
+    <section className={classes.strip} aria-label={words.attention}>
+      {lines}
+    </section>
+  )
+}
+
+/** Whether the gateway answers, and whether it goes on to: what everybody should know. */
+function useServing(): readonly ReactNode[] {
+  const isSilent = useSyncExternalStore(onSilence, secondsOfSilence) !== null
+  const { data } = useQuery(health)
+  return [
+    isSilent && (
+      <Line
+        key="silence"
+        state="bad"
+        title={words.silent}
+        actions={
+          <Button small onClick={askNow}>
+            {shared.retry}
+          </Button>
+        }
+      >
+        {words.silentText}
+      </Line>
+    ),
+    data?.draining && (
+      <Line key="draining" state="warning" title={words.draining}>
+        {words.drainingText}
+      </Line>
+    ),
+  ]
+}
+
+/** How many circuits have a line of their own. */
+const most = 3
+
+/** The parts of the gateway that do not work as they should. For admins. */
+function useParts(isAdmin: boolean): readonly ReactNode[] {
+  const enabled = isAdmin
+  const { data: circuits = [] } = useQuery({ ...breakers, enabled })
+  const { data: status } = useQuery({ ...configurationStatus, enabled })
+  const { data: system } = useQuery({ ...systemInfo, enabled })
+  const { data: verdict } = useQuery({ ...auditVerdict, enabled })
+  const { data: { degraded = [] } = {} } = useQuery({ ...health, enabled })
+  if (!isAdmin) return []
+  const open = circuits.filter(({ state }) => state !== 'closed')
+  const findings = status?.error?.findings ?? []
+  const others = status?.processes.filter(({ current }) => !current).length ?? 0
+  const bad = verdict?.first_bad
+  const toConfiguration = (
+    <ButtonLink small to="/configuration">
+      {words.showConfiguration}
+    </ButtonLink>
+  )
+  return [
+    ...open.slice(0, most).map((one) => <OpenCircuit key={`${one.provider} ${one.model}`} {...one} />),
+    open.length > most && (
+      <Line key="circuits" state="warning" title={words.moreCircuits} actions={toConfiguration}>
+        {words.moreCircuitsText(open.length - most)}
+      </Line>
+    ),
+    findings[0] && (
+      <Line key="configuration" state="bad" title={words.refusedConfiguration} actions={toConfiguration}>
+        <code>{`${findings[0].file}:${findings[0].line}:${findings[0].column}`}</code> {findings[0].message}{' '}
+        {findings.length > 1 && words.moreFindings(findings.length - 1)}
+      </Line>
+    ),
+    ...degraded.map((part) => (
+      <Line
+        key={`part ${part}`}
+        state={part === 'key_value' ? 'bad' : 'warning'}
+        title={words.parts[part]?.title ?? words.otherPart}
+        actions={part === 'records' && toConfiguration}
+      >
+        {words.parts[part]?.text ?? words.otherPartText(part)}
+      </Line>
+    )),
+    system && system.log.dropped_rows > 0 && (
+      <Line key="rows" state="warning" title={words.dropped}>
+        {words.droppedText(system.log.dropped_rows)}
+      </Line>
+    ),
+    others > 0 && (
+      <Line key="processes" state="warning" title={words.otherVersions} actions={toConfiguration}>
+        {words.otherVersionsText(others)}
+      </Line>
+    ),
+    bad && (
+      <Line
+        key="audit"
+        state="bad"
+        title={words.auditBroken}
+        actions={
+          <ButtonLink small to="/audit" search={{ row: String(bad.sequence) }}>
+            {words.showRow}
+          </ButtonLink>
+        }
+      >
+        {words.auditBrokenText(bad.sequence)} <code>{bad.reason}</code>
+      </Line>
+    ),
+  ]
+}

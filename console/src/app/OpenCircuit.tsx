@@ -1,0 +1,45 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Button, ButtonLink } from '../parts/Button.tsx'
+import { toast, toastError } from '../parts/toast.tsx'
+import { useNow } from '../parts/useNow.ts'
+import { breakers, resetBreaker } from './attention.ts'
+import type { Breaker } from './attention.ts'
+import { AttentionLine } from './AttentionLine.tsx'
+import { words } from './words.ts'
+
+/** A provider or a model that is left alone because it failed, with a way to its failures and one to end that. */
+export function OpenCircuit(breaker: Breaker) {
+  const { provider, model, state, failures, retry_at: retryAt, last_error: last } = breaker
+  const queries = useQueryClient()
+  const reset = useMutation({
+    mutationFn: () => resetBreaker(breaker),
+    onSuccess: () => toast(words.wasReset(provider)),
+    onError: toastError,
+    onSettled: () => queries.invalidateQueries({ queryKey: breakers.queryKey }),
+  })
+  const name = model === null ? provider : `${provider} / ${model}`
+  return (
+    <AttentionLine
+      state="warning"
+      title={state === 'open' ? words.circuitOpen : words.circuitProbing}
+      actions={
+        <>
+          <ButtonLink small to="/logs" search={{ provider, result: 'failed', range: '1h' }}>
+            {words.showFailures}
+          </ButtonLink>
+          <Button small busy={reset.isPending} onClick={() => reset.mutate()}>
+            {words.reset}
+          </Button>
+        </>
+      }
+    >
+      <code>{name}</code> {words.failedTimes(failures, last?.status ?? last?.code)}{' '}
+      {retryAt !== null && <NextProbe at={retryAt} />}
+    </AttentionLine>
+  )
+}
+
+/** It counts down, which is not to be read out each second. */
+function NextProbe({ at }: { readonly at: string }) {
+  return <span aria-live="off">{words.nextProbe(Math.ceil((Date.parse(at) - useNow()) / 1000))}</span>
+}

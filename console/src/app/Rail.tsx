@@ -1,0 +1,56 @@
+import { Link, useRouter } from '@tanstack/react-router'
+import { Fragment } from 'react'
+import { Icon } from '../parts/Icon.tsx'
+import { useIsAdmin } from '../parts/useUser.ts'
+import { ConfigurationFoot } from './ConfigurationFoot.tsx'
+import { rail } from './rail-screens.ts'
+import type { Screen } from './rail-screens.ts'
+import { words } from './words.ts'
+import classes from './Rail.module.css'
+
+/** The links to the screens that the user may see. Below 720 px it is a drawer, which Escape closes. */
+export function Rail({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+  const isAdmin = useIsAdmin()
+  const isShown = useIsShown()
+  const groups = rail.map(({ group, screens }) => ({ group, screens: screens.filter(isShown) }))
+  return (
+    <nav
+      id="rail"
+      aria-label={words.main}
+      className={classes.rail}
+      data-open={open || undefined}
+      onKeyDown={({ key }) => key === 'Escape' && onClose()}
+    >
+      {groups
+        .filter(({ screens }) => screens.length > 0)
+        .map(({ group, screens }) => (
+          <Fragment key={group}>
+            <p className={classes.group}>{group}</p>
+            <ul className={classes.links}>
+              {screens.map(({ path, name, icon }) => (
+                <li key={path}>
+                  <Link
+                    to={path}
+                    className={classes.link}
+                    title={name}
+                    activeOptions={{ exact: path === '/', includeSearch: false }}
+                  >
+                    <Icon name={icon} size={15} />
+                    {name}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </Fragment>
+        ))}
+      {isAdmin && <ConfigurationFoot className={classes.foot} />}
+    </nav>
+  )
+}
+
+/** Tells whether the user may see a screen, and whether this console has it. */
+export function useIsShown(): (screen: Screen) => boolean {
+  const isAdmin = useIsAdmin()
+  const { routesByPath } = useRouter()
+  return ({ path, viewers = false }) => (isAdmin || viewers) && path in routesByPath
+}

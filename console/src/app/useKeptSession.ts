@@ -1,0 +1,38 @@
+import { useRouter } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { renewSession } from '../api/account.ts'
+import { heldSession, isHalfOver, onSession, sessionIsOver } from '../api/session.ts'
+
+const everyMilliseconds = 20_000
+
+/**
+ * Renews the session after half of its life, if the user did something since the last look. Leaves for the sign-in when
+ * the user signed out, here or in another tab.
+ */
+export function useKeptSession(): void {
+  const router = useRouter()
+  useEffect(
+    () =>
+      onSession(() => {
+        if (!heldSession()) void router.navigate({ to: '/sign-in', search: {} })
+      }),
+    [router],
+  )
+  useEffect(() => {
+    let active = true
+    const act = () => (active = true)
+    const look = () => {
+      if (!active || sessionIsOver() || !isHalfOver()) return
+      active = false
+      // At its longest life it cannot be renewed, and without an answer the next look tries again.
+      renewSession().catch(() => undefined)
+    }
+    const timer = setInterval(look, everyMilliseconds)
+    const kinds = ['pointerdown', 'keydown', 'wheel', 'focus'] as const
+    for (const kind of kinds) addEventListener(kind, act, { passive: true })
+    return () => {
+      clearInterval(timer)
+      for (const kind of kinds) removeEventListener(kind, act)
+    }
+  }, [])
+}

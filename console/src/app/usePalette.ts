@@ -1,0 +1,120 @@
+import { useMantineColorScheme } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
+import { ask } from '../api/ask.ts'
+import { toast, toastError } from '../parts/toast.tsx'
+import { useIsAdmin } from '../parts/useUser.ts'
+import { breakers, resetBreaker } from './attention.ts'
+import { rail } from './rail-screens.ts'
+import { useIsShown } from './Rail.tsx'
+import { configurationStatus } from './status.ts'
+import { settingEntries } from './setting-entries.ts'
+import { words } from './words.ts'
+
+/** Something that can be found: a place to go to, or something to do. */
+export interface Entry {
+  readonly name: string
+  readonly kind: string
+  readonly path?: string
+  readonly act?: () => void
+}
+
+interface Named {
+  readonly data: readonly { readonly name?: string; readonly username?: string; readonly id?: string }[]
+}
+
+/** The lists whose records have a page of their own. */
+const lists = [
+  { kind: words.kinds.model, screen: '/models/$name', from: '/api/catalog/models', admin: false },
+  { kind: words.kinds.pipeline, screen: '/pipelines/$name', from: '/api/config/pipelines', admin: true },
+  { kind: words.kinds.provider, screen: '/providers/$name', from: '/api/config/providers?limit=200', admin: true },
+  { kind: words.kinds.key, screen: '/keys/$id', from: '/api/api-keys?limit=200', admin: false },
+  {
+    kind: words.kinds.mcpServer,
+    screen: '/mcp-servers/$name',
+    from: '/api/mcp/servers?limit=200',
+    admin: true,
+  },
+  { kind: words.kinds.member, screen: '/members/$id', from: '/api/team/members?limit=200', admin: true },
+] as const
+
+/** Pages that the rail has no line for. */
+const pages = [
+  { name: words.accountPage, path: '/account', admin: false },
+  { name: words.configurationPage, path: '/configuration', admin: true },
+]
+
+/** The forms that make a record. */
+const forms = [
+  { name: words.add.provider, path: '/providers', search: '?add=1' },
+  { name: words.add.model, path: '/models', search: '?add=1' },
+  { name: words.add.key, path: '/keys/new', search: '' },
+  { name: words.add.member, path: '/members/new', search: '' },
+  { name: words.add.mcpServer, path: '/mcp-servers', search: '?add=1' },
+]
+
+/** What the user may find, screens first; the settings among it once something is typed. */
+export function useEntries(isTyped: boolean): readonly Entry[] {
+  const isAdmin = useIsAdmin()
+  const isShown = useIsShown()
+  const { routesByPath } = useRouter()
+  const shown = [
+    ...rail.flatMap((group) => group.screens).filter(isShown),
+    ...pages.filter((one) => isAdmin || !one.admin),
+  ]
+  const screens = shown.map(({ name, path }) => ({ name, path, kind: words.kinds.screen }))
+  const open = lists.filter(({ screen, admin }) => screen in routesByPath && (isAdmin || !admin))
+  const { data: records = [] } = useQuery({
+    queryKey: ['palette', ...open.map(({ kind }) => kind)],
+    queryFn: async () => {
+      const found = await Promise.allSettled(open.map(({ from }) => ask<Named>('GET', from)))
+      return found.flatMap((answer, at) => {
+        const list = open[at]
+        // A list that cannot be read now leaves the others to be found.
+        if (answer.status === 'rejected' || !list) return []
+        return answer.value.data.map(({ name = '', username = name, id }) => ({
+          name: username,
+          kind: list.kind,
+          path: list.screen.replace(/\$\w+$/, encodeURIComponent(list.screen.endsWith('$id') ? (id ?? name) : name)),
+        }))
+      })
+    },
+  })
+  const { data: settings = [] } = useQuery({ ...settingEntries, enabled: isAdmin && isTyped })
+  return [...screens, ...records, ...useActions(), ...settings]
+}
+
+function useActions(): readonly Entry[] {
+  const isAdmin = useIsAdmin()
+  const queries = useQueryClient()
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const { data: circuits = [] } = useQuery({ ...breakers, enabled: isAdmin })
+  const kind = words.kinds.action
+  const reload = () =>
+    void ask('POST', '/api/config/reload')
+      .then(() => toast(words.reloaded), toastError)
+      .finally(() => queries.invalidateQueries({ queryKey: configurationStatus.queryKey }))
+  const { routesByPath } = useRouter()
+  const dark = colorScheme === 'dark'
+  return [
+    {
+      name: dark ? words.toLight : words.toDark,
+      kind,
+      act: () => setColorScheme(dark ? 'light' : 'dark'),
+    },
+    ...(isAdmin ? [{ name: words.reload, kind, act: reload }] : []),
+    ...forms
+      .filter(({ path }) => isAdmin && path in routesByPath)
+      .map(({ name, path, search }) => ({ name, kind, path: path + search })),
+    ...circuits
+      .filter(({ state }) => state !== 'closed')
+      .map((breaker) => ({
+        name: words.resetBreaker(breaker.provider),
+        kind,
+        act: () =>
+          void resetBreaker(breaker)
+            .then(() => toast(words.wasReset(breaker.provider)), toastError)
+            .finally(() => queries.invalidateQueries({ queryKey: breakers.queryKey })),
+      })),
+  ]
+}

@@ -1,0 +1,132 @@
+import { queryOptions } from '@tanstack/react-query'
+import { ask } from '../api/ask.ts'
+import type { Query } from '../api/ask.ts'
+import type { Json, Schema } from '../form/schema.ts'
+import type { SecretState } from '../form/control.ts'
+import { pagesOf } from '../parts/pages.ts'
+
+/** A preset of a type of provider: the address of a vendor, and the variable that usually holds its key. */
+export interface Preset {
+  readonly name: string
+  readonly base_url: string
+  readonly env: string | null
+}
+
+/** A row of `GET /api/config/providers/types`. */
+export interface ProviderType {
+  readonly type: string
+  readonly summary: string
+  readonly schema: Schema
+  readonly serves: readonly string[]
+  readonly presets: readonly Preset[]
+}
+
+/** A record of `GET /api/config/providers`. */
+export interface Provider {
+  readonly name: string
+  readonly type: string
+  readonly config: { readonly [name: string]: Json }
+  readonly secrets: Readonly<Record<string, SecretState>>
+  readonly has_api_key: boolean
+  readonly enabled: boolean
+  readonly allow_private: boolean
+  readonly status: { readonly state: 'on' | 'off' | 'error'; readonly reason: string | null }
+  readonly serves: readonly string[]
+  /** How many models name it. */
+  readonly models: number
+  readonly source: 'file' | 'database'
+  readonly declared_at?: { readonly file: string; readonly line: number } | null
+  readonly version: number | null
+}
+
+/** What a test of a provider found. A provider that fails is an answer, not an error. */
+export interface Tested {
+  readonly ok: boolean
+  readonly status: number | null
+  readonly latency_ms: number
+  readonly error: { readonly code: string; readonly message: string } | null
+  readonly checked: string
+}
+
+/** A model that a provider has at its upstream. */
+export interface UpstreamModel {
+  readonly id: string
+  /** The name that it has here, if it is configured. */
+  readonly name: string | null
+  readonly known: {
+    readonly context_length?: number
+    readonly max_output_tokens?: number
+    readonly pricing?: Readonly<Record<string, number>>
+  }
+}
+
+const at = '/api/config/providers'
+const addressOf = (name: string) => `${at}/${encodeURIComponent(name)}`
+
+export const providerTypes = queryOptions({
+  queryKey: ['providers', 'types'],
+  queryFn: async ({ signal }) => (await ask<{ data: readonly ProviderType[] }>('GET', `${at}/types`, { signal })).data,
+  staleTime: Infinity,
+})
+
+export const providers = queryOptions({
+  queryKey: ['providers', 'list'],
+  queryFn: async ({ signal }) => allPages<Provider>(at, signal),
+})
+
+/** The providers that fit filters, page by page. */
+export const providerList = (query: Query) => pagesOf<Provider>('providers', at, query)
+
+export const provider = (name: string) =>
+  queryOptions({
+    queryKey: ['providers', 'one', name],
+    queryFn: ({ signal }) => ask<Provider>('GET', addressOf(name), { signal }),
+  })
+
+export const upstreamModels = (name: string) =>
+  queryOptions({
+    queryKey: ['providers', 'upstream-models', name],
+    queryFn: async ({ signal }) =>
+      (await ask<{ data: readonly UpstreamModel[] }>('GET', `${addressOf(name)}/upstream-models`, { signal })).data,
+    retry: false,
+  })
+
+export const makeProvider = (body: unknown) => ask<Provider>('POST', at, { body })
+
+export const changeProvider = ({ name, version }: Provider, body: unknown) =>
+  ask<Provider>('PATCH', addressOf(name), { body, ifMatch: version })
+
+export const deleteProvider = ({ name, version }: Provider, cascade: boolean) =>
+  ask<undefined>('DELETE', addressOf(name), { query: { cascade: cascade || undefined }, ifMatch: version })
+
+/** Asks a provider for its list of models, or for one short answer of a model. */
+export const testProvider = (name: string, model?: string) =>
+  ask<Tested>('POST', `${addressOf(name)}/test`, { body: model === undefined ? {} : { model } })
+
+/** The stored secrets of a provider in clear, by their paths. */
+export const revealSecrets = async (name: string, password: string) => {
+  const answer = await ask<{ secrets: Readonly<Record<string, string>> }>('POST', `${addressOf(name)}/reveal-key`, {
+    body: { password },
+  })
+  return answer.secrets
+}
+
+/** Makes a model of a provider, with what is known of it. */
+export const makeModel = (body: unknown) => ask<{ readonly name: string }>('POST', '/api/config/models', { body })
+
+/** All rows of a list that is read page by page. */
+export async function allPages<Row>(path: string, signal: AbortSignal): Promise<readonly Row[]> {
+  const rows: Row[] = []
+  let cursor: string | undefined
+  do {
+    // Each page names the next one.
+    // oxlint-disable-next-line no-await-in-loop
+    const page: { readonly data: readonly Row[]; readonly next_cursor: string | null } = await ask('GET', path, {
+      query: { limit: 200, cursor },
+      signal,
+    })
+    rows.push(...page.data)
+    cursor = page.next_cursor ?? undefined
+  } while (cursor !== undefined)
+  return rows
+}

@@ -1,0 +1,117 @@
+import { useState } from 'react'
+import { TextInput } from '@mantine/core'
+import { Button } from '../parts/Button.tsx'
+import type { ControlProps } from './control.ts'
+import { replaced, valueAt } from './draft.ts'
+import { Control, Fields } from './Fields.tsx'
+import type { Bindings } from './Fields.tsx'
+import type { Field, Json } from './schema.ts'
+import { words } from './words.ts'
+import classes from './form.module.css'
+
+type JsonMap = { readonly [name: string]: Json }
+type Entry = readonly [name: string, value: Json]
+
+/** A list of objects as rows that repeat, or a map as rows of name and value. */
+export function EntriesControl(props: ControlProps & { readonly bindings: Bindings }) {
+  const { field, value, error, secret, onChange, bindings } = props
+  const isMap = field.kind === 'map'
+  const entries = entriesOf(value, isMap)
+  // A name that is typed may still equal another one, so that it cannot be the map's yet.
+  const [drafts, setDrafts] = useState<readonly Entry[]>()
+  const shown = drafts ?? entries
+  const put = (next: readonly Entry[]) => {
+    const names = next.map(([name]) => name)
+    const isWhole = !isMap || (new Set(names).size === names.length && !names.includes(''))
+    setDrafts(isWhole ? undefined : next)
+    props.onFlaw(isWhole ? undefined : words.needed)
+    if (isWhole) onChange(isMap ? Object.fromEntries(next) : next.map(([, one]) => one))
+  }
+  const item = field.item
+  if (!item) return null
+  return (
+    <fieldset className={classes.group} aria-invalid={error !== undefined || undefined}>
+      <legend>{field.label}</legend>
+      {field.hint !== '' && <p className={classes.hint}>{field.hint}</p>}
+      {secret?.set && shown.length === 0 && <p className={classes.hint}>{words.secretKept}</p>}
+      {shown.map(([name, one], at) => {
+        const replace = (entry: Entry) => put(shown.with(at, entry))
+        const place = isMap ? `${field.path}.${name}` : `${field.path}[${at}]`
+        const what = isMap && name !== '' ? name : `${field.label} ${at + 1}`
+        return (
+          // Rows have no identity of their own.
+          // oxlint-disable-next-line react/no-array-index-key
+          <div key={at} className={classes.entry}>
+            {isMap && (
+              <TextInput
+                label={words.name}
+                value={name}
+                autoComplete="off"
+                spellCheck={false}
+                onChange={(event) => replace([event.currentTarget.value, one])}
+              />
+            )}
+            <EntryValue
+              item={item}
+              bindings={within(bindings, place, one, (changed) => replace([name, changed]))}
+              label={isMap ? words.value : what}
+            />
+            <Button
+              look="quiet"
+              icon="close"
+              aria-label={words.removeNamed(what)}
+              onClick={() => put(shown.toSpliced(at, 1))}
+            />
+          </div>
+        )
+      })}
+      {error !== undefined && <p className={classes.error}>{error}</p>}
+      <Button
+        small
+        icon="plus"
+        onClick={() => put([...shown, ['', emptyOf(item)]])}
+        aria-label={words.addTo(field.label)}
+      >
+        {words.add}
+      </Button>
+    </fieldset>
+  )
+}
+
+function EntryValue({
+  item,
+  bindings,
+  label,
+}: {
+  readonly item: Field
+  readonly bindings: Bindings
+  readonly label: string
+}) {
+  if (item.kind === 'group') return <Fields fields={item.fields} bindings={bindings} />
+  return <Control field={{ ...item, label, required: true }} bindings={bindings} />
+}
+
+function entriesOf(value: Json | undefined, isMap: boolean): readonly Entry[] {
+  if (typeof value !== 'object' || value === null) return []
+  if (isMap) return Object.entries(value as JsonMap)
+  return Array.isArray(value) ? (value as readonly Json[]).map((one) => ['', one] as const) : []
+}
+
+const emptyOf = ({ kind, schema, options }: Field): Json =>
+  schema.default ?? (kind === 'group' ? {} : kind === 'switch' ? false : kind === 'choice' ? (options[0] ?? '') : '')
+
+/** Bindings for one entry: its paths begin at itself. */
+function within(bindings: Bindings, place: string, entry: Json, onChange: (changed: Json) => void): Bindings {
+  const full = (path: string) => (path === '' ? place : `${place}.${path}`)
+  return {
+    ...bindings,
+    valueOf: (path) => (path === '' ? entry : valueAt(entry, path)),
+    usualOf: () => undefined,
+    errorOf: (path) => bindings.errorOf(full(path)),
+    secretOf: () => undefined,
+    isTouched: () => true,
+    asideOf: undefined,
+    onFlaw: (path, flaw) => bindings.onFlaw(full(path), flaw),
+    onChange: (path, value) => onChange(path === '' ? value : replaced(entry, path, value)),
+  }
+}

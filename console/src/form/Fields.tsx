@@ -1,0 +1,150 @@
+import { useState } from 'react'
+import type { ReactNode } from 'react'
+import { Icon } from '../parts/Icon.tsx'
+import { ChoiceControl } from './ChoiceControl.tsx'
+import { textOf } from './control.ts'
+import type { SecretState } from './control.ts'
+import { EntriesControl } from './EntriesControl.tsx'
+import { GroupControl } from './GroupControl.tsx'
+import { JsonControl } from './JsonControl.tsx'
+import { ListControl } from './ListControl.tsx'
+import { MomentControl } from './MomentControl.tsx'
+import { NumberControl } from './NumberControl.tsx'
+import type { Field, Json } from './schema.ts'
+import { SecretControl } from './SecretControl.tsx'
+import { SecretsControl } from './SecretsControl.tsx'
+import { SwitchControl } from './SwitchControl.tsx'
+import { TextControl } from './TextControl.tsx'
+import { VariantsControl } from './VariantsControl.tsx'
+import { words } from './words.ts'
+import classes from './form.module.css'
+
+/** Where fields read and write, by path. */
+export interface Bindings {
+  readonly valueOf: (path: string) => Json | undefined
+  /** The value that holds where none is set. */
+  readonly usualOf: (path: string) => Json | undefined
+  readonly errorOf: (path: string) => string | undefined
+  readonly secretOf: (path: string) => SecretState | undefined
+  /** The secrets of a map that are set, by name. */
+  readonly secretsIn: (path: string) => Readonly<Record<string, SecretState>>
+  readonly isTouched: (path: string) => boolean
+  /** The path of a field that is never folded. */
+  readonly wanted?: string | undefined
+  /** Beside the field: from where its value is. */
+  readonly asideOf?: ((path: string) => ReactNode) | undefined
+  readonly onChange: (path: string, value: Json) => void
+  readonly onFlaw: (path: string, flaw: string | undefined) => void
+}
+
+interface FieldsProps {
+  readonly fields: readonly Field[]
+  readonly bindings: Bindings
+}
+
+/** Fields in the order of their schema; what need not be given, and is at its default, is folded. */
+export function Fields({ fields, bindings }: FieldsProps) {
+  const [open, setOpen] = useState(false)
+  const isUsed = (field: Field): boolean =>
+    field.readOnly ||
+    field.path === bindings.wanted ||
+    bindings.errorOf(field.path) !== undefined ||
+    bindings.isTouched(field.path) ||
+    field.fields.some(isUsed) ||
+    !isEmpty(bindings.valueOf(field.path))
+  const folded = fields.filter((field) => field.advanced && !isUsed(field))
+  // Two or three need no fold of their own.
+  const isFolding = folded.length > 3
+  const first = isFolding ? fields.filter((field) => !folded.includes(field)) : fields
+  const draw = (field: Field) => <FieldRow key={field.path} field={field} bindings={bindings} />
+  return (
+    <div className={classes.fields}>
+      {first.map(draw)}
+      {isFolding && (
+        <>
+          <button type="button" className={classes.fold} aria-expanded={open} onClick={() => setOpen(!open)}>
+            <Icon name={open ? 'chevron-down' : 'chevron-right'} size={12} />
+            {words.advanced(folded.length, 0)}
+          </button>
+          {open && folded.map(draw)}
+        </>
+      )}
+    </div>
+  )
+}
+
+const isEmpty = (value: Json | undefined) =>
+  value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
+
+function FieldRow({ field, bindings }: { readonly field: Field; readonly bindings: Bindings }) {
+  const { path } = field
+  const aside = field.kind === 'group' ? undefined : bindings.asideOf?.(path)
+  return (
+    <div className={classes.row} data-field={path} data-touched={bindings.isTouched(path) || undefined}>
+      <div className={classes.control}>
+        {field.readOnly ? <Fixed field={field} bindings={bindings} /> : <Control field={field} bindings={bindings} />}
+      </div>
+      {aside !== undefined && <div className={classes.aside}>{aside}</div>}
+    </div>
+  )
+}
+
+/** A value that something else decides: text that can be read and copied. */
+function Fixed({ field, bindings }: { readonly field: Field; readonly bindings: Bindings }) {
+  const { path, label, hint, schema } = field
+  const value = bindings.valueOf(path) ?? bindings.usualOf(path) ?? schema.default
+  const kept = Object.entries(bindings.secretsIn(path)).map(([name, secret]) => [`${path}.${name}`, secret])
+  const secrets = { [path]: bindings.secretOf(path), ...Object.fromEntries(kept) }
+  return (
+    <dl className={classes.fixed}>
+      <dt>{label}</dt>
+      <dd className={classes.hint}>{hint}</dd>
+      <dd>{textOf(field, value, secrets)}</dd>
+    </dl>
+  )
+}
+
+/** The control of a field, by its kind. */
+export function Control({ field, bindings }: { readonly field: Field; readonly bindings: Bindings }) {
+  const { path } = field
+  const props = {
+    field,
+    value: bindings.valueOf(path),
+    usual: bindings.usualOf(path) ?? field.schema.default,
+    error: bindings.errorOf(path),
+    secret: bindings.secretOf(path),
+    onChange: (value: Json) => bindings.onChange(path, value),
+    onFlaw: (flaw: string | undefined) => bindings.onFlaw(path, flaw),
+  }
+  switch (field.kind) {
+    case 'text':
+    case 'long':
+    case 'address':
+    case 'duration':
+      return <TextControl {...props} />
+    case 'number':
+      return <NumberControl {...props} />
+    case 'moment':
+      return <MomentControl {...props} />
+    case 'secret':
+      return <SecretControl {...props} />
+    case 'switch':
+      return <SwitchControl {...props} />
+    case 'choice':
+      return <ChoiceControl {...props} />
+    case 'tags':
+    case 'boxes':
+      return <ListControl {...props} />
+    case 'secrets':
+      return <SecretsControl {...props} kept={bindings.secretsIn(path)} />
+    case 'rows':
+    case 'map':
+      return <EntriesControl {...props} bindings={bindings} />
+    case 'variants':
+      return <VariantsControl {...props} bindings={bindings} />
+    case 'group':
+      return <GroupControl {...props} bindings={bindings} />
+    case 'json':
+      return <JsonControl {...props} />
+  }
+}

@@ -1,0 +1,42 @@
+import { Button } from '../parts/Button.tsx'
+import { printed } from './control.ts'
+import type { ControlProps } from './control.ts'
+import { Fields } from './Fields.tsx'
+import type { Bindings } from './Fields.tsx'
+import { words } from './words.ts'
+import classes from './form.module.css'
+
+/** Fields that belong together. Where they may be not set at all, they are set and removed as one. */
+export function GroupControl({
+  field,
+  value,
+  usual,
+  error,
+  onChange,
+  bindings,
+}: ControlProps & { readonly bindings: Bindings }) {
+  const isUnset = field.nullable && (value === undefined || value === null)
+  return (
+    <fieldset className={classes.group}>
+      <legend>{field.label}</legend>
+      {field.hint !== '' && <p className={classes.hint}>{field.hint}</p>}
+      {error !== undefined && <p className={classes.error}>{error}</p>}
+      {!isUnset && <Fields fields={field.fields} bindings={bindings} />}
+      {field.nullable && (
+        <div className={classes.kept}>
+          {isUnset && (
+            <span>{usual === undefined || usual === null ? words.notSet : words.notSetBut(printed(usual))}</span>
+          )}
+          <Button
+            small
+            icon={isUnset ? 'plus' : 'close'}
+            aria-label={isUnset ? words.setNamed(field.label) : words.removeNamed(field.label)}
+            onClick={() => onChange(isUnset ? {} : null)}
+          >
+            {isUnset ? words.set : words.remove}
+          </Button>
+        </div>
+      )}
+    </fieldset>
+  )
+}

@@ -1,0 +1,231 @@
+import { useBlocker } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import type { FormEvent, ReactNode } from 'react'
+import { Refusal } from '../api/ask.ts'
+import { Button } from '../parts/Button.tsx'
+import { Dialog, DialogActions } from '../parts/Dialog.tsx'
+import { shared } from '../words.ts'
+import { Changes } from './Changes.tsx'
+import { flawsOf } from './check.ts'
+import { Conflict } from './Conflict.tsx'
+import { secretsIn } from './control.ts'
+import type { SecretState } from './control.ts'
+import { bodyOf, changesOf, drafted, isSame, shownAt, undrafted, valueAt } from './draft.ts'
+import type { Draft } from './draft.ts'
+import { Fields } from './Fields.tsx'
+import type { Bindings } from './Fields.tsx'
+import { lastChange } from './lastChange.ts'
+import type { LastChange } from './lastChange.ts'
+import { Problems } from './Problems.tsx'
+import type { Problem } from './Problems.tsx'
+import type { Field, Json } from './schema.ts'
+import { words } from './words.ts'
+import classes from './form.module.css'
+
+export interface SchemaFormProps {
+  readonly fields: readonly Field[]
+  /** The saved values; `{}` for something new. */
+  readonly values: Json
+  /** What holds where a value is not set, at the same paths. */
+  readonly usual?: Json
+  /** What a new form begins with. */
+  readonly initial?: Draft
+  /** The secrets that are set, by path. */
+  readonly secrets?: Readonly<Record<string, SecretState>>
+  /** The path of a field that is never folded: somebody looks for it. */
+  readonly wanted?: string | undefined
+  /** Beside each field: from where its value is. */
+  readonly asideOf?: (path: string) => ReactNode
+  /** Shows what would change, old and new, before it saves. */
+  readonly reviews?: boolean
+  /** Sends the body: what was changed alone. Rejects with the gateway's refusal. Absent: changes are tried alone. */
+  readonly save?: (body: { readonly [name: string]: Json }) => Promise<unknown>
+  /** Reads the saved values again, after somebody else changed them (412). */
+  readonly reload?: () => Promise<unknown>
+  /** Further buttons beside Save; they get what Save would send. */
+  readonly renderActions?: (body: () => { readonly [name: string]: Json } | undefined) => ReactNode
+  /** Told what Save would send, after each change. */
+  readonly onBody?: (body: { readonly [name: string]: Json }) => void
+  /** Where it stands for a dialog that closes without saving. */
+  readonly onCancel?: () => void
+  /** Above the fields. */
+  readonly children?: ReactNode
+}
+
+/** A form made from a schema. What is wrong stands at its field, and in a summary above. Ctrl+S saves. */
+export function SchemaForm(props: SchemaFormProps) {
+  const { fields, values, usual = {}, initial = {}, secrets = {}, reviews = false, save, reload, onBody } = props
+  const [draft, setDraft] = useState<Draft>(initial)
+  // What is typed and is no value yet is kept by the controls; new ones begin without it.
+  const [round, setRound] = useState(0)
+  const [flaws, setFlaws] = useState<Readonly<Record<string, string>>>({})
+  const [problems, setProblems] = useState<readonly Problem[]>([])
+  const [stage, setStage] = useState<'edit' | 'review' | 'saving'>('edit')
+  const [conflict, setConflict] = useState<{ readonly before: Json; readonly by: LastChange | undefined }>()
+  const form = useRef<HTMLFormElement>(null)
+  const changes = changesOf(values, draft)
+  const isDirty =
+    save !== undefined && stage !== 'saving' && Object.keys(draft).some((path) => !isSame(draft[path], initial[path]))
+
+  const valueOf = (path: string) => shownAt(values, draft, path)
+  const isKept = (path: string) => secrets[path]?.set === true
+  const errorOf = (path: string) => problems.find((problem) => problem.path === path)?.message
+  const body = () => bodyOf(values, draft, Object.keys(secrets))
+
+  const forget = () => {
+    setDraft({})
+    setFlaws({})
+    setProblems([])
+    setStage('edit')
+    setConflict(undefined)
+    setRound(round + 1)
+  }
+  const check = (): boolean => {
+    const found = { ...flawsOf(fields, { valueOf, isKept }), ...flaws }
+    const list = Object.entries(found).map(([path, message]) => ({ path, message }))
+    setProblems(list)
+    return list.length === 0
+  }
+  const send = async () => {
+    if (!save) return
+    setStage('saving')
+    setConflict(undefined)
+    setProblems([])
+    try {
+      await save(body())
+      forget()
+    } catch (error) {
+      setProblems(problemsOf(error as Error))
+      setStage('edit')
+      if (!(error instanceof Refusal && error.status === 412 && reload)) return
+      const [by] = await Promise.all([lastChange(error), reload()])
+      setConflict({ before: values, by })
+    }
+  }
+  const submit = (event?: FormEvent) => {
+    event?.preventDefault()
+    event?.stopPropagation()
+    if (!save || stage === 'saving' || !check()) return
+    if (reviews && changes.length > 0) setStage('review')
+    else void send()
+  }
+  const bindings: Bindings = {
+    valueOf,
+    usualOf: (path) => valueAt(usual, path),
+    errorOf,
+    secretOf: (path) => secrets[path],
+    secretsIn: (path) => secretsIn(secrets, path),
+    isTouched: (path) => Object.hasOwn(draft, path) && !isSame(draft[path], valueAt(values, path)),
+    wanted: props.wanted,
+    asideOf: props.asideOf,
+    onChange: (path, value) => {
+      setDraft((now) => {
+        const next = drafted(now, path, value)
+        return isSame(value, valueAt(values, path)) && !isKept(path) ? undrafted(next, path) : next
+      })
+      setProblems((now) => now.filter((problem) => problem.path !== path))
+    },
+    onFlaw: (path, flaw) => setFlaws((now) => withFlaw(now, path, flaw)),
+  }
+  useSaveKey(form, submit)
+  const sent = JSON.stringify(onBody ? body() : {})
+  useEffect(() => onBody?.(JSON.parse(sent) as { [name: string]: Json }), [onBody, sent])
+
+  return (
+    <form ref={form} className={classes.form} onSubmit={submit} noValidate>
+      <Problems problems={problems} fields={fields} />
+      {props.children}
+      <Fields key={round} fields={fields} bindings={bindings} />
+      <div className={classes.actions}>
+        {save && (
+          <Button type="submit" look="primary" busy={stage === 'saving'}>
+            {shared.save}
+          </Button>
+        )}
+        {props.renderActions?.(() => (check() ? body() : undefined))}
+        {props.onCancel && <Button onClick={props.onCancel}>{shared.cancel}</Button>}
+        {props.onCancel === undefined && changes.length > 0 && (
+          <>
+            <Button look="quiet" onClick={forget}>
+              {words.discard}
+            </Button>
+            <span className={classes.hint}>{words.changes(changes.length)}</span>
+          </>
+        )}
+      </div>
+      {stage === 'review' && (
+        <Dialog title={words.changes(changes.length)} wide onClose={() => setStage('edit')}>
+          <Changes changes={changes} fields={fields} />
+          <DialogActions>
+            <Button onClick={() => setStage('edit')}>{shared.cancel}</Button>
+            <Button look="primary" onClick={() => void send()}>
+              {shared.save}
+            </Button>
+          </DialogActions>
+        </Dialog>
+      )}
+      {conflict && (
+        <Conflict
+          fields={fields}
+          {...conflict}
+          theirs={values}
+          mine={changes}
+          onTheirs={forget}
+          onMine={() => void send()}
+          onClose={() => setConflict(undefined)}
+        />
+      )}
+      <Leaving isDirty={isDirty} />
+    </form>
+  )
+}
+
+function withFlaw(now: Readonly<Record<string, string>>, path: string, flaw: string | undefined) {
+  const others = Object.fromEntries(Object.entries(now).filter(([other]) => other !== path))
+  return flaw === undefined ? others : { ...others, [path]: flaw }
+}
+
+function problemsOf(error: Error): readonly Problem[] {
+  if (!(error instanceof Refusal)) return [{ path: null, message: error.message }]
+  return error.findings.map(({ param, message }) => ({ path: param, message }))
+}
+
+/** Ctrl+S, or ⌘S, while the focus is in the form or nowhere else. */
+function useSaveKey(form: React.RefObject<HTMLFormElement | null>, submit: () => void) {
+  const latest = useRef(submit)
+  useEffect(() => {
+    latest.current = submit
+  })
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return
+      const { activeElement } = document
+      if (activeElement !== document.body && !form.current?.contains(activeElement)) return
+      event.preventDefault()
+      latest.current()
+    }
+    document.addEventListener('keydown', listen)
+    return () => document.removeEventListener('keydown', listen)
+  }, [form])
+}
+
+/** Asks before changes are lost. */
+function Leaving({ isDirty }: { readonly isDirty: boolean }) {
+  const blocker = useBlocker({
+    shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,
+    enableBeforeUnload: isDirty,
+    withResolver: true,
+  })
+  if (blocker.status !== 'blocked') return null
+  return (
+    <Dialog title={words.leave} onClose={blocker.reset}>
+      <p>{words.leaveWords}</p>
+      <DialogActions>
+        <Button onClick={blocker.reset}>{words.stay}</Button>
+        <Button look="danger" onClick={blocker.proceed}>
+          {words.discard}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  )
+}

@@ -1,0 +1,60 @@
+import type { Field, Json } from './schema.ts'
+import { words } from './words.ts'
+
+/** What is known of a secret that is never shown. */
+export interface SecretState {
+  readonly set: boolean
+  /** Its last characters, if it is long enough to show them. */
+  readonly hint: string | null
+}
+
+/** The secrets of a map that are set, by name. */
+export function secretsIn(
+  secrets: Readonly<Record<string, SecretState | undefined>>,
+  path: string,
+): Readonly<Record<string, SecretState>> {
+  const own = Object.entries(secrets).flatMap(([one, secret]): [string, SecretState][] =>
+    secret?.set && one.startsWith(`${path}.`) ? [[one.slice(path.length + 1), secret]] : [],
+  )
+  return Object.fromEntries(own)
+}
+
+/** What every control of a form gets. */
+export interface ControlProps {
+  readonly field: Field
+  /** Undefined and `null`: not set. */
+  readonly value: Json | undefined
+  /** The value that holds where none is set. */
+  readonly usual: Json | undefined
+  readonly error: string | undefined
+  readonly secret: SecretState | undefined
+  readonly onChange: (value: Json) => void
+  /** Says that what is typed is no value at all, or that it is one again. */
+  readonly onFlaw: (flaw: string | undefined) => void
+}
+
+/** A value in one line, as a placeholder or beside another one. */
+export function printed(value: Json | undefined): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** A value as people read it, with its unit. */
+export function textOf(
+  { kind, path, schema }: Field,
+  shown: Json | undefined,
+  secrets: Readonly<Record<string, SecretState | undefined>>,
+): string {
+  if (kind === 'secret') return secretText(secrets[path])
+  const kept = kind === 'secrets' ? Object.entries(secretsIn(secrets, path)) : []
+  if (kept.length > 0) return kept.map(([name, secret]) => words.secretNamed(name, secretText(secret))).join('\n')
+  if (typeof shown === 'boolean') return shown ? words.yes : words.no
+  if (Array.isArray(shown)) return shown.map((one) => printed(one as Json)).join(', ') || words.none
+  const isEmpty = typeof shown === 'object' && shown !== null && Object.keys(shown).length === 0
+  const text = isEmpty ? '' : printed(shown)
+  if (text === '') return words.notSet
+  return schema['x-unit'] === undefined ? text : `${text} ${schema['x-unit']}`
+}
+
+const secretText = (secret: SecretState | undefined) =>
+  secret?.set ? (secret.hint === null ? words.secretKept : words.secretEnds(secret.hint)) : words.notSet

@@ -1,0 +1,43 @@
+import { ask } from '../api/ask.ts'
+import type { Refusal } from '../api/ask.ts'
+
+/** Who changed a record, and when. */
+export interface LastChange {
+  readonly name: string
+  readonly at: string
+}
+
+/** How the audit trail calls the records of a path. */
+const kinds: Readonly<Record<string, string>> = {
+  'api-keys': 'api_key',
+  members: 'member',
+  models: 'model',
+  providers: 'provider',
+  server: 'settings',
+  servers: 'mcp_server',
+}
+
+/** What gives a record another version. */
+const verbs = ['create', 'update', 'rotate', 'reset', 'reset_password']
+
+interface AuditRow {
+  readonly at: string
+  readonly actor: { readonly name: string | null }
+}
+
+/** Who made the version that a change was refused for; undefined where the trail does not say, or not to this user. */
+export async function lastChange({ path }: Refusal): Promise<LastChange | undefined> {
+  const [kind = '', target = ''] = path.split('/').slice(-2)
+  const known = kinds[kind]
+  if (known === undefined) return undefined
+  const query = {
+    target: decodeURIComponent(target),
+    action: verbs.map((verb) => `${known}.${verb}`),
+    outcome: 'ok',
+    limit: 1,
+  }
+  // What both sides wrote can be shown without it.
+  const found = await ask<{ data: readonly AuditRow[] }>('GET', '/api/logs/audit', { query }).catch(() => undefined)
+  const row = found?.data[0]
+  return row && row.actor.name !== null ? { name: row.actor.name, at: row.at } : undefined
+}

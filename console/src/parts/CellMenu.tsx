@@ -1,0 +1,105 @@
+import { useState } from 'react'
+import type { KeyboardEvent, MouseEvent } from 'react'
+import { useAddress } from '../app/search.ts'
+import { shared } from '../words.ts'
+import { Menu } from './Menu.tsx'
+import type { Column } from './Table.tsx'
+
+/** A value that the list can be filtered by. */
+export interface CellFilter {
+  /** The query parameter of the route, and of the address. */
+  readonly name: string
+  readonly value: string
+  /** How people read the value, if otherwise. */
+  readonly label?: string
+}
+
+/** The filter by a value of a cell; undefined where the cell is empty. */
+export const asked = (name: string, value: string | null | undefined, label?: string | null): CellFilter | undefined =>
+  value == null ? undefined : { name, value, ...(label == null ? {} : { label }) }
+
+interface Offered extends CellFilter {
+  readonly column: string
+}
+
+interface Opened {
+  readonly at: { readonly left: number; readonly top: number }
+  readonly offers: readonly Offered[]
+  /** What had the focus. */
+  readonly from: Element | null
+}
+
+interface Cells<Row> {
+  readonly rows: readonly Row[]
+  readonly columns: readonly Column<Row>[]
+  /** How many cells stand before those of the columns. */
+  readonly before: number
+}
+
+/**
+ * The menu of a table's cells, which filters the list by their values. The pointer opens it on a cell; `Shift F10` or
+ * the menu key on a row, and then it has all cells of the row.
+ */
+export function useCellMenu<Row>({ rows, columns, before }: Cells<Row>) {
+  const [opened, open] = useState<Opened>()
+  const offersOf = (target: Element, all: boolean): readonly Offered[] => {
+    const cell = target.closest('td')
+    const row = rows[Number(cell?.closest('tr')?.getAttribute('aria-rowindex') ?? 0) - 2]
+    if (!cell || !row) return []
+    const asked = all ? columns : columns.filter((_column, index) => index === cell.cellIndex - before)
+    return asked.flatMap(({ label, filter }) => {
+      const offer = filter?.(row)
+      return offer ? [{ ...offer, column: label }] : []
+    })
+  }
+  const show = (event: MouseEvent | KeyboardEvent, offers: readonly Offered[], at: Opened['at']) => {
+    if (offers.length === 0) return
+    event.preventDefault()
+    open({ at, offers, from: document.activeElement })
+  }
+  return {
+    onContextMenu: (event: MouseEvent) =>
+      show(event, offersOf(event.target as Element, false), { left: event.clientX, top: event.clientY }),
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key !== 'ContextMenu' && !(event.key === 'F10' && event.shiftKey)) return
+      const target = event.target as Element
+      const { left, bottom } = target.getBoundingClientRect()
+      show(event, offersOf(target, true), { left, top: bottom })
+    },
+    menu: opened && <CellMenu {...opened} onClose={() => open(undefined)} />,
+  }
+}
+
+function CellMenu({ at, offers, from, onClose }: Opened & { readonly onClose: () => void }) {
+  const [, change] = useAddress()
+  const close = () => {
+    onClose()
+    if (from instanceof HTMLElement) from.focus()
+  }
+  return (
+    <Menu
+      opened
+      position="bottom-start"
+      offset={2}
+      transitionProps={{ duration: 0 }}
+      // Not by keys: the one that opens it would close it, too.
+      clickOutsideEvents={['mousedown', 'touchstart']}
+      onClose={close}
+    >
+      <Menu.Target>
+        <span aria-hidden="true" style={{ position: 'fixed', ...at }} />
+      </Menu.Target>
+      <Menu.Dropdown aria-label={shared.filterFor}>
+        {offers.map(({ name, value, label, column }, index) => (
+          <Menu.Item
+            key={name}
+            data-autofocus={index === 0 || undefined}
+            onClick={() => change({ [name]: [value] }, { push: true })}
+          >
+            {shared.filterForValue(shared.filterIs(column, label ?? value))}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,141 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { ask } from '../../api/ask.ts'
+import { SchemaForm } from '../../form/SchemaForm.tsx'
+import { BudgetsCard } from '../../parts/BudgetsCard.tsx'
+import { ButtonLink } from '../../parts/Button.tsx'
+import { Card } from '../../parts/Card.tsx'
+import { Declared } from '../../parts/Declared.tsx'
+import { Failure } from '../../parts/Failure.tsx'
+import { Loaded } from '../../parts/Loaded.tsx'
+import { Page } from '../../parts/Page.tsx'
+import { Status } from '../../parts/Status.tsx'
+import { Tabs, useTab } from '../../parts/Tabs.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { useBuckets } from '../../parts/useBuckets.ts'
+import { useIsAdmin, useUser } from '../../parts/useUser.ts'
+import { shared } from '../../words.ts'
+import { mayMakeKeys, oneKey } from './api.ts'
+import type { Key } from './api.ts'
+import { AboutKey } from './AboutKey.tsx'
+import { Actions } from './Actions.tsx'
+import { useChangeKey, useShowKey } from './change.ts'
+import { stateLooks } from './columns.tsx'
+import { keyFields, valuesOf } from './fields.ts'
+import { Rights } from './Rights.tsx'
+import { Usage } from './Usage.tsx'
+import { words } from './words.ts'
+import classes from './keys.module.css'
+
+/** One key: what it may do, what is left of its budgets, and what it was used for. */
+export default function OneKey() {
+  const { id = '' } = useParams({ strict: false })
+  const query = useQuery(oneKey(id))
+  const { data: key } = query
+  const [error, setError] = useState<Error>()
+  return (
+    <Page
+      title={key?.name ?? words.oneTitle}
+      aside={key && <Status state={stateLooks[key.state]}>{words.states[key.state]}</Status>}
+      actions={key && <Head record={key} onError={setError} />}
+    >
+      {error && <Failure error={error} />}
+      <Loaded query={query} height={420}>
+        {(record) => <Shown record={record} />}
+      </Loaded>
+    </Page>
+  )
+}
+
+/** Whether the user may change a key: an admin those made here, a viewer his own where the settings say so. */
+function useMayChange({ source, owner }: Key): boolean {
+  const user = useUser()
+  const isAdmin = useIsAdmin()
+  const mayMake = useQuery(mayMakeKeys).data ?? false
+  return source === 'database' && (isAdmin || (mayMake && owner?.id === user?.id))
+}
+
+function Head({ record, onError }: { readonly record: Key; readonly onError: (error: Error | undefined) => void }) {
+  const mayChange = useMayChange(record)
+  return (
+    <>
+      <ButtonLink to="/logs" search={{ key: record.id }} icon="logs">
+        {shared.showInLogs}
+      </ButtonLink>
+      {mayChange && <Actions record={record} onError={onError} />}
+    </>
+  )
+}
+
+function Shown({ record }: { readonly record: Key }) {
+  const [tab, setTab] = useTab(['settings', 'usage'])
+  return (
+    <div className={classes.columns}>
+      <div>
+        <Tabs
+          label={record.name}
+          tabs={[
+            { value: 'settings', label: shared.settings },
+            { value: 'usage', label: shared.usage },
+          ]}
+          value={tab}
+          onChange={setTab}
+        >
+          {tab === 'usage' ? <Usage id={record.id} /> : <Settings record={record} />}
+        </Tabs>
+      </div>
+      <div className={classes.side}>
+        <Budgets record={record} />
+        <AboutKey record={record} />
+      </div>
+    </div>
+  )
+}
+
+function Budgets({ record }: { readonly record: Key }) {
+  const isAdmin = useIsAdmin()
+  const show = useShowKey()
+  const { id, name, budget } = record
+  const reset = async () => {
+    show(await ask<Key>('POST', `/api/api-keys/${encodeURIComponent(id)}/reset-budget`))
+    toast(words.budgetWasReset(name))
+  }
+  return (
+    <BudgetsCard
+      title={words.budgets}
+      none={words.noBudgets}
+      buckets={useBuckets().ofKey(record)}
+      own={isAdmin && budget && { budget, reset }}
+    />
+  )
+}
+
+function Settings({ record }: { readonly record: Key }) {
+  const isAdmin = useIsAdmin()
+  const mayChange = useMayChange(record)
+  const change = useChangeKey()
+  const queries = useQueryClient()
+  if (!mayChange)
+    return (
+      <Card>
+        {record.source === 'file' && <Declared at={placeOf(record)} />}
+        <Rights record={record} />
+      </Card>
+    )
+  return (
+    <Card>
+      <SchemaForm
+        fields={keyFields(isAdmin)}
+        values={valuesOf(record)}
+        save={async (body) => {
+          await change(record, body)
+          toast(shared.saved)
+        }}
+        reload={() => queries.invalidateQueries({ queryKey: oneKey(record.id).queryKey })}
+      />
+    </Card>
+  )
+}
+
+const placeOf = ({ declared_at: at }: Key) => (at ? `${at.file}:${at.line}` : null)

@@ -1,0 +1,77 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { addressOf } from '../../api/ask.ts'
+import { Button } from '../../parts/Button.tsx'
+import { Chosen } from '../../parts/Chosen.tsx'
+import { FilterBar } from '../../parts/FilterBar.tsx'
+import { Page } from '../../parts/Page.tsx'
+import { RecordTable } from '../../parts/RecordTable.tsx'
+import { SearchField } from '../../parts/SearchField.tsx'
+import { TableTools } from '../../parts/TableTools.tsx'
+import { useBuckets } from '../../parts/useBuckets.ts'
+import { useColumns } from '../../parts/useColumns.ts'
+import { useListAddress } from '../../parts/useListAddress.ts'
+import { useRecords } from '../../parts/useRecords.ts'
+import { useIsAdmin } from '../../parts/useUser.ts'
+import { keyList, mayMakeKeys } from './api.ts'
+import { useSwitchKeys } from './change.ts'
+import { columnsWith } from './columns.tsx'
+import { useFilters } from './filters.ts'
+import { words } from './words.ts'
+
+/** Who may ask, for what, and how much of each budget is left. */
+export default function Keys() {
+  const isAdmin = useIsAdmin()
+  const mayMake = useQuery(mayMakeKeys).data === true || isAdmin
+  const fields = useFilters()
+  const { query, isFiltered, order } = useListAddress(fields, ['-created_at', 'name', 'last_used_at', 'spent'])
+  const navigate = useNavigate()
+  const list = useRecords(keyList(query))
+  const { ofKey } = useBuckets()
+  const columns = useColumns('sluice-columns-keys', columnsWith(ofKey))
+  const [chosen, choose] = useState<ReadonlySet<string>>(new Set())
+  const switchKeys = useSwitchKeys()
+  const keys = list.rows?.filter(({ id }) => chosen.has(id)) ?? []
+  const add = mayMake && (
+    <Button look="primary" icon="plus" onClick={() => void navigate({ to: '/keys/new' })}>
+      {words.add}
+    </Button>
+  )
+  return (
+    <Page title={words.title} actions={add}>
+      <FilterBar fields={fields}>
+        <SearchField label={words.search} />
+        <TableTools
+          columns={columns}
+          rows={list.rows ?? []}
+          file="keys.csv"
+          address={() => addressOf('/api/api-keys', { ...query, limit: 200 })}
+        />
+      </FilterBar>
+      <RecordTable
+        list={list}
+        height={320}
+        none={isFiltered ? words.emptyFiltered : isAdmin ? words.empty : words.emptyOwn}
+        caption={words.title}
+        columns={columns.shown}
+        idOf={({ id }) => id}
+        to={({ id }) => ({ to: `/keys/${encodeURIComponent(id)}` })}
+        order={order}
+        choice={
+          isAdmin
+            ? { chosen, choose, labelOf: ({ name, source }) => (source === 'file' ? undefined : words.choose(name)) }
+            : undefined
+        }
+      >
+        <Chosen
+          rows={keys}
+          label={words.chosen(keys.length)}
+          isOn={({ disabled }) => !disabled}
+          turn={(on) => switchKeys(keys, !on)}
+          onDone={() => choose(new Set())}
+        />
+      </RecordTable>
+    </Page>
+  )
+}

@@ -1,0 +1,100 @@
+import { useAddress } from '../../app/search.ts'
+import { Button } from '../../parts/Button.tsx'
+import { asked } from '../../parts/CellMenu.tsx'
+import { ColumnsMenu } from '../../parts/ColumnsMenu.tsx'
+import { FilterBar, valuesOf } from '../../parts/FilterBar.tsx'
+import type { FilterField } from '../../parts/FilterBar.tsx'
+import { Page } from '../../parts/Page.tsx'
+import { RecordTable } from '../../parts/RecordTable.tsx'
+import { SearchField } from '../../parts/SearchField.tsx'
+import type { Column } from '../../parts/Table.tsx'
+import { Tag } from '../../parts/Tag.tsx'
+import { useColumns } from '../../parts/useColumns.ts'
+import { useListAddress } from '../../parts/useListAddress.ts'
+import { useRecords } from '../../parts/useRecords.ts'
+import { serverList } from './api.ts'
+import type { McpServer } from './api.ts'
+import { SessionsOf, StateOf, ToolsOf } from './State.tsx'
+import { words } from './words.ts'
+import classes from './mcp-servers.module.css'
+
+const addressOf = ({ url, command, arguments: given }: McpServer): string => url ?? [command, ...given].join(' ')
+
+const all: readonly Column<McpServer>[] = [
+  {
+    name: 'name',
+    label: words.columns.name,
+    sort: 'name',
+    cell: ({ name, source }) => (
+      <span className={classes.name}>
+        {name}
+        {source === 'file' && <Tag>{words.inFile}</Tag>}
+      </span>
+    ),
+    text: ({ name }) => name,
+  },
+  {
+    name: 'state',
+    label: words.columns.state,
+    cell: (server) => <StateOf server={server} />,
+    text: ({ problem }) => problem,
+  },
+  { name: 'tools', label: words.columns.tools, cell: (server) => <ToolsOf server={server} />, text: () => '' },
+  {
+    name: 'transport',
+    label: words.columns.transport,
+    cell: ({ transport }) => words.transports[transport],
+    text: ({ transport }) => transport,
+    filter: ({ transport }) => asked('transport', transport, words.transports[transport]),
+  },
+  { name: 'address', label: words.columns.address, cell: addressOf, text: addressOf },
+  {
+    name: 'sessions',
+    label: words.columns.sessions,
+    number: true,
+    cell: (server) => <SessionsOf server={server} />,
+    text: () => '',
+  },
+  {
+    name: 'description',
+    label: words.columns.description,
+    cell: ({ description }) => description,
+    text: ({ description }) => description,
+  },
+]
+
+const fields: readonly FilterField[] = [
+  { name: 'transport', label: words.columns.transport, values: valuesOf(words.transports) },
+  { name: 'enabled', label: words.enabledField, values: valuesOf(words.yesNo) },
+  { name: 'source', label: words.source, values: valuesOf(words.sources) },
+]
+
+export function ServerList() {
+  const { query, isFiltered, order } = useListAddress(fields, ['name', 'created_at'])
+  const list = useRecords(serverList(query))
+  const columns = useColumns('sluice-columns-mcp-servers', all)
+  const [, change] = useAddress()
+  const add = (
+    <Button look="primary" icon="plus" onClick={() => change({ add: '1' }, { push: true })}>
+      {words.add}
+    </Button>
+  )
+  return (
+    <Page title={words.title} actions={add}>
+      <FilterBar fields={fields}>
+        <SearchField label={words.search} />
+        <ColumnsMenu {...columns} />
+      </FilterBar>
+      <RecordTable
+        list={list}
+        height={240}
+        none={isFiltered ? words.emptyFiltered : words.empty}
+        caption={words.title}
+        columns={columns.shown}
+        idOf={({ name }) => name}
+        to={({ name }) => ({ to: `/mcp-servers/${encodeURIComponent(name)}` })}
+        order={order}
+      />
+    </Page>
+  )
+}

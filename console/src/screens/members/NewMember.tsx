@@ -1,0 +1,48 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { SchemaForm } from '../../form/SchemaForm.tsx'
+import { Card } from '../../parts/Card.tsx'
+import { Forbidden } from '../../parts/Forbidden.tsx'
+import { Page } from '../../parts/Page.tsx'
+import { SecretOnce } from '../../parts/SecretOnce.tsx'
+import { useIsAdmin } from '../../parts/useUser.ts'
+import { addMember } from './api.ts'
+import { newFields } from './fields.ts'
+import { useShowMember } from './useShowMember.ts'
+import { words } from './words.ts'
+import classes from './members.module.css'
+
+/** Adds a member. A password that was made is shown once. */
+export default function NewMember() {
+  const isAdmin = useIsAdmin()
+  const navigate = useNavigate()
+  const show = useShowMember()
+  const [made, setMade] = useState<{ readonly id: string; readonly username: string; readonly password: string }>()
+  const open = (id: string) => void navigate({ to: `/members/${id}`, replace: true })
+  const save = async (body: object) => {
+    const { temporary_password: password, ...member } = await addMember(body)
+    show(member)
+    if (password === undefined) open(member.id)
+    else setMade({ id: member.id, username: member.username, password })
+  }
+  return (
+    <Page title={words.add}>
+      {isAdmin ? (
+        <Card className={classes.form}>
+          <SchemaForm fields={newFields} values={{}} save={save} />
+        </Card>
+      ) : (
+        <Forbidden what={words.forbidden} />
+      )}
+      {made && (
+        <SecretOnce
+          title={words.newPassword}
+          label={words.temporaryPassword}
+          secret={made.password}
+          text={words.newPasswordText(made.username)}
+          onKept={() => open(made.id)}
+        />
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,136 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { SchemaForm } from '../../form/SchemaForm.tsx'
+import { Values } from '../../form/Values.tsx'
+import { Button, ButtonLink } from '../../parts/Button.tsx'
+import { Card } from '../../parts/Card.tsx'
+import { ConfirmName } from '../../parts/ConfirmName.tsx'
+import { Declared } from '../../parts/Declared.tsx'
+import { Loaded } from '../../parts/Loaded.tsx'
+import { Page } from '../../parts/Page.tsx'
+import { Tabs, useTab } from '../../parts/Tabs.tsx'
+import { Tag } from '../../parts/Tag.tsx'
+import { toast, toastError } from '../../parts/toast.tsx'
+import { Abilities } from './Abilities.tsx'
+import { changeModel, deleteModel, oneModel } from './api.ts'
+import type { Model } from './api.ts'
+import { useShowModel, useSwitchModels } from './change.ts'
+import { Facts } from './Facts.tsx'
+import { changedFields, usual, valuesOf } from './fields.ts'
+import { Places } from './Places.tsx'
+import { State } from './State.tsx'
+import { TestModel } from './TestModel.tsx'
+import { Usage } from './Usage.tsx'
+import { shared } from '../../words.ts'
+import { words } from './words.ts'
+import classes from './models.module.css'
+
+/** One model: its settings, the places that serve it, and what it was asked. */
+export function OneModel({ name }: { readonly name: string }) {
+  const query = useQuery(oneModel(name))
+  const [tab, setTab] = useTab(['settings', 'usage'])
+  const model = query.data
+  const aside = model && (
+    <>
+      <State model={model} />
+      <Abilities model={model} />
+      {model.source === 'file' && <Tag>{words.inFile}</Tag>}
+    </>
+  )
+  return (
+    <Page title={name} aside={aside} actions={model && <Actions model={model} />}>
+      <Loaded query={query} height={420}>
+        {(record) => (
+          <div className={classes.columns}>
+            <div>
+              <Tabs
+                label={words.tabs(name)}
+                tabs={[
+                  { value: 'settings', label: words.settings },
+                  { value: 'usage', label: words.usage },
+                ]}
+                value={tab}
+                onChange={setTab}
+              >
+                {tab === 'usage' ? <Usage model={name} /> : <Settings model={record} />}
+              </Tabs>
+            </div>
+            <div className={classes.side}>
+              <Places model={record} />
+              <Facts model={record} />
+            </div>
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function Settings({ model }: { readonly model: Model }) {
+  const show = useShowModel()
+  const queries = useQueryClient()
+  const { declared_at: at, name } = model
+  if (model.source === 'file')
+    return (
+      <Card>
+        <Declared at={at ? `${at.file}:${at.line}` : null} />
+        <Values fields={changedFields} values={valuesOf(model)} usual={usual} />
+      </Card>
+    )
+  return (
+    <Card>
+      <SchemaForm
+        fields={changedFields}
+        values={valuesOf(model)}
+        usual={usual}
+        save={async (body) => show(await changeModel(model, body))}
+        reload={() => queries.invalidateQueries({ queryKey: oneModel(name).queryKey })}
+      />
+    </Card>
+  )
+}
+
+function Actions({ model }: { readonly model: Model }) {
+  const switchModels = useSwitchModels()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const [deletes, setDeletes] = useState(false)
+  const { name, enabled } = model
+  const remove = async () => {
+    await deleteModel(model)
+    await navigate({ to: '/models', search: {} })
+    queries.removeQueries({ queryKey: oneModel(name).queryKey })
+    await queries.invalidateQueries({ queryKey: ['models'] })
+    toast(words.deleted(name))
+  }
+  return (
+    <>
+      <TestModel model={model} />
+      <ButtonLink to="/logs" search={{ model: name }} icon="logs">
+        {words.logs}
+      </ButtonLink>
+      {model.source === 'database' && (
+        <>
+          <Button onClick={() => void switchModels([model], !enabled).catch(toastError)}>
+            {enabled ? shared.disable : shared.enable}
+          </Button>
+          <Button look="danger" icon="trash" onClick={() => setDeletes(true)}>
+            {words.delete}
+          </Button>
+        </>
+      )}
+      {deletes && (
+        <ConfirmName
+          title={words.deleteNamed(name)}
+          name={name}
+          action={words.deleteNamed(name)}
+          onConfirm={remove}
+          onClose={() => setDeletes(false)}
+        >
+          <p>{words.deleteText}</p>
+        </ConfirmName>
+      )}
+    </>
+  )
+}

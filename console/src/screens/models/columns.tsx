@@ -1,0 +1,89 @@
+import { count, money } from '../../format.ts'
+import type { Column } from '../../parts/Table.tsx'
+import { Tag } from '../../parts/Tag.tsx'
+import { Abilities, abilitiesOf } from './Abilities.tsx'
+import type { CatalogModel, Model } from './api.ts'
+import { State, stateText } from './State.tsx'
+import { words } from './words.ts'
+import classes from './models.module.css'
+
+const names = words.columns
+
+const price = ({ pricing }: CatalogModel, bucket: string): number | null => {
+  const value = pricing?.[bucket]
+  return typeof value === 'number' ? value : null
+}
+
+/** A price of which none is known is a dash: unlike a cost, nothing was spent. */
+const priceText = (value: number | null) => (value === null ? '—' : money(value))
+
+/** What everybody sees. */
+export const catalogColumns: readonly Column<CatalogModel>[] = [
+  {
+    name: 'name',
+    label: names.name,
+    cell: ({ name, virtual, display_name: shown }) => (
+      <span className={classes.tags}>
+        {name}
+        {virtual && <Tag look="accent">{words.virtual}</Tag>}
+        {shown !== null && shown !== name && <span className={classes.faint}>{shown}</span>}
+      </span>
+    ),
+    text: ({ name }) => name,
+  },
+  { name: 'state', label: names.state, cell: (model) => <State model={model} />, text: stateText },
+  { name: 'provider', label: names.provider, cell: (row) => row.provider ?? '—', text: (row) => row.provider },
+  {
+    name: 'can',
+    label: names.can,
+    cell: (row) => <Abilities model={row} />,
+    text: (row) => abilitiesOf(row).join(', '),
+  },
+  {
+    name: 'context',
+    label: names.context,
+    number: true,
+    cell: (row) => count(row.context_length),
+    text: (row) => row.context_length,
+  },
+  ...(['input', 'output'] as const).map((bucket) => ({
+    name: bucket,
+    label: names[bucket],
+    number: true,
+    cell: (row: CatalogModel) => priceText(price(row, bucket)),
+    text: (row: CatalogModel) => price(row, bucket),
+  })),
+  { name: 'tier', label: names.tier, cell: (row) => row.quality_tier ?? '—', text: (row) => row.quality_tier },
+]
+
+const modesOf = ({ auto_eligible: isCandidate, routing_assignments: modes }: Model): string =>
+  isCandidate ? (modes?.join(', ') ?? words.modes.all) : words.modes.none
+
+/** What admins see besides. */
+export const columns: readonly Column<Model>[] = [
+  ...catalogColumns.map((column): Column<Model> => {
+    if (column.name !== 'name') return column.name === 'provider' ? { ...column, sort: 'provider' } : column
+    const cell = ({ name, source, ...model }: Model) => (
+      <span className={classes.tags}>
+        {catalogColumns[0]?.cell({ name, ...model })}
+        {source === 'file' && <Tag>{words.inFile}</Tag>}
+      </span>
+    )
+    return { ...column, sort: 'name', cell }
+  }),
+  { name: 'modes', label: names.modes, cell: modesOf, text: modesOf },
+  {
+    name: 'upstream',
+    label: names.upstream,
+    cell: (row) => row.upstream_model ?? '—',
+    text: (row) => row.upstream_model,
+    spare: true,
+  },
+  {
+    name: 'pricing',
+    label: names.pricing,
+    cell: (row) => words.pricingSources[row.pricing_source],
+    text: (row) => words.pricingSources[row.pricing_source],
+    spare: true,
+  },
+]

@@ -1,0 +1,16 @@
+import { useRouter } from '@tanstack/react-router'
+import { targetOf, useAddress } from '../../app/search.ts'
+import { Door } from '../../parts/Door.tsx'
+import { ChangePassword } from '../../parts/ChangePassword.tsx'
+import { words } from './words.ts'
+
+/** Asks members for a password of their own before anything else. */
+export default function NewPassword() {
+  const [search] = useAddress()
+  const router = useRouter()
+  return (
+    <Door title={words.title} text={words.text}>
+      <ChangePassword onDone={() => router.history.push(targetOf(search))} />
+    </Door>
+  )
+}

@@ -1,0 +1,85 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { ask } from '../../api/ask.ts'
+import { breakers } from '../../app/attention.ts'
+import type { Breaker } from '../../app/attention.ts'
+import { count } from '../../format.ts'
+import type { Mark } from '../../parts/series.ts'
+import { useLive } from '../../parts/useLive.ts'
+import { useRange } from '../../parts/useRange.ts'
+import type { Range } from '../../parts/useRange.ts'
+import { useIsAdmin } from '../../parts/useUser.ts'
+import { timelineOf } from './api.ts'
+import type { Series, Timeline } from './api.ts'
+import { words } from './words.ts'
+
+/** What is read of a row of the audit trail. */
+interface Change {
+  readonly at: string
+  readonly action: string
+  readonly target: { readonly name: string | null } | null
+  readonly details: { readonly model?: string }
+}
+
+/** The latest changes in the range that may explain a turn of the charts. Admins only. */
+const changes = (range: Range) =>
+  queryOptions({
+    queryKey: ['audit', 'marks', range.key],
+    queryFn: async ({ signal }) => {
+      const query = { ...range.bounds(), action: ['config.reload', 'breaker.reset'], outcome: 'ok', limit: 50 }
+      return (await ask<{ data: readonly Change[] }>('GET', '/api/logs/audit', { query, signal })).data
+    },
+  })
+
+/**
+ * The requests that budgets refused. The gateway has to read rows for them, so they are asked for between the first and
+ * the last refusal alone, and again only when there are others.
+ */
+function refusedByBudgets({ interval, times, points }: Timeline) {
+  const refusing = points.flatMap((point, at) => (point?.refused ? [at] : []))
+  const [since, until] = [times[refusing[0] ?? 0], times[(refusing.at(-1) ?? 0) + 1]]
+  const refused = points.reduce((sum, point) => sum + (point?.refused ?? 0), 0)
+  return queryOptions({
+    queryKey: ['logs', 'series', 'budgets', interval, since, refused],
+    queryFn: ({ signal }) =>
+      ask<Series>('GET', '/api/logs/series', { query: { since, until, interval, error: 'budget_exceeded' }, signal }),
+    select: timelineOf,
+    enabled: refused > 0,
+    staleTime: Infinity,
+  })
+}
+
+/** Reloads, what became of circuits, and where budgets stopped requests: the marks of the charts of a time line. */
+export function useMarks(timeline: Timeline): readonly Mark[] {
+  const range = useRange()
+  const isAdmin = useIsAdmin()
+  const refetchInterval = useLive().live ? 60_000 : false
+  const { data: made } = useQuery({ ...changes(range), enabled: isAdmin, refetchInterval })
+  const { data: circuits } = useQuery({ ...breakers, enabled: isAdmin })
+  const { data: stopped } = useQuery(refusedByBudgets(timeline))
+  return useMemo(
+    () => [...(made ?? []).map(changed), ...(circuits ?? []).flatMap(opened), ...(stopped ? stops(stopped) : [])],
+    [made, circuits, stopped],
+  )
+}
+
+function changed({ at, action, target, details }: Change): Mark {
+  if (action === 'config.reload') return { at, words: words.marks.reload }
+  if (!target) return { at, words: words.marks.resetAll }
+  return { at, words: words.marks.reset(circuitName(target.name ?? '', details.model ?? null)) }
+}
+
+const circuitName = (provider: string, model: string | null) => (model === null ? provider : `${provider} / ${model}`)
+
+function opened({ provider, model, opened_at: at }: Breaker): readonly Mark[] {
+  return at === null ? [] : [{ at, words: words.marks.opened(circuitName(provider, model)) }]
+}
+
+/** Each interval in which budgets began to refuse. */
+function stops({ times, points }: Timeline): readonly Mark[] {
+  return points.flatMap((point, at) => {
+    const refused = point?.refused ?? 0
+    const begins = refused > 0 && !points[at - 1]?.refused
+    return begins ? [{ at: times[at] ?? '', words: words.marks.budget(count(refused)) }] : []
+  })
+}

@@ -1,0 +1,75 @@
+import { queryOptions } from '@tanstack/react-query'
+import { ask, Refusal } from '../../api/ask.ts'
+import type { RoutingBlock } from '../../parts/decision.ts'
+import type { Signal } from '../../parts/Rating.tsx'
+import type { User } from '../../parts/useUser.ts'
+import { askedIn } from './asked.ts'
+
+/** What the page reads of `GET /api/catalog/models`. */
+export interface CatalogModel {
+  readonly name: string
+  readonly virtual: boolean
+  readonly supports_mapeval: boolean
+}
+
+export const models = queryOptions({
+  queryKey: ['catalog', 'models'],
+  queryFn: async () => (await ask<{ data: readonly CatalogModel[] }>('GET', '/api/catalog/models')).data,
+})
+
+export const mayMakeKeys = queryOptions({
+  queryKey: ['me', 'may'],
+  queryFn: async () => (await ask<{ may: { make_keys: boolean } }>('GET', '/api/me')).may.make_keys,
+})
+
+/** What the page reads of a request of the log. */
+interface LoggedRequest {
+  /** USD; null: unknown. */
+  readonly cost: number | null
+  readonly routing: RoutingBlock | null
+  readonly metadata: { readonly routing_reasoning?: string }
+  readonly feedback: { readonly signal: Signal } | null
+}
+
+/** What a request of the log asked; null where its body was not kept. */
+export const pastAsk = (id: string) =>
+  queryOptions({
+    queryKey: ['logs', id, 'asked'],
+    queryFn: async ({ signal }) => {
+      const path = `/api/logs/${encodeURIComponent(id)}`
+      const { capture } = await ask<{ capture: { request: string | null } | null }>('GET', path, { signal })
+      return askedIn(capture?.request ?? '') ?? null
+    },
+    staleTime: Infinity,
+  })
+
+/** A request of the log; null until its row is written, a moment after its answer. */
+export const loggedRequest = (id: string) =>
+  queryOptions({
+    queryKey: ['logs', id, 'routing'],
+    queryFn: async () => {
+      const found = await ask<{ data: readonly unknown[] }>('GET', '/api/logs', { query: { search: id, limit: 1 } })
+      return found.data.length === 0 ? null : await ask<LoggedRequest>('GET', `/api/logs/${id}`)
+    },
+    refetchInterval: ({ state: { data, dataUpdateCount, errorUpdateCount } }) =>
+      data || dataUpdateCount + errorUpdateCount >= 20 ? false : 500,
+  })
+
+/** Makes a key for one day and one dollar that belongs to the user. Its name is free: a second one gets a number. */
+export async function makeKey({ id, username, isAdmin }: User): Promise<string> {
+  const body = {
+    budget: { usd: 1, period: 'total' },
+    expires_at: new Date(Date.now() + 24 * 60 * 60 * 1000).toISOString(),
+    tags: { source: 'console' },
+    ...(isAdmin ? { owner: id } : {}),
+  }
+  const path = isAdmin ? '/api/api-keys' : '/api/me/api-keys'
+  for (let number = 1; ; number++) {
+    const name = `playground-${username}${number === 1 ? '' : `-${number}`}`
+    try {
+      return (await ask<{ key: string }>('POST', path, { body: { ...body, name } })).key
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'name_taken' || number >= 50) throw error
+    }
+  }
+}

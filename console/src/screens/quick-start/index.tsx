@@ -1,0 +1,60 @@
+import { Link, useSearch } from '@tanstack/react-router'
+import { Card } from '../../parts/Card.tsx'
+import { CopyButton } from '../../parts/CopyButton.tsx'
+import { Page } from '../../parts/Page.tsx'
+import { clients, keyVariable } from '../../quick-start/index.ts'
+import type { Client } from '../../quick-start/index.ts'
+import { words } from './words.ts'
+import classes from './quick-start.module.css'
+
+/** What to paste where, for each client; the same texts are tried by the tests of the clients. */
+export default function QuickStart() {
+  const { client: wanted } = useSearch({ strict: false }) as { client?: string }
+  const client = clients.find(({ id }) => id === wanted) ?? clients[0]
+  return (
+    <Page title={words.title}>
+      <p className={classes.intro}>{words.intro}</p>
+      <div className={classes.columns}>
+        <Card>
+          <nav aria-label={words.client} className={classes.list}>
+            {clients.map(({ id, title }) => (
+              <Link
+                key={id}
+                to="/quick-start"
+                search={id === clients[0]?.id ? {} : { client: id }}
+                activeOptions={{ exact: true, includeSearch: true }}
+              >
+                {title}
+              </Link>
+            ))}
+          </nav>
+        </Card>
+        {client && <Texts {...client} />}
+      </div>
+    </Page>
+  )
+}
+
+function Texts({ install, pastes, check }: Client) {
+  const place = { origin: location.origin, model: 'auto' }
+  return (
+    <div className={classes.texts}>
+      <Text title={words.key} note={words.keyText} text={`export ${keyVariable}="…"`} />
+      {install !== null && <Text title={words.install} text={install} />}
+      {pastes.map(({ path, text }) => (
+        <Text key={path} title={path === null ? words.shell : words.paste(path)} text={text(place)} />
+      ))}
+      <Text title={words.check} text={check(place)} />
+    </div>
+  )
+}
+
+function Text({ title, note, text }: { readonly title: string; readonly note?: string; readonly text: string }) {
+  return (
+    <Card title={title} note={note} actions={<CopyButton text={text} what={title} />}>
+      <pre className={classes.text} tabIndex={0}>
+        {text}
+      </pre>
+    </Card>
+  )
+}

@@ -1,0 +1,48 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useAddress } from '../../app/search.ts'
+import { Button } from '../../parts/Button.tsx'
+import { Card } from '../../parts/Card.tsx'
+import { Decision } from '../../parts/Decision.tsx'
+import { fromBlock } from '../../parts/decision.ts'
+import { Empty } from '../../parts/Empty.tsx'
+import { Loaded } from '../../parts/Loaded.tsx'
+import { Rating } from '../../parts/Rating.tsx'
+import { request } from './api.ts'
+import classes from './routing.module.css'
+import { words } from './words.ts'
+
+/** The decision of one request, in the place of the preview. */
+export function OneDecision({ id }: { readonly id: string }) {
+  const [, change] = useAddress()
+  const query = useQuery(request(id))
+  return (
+    <>
+      <div className={classes.bar}>
+        <Button small icon="arrow-left" onClick={() => change({ decision: undefined })}>
+          {words.closeDecision}
+        </Button>
+        <Link to={`/logs/${id}`}>{words.openRequest}</Link>
+      </div>
+      <Loaded query={query} height={320}>
+        {({ routing, metadata, feedback, tries }) =>
+          routing ? (
+            <Decision
+              decision={fromBlock(routing)}
+              reasoning={metadata.routing_reasoning}
+              fates={
+                new Map(tries.flatMap(({ model, status, error }) => (error ? [[model, String(status ?? error)]] : [])))
+              }
+            >
+              {routing.chosen !== null && <Rating key={id} id={id} given={feedback?.signal ?? null} />}
+            </Decision>
+          ) : (
+            <Card>
+              <Empty text={words.notRouted} />
+            </Card>
+          )
+        }
+      </Loaded>
+    </>
+  )
+}

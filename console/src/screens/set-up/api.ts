@@ -1,0 +1,39 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { QueryClient } from '@tanstack/react-query'
+import { ask } from '../../api/ask.ts'
+import { makeModel, makeProvider, providers } from '../../catalog/providers.ts'
+
+/** What the steps read of `GET /api/catalog/models`. */
+interface CatalogModel {
+  readonly name: string
+  readonly provider: string | null
+  readonly virtual: boolean
+  readonly available: boolean
+}
+
+/** The names of models that a client can ask for as they stand; a name with a star stands for many. */
+export const askable = queryOptions({
+  queryKey: ['catalog', 'models'],
+  queryFn: async ({ signal }) =>
+    (await ask<{ data: readonly CatalogModel[] }>('GET', '/api/catalog/models', { signal })).data,
+  select: (models: readonly CatalogModel[]) =>
+    models
+      .filter(({ name, virtual, available }) => available && !virtual && !name.includes('*'))
+      .map(({ name }) => name),
+})
+
+/** A key without limits that belongs to a member, with its text. */
+export const makeKey = (name: string, owner: string) =>
+  ask<{ readonly name: string; readonly key: string }>('POST', '/api/api-keys', { body: { name, owner } })
+
+/** The name of a model of the echo provider; where the operator took them away, both are made. */
+export async function echoModel(queries: QueryClient): Promise<string> {
+  const found = (await queries.fetchQuery(providers)).find(({ type, enabled }) => type === 'echo' && enabled)
+  const provider = (found ?? (await makeProvider({ name: 'echo', type: 'echo', config: {} }))).name
+  const models = await ask<{ data: readonly { name: string }[] }>('GET', '/api/config/models', {
+    query: { provider, enabled: true, limit: 1 },
+  })
+  const name = models.data[0]?.name ?? (await makeModel({ name: 'echo', provider, upstream_model: 'echo' })).name
+  await queries.invalidateQueries({ queryKey: ['providers'] })
+  return name
+}

@@ -1,0 +1,25 @@
+export const words = {
+  title: 'Set up Sluice',
+  text: 'Make the account of the first admin. It can add everybody else.',
+  noToken: 'Open the link that the gateway printed when it started. It ends in "/setup#token=…".',
+  create: 'Create account',
+  forbidden: 'the set-up',
+  steps: 'Steps',
+  stepText: {
+    provider: 'Choose who answers, and give its key. A test tells at once whether the gateway reaches it.',
+    models: 'Choose what clients can ask for. Two are ticked to begin with; more can be added at any time.',
+    key: 'Clients ask with a key. It is yours, has no limits yet, and is shown this once.',
+  },
+  echoButton: 'Use the built-in echo model',
+  echoText: 'No account at hand? The built-in model repeats what it is told.',
+  noProvider: 'There is no provider yet whose models could be added.',
+  provider: 'Provider',
+  keyName: 'Name',
+  firstKey: 'first-key',
+  makeKey: 'Make key',
+  newKey: 'New key',
+  key: 'Key',
+  newKeyText: (name: string) =>
+    `This is the text of ${name}. It is shown this once and cannot be read again. The playground uses it until you close this tab.`,
+  skip: 'Skip for now',
+} as const

@@ -1,0 +1,23 @@
+import { useRouter } from '@tanstack/react-router'
+import { heldSession } from '../../api/session.ts'
+import { targetOf, useAddress } from '../../app/search.ts'
+import { Door } from '../../parts/Door.tsx'
+import { SignInForm } from '../../parts/SignInForm.tsx'
+import { words } from './words.ts'
+
+/** Signs in, and goes on to where the link pointed. */
+export default function SignIn() {
+  const [search] = useAddress()
+  const router = useRouter()
+  const goOn = () => {
+    const pending = heldSession()?.user.must_change_password
+    const to = targetOf(search)
+    if (pending) void router.navigate({ to: '/new-password', search: { to } })
+    else router.history.push(to)
+  }
+  return (
+    <Door title={words.title}>
+      <SignInForm onDone={goOn} />
+    </Door>
+  )
+}

@@ -1,0 +1,93 @@
+import { expect } from 'chai'
+import { password } from '../support/admin.ts'
+import { axe, startConsole } from './support/browser.ts'
+import type { SignedInRig } from './support/browser.ts'
+
+describe('console/configuration', () => {
+  let rig: SignedInRig
+  before(async function () {
+    rig = await startConsole(this)
+  })
+  afterEach(() => expect(rig.complaints()).to.deep.equal([]))
+  after(() => rig?.close())
+
+  it('says which version runs, on what, and reads the files again', async () => {
+    for (const theme of ['light', 'dark'] as const) {
+      const page = await rig.signedIn('admin', '/', { theme })
+      await page.getByRole('link', { name: /^Configuration [0-9a-f]{8}$/ }).click()
+      await page.getByRole('heading', { level: 1, name: 'Configuration' }).waitFor()
+      await page.getByText('The files were read without a finding.').waitFor()
+      await page.getByRole('region', { name: 'System' }).getByText(process.versions.node).waitFor()
+      await page.getByRole('table', { name: 'Processes' }).getByText('this version').waitFor()
+      expect(await axe(page)).to.deep.equal([])
+      await page.getByRole('button', { name: 'Reload configuration' }).click()
+      await page.getByRole('status').getByText('The configuration was read again.').waitFor()
+    }
+  })
+
+  it('is told of to viewers, and not shown', async () => {
+    const page = await rig.signedIn('viewer', '/configuration')
+    await page.getByText('Only admins see the configuration.').waitFor()
+    expect(await axe(page)).to.deep.equal([])
+  })
+
+  it('shows where a refused configuration is wrong, here and above every page', async () => {
+    const page = await rig.signedIn('admin', '/configuration')
+    const finding = { file: 'sluice.yaml', line: 3, column: 7, code: 'unknown-field', message: 'unknown field "modls"' }
+    await page.route('**/api/config/status', async (route) => {
+      const answer = (await (await route.fetch()).json()) as object
+      await route.fulfill({ json: { ...answer, error: { at: new Date().toISOString(), findings: [finding] } } })
+    })
+    await page.reload()
+    await page.getByRole('alert').getByText('sluice.yaml:3:7').waitFor()
+    const strip = page.getByRole('region', { name: 'Attention' })
+    await strip.getByText('Configuration refused').waitFor()
+    await strip.getByText('unknown field "modls"').waitFor()
+    expect(await axe(page)).to.deep.equal([])
+  })
+})
+
+describe('console/account', () => {
+  let rig: SignedInRig
+  before(async function () {
+    rig = await startConsole(this)
+  })
+  after(() => rig?.close())
+
+  it('is everybody’s own: password, preferences, sessions', async () => {
+    for (const theme of ['light', 'dark'] as const) {
+      const page = await rig.signedIn('viewer', '/account', { theme })
+      await page.getByText('You have no budget of your own.').waitFor()
+      await page.getByRole('switch', { name: 'Keys of one letter' }).waitFor()
+      expect(await axe(page)).to.deep.equal([])
+    }
+    const page = await rig.signedIn('viewer')
+    await page.getByRole('button', { name: 'Account viewer' }).click()
+    await page.getByRole('menuitem', { name: 'Account' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor()
+
+    const answered = page.waitForResponse('**/api/me/tracing')
+    await page.getByRole('switch', { name: 'Note how my requests were routed' }).click()
+    expect((await answered).status()).to.equal(200)
+    expect((await rig.gateway.asViewer('GET /api/me/tracing')).body).to.deep.equal({ enabled: true })
+
+    await page.getByRole('switch', { name: 'Keys of one letter' }).click()
+    await page.getByRole('heading', { level: 1 }).focus()
+    await page.keyboard.press('?')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog', { name: 'Search' }).waitFor()
+    expect(await page.getByRole('dialog').count()).to.equal(1)
+    await page.keyboard.press('Escape')
+
+    await page.getByLabel('Current password').fill(password)
+    await page.getByLabel('New password', { exact: true }).fill(`${password}!`)
+    await page.getByLabel('Repeat password').fill(`${password}!`)
+    await page.getByRole('button', { name: 'Save password' }).click()
+    await page.getByRole('status').getByText('Your password was changed.').waitFor()
+    await page.getByRole('button', { name: 'Sign out everywhere' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+    // The token of the fixture ended with the password.
+    expect((await rig.gateway.asViewer('GET /api/me')).status).to.equal(401)
+    expect(rig.complaints()).to.deep.equal([])
+  })
+})
