@@ -1,38 +1,10 @@
-/** An option of a step, and what gives its value. */
-export interface PlannedOption {
-  readonly name: string
-  readonly value: unknown
-  readonly from: 'pipeline' | 'settings' | 'default'
-}
+import type { PlannedStep } from '../../../engine/spec/running.ts'
 
-/** A step of a pipeline as it runs, as `GET /api/config/pipelines/:name` answers. */
-export interface PlannedStep {
-  readonly kind: 'stage' | 'use' | 'switch' | 'attempt' | 'unknown'
-  /** Of a stage, or of an included pipeline. */
-  readonly name?: string
-  /** Stable within the pipeline: `generate/attempt/call`. */
-  readonly path: string
-  readonly file: string
-  readonly line: number
-  readonly column: number
-  readonly timeout?: string
-  readonly needs?: readonly string[]
-  readonly reads?: readonly string[]
-  readonly provides?: readonly string[]
-  /** Further slots, which it may give. */
-  readonly gives?: readonly string[]
-  readonly settles?: readonly string[]
-  readonly options?: readonly PlannedOption[]
-  readonly arms?: readonly PlannedArm[]
-  readonly do?: readonly PlannedStep[]
-  readonly otherwise?: readonly PlannedStep[]
-}
+/** Steps of a pipeline as it runs, as `GET /api/config/pipelines/:name` answers them. */
+export type { PlannedOption, PlannedStep } from '../../../engine/spec/running.ts'
 
-export interface PlannedArm {
-  /** Its condition in words; none: the default arm. */
-  readonly when?: string
-  readonly do: readonly PlannedStep[]
-}
+/** An arm of a switch; one without `when` is the default. */
+export type PlannedArm = NonNullable<PlannedStep['arms']>[number]
 
 /** What a picture is drawn from. */
 export interface Plan {
