@@ -98,7 +98,7 @@ export type { Polled } from './live/change-poll.ts'
 export { checkInput } from './http/input.ts'
 
 // Answers about records: queries, pages, versions, who asks
-export { readList, readQuery } from './http/list-query.ts'
+export { negated, readList, readQuery } from './http/list-query.ts'
 export type { ListKey, ListQuery, Page, Query, QueryField, QueryFields } from './http/list-query.ts'
 export { emptyReply, jsonReply, requesterOf, versionsIn } from './http/record-reply.ts'
 export type { ReplyOptions } from './http/record-reply.ts'

@@ -12,10 +12,20 @@ export type QueryField = 'text' | 'boolean' | 'number' | 'time' | readonly strin
 
 export type QueryFields = Readonly<Record<string, QueryField>>
 
+/** The parameter that leaves the values of a field out. */
+export const negation = (name: string): string => `not_${name}`
+
+/** Fields that leave out what others ask for: `not_model` for `model`. Repeated, none of their values is wanted. */
+export function negated(fields: QueryFields): QueryFields {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [negation(name), field]))
+}
+
 /** The checked parameters of a query. */
 export interface Query {
   /** The values of a parameter; undefined if it was not sent. */
   values(name: string): readonly string[] | undefined
+  /** The values that a field must not have; undefined if none was sent. */
+  leftOut(name: string): readonly string[] | undefined
   /** Its first value. */
   text(name: string): string | undefined
   number(name: string): number | undefined
@@ -66,8 +76,10 @@ export function readQuery(query: URLSearchParams, fields: QueryFields = {}): Que
     const given = text(name)
     return given === undefined ? undefined : read(given)
   }
+  const values = (name: string) => (query.has(name) ? query.getAll(name) : undefined)
   return {
-    values: (name) => (query.has(name) ? query.getAll(name) : undefined),
+    values,
+    leftOut: (name) => values(negation(name)),
     text,
     number: (name) => optional(name, Number),
     time: (name) => optional(name, momentIn),

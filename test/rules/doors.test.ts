@@ -357,6 +357,7 @@ const promised = {
       modeOf
       moduleBeside
       momentIn
+      negated
       network
       objectAfter
       openHttp
