@@ -1,6 +1,11 @@
 import { GatewayError, defineStage, noConfig } from '../../engine/index.ts'
-import { jsonReply, readList } from '../../engine/kit.ts'
+import { jsonReply, negated, readList } from '../../engine/kit.ts'
+import type { Query } from '../../engine/kit.ts'
 import { shownRow } from './find-rows.ts'
+import type { AuditValues } from './find-rows.ts'
+
+/** The query parameters whose values can be left out, too. */
+const leavable = { actor: 'text', action: 'text', target: 'text', outcome: ['ok', 'refused'] } as const
 
 /** Returns the rows of the audit trail that match the query, page by page, the latest first. */
 export default defineStage({
@@ -14,25 +19,15 @@ export default defineStage({
     (_config, _host, { audit }) =>
     async ({ ingress }) => {
       const list = readList(ingress.query, {
-        filters: {
-          since: 'time',
-          until: 'time',
-          actor: 'text',
-          action: 'text',
-          target: 'text',
-          outcome: ['ok', 'refused'],
-          sequence: 'number',
-        },
+        filters: { ...leavable, ...negated(leavable), since: 'time', until: 'time', sequence: 'number' },
         sorts: ['sequence'],
         usualSort: '-sequence',
       })
       const filter = {
         since: list.time('since'),
         until: list.time('until'),
-        actors: list.values('actor'),
-        actions: list.values('action'),
-        targets: list.values('target'),
-        outcomes: list.values('outcome'),
+        wanted: valuesIn(list.values),
+        unwanted: valuesIn(list.leftOut),
         sequence: list.number('sequence'),
       }
       const { isDescending, limit } = list
@@ -49,6 +44,11 @@ export default defineStage({
       return { reply: jsonReply({ data: data.map(shownRow), next_cursor }) }
     },
 })
+
+function valuesIn(valuesOf: Query['values']): AuditValues {
+  const [actors, actions, targets, outcomes] = ['actor', 'action', 'target', 'outcome'].map(valuesOf)
+  return { actors, actions, targets, outcomes }
+}
 
 /** PostgreSQL rejects what is no 32-bit number. */
 const isSequence = (value: unknown): boolean => value === Number(value) >> 0

@@ -1,6 +1,6 @@
 import { defineStage } from '../../engine/index.ts'
 import type { AnyRecord, Json, JsonObject, RecordLists, ShownRecord } from '../../engine/index.ts'
-import { asText, jsonReply, readList } from '../../engine/kit.ts'
+import { asText, jsonReply, negated, readList } from '../../engine/kit.ts'
 import type { ListQuery } from '../../engine/kit.ts'
 import { ofType } from './record-reply.ts'
 
@@ -15,7 +15,8 @@ export default defineStage({
     const type = records.types.get(of)
     const lists = type?.lists ?? usualLists(type)
     const accepted = Object.entries(lists.filters).map(([name, { accepts }]) => [name, accepts] as const)
-    const filters = { ...Object.fromEntries(accepted), search: 'text' as const }
+    const fields = Object.fromEntries(accepted)
+    const filters = { ...fields, ...negated(fields), search: 'text' as const }
     return ({ ingress }) => {
       const list = readList(ingress.query, { filters, sorts: lists.sorts, usualSort: 'name' })
       const found = records.of(of).filter(({ shown }) => fits(shown, lists, list))
@@ -42,8 +43,9 @@ function fits(shown: JsonObject, { filters, searched }: RecordLists, list: ListQ
   const texts = searched?.(shown) ?? [shown['name']]
   if (!texts.some((text) => asText(text).toLowerCase().includes(list.search))) return false
   return Object.entries(filters).every(([name, { values = fieldOf(name) }]) => {
-    const wanted = list.values(name)
-    return wanted === undefined || values(shown).some((value) => wanted.includes(textOf(value)))
+    const [wanted, unwanted] = [list.values(name), list.leftOut(name)]
+    const isAmong = (texts: readonly string[]) => values(shown).some((value) => texts.includes(textOf(value)))
+    return (wanted === undefined || isAmong(wanted)) && (unwanted === undefined || !isAmong(unwanted))
   })
 }
 

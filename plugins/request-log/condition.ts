@@ -2,25 +2,12 @@ import { sql } from 'kysely'
 import type { RawBuilder, SqlBool } from 'kysely'
 import type { SqlDialect } from '../../engine/index.ts'
 import { words } from './filter.ts'
-import type { RequestFilter, Word } from './filter.ts'
+import type { RequestFilter, Statuses, Word } from './filter.ts'
 
 /** The condition of a filter on rows of `requests`. */
 export function conditionOf(filter: RequestFilter, dialect: SqlDialect): RawBuilder<SqlBool> {
-  const {
-    since,
-    until,
-    endedSince,
-    anyModel,
-    statuses,
-    failed,
-    stream,
-    tags,
-    minCost,
-    minDuration,
-    search,
-    ownKeys,
-    routed,
-  } = filter
+  const { since, until, endedSince, words: wanted, withoutWords: unwanted, statuses, withoutStatuses } = filter
+  const { anyModel, failed, stream, tags, withoutTags, minCost, minDuration, search, ownKeys, routed } = filter
   const parts: RawBuilder<SqlBool>[] = []
   const add = <T>(value: T | undefined, condition: (value: T) => RawBuilder<SqlBool>) => {
     if (value !== undefined) parts.push(condition(value))
@@ -29,15 +16,20 @@ export function conditionOf(filter: RequestFilter, dialect: SqlDialect): RawBuil
   add(since, (at) => sql`at >= ${at}`)
   add(until, (at) => sql`at < ${at}`)
   add(endedSince, (at) => sql`ended >= ${at}`)
-  for (const [word, column] of Object.entries(words))
-    add(filter.words?.[word as Word], (values) => anyOf(word === 'key' ? key : sql.ref(column), values))
+  for (const [word, name] of Object.entries(words)) {
+    const column = word === 'key' ? key : sql.ref(name)
+    add(wanted?.[word as Word], (values) => anyOf(column, values))
+    add(unwanted?.[word as Word], (values) => sql`(${column} is null or not ${anyOf(column, values)})`)
+  }
   add(ownKeys, (ids) => anyOf(key, ids))
   add(anyModel, (model) => sql`(requested = ${model} or model = ${model})`)
-  add(statuses, (ranges) => either(ranges.map(([low, high]) => sql`status between ${low} and ${high}`)))
+  add(statuses, hasStatus)
+  add(withoutStatuses, (ranges) => sql`not ${hasStatus(ranges)}`)
   add(failed || undefined, () => sql`result <> 'completed'`)
   add(routed || undefined, () => sql`tier is not null`)
   add(stream, (wanted) => sql`stream = ${wanted ? 1 : 0}`)
-  add(tags, (pairs) => either(pairs.map((pair) => hasTag(pair, dialect))))
+  add(tags, (pairs) => hasTag(pairs, dialect))
+  add(withoutTags, (pairs) => sql`(tags is null or not ${hasTag(pairs, dialect)})`)
   add(minCost, (micros) => sql`cost_micros >= ${micros}`)
   add(minDuration, (milliseconds) => sql`duration >= ${milliseconds}`)
   add(search, (text) => sql`(id = ${text} or reference = ${text})`)
@@ -50,8 +42,8 @@ export function conditionOf(filter: RequestFilter, dialect: SqlDialect): RawBuil
  */
 export function isDirect({ search, words: { parent, key, ...others } = {}, ...filter }: RequestFilter): boolean {
   if (search !== undefined || parent !== undefined) return true
-  const { since: _since, until: _until, ...further } = filter
-  const rest = [...Object.values(others), ...Object.values(further)].filter((value) => value !== undefined)
+  const { since: _since, until: _until, withoutWords = {}, ...further } = filter
+  const rest = [others, withoutWords, further].flatMap(Object.values).filter((value) => value !== undefined)
   return key?.length === 1 && rest.length === 0
 }
 
@@ -64,8 +56,16 @@ function anyOf(column: RawBuilder<unknown>, values: readonly string[]): RawBuild
   return values.length === 1 ? sql`${column} = ${values[0]}` : sql`${column} in (${sql.join(values)})`
 }
 
+function hasStatus(ranges: readonly Statuses[]): RawBuilder<SqlBool> {
+  return either(ranges.map(([low, high]) => sql`status between ${low} and ${high}`))
+}
+
 /** In JSON, a quotation mark within a text is escaped, so the text of a member stands nowhere else. */
-function hasTag([name, value]: readonly [string, string], dialect: SqlDialect): RawBuilder<SqlBool> {
-  if (dialect === 'postgres') return sql`tags::jsonb @> ${JSON.stringify({ [name]: value })}::jsonb`
-  return sql`instr(tags, ${`${JSON.stringify(name)}:${JSON.stringify(value)}`}) > 0`
+function hasTag(tags: readonly (readonly [string, string])[], dialect: SqlDialect): RawBuilder<SqlBool> {
+  const conditions = tags.map(([name, value]): RawBuilder<SqlBool> =>
+    dialect === 'postgres'
+      ? sql`tags::jsonb @> ${JSON.stringify({ [name]: value })}::jsonb`
+      : sql`instr(tags, ${`${JSON.stringify(name)}:${JSON.stringify(value)}`}) > 0`,
+  )
+  return either(conditions)
 }

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../engine/index.ts'
 import type { Principal } from '../../engine/index.ts'
-import type { Query, QueryField } from '../../engine/kit.ts'
+import { negated } from '../../engine/kit.ts'
+import type { Query, QueryFields } from '../../engine/kit.ts'
 
 /** Columns that a filter compares with texts. */
 export const words = {
@@ -19,6 +20,14 @@ export const words = {
 
 export type Word = keyof typeof words
 
+/** Values of columns. */
+export type WordValues = { readonly [W in Word]?: readonly string[] | undefined }
+
+/** The lowest and the highest status of a range. */
+export type Statuses = readonly [number, number]
+
+type Tag = readonly [name: string, value: string]
+
 /** A filter for rows. An absent field matches every value. */
 export interface RequestFilter {
   /** Earliest start of the exchanges, in milliseconds since 1970; `until` is excluded. */
@@ -27,16 +36,20 @@ export interface RequestFilter {
   /** Earliest end of the exchanges. */
   readonly endedSince?: number | undefined
   /** Any of some values. */
-  readonly words?: { readonly [W in Word]?: readonly string[] | undefined }
+  readonly words?: WordValues
+  /** None of some values. Rows without a value stay. */
+  readonly withoutWords?: WordValues
   /** The requested model or the one that served. */
   readonly anyModel?: string | undefined
-  /** The lowest and the highest status; any of some ranges. */
-  readonly statuses?: readonly (readonly [number, number])[] | undefined
+  /** Any of some ranges, or none of them. */
+  readonly statuses?: readonly Statuses[] | undefined
+  readonly withoutStatuses?: readonly Statuses[] | undefined
   /** Only exchanges that did not complete. */
   readonly failed?: boolean | undefined
   readonly stream?: boolean | undefined
-  /** Any of some tags. */
-  readonly tags?: readonly (readonly [name: string, value: string])[] | undefined
+  /** Any of some tags, or none of them. */
+  readonly tags?: readonly Tag[] | undefined
+  readonly withoutTags?: readonly Tag[] | undefined
   /** In micro-USD. */
   readonly minCost?: number | undefined
   /** In milliseconds. */
@@ -49,8 +62,8 @@ export interface RequestFilter {
   readonly ownKeys?: readonly string[] | undefined
 }
 
-/** The query parameters of a filter, without its times. */
-export const filterFields = {
+/** The query parameters whose values can be left out, too. */
+const leavable = {
   type: 'text',
   key: 'text',
   member: 'text',
@@ -62,13 +75,19 @@ export const filterFields = {
   status: 'text',
   result: ['completed', 'client_closed', 'refused', 'failed'],
   error: 'text',
-  stream: 'boolean',
   tier: 'text',
+  parent: 'text',
+} as const satisfies QueryFields
+
+/** The query parameters of a filter, without its times. */
+export const filterFields: QueryFields = {
+  ...leavable,
+  ...negated(leavable),
+  stream: 'boolean',
   min_cost: 'number',
   min_duration_ms: 'number',
-  parent: 'text',
   search: 'text',
-} as const satisfies Readonly<Record<string, QueryField>>
+}
 
 /** The query parameters of the times of a filter. */
 export const timeFields = { since: 'time', until: 'time' } as const
@@ -81,14 +100,22 @@ export function filterOf(query: Query): RequestFilter {
   return {
     since: query.time('since'),
     until: query.time('until'),
-    words: Object.fromEntries(Object.keys(words).map((word) => [word, query.values(word)])),
-    statuses: query.values('status')?.map(statusOf),
+    words: wordsIn(query.values),
+    withoutWords: wordsIn(query.leftOut),
+    statuses: query.values('status')?.map((text) => statusOf(text, 'status')),
+    withoutStatuses: query.leftOut('status')?.map((text) => statusOf(text, 'not_status')),
     stream: new Set(flags).size === 1 ? query.flag('stream') : undefined,
-    tags: query.values('tag')?.map(tagOf),
+    tags: query.values('tag')?.map((text) => tagOf(text, 'tag')),
+    withoutTags: query.leftOut('tag')?.map((text) => tagOf(text, 'not_tag')),
     minCost: cost === undefined ? undefined : least(cost * 1_000_000),
     minDuration: duration === undefined ? undefined : least(duration),
     search: query.text('search'),
   }
+}
+
+/** What a query says of some columns. */
+export function wordsIn(valuesOf: Query['values'], asked: readonly Word[] = Object.keys(words) as Word[]): WordValues {
+  return Object.fromEntries(asked.map((word) => [word, valuesOf(word)]))
 }
 
 /** The least whole number that is not below another one, which may have lost its last digits. PostgreSQL takes no others. */
@@ -97,24 +124,24 @@ function least(number: number): number {
 }
 
 /** `429`, or `4xx` for a class. */
-function statusOf(text: string): readonly [number, number] {
+function statusOf(text: string, param: string): Statuses {
   const range = statusRange(text)
   if (range) return range
-  throw new GatewayError('invalid_field', { param: 'status', reason: 'must be a status such as 429 or a class as 4xx' })
+  throw new GatewayError('invalid_field', { param, reason: 'must be a status such as 429 or a class as 4xx' })
 }
 
 /** The lowest and the highest status of `429` or `4xx`; undefined for any other text. */
-export function statusRange(text: string): readonly [number, number] | undefined {
+export function statusRange(text: string): Statuses | undefined {
   const [, first, rest] = /^([1-5])(\d\d|xx)$/.exec(text) ?? []
   if (first === undefined) return undefined
   const low = rest === 'xx' ? Number(first) * 100 : Number(text)
   return [low, rest === 'xx' ? low + 99 : low]
 }
 
-function tagOf(text: string): readonly [string, string] {
+function tagOf(text: string, param: string): Tag {
   const colon = text.indexOf(':')
   if (colon > 0) return [text.slice(0, colon), text.slice(colon + 1)]
-  throw new GatewayError('invalid_field', { param: 'tag', reason: 'must be a name and a value, such as team:search' })
+  throw new GatewayError('invalid_field', { param, reason: 'must be a name and a value, such as team:search' })
 }
 
 /** The keys whose requests a member may see; undefined: all. */

@@ -82,8 +82,9 @@ function compare(one: Cell, other: Cell, by: readonly Dimension[]): number {
 }
 
 /** The words of a filter that sums know, with those of other filters. */
-function isSummed({ since: _since, until: _until, ownKeys: _ownKeys, words = {}, ...others }: RequestFilter): boolean {
-  const unknown = Object.entries(words).filter(([word]) => !(word in dimensions))
+function isSummed({ since: _since, until: _until, ownKeys: _ownKeys, ...filter }: RequestFilter): boolean {
+  const { words = {}, withoutWords = {}, ...others } = filter
+  const unknown = [words, withoutWords].flatMap(Object.entries).filter(([word]) => !(word in dimensions))
   return [...unknown.map(([, values]) => values), ...Object.values(others)].every((value) => value === undefined)
 }
 
@@ -204,16 +205,19 @@ function rowsOf({ since, until }: Part, dialect: SqlDialect, { filter }: SumsQue
 
 /** `cross join` has SQLite read the sums of the window first, and then their groups. */
 function sumsOf({ length, since, until }: Part, { filter, by }: SumsQuestion): RawBuilder<unknown> {
-  const { words = {}, ownKeys } = filter
-  const wanted = [
-    ...(Object.keys(dimensions) as Dimension[]).map((name) => [name, words[name]] as const),
-    ['key', ownKeys] as const,
-  ]
-  const conditions = wanted.flatMap(([name, values]) => {
-    if (values === undefined) return []
-    return values.length === 0 ? sql`1 = 0` : sql`g.${sql.raw(dimensions[name])} in (${sql.join(values)})`
-  })
-  const ofKeys = by.includes('key') || by.includes('member') || [words.key, words.member, ownKeys].some(Array.isArray)
+  const { words = {}, withoutWords: without = {}, ownKeys } = filter
+  const conditions: RawBuilder<unknown>[] = []
+  const add = (name: Dimension, values: readonly string[] | undefined, isWanted: boolean) => {
+    const among = values?.length === 0 ? sql`1 = 0` : sql`g.${sql.raw(dimensions[name])} in (${sql.join(values ?? [])})`
+    if (values) conditions.push(isWanted ? among : sql`not ${among}`)
+  }
+  for (const name of Object.keys(dimensions) as Dimension[]) {
+    add(name, words[name], true)
+    add(name, without[name], false)
+  }
+  add('key', ownKeys, true)
+  const asked = [words.key, words.member, without.key, without.member, ownKeys]
+  const ofKeys = by.includes('key') || by.includes('member') || asked.some(Array.isArray)
   const whole = sql.lit(ofKeys ? 0 : 1)
   const times = sql`g.id = s.group_id and s.whole = ${whole} and s.grain = ${length} and s.at >= ${since} and s.at < ${until}`
   return sql.join([times, ...conditions], sql` and `)

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../engine/index.ts'
-import { readQuery, timeText } from '../../engine/kit.ts'
-import { timeFields } from './filter.ts'
+import { negated, readQuery, timeText } from '../../engine/kit.ts'
+import { timeFields, wordsIn } from './filter.ts'
 import { groupNames } from './group-names.ts'
 import type { Naming } from './group-names.ts'
 import { cellsOf, groupsIn, requireWindow, windowIn } from './sums-asked.ts'
@@ -31,15 +31,17 @@ export const usageWords = Object.keys(dimensions) as Dimension[]
  */
 export function usageQuestion(asked: URLSearchParams, known: readonly Dimension[] = usageWords): UsageQuestion {
   const filters = Object.fromEntries(known.map((word) => [word, 'text' as const]))
-  const query = readQuery(asked, { ...timeFields, ...filters, interval: Object.keys(intervals), group_by: 'text' })
+  const own = { interval: Object.keys(intervals), group_by: 'text' } as const
+  const query = readQuery(asked, { ...timeFields, ...filters, ...negated(filters), ...own })
   const name = (query.text('interval') ?? 'day') as IntervalName
   const { length: interval, longest } = intervals[name]
   const window = windowIn(query, 30 * DAY)
   requireWindow(window, longest, `the interval "${name}" takes a window of`)
   const since = Math.floor(window.since / HOUR) * HOUR
   const until = Math.ceil(window.until / HOUR) * HOUR
-  const words = Object.fromEntries(known.map((word) => [word, query.values(word)]))
-  return { name, interval, by: groupsIn(query, 2, known), filter: { since, until, words } }
+  const words = wordsIn(query.values, known)
+  const withoutWords = wordsIn(query.leftOut, known)
+  return { name, interval, by: groupsIn(query, 2, known), filter: { since, until, words, withoutWords } }
 }
 
 /**

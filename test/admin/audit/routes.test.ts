@@ -155,6 +155,19 @@ describe('admin/audit: routes', function () {
           expect([status, code, param]).to.deep.equal([422, 'invalid_field', 'sequence'])
         }
         expect((await list('?outcome=refused&target=made')).data).to.deep.equal([])
+        const without = async (query: string, left: (row: Row) => boolean) =>
+          expect((await list(query)).data, query).to.deep.equal(all.filter(left))
+        const named = ({ target }: Row) => Object.values((target ?? {}) as JsonObject)
+        const both = ['provider.delete', 'provider.create']
+        await without('?not_action=provider.delete', ({ action }) => action !== 'provider.delete')
+        await without(
+          `?${both.map((action) => `not_action=${action}`).join('&')}`,
+          ({ action }) => !both.includes(action as string),
+        )
+        await without(`?not_actor=${gateway.admin.id}`, ({ actor }) => (actor as JsonObject)['id'] !== gateway.admin.id)
+        await without('?not_outcome=ok', ({ outcome }) => outcome !== 'ok')
+        await without('?not_target=security', (row) => !named(row).includes('security'))
+        await without('?not_target=made', (row) => !named(row).includes('made'))
         const [third] = (await list('?action=provider.delete')).data
         const at = encodeURIComponent(third?.at ?? '')
         const [since, until] = [(await list(`?since=${at}`)).data, (await list(`?until=${at}`)).data]
@@ -177,6 +190,8 @@ describe('admin/audit: routes', function () {
           ['limit=0', 'invalid_field', 'limit'],
           ['since=yesterday', 'invalid_field', 'since'],
           ['outcome=maybe', 'invalid_field', 'outcome'],
+          ['not_outcome=maybe', 'invalid_field', 'not_outcome'],
+          ['not_since=yesterday', 'unknown_field', 'not_since'],
           ['cursor=nonsense', 'invalid_cursor', 'cursor'],
         ] as const) {
           const answer = await gateway.asAdmin(`GET /api/logs/audit?${query}`)

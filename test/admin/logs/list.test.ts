@@ -86,6 +86,20 @@ const filters: Readonly<Record<string, Fits>> = {
   'since=2026-11-01T12:00:05.000Z': ({ at }) => at >= start + 5_000,
   'since=2026-11-01T13:00:05%2B01:00&until=2026-11-01T12:00:07Z': ({ at }) => at >= start + 5_000 && at < start + 7_000,
   'model=none': () => false,
+  'not_type=judge': ({ type }) => type !== 'judge',
+  'not_type=judge&not_type=audio': ({ type }) => type === 'chat',
+  'not_key=k-2': ({ key_id: id }) => id !== 'k-2',
+  'not_member=m-1': ({ member_id: id }) => id !== 'm-1',
+  'not_requested=auto': ({ requested }) => requested !== 'auto',
+  'not_model=large': ({ model }) => model !== 'large',
+  'not_provider=other': ({ provider }) => provider !== 'other',
+  'not_protocol=messages': ({ protocol }) => protocol !== 'messages',
+  'not_status=2xx&not_status=429': ({ status }) => status === 502,
+  'not_result=completed': ({ result }) => result !== 'completed',
+  'not_error=upstream_error': ({ error }) => error !== 'upstream_error',
+  'not_tier=SIMPLE&not_tier=COMPLEX': ({ tier }) => tier === null,
+  'not_parent=row-50': ({ parent }) => parent !== 'row-50',
+  'not_tag=team:a&not_tag=x:y': (row) => !tagged('team', 'a')(row),
 }
 
 const fields = [
@@ -244,7 +258,8 @@ describe('GET /api/logs', () => {
         return { status, code, param }
       }
       const invalid = (param: string) => ({ status: 422, code: 'invalid_field', param })
-      expect(await refused('color=red')).to.deep.equal({ status: 422, code: 'unknown_field', param: 'color' })
+      for (const param of ['color', 'not_search', 'not_stream', 'not_since'])
+        expect(await refused(`${param}=red`)).to.deep.equal({ status: 422, code: 'unknown_field', param })
       for (const param of [
         'limit=0',
         'limit=201',
@@ -253,6 +268,9 @@ describe('GET /api/logs', () => {
         'status=600',
         'status=4x',
         'result=ok',
+        'not_status=4x',
+        'not_result=ok',
+        'not_tag=team',
       ])
         expect(await refused(param), param).to.deep.equal(invalid(param.split('=')[0] as string))
       for (const param of ['stream=1', 'tag=team', 'min_cost=-1', 'min_duration_ms=long'])

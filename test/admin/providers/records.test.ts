@@ -124,6 +124,7 @@ describe('admin/providers', function () {
       expect(await names('?type=native')).to.deep.equal(['cut'])
       expect(await names('?state=off')).to.deep.equal(['a-two', 'cut'])
       expect(await names('?state=on&state=error')).to.deep.equal(['b-one', 'echo'])
+      expect(await names('?not_state=off')).to.deep.equal(['b-one', 'echo'])
       expect(await names('?search=ONE')).to.deep.equal(['b-one'])
       const first = (await ask('GET @?limit=3')).body['next_cursor'] as string
       expect(await names(`?limit=3&cursor=${first}`)).to.deep.equal(['echo'])

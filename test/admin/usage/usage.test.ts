@@ -210,6 +210,21 @@ describe('usage of requests', function () {
         expect(last).to.include({ since: text(start), until: text(start + hour) })
       })
 
+      it('leaves out what it is asked to, and keeps what has no such value', async () => {
+        const requests = async (filter: string) => {
+          const { total } = await answers(gateway.asAdmin, `/api/logs/usage?${whole}&${filter}`)
+          return (total as JsonObject)['requests']
+        }
+        expect(await requests('')).to.equal(7)
+        expect(await requests(`not_key=${mine}`)).to.equal(3)
+        expect(await requests(`not_key=${mine}&not_key=gone`)).to.equal(2)
+        expect(await requests(`not_member=${gateway.viewer.id}`)).to.equal(3)
+        expect(await requests('not_model=large')).to.equal(6)
+        expect(await requests('not_model=large&not_protocol=chat')).to.equal(0)
+        expect(await requests(`not_model=large&key=${mine}`)).to.equal(4)
+        expect(await refusal('/api/logs/usage?not_status=200')).to.deep.equal([422, 'unknown_field', 'not_status'])
+      })
+
       it('is by default that of the last 30 days per day', async () => {
         const before = Date.now()
         const answer = await answers(gateway.asAdmin, '/api/logs/usage')
@@ -333,6 +348,14 @@ describe('usage of requests', function () {
           'search=8-3': 1,
           'parent=p-1': 7,
           'type=chat&type=judge': 7,
+          [`not_key=${mine}`]: 3,
+          [`not_key=${mine}&not_key=gone`]: 2,
+          'not_member=gone-too': 6,
+          'not_model=large': 6,
+          'not_provider=p&not_provider=none': 1,
+          'not_status=2xx': 3,
+          'not_result=completed&not_model=large': 3,
+          'not_tag=team:a': 0,
         }
         for (const [filter, count] of Object.entries(filters)) {
           const answer = await answers(gateway.asAdmin, `/api/logs/stats?${whole}&${filter}`)
