@@ -178,9 +178,12 @@ describe('console/logs', () => {
     const menu = page.getByRole('menu')
     const failed = rows(page).filter({ hasText: '502' }).first()
     await failed.getByRole('cell', { name: '502' }).click({ button: 'right' })
-    expect(await menu.getByRole('menuitem').allInnerTexts()).to.deep.equal(['Filter for: Status is 502'])
+    expect(await menu.getByRole('menuitem').allInnerTexts()).to.deep.equal([
+      'Filter for: Status is 502',
+      'Leave out: Status is 502',
+    ])
     expect(await axe(page)).to.deep.equal([])
-    await menu.getByRole('menuitem').click()
+    await menu.getByRole('menuitem', { name: 'Filter for' }).click()
     await page.getByRole('button', { name: 'Remove filter: Status is 502' }).waitFor()
     expect(new URL(page.url()).searchParams.getAll('status')).to.deep.equal(['502'])
 
@@ -199,6 +202,46 @@ describe('console/logs', () => {
     await page.locator('[role=menuitem]:focus').waitFor()
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Remove filter: Type is chat' }).waitFor()
+  })
+
+  it('leaves out the value of a cell, from its menu, and what the form of filters names', async () => {
+    const page = await rig.signedIn('admin', '/logs?live=0')
+    const failed = rows(page).filter({ hasText: '502' })
+    await failed.first().waitFor()
+    const rest = (await rows(page).count()) - (await failed.count())
+    await failed.first().getByRole('cell', { name: '502' }).click({ button: 'right' })
+    await page.getByRole('menuitem', { name: 'Leave out: Status is 502' }).click()
+    await page.getByRole('button', { name: 'Remove filter: Status is not 502' }).waitFor()
+    await failed.first().waitFor({ state: 'detached' })
+    expect(await rows(page).count()).to.equal(rest)
+    const of = new RegExp(`^Requests by outcome, last 24 hours, ${rest} in all, ${rest} completed`)
+    await page.getByRole('img', { name: of }).waitFor()
+
+    await page.getByRole('button', { name: 'Add filter' }).click()
+    await page.getByRole('combobox', { name: 'Condition' }).selectOption('is not')
+    await page.getByRole('combobox', { name: 'Value' }).fill('2xx')
+    expect(await axe(page)).to.deep.equal([])
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText('No requests in this range match the filters.').waitFor()
+    expect(new URL(page.url()).searchParams.getAll('not_status')).to.deep.equal(['502', '2xx'])
+
+    await page.getByRole('button', { name: 'Remove filter: Status is not 2xx' }).click()
+    await rows(page).first().waitFor()
+    await page.getByRole('button', { name: 'Clear all' }).click()
+    await failed.first().waitFor()
+    expect(new URL(page.url()).searchParams.has('not_status')).to.equal(false)
+  })
+
+  it('hides what judges and tests ask, and no type that it does not know', async () => {
+    const of = (type: string) => rowWith(`of-${type}`, { at: Date.now(), type, requested: `a ${type}`, model: 'typed' })
+    const added = ['judge', 'test', 'house'].map(of)
+    await tablesOf(rig.gateway.engine.database).insertInto('requests').values(added).execute()
+    const page = await rig.signedIn('admin', '/logs?live=0&model=typed')
+    await rows(page).getByText('house').first().waitFor()
+    expect(await rows(page).count()).to.equal(1)
+    await page.goto('/logs?live=0&model=typed&type=judge&type=test')
+    await rows(page).nth(1).waitFor()
+    expect(await rows(page).getByText('house').count()).to.equal(0)
   })
 
   it('keeps which columns are shown and their order, which keys change', async () => {

@@ -1,7 +1,8 @@
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 import type { KeyboardEvent, MouseEvent } from 'react'
-import { useAddress } from '../app/search.ts'
+import { allOf, useAddress } from '../app/search.ts'
 import { shared } from '../words.ts'
+import { added, leaving } from './FilterBar.tsx'
 import { Menu } from './Menu.tsx'
 import type { Column } from './Table.tsx'
 
@@ -37,7 +38,7 @@ interface Cells<Row> {
 }
 
 /**
- * The menu of a table's cells, which filters the list by their values. The pointer opens it on a cell; `Shift F10` or
+ * The menu of a table's cells, which filters the list by their values, or leaves them out. The pointer opens it on a cell; `Shift F10` or
  * the menu key on a row, and then it has all cells of the row.
  */
 export function useCellMenu<Row>({ rows, columns, before }: Cells<Row>) {
@@ -71,7 +72,15 @@ export function useCellMenu<Row>({ rows, columns, before }: Cells<Row>) {
 }
 
 function CellMenu({ at, offers, from, onClose }: Opened & { readonly onClose: () => void }) {
-  const [, change] = useAddress()
+  const [search, change] = useAddress()
+  const filterFor = ({ name, value }: Offered) => {
+    const left = allOf(search, leaving(name)).filter((one) => one !== value)
+    change({ [name]: [value], [leaving(name)]: left }, { push: true })
+  }
+  const leaveOut = ({ name, value }: Offered) => {
+    const asked = allOf(search, name).filter((one) => one !== value)
+    change({ [name]: asked, [leaving(name)]: added(allOf(search, leaving(name)), value) }, { push: true })
+  }
   const close = () => {
     onClose()
     if (from instanceof HTMLElement) from.focus()
@@ -90,15 +99,17 @@ function CellMenu({ at, offers, from, onClose }: Opened & { readonly onClose: ()
         <span aria-hidden="true" style={{ position: 'fixed', ...at }} />
       </Menu.Target>
       <Menu.Dropdown aria-label={shared.filterFor}>
-        {offers.map(({ name, value, label, column }, index) => (
-          <Menu.Item
-            key={name}
-            data-autofocus={index === 0 || undefined}
-            onClick={() => change({ [name]: [value] }, { push: true })}
-          >
-            {shared.filterForValue(shared.filterIs(column, label ?? value))}
-          </Menu.Item>
-        ))}
+        {offers.map((offer, index) => {
+          const words = shared.filterIs(offer.column, offer.label ?? offer.value)
+          return (
+            <Fragment key={offer.name}>
+              <Menu.Item data-autofocus={index === 0 || undefined} onClick={() => filterFor(offer)}>
+                {shared.filterForValue(words)}
+              </Menu.Item>
+              <Menu.Item onClick={() => leaveOut(offer)}>{shared.leaveOutValue(words)}</Menu.Item>
+            </Fragment>
+          )
+        })}
       </Menu.Dropdown>
     </Menu>
   )

@@ -22,7 +22,18 @@ export interface FilterField {
   readonly typed?: boolean
   /** For a typed value, an example. */
   readonly example?: string
+  /** Whether the route can leave its values out, too. */
+  readonly leavable?: boolean
+  /** Whether it leaves its values out. */
+  readonly leaves?: boolean
 }
+
+/** The query parameter that leaves the values of another one out. */
+export const leaving = (name: string): string => `not_${name}`
+
+/** The fields of a list, and those that leave out what others ask for. */
+export const withLeaving = (fields: readonly FilterField[]): readonly FilterField[] =>
+  fields.flatMap((field) => (field.leavable ? [field, { ...field, name: leaving(field.name), leaves: true }] : field))
 
 /** The values of a filter, by their labels. */
 export const valuesOf = (labels: Readonly<Record<string, string>>): readonly FilterValue[] =>
@@ -37,10 +48,11 @@ interface FilterBarProps {
 /** The filters of a list, which stand in the address: a chip for each value, and a way to add one. */
 export function FilterBar({ fields, children }: FilterBarProps) {
   const [search, change] = useAddress()
-  const chips = fields.flatMap((field) => allOf(search, field.name).map((value) => ({ field, value })))
+  const all = withLeaving(fields)
+  const chips = all.flatMap((field) => allOf(search, field.name).map((value) => ({ field, value })))
   const remove = (name: string, value: string) =>
     change({ [name]: allOf(search, name).filter((one) => one !== value) }, { push: true })
-  const clear = () => change(Object.fromEntries(fields.map(({ name }) => [name, undefined])), { push: true })
+  const clear = () => change(Object.fromEntries(all.map(({ name }) => [name, undefined])), { push: true })
   return (
     <div className={classes.bar}>
       <AddFilter
@@ -48,7 +60,8 @@ export function FilterBar({ fields, children }: FilterBarProps) {
         onAdd={(name, value) => change({ [name]: added(allOf(search, name), value) }, { push: true })}
       />
       {chips.map(({ field, value }) => {
-        const words = shared.filterIs(field.label, field.values?.find((one) => one.value === value)?.label ?? value)
+        const label = field.values?.find((one) => one.value === value)?.label ?? value
+        const words = (field.leaves ? shared.filterIsNot : shared.filterIs)(field.label, label)
         return (
           <button
             key={`${field.name} ${value}`}
@@ -72,7 +85,8 @@ export function FilterBar({ fields, children }: FilterBarProps) {
   )
 }
 
-const added = (values: readonly string[], value: string) => [...new Set([...values, value])]
+/** The values of a filter with a further one. */
+export const added = (values: readonly string[], value: string) => [...new Set([...values, value])]
 
 interface AddFilterProps {
   readonly fields: readonly FilterField[]
@@ -82,6 +96,7 @@ interface AddFilterProps {
 function AddFilter({ fields, onAdd }: AddFilterProps) {
   const [isOpen, open] = useState(false)
   const [name, setName] = useState(fields[0]?.name ?? '')
+  const [leaves, setLeaves] = useState(false)
   const [value, setValue] = useState('')
   const list = useId()
   const field = fields.find((one) => one.name === name)
@@ -90,8 +105,9 @@ function AddFilter({ fields, onAdd }: AddFilterProps) {
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (chosen === '') return
-    onAdd(name, chosen)
+    onAdd(leaves && field?.leavable ? leaving(name) : name, chosen)
     setValue('')
+    setLeaves(false)
     open(false)
   }
   return (
@@ -127,6 +143,15 @@ function AddFilter({ fields, onAdd }: AddFilterProps) {
               ))}
             </select>
           </label>
+          {field?.leavable && (
+            <label>
+              {shared.filterCondition}
+              <select value={String(leaves)} onChange={(event) => setLeaves(event.target.value === 'true')}>
+                <option value="false">{shared.is}</option>
+                <option value="true">{shared.isNot}</option>
+              </select>
+            </label>
+          )}
           <label>
             {shared.filterValue}
             {isChoice ? (

@@ -2,6 +2,7 @@ import { useEffect } from 'react'
 import type { Query } from '../api/ask.ts'
 import { allOf, oneOf, useAddress } from '../app/search.ts'
 import { shared } from '../words.ts'
+import { withLeaving } from './FilterBar.tsx'
 import type { FilterField } from './FilterBar.tsx'
 import type { Order } from './Table.tsx'
 import { toast } from './toast.tsx'
@@ -17,8 +18,9 @@ interface ListAddress {
  * What the address says of a list: its filters, `search`, and `sort` by one of the words of the route, of which the first
  * is the usual one. What is not known is ignored, and said.
  */
-export function useListAddress(fields: readonly FilterField[], sorts: readonly [string, ...string[]]): ListAddress {
+export function useListAddress(offered: readonly FilterField[], sorts: readonly [string, ...string[]]): ListAddress {
   const [search, change] = useAddress()
+  const fields = withLeaving(offered)
   const [usual] = sorts
   const sort = oneOf(search, 'sort')
   const isOrder = sort === undefined || sorts.some((word) => sort.replace(/^-/, '') === word.replace(/^-/, ''))

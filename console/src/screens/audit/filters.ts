@@ -1,5 +1,6 @@
 import { useEffect, useMemo } from 'react'
 import { allOf, oneOf, useAddress } from '../../app/search.ts'
+import { leaving, valuesOf } from '../../parts/FilterBar.tsx'
 import type { FilterField, FilterValue } from '../../parts/FilterBar.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { shared } from '../../words.ts'
@@ -53,20 +54,22 @@ export function fieldsOf(members: readonly FilterValue[] | undefined): readonly 
   const { fields, outcomes } = words
   const moment = new Date().toISOString().slice(0, 10)
   return [
-    { name: 'action', label: fields.action, values: actions.map((value) => ({ value, label: value })), typed: true },
-    { name: 'actor', label: fields.actor, ...(members ? { values: members } : {}), typed: !members },
-    { name: 'target', label: fields.target, typed: true, example: words.targetExample },
     {
-      name: 'outcome',
-      label: fields.outcome,
-      values: Object.entries(outcomes).map(([value, label]) => ({ value, label })),
+      name: 'action',
+      label: fields.action,
+      values: actions.map((value) => ({ value, label: value })),
+      typed: true,
+      leavable: true,
     },
+    { name: 'actor', label: fields.actor, ...(members ? { values: members } : {}), typed: !members, leavable: true },
+    { name: 'target', label: fields.target, typed: true, example: words.targetExample, leavable: true },
+    { name: 'outcome', label: fields.outcome, values: valuesOf(outcomes), leavable: true },
     { name: 'since', label: fields.since, typed: true, example: moment },
     { name: 'until', label: fields.until, typed: true, example: moment },
   ]
 }
 
-const lists = ['action', 'actor', 'target', 'outcome'] as const
+const lists = ['action', 'actor', 'target', 'outcome'].flatMap((name) => [name, leaving(name)])
 const moments = ['since', 'until'] as const
 
 /** The filters of the address as the route takes them. What is no filter is taken out of the address, and told. */
@@ -74,7 +77,7 @@ export function useFilters(): Readonly<Record<string, string | readonly string[]
   const [search, change] = useAddress()
   const wrong = [
     ...moments.filter((name) => name in search && Number.isNaN(Date.parse(oneOf(search, name) ?? ''))),
-    ...(allOf(search, 'outcome').every((value) => value in words.outcomes) ? [] : ['outcome']),
+    ...['outcome', leaving('outcome')].filter((name) => !allOf(search, name).every((value) => value in words.outcomes)),
   ].join(' ')
   useEffect(() => {
     if (wrong === '') return

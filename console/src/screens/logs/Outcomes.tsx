@@ -18,12 +18,11 @@ const drawn = [
 ] as const
 
 /** How many requests of the list there were, by time and outcome. */
-export function Outcomes({ filters, enabled }: { readonly filters: Query; readonly enabled: boolean }) {
+export function Outcomes({ filters }: { readonly filters: Query }) {
   const range = useRange()
   const { interval } = useLive()
   const { data, error, refetch, isPlaceholderData } = useQuery({
     ...outcomes(filters, range),
-    enabled,
     refetchInterval: interval,
   })
   const [times, series] = useMemo(() => {

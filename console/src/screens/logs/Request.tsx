@@ -16,7 +16,6 @@ import { Tag } from '../../parts/Tag.tsx'
 import { useEscape } from '../../parts/useEscape.ts'
 import { holdLive } from '../../parts/useLive.ts'
 import { useIsAdmin } from '../../parts/useUser.ts'
-import { usedTypes } from './api.ts'
 import { filtersIn } from './filters.ts'
 import { oneRequest } from './request-api.ts'
 import type { Detail } from './row.ts'
@@ -31,8 +30,7 @@ export default function Request() {
   const { id = '' } = useParams({ strict: false }) as { readonly id?: string }
   const [search] = useAddress()
   const { data, error, refetch } = useQuery(oneRequest(id))
-  const types = useQuery(usedTypes)
-  const filters = types.isPending ? undefined : filtersIn(search, types.data ?? [])
+  const filters = filtersIn(search)
   const { history, navigate } = useRouter()
   const close = useCallback(() => {
     if (history.canGoBack()) history.back()

@@ -46,7 +46,7 @@ export const outcomes = (filters: Query, range: Range) =>
     placeholderData: (previous) => previous,
   })
 
-/** The types of requests that the log has, which the first list leaves out some of. */
+/** The types of requests that the log has, some of which plugins added. */
 export const usedTypes = queryOptions({
   queryKey: ['logs', 'usage', 'types'],
   queryFn: async ({ signal }) => {

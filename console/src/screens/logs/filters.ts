@@ -1,13 +1,14 @@
 import type { Query } from '../../api/ask.ts'
 import { allOf } from '../../app/search.ts'
 import type { Search } from '../../app/search.ts'
+import { leaving, valuesOf } from '../../parts/FilterBar.tsx'
 import type { FilterField, FilterValue } from '../../parts/FilterBar.tsx'
 import { words } from './words.ts'
 
 const plain = (values: readonly string[]): readonly FilterValue[] => values.map((value) => ({ value, label: value }))
 
 /** Types that count what others cause, and are shown only when they are asked for. */
-const hidden = new Set(['judge', 'test'])
+const hidden = ['judge', 'test']
 
 /** Types of the pipelines that the gateway brings; the log knows those of others. */
 const types = [
@@ -30,8 +31,6 @@ const types = [
   'test',
 ]
 
-export const allTypes = (used: readonly string[]): readonly string[] => [...new Set([...types, ...used])]
-
 export interface Suggested {
   readonly types: readonly string[]
   readonly keys?: readonly FilterValue[] | undefined
@@ -46,38 +45,27 @@ export function fieldsOf({ types: used, keys, models, providers, members }: Sugg
   const some = (values: readonly FilterValue[] | undefined) => (values ? { values } : {})
   return [
     { name: 'status', label: fields.status, values: plain(['2xx', '4xx', '5xx', '429']), typed: true, example: '4xx' },
-    {
-      name: 'result',
-      label: fields.result,
-      values: Object.entries(results).map(([value, label]) => ({ value, label })),
-    },
+    { name: 'result', label: fields.result, values: valuesOf(results) },
     { name: 'model', label: fields.model, ...some(models), typed: true },
     { name: 'requested', label: fields.requested, ...some(models), typed: true },
     { name: 'key', label: fields.key, ...some(keys), typed: !keys },
     { name: 'provider', label: fields.provider, ...some(providers), typed: true },
     { name: 'member', label: fields.member, ...some(members), typed: !members },
-    { name: 'type', label: fields.type, values: plain(allTypes(used)) },
+    { name: 'type', label: fields.type, values: plain([...new Set([...types, ...used])]) },
     { name: 'error', label: fields.error, typed: true, example: 'upstream_error' },
     { name: 'tag', label: fields.tag, typed: true, example: 'team:search' },
     { name: 'tier', label: fields.tier, values: plain(['SIMPLE', 'MEDIUM', 'COMPLEX']) },
-    {
-      name: 'stream',
-      label: fields.stream,
-      values: [
-        { value: 'true', label: words.yes },
-        { value: 'false', label: words.no },
-      ],
-    },
+    { name: 'stream', label: fields.stream, values: valuesOf({ true: words.yes, false: words.no }) },
     { name: 'min_cost', label: fields.minCost, typed: true, example: '0.01' },
     { name: 'min_duration_ms', label: fields.minDuration, typed: true, example: '5000' },
     { name: 'protocol', label: fields.protocol, typed: true, example: 'messages' },
     { name: 'parent', label: fields.parent, typed: true },
     { name: 'search', label: fields.search, typed: true },
-  ]
+  ].map((field) => ({ ...field, leavable: leavable.includes(field.name) }))
 }
 
-/** What the routes of the log can be asked to leave out, and so what an address may hold. */
-const names = [
+/** The filters whose values the routes of the log can leave out, too. */
+const leavable = [
   'status',
   'result',
   'model',
@@ -89,24 +77,20 @@ const names = [
   'error',
   'tag',
   'tier',
-  'stream',
-  'min_cost',
-  'min_duration_ms',
   'protocol',
   'parent',
-  'search',
 ]
+
+/** What an address may hold. */
+const names = [...leavable, ...leavable.map(leaving), 'stream', 'min_cost', 'min_duration_ms', 'search']
 
 export const isFiltered = (search: Search): boolean => names.some((name) => name in search)
 
 /** The filters of an address as the routes of the log take them. */
-export function filtersIn(search: Search, used: readonly string[]): Query {
-  const filters: Record<string, readonly string[]> = {}
-  for (const name of names) {
-    const values = allOf(search, name)
-    if (values.length > 0) filters[name] = values
-  }
+export function filtersIn(search: Search): Query {
+  const given = names.filter((name) => name in search).map((name) => [name, allOf(search, name)] as const)
+  const filters: Query = Object.fromEntries(given)
   // One request by its id, or the parts of one, are shown whatever their type is.
-  const isSome = ['type', 'search', 'parent'].some((name) => name in filters)
-  return isSome ? filters : { ...filters, type: allTypes(used).filter((type) => !hidden.has(type)) }
+  if (['type', 'search', 'parent'].some((name) => name in filters)) return filters
+  return { ...filters, not_type: [...allOf(search, 'not_type'), ...hidden] }
 }

@@ -23,16 +23,15 @@ export default function Logs() {
   const isAdmin = useIsAdmin()
   const columns = useColumns('sluice-columns-logs', allColumns)
   const [rows, setRows] = useState<readonly Entry[]>([])
-  const types = useQuery(usedTypes)
+  const { data: types = [] } = useQuery(usedTypes)
   const keys = useQuery(suggestions('/api/api-keys?limit=200', true)).data
   const models = useQuery(suggestions('/api/catalog/models', true)).data
   const providers = useQuery(suggestions('/api/config/providers?limit=200', isAdmin)).data
   const members = useQuery(suggestions('/api/team/members?limit=200', isAdmin)).data
-  const used = types.data ?? []
-  const fields = fieldsOf({ types: used, keys, models, providers, members }).filter(
+  const fields = fieldsOf({ types, keys, models, providers, members }).filter(
     ({ name }) => isAdmin || name !== 'member',
   )
-  const filters = filtersIn(search, used)
+  const filters = filtersIn(search)
   return (
     <Page title={words.title}>
       <FilterBar fields={fields}>
@@ -43,17 +42,15 @@ export default function Logs() {
           address={() => addressOf('/api/logs', { ...filters, ...range.bounds(), limit: 200 })}
         />
       </FilterBar>
-      <Outcomes filters={filters} enabled={!types.isPending} />
-      {!types.isPending && (
-        <Requests
-          key={`${range.key} ${JSON.stringify(filters)}`}
-          filters={filters}
-          isFiltered={isFiltered(search)}
-          columns={columns.shown}
-          link={({ id }) => ({ to: `/logs/${id}`, search })}
-          onRows={setRows}
-        />
-      )}
+      <Outcomes filters={filters} />
+      <Requests
+        key={`${range.key} ${JSON.stringify(filters)}`}
+        filters={filters}
+        isFiltered={isFiltered(search)}
+        columns={columns.shown}
+        link={({ id }) => ({ to: `/logs/${id}`, search })}
+        onRows={setRows}
+      />
     </Page>
   )
 }

@@ -64,7 +64,7 @@ const all: readonly Column<McpServer>[] = [
 ]
 
 const fields: readonly FilterField[] = [
-  { name: 'transport', label: words.columns.transport, values: valuesOf(words.transports) },
+  { name: 'transport', label: words.columns.transport, values: valuesOf(words.transports), leavable: true },
   { name: 'enabled', label: words.enabledField, values: valuesOf(words.yesNo) },
   { name: 'source', label: words.source, values: valuesOf(words.sources) },
 ]

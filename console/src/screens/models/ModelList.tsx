@@ -22,7 +22,7 @@ function useFilters(): readonly FilterField[] {
   const providers = useNames('provider')
   const { filters, sources, yesNo } = words
   return [
-    { name: 'provider', label: filters.provider, values: providers, typed: true },
+    { name: 'provider', label: filters.provider, values: providers, typed: true, leavable: true },
     { name: 'source', label: filters.source, values: valuesOf(sources) },
     { name: 'enabled', label: filters.enabled, values: valuesOf(yesNo) },
     { name: 'auto_eligible', label: filters.auto, values: valuesOf(yesNo) },

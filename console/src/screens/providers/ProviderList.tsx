@@ -63,8 +63,14 @@ const all: readonly Column<Provider>[] = [
 function useFilters(): readonly FilterField[] {
   const { data: types = [] } = useQuery(providerTypes)
   return [
-    { name: 'type', label: words.type, values: types.map(({ type }) => ({ value: type, label: type })), typed: true },
-    { name: 'state', label: words.state, values: valuesOf(words.states) },
+    {
+      name: 'type',
+      label: words.type,
+      values: types.map(({ type }) => ({ value: type, label: type })),
+      typed: true,
+      leavable: true,
+    },
+    { name: 'state', label: words.state, values: valuesOf(words.states), leavable: true },
     { name: 'source', label: words.source, values: valuesOf(words.sources) },
   ]
 }
