@@ -26,8 +26,8 @@ export default defineStage({
       const filter = {
         since: list.time('since'),
         until: list.time('until'),
-        wanted: valuesIn(list.values),
-        unwanted: valuesIn(list.leftOut),
+        wanted: valuesIn((name) => list.values(name)),
+        unwanted: valuesIn((name) => list.leftOut(name)),
         sequence: list.number('sequence'),
       }
       const { isDescending, limit } = list

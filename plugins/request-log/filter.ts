@@ -100,8 +100,8 @@ export function filterOf(query: Query): RequestFilter {
   return {
     since: query.time('since'),
     until: query.time('until'),
-    words: wordsIn(query.values),
-    withoutWords: wordsIn(query.leftOut),
+    words: wordsIn((name) => query.values(name)),
+    withoutWords: wordsIn((name) => query.leftOut(name)),
     statuses: query.values('status')?.map((text) => statusOf(text, 'status')),
     withoutStatuses: query.leftOut('status')?.map((text) => statusOf(text, 'not_status')),
     stream: new Set(flags).size === 1 ? query.flag('stream') : undefined,

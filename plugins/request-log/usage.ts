@@ -39,8 +39,8 @@ export function usageQuestion(asked: URLSearchParams, known: readonly Dimension[
   requireWindow(window, longest, `the interval "${name}" takes a window of`)
   const since = Math.floor(window.since / HOUR) * HOUR
   const until = Math.ceil(window.until / HOUR) * HOUR
-  const words = wordsIn(query.values, known)
-  const withoutWords = wordsIn(query.leftOut, known)
+  const words = wordsIn((name) => query.values(name), known)
+  const withoutWords = wordsIn((name) => query.leftOut(name), known)
   return { name, interval, by: groupsIn(query, 2, known), filter: { since, until, words, withoutWords } }
 }
 
