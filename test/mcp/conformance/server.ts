@@ -14,12 +14,19 @@ const said = (text: string) => ({ content: [words(text)] })
 type Input = Readonly<Record<string, string>>
 type Tool = (input: Input, context: ServerContext) => object | Promise<object>
 
+/**
+ * Options with which a request to the client goes on the stream of the client's own request. Without them it goes on
+ * the stream that the client opens by `GET`, and the official server drops it when that stream is not open yet.
+ */
+const within = ({ id }: ServerContext['mcpReq']) => ({ relatedRequestId: id })
+
 /** A tool that asks the user with a form. */
 const asking =
   (properties: object): Tool =>
   async (_input, { mcpReq }) => {
     const requestedSchema = { type: 'object', properties, required: [] } as never
-    const { action, content } = await mcpReq.elicitInput({ message: 'Please fill in the form', requestedSchema })
+    const asked = { message: 'Please fill in the form', requestedSchema }
+    const { action, content } = await mcpReq.elicitInput(asked, within(mcpReq))
     return said(`Elicitation completed: action=${action}, content=${JSON.stringify(content ?? {})}`)
   }
 
@@ -61,14 +68,14 @@ const tools: Readonly<Record<string, Tool>> = {
   },
   test_sampling: async ({ prompt = '' }, { mcpReq }) => {
     const messages = [{ role: 'user' as const, content: words(prompt) }]
-    const { content } = await mcpReq.requestSampling({ messages, maxTokens: 100 })
+    const { content } = await mcpReq.requestSampling({ messages, maxTokens: 100 }, within(mcpReq))
     return said(`LLM response: ${'text' in content ? content.text : 'no text'}`)
   },
   test_elicitation: async ({ message = '' }, { mcpReq }) => {
     const text = (description: string) => ({ type: 'string' as const, description })
     const properties = { username: text("User's response"), email: text("User's email address") }
     const requestedSchema = { type: 'object' as const, properties, required: ['username', 'email'] }
-    const { action, content } = await mcpReq.elicitInput({ message, requestedSchema })
+    const { action, content } = await mcpReq.elicitInput({ message, requestedSchema }, within(mcpReq))
     return said(`User response: action: ${action}, content: ${JSON.stringify(content ?? {})}`)
   },
   test_elicitation_sep1034_defaults: asking({
