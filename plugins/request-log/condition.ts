@@ -12,16 +12,17 @@ export function conditionOf(filter: RequestFilter, dialect: SqlDialect): RawBuil
   const add = <T>(value: T | undefined, condition: (value: T) => RawBuilder<SqlBool>) => {
     if (value !== undefined) parts.push(condition(value))
   }
-  const key = dialect === 'sqlite' && !isDirect(filter) ? sql.raw('+key_id') : sql.ref('key_id')
+  const isListed = dialect === 'sqlite' && !isDirect(filter)
+  const indexed = (column: string) => (isListed ? sql.raw(`+${column}`) : sql.ref(column))
   add(since, (at) => sql`at >= ${at}`)
   add(until, (at) => sql`at < ${at}`)
   add(endedSince, (at) => sql`ended >= ${at}`)
   for (const [word, name] of Object.entries(words)) {
-    const column = word === 'key' ? key : sql.ref(name)
+    const column = word === 'key' || word === 'pipeline' ? indexed(name) : sql.ref(name)
     add(wanted?.[word as Word], (values) => anyOf(column, values))
     add(unwanted?.[word as Word], (values) => sql`(${column} is null or not ${anyOf(column, values)})`)
   }
-  add(ownKeys, (ids) => anyOf(key, ids))
+  add(ownKeys, (ids) => anyOf(indexed('key_id'), ids))
   add(anyModel, (model) => sql`(requested = ${model} or model = ${model})`)
   add(statuses, hasStatus)
   add(withoutStatuses, (ranges) => sql`not ${hasStatus(ranges)}`)
@@ -38,13 +39,18 @@ export function conditionOf(filter: RequestFilter, dialect: SqlDialect): RawBuil
 
 /**
  * Whether an index leads to the rows of a filter at once. SQLite has no statistics of its indexes: it would use the one
- * of keys for every filter that names a key, and read every row of a busy key.
+ * of keys for every filter that names a key, and read every row of a busy key; the same of pipelines.
  */
-export function isDirect({ search, words: { parent, key, ...others } = {}, ...filter }: RequestFilter): boolean {
+export function isDirect({
+  search,
+  words: { parent, key, pipeline, ...others } = {},
+  ...filter
+}: RequestFilter): boolean {
   if (search !== undefined || parent !== undefined) return true
   const { since: _since, until: _until, withoutWords = {}, ...further } = filter
   const rest = [others, withoutWords, further].flatMap(Object.values).filter((value) => value !== undefined)
-  return key?.length === 1 && rest.length === 0
+  const [values, ...more] = [key, pipeline].filter((value) => value !== undefined)
+  return values?.length === 1 && more.length === 0 && rest.length === 0
 }
 
 function either(conditions: readonly RawBuilder<SqlBool>[]): RawBuilder<SqlBool> {

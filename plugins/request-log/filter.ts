@@ -16,6 +16,7 @@ export const words = {
   error: 'error',
   tier: 'tier',
   parent: 'parent',
+  pipeline: 'pipeline',
 } as const
 
 export type Word = keyof typeof words
@@ -77,6 +78,7 @@ const leavable = {
   error: 'text',
   tier: 'text',
   parent: 'text',
+  pipeline: 'text',
 } as const satisfies QueryFields
 
 /** The query parameters of a filter, without its times. */

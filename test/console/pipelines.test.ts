@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { addRows, rowWith } from '../admin/logs/rig.ts'
 import { chatAnswer } from '../service/streams.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
@@ -50,9 +51,9 @@ describe('console/pipelines', () => {
 
   const tree = (page: Page, name = 'chat-completions') => page.getByRole('tree', { name: `Stages of ${name}` })
   const call = (page: Page) => tree(page).getByRole('treeitem', { name: /^call, stage/ })
-  const open = async (path = '/pipelines/chat-completions', looks = {}) => {
+  const open = async (path = '/pipelines/chat-completions', looks = {}, name?: string) => {
     const page = await rig.signedIn('admin', path, looks)
-    await tree(page).waitFor()
+    await tree(page, name).waitFor()
     return page
   }
 
@@ -84,7 +85,7 @@ describe('console/pipelines', () => {
     await stage.getByText('5 times').waitFor()
     const failures = stage.getByRole('link', { name: '1 · show in logs' })
     expect(await failures.getAttribute('href')).to.match(
-      /^\/logs\?result=failed&result=refused&since=.+&protocol=chat$/,
+      /^\/logs\?result=failed&result=refused&since=.+&pipeline=chat-completions$/,
     )
     const marked = page.getByRole('region', { name: 'YAML' }).locator('[aria-current=true]')
     expect(await marked.innerText()).to.match(/^\d+\s+- call$/)
@@ -116,6 +117,26 @@ describe('console/pipelines', () => {
     await page.getByRole('radio', { name: 'Last hour' }).click()
     await page.waitForURL((address) => !address.searchParams.has('request'))
     expect(await opacity(/^classify,/)).to.equal('1')
+  })
+
+  it('steps to the next request of the same pipeline, whatever others have its type', async () => {
+    const { gateway } = rig
+    const at = Date.now() - 60_000
+    const row = (id: string, pipeline: string, seconds: number) =>
+      rowWith(id, { at: at + seconds * 1000, type: 'count_tokens', pipeline })
+    await addRows(gateway, [
+      row('counted-1', 'count-tokens', 1),
+      row('counted-2', 'input-tokens', 2),
+      row('counted-3', 'count-tokens', 3),
+    ])
+    const page = await open('/pipelines/count-tokens?request=counted-1', {}, 'count-tokens')
+    await page.getByRole('link', { name: 'newer' }).waitFor()
+    await page.keyboard.press('k')
+    await page.waitForURL((address) => address.searchParams.get('request') === 'counted-3')
+    await page.getByRole('link', { name: 'older' }).waitFor()
+    expect(await page.getByRole('link', { name: 'newer' }).count()).to.equal(0)
+    await page.keyboard.press('j')
+    await page.waitForURL((address) => address.searchParams.get('request') === 'counted-1')
   })
 
   it('goes through the picture by keys, and folds what is included', async () => {

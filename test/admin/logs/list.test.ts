@@ -32,6 +32,7 @@ function manyRows(own: string): RequestsTable[] {
       reference: index === 7 ? 'ref-7' : null,
       parent: index > 50 ? 'row-50' : null,
       tier: value(index, ['SIMPLE', 'COMPLEX', null]),
+      pipeline: value(index, ['chat-completions', 'gemini', null]),
       tags: value(index, [
         null,
         '{"team":"a"}',
@@ -75,6 +76,7 @@ const filters: Readonly<Record<string, Fits>> = {
   'min_cost=0.0015': ({ cost_micros: cost }) => (cost ?? 0) >= 1_500,
   'min_cost=0': ({ cost_micros: cost }) => cost !== null,
   'min_duration_ms=300': ({ duration }) => duration >= 300,
+  'pipeline=gemini': ({ pipeline }) => pipeline === 'gemini',
   'parent=row-50': ({ parent }) => parent === 'row-50',
   'parent=row-50&type=chat': ({ parent, type }) => parent === 'row-50' && type === 'chat',
   'search=row-07': ({ id }) => id === 'row-07',

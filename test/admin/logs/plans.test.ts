@@ -24,6 +24,9 @@ const indexes: Readonly<Record<string, string>> = {
   'key=k': 'INDEX requests_key_id_at',
   'key=k&since=2026-11-01T00:00:00Z': 'INDEX requests_key_id_at',
   'since=2026-11-01T00:00:00Z&until=2026-11-02T00:00:00Z': 'COVERING INDEX requests_list',
+  'pipeline=p&model=m': 'INDEX requests_list',
+  'pipeline=p': 'INDEX requests_pipeline_at',
+  'pipeline=p&since=2026-11-01T00:00:00Z': 'INDEX requests_pipeline_at',
   'parent=p': 'INDEX requests_parent',
   'search=s': 'INDEX requests_reference',
 }

@@ -59,6 +59,7 @@ export function fieldsOf({ types: used, keys, models, providers, members }: Sugg
     { name: 'min_cost', label: fields.minCost, typed: true, example: '0.01' },
     { name: 'min_duration_ms', label: fields.minDuration, typed: true, example: '5000' },
     { name: 'protocol', label: fields.protocol, typed: true, example: 'messages' },
+    { name: 'pipeline', label: fields.pipeline, typed: true, example: 'chat-completions' },
     { name: 'parent', label: fields.parent, typed: true },
     { name: 'search', label: fields.search, typed: true },
   ].map((field) => ({ ...field, leavable: leavable.includes(field.name) }))
@@ -78,6 +79,7 @@ const leavable = [
   'tag',
   'tier',
   'protocol',
+  'pipeline',
   'parent',
 ]
 
@@ -90,7 +92,7 @@ export const isFiltered = (search: Search): boolean => names.some((name) => name
 export function filtersIn(search: Search): Query {
   const given = names.filter((name) => name in search).map((name) => [name, allOf(search, name)] as const)
   const filters: Query = Object.fromEntries(given)
-  // One request by its id, or the parts of one, are shown whatever their type is.
-  if (['type', 'search', 'parent'].some((name) => name in filters)) return filters
+  // One request by its id, the parts of one, or all of a pipeline are shown whatever their type is.
+  if (['type', 'search', 'parent', 'pipeline'].some((name) => name in filters)) return filters
   return { ...filters, not_type: [...allOf(search, 'not_type'), ...hidden] }
 }

@@ -37,6 +37,7 @@ export const words = {
     minCost: 'Cost from (USD)',
     minDuration: 'Duration from (ms)',
     protocol: 'Protocol',
+    pipeline: 'Pipeline',
     parent: 'Part of request',
     search: 'Id or reference',
   },

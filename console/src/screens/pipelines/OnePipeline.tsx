@@ -94,7 +94,7 @@ export function OnePipeline({ pipeline, isRecord }: OnePipelineProps) {
               <StagePanel
                 step={selected}
                 times={times.data.find(({ path }) => path === selected.path)}
-                protocol={protocol}
+                pipeline={name}
                 since={times.since}
                 onSlot={(slot) => {
                   const before = steps.slice(0, Math.max(0, steps.indexOf(selected)) + 1)
@@ -159,7 +159,7 @@ function OfRequest({ id, pipeline, selected, onSelect }: OfRequestProps) {
   const request = useQuery(oneRequest(id))
   if (request.error) return <Failure error={request.error} onRetry={() => void request.refetch()} />
   if (!request.data) return <Skeleton height={600} />
-  const { spans, tries, type, metadata } = request.data
+  const { spans, tries, metadata } = request.data
   const isOther = metadata.pipeline !== undefined && metadata.pipeline !== pipeline.name
   return (
     <>
@@ -168,7 +168,7 @@ function OfRequest({ id, pipeline, selected, onSelect }: OfRequestProps) {
         <RequestSteps
           key={id}
           row={request.data}
-          filters={{ type: [type] }}
+          filters={{ pipeline: [pipeline.name] }}
           linkTo={(other) => ({ to, search: { ...search, request: other } })}
         />
       </p>

@@ -10,14 +10,14 @@ import { words } from './words.ts'
 interface StagePanelProps {
   readonly step: PlannedStep
   readonly times: StepTimes | undefined
-  readonly protocol: string | null
+  readonly pipeline: string
   readonly since: string
   /** Selects the step that gives a slot. */
   readonly onSlot: (slot: string) => void
 }
 
 /** A step: its slots, its options with what gives each value, and how it ran. */
-export function StagePanel({ step, times, protocol, since, onSlot }: StagePanelProps) {
+export function StagePanel({ step, times, pipeline, since, onSlot }: StagePanelProps) {
   const { name = step.kind, kind, options = [], timeout } = step
   const { needs, reads, provides, gives } = slotsOfStep(step)
   const rows = [
@@ -95,11 +95,7 @@ export function StagePanel({ step, times, protocol, since, onSlot }: StagePanelP
           <div>
             <dt>{words.failed}</dt>
             <dd>
-              <Link
-                to="/logs"
-                search={{ result: ['failed', 'refused'], since, ...(protocol !== null && { protocol }) }}
-                className={classes.failures}
-              >
+              <Link to="/logs" search={{ result: ['failed', 'refused'], since, pipeline }} className={classes.failures}>
                 {words.showFailures(times.failed)}
               </Link>
             </dd>

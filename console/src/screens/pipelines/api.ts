@@ -27,7 +27,6 @@ export interface WholePipeline extends ListedPipeline, Plan {
 export interface LoggedRequest {
   readonly id: string
   readonly at: string
-  readonly type: string
   readonly spans: readonly Span[]
   readonly tries: readonly Try[]
   readonly metadata: { readonly pipeline?: string }
