@@ -143,6 +143,33 @@ describe('console/request', () => {
     expect(new URL(page.url()).searchParams.get('request')).to.equal(id)
   })
 
+  it('says that a model was named, and leads to the playground, where that is true', async () => {
+    const at = Date.now()
+    const alone = { model: null, provider: null, attempts: 0 }
+    await addRows(rig.gateway, [
+      rowWith('named', { at, metadata: JSON.stringify({ said: 'so', unsaid: null }) }),
+      rowWith('embedded', { at, type: 'embeddings', protocol: 'embeddings' }),
+      rowWith('tool', { at, type: 'mcp', protocol: 'mcp', ...alone, requested: null }),
+      rowWith('counted', { at, type: 'count_tokens', protocol: 'count-tokens', requested: 'auto', ...alone }),
+      rowWith('early', { at, requested: 'auto', ...alone, status: 401, result: 'refused' }),
+      rowWith('judged', { at, type: 'judge', protocol: 'decisions', requested: 'jury', model: 'jury' }),
+    ])
+    const sentence = 'The client named a model, so there was nothing to choose.'
+    const isTrue = { named: [1, 1], embedded: [1, 0], tool: [0, 0], counted: [0, 0], early: [0, 1], judged: [0, 0] }
+    const page = await rig.signedIn('admin', '/account')
+    for (const [id, [named, asks]] of Object.entries(isTrue)) {
+      await page.goto(`/logs/${id}`)
+      const metadata = region(page, 'Metadata')
+      await metadata.getByText(id, { exact: true }).waitFor()
+      expect([
+        await page.getByText(sentence).count(),
+        await page.getByRole('link', { name: 'Open in playground' }).count(),
+      ]).to.deep.equal([named, asks], id)
+      expect(await metadata.getByText('said', { exact: true }).count()).to.equal(id === 'named' ? 1 : 0)
+      expect(await metadata.getByText('null').count()).to.equal(0)
+    }
+  })
+
   it('opens long texts by a button, and shows what others wrote as text alone', async () => {
     const content = `begin ${'long '.repeat(20_000)} end`
     upstream.answer({ body: chatAnswer })

@@ -12,7 +12,7 @@ import classes from './request.module.css'
 export function Metadata({ request }: { readonly request: Detail }) {
   const { id, reference, parent, upstream, address, config_version: version, children, tags, metadata } = request
   const { names } = words
-  const notes = Object.entries(metadata).filter(([name]) => name !== 'routing_reasoning')
+  const notes = Object.entries(metadata).filter(([name, value]) => name !== 'routing_reasoning' && value !== null)
   return (
     <Card title={words.more}>
       <dl className={classes.pairs}>

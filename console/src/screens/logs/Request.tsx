@@ -69,6 +69,9 @@ export default function Request() {
   )
 }
 
+/** The protocols in which the playground asks again. */
+const ofPlayground = new Set(['chat', 'messages', 'responses'])
+
 /** The address of the list without what belongs to one request. */
 const listOf = ({ tab: _tab, ...list }: Search): Search => list
 
@@ -103,13 +106,15 @@ function Aside({ request }: { readonly request: Detail }) {
 
 function Actions({ request }: { readonly request: Detail }) {
   const isAdmin = useIsAdmin()
-  const { id, requested, metadata } = request
+  const { id, requested, protocol, metadata } = request
   const { pipeline } = metadata
   return (
     <>
-      <ButtonLink to="/playground" search={requested === null ? {} : { model: requested, request: id }}>
-        {words.openInPlayground}
-      </ButtonLink>
+      {requested !== null && protocol !== null && ofPlayground.has(protocol) && (
+        <ButtonLink to="/playground" search={{ model: requested, request: id }}>
+          {words.openInPlayground}
+        </ButtonLink>
+      )}
       {isAdmin && typeof pipeline === 'string' && (
         <ButtonLink to={`/pipelines/${encodeURIComponent(pipeline)}`} search={{ request: id }}>
           {words.showOnPipeline}

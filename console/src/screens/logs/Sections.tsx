@@ -63,14 +63,15 @@ function Failed({ request, code }: { readonly request: Detail; readonly code: st
   )
 }
 
-/** Why this model. */
-function Choice({ request: { id, type, result, routing, metadata, tries, feedback } }: { readonly request: Detail }) {
+/** Why this model, where one was chosen or named. */
+function Choice({ request }: { readonly request: Detail }) {
+  const { id, type, result, routing, metadata, tries, feedback } = request
   if (!routing)
-    return (
+    return isNamed(request) ? (
       <Card title={words.decision}>
         <p className={classes.faint}>{words.notRouted}</p>
       </Card>
-    )
+    ) : null
   const { routing_reasoning: reasoning } = metadata
   const failed = tries.flatMap(({ model, status, error }): [string, string][] =>
     model !== null && error !== null ? [[model, String(status ?? error)]] : [],
@@ -88,3 +89,7 @@ function Choice({ request: { id, type, result, routing, metadata, tries, feedbac
     </Decision>
   )
 }
+
+/** Whether its client named a model. Those that the judge is asked have no client; those that ended early may have asked for any. */
+const isNamed = ({ type, requested, model, tries }: Detail): boolean =>
+  type !== 'judge' && requested !== null && (model !== null || tries.length > 0)
