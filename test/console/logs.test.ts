@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Page } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import { chatAnswer, chatFrames } from '../service/streams.ts'
 import { until } from '../support/until.ts'
 import { keysOf } from '../support/keys.ts'
@@ -37,6 +37,13 @@ describe('console/logs', () => {
       '/v1/chat/completions',
       { model: 'reed-large', messages: [{ role: 'user', content: 'hi' }], ...more },
       headers,
+    )
+
+  /** As if another tab came in front of it, or went. */
+  const show = (page: Page, state: 'visible' | 'hidden') =>
+    page.evaluate(
+      `Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${state}' })
+      document.dispatchEvent(new Event('visibilitychange'))`,
     )
 
   it('says that there is nothing in the range, and names filters as the reason', async () => {
@@ -147,6 +154,52 @@ describe('console/logs', () => {
     await page.getByRole('link', { name: 'Logs', exact: true }).click()
     await page.getByText('120 rows were not shown.').first().waitFor()
     await page.getByRole('button', { name: /^Reconnecting/ }).waitFor()
+  })
+
+  it('keeps what it said was missed beside what is missed after coming back', async () => {
+    const page = await rig.signedIn('admin', '/account')
+    let isTold = false
+    await page.route('**/api/logs/tail*', async (route) => {
+      if (isTold) return
+      isTold = true
+      await route.fulfill({ contentType: 'text/event-stream', body: 'event: gap\ndata: {"dropped":120}\n\n' })
+    })
+    const missed = page.getByText('120 rows were not shown.')
+    await page.getByRole('link', { name: 'Logs', exact: true }).click()
+    await missed.waitFor()
+    isTold = false
+    await page.getByRole('link', { name: 'Quick start' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Quick start' }).waitFor()
+    await page.getByRole('link', { name: 'Logs', exact: true }).click()
+    await missed.nth(1).waitFor()
+    await page.close()
+  })
+
+  it('follows no rows while it is hidden, and catches up when it is shown', async () => {
+    for (const [path, more] of [
+      ['/logs', {}],
+      // Of a list without rows, no row is known from which to go on.
+      ['/logs?requested=only-here', { model: 'only-here' }],
+    ] as const) {
+      const page = await rig.signedIn('admin', '/account')
+      const tails = new Set<Request>()
+      page.on('request', (request) => void (request.url().includes('/api/logs/tail') && tails.add(request)))
+      page.on('requestfailed', (request) => void tails.delete(request))
+      await page.goto(path)
+      await until(() => Promise.resolve(tails.size === 1))
+      const before = await rows(page).count()
+      await show(page, 'hidden')
+      await until(() => Promise.resolve(tails.size === 0))
+      const all = (await rig.gateway.rows()).length
+      upstream.answer({ body: chatAnswer })
+      await ask(more)
+      await rig.gateway.rows(all + 1)
+      expect(await rows(page).count()).to.equal(before)
+      await show(page, 'visible')
+      await rows(page).nth(before).waitFor()
+      expect(tails.size).to.equal(1)
+      await page.close()
+    }
   })
 
   it('shows viewers the requests of their own keys alone', async () => {

@@ -31,6 +31,9 @@ interface RequestsProps {
 /** Most rows that a page keeps of those that came while it was open. */
 const mostLive = 1000
 
+/** So many gaps were told of. They are kept for those who come back, so their numbers go on. */
+let gaps = 0
+
 /** The requests of the filters, newest first, and new ones above them while the page is live. */
 export function Requests({ filters, isFiltered, columns, link, onRows }: RequestsProps) {
   const range = useRange()
@@ -44,13 +47,13 @@ export function Requests({ filters, isFiltered, columns, link, onRows }: Request
   useHoldWhileSelecting()
   const takeIn = (entries: readonly Entry[]) => setArrived((before) => cut([...entries, ...before]))
   const come = (entry: Entry) => (isOnTop.current ? takeIn([entry]) : setWaiting((before) => cut([entry, ...before])))
-  const gaps = useRef(0)
   useTail({
     filters,
     lastId: [...waiting, ...arrived].find((entry) => !isGap(entry))?.id ?? loaded?.[0]?.id,
     isOn: live && loaded !== undefined && range.bounds().until === undefined,
     onRow: come,
-    onGap: (dropped) => come({ id: `gap ${(gaps.current += 1)}`, at: new Date().toISOString(), dropped }),
+    onGap: (dropped) => come({ id: `gap ${(gaps += 1)}`, at: new Date().toISOString(), dropped }),
+    onBegin: () => void list.refetch(),
   })
   const rows = useMemo(() => merged(arrived, loaded ?? [], list.hasNextPage), [arrived, loaded, list.hasNextPage])
   useEffect(() => onRows(rows), [rows, onRows])

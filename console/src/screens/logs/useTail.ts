@@ -2,6 +2,7 @@ import { createParser } from 'eventsource-parser'
 import { useEffect, useEffectEvent } from 'react'
 import { askRaw } from '../../api/ask.ts'
 import type { Query } from '../../api/ask.ts'
+import { useIsShown } from '../../parts/useIsShown.ts'
 import { tellReconnecting } from '../../parts/useLive.ts'
 import type { Row } from './row.ts'
 
@@ -14,26 +15,34 @@ interface Tail {
   readonly onRow: (row: Row) => void
   /** So many rows could not be told of. */
   readonly onGap: (dropped: number) => void
+  /** The stream tells of rows from now on alone: no row is known from which it could go on. */
+  readonly onBegin: () => void
 }
 
-/** Follows new rows of the log. A broken stream is opened again after 1, 2, 4 … 30 seconds, where it was left. */
-export function useTail({ filters, lastId, isOn, onRow, onGap }: Tail): void {
+/**
+ * Follows new rows of the log while the page is shown. A broken stream is opened again after 1, 2, 4 … 30 seconds, where
+ * it was left.
+ */
+export function useTail({ filters, lastId, isOn, onRow, onGap, onBegin }: Tail): void {
   const tellRow = useEffectEvent(onRow)
   const tellGap = useEffectEvent(onGap)
+  const tellBegin = useEffectEvent(onBegin)
   const start = useEffectEvent(() => lastId)
   const key = JSON.stringify(filters)
+  const isOpen = useIsShown() && isOn
   useEffect(() => {
-    if (!isOn) return
+    if (!isOpen) return
     const over = new AbortController()
-    void follow(JSON.parse(key) as Query, start(), { onRow: tellRow, onGap: tellGap }, over.signal)
+    const told = { onRow: tellRow, onGap: tellGap, onBegin: tellBegin }
+    void follow(JSON.parse(key) as Query, start(), told, over.signal)
     return () => {
       over.abort()
       tellReconnecting(null)
     }
-  }, [key, isOn])
+  }, [key, isOpen])
 }
 
-type Told = Pick<Tail, 'onRow' | 'onGap'>
+type Told = Pick<Tail, 'onRow' | 'onGap' | 'onBegin'>
 
 async function follow(filters: Query, from: string | undefined, told: Told, signal: AbortSignal): Promise<void> {
   let lastId = from
@@ -43,6 +52,7 @@ async function follow(filters: Query, from: string | undefined, told: Told, sign
       const { body } = await askRaw('GET', '/api/logs/tail', { query: filters, signal, headers })
       tellReconnecting(null)
       wait = 1
+      if (lastId === undefined) told.onBegin()
       const parser = createParser({
         onEvent({ event, id, data }) {
           lastId = id ?? lastId

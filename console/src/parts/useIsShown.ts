@@ -1,0 +1,9 @@
+import { useSyncExternalStore } from 'react'
+
+/** Whether the page can be seen: its tab is in front. */
+export const useIsShown = (): boolean => useSyncExternalStore(listen, () => document.visibilityState === 'visible')
+
+function listen(listener: () => void): () => void {
+  document.addEventListener('visibilitychange', listener)
+  return () => document.removeEventListener('visibilitychange', listener)
+}
