@@ -95,6 +95,45 @@ describe('console/playground', () => {
     expect(results.filter((result) => result === 'client_closed').length).to.equal(2)
   })
 
+  it('knows its request before it says anything, and what was said before it breaks off', async () => {
+    const before = upstream.requests.length
+    upstream.answer({ frames: [], ending: 'hang' })
+    const page = await rig.signedIn('admin', '/playground?model=tiny')
+    await page.getByRole('textbox', { name: 'API key' }).fill(rig.gateway.key)
+    await page.getByRole('button', { name: 'Send' }).click()
+    const log = page.getByRole('log', { name: 'Conversation' })
+    await until(() => Promise.resolve(upstream.requests.length > before))
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await log.getByRole('alert').getByText('Stopped.').waitFor()
+    const { id } = await rig.gateway.row(
+      ({ result, first_byte: first }) => result === 'client_closed' && first === null,
+    )
+    await page.getByRole('link', { name: `request ${id.slice(0, 8)}` }).waitFor()
+    expect(await page.getByRole('link', { name: /^request / }).getAttribute('href')).to.equal(`/logs/${id}`)
+
+    // A connection that is lost after the first text.
+    await page.evaluate(`{
+      const own = fetch
+      globalThis.fetch = (path, ...rest) => {
+        if (path !== '/v1/chat/completions') return own(path, ...rest)
+        let reads = 0
+        const pull = (control) =>
+          (reads += 1) === 1
+            ? control.enqueue(new TextEncoder().encode('data: {"choices":[{"delta":{"content":"Half of"}}]}\\n\\n'))
+            : control.error(new TypeError('network error'))
+        return Promise.resolve(new Response(new ReadableStream({ pull }, { highWaterMark: 0 })))
+      }
+    }`)
+    await page.getByRole('textbox', { name: 'Message' }).fill('Again')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await log.getByRole('alert').getByText('The answer broke off.').waitFor()
+    await log.getByText('Half of').waitFor()
+    await page.evaluate(`globalThis.fetch = () => Promise.reject(new TypeError('Failed to fetch'))`)
+    await page.getByRole('textbox', { name: 'Message' }).fill('Again')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await log.getByRole('alert').getByText('The gateway does not answer.').waitFor()
+  })
+
   it('asks again what a request of the log asked, with its model', async () => {
     await rig.gateway.asAdmin('PATCH /api/config/server/logging', { capture: 'all' })
     upstream.answer({ frames: chatFrames('Once') })

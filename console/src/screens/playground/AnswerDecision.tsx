@@ -14,7 +14,7 @@ export function AnswerDecision({ id, title }: { readonly id: string; readonly ti
   if (row?.routing)
     return (
       <Decision label={title} decision={fromBlock(row.routing)} reasoning={row.metadata.routing_reasoning}>
-        {row.routing.chosen !== null && <Rating id={id} given={row.feedback?.signal ?? null} />}
+        {row.routing.chosen !== null && <Rating id={row.id} given={row.feedback?.signal ?? null} />}
       </Decision>
     )
   return (

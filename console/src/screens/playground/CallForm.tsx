@@ -1,12 +1,14 @@
+import { useQuery } from '@tanstack/react-query'
 import type { FormEvent, KeyboardEvent, ReactNode } from 'react'
-import { Link } from '@tanstack/react-router'
 import { duration } from '../../format.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'
+import { loggedRequest } from './api.ts'
 import type { CatalogModel } from './api.ts'
 import { Client } from './Client.tsx'
 import type { Outgoing } from './post.ts'
 import { OutgoingRequest } from './OutgoingRequest.tsx'
+import { RequestLink } from './RequestLink.tsx'
 import type { Call } from './useCall.ts'
 import { words } from './words.ts'
 import classes from './playground.module.css'
@@ -68,10 +70,11 @@ export function CallForm({ model, onModel, fits, call, request, action, children
 }
 
 function Facts({ took, requestId }: { readonly took?: number; readonly requestId: string | null }) {
+  const { data: row } = useQuery({ ...loggedRequest(requestId ?? ''), enabled: requestId !== null })
   return (
     <>
       {took !== undefined && <span>{words.took(duration(took))}</span>}
-      {requestId && <Link to={`/logs/${requestId}`}>{words.requestOf(requestId.slice(0, 8))}</Link>}
+      {requestId !== null && <RequestLink id={requestId} row={row} />}
     </>
   )
 }

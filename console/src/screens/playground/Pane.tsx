@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { count, duration, money } from '../../format.ts'
 import { CopyButton } from '../../parts/CopyButton.tsx'
 import { AnswerDecision } from './AnswerDecision.tsx'
 import { loggedRequest } from './api.ts'
 import classes from './playground.module.css'
+import { RequestLink } from './RequestLink.tsx'
 import type { Talk } from './useConversation.ts'
 import { words } from './words.ts'
 
@@ -80,7 +80,7 @@ function Figures({ firstText, took, outputTokens, model, requestId, done }: NonN
         .map((fact) => (
           <span key={fact}>{fact}</span>
         ))}
-      {requestId && <Link to={`/logs/${requestId}`}>{words.requestOf(requestId.slice(0, 8))}</Link>}
+      {requestId !== null && <RequestLink id={requestId} row={row} />}
     </p>
   )
 }

@@ -24,6 +24,7 @@ export const mayMakeKeys = queryOptions({
 
 /** What the page reads of a request of the log. */
 interface LoggedRequest {
+  readonly id: string
   /** USD; null: unknown. */
   readonly cost: number | null
   readonly routing: RoutingBlock | null
@@ -43,13 +44,14 @@ export const pastAsk = (id: string) =>
     staleTime: Infinity,
   })
 
-/** A request of the log; null until its row is written, a moment after its answer. */
+/** A request of the log, by its id or its reference; null until its row is written, a moment after its answer. */
 export const loggedRequest = (id: string) =>
   queryOptions({
     queryKey: ['logs', id, 'routing'],
     queryFn: async () => {
-      const found = await ask<{ data: readonly unknown[] }>('GET', '/api/logs', { query: { search: id, limit: 1 } })
-      return found.data.length === 0 ? null : await ask<LoggedRequest>('GET', `/api/logs/${id}`)
+      const query = { search: id, limit: 1 }
+      const { data } = await ask<{ data: readonly { readonly id: string }[] }>('GET', '/api/logs', { query })
+      return data[0] ? await ask<LoggedRequest>('GET', `/api/logs/${data[0].id}`) : null
     },
     refetchInterval: ({ state: { data, dataUpdateCount, errorUpdateCount } }) =>
       data || dataUpdateCount + errorUpdateCount >= 20 ? false : 500,

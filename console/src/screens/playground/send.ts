@@ -1,5 +1,5 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream'
-import { post, Refused, requestIdOf } from './post.ts'
+import { post, reasonOf, Refused, requestIdOf } from './post.ts'
 import type { Outgoing } from './post.ts'
 import { protocols } from './protocols.ts'
 import type { Data, Parameters, ProtocolName, Told, Turn } from './protocols.ts'
@@ -21,7 +21,7 @@ export interface Progress {
   readonly outputTokens: number | null
   readonly model: string | null
   readonly requestId: string | null
-  /** Words of the gateway or of the provider. */
+  /** Why it is not whole: words of the gateway or of the provider, or that it was stopped or broke off. */
   readonly error: string | null
   readonly done: boolean
 }
@@ -44,30 +44,26 @@ export async function* send(message: Message, key: string, signal: AbortSignal):
   let error: string | null = null
   let requestId: string | null = null
   const progress = (done: boolean): Progress => ({ ...state, took: performance.now() - start, requestId, error, done })
-  let response: Response
   try {
-    response = await post(outgoing(message), key, signal)
-  } catch (refusal) {
-    if (!(refusal instanceof Refused)) throw refusal
-    error = refusal.message
-    requestId = refusal.requestId
-    yield progress(true)
-    return
-  }
-  requestId = requestIdOf(response)
-  if (!response.body) return yield progress(true)
-  const events = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())
-  for await (const { data } of events) {
-    if (data === '[DONE]') break
-    const said: Told = read(JSON.parse(data) as Data)
-    if (said.text) {
-      state.firstText ??= performance.now() - start
-      state.text += said.text
-    }
-    state.outputTokens = said.outputTokens ?? state.outputTokens
-    state.model = said.model ?? state.model
-    error = said.error ?? error
+    const response = await post(outgoing(message), key, signal)
+    requestId = requestIdOf(response)
     yield progress(false)
+    const text = response.body?.pipeThrough(new TextDecoderStream())
+    for await (const { data } of text?.pipeThrough(new EventSourceParserStream()) ?? []) {
+      if (data === '[DONE]') break
+      const said: Told = read(JSON.parse(data) as Data)
+      if (said.text) {
+        state.firstText ??= performance.now() - start
+        state.text += said.text
+      }
+      state.outputTokens = said.outputTokens ?? state.outputTokens
+      state.model = said.model ?? state.model
+      error = said.error ?? error
+      yield progress(false)
+    }
+  } catch (failure) {
+    error = reasonOf(failure, signal)
+    if (failure instanceof Refused) requestId = failure.requestId
   }
   yield progress(true)
 }

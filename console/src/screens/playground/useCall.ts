@@ -36,11 +36,13 @@ export function useCall<T>(read: (response: Response) => Promise<T>): Call<T> {
       const { signal } = (running.current = new AbortController())
       if (key === '') throw new Refused(words.needsKey, null)
       const start = performance.now()
+      let requestId: string | null = null
       try {
         const response = await post(request, key, signal)
-        return { value: await read(response), took: performance.now() - start, requestId: requestIdOf(response) }
+        requestId = requestIdOf(response)
+        return { value: await read(response), took: performance.now() - start, requestId }
       } catch (failure) {
-        throw new Refused(reasonOf(failure, signal), failure instanceof Refused ? failure.requestId : null)
+        throw new Refused(reasonOf(failure, signal), failure instanceof Refused ? failure.requestId : requestId)
       }
     },
   })

@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'react'
-import { reasonOf } from './post.ts'
 import type { Turn } from './protocols.ts'
 import { send } from './send.ts'
 import type { Message, Progress } from './send.ts'
@@ -41,12 +40,7 @@ export function useConversation(): Talk {
       done: false,
     }
     setProgress(last)
-    try {
-      for await (const step of send({ ...message, turns: sent }, key, control.signal)) setProgress((last = step))
-    } catch (error) {
-      last = { ...last, done: true, error: reasonOf(error, control.signal) }
-      setProgress(last)
-    }
+    for await (const step of send({ ...message, turns: sent }, key, control.signal)) setProgress((last = step))
     if (running.current !== control) return
     running.current = null
     if (last.text) setTurns([...asked, { role: 'assistant', text: last.text, model: message.model }])

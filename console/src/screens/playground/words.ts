@@ -33,6 +33,7 @@ export const words = {
   waiting: 'waiting for the first text …',
   stopped: 'Stopped.',
   noAnswer: 'The gateway does not answer.',
+  brokeOff: 'The answer broke off.',
   outgoing: 'The request as it goes out',
   decision: 'Decision',
   otherDecision: 'Decision of the other model',
