@@ -46,6 +46,21 @@ describe('console/routing', () => {
       await page.getByRole('textbox', { name: 'Prompt' }).waitFor()
     })
 
+  it('tells unknown costs and unknown savings apart', async () => {
+    const page = await rig.signedIn('admin', '/account')
+    await page.route('**/api/routing/decisions?*', async (route) => {
+      const response = await route.fetch()
+      const { data } = (await response.json()) as { readonly data: readonly object[] }
+      const rows = data.map((row, index) => ({ ...row, served: 'mid', cost: index === 0 ? null : 0.25, savings: null }))
+      await route.fulfill({ response, json: { data: rows } })
+    })
+    await page.getByRole('link', { name: 'Routing', exact: true }).click()
+    const models = page.getByRole('table', { name: 'Share and savings per model' })
+    const cells = models.getByRole('row', { name: /^mid/ }).getByRole('cell')
+    await cells.last().waitFor()
+    expect((await cells.allInnerTexts()).slice(-2)).to.deep.equal(['$4.25 1 unpriced', 'unknown 18 unpriced'])
+  })
+
   it('previews a prompt without asking any model', async () => {
     const before = rig.upstream.requests.length
     const page = await rig.signedIn('admin', '/routing')

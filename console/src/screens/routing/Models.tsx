@@ -8,9 +8,14 @@ import { words } from './words.ts'
 interface ModelSum {
   readonly model: string
   readonly requests: number
-  readonly cost: number
-  readonly savings: number
-  /** Requests of which the savings are unknown. */
+  readonly cost: Total
+  readonly savings: Total
+}
+
+interface Total {
+  /** USD; null: unknown of every request. */
+  readonly usd: number | null
+  /** Requests of which it is unknown. */
   readonly unknown: number
 }
 
@@ -40,7 +45,7 @@ export function Models({ rows }: { readonly rows: readonly DecisionRow[] }) {
             </tr>
           </thead>
           <tbody>
-            {sumsOf(served).map(({ model, requests, cost, savings, unknown }) => (
+            {sumsOf(served).map(({ model, requests, cost, savings }) => (
               <tr key={model}>
                 <th scope="row">{model}</th>
                 <td data-number>{count(requests)}</td>
@@ -51,11 +56,10 @@ export function Models({ rows }: { readonly rows: readonly DecisionRow[] }) {
                 </td>
                 <td data-number>{share(requests / served.length)}</td>
                 <td data-number>
-                  <Money usd={unknown === requests ? null : cost} />
+                  <Sum {...cost} />
                 </td>
                 <td data-number>
-                  <Money usd={unknown === requests ? null : savings} />
-                  {unknown > 0 && <span className={classes.faint}> {words.unpriced(count(unknown))}</span>}
+                  <Sum {...savings} />
                 </td>
               </tr>
             ))}
@@ -66,15 +70,29 @@ export function Models({ rows }: { readonly rows: readonly DecisionRow[] }) {
   )
 }
 
+function Sum({ usd, unknown }: Total) {
+  return (
+    <>
+      <Money usd={usd} />
+      {unknown > 0 && <span className={classes.faint}> {words.unpriced(count(unknown))}</span>}
+    </>
+  )
+}
+
 function sumsOf(rows: readonly DecisionRow[]): readonly ModelSum[] {
   const sums = Map.groupBy(rows, ({ served }) => served ?? '')
   return [...sums]
     .map(([model, own]) => ({
       model,
       requests: own.length,
-      cost: own.reduce((sum, { cost }) => sum + (cost ?? 0), 0),
-      savings: own.reduce((sum, { savings }) => sum + (savings ?? 0), 0),
-      unknown: own.filter(({ savings }) => savings === null).length,
+      cost: totalOf(own.map(({ cost }) => cost)),
+      savings: totalOf(own.map(({ savings }) => savings)),
     }))
     .toSorted((one, other) => other.requests - one.requests)
+}
+
+function totalOf(amounts: readonly (number | null)[]): Total {
+  const known = amounts.filter((usd) => usd !== null)
+  const usd = known.length === 0 ? null : known.reduce((sum, amount) => sum + amount, 0)
+  return { usd, unknown: amounts.length - known.length }
 }
