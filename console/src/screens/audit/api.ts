@@ -1,7 +1,9 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import { ask } from '../../api/ask.ts'
 import type { Query } from '../../api/ask.ts'
 import type { Json } from '../../form/schema.ts'
+import { pagesOf } from '../../parts/pages.ts'
+import type { ListPage } from '../../parts/pages.ts'
 import type { Checkpoint } from './checkpoints.ts'
 
 /** Before and after; `null`: it was not set. */
@@ -35,27 +37,16 @@ export interface Verdict {
   readonly checkpoints: { readonly read: number; readonly bad: number }
 }
 
-interface Page {
-  readonly data: readonly AuditRow[]
-  readonly next_cursor: string | null
-}
-
 const path = '/api/logs/audit'
 
-export const auditList = (filters: Query) =>
-  infiniteQueryOptions({
-    queryKey: ['audit', 'list', filters],
-    queryFn: ({ signal, pageParam: cursor }) =>
-      ask<Page>('GET', path, { query: { ...filters, limit: 100, ...(cursor && { cursor }) }, signal }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ next_cursor: cursor }) => cursor,
-  })
+export const auditList = (filters: Query) => pagesOf<AuditRow>('audit', path, filters)
 
 /** The row of a number; null: there is none. */
 export const auditRow = (sequence: string) =>
   queryOptions({
     queryKey: ['audit', 'row', sequence],
-    queryFn: async ({ signal }) => (await ask<Page>('GET', path, { query: { sequence }, signal })).data[0] ?? null,
+    queryFn: async ({ signal }) =>
+      (await ask<ListPage<AuditRow>>('GET', path, { query: { sequence }, signal })).data[0] ?? null,
   })
 
 /** Verifies the trail; also against checkpoints, if some are given. */

@@ -9,9 +9,10 @@ import { Forbidden } from '../../parts/Forbidden.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { TableTools } from '../../parts/TableTools.tsx'
 import { useColumns } from '../../parts/useColumns.ts'
+import { useRecords } from '../../parts/useRecords.ts'
 import { useIsAdmin } from '../../parts/useUser.ts'
-import { members, verify } from './api.ts'
-import { Changes, useChanges } from './Changes.tsx'
+import { auditList, members, verify } from './api.ts'
+import { Changes } from './Changes.tsx'
 import { CompareCheckpoints } from './CompareCheckpoints.tsx'
 import { columns as allColumns } from './columns.tsx'
 import { fieldsOf, useFilters } from './filters.ts'
@@ -34,7 +35,7 @@ export default function Audit() {
 function Trail() {
   const [search] = useAddress()
   const filters = useFilters()
-  const list = useChanges(filters)
+  const list = useRecords(auditList(filters))
   const columns = useColumns('sluice-columns-audit', allColumns)
   const check = useMutation({ mutationFn: verify })
   const [compares, setCompares] = useState(false)
