@@ -27,6 +27,12 @@ export function EntriesControl(props: ControlProps & { readonly bindings: Bindin
     props.onFlaw(isWhole ? undefined : words.needed)
     if (isWhole) onChange(isMap ? Object.fromEntries(next) : next.map(([, one]) => one))
   }
+  // Rows have no identity of their own: after one has gone, what was typed into the others begins anew.
+  const [gone, setGone] = useState(0)
+  const remove = (at: number) => {
+    setGone(gone + 1)
+    put(shown.toSpliced(at, 1))
+  }
   const item = field.item
   if (!item) return null
   return (
@@ -39,9 +45,7 @@ export function EntriesControl(props: ControlProps & { readonly bindings: Bindin
         const place = isMap ? `${field.path}.${name}` : `${field.path}[${at}]`
         const what = isMap && name !== '' ? name : `${field.label} ${at + 1}`
         return (
-          // Rows have no identity of their own.
-          // oxlint-disable-next-line react/no-array-index-key
-          <div key={at} className={classes.entry}>
+          <div key={`${gone} ${at}`} className={classes.entry}>
             {isMap && (
               <TextInput
                 label={words.name}
@@ -56,12 +60,7 @@ export function EntriesControl(props: ControlProps & { readonly bindings: Bindin
               bindings={within(bindings, place, one, (changed) => replace([name, changed]))}
               label={isMap ? words.value : what}
             />
-            <Button
-              look="quiet"
-              icon="close"
-              aria-label={words.removeNamed(what)}
-              onClick={() => put(shown.toSpliced(at, 1))}
-            />
+            <Button look="quiet" icon="close" aria-label={words.removeNamed(what)} onClick={() => remove(at)} />
           </div>
         )
       })}

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { ReactNode } from 'react'
 import { Icon } from '../parts/Icon.tsx'
 import { ChoiceControl } from './ChoiceControl.tsx'
@@ -104,9 +104,19 @@ function Fixed({ field, bindings }: { readonly field: Field; readonly bindings: 
   )
 }
 
+/** What is typed into a control and is no value goes with the control. */
+function useNoFlawOfGone(path: string, { onFlaw }: Bindings) {
+  const tell = useRef(() => onFlaw(path, undefined))
+  useEffect(() => {
+    tell.current = () => onFlaw(path, undefined)
+  })
+  useEffect(() => () => tell.current(), [])
+}
+
 /** The control of a field, by its kind. */
 export function Control({ field, bindings }: { readonly field: Field; readonly bindings: Bindings }) {
   const { path } = field
+  useNoFlawOfGone(path, bindings)
   const props = {
     field,
     value: bindings.valueOf(path),

@@ -2,6 +2,8 @@ import { useBlocker } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import type { FormEvent, ReactNode } from 'react'
 import { Refusal } from '../api/ask.ts'
+import { oneOf } from '../app/search.ts'
+import type { Search } from '../app/search.ts'
 import { Button } from '../parts/Button.tsx'
 import { Dialog, DialogActions } from '../parts/Dialog.tsx'
 import { shared } from '../words.ts'
@@ -10,7 +12,7 @@ import { flawsOf } from './check.ts'
 import { Conflict } from './Conflict.tsx'
 import { secretsIn } from './control.ts'
 import type { SecretState } from './control.ts'
-import { bodyOf, changesOf, drafted, isSame, shownAt, undrafted, valueAt } from './draft.ts'
+import { bodyOf, changedSince, changesOf, drafted, isSame, shownAt, undrafted, valueAt } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { Fields } from './Fields.tsx'
 import type { Bindings } from './Fields.tsx'
@@ -60,9 +62,12 @@ export function SchemaForm(props: SchemaFormProps) {
   const [round, setRound] = useState(0)
   const [flaws, setFlaws] = useState<Readonly<Record<string, string>>>({})
   const [problems, setProblems] = useState<readonly Problem[]>([])
+  const [attempts, setAttempts] = useState(0)
   const [stage, setStage] = useState<'edit' | 'review' | 'saving'>('edit')
   const [conflict, setConflict] = useState<{ readonly before: Json; readonly by: LastChange | undefined }>()
   const form = useRef<HTMLFormElement>(null)
+  const latest = useLatest(draft)
+  const isCancelled = useRef(false)
   const changes = changesOf(values, draft)
   const isDirty =
     save !== undefined && stage !== 'saving' && Object.keys(draft).some((path) => !isSame(draft[path], initial[path]))
@@ -80,10 +85,14 @@ export function SchemaForm(props: SchemaFormProps) {
     setConflict(undefined)
     setRound(round + 1)
   }
+  const show = (found: readonly Problem[]) => {
+    setProblems(found)
+    setAttempts(attempts + 1)
+  }
   const check = (): boolean => {
     const found = { ...flawsOf(fields, { valueOf, isKept }), ...flaws }
     const list = Object.entries(found).map(([path, message]) => ({ path, message }))
-    setProblems(list)
+    show(list)
     return list.length === 0
   }
   const send = async () => {
@@ -93,9 +102,13 @@ export function SchemaForm(props: SchemaFormProps) {
     setProblems([])
     try {
       await save(body())
-      forget()
+      // What was typed meanwhile is not saved yet.
+      const later = changedSince(draft, latest.current)
+      if (Object.keys(later).length === 0) return forget()
+      setDraft(later)
+      setStage('edit')
     } catch (error) {
-      setProblems(problemsOf(error as Error))
+      show(problemsOf(error as Error))
       setStage('edit')
       if (!(error instanceof Refusal && error.status === 412 && reload)) return
       const [by] = await Promise.all([lastChange(error), reload()])
@@ -108,6 +121,10 @@ export function SchemaForm(props: SchemaFormProps) {
     if (!save || stage === 'saving' || !check()) return
     if (reviews && changes.length > 0) setStage('review')
     else void send()
+  }
+  const cancel = () => {
+    isCancelled.current = true
+    props.onCancel?.()
   }
   const bindings: Bindings = {
     valueOf,
@@ -133,7 +150,7 @@ export function SchemaForm(props: SchemaFormProps) {
 
   return (
     <form ref={form} className={classes.form} onSubmit={submit} noValidate>
-      <Problems problems={problems} fields={fields} />
+      <Problems problems={problems} fields={fields} attempt={attempts} />
       {props.children}
       <Fields key={round} fields={fields} bindings={bindings} />
       <div className={classes.actions}>
@@ -143,7 +160,7 @@ export function SchemaForm(props: SchemaFormProps) {
           </Button>
         )}
         {props.renderActions?.(() => (check() ? body() : undefined))}
-        {props.onCancel && <Button onClick={props.onCancel}>{shared.cancel}</Button>}
+        {props.onCancel && <Button onClick={cancel}>{shared.cancel}</Button>}
         {props.onCancel === undefined && changes.length > 0 && (
           <>
             <Button look="quiet" onClick={forget}>
@@ -175,12 +192,13 @@ export function SchemaForm(props: SchemaFormProps) {
           onClose={() => setConflict(undefined)}
         />
       )}
-      <Leaving isDirty={isDirty} />
+      <Leaving isDirty={isDirty} isCancelled={isCancelled} />
     </form>
   )
 }
 
 function withFlaw(now: Readonly<Record<string, string>>, path: string, flaw: string | undefined) {
+  if (now[path] === flaw) return now
   const others = Object.fromEntries(Object.entries(now).filter(([other]) => other !== path))
   return flaw === undefined ? others : { ...others, [path]: flaw }
 }
@@ -192,10 +210,7 @@ function problemsOf(error: Error): readonly Problem[] {
 
 /** Ctrl+S, or ⌘S, while the focus is in the form or nowhere else. */
 function useSaveKey(form: React.RefObject<HTMLFormElement | null>, submit: () => void) {
-  const latest = useRef(submit)
-  useEffect(() => {
-    latest.current = submit
-  })
+  const latest = useLatest(submit)
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return
@@ -206,13 +221,40 @@ function useSaveKey(form: React.RefObject<HTMLFormElement | null>, submit: () =>
     }
     document.addEventListener('keydown', listen)
     return () => document.removeEventListener('keydown', listen)
-  }, [form])
+  }, [form, latest])
+}
+
+/** The value of the last time that it was drawn, for what is done later. */
+function useLatest<T>(value: T): React.RefObject<T> {
+  const latest = useRef(value)
+  useEffect(() => {
+    latest.current = value
+  })
+  return latest
+}
+
+/** Parameters of an address that choose what a page shows, so that another value takes a form away. */
+const views = ['add', 'tab'] as const
+
+interface Place {
+  readonly pathname: string
+  readonly search: object
+}
+
+const isElsewhere = (here: Place, there: Place): boolean =>
+  here.pathname !== there.pathname ||
+  views.some((name) => oneOf(here.search as Search, name) !== oneOf(there.search as Search, name))
+
+interface LeavingProps {
+  readonly isDirty: boolean
+  /** Whether the user said already that the changes may go. */
+  readonly isCancelled: React.RefObject<boolean>
 }
 
 /** Asks before changes are lost. */
-function Leaving({ isDirty }: { readonly isDirty: boolean }) {
+function Leaving({ isDirty, isCancelled }: LeavingProps) {
   const blocker = useBlocker({
-    shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,
+    shouldBlockFn: ({ current, next }) => isDirty && !isCancelled.current && isElsewhere(current, next),
     enableBeforeUnload: isDirty,
     withResolver: true,
   })

@@ -64,6 +64,10 @@ export function drafted(draft: Draft, path: string, value: Json): Draft {
 export const undrafted = (draft: Draft, path: string): Draft =>
   Object.fromEntries(Object.entries(draft).filter(([other]) => other !== path))
 
+/** What of a draft is not as it was before. */
+export const changedSince = (before: Draft, now: Draft): Draft =>
+  Object.fromEntries(Object.entries(now).filter(([path, value]) => !isSame(value, before[path])))
+
 /** What a field shows: the drafted value, or else the saved one. */
 export function shownAt(values: Json, draft: Draft, path: string): Json | undefined {
   if (Object.hasOwn(draft, path)) return draft[path]

@@ -40,7 +40,7 @@ function Shown() {
                 <Found find={find} sections={sections} shown={`${shown} ${field}`} />
               )}
             </Card>
-            {shown !== undefined && <OneSection key={`${shown} ${field}`} name={shown} field={field} />}
+            {shown !== undefined && <OneSection key={shown} name={shown} field={field} />}
           </div>
         )
       }}

@@ -1,0 +1,132 @@
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { until } from '../support/until.ts'
+import { axe, startConsole } from './support/browser.ts'
+import type { SignedInRig } from './support/browser.ts'
+
+describe('console/forms', () => {
+  let rig: SignedInRig
+  before(async function () {
+    rig = await startConsole(this, { providers: [{ name: 'echo', type: 'echo' }] })
+  })
+  afterEach(() => expect(rig.complaints().filter((one) => !/status of (409|412|422)/.test(one))).to.deep.equal([]))
+  after(() => rig?.close())
+
+  const leaving = (page: Page) => page.getByRole('dialog', { name: 'Leave without saving?' })
+  const provider = async (name: string) => {
+    const { status } = await rig.gateway.asAdmin('POST /api/config/providers', { name, type: 'echo', config: {} })
+    expect(status).to.equal(201)
+    return rig.signedIn('admin', `/providers/${name}`)
+  }
+
+  it('ask before they go with their tab, their page or their place in the history', async () => {
+    const page = await provider('left')
+    const delay = page.getByRole('textbox', { name: 'Delay' })
+    await delay.fill('5s')
+    await page.getByRole('tab', { name: 'Usage' }).click()
+    await leaving(page).getByRole('button', { name: 'Stay' }).click()
+    expect(await delay.inputValue()).to.equal('5s')
+    await page.getByRole('tab', { name: 'Usage' }).click()
+    await leaving(page).getByRole('button', { name: 'Discard changes' }).click()
+    await page.getByRole('tab', { name: 'Usage', selected: true }).waitFor()
+
+    await page.goto('/models')
+    await page.getByRole('button', { name: 'Add model' }).click()
+    const name = page.getByRole('textbox', { name: 'Name', exact: true })
+    await name.fill('typed')
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Models' }).click()
+    await leaving(page).getByRole('button', { name: 'Stay' }).click()
+    await page.evaluate('history.back()')
+    await leaving(page).getByRole('button', { name: 'Stay' }).click()
+    expect(await name.inputValue()).to.equal('typed')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor()
+  })
+
+  it('keep what is typed while a setting of the same section is looked for', async () => {
+    const page = await rig.signedIn('admin', '/settings/resilience')
+    const tries = page.getByRole('textbox', { name: 'Tries' })
+    await tries.fill('7')
+    await page.getByRole('searchbox', { name: 'Find a setting' }).fill('cooldown')
+    await page.getByRole('link', { name: /Cooldown Resilience$/ }).click()
+    await page.getByRole('textbox', { name: 'Cooldown' }).and(page.locator(':focus')).waitFor()
+    expect(await tries.inputValue()).to.equal('7')
+  })
+
+  it('keep what is typed while they are saved', async () => {
+    const page = await provider('slow')
+    let answer = () => {}
+    const held = new Promise<void>((resolve) => (answer = resolve))
+    await page.route('**/api/config/providers/slow', async (route) => {
+      if (route.request().method() === 'PATCH') await held
+      await route.fallback()
+    })
+    await page.getByRole('textbox', { name: 'Delay' }).fill('5s')
+    await page.getByRole('button', { name: 'Save' }).click()
+    const size = page.getByRole('textbox', { name: 'Chunk size' })
+    await size.fill('')
+    await size.pressSequentially('3')
+    answer()
+    await page.getByText('1 change', { exact: true }).waitFor()
+    await size.pressSequentially('2')
+    expect(await size.inputValue()).to.equal('32')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Discard changes' }).waitFor({ state: 'detached' })
+    const { body } = await rig.gateway.asAdmin('GET /api/config/providers/slow')
+    expect(body['config']).to.deep.equal({ delay: '5s', chunk_size: 32 })
+  })
+
+  it('are not held up by what was typed into a row that is gone, nor is it in the next one', async () => {
+    const page = await rig.signedIn('admin', '/models?add=1')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('rowed')
+    await page.getByRole('combobox', { name: 'Provider' }).fill('echo')
+    await page.getByRole('option', { name: 'echo', exact: true }).click()
+    await page.getByRole('button', { name: /more settings/ }).click()
+    const weights = page.getByRole('textbox', { name: 'Weight' })
+    for (const weight of ['abc', '2']) {
+      await page.getByRole('button', { name: 'Add to Deployments' }).click()
+      await weights.last().fill(weight)
+    }
+    await page.getByRole('button', { name: 'Remove Deployments 1' }).click()
+    expect(await weights.inputValue()).to.equal('2')
+    await page.getByRole('button', { name: 'Remove Deployments 1' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { level: 1, name: 'rowed' }).waitFor()
+  })
+
+  it('lead from each thing that is wrong to its field, at every attempt, and leave the focus there', async () => {
+    const page = await rig.signedIn('admin', '/keys/new')
+    const summary = page
+      .getByRole('main')
+      .getByRole('alert')
+      .filter({ has: page.getByRole('button') })
+    const name = page.getByRole('textbox', { name: 'Name', exact: true })
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await page.getByRole('button', { name: 'Save' }).click()
+      await summary.and(page.locator(':focus')).waitFor()
+    }
+    await summary.getByText('Needed.').waitFor()
+    await summary.getByRole('button', { name: 'Name' }).click()
+    await name.and(page.locator(':focus')).waitFor()
+    await page.getByRole('button', { name: 'Set Budget' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await summary.getByText('2 fields need another look.').waitFor()
+    expect(await axe(page)).to.deep.equal([])
+    await summary.getByRole('button', { name: 'Name: Needed.' }).click()
+    await page.keyboard.type('typed-by-hand')
+    expect(await name.inputValue()).to.equal('typed-by-hand')
+
+    await page.goto('/models?add=1')
+    await name.fill('wrong-row')
+    await page.getByRole('button', { name: /more settings/ }).click()
+    await page.getByRole('button', { name: 'Add to Deployments' }).click()
+    const weight = page.getByRole('textbox', { name: 'Weight' })
+    await weight.fill('-1')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await summary
+      .getByRole('button', { name: /Deployments/ })
+      .first()
+      .click()
+    await until(async () => (await page.locator('fieldset [aria-invalid=true]:focus').count()) === 1)
+  })
+})
