@@ -10,6 +10,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
 import { createRoot } from 'react-dom/client'
+import { onOutdated } from './api/ask.ts'
 import { sharedSession } from './api/session.ts'
 import { onSilence, secondsOfSilence } from './api/silence.ts'
 import { router } from './app/router.tsx'
@@ -25,6 +26,7 @@ const queries = new QueryClient({
 onSilence(() => {
   if (secondsOfSilence() === null) void queries.refetchQueries({ type: 'active' })
 })
+onOutdated(() => void queries.invalidateQueries())
 const root = document.querySelector('#root')
 if (!root) throw new Error('the page has no #root')
 await sharedSession()

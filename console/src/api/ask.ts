@@ -56,6 +56,13 @@ export function addressOf(path: string, query: Query = {}): string {
   return text ? `${path}?${text}` : path
 }
 
+/** Refusals of a change by what is there by now: it is gone, its name is taken or used, it has another version. */
+const outdated: readonly number[] = [404, 409, 412]
+const listeners = new Set<() => void>()
+
+/** Tells when a change was refused because what is shown is not what is there. */
+export const onOutdated = (listener: () => void): void => void listeners.add(listener)
+
 /** Sends a request of the signed-in user and gives the response as it comes. Throws {@link Refusal} for any status but 2xx. */
 export async function askRaw(method: Method, path: string, asking: Asking = {}): Promise<Response> {
   const session = heldSession()
@@ -83,6 +90,7 @@ export async function askRaw(method: Method, path: string, asking: Asking = {}):
   if (response.ok) return response
   const refusal = await refusalOf(path, response)
   if (response.status === 401 && session && refusal.code === 'invalid_token') endSession()
+  if (method !== 'GET' && outdated.includes(response.status)) for (const listener of listeners) listener()
   throw refusal
 }
 

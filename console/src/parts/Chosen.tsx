@@ -1,7 +1,7 @@
-import { useState } from 'react'
 import { shared } from '../words.ts'
 import { Button } from './Button.tsx'
 import { Failure } from './Failure.tsx'
+import { useAction } from './useAction.ts'
 import classes from './Chosen.module.css'
 
 interface ChosenProps<T> {
@@ -16,16 +16,9 @@ interface ChosenProps<T> {
 
 /** What can be done with several records at once. */
 export function Chosen<T>({ rows, label, isOn, turn, onDone }: ChosenProps<T>) {
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<Error>()
+  const { busy, error, act } = useAction()
   if (rows.length === 0) return null
-  const apply = (on: boolean) => {
-    setBusy(true)
-    setError(undefined)
-    turn(on)
-      .then(onDone, setError)
-      .finally(() => setBusy(false))
-  }
+  const apply = (on: boolean) => act(() => turn(on).then(onDone))
   return (
     <>
       <div className={classes.chosen} role="group" aria-label={label}>

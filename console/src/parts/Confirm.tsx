@@ -1,9 +1,9 @@
-import { useState } from 'react'
 import type { FormEvent, ReactNode } from 'react'
 import { shared } from '../words.ts'
 import { Button } from './Button.tsx'
 import { Dialog, DialogActions } from './Dialog.tsx'
 import { Failure } from './Failure.tsx'
+import { useAction } from './useAction.ts'
 
 interface ConfirmProps {
   readonly title: string
@@ -22,16 +22,10 @@ interface ConfirmProps {
 
 /** Asks before something is done. */
 export function Confirm({ title, action, look = 'primary', ready = true, onConfirm, onClose, children }: ConfirmProps) {
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<Error>()
+  const { busy, error, act } = useAction()
   const confirm = (event: FormEvent) => {
     event.preventDefault()
-    if (!ready || busy) return
-    setBusy(true)
-    onConfirm().catch((refusal: Error) => {
-      setError(refusal)
-      setBusy(false)
-    })
+    if (ready) act(onConfirm)
   }
   return (
     <Dialog title={title} onClose={onClose}>

@@ -1,4 +1,7 @@
+import { useQuery } from '@tanstack/react-query'
 import { Refusal } from '../api/ask.ts'
+import { lastChange } from '../api/lastChange.ts'
+import { relative } from '../format.ts'
 import { shared } from '../words.ts'
 import { Button } from './Button.tsx'
 import { CopyButton } from './CopyButton.tsx'
@@ -13,10 +16,11 @@ interface FailureProps {
 
 /** Stands in the place of what could not be shown: the sentence of the gateway, its code, and the request to look for. */
 export function Failure({ error, onRetry }: FailureProps) {
+  const by = useLastChange(error)
   const { code, requestId } = error instanceof Refusal ? error : { code: undefined, requestId: null }
   return (
     <div className={`${classes.notice} ${classes.failure}`} role="alert">
-      <Status state="bad">{error.message}</Status>
+      <Status state="bad">{by ? shared.changedBy(by.name, relative(by.at)) : error.message}</Status>
       <div className={classes.facts}>
         {code !== undefined && <code>{code}</code>}
         {requestId !== null && (
@@ -34,4 +38,15 @@ export function Failure({ error, onRetry }: FailureProps) {
       )}
     </div>
   )
+}
+
+/** Who made the version that a change was refused for. */
+function useLastChange(error: Error) {
+  const stale = error instanceof Refusal && error.status === 412 ? error : undefined
+  return useQuery({
+    queryKey: ['last-change', stale?.requestId],
+    queryFn: async () => (stale && (await lastChange(stale))) ?? null,
+    enabled: stale !== undefined,
+    staleTime: Infinity,
+  }).data
 }

@@ -4,32 +4,27 @@ import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { Button } from '../../parts/Button.tsx'
 import { ConfirmName } from '../../parts/ConfirmName.tsx'
+import { SwitchButton } from '../../parts/SwitchButton.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { oneKey } from './api.ts'
 import type { Key } from './api.ts'
-import { useKeysPath, useSwitchKeys } from './change.ts'
+import { useChangeKey, useKeysPath } from './change.ts'
 import { Rotate } from './Rotate.tsx'
-import { shared } from '../../words.ts'
 import { words } from './words.ts'
 
-interface ActionsProps {
-  readonly record: Key
-  /** Told of a refusal, and before another attempt that there is none. */
-  readonly onError: (error: Error | undefined) => void
-}
-
 /** What can be done with a key: to disable it, to give it another text, and to delete it. */
-export function Actions({ record, onError }: ActionsProps) {
+export function Actions({ record }: { readonly record: Key }) {
   const [open, setOpen] = useState<'rotate' | 'delete'>()
-  const switchKeys = useSwitchKeys()
+  const change = useChangeKey()
   const close = () => setOpen(undefined)
-  const change = () => {
-    onError(undefined)
-    switchKeys([record], !record.disabled).catch(onError)
-  }
   return (
     <>
-      <Button onClick={change}>{record.disabled ? shared.enable : shared.disable}</Button>
+      <SwitchButton
+        record={record}
+        name={record.name}
+        isOn={!record.disabled}
+        turn={(key, on) => change(key, { disabled: !on })}
+      />
       <Button icon="reload" onClick={() => setOpen('rotate')}>
         {words.rotate}
       </Button>

@@ -1,13 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { SchemaForm } from '../../form/SchemaForm.tsx'
 import { BudgetsCard } from '../../parts/BudgetsCard.tsx'
 import { ButtonLink } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'
 import { Declared } from '../../parts/Declared.tsx'
-import { Failure } from '../../parts/Failure.tsx'
 import { Loaded } from '../../parts/Loaded.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Status } from '../../parts/Status.tsx'
@@ -33,14 +31,12 @@ export default function OneKey() {
   const { id = '' } = useParams({ strict: false })
   const query = useQuery(oneKey(id))
   const { data: key } = query
-  const [error, setError] = useState<Error>()
   return (
     <Page
       title={key?.name ?? words.oneTitle}
       aside={key && <Status state={stateLooks[key.state]}>{words.states[key.state]}</Status>}
-      actions={key && <Head record={key} onError={setError} />}
+      actions={key && <Head record={key} />}
     >
-      {error && <Failure error={error} />}
       <Loaded query={query} height={420}>
         {(record) => <Shown record={record} />}
       </Loaded>
@@ -56,14 +52,14 @@ function useMayChange({ source, owner }: Key): boolean {
   return source === 'database' && (isAdmin || (mayMake && owner?.id === user?.id))
 }
 
-function Head({ record, onError }: { readonly record: Key; readonly onError: (error: Error | undefined) => void }) {
+function Head({ record }: { readonly record: Key }) {
   const mayChange = useMayChange(record)
   return (
     <>
       <ButtonLink to="/logs" search={{ key: record.id }} icon="logs">
         {shared.showInLogs}
       </ButtonLink>
-      {mayChange && <Actions record={record} onError={onError} />}
+      {mayChange && <Actions record={record} />}
     </>
   )
 }

@@ -4,6 +4,7 @@ import { toast, toastError } from '../../parts/toast.tsx'
 import { useIsAdmin } from '../../parts/useUser.ts'
 import { oneKey } from './api.ts'
 import type { Key } from './api.ts'
+import { shared } from '../../words.ts'
 import { words } from './words.ts'
 
 /** Where the user may change keys: an admin everywhere, others their own. */
@@ -42,7 +43,8 @@ export function useSwitchKeys(): (keys: readonly Key[], disabled: boolean) => Pr
     const [only] = changed
     if (!only) return
     const said = disabled ? words.disabledMany : words.enabledMany
-    const text = changed.length > 1 ? said(changed.length) : (disabled ? words.disabled : words.enabled)(only.name)
+    const text =
+      changed.length > 1 ? said(changed.length) : (disabled ? shared.disabledNamed : shared.enabledNamed)(only.name)
     toast(text, () => void apply(changed, !disabled).catch(toastError))
   }
 }

@@ -59,8 +59,6 @@ export const words = {
   nobody: 'nobody',
   none: 'none',
   unlimited: 'no limit',
-  disabled: (name: string) => `Disabled ${name}.`,
-  enabled: (name: string) => `Enabled ${name}.`,
   disabledMany: (count: number) => `Disabled ${count} keys.`,
   enabledMany: (count: number) => `Enabled ${count} keys.`,
 } as const

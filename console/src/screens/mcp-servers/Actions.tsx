@@ -4,10 +4,10 @@ import { useState } from 'react'
 import { duration } from '../../format.ts'
 import { Button, ButtonLink } from '../../parts/Button.tsx'
 import { ConfirmName } from '../../parts/ConfirmName.tsx'
+import { SwitchButton } from '../../parts/SwitchButton.tsx'
 import { toast, toastError } from '../../parts/toast.tsx'
 import { capabilities, change, probe, remove, server as one, status } from './api.ts'
 import type { McpServer } from './api.ts'
-import { shared } from '../../words.ts'
 import { words } from './words.ts'
 
 /** What can be done with a server: try it, find its requests, turn it off and on, delete it. */
@@ -25,21 +25,14 @@ export function Actions({ server }: { readonly server: McpServer }) {
     },
     onError: toastError,
   })
-  const put = (record: McpServer) => {
-    queries.setQueryData(one(name).queryKey, record)
+  const turn = async (record: McpServer, on: boolean) => {
+    const now = await change(record, { enabled: on })
+    queries.setQueryData(one(name).queryKey, now)
     void queries.invalidateQueries({ queryKey: ['mcp-servers', 'list'] })
     void queries.invalidateQueries({ queryKey: status(name).queryKey })
     void queries.invalidateQueries({ queryKey: capabilities(name).queryKey })
+    return now
   }
-  const turn = useMutation({
-    mutationFn: (on: boolean) => change(server, { enabled: on }),
-    onSuccess(record, on) {
-      put(record)
-      const undo = () => void change(record, { enabled: !on }).then(put, toastError)
-      toast(on ? words.enabled(name) : words.disabled(name), undo)
-    },
-    onError: toastError,
-  })
   return (
     <>
       <Button icon="reload" busy={check.isPending} onClick={() => check.mutate()}>
@@ -50,9 +43,7 @@ export function Actions({ server }: { readonly server: McpServer }) {
       </ButtonLink>
       {source === 'database' && (
         <>
-          <Button busy={turn.isPending} onClick={() => turn.mutate(!enabled)}>
-            {enabled ? shared.disable : shared.enable}
-          </Button>
+          <SwitchButton record={server} name={name} isOn={enabled} turn={turn} />
           <Button look="danger" icon="trash" onClick={() => setDeletes(true)}>
             {words.delete}
           </Button>

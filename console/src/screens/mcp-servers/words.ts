@@ -39,8 +39,6 @@ export const words = {
   check: 'Check now',
   checked: (name: string, milliseconds: string) => `${name} answers after ${milliseconds}.`,
   logs: 'Logs',
-  enabled: (name: string) => `Enabled ${name}.`,
-  disabled: (name: string) => `Disabled ${name}.`,
   delete: 'Delete',
   deleteNamed: (name: string) => `Delete ${name}`,
   deleted: (name: string) => `Deleted ${name}.`,

@@ -49,7 +49,7 @@ function Switch({ member, onClose }: ActionProps) {
   const confirm = async () => {
     const now = await apply(member, !disabled)
     onClose()
-    toast(disabled ? words.enabled(username) : words.disabled(username), () => {
+    toast(disabled ? shared.enabledNamed(username) : shared.disabledNamed(username), () => {
       apply(now, disabled).catch(toastError)
     })
   }

@@ -51,8 +51,6 @@ export const words = {
   enableTitle: (name: string) => `Enable ${name}?`,
   enableNamed: (name: string) => `Enable ${name}`,
   enableText: 'The member can sign in again, and his keys are accepted.',
-  disabled: (name: string) => `Disabled ${name}.`,
-  enabled: (name: string) => `Enabled ${name}.`,
   resetPassword: 'Reset password',
   resetTitle: (name: string) => `Reset the password of ${name}`,
   resetText: 'The password of now is refused, and every session ends at once.',

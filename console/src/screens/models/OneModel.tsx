@@ -9,20 +9,20 @@ import { ConfirmName } from '../../parts/ConfirmName.tsx'
 import { Declared } from '../../parts/Declared.tsx'
 import { Loaded } from '../../parts/Loaded.tsx'
 import { Page } from '../../parts/Page.tsx'
+import { SwitchButton } from '../../parts/SwitchButton.tsx'
 import { Tabs, useTab } from '../../parts/Tabs.tsx'
 import { Tag } from '../../parts/Tag.tsx'
-import { toast, toastError } from '../../parts/toast.tsx'
+import { toast } from '../../parts/toast.tsx'
 import { Abilities } from './Abilities.tsx'
 import { changeModel, deleteModel, oneModel } from './api.ts'
 import type { Model } from './api.ts'
-import { useShowModel, useSwitchModels } from './change.ts'
+import { useShowModel } from './change.ts'
 import { Facts } from './Facts.tsx'
 import { changedFields, usual, valuesOf } from './fields.ts'
 import { Places } from './Places.tsx'
 import { State } from './State.tsx'
 import { TestModel } from './TestModel.tsx'
 import { Usage } from './Usage.tsx'
-import { shared } from '../../words.ts'
 import { words } from './words.ts'
 import classes from './models.module.css'
 
@@ -92,11 +92,16 @@ function Settings({ model }: { readonly model: Model }) {
 }
 
 function Actions({ model }: { readonly model: Model }) {
-  const switchModels = useSwitchModels()
+  const show = useShowModel()
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [deletes, setDeletes] = useState(false)
   const { name, enabled } = model
+  const turn = async (record: Model, on: boolean) => {
+    const now = await changeModel(record, { enabled: on })
+    show(now)
+    return now
+  }
   const remove = async () => {
     await deleteModel(model)
     await navigate({ to: '/models', search: {} })
@@ -112,9 +117,7 @@ function Actions({ model }: { readonly model: Model }) {
       </ButtonLink>
       {model.source === 'database' && (
         <>
-          <Button onClick={() => void switchModels([model], !enabled).catch(toastError)}>
-            {enabled ? shared.disable : shared.enable}
-          </Button>
+          <SwitchButton record={model} name={name} isOn={enabled} turn={turn} />
           <Button look="danger" icon="trash" onClick={() => setDeletes(true)}>
             {words.delete}
           </Button>

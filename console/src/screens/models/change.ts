@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { toast, toastError } from '../../parts/toast.tsx'
 import { changeModel, oneModel } from './api.ts'
 import type { Model } from './api.ts'
+import { shared } from '../../words.ts'
 import { words } from './words.ts'
 
 /** Puts a model as it was answered into what is shown. */
@@ -20,10 +21,13 @@ export function useSwitchModels(): (models: readonly Model[], enabled: boolean) 
   const show = useShowModel()
   const apply = async (models: readonly Model[], enabled: boolean) => {
     const changed: Model[] = []
-    // Each change makes a new configuration.
-    // oxlint-disable-next-line no-await-in-loop
-    for (const model of models) if (model.enabled !== enabled) changed.push(await changeModel(model, { enabled }))
-    for (const model of changed) show(model)
+    try {
+      // Each change makes a new configuration.
+      // oxlint-disable-next-line no-await-in-loop
+      for (const model of models) if (model.enabled !== enabled) changed.push(await changeModel(model, { enabled }))
+    } finally {
+      for (const model of changed) show(model)
+    }
     return changed
   }
   return async (models, enabled) => {
@@ -31,7 +35,7 @@ export function useSwitchModels(): (models: readonly Model[], enabled: boolean) 
     const [only] = changed
     if (!only) return
     const many = enabled ? words.enabledMany : words.disabledMany
-    const one = enabled ? words.enabledOne : words.disabledOne
+    const one = enabled ? shared.enabledNamed : shared.disabledNamed
     const undo = () => void apply(changed, !enabled).catch(toastError)
     toast(changed.length > 1 ? many(changed.length) : one(only.name), undo)
   }

@@ -34,12 +34,10 @@ export const words = {
   deleted: (name: string) => `Deleted ${name}.`,
   disabled: 'disabled',
   disabledMany: (count: number) => `Disabled ${count} models.`,
-  disabledOne: (name: string) => `Disabled ${name}.`,
   empty: 'No models yet. A model is a name that clients can ask for.',
   emptyFiltered: 'No model matches these filters.',
   emptyViewer: 'You may use no model. An admin can allow some.',
   enabledMany: (count: number) => `Enabled ${count} models.`,
-  enabledOne: (name: string) => `Enabled ${name}.`,
   facts: 'What is known',
   factsOf: {
     source: 'Source',

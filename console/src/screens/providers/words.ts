@@ -5,13 +5,12 @@ export const words = {
   addModels: 'Add models from this provider',
   addModelsNote: 'Its own list, with what is known of limits and prices',
   address: 'Address',
+  allModels: 'All of them',
   delete: 'Delete',
   deleteNamed: (name: string) => `Delete ${name}`,
   deleted: (name: string) => `Deleted ${name}.`,
-  disabled: (name: string) => `Disabled ${name}.`,
   empty: 'No providers yet. A provider answers requests: a vendor, a server of your own, or the built-in echo.',
   emptyFiltered: 'No provider fits these filters.',
-  enabled: (name: string) => `Enabled ${name}.`,
   goes: (models: number) =>
     models === 0
       ? 'No model uses it.'

@@ -1,5 +1,5 @@
-import { ask } from '../api/ask.ts'
-import type { Refusal } from '../api/ask.ts'
+import { ask } from './ask.ts'
+import type { Refusal } from './ask.ts'
 
 /** Who changed a record, and when. */
 export interface LastChange {
