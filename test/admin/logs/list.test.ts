@@ -101,6 +101,7 @@ const filters: Readonly<Record<string, Fits>> = {
   'not_error=upstream_error': ({ error }) => error !== 'upstream_error',
   'not_tier=SIMPLE&not_tier=COMPLEX': ({ tier }) => tier === null,
   'not_parent=row-50': ({ parent }) => parent !== 'row-50',
+  'not_pipeline=gemini': ({ pipeline }) => pipeline !== 'gemini',
   'not_tag=team:a&not_tag=x:y': (row) => !tagged('team', 'a')(row),
 }
 
