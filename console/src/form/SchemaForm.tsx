@@ -48,6 +48,8 @@ export interface SchemaFormProps {
   readonly renderActions?: (body: () => { readonly [name: string]: Json } | undefined) => ReactNode
   /** Told what Save would send, after each change. */
   readonly onBody?: (body: { readonly [name: string]: Json }) => void
+  /** Whether it stays, with what is typed, while another tab of its page is shown. */
+  readonly staysBehindTabs?: boolean
   /** Where it stands for a dialog that closes without saving. */
   readonly onCancel?: () => void
   /** Above the fields. */
@@ -192,7 +194,7 @@ export function SchemaForm(props: SchemaFormProps) {
           onClose={() => setConflict(undefined)}
         />
       )}
-      <Leaving isDirty={isDirty} isCancelled={isCancelled} />
+      <Leaving isDirty={isDirty} isCancelled={isCancelled} staysBehindTabs={props.staysBehindTabs === true} />
     </form>
   )
 }
@@ -233,28 +235,28 @@ function useLatest<T>(value: T): React.RefObject<T> {
   return latest
 }
 
-/** Parameters of an address that choose what a page shows, so that another value takes a form away. */
-const views = ['add', 'tab'] as const
-
 interface Place {
   readonly pathname: string
   readonly search: object
 }
 
-const isElsewhere = (here: Place, there: Place): boolean =>
+/** @param views parameters of the address of which another value takes the form away */
+const isElsewhere = (here: Place, there: Place, views: readonly string[]): boolean =>
   here.pathname !== there.pathname ||
   views.some((name) => oneOf(here.search as Search, name) !== oneOf(there.search as Search, name))
 
 interface LeavingProps {
   readonly isDirty: boolean
+  readonly staysBehindTabs: boolean
   /** Whether the user said already that the changes may go. */
   readonly isCancelled: React.RefObject<boolean>
 }
 
 /** Asks before changes are lost. */
-function Leaving({ isDirty, isCancelled }: LeavingProps) {
+function Leaving({ isDirty, isCancelled, staysBehindTabs }: LeavingProps) {
+  const views = staysBehindTabs ? ['add'] : ['add', 'tab']
   const blocker = useBlocker({
-    shouldBlockFn: ({ current, next }) => isDirty && !isCancelled.current && isElsewhere(current, next),
+    shouldBlockFn: ({ current, next }) => isDirty && !isCancelled.current && isElsewhere(current, next, views),
     enableBeforeUnload: isDirty,
     withResolver: true,
   })
