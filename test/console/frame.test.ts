@@ -79,11 +79,30 @@ describe('console/frame', () => {
     await page.getByRole('button', { name: 'Time range: Last 7 days' }).waitFor()
   })
 
-  it('says so where the address has a range that is none, and takes the usual one', async () => {
-    const page = await rig.signedIn('admin', '/?range=3w')
-    await page.getByRole('status').getByText('"range"').waitFor()
+  it('says so where the address has a value that is none, and takes the usual one', async () => {
+    for (const [search, name] of [
+      ['range=3w', 'range'],
+      ['since=soon', 'since'],
+      ['since=2026-03-02T00:00:00Z&until=2026-03-01T00:00:00Z', 'since'],
+      ['since=2026-03-01T00:00:00Z&until=later', 'until'],
+      ['until=2026-03-01T00:00:00Z', 'until'],
+      ['group=moon', 'group'],
+    ]) {
+      const page = await rig.signedIn('admin', `/?${search}`)
+      await page.getByRole('status').getByText(`"${name}"`).waitFor()
+      await page.getByRole('button', { name: 'Time range: Last 24 hours' }).waitFor()
+      await page.waitForURL((url) => url.search === '')
+    }
+  })
+
+  it('does not call a range live that has ended, and leads back to one that moves', async () => {
+    const page = await rig.signedIn('admin', '/?since=2026-03-01T00:00:00Z&until=2026-03-02T00:00:00Z')
+    await page.getByRole('button', { name: 'Paused', pressed: false }).click()
+    await page.getByRole('button', { name: 'Live', pressed: true }).waitFor()
     await page.getByRole('button', { name: 'Time range: Last 24 hours' }).waitFor()
     expect(new URL(page.url()).search).to.equal('')
+    await page.goBack()
+    await page.getByRole('button', { name: 'Paused' }).waitFor()
   })
 
   it('shows inside itself that an address has no page', async () => {

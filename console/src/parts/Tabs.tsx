@@ -1,9 +1,7 @@
-import { useEffect, useId, useRef } from 'react'
+import { useId, useRef } from 'react'
 import type { KeyboardEvent, ReactNode } from 'react'
-import { oneOf, useAddress } from '../app/search.ts'
-import { shared } from '../words.ts'
-import { toast } from './toast.tsx'
 import classes from './Tabs.module.css'
+import { useOneOf } from './useOneOf.ts'
 
 interface TabsProps<T extends string> {
   /** Names the list of tabs. */
@@ -60,14 +58,4 @@ export function Tabs<T extends string>({ label, tabs, value, onChange, children 
 }
 
 /** The tab that the address has under `tab`, otherwise the first of `names`, and how to choose one. */
-export function useTab<T extends string>(names: readonly [T, ...T[]]): readonly [T, (name: T) => void] {
-  const [search, change] = useAddress()
-  const given = oneOf(search, 'tab')
-  const known = names.find((name) => name === given)
-  useEffect(() => {
-    if (given === undefined || known !== undefined) return
-    toast(shared.wrongInAddress('tab'))
-    change({ tab: undefined })
-  }, [given, known, change])
-  return [known ?? names[0], (name) => change({ tab: name === names[0] ? undefined : name }, { push: true })]
-}
+export const useTab = <T extends string>(names: readonly [T, ...T[]]) => useOneOf('tab', names, names[0])

@@ -28,7 +28,7 @@ export function holdLive(): () => void {
 export const tellReconnecting = (seconds: number | null) => set({ reconnecting: seconds })
 
 export interface Live {
-  /** Whether data should move: chosen, and nothing holds it. */
+  /** Whether data should move: chosen, in a range that moves, and nothing holds it. */
   readonly live: boolean
   readonly shows: 'live' | 'paused' | 'reconnecting'
   readonly reconnecting: number | null
@@ -37,7 +37,7 @@ export interface Live {
   readonly interval: number | false
 }
 
-/** Whether the page follows what happens. It does unless the address has `live=0`. */
+/** Whether the page follows what happens. It does unless the address has `live=0`, or an `until`: what has ended stays. */
 export function useLive(): Live {
   const [search, change] = useAddress()
   const silent = useSyncExternalStore(onSilence, secondsOfSilence)
@@ -50,12 +50,16 @@ export function useLive(): Live {
   )
   const chosen = oneOf(search, 'live') !== '0'
   const reconnecting = silent ?? streaming
-  const live = chosen && holds === 0
+  const hasEnded = oneOf(search, 'until') !== undefined
+  const live = chosen && !hasEnded && holds === 0
   return {
     live,
     shows: !live ? 'paused' : reconnecting === null ? 'live' : 'reconnecting',
     reconnecting,
-    toggle: () => change({ live: chosen ? '0' : undefined }),
+    toggle: () =>
+      hasEnded
+        ? change({ live: undefined, since: undefined, until: undefined }, { push: true })
+        : change({ live: chosen ? '0' : undefined }),
     interval: live ? 10_000 : false,
   }
 }

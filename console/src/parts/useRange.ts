@@ -42,6 +42,12 @@ export interface Range {
   readonly between: (since: Date, until: Date) => void
 }
 
+/** Which of two moments makes no span. An end needs a beginning. */
+function wrongOf(since: string | undefined, until: string | undefined): 'since' | 'until' | undefined {
+  if (until !== undefined && (since === undefined || Number.isNaN(Date.parse(until)))) return 'until'
+  return since === undefined ? undefined : 'since'
+}
+
 const isName = (text: string): text is RangeName => Object.hasOwn(ranges, text)
 
 /** The time range of the page, from its address: `range`, or `since` and `until`. */
@@ -50,8 +56,8 @@ export function useRange(): Range {
   const [named, since, until] = ['range', 'since', 'until'].map((name) => oneOf(search, name))
   const from = Date.parse(since ?? '')
   const to = Date.parse(until ?? '')
-  const custom = from < (Number.isNaN(to) ? Date.now() : to)
-  const wrong = named !== undefined && !isName(named) ? 'range' : since !== undefined && !custom ? 'since' : undefined
+  const custom = from < (until === undefined ? Date.now() : to)
+  const wrong = named !== undefined && !isName(named) ? 'range' : custom ? undefined : wrongOf(since, until)
   useEffect(() => {
     if (wrong === undefined) return
     toast(shared.wrongInAddress(wrong))

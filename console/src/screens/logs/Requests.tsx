@@ -50,7 +50,7 @@ export function Requests({ filters, isFiltered, columns, link, onRows }: Request
   useTail({
     filters,
     lastId: [...waiting, ...arrived].find((entry) => !isGap(entry))?.id ?? loaded?.[0]?.id,
-    isOn: live && loaded !== undefined && range.bounds().until === undefined,
+    isOn: live && loaded !== undefined,
     onRow: come,
     onGap: (dropped) => come({ id: `gap ${(gaps += 1)}`, at: new Date().toISOString(), dropped }),
     onBegin: () => void list.refetch(),

@@ -2,7 +2,7 @@ import { createParser } from 'eventsource-parser'
 import { useEffect, useEffectEvent } from 'react'
 import { askRaw } from '../../api/ask.ts'
 import type { Query } from '../../api/ask.ts'
-import { useIsShown } from '../../parts/useIsShown.ts'
+import { useInFront } from '../../parts/useInFront.ts'
 import { tellReconnecting } from '../../parts/useLive.ts'
 import type { Row } from './row.ts'
 
@@ -29,7 +29,7 @@ export function useTail({ filters, lastId, isOn, onRow, onGap, onBegin }: Tail):
   const tellBegin = useEffectEvent(onBegin)
   const start = useEffectEvent(() => lastId)
   const key = JSON.stringify(filters)
-  const isOpen = useIsShown() && isOn
+  const isOpen = useInFront() && isOn
   useEffect(() => {
     if (!isOpen) return
     const over = new AbortController()

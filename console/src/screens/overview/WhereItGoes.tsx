@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { oneOf, useAddress } from '../../app/search.ts'
 import { useZone } from '../../app/zone.ts'
 import { buckets, minute } from '../../format.ts'
 import { Card } from '../../parts/Card.tsx'
@@ -8,6 +7,7 @@ import { Loaded } from '../../parts/Loaded.tsx'
 import { Segments } from '../../parts/Segments.tsx'
 import { Table } from '../../parts/Table.tsx'
 import { useLive } from '../../parts/useLive.ts'
+import { useOneOf } from '../../parts/useOneOf.ts'
 import { useRange } from '../../parts/useRange.ts'
 import { useIsAdmin } from '../../parts/useUser.ts'
 import { shared } from '../../words.ts'
@@ -19,12 +19,11 @@ import classes from './overview.module.css'
 
 /** The requests, tokens and money of the range by model, provider, key or member; the dearest first. */
 export function WhereItGoes() {
-  const [search, change] = useAddress()
   const range = useRange()
   const { interval } = useLive()
   // A viewer's requests are all of one member.
   const shown = useIsAdmin() ? groupings : groupings.filter((name) => name !== 'member')
-  const grouping = shown.find((name) => name === oneOf(search, 'group')) ?? 'model'
+  const [grouping, choose] = useOneOf('group', shown, 'model')
   const query = useQuery({ ...usage(range, grouping), refetchInterval: interval })
   return (
     <Card
@@ -33,7 +32,7 @@ export function WhereItGoes() {
         <Segments
           label={words.groupLabel}
           value={grouping}
-          onChange={(next) => change({ group: next === 'model' ? undefined : next })}
+          onChange={choose}
           options={shown.map((value) => ({ value, label: words.groups[value] }))}
         />
       }

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 
 /** Whether the page can be seen: its tab is in front. */
-export const useIsShown = (): boolean => useSyncExternalStore(listen, () => document.visibilityState === 'visible')
+export const useInFront = (): boolean => useSyncExternalStore(listen, () => document.visibilityState === 'visible')
 
 function listen(listener: () => void): () => void {
   document.addEventListener('visibilitychange', listener)
