@@ -86,6 +86,14 @@ describe('console/keyboard', () => {
       await page.getByRole('button', { name: 'Add filter' }).waitFor()
       await page.keyboard.press('f')
       await page.getByRole('combobox', { name: 'Field' }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'Add filter' }).and(focused(page)).waitFor()
+    }
+    await page.goto('/logs?status=5xx&model=echo')
+    for (const name of ['Remove filter: Status is 5xx', 'Clear all']) {
+      await page.getByRole('button', { name }).press('Enter')
+      await page.getByRole('button', { name }).waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: 'Add filter' }).and(focused(page)).waitFor()
     }
     await page.goto('/keys')
     await page.getByRole('checkbox', { name: 'Choose third' }).waitFor()

@@ -35,7 +35,12 @@ export function useKeys({ search, help }: Opens): void {
       '.': () => screenAt(router.latestLocation.pathname)?.ranged && toggle(),
       r: () => void queries.invalidateQueries(),
       t: () => toggleColorScheme(),
-      f: () => document.querySelector<HTMLElement>('[data-key-f]')?.click(),
+      f: () => {
+        const add = document.querySelector<HTMLElement>('[data-key-f]')
+        // It is where the focus goes back to.
+        add?.focus()
+        add?.click()
+      },
     }
     const press = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {

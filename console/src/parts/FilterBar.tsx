@@ -1,8 +1,9 @@
 import '@mantine/core/styles/Popover.layer.css'
 import { Popover } from '@mantine/core'
-import { useId, useState } from 'react'
+import { useId, useRef, useState } from 'react'
 import type { FormEvent, ReactNode } from 'react'
 import { allOf, useAddress } from '../app/search.ts'
+import type { SearchChanges } from '../app/search.ts'
 import { shared } from '../words.ts'
 import { Button } from './Button.tsx'
 import classes from './FilterBar.module.css'
@@ -48,13 +49,19 @@ interface FilterBarProps {
 /** The filters of a list, which stand in the address: a chip for each value, and a way to add one. */
 export function FilterBar({ fields, children }: FilterBarProps) {
   const [search, change] = useAddress()
+  const bar = useRef<HTMLDivElement>(null)
   const all = withLeaving(fields)
   const chips = all.flatMap((field) => allOf(search, field.name).map((value) => ({ field, value })))
+  const takeOff = (changes: SearchChanges) => {
+    change(changes, { push: true })
+    // What was pressed goes.
+    bar.current?.querySelector('button')?.focus()
+  }
   const remove = (name: string, value: string) =>
-    change({ [name]: allOf(search, name).filter((one) => one !== value) }, { push: true })
-  const clear = () => change(Object.fromEntries(all.map(({ name }) => [name, undefined])), { push: true })
+    takeOff({ [name]: allOf(search, name).filter((one) => one !== value) })
+  const clear = () => takeOff(Object.fromEntries(all.map(({ name }) => [name, undefined])))
   return (
-    <div className={classes.bar}>
+    <div className={classes.bar} ref={bar}>
       <AddFilter
         fields={fields}
         onAdd={(name, value) => change({ [name]: added(allOf(search, name), value) }, { push: true })}
