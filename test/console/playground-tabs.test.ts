@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 import { until } from '../support/until.ts'
-import { axe, startConsole } from './support/browser.ts'
+import { axe, startConsole, sticksOut } from './support/browser.ts'
 import type { SignedInRig } from './support/browser.ts'
 import { pictured } from './support/pictured.ts'
 
@@ -53,6 +53,14 @@ describe('console/playground: what is no conversation', () => {
     if (model !== undefined) await page.getByRole('combobox', { name: 'Model' }).fill(model)
     return page
   }
+  it('fits phones', async () => {
+    for (const tab of ['decisions', 'embeddings', 'images', 'audio']) {
+      const page = await opened(tab, undefined)
+      await page.setViewportSize({ width: 320, height: 800 })
+      expect(await sticksOut(page), tab).to.deep.equal([])
+    }
+  })
+
   for (const theme of ['light', 'dark'] as const)
     it(`asks questions of the three kinds, and draws the answers in their order: ${theme}`, async () => {
       const page = await opened('decisions', undefined, theme)

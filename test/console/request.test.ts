@@ -7,7 +7,7 @@ import { until } from '../support/until.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
 import { addRows, rowWith } from '../admin/logs/rig.ts'
-import { axe, startConsole } from './support/browser.ts'
+import { axe, startConsole, sticksOut } from './support/browser.ts'
 import type { SignedInRig } from './support/browser.ts'
 import { startRouted } from './support/routed.ts'
 
@@ -75,6 +75,8 @@ describe('console/request', () => {
       await region(page, 'Decision').getByText('The client named a model').waitFor()
       await page.getByRole('button', { name: 'Paused' }).waitFor()
       expect(await axe(page)).to.deep.equal([])
+      await page.setViewportSize({ width: 320, height: 800 })
+      expect(await sticksOut(page)).to.deep.equal([])
       await page.goBack()
       await page.getByRole('table', { name: 'Requests' }).waitFor()
     }

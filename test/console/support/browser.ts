@@ -141,3 +141,15 @@ export async function axe(page: Page): Promise<readonly string[]> {
     )
   })
 }
+
+/** What sticks out of a page at its right, unless it is in something that scrolls sideways by itself. */
+export function sticksOut(page: Page): Promise<readonly string[]> {
+  return page.evaluate(`{
+    const end = document.body.getBoundingClientRect().right
+    const isHeld = (one) =>
+      one !== document.body && (getComputedStyle(one).overflowX !== 'visible' || isHeld(one.parentElement))
+    ;[...document.querySelectorAll('body *')]
+      .filter((one) => one.getBoundingClientRect().right > end + 0.5 && !isHeld(one.parentElement))
+      .map(({ tagName, textContent }) => tagName + ': ' + textContent.slice(0, 40))
+  }`)
+}
