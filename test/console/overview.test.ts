@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { tablesOf } from '../support/tables.ts'
 import { scriptedUpstream } from '../support/upstream.ts'
 import type { ScriptedUpstream } from '../support/upstream.ts'
-import { axe, startConsole } from './support/browser.ts'
+import { axe, startConsole, sticksOut } from './support/browser.ts'
 import type { SignedInRig } from './support/browser.ts'
 import { pictured } from './support/pictured.ts'
 
@@ -155,6 +155,11 @@ describe('console/overview', () => {
         await page.setViewportSize({ width: 320, height: 800 })
         const rest = await page.locator('html').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
         expect(rest).to.be.at.most(0)
+        expect(await sticksOut(page)).to.deep.equal([])
+        // Of a circuit, its name is what nobody can do without.
+        const names = region(page, 'Providers').getByRole('listitem').getByRole('link')
+        const cut = await names.evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length)
+        expect(cut).to.equal(0)
       }
   })
 
@@ -177,12 +182,37 @@ describe('console/overview', () => {
     await page.waitForURL('**/configuration')
   })
 
+  it('finds each open circuit in the palette, and nothing of it under other words', async () => {
+    const page = await rig.signedIn('admin')
+    await page.route('**/api/config/circuit-breaker', async (route) => {
+      const { data } = (await (await route.fetch()).json()) as { readonly data: readonly { readonly state: string }[] }
+      const [open] = data.filter(({ state }) => state === 'open')
+      await route.fulfill({ json: { data: ['reed-mini', 'reed-large'].map((model) => ({ ...open, model })) } })
+    })
+    await page.keyboard.press('r')
+    await attention(page).getByText('reed / reed-large').waitFor()
+    await page.keyboard.press('/')
+    const options = page.getByRole('option')
+    const field = page.getByRole('combobox', { name: /^Search/ })
+    for (const [text, names] of [
+      ['breaker of', ['Reset breaker of reed / reed-mini', 'Reset breaker of reed / reed-large']],
+      ['switch to', ['Switch to dark']],
+    ] as const) {
+      await field.fill(text)
+      await options.filter({ hasText: names[0] }).waitFor()
+      expect((await options.allInnerTexts()).map((one) => one.replace(/\s*Action$/, ''))).to.deep.equal(names)
+    }
+  })
+
   it('closes a circuit that is open', async () => {
     const page = await rig.signedIn('admin')
     await attention(page).getByRole('link', { name: 'Show failures' }).first().click()
     await page.waitForURL('**/logs?provider=reed&result=failed&range=1h')
     await attention(page).getByRole('button', { name: 'Reset' }).first().click()
-    await page.getByRole('status').getByText('The circuit of reed is closed.').waitFor()
+    await page
+      .getByRole('status')
+      .getByText(/^The circuit of reed.* is closed\.$/)
+      .waitFor()
     await attention(page).waitFor({ state: 'detached' })
   })
 

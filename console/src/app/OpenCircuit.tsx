@@ -2,22 +2,22 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Button, ButtonLink } from '../parts/Button.tsx'
 import { toast, toastError } from '../parts/toast.tsx'
 import { useNow } from '../parts/useNow.ts'
-import { breakers, resetBreaker } from './attention.ts'
+import { breakers, circuitOf, resetBreaker } from './attention.ts'
 import type { Breaker } from './attention.ts'
 import { AttentionLine } from './AttentionLine.tsx'
 import { words } from './words.ts'
 
 /** A provider or a model that is left alone because it failed, with a way to its failures and one to end that. */
 export function OpenCircuit(breaker: Breaker) {
-  const { provider, model, state, failures, retry_at: retryAt, last_error: last } = breaker
+  const { provider, state, failures, retry_at: retryAt, last_error: last } = breaker
   const queries = useQueryClient()
+  const name = circuitOf(breaker)
   const reset = useMutation({
     mutationFn: () => resetBreaker(breaker),
-    onSuccess: () => toast(words.wasReset(provider)),
+    onSuccess: () => toast(words.wasReset(name)),
     onError: toastError,
     onSettled: () => queries.invalidateQueries({ queryKey: breakers.queryKey }),
   })
-  const name = model === null ? provider : `${provider} / ${model}`
   return (
     <AttentionLine
       state="warning"

@@ -13,6 +13,10 @@ export interface Breaker {
   readonly last_error: { readonly code: string; readonly status: number | null; readonly at: string } | null
 }
 
+/** The name of a circuit: each model of a provider may have its own. */
+export const circuitOf = ({ provider, model }: Pick<Breaker, 'provider' | 'model'>): string =>
+  model === null ? provider : `${provider} / ${model}`
+
 export const breakers = queryOptions({
   queryKey: ['breakers'],
   queryFn: async () => (await ask<{ data: readonly Breaker[] }>('GET', '/api/config/circuit-breaker')).data,

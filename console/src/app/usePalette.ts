@@ -4,7 +4,7 @@ import { useRouter } from '@tanstack/react-router'
 import { ask } from '../api/ask.ts'
 import { toast, toastError } from '../parts/toast.tsx'
 import { useIsAdmin } from '../parts/useUser.ts'
-import { breakers, resetBreaker } from './attention.ts'
+import { breakers, circuitOf, resetBreaker } from './attention.ts'
 import { rail } from './rail-screens.ts'
 import { useIsShown } from './Rail.tsx'
 import { configurationStatus } from './status.ts'
@@ -109,11 +109,11 @@ function useActions(): readonly Entry[] {
     ...circuits
       .filter(({ state }) => state !== 'closed')
       .map((breaker) => ({
-        name: words.resetBreaker(breaker.provider),
+        name: words.resetBreaker(circuitOf(breaker)),
         kind,
         act: () =>
           void resetBreaker(breaker)
-            .then(() => toast(words.wasReset(breaker.provider)), toastError)
+            .then(() => toast(words.wasReset(circuitOf(breaker))), toastError)
             .finally(() => queries.invalidateQueries({ queryKey: breakers.queryKey })),
       })),
   ]

@@ -70,7 +70,7 @@ export const words = {
   toLight: 'Switch to light',
   reload: 'Reload configuration',
   reloaded: 'The configuration was read again.',
-  resetBreaker: (provider: string) => `Reset breaker of ${provider}`,
+  resetBreaker: (circuit: string) => `Reset breaker of ${circuit}`,
   keysTitle: 'Keys',
   keys: [
     ['Ctrl K', 'Search'],
@@ -102,7 +102,7 @@ export const words = {
   moreFindings: (findings: number) => (findings === 1 ? 'One more finding.' : `${findings} more findings.`),
   showFailures: 'Show failures',
   reset: 'Reset',
-  wasReset: (provider: string) => `The circuit of ${provider} is closed.`,
+  wasReset: (circuit: string) => `The circuit of ${circuit} is closed.`,
   silent: 'The gateway does not answer',
   silentText: 'What stands here is as old as its last answer. It is asked again by itself.',
   draining: 'Draining',

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { breakers, resetBreaker } from '../../app/attention.ts'
+import { breakers, circuitOf, resetBreaker } from '../../app/attention.ts'
 import type { Breaker } from '../../app/attention.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'
@@ -45,8 +45,8 @@ export function Circuits() {
           </thead>
           <tbody>
             {data.map((breaker) => {
-              const { provider, model, state, failures } = breaker
-              const name = model === null ? provider : `${provider} / ${model}`
+              const { state, failures } = breaker
+              const name = circuitOf(breaker)
               return (
                 <tr key={name}>
                   <td>{name}</td>

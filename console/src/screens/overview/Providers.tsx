@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ask } from '../../api/ask.ts'
-import { breakers } from '../../app/attention.ts'
+import { breakers, circuitOf } from '../../app/attention.ts'
 import type { Breaker } from '../../app/attention.ts'
 import { ahead, count } from '../../format.ts'
 import { Card } from '../../parts/Card.tsx'
@@ -59,11 +59,14 @@ function Circuits({ all }: { readonly all: readonly Breaker[] }) {
 const states = { closed: 'good', open: 'warning', half_open: 'warning' } as const
 
 function Circuit({ provider, model, state, failures, requests, retry_at: retryAt }: Breaker) {
-  const name = model === null ? provider : `${provider} / ${model}`
   const asked = requests === 0 ? words.notAsked : words.failures(count(failures), count(requests))
   return (
     <li>
-      <Link to={`/providers/${encodeURIComponent(provider)}`} className={classes.name} title={name}>
+      <Link
+        to={`/providers/${encodeURIComponent(provider)}`}
+        className={classes.name}
+        title={circuitOf({ provider, model })}
+      >
         {provider} {model !== null && <span className={classes.faint}>{model}</span>}
       </Link>
       <Status state={states[state]}>{words.breaker[state]}</Status>

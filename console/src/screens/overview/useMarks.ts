@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { ask } from '../../api/ask.ts'
-import { breakers } from '../../app/attention.ts'
+import { breakers, circuitOf } from '../../app/attention.ts'
 import type { Breaker } from '../../app/attention.ts'
 import { count } from '../../format.ts'
 import type { Mark } from '../../parts/series.ts'
@@ -66,13 +66,12 @@ export function useMarks(timeline: Timeline): readonly Mark[] {
 function changed({ at, action, target, details }: Change): Mark {
   if (action === 'config.reload') return { at, words: words.marks.reload }
   if (!target) return { at, words: words.marks.resetAll }
-  return { at, words: words.marks.reset(circuitName(target.name ?? '', details.model ?? null)) }
+  return { at, words: words.marks.reset(circuitOf({ provider: target.name ?? '', model: details.model ?? null })) }
 }
 
-const circuitName = (provider: string, model: string | null) => (model === null ? provider : `${provider} / ${model}`)
-
-function opened({ provider, model, opened_at: at }: Breaker): readonly Mark[] {
-  return at === null ? [] : [{ at, words: words.marks.opened(circuitName(provider, model)) }]
+function opened(breaker: Breaker): readonly Mark[] {
+  const { opened_at: at } = breaker
+  return at === null ? [] : [{ at, words: words.marks.opened(circuitOf(breaker)) }]
 }
 
 /** Each interval in which budgets began to refuse. */
