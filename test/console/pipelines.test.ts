@@ -114,6 +114,8 @@ describe('console/pipelines', () => {
         .evaluate((item) => item.ownerDocument.defaultView?.getComputedStyle(item).opacity)
     expect(await opacity(/^classify,/)).to.equal('0.25')
     expect(await opacity(/^pin,/)).to.equal('1')
+    const row = page.locator('main').getByRole('link', { name: /^Request / })
+    expect(await row.getAttribute('href')).to.equal(`/logs/${request}`)
     await page.getByRole('radio', { name: 'Last hour' }).click()
     await page.waitForURL((address) => !address.searchParams.has('request'))
     expect(await opacity(/^classify,/)).to.equal('1')
@@ -171,25 +173,32 @@ describe('console/pipelines', () => {
   })
 
   it('fits narrow screens, where the list is a select', async () => {
-    const page = await open('/pipelines/chat-completions', { width: 390 })
+    const page = await open('/pipelines/chat-completions?range=7d&stage=parse', { width: 390 })
     const overflow = await page.locator('html').evaluate((html) => html.scrollWidth - html.clientWidth)
     expect(overflow).to.be.at.most(0)
     await page.getByRole('combobox', { name: 'Pipelines' }).selectOption('embeddings')
     await tree(page, 'embeddings').waitFor()
+    expect(new URL(page.url()).search).to.equal('?range=7d')
     expect(await axe(page)).to.deep.equal([])
   })
 
   it('says in place what failed, and asks again', async () => {
     const page = await rig.signedIn('admin')
     const broken = '**/api/config/pipelines/chat-completions'
-    await page.route(broken, (route) =>
-      route.fulfill({ status: 500, json: { error: { message: 'It broke.', code: 'internal_error', param: null } } }),
-    )
+    const failure = { status: 500, json: { error: { message: 'It broke.', code: 'internal_error', param: null } } }
+    await page.route(broken, (route) => route.fulfill(failure))
     await page.goto('/pipelines/chat-completions')
     await page.getByRole('alert').getByText('It broke.').waitFor()
     await page.unroute(broken)
     await page.getByRole('button', { name: 'Retry' }).click()
     await tree(page).waitFor()
+    // What is shown already stays.
+    await page.route('**/api/config/pipelines', (route) => route.fulfill(failure))
+    await page.keyboard.press('r')
+    await page.getByRole('region', { name: 'Attention' }).getByText('Not up to date').waitFor()
+    await tree(page).waitFor()
+    expect(await page.getByRole('alert').getByText('It broke.').count()).to.equal(0)
+    await page.close()
     expect(rig.complaints().join()).to.include('500')
   })
 

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useLocation } from '@tanstack/react-router'
+import { Link, useLocation } from '@tanstack/react-router'
 import { oneOf, useAddress } from '../../app/search.ts'
 import { Card } from '../../parts/Card.tsx'
 import { CopyButton } from '../../parts/CopyButton.tsx'
@@ -157,14 +157,18 @@ function OfRequest({ id, pipeline, selected, onSelect }: OfRequestProps) {
   const { pathname: to } = useLocation()
   const [search] = useAddress()
   const request = useQuery(oneRequest(id))
-  if (request.error) return <Failure error={request.error} onRetry={() => void request.refetch()} />
-  if (!request.data) return <Skeleton height={600} />
+  if (!request.data)
+    return request.error ? (
+      <Failure error={request.error} onRetry={() => void request.refetch()} />
+    ) : (
+      <Skeleton height={600} />
+    )
   const { spans, tries, metadata } = request.data
   const isOther = metadata.pipeline !== undefined && metadata.pipeline !== pipeline.name
   return (
     <>
       <p className={classes.request}>
-        {words.request(id)} <CopyButton text={id} what="request id" />
+        <Link to={`/logs/${id}`}>{words.request(id)}</Link> <CopyButton text={id} what="request id" />
         <RequestSteps
           key={id}
           row={request.data}

@@ -73,4 +73,4 @@ export function PipelineList({ pipelines, counts }: PipelineListProps) {
 }
 
 /** The range and the live indicator stay; the selected stage and the request belong to the pipeline that is left. */
-const keptSearch = ({ stage: _stage, request: _request, ...kept }: Readonly<Record<string, unknown>>) => kept
+export const keptSearch = ({ stage: _stage, request: _request, ...kept }: Readonly<Record<string, unknown>>) => kept

@@ -10,7 +10,7 @@ import { useRange } from '../../parts/useRange.ts'
 import { useIsAdmin } from '../../parts/useUser.ts'
 import { onePipeline, pipelineList, protocolCounts } from './api.ts'
 import { OnePipeline } from './OnePipeline.tsx'
-import { PipelineList } from './PipelineList.tsx'
+import { keptSearch, PipelineList } from './PipelineList.tsx'
 import classes from './pipelines.module.css'
 import { words } from './words.ts'
 
@@ -36,7 +36,7 @@ function Shown() {
   const name = chosen ?? all.find((one) => one.name === usual)?.name ?? all[0]?.name
   const one = useQuery({ ...onePipeline(name ?? usual), enabled: name !== undefined, refetchInterval: interval })
   const navigate = useNavigate()
-  if (list.error) return <Alone error={list.error} onRetry={() => void list.refetch()} />
+  if (list.error && !list.data) return <Alone error={list.error} onRetry={() => void list.refetch()} />
   return (
     <div className={classes.page}>
       <Card className={classes.list}>
@@ -46,7 +46,7 @@ function Shown() {
         className={classes.select}
         aria-label={words.title}
         value={name}
-        onChange={(event) => void navigate({ to: `/pipelines/${event.currentTarget.value}`, search: {} })}
+        onChange={(event) => void navigate({ to: `/pipelines/${event.currentTarget.value}`, search: keptSearch })}
       >
         {all.map((pipeline) => (
           <option key={pipeline.name}>{pipeline.name}</option>
