@@ -282,6 +282,22 @@ describe('console/overview', () => {
     expect(rig.complaints().filter((line) => !isMissing(line))).to.deep.equal([])
   })
 
+  it('says that what it shows is not up to date, and why', async () => {
+    const page = await rig.signedIn('admin')
+    await row(page, 'sable').waitFor()
+    await page.route('**/api/logs/**', (route) => route.fulfill(broken))
+    await page.keyboard.press('r')
+    const line = attention(page).getByRole('status').filter({ hasText: 'Not up to date' })
+    await line.getByText('could not be loaded again: It broke.').waitFor()
+    await row(page, 'sable').waitFor()
+    expect(await axe(page)).to.deep.equal([])
+    await page.unroute('**/api/logs/**')
+    await line.getByRole('button', { name: 'Retry' }).click()
+    await line.waitFor({ state: 'detached' })
+    await page.close()
+    expect(rig.complaints().filter((one) => !isMissing(one))).to.deep.equal([])
+  })
+
   it('says that the gateway does not answer, asks again by itself, and shows all that is new then', async () => {
     const page = await rig.signedIn('admin')
     await row(page, 'sable').waitFor()

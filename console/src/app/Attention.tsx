@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import type { ReactNode } from 'react'
 import { askNow, onSilence, secondsOfSilence } from '../api/silence.ts'
@@ -13,6 +13,7 @@ import { BudgetsAtEnd } from './BudgetsAtEnd.tsx'
 import { newerBuild } from './newer-build.ts'
 import { OpenCircuit } from './OpenCircuit.tsx'
 import { configurationStatus } from './status.ts'
+import { useOutdated } from './useOutdated.ts'
 import { words } from './words.ts'
 import classes from './Attention.module.css'
 
@@ -55,6 +56,8 @@ export function Attention() {
 /** Whether the gateway answers, and whether it goes on to: what everybody should know. */
 function useServing(): readonly ReactNode[] {
   const isSilent = useSyncExternalStore(onSilence, secondsOfSilence) !== null
+  const outdated = useOutdated()
+  const queries = useQueryClient()
   const { data } = useQuery(health)
   return [
     isSilent && (
@@ -69,6 +72,20 @@ function useServing(): readonly ReactNode[] {
         }
       >
         {words.silentText}
+      </Line>
+    ),
+    outdated && !isSilent && (
+      <Line
+        key="outdated"
+        state="warning"
+        title={words.outdated}
+        actions={
+          <Button small onClick={() => void queries.refetchQueries({ type: 'active' })}>
+            {shared.retry}
+          </Button>
+        }
+      >
+        {words.outdatedText(outdated.message)}
       </Line>
     ),
     data?.draining && (

@@ -105,6 +105,8 @@ export const words = {
   wasReset: (circuit: string) => `The circuit of ${circuit} is closed.`,
   silent: 'The gateway does not answer',
   silentText: 'What stands here is as old as its last answer. It is asked again by itself.',
+  outdated: 'Not up to date',
+  outdatedText: (why: string) => `Some of what stands here could not be loaded again: ${why}`,
   draining: 'Draining',
   drainingText: 'This process takes no new requests, and stops when those under way are done. Others go on serving.',
   newBuild: 'New version of the console',
