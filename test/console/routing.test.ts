@@ -44,6 +44,11 @@ describe('console/routing', () => {
       await page.setViewportSize({ width: 1280, height: 800 })
       await page.getByRole('button', { name: 'Back to the preview' }).click()
       await page.getByRole('textbox', { name: 'Prompt' }).waitFor()
+      await table.getByRole('link').nth(1).press('Enter')
+      await page.waitForURL((url) => url.searchParams.get('decision') === ids.at(-2))
+      await page.keyboard.press('Escape')
+      await page.getByRole('textbox', { name: 'Prompt' }).waitFor()
+      expect(new URL(page.url()).search).to.equal('')
     })
 
   it('tells unknown costs and unknown savings apart', async () => {

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useCallback } from 'react'
 import { useAddress } from '../../app/search.ts'
 import { Button } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'
@@ -8,6 +9,7 @@ import { fromBlock } from '../../parts/decision.ts'
 import { Empty } from '../../parts/Empty.tsx'
 import { Loaded } from '../../parts/Loaded.tsx'
 import { Rating } from '../../parts/Rating.tsx'
+import { useEscape } from '../../parts/useEscape.ts'
 import { request } from './api.ts'
 import classes from './routing.module.css'
 import { words } from './words.ts'
@@ -16,10 +18,12 @@ import { words } from './words.ts'
 export function OneDecision({ id }: { readonly id: string }) {
   const [, change] = useAddress()
   const query = useQuery(request(id))
+  const close = useCallback(() => change({ decision: undefined }), [change])
+  useEscape(close)
   return (
     <>
       <div className={classes.bar}>
-        <Button small icon="arrow-left" onClick={() => change({ decision: undefined })}>
+        <Button small icon="arrow-left" onClick={close}>
           {words.closeDecision}
         </Button>
         <Link to={`/logs/${id}`}>{words.openRequest}</Link>
