@@ -403,5 +403,6 @@ describe('console/logs', () => {
     await page.getByRole('button', { name: '1 new row' }).click()
     await rows(page).first().getByText('reed-large').waitFor()
     expect(await region.evaluate(({ scrollTop }) => scrollTop)).to.equal(0)
+    await region.and(page.locator(':focus')).waitFor()
   })
 })

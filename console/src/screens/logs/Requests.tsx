@@ -65,7 +65,10 @@ export function Requests({ filters, isFiltered, columns, link, onRows }: Request
   const show = () => {
     takeIn(waiting)
     setWaiting([])
-    place.current?.querySelector('[role=group]')?.scrollTo(0, 0)
+    const list = place.current?.querySelector<HTMLElement>('[role=group]')
+    list?.scrollTo(0, 0)
+    // The button goes.
+    list?.focus()
   }
   if (list.error && !loaded) return <Failure error={list.error} onRetry={() => void list.refetch()} />
   if (!loaded) return <Skeleton height={320} />
