@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
+import { password } from '../support/admin.ts'
 import { until } from '../support/until.ts'
 import { axe, startConsole } from './support/browser.ts'
 import type { SignedInRig } from './support/browser.ts'
@@ -9,7 +10,7 @@ describe('console/forms', () => {
   before(async function () {
     rig = await startConsole(this, { providers: [{ name: 'echo', type: 'echo' }] })
   })
-  afterEach(() => expect(rig.complaints().filter((one) => !/status of (409|412|422)/.test(one))).to.deep.equal([]))
+  afterEach(() => expect(rig.complaints().filter((one) => !/status of (401|409|412|422)/.test(one))).to.deep.equal([]))
   after(() => rig?.close())
 
   const leaving = (page: Page) => page.getByRole('dialog', { name: 'Leave without saving?' })
@@ -74,6 +75,26 @@ describe('console/forms', () => {
     await page.getByRole('button', { name: 'Discard changes' }).waitFor({ state: 'detached' })
     const { body } = await rig.gateway.asAdmin('GET /api/config/providers/slow')
     expect(body['config']).to.deep.equal({ delay: '5s', chunk_size: 32 })
+  })
+
+  it('keep what is typed when the session is over, however its name is spelled to go on', async () => {
+    const page = await provider('kept')
+    const refused = { error: { message: 'The session is over.', type: 'x', param: null, code: 'invalid_token' } }
+    const delay = page.getByRole('textbox', { name: 'Delay' })
+    await delay.fill('5s')
+    await page.route('**/api/config/providers/kept', (route) => route.fulfill({ status: 401, json: refused }))
+    await page.getByRole('button', { name: 'Save' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Your session is over' })
+    await dialog.getByRole('textbox', { name: 'Username' }).fill('Admin')
+    await dialog.getByLabel('Password', { exact: true }).fill(password)
+    await page.unroute('**/api/config/providers/kept')
+    await dialog.getByRole('button', { name: 'Sign in' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(await delay.inputValue()).to.equal('5s')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Discard changes' }).waitFor({ state: 'detached' })
+    const { body } = await rig.gateway.asAdmin('GET /api/config/providers/kept')
+    expect(body['config']).to.include({ delay: '5s' })
   })
 
   it('are not held up by what was typed into a row that is gone, nor is it in the next one', async () => {

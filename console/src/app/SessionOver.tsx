@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
-import { onSession, sessionIsOver } from '../api/session.ts'
+import { heldSession, onSession, sessionIsOver } from '../api/session.ts'
 import { Dialog } from '../parts/Dialog.tsx'
 import { SignInForm } from '../parts/SignInForm.tsx'
 import { useUser } from '../parts/useUser.ts'
@@ -12,9 +12,9 @@ export function SessionOver() {
   const user = useUser()
   const queries = useQueryClient()
   if (!over || !user) return null
-  const goOn = (username: string) => {
+  const goOn = () => {
     // What stands on the page is of somebody else.
-    if (username !== user.username) location.assign('/')
+    if (heldSession()?.user.id !== user.id) location.assign('/')
     else void queries.invalidateQueries()
   }
   return (

@@ -6,32 +6,23 @@ import { signIn } from '../api/account.ts'
 import { Button } from './Button.tsx'
 import { PasswordField } from './PasswordField.tsx'
 import { Status } from './Status.tsx'
+import { useAction } from './useAction.ts'
 import { shared } from '../words.ts'
 import classes from './SignInForm.module.css'
 
 interface SignInFormProps {
   readonly username?: string
-  readonly onDone: (username: string) => void
+  readonly onDone: () => void
 }
 
 /** Asks for a name and a password, and signs in. */
 export function SignInForm({ username: known = '', onDone }: SignInFormProps) {
   const [username, setUsername] = useState(known)
   const [password, setPassword] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<Error>()
+  const { busy, error, act } = useAction()
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (busy) return
-    setBusy(true)
-    setError(undefined)
-    signIn({ username, password }).then(
-      () => onDone(username),
-      (refusal: Error) => {
-        setError(refusal)
-        setBusy(false)
-      },
-    )
+    act(() => signIn({ username, password }).then(onDone))
   }
   return (
     <form className={classes.form} onSubmit={submit}>
