@@ -200,6 +200,27 @@ describe('console/frame', () => {
     expect(await page.locator('html').getAttribute('data-mantine-color-scheme')).to.equal('light')
   })
 
+  it('waits for a gateway that is silent, and shows then what was asked for', async () => {
+    const page = await rig.signedIn('admin', '/')
+    await shows(page, 'Overview')
+    await page.context().setOffline(true)
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'API keys' }).click()
+    await page.keyboard.press('Control+k')
+    const silent = page.getByRole('region', { name: 'Attention' }).getByText('The gateway does not answer')
+    await silent.waitFor()
+    await page.context().setOffline(false)
+    await page.getByRole('region', { name: 'Attention' }).getByRole('button', { name: 'Retry' }).click()
+    await page.getByRole('dialog', { name: 'Search' }).getByRole('combobox').waitFor()
+    await page.keyboard.press('Escape')
+    await shows(page, 'API keys')
+    const row = page.getByRole('table', { name: 'API keys' }).getByRole('row').nth(1)
+    await row.waitFor()
+    expect((await row.boundingBox())?.height).to.be.lessThan(40)
+    expect(await axe(page)).to.deep.equal([])
+    // The browser itself tells its console of everything that did not come.
+    expect(rig.complaints().filter((line) => !line.includes('ERR_INTERNET_DISCONNECTED'))).to.deep.equal([])
+  })
+
   it('signs out', async () => {
     const page = await rig.signedIn('viewer')
     await page.getByRole('button', { name: 'Account viewer' }).click()

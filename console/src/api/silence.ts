@@ -36,18 +36,33 @@ function tell(seconds: number | null): void {
   for (const listener of listeners) listener()
 }
 
+/** Whether somebody answers now. */
+export const answers = (): Promise<boolean> =>
+  fetch('/api/health/live', { cache: 'no-store', credentials: 'omit' }).then(
+    () => true,
+    () => false,
+  )
+
+/** Resolves when the gateway answers again. */
+export function endOfSilence(): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = onSilence(() => {
+      if (left !== null) return
+      stop()
+      resolve()
+    })
+  })
+}
+
 async function askAgain(silence: number): Promise<void> {
   const isOver = () => left === null || silence !== silences
   for (let wait = 1; ; wait = Math.min(longest, wait * 2)) {
     await countdown(wait, isOver)
     if (isOver()) return
     tell(0)
-    try {
-      await fetch('/api/health/live', { cache: 'no-store', credentials: 'omit' })
-      if (!isOver()) noteAnswer()
-    } catch {
-      // Nobody yet.
-    }
+    // Each one waits for the one before.
+    // oxlint-disable-next-line no-await-in-loop
+    if ((await answers()) && !isOver()) noteAnswer()
     if (isOver()) return
   }
 }

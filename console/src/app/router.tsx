@@ -9,6 +9,7 @@ import {
 import type { AnyRouter } from '@tanstack/react-router'
 import { isSetupNeeded } from '../api/account.ts'
 import { heldSession } from '../api/session.ts'
+import { whenAnswered } from './load.ts'
 import { Toasts } from '../parts/toast.tsx'
 import { parseSearch, printSearch } from './search.ts'
 import type { Search } from './search.ts'
@@ -44,11 +45,11 @@ type Load = () => Promise<{ default: React.ComponentType }>
 
 /** One line a screen: its address, and the file that is loaded when somebody goes there. */
 const screen = (path: string, load: Load) =>
-  createRoute({ getParentRoute: () => shell, path, component: lazyRouteComponent(load) })
+  createRoute({ getParentRoute: () => shell, path, component: lazyRouteComponent(() => whenAnswered(load)) })
 
 /** A page before the sign-in. */
 const door = (path: string, load: Load) =>
-  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) })
+  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(() => whenAnswered(load)) })
 
 const screens = [
   screen('/', () => import('../screens/overview/index.tsx')),

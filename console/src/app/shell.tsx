@@ -1,6 +1,7 @@
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useState } from 'react'
 import { Attention } from './Attention.tsx'
+import { whenAnswered } from './load.ts'
 import { Rail } from './Rail.tsx'
 import { SessionOver } from './SessionOver.tsx'
 import { TopBar } from './TopBar.tsx'
@@ -9,8 +10,8 @@ import { useKeys } from './useKeys.ts'
 import { words } from './words.ts'
 import classes from './shell.module.css'
 
-const Palette = lazy(() => import('./Palette.tsx'))
-const KeyList = lazy(() => import('./KeyList.tsx'))
+const Palette = lazy(() => whenAnswered(() => import('./Palette.tsx')))
+const KeyList = lazy(() => whenAnswered(() => import('./KeyList.tsx')))
 
 /** The frame of every page of somebody who is signed in: top bar, rail, and the screen. */
 export function Shell() {

@@ -1,6 +1,7 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { lazy, Suspense, useId, useMemo, useRef, useState } from 'react'
 import type { KeyboardEvent, ReactNode } from 'react'
+import { whenAnswered } from '../app/load.ts'
 import { oneOf, useAddress } from '../app/search.ts'
 import { useZone } from '../app/zone.ts'
 import { minute } from '../format.ts'
@@ -14,7 +15,7 @@ import type { RangeName } from './useRange.ts'
 import { ValueTable } from './ValueTable.tsx'
 import classes from './Chart.module.css'
 
-const Plot = lazy(() => import('./Plot.tsx'))
+const Plot = lazy(() => whenAnswered(() => import('./Plot.tsx')))
 
 export interface ChartProps {
   readonly title: string

@@ -1,6 +1,7 @@
 import { Link, useElementScrollRestoration } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import type { MouseEvent, ReactNode, UIEvent } from 'react'
+import { whenAnswered } from '../app/load.ts'
 import type { Search } from '../app/search.ts'
 import { shared } from '../words.ts'
 import { Button } from './Button.tsx'
@@ -12,7 +13,7 @@ import { AllBox, RowBox } from './RowBoxes.tsx'
 import { useRowKeys } from './useRowKeys.ts'
 import classes from './Table.module.css'
 
-const VirtualRows = lazy(() => import('./VirtualRows.tsx'))
+const VirtualRows = lazy(() => whenAnswered(() => import('./VirtualRows.tsx')))
 
 /** From how many rows on only those in view are in the document. */
 const virtualFrom = 100

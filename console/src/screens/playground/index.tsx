@@ -1,4 +1,5 @@
 import { Suspense, lazy } from 'react'
+import { whenAnswered } from '../../app/load.ts'
 import { oneOf, useAddress } from '../../app/search.ts'
 import { Page } from '../../parts/Page.tsx'
 import { Skeleton } from '../../parts/Skeleton.tsx'
@@ -10,10 +11,10 @@ const names = ['chat', 'decisions', 'embeddings', 'images', 'audio'] as const
 const tabs = names.map((value) => ({ value, label: words.tab[value] }))
 
 const views = {
-  decisions: lazy(() => import('./Decisions.tsx')),
-  embeddings: lazy(() => import('./Embeddings.tsx')),
-  images: lazy(() => import('./Images.tsx')),
-  audio: lazy(() => import('./Audio.tsx')),
+  decisions: lazy(() => whenAnswered(() => import('./Decisions.tsx'))),
+  embeddings: lazy(() => whenAnswered(() => import('./Embeddings.tsx'))),
+  images: lazy(() => whenAnswered(() => import('./Images.tsx'))),
+  audio: lazy(() => whenAnswered(() => import('./Audio.tsx'))),
 }
 
 /** A client like any other: it asks `/v1` with an API key, so what works here works for clients. */

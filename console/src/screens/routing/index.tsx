@@ -1,4 +1,5 @@
 import { Suspense, lazy, useState } from 'react'
+import { whenAnswered } from '../../app/load.ts'
 import { Forbidden } from '../../parts/Forbidden.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Skeleton } from '../../parts/Skeleton.tsx'
@@ -10,13 +11,13 @@ import { words } from './words.ts'
 const names = ['decisions', 'settings', 'experience', 'judge', 'export'] as const
 const tabs = names.map((value) => ({ value, label: words.tab[value] }))
 
-const Settings = lazy(() => import('./Settings.tsx'))
+const Settings = lazy(() => whenAnswered(() => import('./Settings.tsx')))
 const views = {
   decisions: Decisions,
   settings: Settings,
-  experience: lazy(() => import('./Experience.tsx')),
-  judge: lazy(() => import('./Judge.tsx')),
-  export: lazy(() => import('./Export.tsx')),
+  experience: lazy(() => whenAnswered(() => import('./Experience.tsx'))),
+  judge: lazy(() => whenAnswered(() => import('./Judge.tsx'))),
+  export: lazy(() => whenAnswered(() => import('./Export.tsx'))),
 }
 
 /** Why requests went where they went, and what other settings would have done. */
