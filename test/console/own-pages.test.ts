@@ -47,6 +47,37 @@ describe('console/configuration', () => {
   })
 })
 
+describe('console/quick-start', () => {
+  let rig: SignedInRig
+  before(async function () {
+    rig = await startConsole(this, {
+      providers: [{ name: 'echo', type: 'echo' }],
+      models: [
+        { name: 'first', provider: 'echo', auto_eligible: true },
+        { name: 'second', provider: 'echo' },
+      ],
+    })
+  })
+  afterEach(() => expect(rig.complaints()).to.deep.equal([]))
+  after(() => rig?.close())
+
+  it('asks for a model that is served, or for one that is chosen, in the text of every client', async () => {
+    const page = await rig.signedIn('viewer', '/quick-start')
+    const texts = page.getByRole('main')
+    await texts.getByText('"model":"first"').waitFor()
+    await page.getByRole('combobox', { name: 'Model' }).click()
+    await page.getByRole('option', { name: 'second' }).click()
+    await texts.getByText('"model":"second"').waitFor()
+    await page.getByRole('navigation', { name: 'Client' }).getByRole('link', { name: 'OpenAI (Python)' }).click()
+    await texts.locator('pre').filter({ hasText: 'second' }).waitFor()
+    expect(new URL(page.url()).search).to.equal('?model=second&client=openai-python')
+    expect(await axe(page)).to.deep.equal([])
+    await rig.gateway.asAdmin('PATCH /api/config/server/smart_routing', { enabled: true })
+    await page.goto('/quick-start')
+    await texts.getByText('"model":"auto"').waitFor()
+  })
+})
+
 describe('console/account', () => {
   let rig: SignedInRig
   before(async function () {

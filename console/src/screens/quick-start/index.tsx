@@ -1,7 +1,14 @@
-import { Link, useSearch } from '@tanstack/react-router'
+import '@mantine/core/styles/Combobox.layer.css'
+import '@mantine/core/styles/Input.layer.css'
+import '@mantine/core/styles/Popover.layer.css'
+import '@mantine/core/styles/ScrollArea.layer.css'
+import { Select } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { oneOf, useAddress } from '../../app/search.ts'
 import { Card } from '../../parts/Card.tsx'
 import { CopyButton } from '../../parts/CopyButton.tsx'
 import { Page } from '../../parts/Page.tsx'
+import { useNames } from '../../parts/useNames.ts'
 import { clients, keyVariable } from '../../quick-start/index.ts'
 import type { Client } from '../../quick-start/index.ts'
 import { words } from './words.ts'
@@ -9,19 +16,33 @@ import classes from './quick-start.module.css'
 
 /** What to paste where, for each client; the same texts are tried by the tests of the clients. */
 export default function QuickStart() {
-  const { client: wanted } = useSearch({ strict: false }) as { client?: string }
+  const [search, change] = useAddress()
+  const wanted = oneOf(search, 'client')
+  // A name with a star stands for many.
+  const models = useNames('model').flatMap(({ value }) => (value.includes('*') ? [] : [value]))
+  // `auto` is served only where smart routing is on.
+  const model = oneOf(search, 'model') ?? (models.includes('auto') ? 'auto' : (models[0] ?? 'auto'))
+  const asked = 'model' in search ? { model } : {}
   const client = clients.find(({ id }) => id === wanted) ?? clients[0]
   return (
     <Page title={words.title}>
       <p className={classes.intro}>{words.intro}</p>
       <div className={classes.columns}>
-        <Card>
+        <Card className={classes.choice}>
+          <Select
+            label={words.model}
+            data={[...new Set([model, ...models])]}
+            value={model}
+            searchable
+            allowDeselect={false}
+            onChange={(name) => change({ model: name ?? undefined })}
+          />
           <nav aria-label={words.client} className={classes.list}>
             {clients.map(({ id, title }) => (
               <Link
                 key={id}
                 to="/quick-start"
-                search={id === clients[0]?.id ? {} : { client: id }}
+                search={{ ...asked, ...(id === clients[0]?.id ? {} : { client: id }) }}
                 activeOptions={{ exact: true, includeSearch: true }}
               >
                 {title}
@@ -29,14 +50,14 @@ export default function QuickStart() {
             ))}
           </nav>
         </Card>
-        {client && <Texts {...client} />}
+        {client && <Texts {...client} model={model} />}
       </div>
     </Page>
   )
 }
 
-function Texts({ install, pastes, check }: Client) {
-  const place = { origin: location.origin, model: 'auto' }
+function Texts({ install, pastes, check, model }: Client & { readonly model: string }) {
+  const place = { origin: location.origin, model }
   return (
     <div className={classes.texts}>
       <Text title={words.key} note={words.keyText} text={`export ${keyVariable}="…"`} />
