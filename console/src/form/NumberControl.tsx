@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { count } from '../format.ts'
 import { printed } from './control.ts'
 import type { ControlProps } from './control.ts'
+import { numberOf } from './number.ts'
 import type { Schema } from './schema.ts'
 import { words } from './words.ts'
 
@@ -15,7 +16,7 @@ export function NumberControl({ field, value, usual, error, onChange, onFlaw }: 
   const bounds = boundsOf(field.schema)
   const hint = [field.hint, bounds].filter((part) => part !== '').join(' ')
   const take = (text: string) => {
-    const number = Number(text.replace(',', '.'))
+    const number = numberOf(text)
     if (text.trim() === '') onChange(null)
     else if (Number.isFinite(number)) onChange(number)
     const isWrong = text.trim() !== '' && !Number.isFinite(number)
@@ -36,7 +37,7 @@ export function NumberControl({ field, value, usual, error, onChange, onFlaw }: 
       rightSectionWidth={unit === undefined ? undefined : unit.length * 8 + 16}
       onChange={(event) => take(event.currentTarget.value)}
       onBlur={() => {
-        if (typed !== undefined && Number.isFinite(Number(typed.replace(',', '.')))) setTyped(undefined)
+        if (typed !== undefined && Number.isFinite(numberOf(typed))) setTyped(undefined)
       }}
     />
   )
