@@ -52,6 +52,7 @@ export const shared = {
   is: 'is',
   isNot: 'is not',
   leaveOutValue: (words: string) => `Leave out: ${words}`,
+  inFile: 'in file',
   legend: 'Legend',
   loading: 'Loading',
   loadMore: 'Load more',

@@ -229,7 +229,9 @@ describe('console/logs', () => {
   it('filters by the value of a cell, from its menu', async () => {
     const page = await rig.signedIn('admin', '/logs?live=0')
     const menu = page.getByRole('menu')
-    const failed = rows(page).filter({ has: page.locator('td[title^="502"]') }).first()
+    const failed = rows(page)
+      .filter({ has: page.locator('td[title^="502"]') })
+      .first()
     await failed.getByRole('cell', { name: '502' }).click({ button: 'right' })
     expect(await menu.getByRole('menuitem').allInnerTexts()).to.deep.equal([
       'Filter for: Status is 502',

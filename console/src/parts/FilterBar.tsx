@@ -59,7 +59,9 @@ export function FilterBar({ fields, children }: FilterBarProps) {
   }
   const remove = (name: string, value: string) =>
     takeOff({ [name]: allOf(search, name).filter((one) => one !== value) })
-  const clear = () => takeOff(Object.fromEntries(all.map(({ name }) => [name, undefined])))
+  const isFiltered = chips.length > 0 || 'search' in search
+  const clear = () =>
+    takeOff(Object.fromEntries(['search', ...all.map(({ name }) => name)].map((name) => [name, undefined])))
   return (
     <div className={classes.bar} ref={bar}>
       <AddFilter
@@ -82,7 +84,7 @@ export function FilterBar({ fields, children }: FilterBarProps) {
           </button>
         )
       })}
-      {chips.length > 0 && (
+      {isFiltered && (
         <Button look="quiet" onClick={clear}>
           {shared.clearAll}
         </Button>

@@ -2,11 +2,11 @@ import { Allowlist, allowlistText } from '../../parts/Allowlist.tsx'
 import { BudgetCell, bucketText } from '../../parts/BudgetCell.tsx'
 import type { Bucket } from '../../parts/budgets.ts'
 import { Moment } from '../../parts/Moment.tsx'
+import { RecordName } from '../../parts/RecordName.tsx'
 import { rateText } from '../../parts/rate-limit.ts'
 import { Status } from '../../parts/Status.tsx'
 import type { State } from '../../parts/Status.tsx'
 import type { Column } from '../../parts/Table.tsx'
-import { Tag } from '../../parts/Tag.tsx'
 import { shared } from '../../words.ts'
 import type { Key } from './api.ts'
 import { words } from './words.ts'
@@ -27,12 +27,7 @@ export const columnsWith = (bucketsOf: (key: Key) => readonly Bucket[]): readonl
     name: 'name',
     label: names.name,
     sort: 'name',
-    cell: ({ name, source }) => (
-      <span className={classes.name}>
-        {name}
-        {source === 'file' && <Tag>{words.sources.file}</Tag>}
-      </span>
-    ),
+    cell: (row) => <RecordName {...row} />,
     text: ({ name }) => name,
   },
   {

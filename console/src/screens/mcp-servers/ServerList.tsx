@@ -5,10 +5,10 @@ import { ColumnsMenu } from '../../parts/ColumnsMenu.tsx'
 import { FilterBar, valuesOf } from '../../parts/FilterBar.tsx'
 import type { FilterField } from '../../parts/FilterBar.tsx'
 import { Page } from '../../parts/Page.tsx'
+import { RecordName } from '../../parts/RecordName.tsx'
 import { RecordTable } from '../../parts/RecordTable.tsx'
 import { SearchField } from '../../parts/SearchField.tsx'
 import type { Column } from '../../parts/Table.tsx'
-import { Tag } from '../../parts/Tag.tsx'
 import { useColumns } from '../../parts/useColumns.ts'
 import { useListAddress } from '../../parts/useListAddress.ts'
 import { useRecords } from '../../parts/useRecords.ts'
@@ -16,7 +16,6 @@ import { serverList } from './api.ts'
 import type { McpServer } from './api.ts'
 import { SessionsOf, StateOf, ToolsOf } from './State.tsx'
 import { words } from './words.ts'
-import classes from './mcp-servers.module.css'
 
 const addressOf = ({ url, command, arguments: given }: McpServer): string => url ?? [command, ...given].join(' ')
 
@@ -25,12 +24,7 @@ const all: readonly Column<McpServer>[] = [
     name: 'name',
     label: words.columns.name,
     sort: 'name',
-    cell: ({ name, source }) => (
-      <span className={classes.name}>
-        {name}
-        {source === 'file' && <Tag>{words.inFile}</Tag>}
-      </span>
-    ),
+    cell: (row) => <RecordName {...row} />,
     text: ({ name }) => name,
   },
   {

@@ -24,6 +24,7 @@ export interface CatalogModel {
   readonly quality_tier: string | null
   readonly pricing: Prices | null
   readonly available: boolean
+  readonly source?: 'file' | 'database'
 }
 
 /** A place that serves a model, beside its own provider. */

@@ -1,5 +1,6 @@
 import { count, money } from '../../format.ts'
 import type { Column } from '../../parts/Table.tsx'
+import { RecordName } from '../../parts/RecordName.tsx'
 import { Tag } from '../../parts/Tag.tsx'
 import { Abilities, abilitiesOf } from './Abilities.tsx'
 import type { CatalogModel, Model } from './api.ts'
@@ -22,12 +23,11 @@ export const catalogColumns: readonly Column<CatalogModel>[] = [
   {
     name: 'name',
     label: names.name,
-    cell: ({ name, virtual, display_name: shown }) => (
-      <span className={classes.tags}>
-        {name}
+    cell: ({ virtual, display_name: shown, ...row }) => (
+      <RecordName {...row}>
         {virtual && <Tag look="accent">{words.virtual}</Tag>}
-        {shown !== null && shown !== name && <span className={classes.faint}>{shown}</span>}
-      </span>
+        {shown !== null && shown !== row.name && <span className={classes.faint}>{shown}</span>}
+      </RecordName>
     ),
     text: ({ name }) => name,
   },
@@ -63,13 +63,7 @@ const modesOf = ({ auto_eligible: isCandidate, routing_assignments: modes }: Mod
 export const columns: readonly Column<Model>[] = [
   ...catalogColumns.map((column): Column<Model> => {
     if (column.name !== 'name') return column.name === 'provider' ? { ...column, sort: 'provider' } : column
-    const cell = ({ name, source, ...model }: Model) => (
-      <span className={classes.tags}>
-        {catalogColumns[0]?.cell({ name, ...model })}
-        {source === 'file' && <Tag>{words.inFile}</Tag>}
-      </span>
-    )
-    return { ...column, sort: 'name', cell }
+    return { ...column, sort: 'name' }
   }),
   { name: 'modes', label: names.modes, cell: modesOf, text: modesOf },
   {

@@ -9,17 +9,16 @@ import { asked } from '../../parts/CellMenu.tsx'
 import { FilterBar, valuesOf } from '../../parts/FilterBar.tsx'
 import type { FilterField } from '../../parts/FilterBar.tsx'
 import { Page } from '../../parts/Page.tsx'
+import { RecordName } from '../../parts/RecordName.tsx'
 import { RecordTable } from '../../parts/RecordTable.tsx'
 import { SearchField } from '../../parts/SearchField.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import { TableTools } from '../../parts/TableTools.tsx'
-import { Tag } from '../../parts/Tag.tsx'
 import { useColumns } from '../../parts/useColumns.ts'
 import { useListAddress } from '../../parts/useListAddress.ts'
 import { useRecords } from '../../parts/useRecords.ts'
 import { State } from './State.tsx'
 import { words } from './words.ts'
-import classes from './providers.module.css'
 
 const keyOf = ({ secrets, has_api_key: has }: Provider): string => {
   const hint = secrets['config.api_key']?.hint
@@ -33,12 +32,7 @@ const all: readonly Column<Provider>[] = [
     name: 'name',
     label: words.name,
     sort: 'name',
-    cell: ({ name, source }) => (
-      <span className={classes.name}>
-        {name}
-        {source === 'file' && <Tag>{words.inFile}</Tag>}
-      </span>
-    ),
+    cell: (row) => <RecordName {...row} />,
     text: ({ name }) => name,
   },
   {
