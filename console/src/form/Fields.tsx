@@ -34,6 +34,7 @@ export interface Bindings {
   /** Beside the field: from where its value is. */
   readonly asideOf?: ((path: string) => ReactNode) | undefined
   readonly onChange: (path: string, value: Json) => void
+  readonly onKeep: (path: string) => void
   readonly onFlaw: (path: string, flaw: string | undefined) => void
 }
 
@@ -124,6 +125,7 @@ export function Control({ field, bindings }: { readonly field: Field; readonly b
     error: bindings.errorOf(path),
     secret: bindings.secretOf(path),
     onChange: (value: Json) => bindings.onChange(path, value),
+    onKeep: () => bindings.onKeep(path),
     onFlaw: (flaw: string | undefined) => bindings.onFlaw(path, flaw),
   }
   switch (field.kind) {

@@ -91,6 +91,7 @@ export function SchemaForm(props: SchemaFormProps) {
     setProblems(found)
     setAttempts(attempts + 1)
   }
+  const solve = (path: string) => setProblems((now) => now.filter((problem) => problem.path !== path))
   const check = (): boolean => {
     const found = { ...flawsOf(fields, { valueOf, isKept }), ...flaws }
     const list = Object.entries(found).map(([path, message]) => ({ path, message }))
@@ -142,7 +143,11 @@ export function SchemaForm(props: SchemaFormProps) {
         const next = drafted(now, path, value)
         return isSame(value, valueAt(values, path)) && !isKept(path) ? undrafted(next, path) : next
       })
-      setProblems((now) => now.filter((problem) => problem.path !== path))
+      solve(path)
+    },
+    onKeep: (path) => {
+      setDraft((now) => undrafted(now, path))
+      solve(path)
     },
     onFlaw: (path, flaw) => setFlaws((now) => withFlaw(now, path, flaw)),
   }

@@ -29,8 +29,17 @@ export interface ControlProps {
   readonly error: string | undefined
   readonly secret: SecretState | undefined
   readonly onChange: (value: Json) => void
+  /** Leaves a secret as it is saved. */
+  readonly onKeep: () => void
   /** Says that what is typed is no value at all, or that it is one again. */
   readonly onFlaw: (flaw: string | undefined) => void
+}
+
+/** A text without the blanks that were copied around it, where the field takes none. */
+export function withoutBlanks({ schema: { pattern } }: Field, text: string): string {
+  const trimmed = text.trim()
+  const fits = (one: string) => pattern === undefined || new RegExp(pattern, 'u').test(one)
+  return !fits(text) && fits(trimmed) ? trimmed : text
 }
 
 /** A value in one line, as a placeholder or beside another one. */
