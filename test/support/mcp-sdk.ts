@@ -12,6 +12,7 @@ import {
   validateHostHeader,
   validateOriginHeader,
 } from '@modelcontextprotocol/server'
+import type { Server, ServerEventBus } from '@modelcontextprotocol/server'
 
 /** An MCP server made of the official package: `/mcp` with sessions, `/stateless` for revision 2026-07-28, too, `/strict` for it alone. */
 export interface SdkServer {
@@ -39,12 +40,16 @@ function toolServer(): McpServer {
   server.registerTool('secret', { description: 'Not for everybody.', inputSchema: words() }, () => text('secret'))
   server.registerTool('ask-model', { inputSchema: words('question') }, async ({ question = '' }, { mcpReq }) => {
     const content = { type: 'text' as const, text: question }
-    const { model } = await mcpReq.requestSampling({ messages: [{ role: 'user', content }], maxTokens: 10 })
+    const asked = { messages: [{ role: 'user' as const, content }], maxTokens: 10 }
+    const { model } = await mcpReq.requestSampling(asked, { relatedRequestId: mcpReq.id })
     return text(`asked ${model}`)
   })
   server.registerTool('ask-user', { inputSchema: words() }, async (_, { mcpReq }) => {
     const requestedSchema = { type: 'object' as const, properties: { name: { type: 'string' as const } } }
-    const { action, content } = await mcpReq.elicitInput({ message: 'Who?', requestedSchema })
+    const { action, content } = await mcpReq.elicitInput(
+      { message: 'Who?', requestedSchema },
+      { relatedRequestId: mcpReq.id },
+    )
     return text(`${action} ${JSON.stringify(content)}`)
   })
   server.registerTool('count', { inputSchema: words() }, async (_, { mcpReq }) => {
@@ -65,6 +70,10 @@ type AnyServer = Pick<McpServer, 'connect' | 'close'> & Partial<Pick<McpServer, 
 export interface SdkOptions {
   /** Makes the server of a session. */
   readonly make?: () => AnyServer
+  /** Makes the server of a request without a session. */
+  readonly makeStateless?: () => Server
+  /** What tells those who listen at `/stateless` of changes. */
+  readonly changes?: ServerEventBus
   readonly transport?: Pick<StreamOptions, 'eventStore' | 'retryInterval'>
   /** The revision that all requests within sessions are taken for. */
   readonly version?: string
@@ -79,13 +88,15 @@ const local = ['localhost', '127.0.0.1', '[::1]']
 /** Starts it on a free port. */
 export async function startSdkServer({
   make = toolServer,
+  makeStateless,
+  changes,
   transport: more,
   version,
   isLocal,
 }: SdkOptions = {}): Promise<SdkServer> {
   const sessions = new Map<string, AnyServer>()
   const transports = new Map<string, WebStandardStreamableHTTPServerTransport>()
-  const stateless = createMcpHandler(() => toolServer())
+  const stateless = createMcpHandler(makeStateless ?? (() => toolServer()), { ...(changes && { bus: changes }) })
   const strict = createMcpHandler(() => toolServer(), { legacy: 'reject' })
   const withSessions = async (request: Request): Promise<Response> => {
     const known = transports.get(request.headers.get('mcp-session-id') ?? '')

@@ -8,11 +8,12 @@ import { startGateway } from '../../support/gateway.ts'
 import type { RunningGateway } from '../../support/gateway.ts'
 import { startSdkServer } from '../../support/mcp-sdk.ts'
 import { eventStore } from './event-store.ts'
+import { changes, statelessServer } from './rounds.ts'
 import { conformanceServer } from './server.ts'
 
 // Runs the official conformance suite against a server directly, and against the same server behind the gateway, over
-// HTTP and as a program. The gateway is right if as many checks pass. It takes a few minutes, because over stdio each
-// session of the suite starts a process.
+// HTTP and as a program. The gateway is right if as many checks pass. Most of the time goes to programs, of which each
+// session of the suite starts one.
 //   npm run conformance:mcp [-- --only stdio]
 
 const root = join(import.meta.dirname, '..', '..', '..')
@@ -24,30 +25,50 @@ interface Run {
   readonly name: string
   readonly suite: string
   readonly options: readonly string[]
-  /** Checks that pass: of the server directly and over HTTP, and over stdio. */
-  readonly http: number
-  readonly stdio?: number
+  /** What the checks come to: of the server directly, behind the gateway over HTTP, and over stdio. */
+  readonly directly: Checks
+  readonly http?: Checks
+  readonly stdio?: Checks
+  /** Whether the server without sessions is asked. */
+  readonly isStateless?: true
 }
 
+interface Checks {
+  readonly passed: number
+  readonly failed?: number
+}
+
+const all = (passed: number): Checks => ({ passed })
+
 const runs: readonly Run[] = [
-  { name: '0.1.16', suite: released, options: [], http: 40, stdio: 40 },
+  { name: '0.1.16', suite: released, options: [], directly: all(40), stdio: all(40) },
   // No stream of a program is ended in the middle of a call.
-  { name: '0.1.16 server-sse-polling', suite: released, options: ['--scenario', 'server-sse-polling'], http: 3 },
-  { name: '0.2.0-alpha.12', suite: next, options: [], http: 73, stdio: 73 },
+  {
+    name: '0.1.16 server-sse-polling',
+    suite: released,
+    options: ['--scenario', 'server-sse-polling'],
+    directly: all(3),
+  },
+  { name: '0.2.0-alpha.12', suite: next, options: [], directly: all(73), stdio: all(73) },
   {
     name: '0.2.0-alpha.12 for 2025-11-25',
     suite: next,
     options: ['--requirements', '2025-11-25'],
-    http: 84,
-    stdio: 83,
+    directly: all(84),
+    stdio: all(83),
+  },
+  {
+    // Checks of the extension for tasks fail, which the server does not have and the revision does not require. The
+    // server also does not compare `mcp-param-*` headers with the arguments; the gateway does. To a request of an
+    // unknown revision the gateway names all revisions that it passes on, the server only those without sessions.
+    name: '0.2.0-alpha.12 for 2026-07-28',
+    suite: next,
+    options: ['--requirements', '2026-07-28'],
+    directly: { passed: 158, failed: 36 },
+    http: { passed: 163, failed: 31 },
+    isStateless: true,
   },
 ]
-
-/**
- * Most runs until all checks pass. On a busy machine, the suite and the official server package now and then lose the
- * answer to a request of the server, also without the gateway.
- */
-const mostTries = 5
 
 /** What a run printed, with the numbers of checks. */
 interface Result {
@@ -96,6 +117,8 @@ async function startProxy({ url, key }: RunningGateway) {
 
 const upstream = await startSdkServer({
   make: conformanceServer,
+  makeStateless: statelessServer,
+  changes,
   transport: { eventStore: eventStore(), retryInterval: 100 },
   // The requests that the suite writes itself name an earlier revision than its session has.
   version: '2025-11-25',
@@ -106,6 +129,7 @@ const gateway = await startGateway({
   records: {
     mcp_servers: [
       { name: 'http', transport: 'http', url: `${upstream.url}/mcp` },
+      { name: 'stateless', transport: 'http', url: `${upstream.url}/stateless` },
       { name: 'stdio', transport: 'stdio', command: process.execPath, arguments: program },
     ],
   },
@@ -113,20 +137,19 @@ const gateway = await startGateway({
 const proxy = await startProxy(gateway)
 try {
   for (const one of runs) {
-    const places: [name: string, url: string, wanted: number | undefined][] = [
-      ['directly', `${upstream.url}/mcp`, one.http],
-      ['over HTTP', `${proxy.url}/servers/http/mcp`, one.http],
+    const places: [name: string, url: string, wanted: Checks | undefined][] = [
+      ['directly', `${upstream.url}/${one.isStateless ? 'stateless' : 'mcp'}`, one.directly],
+      ['over HTTP', `${proxy.url}/servers/${one.isStateless ? 'stateless' : 'http'}/mcp`, one.http ?? one.directly],
       ['over stdio', `${proxy.url}/servers/stdio/mcp`, one.stdio],
     ]
     for (const [place, url, wanted] of places) {
       if (wanted === undefined || !place.endsWith(only)) continue
-      let { passed, failed, output } = await run(one, url)
-      const isRight = () => passed === wanted && failed === 0
-      for (let tries = 1; tries < mostTries && !isRight(); tries++) ({ passed, failed, output } = await run(one, url))
+      const { passed, failed, output } = await run(one, url)
+      const isRight = passed === wanted.passed && failed === (wanted.failed ?? 0)
       console.log(
-        `${isRight() ? 'ok  ' : 'FAIL'} ${one.name}, ${place}: ${passed} of ${wanted} passed, ${failed} failed`,
+        `${isRight ? 'ok  ' : 'FAIL'} ${one.name}, ${place}: ${passed} of ${wanted.passed} passed, ${failed} failed`,
       )
-      if (isRight()) continue
+      if (isRight) continue
       console.log(output)
       process.exitCode = 1
     }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { Server } from '@modelcontextprotocol/server'
-import type { ServerContext } from '@modelcontextprotocol/server'
+import { ResourceNotFoundError, Server } from '@modelcontextprotocol/server'
+import type { ServerContext, ServerOptions } from '@modelcontextprotocol/server'
 
 /** The server that the official conformance suite asks for: its tools, resources and prompts have fixed names. */
 
@@ -12,7 +12,7 @@ const image = { type: 'image' as const, data: png, mimeType: 'image/png' }
 const said = (text: string) => ({ content: [words(text)] })
 
 type Input = Readonly<Record<string, string>>
-type Tool = (input: Input, context: ServerContext) => object | Promise<object>
+export type Tool = (input: Input, context: ServerContext) => object | Promise<object>
 
 /**
  * Options with which a request to the client goes on the stream of the client's own request. Without them it goes on
@@ -34,7 +34,7 @@ const titled = (value: string) => ({ const: value, title: `Title of ${value}` })
 const options = ['option1', 'option2', 'option3']
 const values = ['value1', 'value2', 'value3'].map(titled)
 
-const tools: Readonly<Record<string, Tool>> = {
+const usualTools: Readonly<Record<string, Tool>> = {
   test_simple_text: () => said('This is a simple text response for testing.'),
   test_image_content: () => ({ content: [image] }),
   test_audio_content: () => ({ content: [{ type: 'audio', data: wav, mimeType: 'audio/wav' }] }),
@@ -101,7 +101,7 @@ const tools: Readonly<Record<string, Tool>> = {
 }
 
 /** The inputs of tools that take some. */
-const inputs: Readonly<Record<string, object>> = {
+const usualInputs: Readonly<Record<string, object>> = {
   test_sampling: { type: 'object', properties: { prompt: { type: 'string' } }, required: ['prompt'] },
   test_elicitation: { type: 'object', properties: { message: { type: 'string' } }, required: ['message'] },
   json_schema_2020_12_tool: {
@@ -130,7 +130,7 @@ const inputs: Readonly<Record<string, object>> = {
 }
 
 const user = (content: object) => ({ role: 'user' as const, content })
-const prompts: Readonly<
+const usualPrompts: Readonly<
   Record<string, { readonly needs: readonly string[]; messages(input: Input): readonly object[] }>
 > = {
   test_simple_prompt: { needs: [], messages: () => [user(words('This is a simple prompt for testing.'))] },
@@ -164,10 +164,21 @@ function contentOf(uri: string): object {
     return { uri, mimeType: 'application/json', text }
   }
   if (uri === 'test://static-binary') return { uri, mimeType: 'image/png', blob: png }
+  if (!resources.some((each) => each.uri === uri)) throw new ResourceNotFoundError(uri)
   return { uri, mimeType: 'text/plain', text: 'This is the content of the static text resource.' }
 }
 
-export function conformanceServer(): Server {
+/** What a server has beside the usual. */
+interface More {
+  readonly tools: Readonly<Record<string, Tool>>
+  readonly inputs: Readonly<Record<string, object>>
+  readonly prompts: Readonly<Record<string, (context: ServerContext) => object>>
+}
+
+export function conformanceServer(more?: More, options?: ServerOptions): Server {
+  const tools = { ...usualTools, ...more?.tools }
+  const inputs = { ...usualInputs, ...more?.inputs }
+  const prompts = { ...usualPrompts, ...more?.prompts }
   const capabilities = {
     tools: { listChanged: true },
     resources: { subscribe: true, listChanged: true },
@@ -175,7 +186,7 @@ export function conformanceServer(): Server {
     logging: {},
     completions: {},
   }
-  const server = new Server({ name: 'conformance', version: '1.0.0' }, { capabilities })
+  const server = new Server({ name: 'conformance', version: '1.0.0' }, { ...options, capabilities })
   const nothing = { type: 'object' as const, properties: {} }
   server.setRequestHandler('tools/list', () => ({
     tools: Object.keys(tools).map((name) => ({
@@ -197,16 +208,21 @@ export function conformanceServer(): Server {
   server.setRequestHandler('resources/subscribe', () => ({}))
   server.setRequestHandler('resources/unsubscribe', () => ({}))
   server.setRequestHandler('prompts/list', () => ({
-    prompts: Object.entries(prompts).map(([name, { needs }]) => ({
+    prompts: Object.entries(prompts).map(([name, prompt]) => ({
       name,
       description: `The suite gets ${name}.`,
-      arguments: needs.map((word) => ({ name: word, description: word, required: true })),
+      arguments: ('needs' in prompt ? prompt.needs : []).map((word) => ({
+        name: word,
+        description: word,
+        required: true,
+      })),
     })),
   }))
-  server.setRequestHandler('prompts/get', ({ params }) => {
-    const messages = prompts[params.name]?.messages(params.arguments ?? {})
-    if (messages === undefined) throw new Error(`there is no prompt ${params.name}`)
-    return { messages } as never
+  server.setRequestHandler('prompts/get', ({ params }, context) => {
+    const prompt = prompts[params.name]
+    if (prompt === undefined) throw new Error(`there is no prompt ${params.name}`)
+    if (!('needs' in prompt)) return prompt(context) as never
+    return { messages: prompt.messages(params.arguments ?? {}) } as never
   })
   server.setRequestHandler('completion/complete', () => ({ completion: { values: [], total: 0, hasMore: false } }))
   server.setRequestHandler('logging/setLevel', () => ({}))
