@@ -74,17 +74,43 @@ function unchanged(request: Envelope, { drop_parameters: drops, end_user: users 
 
 interface Known {
   readonly codec: AnyClientCodec
-  /** Whether the operator's values for a field are meant for requests of the protocol. */
-  readonly knows: (field: string) => boolean
+  /** Whether a value of the operator's is meant for requests of the protocol; `other`: for another field of that name. */
+  readonly knows: (field: string, value: Json) => boolean | 'other'
   readonly pseudonym: (name: string) => string
 }
 
 /** The fields of a protocol. One that no protocol here knows is a vendor's own, and those are fields of conversations. */
 function knownTo(codec: AnyClientCodec, { codecs }: Pick<Host, 'codecs'>): Known['knows'] {
-  const has = ({ schema }: Pick<AnyClientCodec, 'schema'>, field: string) =>
-    isObject(schema['properties']) && Object.hasOwn(schema['properties'], field)
-  const isOwn = (field: string) => !codecs.some((each) => 'schema' in each && has(each, field))
-  return (field) => has(codec, field) || (codec.operation === 'generate' && isOwn(field))
+  const fieldsOfAll = codecs.flatMap((each) => ('schema' in each ? [propertiesOf(each)] : []))
+  const own = propertiesOf(codec)
+  return (field, value) => {
+    const namesakes = fieldsOfAll.flatMap((each) => (Object.hasOwn(each, field) ? [kindsOf(each[field])] : []))
+    if (!Object.hasOwn(own, field)) return codec.operation === 'generate' && namesakes.length === 0
+    const kind = kindOf(value)
+    const kinds = kindsOf(own[field])
+    // A value of a kind that is right nowhere is given to all, whose check then tells the operator.
+    if (kinds ? kinds.includes(kind) : !isCompound(kind)) return true
+    return namesakes.some((each) => each?.includes(kind)) ? 'other' : true
+  }
+}
+
+function propertiesOf({ schema }: Pick<AnyClientCodec, 'schema'>): JsonObject {
+  return isObject(schema['properties']) ? schema['properties'] : {}
+}
+
+/** The kinds of values that a field has. Undefined: they are the provider's to check. */
+function kindsOf(field: Json | undefined): readonly Json[] | undefined {
+  const type = isObject(field) ? field['type'] : undefined
+  return type === undefined ? undefined : [type].flat().map((kind) => (kind === 'integer' ? 'number' : kind))
+}
+
+function kindOf(value: Json): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+function isCompound(kind: string): boolean {
+  return kind === 'object' || kind === 'array'
 }
 
 function changesOf(policy: Policy, { codec, knows, pseudonym }: Known): readonly Change[] {
@@ -92,8 +118,13 @@ function changesOf(policy: Policy, { codec, knows, pseudonym }: Known): readonly
   const { default_max_output_tokens: usual, max_output_tokens: most, end_user: users } = policy
   return [
     ...policy.drop_parameters.map(dropped),
-    ...fieldsOf(policy.default_parameters).flatMap(([name, value]) => (knows(name) ? [filled([name], value)] : [])),
-    ...fieldsOf(policy.override_parameters).map(([name, value]) => replaced(name, value, knows(name))),
+    ...fieldsOf(policy.default_parameters).flatMap(([name, value]) =>
+      knows(name, value) === true ? [filled([name], value)] : [],
+    ),
+    ...fieldsOf(policy.override_parameters).flatMap(([name, value]) => {
+      const known = knows(name, value)
+      return known === 'other' ? [] : [replaced(name, value, known)]
+    }),
     ...(usual === null || outputLimits.length === 0 ? [] : [filled(outputLimits, usual)]),
     ...(most === null ? [] : outputLimits.map((name) => capped(name, most))),
     ...(users === 'forward' ? [] : endUser(users === 'hash' ? pseudonym : undefined)),

@@ -39,7 +39,7 @@ const settings = {
     deny_parameters: names('Top-level fields with which a request is rejected.'),
     drop_parameters: names('Top-level fields that are removed from requests, each of which is a loss.'),
     default_parameters: values(
-      'Top-level fields and their values, for requests without them whose protocol knows them; a field that none knows is for conversations.',
+      'Top-level fields and their values, for requests without them whose protocol knows them and such a value; a field that none knows is for conversations.',
     ),
     override_parameters: values(
       'Top-level fields and their values, which replace those of requests; requests without them get them as by default_parameters.',

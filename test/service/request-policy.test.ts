@@ -126,6 +126,25 @@ describe('the policy for parameters', function () {
         expect((await sent(protocol)).body).to.deep.equal({ ...asks[protocol], ...vendors })
     })
 
+    it('gives a value that fits the field of one protocol to no other with a field of that name', async () => {
+      const format = { response_format: { type: 'json_object' } }
+      await serve({ default_parameters: format, override_parameters: { tool_choice: 'auto' } })
+      expect((await sent('chat')).body).to.deep.equal({ ...asks.chat, ...format, tool_choice: 'auto' })
+      expect(await added('images/generations')).to.deep.equal({})
+      expect(await added('audio/speech')).to.deep.equal({})
+      const choice = { tool_choice: { type: 'any' } }
+      expect((await sent('messages', choice)).body).to.deep.equal({ ...asks.messages, ...choice })
+      await gateway?.close()
+      await serve({ default_parameters: { response_format: 'b64_json', temperature: 1 } })
+      expect(await added('images/generations')).to.deep.equal({ response_format: 'b64_json' })
+      expect((await sent('chat')).body).to.deep.equal({ ...asks.chat, temperature: 1 })
+    })
+
+    it('tells requests of a value that fits nowhere', async () => {
+      await serve({ default_parameters: { top_p: 'hot' } })
+      expect(await refused('chat', {})).to.equal('400 invalid_value top_p')
+    })
+
     it('overrides them where they are known, or where the client set them', async () => {
       await serve({ override_parameters: { temperature: 0.5 } })
       expect(await added('embeddings')).to.deep.equal({})
