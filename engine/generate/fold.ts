@@ -26,6 +26,7 @@ export class Fold {
   #stop: StopReason = 'end'
   #stopSequence: string | undefined
   #usage: Usage | undefined
+  #further: GenerateReply['further']
   #rest: Rest | undefined
 
   add(event: GenerateEvent): void {
@@ -56,6 +57,7 @@ export class Fold {
         this.#stop = event.stop
         this.#stopSequence = event.stopSequence
         if (event.usage) this.#usage = event.usage
+        this.#further = event.further
         this.#rest = event.rest
         return
       case 'item-end':
@@ -84,6 +86,7 @@ export class Fold {
       stop: this.#stop,
       ...(this.#stopSequence === undefined ? {} : { stopSequence: this.#stopSequence }),
       ...(this.#usage === undefined ? {} : { usage: this.#usage }),
+      ...(this.#further === undefined ? {} : { further: this.#further }),
       ...(this.#rest === undefined ? {} : { rest: this.#rest }),
     }
   }

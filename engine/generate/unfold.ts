@@ -17,6 +17,7 @@ export function* unfold(reply: GenerateReply): Iterable<GenerateEvent> {
     stop: reply.stop,
     ...(reply.stopSequence === undefined ? {} : { stopSequence: reply.stopSequence }),
     ...(reply.usage === undefined ? {} : { usage: reply.usage }),
+    ...(reply.further === undefined ? {} : { further: reply.further }),
     ...(reply.rest === undefined ? {} : { rest: reply.rest }),
   }
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from './json.ts'
 import type { Annotation, CacheMark, Logprob, Part } from './part.ts'
 import type { Rest, Tool, ToolChoice } from './tool.ts'
 import type { Search } from './search.ts'
-import type { Usage } from './usage.ts'
+import type { Metered, Usage } from './usage.ts'
 import type { Failure } from './error.ts'
 
 /**
@@ -158,6 +158,8 @@ export interface GenerateReply {
   readonly stopSequence?: string
   /** Absent: the upstream reported none. */
   readonly usage?: Usage
+  /** Usage of further models that the provider used for the answer. */
+  readonly further?: Metered['further']
   readonly serviceTier?: string
   /** Fields of the answer that only the upstream's protocol has. */
   readonly rest?: Rest
@@ -210,6 +212,7 @@ export type GenerateEvent =
       readonly stop: StopReason
       readonly stopSequence?: string
       readonly usage?: Usage
+      readonly further?: Metered['further']
       readonly rest?: Rest
     }
   | { readonly type: 'failure'; readonly failure: Failure }

@@ -1,5 +1,6 @@
 import { defined, parsedObject } from '../../engine/kit.ts'
 import type { EventParser, Failure, Frame, GenerateEvent, JsonObject, Restore } from '../../engine/index.ts'
+import { drawn } from './drawn.ts'
 import { cutShort, eventFailure, responseFailure, unreadable } from './errors.ts'
 import { nativeFields } from './native-fields.ts'
 import { parseAnnotation, parseLogprobs } from './parse-parts.ts'
@@ -204,6 +205,7 @@ export class ResponsesParser implements EventParser<GenerateEvent> {
         type: 'finish' as const,
         stop: parseStop({ ...response, status }, { call: this.#call, refusal: this.#refusal }),
         usage: usageOf(response),
+        further: drawn(response),
         rest: nativeFields(response),
       }),
     )

@@ -1,5 +1,6 @@
 import { defined, failed as failure, unfold } from '../../engine/kit.ts'
 import type { Asked, GenerateReply, Json, JsonObject, Printed, Restore } from '../../engine/index.ts'
+import { drawn } from './drawn.ts'
 import { responseFailure, unreadable } from './errors.ts'
 import { parseOutputItem } from './parse-items.ts'
 import { nativeFields } from './native-fields.ts'
@@ -29,6 +30,7 @@ export function parseReply(body: Json, restore?: Restore): GenerateReply {
     items: output.map((item) => parseOutputItem(item, restore)),
     stop: parseStop({ ...response, status }, spoken(output)),
     usage: usageOf(response),
+    further: drawn(response),
     rest: nativeFields(response),
     serviceTier: tier === 'auto' ? undefined : tier,
   })

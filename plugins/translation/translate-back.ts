@@ -169,6 +169,7 @@ function printed(exchange: AnswerContext, answered: ReplyOf<Operation>): ClientA
   const reply = handlers && 'items' in cut ? handlers.reply(cut) : cut
   const metered = {
     ...(cut.usage ? { usage: cut.usage } : {}),
+    ...('further' in cut && cut.further ? { further: cut.further } : {}),
     ...(reply.model === undefined ? {} : { model: reply.model }),
     ...('stop' in reply ? { stop: reply.stop, ...(reply.id === undefined ? {} : { id: reply.id }) } : {}),
   }

@@ -31,6 +31,7 @@ class Writing {
   /** Whether the printer sets the model's name itself. */
   readonly #named: boolean
   #usage: Usage | undefined
+  #further: Metered['further']
   #model: string | undefined
   #id: string | undefined
   #stop: string | undefined
@@ -91,6 +92,7 @@ class Writing {
   read(): ReturnType<Measurement['read']> {
     return (this.#read ??= {
       ...this.#metered(),
+      ...(this.#further === undefined ? {} : { further: this.#further }),
       ...(this.#model === undefined ? {} : { model: this.#model }),
       ...(this.#stop === undefined ? {} : { stop: this.#stop }),
       ...(this.#id === undefined ? {} : { id: this.#id }),
@@ -133,6 +135,7 @@ class Writing {
       case 'finish':
         this.#over = true
         if (event.usage) this.#usage = event.usage
+        this.#further = event.further
         return
       case 'failure':
         this.#over = true

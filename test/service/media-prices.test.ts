@@ -27,6 +27,8 @@ describe('what is not paid for in tokens', () => {
         model('artist', { input: 2, output_image: 30 }),
         model('tokens', { input: 1, output: 10, seconds: 1 }),
       ],
+      // Requests with web searches are translated, and so are their answers.
+      server_config: { web_search: { context_size: 'low' } },
     })
   })
   after(async () => {
@@ -93,18 +95,28 @@ describe('what is not paid for in tokens', () => {
 
   it('is paid for at the prices of the model that drew it in a conversation, and unknown where that has none', async () => {
     const image_gen = { input_tokens: 10, input_tokens_details: {}, output_tokens: 1000, total_tokens: 1010 }
-    const drew = (model: string): Script => ({
-      body: {
-        ...responsesAnswer,
-        tools: [{ type: 'image_generation', model }],
-        tool_usage: { image_gen, web_search: { num_requests: 0 } },
-      },
+    const drawing = (model: string) => ({
+      ...responsesAnswer,
+      tools: [{ type: 'image_generation', model }],
+      tool_usage: { image_gen, web_search: { num_requests: 0 } },
     })
+    const drew = (model: string): Script => ({ body: drawing(model) })
+    const request = { model: 'tokens', input: 'Draw a cat.', store: false } as const
     const { input_tokens: read, output_tokens: said } = responsesAnswer.usage
-    const ask = () => openai(gateway).responses.create({ model: 'tokens', input: 'Draw a cat.', store: false })
+    const ask = () => openai(gateway).responses.create(request)
     upstream.answer(drew('artist'))
     await ask()
     expect(await last()).to.deep.include({ micros: read + said * 10 + 10 * 2 + 1000 * 30, tokens: read })
+    const searching = { ...request, tools: [{ type: 'web_search' as const }] }
+    const both = { micros: read + said * 10 + 10 * 2 + 1000 * 30, tokens: read }
+    upstream.answer(drew('artist'))
+    await openai(gateway).responses.create(searching)
+    expect(await last(), 'translated').to.deep.include(both)
+    const end = { type: 'response.completed', sequence_number: 0, response: drawing('artist') }
+    upstream.answer({ frames: [{ event: end.type, data: end }] })
+    for await (const event of await openai(gateway).responses.create({ ...searching, stream: true }))
+      expect(event.type).to.be.a('string')
+    expect(await last(), 'translated stream').to.deep.include(both)
     upstream.answer(drew('unheard-of'))
     await ask()
     expect(await last()).to.deep.include({ micros: null, tokens: read, cost: 'unknown' })
