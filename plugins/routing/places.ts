@@ -57,9 +57,13 @@ export class Places {
 
 /**
  * Provider and model family, such as `openai/gpt`: only the same origin can read its sealed reasoning again. A region and
- * a vendor may stand before the model's own name: `eu.anthropic.claude-…`.
+ * a vendor may stand before the model's own name: `eu.anthropic.claude-…`. An ARN ends with that name, or with an id that
+ * says nothing of the model, which then is a family of its own.
  */
 function origin({ upstream_model }: ModelRecord, { name }: OpenProvider): string {
-  const [, family = ''] = /^(?:[a-z-]{1,32}\.){0,3}([a-z]*)/i.exec(upstream_model) ?? []
+  const [, kind, named] = /^arn:.*:([a-z-]+)\/(.+)$/.exec(upstream_model) ?? []
+  if (kind !== undefined && kind !== 'foundation-model' && kind !== 'inference-profile')
+    return `${name}/${upstream_model}`
+  const [, family = ''] = /^(?:[a-z-]{1,32}\.){0,3}([a-z]*)/i.exec(named ?? upstream_model) ?? []
   return `${name}/${family.toLowerCase()}`
 }

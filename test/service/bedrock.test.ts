@@ -20,7 +20,8 @@ const credentials = {
   sessionToken: 'token-of-the-session',
 }
 const claude = 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0'
-const arn = 'arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/a1b2c3'
+const arnOf = (resource: string) => `arn:aws:bedrock:eu-central-1:123456789012:${resource}`
+const arn = arnOf('application-inference-profile/a1b2c3')
 const messages = [{ role: 'user' as const, content: 'Hello' }]
 const parameters = { type: 'object' as const, properties: { city: { type: 'string' } } }
 
@@ -87,6 +88,13 @@ describe('bedrock', () => {
         { name: 'nova', provider: 'bearer', upstream_model: 'us.amazon.nova-2-lite-v1:0' },
         { name: 'llama', provider: 'bearer', upstream_model: 'us.meta.llama3-3-70b-instruct-v1:0' },
         { name: 'gpt', provider: 'bearer', upstream_model: 'openai.gpt-oss-120b-1:0' },
+        ...[
+          ['claude-arn', arnOf(`inference-profile/${claude}`)],
+          ['nova-arn', 'arn:aws:bedrock:eu-central-1::foundation-model/amazon.nova-lite-v1:0'],
+          ['own-profile', arn],
+          ['another-profile', arnOf('application-inference-profile/a9z8y7')],
+          ['bought', arnOf('provisioned-model/a1b2c3')],
+        ].map(([name, upstream_model]) => ({ name, provider: 'bearer', upstream_model })),
         { name: 'guarded', provider: 'guarded', upstream_model: claude },
         { name: 'safe', provider: 'bearer', upstream_model: claude, fallbacks: ['echo'] },
         { name: 'echo', provider: 'echo' },
@@ -298,6 +306,11 @@ describe('bedrock', () => {
     ['key', 'american', true],
     ['american', 'nova', false],
     ['nova', 'american', false],
+    ['key', 'claude-arn', true],
+    ['claude-arn', 'nova-arn', false],
+    ['own-profile', 'own-profile', true],
+    ['own-profile', 'another-profile', false],
+    ['own-profile', 'bought', false],
   ] as const)
     it(`${goes ? 'sends' : 'does not send'} the reasoning of ${maker} to ${asked}`, async () => {
       const ask = (model: string, more: readonly Anthropic.MessageParam[] = []) =>
