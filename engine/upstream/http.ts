@@ -7,7 +7,7 @@ import type { Body, Flow } from '../spec/source.ts'
 import type { Host } from '../spec/host.ts'
 import type { Scope } from '../spec/scope.ts'
 import { giveBack, isLent } from '../stream/lent.ts'
-import { Pool, buildConnector } from './client.ts'
+import { Pool, buildConnector, errors } from './client.ts'
 import { hearingOut } from './hearing-out.ts'
 import { allowedAddress, guardedLookup, literalAddress, notAllowed } from './public-address.ts'
 import { UpstreamRequest } from './request.ts'
@@ -90,7 +90,8 @@ export function openHttp(settings: HttpSettings, host: Pick<Host, 'keep' | 'cata
   ) =>
     new Promise<Answer>((resolve, reject) => {
       const name = sending.publicName ?? sending.model
-      const exchange = new UpstreamRequest(name, within(sending.timeouts), sending.scope, { resolve, reject })
+      const ended = () => leaveUnsent(sending.body?.bytes)
+      const exchange = new UpstreamRequest(name, within(sending.timeouts), sending.scope, { resolve, reject, ended })
       if (exchange.over) return
       const body = sending.body && (sending.body.bytes ?? streamed(sending.body, () => exchange.sent()))
       // Without it, the body would be sent chunked.
@@ -184,11 +185,27 @@ function openPool(url: URL, pooling: Pooling): Pool {
   })
 }
 
+/** Bytes from which a body may not have left the process when its answer has ended. */
+const long = 16 * 1024
+
+/** The connection that was given a long body. */
+const carriers = new WeakMap<Uint8Array, Socket>()
+
+/**
+ * Closes the connection of a body whose answer has ended before it was sent: a server that refuses a body may read no
+ * more of it, and the next request would wait behind it.
+ */
+function leaveUnsent(body: Uint8Array | undefined): void {
+  const socket = body && carriers.get(body)
+  if (socket && socket.writableLength > 0) socket.destroy(new errors.InformationalError('the answer came first'))
+}
+
 /** A connection that returns the chunks of large bodies to the pool once they have been sent. */
 function givingBack<S extends Socket>(socket: S): S {
   const write = socket.write.bind(socket)
   socket.write = ((...given: Parameters<typeof write>) => {
     const [chunk] = given
+    if (typeof chunk !== 'string' && chunk.length >= long) carriers.set(chunk, socket)
     if (given.length > 1 || !isLent(chunk)) return write(...given)
     return write(chunk, (error) => {
       if (!error) giveBack(chunk)

@@ -18,6 +18,8 @@ type IncomingHeaders = Readonly<Record<string, string | string[] | undefined>>
 interface Waiting {
   resolve(answer: Answer): void
   reject(error: Error): void
+  /** The last byte of the response has arrived. */
+  ended?(): void
 }
 
 /**
@@ -85,6 +87,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Source, Flow
   }
 
   onResponseEnd(): void {
+    this.#waiting.ended?.()
     if (this.#last) return
     this.#finish({})
     this.#tell()

@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import { collect } from '../../../engine/kit.ts'
 import type { Body, Flow, Sink } from '../../../engine/index.ts'
 import { ExchangeScope } from '../../../engine/http/scope.ts'
+import { BytesBody } from '../../../engine/stream/body.ts'
 import { openHttp } from '../../../engine/upstream/http.ts'
 import type { Asking } from '../../../engine/upstream/http.ts'
 import { testHost } from '../../support/host.ts'
@@ -95,6 +96,36 @@ describe('the client of providers', () => {
       const sending = { ...asking(), body, contentType: 'text/plain' }
       const { status, body: answer } = await openHttp({}, host).post(target, sending)
       expect([status, String(await collect(answer, 100))]).to.deep.equal([413, 'large'])
+    } finally {
+      server.close()
+    }
+  })
+
+  it('asks on another connection after an answer that came before its request was sent', async () => {
+    let connections = 0
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined)
+      connections += 1
+      const isFirst = connections === 1
+      socket.once('data', () => {
+        // It reads no more, and keeps the connection.
+        if (isFirst) socket.pause()
+        socket.write(`HTTP/1.1 ${isFirst ? '413 Too Large' : '200 OK'}\r\ncontent-length: 4\r\n\r\ntold`)
+      })
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const http = openHttp({ max_connections: 1 }, host)
+    const target = http.target(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), [])
+    const ask = async (bytes: Buffer): Promise<unknown> => {
+      const body = new BytesBody(bytes)
+      const { status, body: answer } = await http.post(target, { ...asking(), body, contentType: 'text/plain' })
+      return [status, String(await collect(answer, 100))]
+    }
+    try {
+      expect(await ask(Buffer.alloc(32 * 1024 * 1024))).to.deep.equal([413, 'told'])
+      expect(await ask(Buffer.from('short'))).to.deep.equal([200, 'told'])
+      expect(connections).to.equal(2)
     } finally {
       server.close()
     }
