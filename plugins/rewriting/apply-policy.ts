@@ -89,7 +89,7 @@ function knownTo(codec: AnyClientCodec, { codecs }: Pick<Host, 'codecs'>): Known
     const kind = kindOf(value)
     const kinds = kindsOf(own[field])
     // A value of a kind that is right nowhere is given to all, whose check then tells the operator.
-    if (kinds ? kinds.includes(kind) : !isCompound(kind)) return true
+    if (kinds ? kinds.includes(kind) : codec.operation === 'generate' || !isCompound(kind)) return true
     return namesakes.some((each) => each?.includes(kind)) ? 'other' : true
   }
 }
