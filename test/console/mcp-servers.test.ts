@@ -104,6 +104,11 @@ describe('console/mcp-servers', () => {
 
     const list = await rig.signedIn('admin', '/mcp-servers')
     await list.getByRole('row', { name: /docs/ }).getByText('1 tool changed').waitFor()
+    await list.getByRole('button', { name: 'CSV' }).click()
+    await list.getByRole('menuitem', { name: 'Copy as CSV' }).click()
+    expect(await list.evaluate('navigator.clipboard.readText()'))
+      .to.match(/^Name,State,Tools,Transport,Address or program,Sessions,Description\r\n/)
+      .and.include('\r\ndocs,connected,1 tool changed,http,')
 
     await changed.getByRole('button', { name: 'Approve search' }).click()
     await page.getByRole('status').getByText('Approved 1 tool as it is now.').waitFor()

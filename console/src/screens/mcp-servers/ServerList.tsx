@@ -1,7 +1,8 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { addressOf } from '../../api/ask.ts'
 import { useAddress } from '../../app/search.ts'
 import { Button } from '../../parts/Button.tsx'
 import { asked } from '../../parts/CellMenu.tsx'
-import { ColumnsMenu } from '../../parts/ColumnsMenu.tsx'
 import { FilterBar, valuesOf } from '../../parts/FilterBar.tsx'
 import type { FilterField } from '../../parts/FilterBar.tsx'
 import { Page } from '../../parts/Page.tsx'
@@ -9,17 +10,19 @@ import { RecordName } from '../../parts/RecordName.tsx'
 import { RecordTable } from '../../parts/RecordTable.tsx'
 import { SearchField } from '../../parts/SearchField.tsx'
 import type { Column } from '../../parts/Table.tsx'
+import { TableTools } from '../../parts/TableTools.tsx'
 import { useColumns } from '../../parts/useColumns.ts'
 import { useListAddress } from '../../parts/useListAddress.ts'
 import { useRecords } from '../../parts/useRecords.ts'
-import { serverList } from './api.ts'
-import type { McpServer } from './api.ts'
-import { SessionsOf, StateOf, ToolsOf } from './State.tsx'
+import { serverList, status } from './api.ts'
+import type { McpServer, Status } from './api.ts'
+import { SessionsOf, StateOf, stateText, ToolsOf, toolsText } from './State.tsx'
 import { words } from './words.ts'
 
-const addressOf = ({ url, command, arguments: given }: McpServer): string => url ?? [command, ...given].join(' ')
+const placeOf = ({ url, command, arguments: given }: McpServer): string => url ?? [command, ...given].join(' ')
 
-const all: readonly Column<McpServer>[] = [
+/** The columns; `statusOf` gives what is known by now of how a server is. */
+const columnsWith = (statusOf: (server: McpServer) => Status | undefined): readonly Column<McpServer>[] => [
   {
     name: 'name',
     label: words.columns.name,
@@ -31,9 +34,14 @@ const all: readonly Column<McpServer>[] = [
     name: 'state',
     label: words.columns.state,
     cell: (server) => <StateOf server={server} />,
-    text: ({ problem }) => problem,
+    text: (server) => server.problem ?? stateText(statusOf(server)),
   },
-  { name: 'tools', label: words.columns.tools, cell: (server) => <ToolsOf server={server} />, text: () => '' },
+  {
+    name: 'tools',
+    label: words.columns.tools,
+    cell: (server) => <ToolsOf server={server} />,
+    text: (server) => toolsText(statusOf(server)),
+  },
   {
     name: 'transport',
     label: words.columns.transport,
@@ -41,13 +49,13 @@ const all: readonly Column<McpServer>[] = [
     text: ({ transport }) => transport,
     filter: ({ transport }) => asked('transport', transport, words.transports[transport]),
   },
-  { name: 'address', label: words.columns.address, cell: addressOf, text: addressOf },
+  { name: 'address', label: words.columns.address, cell: placeOf, text: placeOf },
   {
     name: 'sessions',
     label: words.columns.sessions,
     number: true,
     cell: (server) => <SessionsOf server={server} />,
-    text: () => '',
+    text: (server) => statusOf(server)?.sessions ?? null,
   },
   {
     name: 'description',
@@ -66,7 +74,9 @@ const fields: readonly FilterField[] = [
 export function ServerList() {
   const { query, isFiltered, order } = useListAddress(fields, ['name', 'created_at'])
   const list = useRecords(serverList(query))
-  const columns = useColumns('sluice-columns-mcp-servers', all)
+  const queries = useQueryClient()
+  const statusOf = ({ name }: McpServer) => queries.getQueryData(status(name).queryKey)
+  const columns = useColumns('sluice-columns-mcp-servers', columnsWith(statusOf))
   const [, change] = useAddress()
   const add = (
     <Button look="primary" icon="plus" onClick={() => change({ add: '1' }, { push: true })}>
@@ -77,7 +87,12 @@ export function ServerList() {
     <Page title={words.title} actions={add}>
       <FilterBar fields={fields}>
         <SearchField label={words.search} />
-        <ColumnsMenu {...columns} />
+        <TableTools
+          columns={columns}
+          rows={list.rows ?? []}
+          file="mcp-servers.csv"
+          address={() => addressOf('/api/mcp/servers', { ...query, limit: 200 })}
+        />
       </FilterBar>
       <RecordTable
         list={list}

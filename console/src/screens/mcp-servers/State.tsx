@@ -11,6 +11,14 @@ export function State({ state }: Pick<Status, 'state'>) {
   return <Shown state={looks[state]}>{words.states[state]}</Shown>
 }
 
+/** The words for how a server is, and for its tools; none as long as nothing is known. */
+export const stateText = (known: Status | undefined): string => (known ? words.states[known.state] : '')
+export function toolsText(known: Status | undefined): string {
+  const changed = known?.changed_tools.length ?? 0
+  if (changed > 0) return words.changedTools(changed)
+  return known?.state === 'connected' ? words.asApproved : ''
+}
+
 /** The state of a server of the list. */
 export function StateOf({ server }: { readonly server: McpServer }) {
   const { data, error } = useQuery(status(server.name))
@@ -21,9 +29,9 @@ export function StateOf({ server }: { readonly server: McpServer }) {
 /** Whether the tools of a server are those that were approved. */
 export function ToolsOf({ server }: { readonly server: McpServer }) {
   const { data } = useQuery(status(server.name))
-  const changed = data?.changed_tools.length ?? 0
-  if (changed > 0) return <Shown state="warning">{words.changedTools(changed)}</Shown>
-  return data?.state === 'connected' ? <Shown state="good">{words.asApproved}</Shown> : words.none
+  const text = toolsText(data)
+  if (text === '') return words.none
+  return <Shown state={data?.changed_tools.length === 0 ? 'good' : 'warning'}>{text}</Shown>
 }
 
 export function SessionsOf({ server }: { readonly server: McpServer }) {
