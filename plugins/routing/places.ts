@@ -61,7 +61,7 @@ export class Places {
  * says nothing of the model, which then is a family of its own.
  */
 function origin({ upstream_model }: ModelRecord, { name }: OpenProvider): string {
-  const [, kind, named] = /^arn:.*:([a-z-]+)\/(.+)$/.exec(upstream_model) ?? []
+  const [, kind, named] = /^arn:(?:[^:/]{0,32}:){4}([a-z-]{1,64})\/(.+)$/.exec(upstream_model) ?? []
   if (kind !== undefined && kind !== 'foundation-model' && kind !== 'inference-profile')
     return `${name}/${upstream_model}`
   const [, family = ''] = /^(?:[a-z-]{1,32}\.){0,3}([a-z]*)/i.exec(named ?? upstream_model) ?? []
