@@ -212,6 +212,14 @@ describe('console/logs', () => {
     await table(page).getByText(hostile).waitFor()
     expect(await rows(page).count()).to.equal(1)
     expect(await table(page).locator('img').count()).to.equal(0)
+    // What an admin's link filters by can be seen, and taken off.
+    await page.goto('/logs?member=somebody')
+    await page.getByText('No requests in this range match the filters.').waitFor()
+    await page.getByRole('button', { name: 'Remove filter: Member is somebody' }).click()
+    await table(page).getByText(hostile).waitFor()
+    await page.getByRole('button', { name: 'Add filter' }).click()
+    const fields = await page.getByRole('combobox', { name: 'Field' }).locator('option').allInnerTexts()
+    expect(fields).to.include('Key').and.not.include('Member')
   })
 
   it('says why rows could not be shown, and tries again', async () => {

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { addressOf } from '../../api/ask.ts'
 import { useAddress } from '../../app/search.ts'
-import { FilterBar } from '../../parts/FilterBar.tsx'
+import { FilterBar, leaving } from '../../parts/FilterBar.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { TableTools } from '../../parts/TableTools.tsx'
 import { useColumns } from '../../parts/useColumns.ts'
@@ -29,7 +29,8 @@ export default function Logs() {
   const providers = useQuery(suggestions('/api/config/providers?limit=200', isAdmin)).data
   const members = useQuery(suggestions('/api/team/members?limit=200', isAdmin)).data
   const fields = fieldsOf({ types, keys, models, providers, members }).filter(
-    ({ name }) => isAdmin || name !== 'member',
+    // A link of an admin may have it, and what filters is shown.
+    ({ name }) => isAdmin || name !== 'member' || [name, leaving(name)].some((one) => one in search),
   )
   const filters = filtersIn(search)
   return (
