@@ -494,7 +494,9 @@ describe('bedrock', () => {
       outputConfig: {
         textFormat: {
           type: 'json_schema',
-          structure: { jsonSchema: { schema: JSON.stringify(parameters), name: 'place' } },
+          structure: {
+            jsonSchema: { schema: JSON.stringify({ ...parameters, additionalProperties: false }), name: 'place' },
+          },
         },
       },
       additionalModelRequestFields: { anthropic_beta: ['context-1m-2025-08-07'] },

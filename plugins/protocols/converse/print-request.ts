@@ -1,5 +1,6 @@
 import type { GenerateRequest, Json, JsonObject, Printed, PrintTarget } from '../../../engine/index.ts'
 import { Losses, defined, toolNames } from '../../../engine/kit.ts'
+import { answerSchema } from '../messages/answer-schema.ts'
 import { wantsMarks } from '../messages/cache-marks.ts'
 import { formatInstruction, sampling, stopSequences, unsaid } from '../messages/print-request.ts'
 import { systemBlocks, turns } from '../turns.ts'
@@ -86,7 +87,7 @@ function answerFormat({ format }: GenerateRequest, { traits, losses }: Printing)
   if (format.type !== 'schema' || !traits.json_schema)
     return { field: {}, instruction: [{ text: formatInstruction(format, losses) }] }
   const { name, description, schema } = format
-  const jsonSchema = defined({ schema: JSON.stringify(schema), name, description })
+  const jsonSchema = defined({ schema: JSON.stringify(answerSchema(schema, losses)), name, description })
   return { field: { textFormat: { type: 'json_schema', structure: { jsonSchema } } }, instruction: [] }
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Format, GenerateRequest, JsonObject, Printed, PrintTarget } from '../../../engine/index.ts'
 import { Losses, toolNames } from '../../../engine/kit.ts'
 import { systemBlocks, turns } from '../turns.ts'
+import { answerSchema } from './answer-schema.ts'
 import { wantsMarks, withMarks } from './cache-marks.ts'
 import { printThinking, unthought } from './print-thinking.ts'
 import { printTools } from './print-tools.ts'
@@ -79,7 +80,7 @@ function answerFormat(
   if (!format || format.type === 'text') return { field: {}, instruction: [] }
   if (format.type === 'schema' && traits.json_schema) {
     if (format.description !== undefined) losses.add('response_format.description', 'formats have no description here')
-    return { field: { format: { type: 'json_schema', schema: format.schema } }, instruction: [] }
+    return { field: { format: { type: 'json_schema', schema: answerSchema(format.schema, losses) } }, instruction: [] }
   }
   return { field: {}, instruction: [{ type: 'text', text: formatInstruction(format, losses) }] }
 }

@@ -67,11 +67,42 @@ describe('messages: printing a request', () => {
     ])
   })
 
+  it('closes the objects of a schema, and tells limits of values in words', () => {
+    const city = { type: 'string', format: 'city', maxLength: 9, description: 'Where.' }
+    const days = { type: ['array', 'null'], minItems: 2, items: { $ref: '#/$defs/day' } }
+    const day = { type: 'object', properties: { at: { type: 'string', format: 'date' } }, additionalProperties: true }
+    const minimum = { type: 'object', properties: {}, additionalProperties: false }
+    const schema = {
+      type: 'object',
+      properties: { city, days, minimum, count: { oneOf: [{ type: 'integer', minimum: 1 }, { type: 'null' }] } },
+      required: ['city'],
+      $defs: { day },
+    }
+    const { body, lost } = printed({ format: { type: 'schema', name: 'n', schema } })
+    expect(body.output_config).to.deep.equal({
+      format: {
+        type: 'json_schema',
+        schema: {
+          ...schema,
+          properties: {
+            city: { type: 'string', description: 'Where.\n\n{format: "city", maxLength: 9}' },
+            days: { type: ['array', 'null'], items: { $ref: '#/$defs/day' }, description: '{minItems: 2}' },
+            minimum,
+            count: { anyOf: [{ type: 'integer', description: '{minimum: 1}' }, { type: 'null' }] },
+          },
+          $defs: { day: { ...day, additionalProperties: false } },
+          additionalProperties: false,
+        },
+      },
+    })
+    expect(lost).to.deep.equal(['response_format.schema', 'response_format.schema.additionalProperties'])
+  })
+
   it('puts a schema into `output_config`, or its text into the system', () => {
     const format: GenerateRequest['format'] = { type: 'schema', name: 'n', schema: { type: 'object' }, strict: true }
     expect(printed({ format })).to.deep.include({ lost: [] })
     expect(printed({ format }).body.output_config).to.deep.equal({
-      format: { type: 'json_schema', schema: { type: 'object' } },
+      format: { type: 'json_schema', schema: { type: 'object', additionalProperties: false } },
     })
     const told = printed({ format, items: [system('one'), user('hi')] }, target({ json_schema: false }))
     expect(told.lost).to.deep.equal(['response_format'])

@@ -88,7 +88,9 @@ describe('messages: properties', () => {
         ]),
         metadata: fc.constant({ user_id: 'u' }),
         context_management: fc.constant({ edits: [] }),
-        output_config: fc.constant({ format: { type: 'json_schema', schema: { type: 'object' } } }),
+        output_config: fc.constant({
+          format: { type: 'json_schema', schema: { type: 'object', additionalProperties: false } },
+        }),
         stream: fc.constant(true),
       },
       { requiredKeys: ['max_tokens', 'messages'] },
