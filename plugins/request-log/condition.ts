@@ -7,7 +7,8 @@ import type { RequestFilter, Statuses, Word } from './filter.ts'
 /** The condition of a filter on rows of `requests`. */
 export function conditionOf(filter: RequestFilter, dialect: SqlDialect): RawBuilder<SqlBool> {
   const { since, until, endedSince, words: wanted, withoutWords: unwanted, statuses, withoutStatuses } = filter
-  const { anyModel, failed, stream, tags, withoutTags, minCost, minDuration, search, ownKeys, routed } = filter
+  const { anyModel, failed, stream, tags, withoutTags, failedProviders, withoutFailedProviders } = filter
+  const { minCost, minDuration, search, ownKeys, routed } = filter
   const parts: RawBuilder<SqlBool>[] = []
   const add = <T>(value: T | undefined, condition: (value: T) => RawBuilder<SqlBool>) => {
     if (value !== undefined) parts.push(condition(value))
@@ -31,6 +32,8 @@ export function conditionOf(filter: RequestFilter, dialect: SqlDialect): RawBuil
   add(stream, (wanted) => sql`stream = ${wanted ? 1 : 0}`)
   add(tags, (pairs) => hasTag(pairs, dialect))
   add(withoutTags, (pairs) => sql`(tags is null or not ${hasTag(pairs, dialect)})`)
+  add(failedProviders, (names) => sql`(failed_providers is not null and ${wasFailedBy(names, dialect)})`)
+  add(withoutFailedProviders, (names) => sql`(failed_providers is null or not ${wasFailedBy(names, dialect)})`)
   add(minCost, (micros) => sql`cost_micros >= ${micros}`)
   add(minDuration, (milliseconds) => sql`duration >= ${milliseconds}`)
   add(search, (text) => sql`(id = ${text} or reference = ${text})`)
@@ -46,7 +49,7 @@ export function isDirect({
   words: { parent, key, pipeline, ...others } = {},
   ...filter
 }: RequestFilter): boolean {
-  if (search !== undefined || parent !== undefined) return true
+  if (search !== undefined || parent !== undefined || filter.failedProviders !== undefined) return true
   const { since: _since, until: _until, withoutWords = {}, ...further } = filter
   const rest = [others, withoutWords, further].flatMap(Object.values).filter((value) => value !== undefined)
   const [values, ...more] = [key, pipeline].filter((value) => value !== undefined)
@@ -73,5 +76,16 @@ function hasTag(tags: readonly (readonly [string, string])[], dialect: SqlDialec
       ? sql`tags::jsonb @> ${JSON.stringify({ [name]: value })}::jsonb`
       : sql`instr(tags, ${`${JSON.stringify(name)}:${JSON.stringify(value)}`}) > 0`,
   )
+  return either(conditions)
+}
+
+/** In JSON, a quotation mark within a text is escaped, so a name between two stands nowhere else. */
+function wasFailedBy(names: readonly string[], dialect: SqlDialect): RawBuilder<SqlBool> {
+  const conditions = names.map((name): RawBuilder<SqlBool> => {
+    const text = JSON.stringify(name)
+    return dialect === 'postgres'
+      ? sql`position(${text} in failed_providers) > 0`
+      : sql`instr(failed_providers, ${text}) > 0`
+  })
   return either(conditions)
 }

@@ -51,6 +51,9 @@ export interface RequestFilter {
   /** Any of some tags, or none of them. */
   readonly tags?: readonly Tag[] | undefined
   readonly withoutTags?: readonly Tag[] | undefined
+  /** Requests that any of some providers failed, or none of them, also where another one answered. */
+  readonly failedProviders?: readonly string[] | undefined
+  readonly withoutFailedProviders?: readonly string[] | undefined
   /** In micro-USD. */
   readonly minCost?: number | undefined
   /** In milliseconds. */
@@ -72,6 +75,7 @@ const leavable = {
   requested: 'text',
   model: 'text',
   provider: 'text',
+  failed_provider: 'text',
   protocol: 'text',
   status: 'text',
   result: ['completed', 'client_closed', 'refused', 'failed'],
@@ -109,6 +113,8 @@ export function filterOf(query: Query): RequestFilter {
     stream: new Set(flags).size === 1 ? query.flag('stream') : undefined,
     tags: query.values('tag')?.map((text) => tagOf(text, 'tag')),
     withoutTags: query.leftOut('tag')?.map((text) => tagOf(text, 'not_tag')),
+    failedProviders: query.values('failed_provider'),
+    withoutFailedProviders: query.leftOut('failed_provider'),
     minCost: cost === undefined ? undefined : least(cost * 1_000_000),
     minDuration: duration === undefined ? undefined : least(duration),
     search: query.text('search'),

@@ -57,6 +57,7 @@ function rowOf(slots: Slots, scope: Scope, { type, host, members, logging }: Pla
   const metered = read(slots, host)
   const usage = bill?.tokens
   const served = servedBy(slots, scope)
+  const result = resultOf(slots, scope)
   return {
     id: scope.id,
     at: Math.round(Date.now() - scope.elapsed()),
@@ -71,7 +72,7 @@ function rowOf(slots: Slots, scope: Scope, { type, host, members, logging }: Pla
     upstreamProtocol: model?.offer.protocol ?? null,
     stream: request?.stream ?? false,
     status: outcome.status,
-    result: resultOf(slots, scope),
+    result,
     error: outcome.error?.code ?? null,
     attempts: wasAsked(slots, scope) ? scope.attempt : 0,
     inputTokens: usage?.input ?? null,
@@ -86,6 +87,7 @@ function rowOf(slots: Slots, scope: Scope, { type, host, members, logging }: Pla
     reference: referenceOf((slots.ingress?.headers ?? request?.headers)?.['x-request-id']),
     parent: scope.parent ?? null,
     tier: textOf(scope.notes.get('routing_tier')),
+    failedProviders: failedIn(scope, result === 'failed' ? served.provider : null),
     tags: principal?.tags,
     ended: Date.now(),
     pipeline: host.pipeline.name,
@@ -191,6 +193,17 @@ function servedBy({ model }: Slots, scope: Scope): Pick<LogRow, 'model' | 'provi
   const last: unknown = Array.isArray(tries) ? tries.at(-1) : undefined
   if (!isObject(last)) return { model: null, provider: null }
   return { model: textOf(last['model']), provider: textOf(last['provider']) }
+}
+
+/**
+ * The providers that failed a request, each once.
+ * @param last the provider of the answer, if that failed
+ */
+function failedIn({ notes }: Scope, last: string | null): readonly string[] | undefined {
+  const tries = notes.get('tries')
+  const tried = Array.isArray(tries) ? tries.map((one) => (isObject(one) ? textOf(one['provider']) : null)) : []
+  const names = new Set([...tried, last].filter((name) => name !== null))
+  return names.size === 0 ? undefined : [...names]
 }
 
 function textOf(value: Json | undefined): string | null {

@@ -40,6 +40,8 @@ export interface LogRow {
   readonly parent: string | null
   /** Tier of a request that was routed to one of several models. */
   readonly tier: string | null
+  /** Providers that failed it, also where another one answered; undefined: none did. */
+  readonly failedProviders: readonly string[] | undefined
   /** Tags of the key. */
   readonly tags: Readonly<Record<string, string>> | undefined
   /** When the row was made, in milliseconds since 1970. */
@@ -99,6 +101,7 @@ export function columnsOf(row: LogRow, configVersion: string, scrub: (text: stri
     ended: Math.round(row.ended),
     savings_micros: count(row.savingsMicros),
     pipeline: row.pipeline,
+    failed_providers: row.failedProviders ? JSON.stringify(row.failedProviders) : null,
     metadata: metadataOf(row, scrub),
   }
 }

@@ -42,6 +42,8 @@ export interface RequestsTable {
   savings_micros: number | null
   /** The pipeline that served the exchange. */
   pipeline: string | null
+  /** JSON list of the providers that failed the request, also where another one answered; null: none did. */
+  failed_providers: string | null
   /** JSON object. */
   metadata: string
 }
@@ -217,4 +219,25 @@ const judged: ServiceMigration = {
   },
 }
 
-export const migrations = [table, columns, indexes, ...sumsMigrations, captures, pipelines, judged, unsummedRows]
+/** Few requests are failed by a provider; somebody looks for them when one is down. */
+const failedProviders: ServiceMigration = {
+  name: '0010-failed-providers',
+  async up(queries) {
+    await queries.schema.alterTable('requests').addColumn('failed_providers', 'text').execute()
+    const { sql } = await import('kysely')
+    const index = sql`create index requests_failed_providers on requests (at, id) where failed_providers is not null`
+    await index.execute(queries)
+  },
+}
+
+export const migrations = [
+  table,
+  columns,
+  indexes,
+  ...sumsMigrations,
+  captures,
+  pipelines,
+  judged,
+  unsummedRows,
+  failedProviders,
+]

@@ -59,6 +59,7 @@ function rowOf(index: number): RequestsTable {
     cost_micros: pick(100_000),
     savings_micros: null,
     pipeline: 'chat-completions',
+    failed_providers: null,
     first_byte: 300,
     duration: pick(20_000),
     reference: index % 5 === 0 ? `ref-${index}` : null,

@@ -207,7 +207,10 @@ describe('console/overview', () => {
   it('closes a circuit that is open', async () => {
     const page = await rig.signedIn('admin')
     await attention(page).getByRole('link', { name: 'Show failures' }).first().click()
-    await page.waitForURL('**/logs?provider=reed&result=failed&range=1h')
+    await page.waitForURL('**/logs?failed_provider=reed&range=1h')
+    // Also requests that another provider answered.
+    const requests = page.getByRole('table', { name: 'Requests' }).locator('tbody tr[aria-rowindex]')
+    await requests.first().waitFor()
     await attention(page).getByRole('button', { name: 'Reset' }).first().click()
     await page
       .getByRole('status')

@@ -63,6 +63,7 @@ export function logRow(id: string, changes: Partial<LogRow> = {}): LogRow {
     tags: { team: 'a' },
     ended: 1_700_000_000_100,
     pipeline: 'chat-completions',
+    failedProviders: undefined,
     laps: [],
     metadata: { times: { call: 90.5 } },
     ...changes,

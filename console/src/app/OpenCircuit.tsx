@@ -24,7 +24,7 @@ export function OpenCircuit(breaker: Breaker) {
       title={state === 'open' ? words.circuitOpen : words.circuitProbing}
       actions={
         <>
-          <ButtonLink small to="/logs" search={{ provider, result: 'failed', range: '1h' }}>
+          <ButtonLink small to="/logs" search={{ failed_provider: provider, range: '1h' }}>
             {words.showFailures}
           </ButtonLink>
           <Button small busy={reset.isPending} onClick={() => reset.mutate()}>

@@ -32,6 +32,7 @@ function manyRows(own: string): RequestsTable[] {
       reference: index === 7 ? 'ref-7' : null,
       parent: index > 50 ? 'row-50' : null,
       tier: value(index, ['SIMPLE', 'COMPLEX', null]),
+      failed_providers: value(index, [null, '["acme"]', null, '["acm\\"e","other","acme"]', '["other"]']),
       pipeline: value(index, ['chat-completions', 'gemini', null]),
       tags: value(index, [
         null,
@@ -49,6 +50,9 @@ const tagged =
   (name: string, wanted: string): Fits =>
   ({ tags }) =>
     (JSON.parse(tags ?? '{}') as Record<string, string>)[name] === wanted
+
+const failedBy = ({ failed_providers: failed }: RequestsTable, name: string) =>
+  (JSON.parse(failed ?? '[]') as string[]).includes(name)
 
 /** Queries, and the rows that they find. */
 const filters: Readonly<Record<string, Fits>> = {
@@ -76,6 +80,10 @@ const filters: Readonly<Record<string, Fits>> = {
   'min_cost=0.0015': ({ cost_micros: cost }) => (cost ?? 0) >= 1_500,
   'min_cost=0': ({ cost_micros: cost }) => cost !== null,
   'min_duration_ms=300': ({ duration }) => duration >= 300,
+  'failed_provider=acme': (row) => failedBy(row, 'acme'),
+  'failed_provider=acme&failed_provider=other': (row) => failedBy(row, 'acme') || failedBy(row, 'other'),
+  'failed_provider=acm': () => false,
+  'not_failed_provider=acme': (row) => !failedBy(row, 'acme'),
   'pipeline=gemini': ({ pipeline }) => pipeline === 'gemini',
   'parent=row-50': ({ parent }) => parent === 'row-50',
   'parent=row-50&type=chat': ({ parent, type }) => parent === 'row-50' && type === 'chat',

@@ -28,6 +28,8 @@ const indexes: Readonly<Record<string, string>> = {
   'pipeline=p': 'INDEX requests_pipeline_at',
   'pipeline=p&since=2026-11-01T00:00:00Z': 'INDEX requests_pipeline_at',
   'parent=p': 'INDEX requests_parent',
+  'failed_provider=p': 'INDEX requests_failed_providers',
+  'failed_provider=p&since=2026-11-01T00:00:00Z': 'INDEX requests_failed_providers',
   'search=s': 'INDEX requests_reference',
 }
 

@@ -59,6 +59,7 @@ export function rowWith(id: string, fields: Partial<RequestsTable> = {}): Reques
     config_version: 'v1',
     ended: start + 50,
     pipeline: null,
+    failed_providers: null,
     metadata: '{}',
     ...fields,
   }

@@ -445,7 +445,9 @@ describe('sums of the request log', () => {
     // An earlier form of the migration added the rows up itself.
     const database = await openDatabase(url)
     await database.rows('drop table requests_unsummed')
-    await database.rows(`delete from service_migrations where name = '0009-unsummed'`)
+    await database.rows('drop index requests_failed_providers')
+    await database.rows('alter table requests drop column failed_providers')
+    await database.rows(`delete from service_migrations where name in ('0009-unsummed', '0010-failed-providers')`)
     await database.close()
     await start([])
     rmSync(folder, { recursive: true })

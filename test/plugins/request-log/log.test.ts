@@ -117,6 +117,7 @@ describe('plugins/request-log/log', () => {
       reference: 'client_1.A-b',
       parent: null,
       tier: 'SIMPLE',
+      failedProviders: undefined,
       tags: undefined,
       pipeline: 'p',
       laps: [lap],
@@ -199,6 +200,7 @@ describe('plugins/request-log/log', () => {
     expect(row).to.deep.include({
       model: 'large',
       provider: 'other',
+      failedProviders: ['acme', 'other'],
       attempts: 2,
       error: 'upstream_timeout',
       inputTokens: null,

@@ -48,6 +48,7 @@ const row: LogRow = {
   tags: undefined,
   ended: 2_006,
   pipeline: 'chat-completions',
+  failedProviders: undefined,
   laps: [],
   metadata: {},
 }
@@ -102,6 +103,7 @@ function contract(fresh: () => Promise<string>): void {
           'requests_parent',
           'requests_pipeline_at',
           'requests_judged',
+          'requests_failed_providers',
           'requests_reference',
           ...further,
         ])

@@ -28,6 +28,7 @@ export const words = {
     requested: 'Model asked for',
     key: 'Key',
     provider: 'Provider',
+    failedProvider: 'Provider that failed',
     member: 'Member',
     type: 'Type',
     error: 'Error code',
