@@ -73,6 +73,7 @@ describe('console/forms', () => {
     expect(await size.inputValue()).to.equal('32')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('button', { name: 'Discard changes' }).waitFor({ state: 'detached' })
+    await page.getByRole('status').getByText('Saved.').waitFor()
     const { body } = await rig.gateway.asAdmin('GET /api/config/providers/slow')
     expect(body['config']).to.deep.equal({ delay: '5s', chunk_size: 32 })
   })
@@ -170,6 +171,14 @@ describe('console/forms', () => {
     await summary.getByRole('button', { name: 'Name: Needed.' }).click()
     await page.keyboard.type('typed-by-hand')
     expect(await name.inputValue()).to.equal('typed-by-hand')
+
+    await rig.gateway.asAdmin('POST /api/api-keys', { name: 'taken' })
+    await page.getByRole('button', { name: 'Remove Budget' }).click()
+    await name.fill('taken')
+    await page.getByRole('button', { name: 'Save' }).click()
+    const refused = page.getByRole('main').getByRole('alert').filter({ hasText: 'exists already' })
+    await refused.and(page.locator(':focus')).waitFor()
+    await page.getByRole('button', { name: 'Discard changes' }).click()
 
     await page.goto('/models?add=1')
     await name.fill('wrong-row')

@@ -48,8 +48,8 @@ export interface SchemaFormProps {
   readonly renderActions?: (body: () => { readonly [name: string]: Json } | undefined) => ReactNode
   /** Told what Save would send, after each change. */
   readonly onBody?: (body: { readonly [name: string]: Json }) => void
-  /** Whether it stays, with what is typed, while another tab of its page is shown. */
-  readonly staysBehindTabs?: boolean
+  /** It is hidden and stays as it is while another tab of its page is shown. */
+  readonly outlivesTabs?: boolean
   /** Where it stands for a dialog that closes without saving. */
   readonly onCancel?: () => void
   /** Above the fields. */
@@ -89,7 +89,7 @@ export function SchemaForm(props: SchemaFormProps) {
   }
   const show = (found: readonly Problem[]) => {
     setProblems(found)
-    setAttempts(attempts + 1)
+    setAttempts((now) => now + 1)
   }
   const solve = (path: string) => setProblems((now) => now.filter((problem) => problem.path !== path))
   const check = (): boolean => {
@@ -199,7 +199,7 @@ export function SchemaForm(props: SchemaFormProps) {
           onClose={() => setConflict(undefined)}
         />
       )}
-      <Leaving isDirty={isDirty} isCancelled={isCancelled} staysBehindTabs={props.staysBehindTabs === true} />
+      <Leaving isDirty={isDirty} isCancelled={isCancelled} views={props.outlivesTabs ? ['add'] : ['add', 'tab']} />
     </form>
   )
 }
@@ -245,7 +245,6 @@ interface Place {
   readonly search: object
 }
 
-/** @param views parameters of the address of which another value takes the form away */
 const isElsewhere = (here: Place, there: Place, views: readonly string[]): boolean =>
   here.pathname !== there.pathname ||
   views.some((name) => oneOf(here.search as Search, name) !== oneOf(there.search as Search, name))
@@ -255,11 +254,12 @@ interface LeavingProps {
   readonly staysBehindTabs: boolean
   /** Whether the user said already that the changes may go. */
   readonly isCancelled: React.RefObject<boolean>
+  /** Parameters of the address that choose what the page shows: another value takes the form away. */
+  readonly views: readonly string[]
 }
 
 /** Asks before changes are lost. */
-function Leaving({ isDirty, isCancelled, staysBehindTabs }: LeavingProps) {
-  const views = staysBehindTabs ? ['add'] : ['add', 'tab']
+function Leaving({ isDirty, isCancelled, views }: LeavingProps) {
   const blocker = useBlocker({
     shouldBlockFn: ({ current, next }) => isDirty && !isCancelled.current && isElsewhere(current, next, views),
     enableBeforeUnload: isDirty,

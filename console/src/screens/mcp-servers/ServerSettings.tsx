@@ -4,6 +4,8 @@ import { Values } from '../../form/Values.tsx'
 import { Card } from '../../parts/Card.tsx'
 import { Declared } from '../../parts/Declared.tsx'
 import { Loaded } from '../../parts/Loaded.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { shared } from '../../words.ts'
 import { change, security, server as one } from './api.ts'
 import type { McpServer } from './api.ts'
 import { serverFields, valuesOf } from './fields.ts'
@@ -43,6 +45,7 @@ export function ServerSettings({ server, reload }: ServerSettingsProps) {
               save={async (body) => {
                 queries.setQueryData(one(name).queryKey, await change(server, body))
                 void queries.invalidateQueries({ queryKey: ['mcp-servers'] })
+                toast(shared.saved)
               }}
             />
           )}

@@ -23,6 +23,7 @@ import { Places } from './Places.tsx'
 import { State } from './State.tsx'
 import { TestModel } from './TestModel.tsx'
 import { Usage } from './Usage.tsx'
+import { shared } from '../../words.ts'
 import { words } from './words.ts'
 import classes from './models.module.css'
 
@@ -84,7 +85,10 @@ function Settings({ model }: { readonly model: Model }) {
         fields={changedFields}
         values={valuesOf(model)}
         usual={usual}
-        save={async (body) => show(await changeModel(model, body))}
+        save={async (body) => {
+          show(await changeModel(model, body))
+          toast(shared.saved)
+        }}
         reload={() => queries.invalidateQueries({ queryKey: oneModel(name).queryKey })}
       />
     </Card>

@@ -9,6 +9,8 @@ import { Card } from '../../parts/Card.tsx'
 import { Declared } from '../../parts/Declared.tsx'
 import { Failure } from '../../parts/Failure.tsx'
 import { Skeleton } from '../../parts/Skeleton.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { shared } from '../../words.ts'
 import { RevealSecrets } from './RevealSecrets.tsx'
 import { words } from './words.ts'
 
@@ -48,6 +50,7 @@ export function ProviderSettings({ provider, reload }: ProviderSettingsProps) {
         save={async (body) => {
           queries.setQueryData(one(provider.name).queryKey, await changeProvider(provider, body))
           void queries.invalidateQueries({ queryKey: ['providers', 'list'] })
+          toast(shared.saved)
         }}
       />
     </Card>

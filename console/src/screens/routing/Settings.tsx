@@ -60,7 +60,7 @@ function SectionForm({ section: loaded, onBody }: SectionFormProps) {
       usual={defaults}
       asideOf={originAt}
       onBody={onBody}
-      staysBehindTabs
+      outlivesTabs
       reload={() => queries.refetchQueries({ queryKey: section.queryKey })}
       {...(!declared && { save, reviews: true })}
     />
