@@ -251,7 +251,6 @@ const isElsewhere = (here: Place, there: Place, views: readonly string[]): boole
 
 interface LeavingProps {
   readonly isDirty: boolean
-  readonly staysBehindTabs: boolean
   /** Whether the user said already that the changes may go. */
   readonly isCancelled: React.RefObject<boolean>
   /** Parameters of the address that choose what the page shows: another value takes the form away. */
