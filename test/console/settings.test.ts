@@ -9,7 +9,7 @@ describe('console/settings', () => {
     rig = await startConsole(this, { server_config: { web_search: { mode: 'off' } } })
   })
   // A browser tells of every refusal, too, and refusals are part of these tests.
-  afterEach(() => expect(rig.complaints().filter((one) => !/status of (404|422|500)/.test(one))).to.deep.equal([]))
+  afterEach(() => expect(rig.complaints().filter((one) => !/status of (404|412|422|500)/.test(one))).to.deep.equal([]))
   after(() => rig?.close())
 
   const section = async (name: string) =>
@@ -41,6 +41,20 @@ describe('console/settings', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Reset to defaults' }).click()
     await page.getByText('Resilience is at its defaults.').waitFor()
     expect((await section('resilience'))['source']).to.equal('default')
+  })
+
+  it('at their defaults are not overwritten either where somebody else has changed them', async () => {
+    const page = await rig.signedIn('admin', '/settings/resilience')
+    await page.getByRole('textbox', { name: 'Tries' }).fill('6')
+    await rig.gateway.asAdmin('PATCH /api/config/server/resilience', { retries: { tries: 2 } })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog', { name: '1 change' }).getByRole('button', { name: 'Save' }).click()
+    const conflict = page.getByRole('dialog', { name: /^Changed by admin .* ago$/ })
+    await conflict.getByRole('row', { name: /Tries 2 6$/ }).waitFor()
+    await conflict.getByRole('button', { name: 'Take theirs' }).click()
+    await conflict.waitFor({ state: 'detached' })
+    expect((await section('resilience')).values).to.have.nested.property('retries.tries', 2)
+    await rig.gateway.asAdmin('DELETE /api/config/server/resilience')
   })
 
   it('say at their field what is wrong', async () => {

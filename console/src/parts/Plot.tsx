@@ -87,7 +87,8 @@ function draw(element: HTMLElement, what: What, zone: Zone, events: Events): uPl
     {
       width: element.clientWidth,
       height,
-      padding: [8, 8, 0, 0],
+      // Half of the last label stands beyond the picture.
+      padding: [8, 20, 0, 0],
       legend: { show: false },
       ...(zone === 'utc' && { tzDate: (time: number) => uPlot.tzDate(new Date(time * 1000), 'Etc/UTC') }),
       cursor: {

@@ -168,5 +168,6 @@ export const section = queryOptions({
   queryFn: ({ signal }) => ask<Section>('GET', place, { signal }),
 })
 
+/** @param version null: nothing of it is stored, which is version 0 */
 export const saveSection = (body: object, version: number | null) =>
-  ask<Omit<Section, 'schema'>>('PATCH', place, { body, ifMatch: version })
+  ask<Omit<Section, 'schema'>>('PATCH', place, { body, ifMatch: version ?? 0 })

@@ -33,8 +33,11 @@ export const section = (name: string) =>
     queryFn: ({ signal }) => ask<Section>('GET', `${at}/${name}`, { signal }),
   })
 
-export const saveSection = ({ section: name, version }: ListedSection, body: unknown) =>
-  ask<ListedSection>('PATCH', `${at}/${name}`, { body, ifMatch: version })
+/** A section of which nothing is stored has version 0. */
+const versionOf = ({ version }: ListedSection) => version ?? 0
 
-export const resetSection = ({ section: name, version }: ListedSection) =>
-  ask<unknown>('DELETE', `${at}/${name}`, { ifMatch: version })
+export const saveSection = (section: ListedSection, body: unknown) =>
+  ask<ListedSection>('PATCH', `${at}/${section.section}`, { body, ifMatch: versionOf(section) })
+
+export const resetSection = (section: ListedSection) =>
+  ask<unknown>('DELETE', `${at}/${section.section}`, { ifMatch: versionOf(section) })
