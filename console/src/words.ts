@@ -61,6 +61,7 @@ export const shared = {
   moneyLeft: (money: string) => `${money} left`,
   noModel: 'no model',
   noneSet: 'none',
+  notCopied: 'The browser did not copy it. Select the text and copy it by hand.',
   notUsedUp: 'not used up',
   moveDown: (name: string) => `Move ${name} down`,
   moveUp: (name: string) => `Move ${name} up`,

@@ -94,6 +94,39 @@ describe('console/keys', () => {
     expect(tags).to.deep.equal({ team: 'red' })
   })
 
+  it('are copied from pages without TLS, too, and so are lists', async () => {
+    // Browsers trust addresses of this machine, but not this one.
+    const url = rig.gateway.url.replace('127.0.0.1', '0.0.0.0')
+    const page = await rig.signedIn('admin', `${url}/keys`)
+    expect(await page.evaluate('isSecureContext')).to.equal(false)
+    await page.getByRole('button', { name: 'Add key' }).click()
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('from-afar')
+    await page.getByRole('button', { name: 'Save' }).click()
+    const dialog = page.getByRole('dialog', { name: 'New key' })
+    const text = await dialog.getByRole('textbox', { name: 'Key' }).inputValue()
+    await dialog.getByRole('button', { name: 'Copy key' }).click()
+    await dialog.getByRole('status').getByText('Copied').waitFor()
+    await dialog.getByRole('button', { name: 'I have kept it' }).click()
+    await page.getByRole('heading', { level: 1, name: 'from-afar' }).waitFor()
+    const pasted = async () => {
+      await page.keyboard.press('/')
+      const field = page.getByRole('combobox', { name: /^Search/ })
+      await field.press('ControlOrMeta+V')
+      const value = await field.inputValue()
+      await page.keyboard.press('Escape')
+      return value
+    }
+    expect(await pasted()).to.equal(text)
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'API keys' }).click()
+    await page.getByRole('link', { name: 'from-afar' }).waitFor()
+    await page.getByRole('button', { name: 'CSV' }).click()
+    await page.getByRole('menuitem', { name: 'Copy as CSV' }).click()
+    await page.getByRole('status').getByText('Copied').waitFor()
+    expect(await pasted()).to.include('from-afar')
+    // A browser says that it heeds no opener policy on such a page.
+    expect(rig.complaints().filter((line) => !line.includes('Cross-Origin-Opener-Policy'))).to.deep.equal([])
+  })
+
   it('lists keys with the tightest budget that binds each, and looks right in both themes', async () => {
     const { gateway } = rig
     const owner = await gateway.addMember({

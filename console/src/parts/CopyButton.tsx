@@ -1,6 +1,6 @@
-import { useEffect, useState } from 'react'
 import { shared } from '../words.ts'
 import { Button } from './Button.tsx'
+import { useCopied } from './useCopied.ts'
 
 interface CopyButtonProps {
   readonly text: string
@@ -13,14 +13,8 @@ interface CopyButtonProps {
 
 /** Copies a text, and says so in its own place for a moment. */
 export function CopyButton({ text, what, named = false, look = 'quiet' }: CopyButtonProps) {
-  const [copied, setCopied] = useState(false)
-  useEffect(() => {
-    if (!copied) return
-    const timer = setTimeout(() => setCopied(false), 1500)
-    return () => clearTimeout(timer)
-  }, [copied])
+  const [copied, copy] = useCopied()
   const name = what === undefined ? shared.copy : shared.copyNamed(what)
-  const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true))
   return (
     <Button
       look={look}
@@ -28,7 +22,7 @@ export function CopyButton({ text, what, named = false, look = 'quiet' }: CopyBu
       icon={copied ? 'check' : 'copy'}
       aria-label={name}
       title={name}
-      onClick={copy}
+      onClick={() => copy(text)}
     >
       {copied ? shared.copied : named ? name : undefined}
       <span className="visually-hidden" role="status">

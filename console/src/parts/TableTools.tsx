@@ -6,6 +6,7 @@ import { csvOf } from './csv.ts'
 import { curlOf } from './curl.ts'
 import { Menu } from './Menu.tsx'
 import type { Columns } from './useColumns.ts'
+import { useCopied } from './useCopied.ts'
 
 interface TableToolsProps<Row> {
   readonly columns: Columns<Row>
@@ -19,6 +20,7 @@ interface TableToolsProps<Row> {
 /** Which columns a table shows, and its loaded rows as CSV. */
 export function TableTools<Row>({ columns, rows, file, address }: TableToolsProps<Row>) {
   const { shown } = columns
+  const [isCopied, copy] = useCopied()
   const csv = () =>
     csvOf(
       shown.map(({ label }) => label),
@@ -36,25 +38,26 @@ export function TableTools<Row>({ columns, rows, file, address }: TableToolsProp
       <ColumnsMenu {...columns} />
       <Menu>
         <Menu.Target>
-          <Button icon="download">{shared.csv}</Button>
+          <Button icon={isCopied ? 'check' : 'download'}>{isCopied ? shared.copied : shared.csv}</Button>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Label>{shared.csvLoaded(count(rows.length))}</Menu.Label>
-          <Menu.Item onClick={() => void navigator.clipboard.writeText(csv())}>{shared.copyCsv}</Menu.Item>
+          <Menu.Item onClick={() => copy(csv())}>{shared.copyCsv}</Menu.Item>
           <Menu.Item onClick={download}>{shared.downloadCsv}</Menu.Item>
           {address && (
             <>
               <Menu.Divider />
               <Menu.Label>{shared.curlHint}</Menu.Label>
-              <Menu.Item
-                onClick={() => void navigator.clipboard.writeText(curlOf(new URL(address(), location.href).href))}
-              >
+              <Menu.Item onClick={() => copy(curlOf(new URL(address(), location.href).href))}>
                 {shared.copyCurl}
               </Menu.Item>
             </>
           )}
         </Menu.Dropdown>
       </Menu>
+      <span className="visually-hidden" role="status">
+        {isCopied && shared.copied}
+      </span>
     </>
   )
 }
