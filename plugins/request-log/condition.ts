@@ -49,7 +49,7 @@ export function isDirect({
   words: { parent, key, pipeline, ...others } = {},
   ...filter
 }: RequestFilter): boolean {
-  if (search !== undefined || parent !== undefined || filter.failedProviders !== undefined) return true
+  if (search !== undefined || parent !== undefined) return true
   const { since: _since, until: _until, withoutWords = {}, ...further } = filter
   const rest = [others, withoutWords, further].flatMap(Object.values).filter((value) => value !== undefined)
   const [values, ...more] = [key, pipeline].filter((value) => value !== undefined)

@@ -57,7 +57,6 @@ function rowOf(slots: Slots, scope: Scope, { type, host, members, logging }: Pla
   const metered = read(slots, host)
   const usage = bill?.tokens
   const served = servedBy(slots, scope)
-  const result = resultOf(slots, scope)
   return {
     id: scope.id,
     at: Math.round(Date.now() - scope.elapsed()),
@@ -72,7 +71,7 @@ function rowOf(slots: Slots, scope: Scope, { type, host, members, logging }: Pla
     upstreamProtocol: model?.offer.protocol ?? null,
     stream: request?.stream ?? false,
     status: outcome.status,
-    result,
+    result: resultOf(slots, scope),
     error: outcome.error?.code ?? null,
     attempts: wasAsked(slots, scope) ? scope.attempt : 0,
     inputTokens: usage?.input ?? null,
@@ -87,7 +86,7 @@ function rowOf(slots: Slots, scope: Scope, { type, host, members, logging }: Pla
     reference: referenceOf((slots.ingress?.headers ?? request?.headers)?.['x-request-id']),
     parent: scope.parent ?? null,
     tier: textOf(scope.notes.get('routing_tier')),
-    failedProviders: failedIn(scope, result === 'failed' ? served.provider : null),
+    failedProviders: failedIn(slots, scope),
     tags: principal?.tags,
     ended: Date.now(),
     pipeline: host.pipeline.name,
@@ -195,15 +194,23 @@ function servedBy({ model }: Slots, scope: Scope): Pick<LogRow, 'model' | 'provi
   return { model: textOf(last['model']), provider: textOf(last['provider']) }
 }
 
-/**
- * The providers that failed a request, each once.
- * @param last the provider of the answer, if that failed
- */
-function failedIn({ notes }: Scope, last: string | null): readonly string[] | undefined {
+/** The providers that failed a request, each once. */
+function failedIn({ model, outcome }: Slots, { notes }: Scope): readonly string[] | undefined {
   const tries = notes.get('tries')
-  const tried = Array.isArray(tries) ? tries.map((one) => (isObject(one) ? textOf(one['provider']) : null)) : []
-  const names = new Set([...tried, last].filter((name) => name !== null))
-  return names.size === 0 ? undefined : [...names]
+  const failed = (Array.isArray(tries) ? tries : []).flatMap((one) =>
+    isObject(one) && isFailure(one) ? one['provider'] : [],
+  )
+  if (model && outcome.result === 'failed' && isFailure({ ...outcome.error })) failed.push(model.provider.name)
+  return failed.length === 0 ? undefined : [...new Set(failed.map(String))]
+}
+
+/**
+ * Whether a provider failed. It did not where it was not asked, where the client left, and where the gateway failed
+ * itself; and a client's mistake shows that it works.
+ */
+function isFailure({ code, status }: JsonObject): boolean {
+  if (typeof status !== 'number') return String(code).startsWith('upstream_')
+  return status >= 500 || [401, 403, 408, 429].includes(status)
 }
 
 function textOf(value: Json | undefined): string | null {

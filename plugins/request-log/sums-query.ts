@@ -199,7 +199,8 @@ const textsOfGroups = sql.raw(
  * of the condition, so it is told of the index that has all columns of filters.
  */
 function rowsOf({ since, until }: Part, dialect: SqlDialect, { filter }: SumsQuestion): RawBuilder<unknown> {
-  const index = dialect === 'sqlite' && !isDirect(filter) ? sql`indexed by requests_list` : sql``
+  const isElsewhere = isDirect(filter) || filter.failedProviders !== undefined
+  const index = dialect === 'sqlite' && !isElsewhere ? sql`indexed by requests_list` : sql``
   return sql`requests ${index} where ${conditionOf({ ...filter, since, until }, dialect)}`
 }
 
@@ -213,7 +214,12 @@ function sumsOf({ length, since, until }: Part, { filter, by }: SumsQuestion): R
   }
   for (const name of Object.keys(dimensions) as Dimension[]) {
     add(name, words[name], true)
-    add(name, without[name], false)
+    // No row has an empty text there, and groups have one for no value.
+    add(
+      name,
+      without[name]?.filter((value) => value !== ''),
+      false,
+    )
   }
   add('key', ownKeys, true)
   const asked = [words.key, words.member, without.key, without.member, ownKeys]

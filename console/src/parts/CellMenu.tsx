@@ -38,8 +38,8 @@ interface Cells<Row> {
 }
 
 /**
- * The menu of a table's cells, which filters the list by their values, or leaves them out. The pointer opens it on a cell; `Shift F10` or
- * the menu key on a row, and then it has all cells of the row.
+ * The menu of a table's cells, which filters the list by their values, or leaves them out. The pointer opens it on a
+ * cell; `Shift F10` or the menu key on a row, and then it has all cells of the row.
  */
 export function useCellMenu<Row>({ rows, columns, before }: Cells<Row>) {
   const [opened, open] = useState<Opened>()

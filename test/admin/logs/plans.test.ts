@@ -29,6 +29,8 @@ const indexes: Readonly<Record<string, string>> = {
   'pipeline=p&since=2026-11-01T00:00:00Z': 'INDEX requests_pipeline_at',
   'parent=p': 'INDEX requests_parent',
   'failed_provider=p': 'INDEX requests_failed_providers',
+  'failed_provider=p&key=k': 'INDEX requests_failed_providers',
+  'failed_provider=p&pipeline=q&model=m': 'INDEX requests_failed_providers',
   'failed_provider=p&since=2026-11-01T00:00:00Z': 'INDEX requests_failed_providers',
   'search=s': 'INDEX requests_reference',
 }

@@ -220,6 +220,7 @@ describe('usage of requests', function () {
         expect(await requests(`not_key=${mine}&not_key=gone`)).to.equal(2)
         expect(await requests(`not_member=${gateway.viewer.id}`)).to.equal(3)
         expect(await requests('not_model=large')).to.equal(6)
+        expect(await requests('not_model=')).to.equal(7)
         expect(await requests('not_model=large&not_protocol=chat')).to.equal(0)
         expect(await requests(`not_model=large&key=${mine}`)).to.equal(4)
         expect(await refusal('/api/logs/usage?not_status=200')).to.deep.equal([422, 'unknown_field', 'not_status'])

@@ -58,6 +58,7 @@ const COLUMNS = {
   ended: 1_700_000_000_100,
   savings_micros: -7,
   pipeline: 'chat-completions',
+  failed_providers: '["p"]',
   metadata: '{"times":{"call":90.5}}',
 }
 
@@ -151,7 +152,7 @@ describe('engine/store/row-queue', () => {
 
     it('writes every field of a row', async () => {
       const queue = queueOn()
-      queue.write(row('a'))
+      queue.write(row('a', { failedProviders: ['p'] }))
       expect(queue.counters).to.deep.equal({ written: 0, dropped: 0, pending: 1, failing: undefined })
       await queue.flush()
       expect(await tablesOf(database).selectFrom('requests').selectAll().execute()).to.deep.equal([COLUMNS])

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Host, Json, Metered, Outcome, Scope, Usage } from '../../../engine/index.ts'
+import type { Host, Json, JsonObject, Metered, Outcome, Scope, Usage } from '../../../engine/index.ts'
 import log from '../../../plugins/request-log/log.ts'
 import price from '../../../plugins/pricing/price.ts'
 import type { LogRow } from '../../../plugins/request-log/row.ts'
@@ -208,6 +208,33 @@ describe('plugins/request-log/log', () => {
       result: 'failed',
       metadata: { tries, times: { upstream: 5 }, usage: 'unknown', cost: 'unknown', error_message: '' },
     })
+  })
+
+  it('names the providers that failed, not those that were not asked or answered a mistake, nor the gateway itself', () => {
+    const failedBy = (tries: readonly JsonObject[], error?: string) => {
+      const outcome = { status: 200, result: error ? 'failed' : 'completed', duration: 1, bytes: 0 }
+      const asked = { request: REQUEST, outcome: { ...outcome, ...(error && { error: { code: error, message: '' } }) } }
+      const notes = new Map<string, Json>(tries.length === 0 ? [] : [['tries', tries]])
+      return rowOf({ ...asked, model: MODEL }, { notes, times: [], attempt: tries.length + 1 }).failedProviders
+    }
+    const at = (provider: string, code: string, status?: number) => ({
+      model: 'm',
+      provider,
+      code,
+      ...(status && { status }),
+    })
+    expect(failedBy([])).to.equal(undefined)
+    expect(
+      failedBy([at('a', 'upstream_error', 503), at('a', 'upstream_timeout'), at('b', 'upstream_unreachable')]),
+    ).to.deep.equal(['a', 'b'])
+    expect(failedBy([at('a', 'rate_limit_exceeded', 429), at('b', 'upstream_refused_key', 401)])).to.deep.equal([
+      'a',
+      'b',
+    ])
+    expect(failedBy([at('a', 'breaker_open'), at('b', 'client_closed'), at('c', 'internal_error')])).to.equal(undefined)
+    expect(failedBy([at('a', 'invalid_request_error', 400)])).to.equal(undefined)
+    expect(failedBy([], 'upstream_error')).to.deep.equal(['acme'])
+    expect(failedBy([], 'internal_error')).to.equal(undefined)
   })
 
   it('marks usage that is missing or makes no sense as unknown', () => {
