@@ -209,7 +209,7 @@ function failedIn({ model, outcome }: Slots, { notes }: Scope): readonly string[
  * itself; and a client's mistake shows that it works.
  */
 function isFailure({ code, status }: JsonObject): boolean {
-  if (typeof status !== 'number') return String(code).startsWith('upstream_')
+  if (typeof status !== 'number') return textOf(code)?.startsWith('upstream_') === true
   return status >= 500 || [401, 403, 408, 429].includes(status)
 }
 
