@@ -81,13 +81,14 @@ function filled(name: string, value: object): JsonObject {
   return Object.keys(value).length > 0 ? { [name]: value as Json } : {}
 }
 
-/** The format of the answer: a field if the upstream has one, otherwise an instruction after the system text. */
+/** The format of the answer: a field if the upstream has one that can say it, otherwise an instruction after the system text. */
 function answerFormat({ format }: GenerateRequest, { traits, losses }: Printing) {
   if (!format || format.type === 'text') return { field: {}, instruction: [] }
-  if (format.type !== 'schema' || !traits.json_schema)
+  const schema = format.type === 'schema' && traits.json_schema ? answerSchema(format.schema, losses) : undefined
+  if (format.type !== 'schema' || !schema)
     return { field: {}, instruction: [{ text: formatInstruction(format, losses) }] }
-  const { name, description, schema } = format
-  const jsonSchema = defined({ schema: JSON.stringify(answerSchema(schema, losses)), name, description })
+  const { name, description } = format
+  const jsonSchema = defined({ schema: JSON.stringify(schema), name, description })
   return { field: { textFormat: { type: 'json_schema', structure: { jsonSchema } } }, instruction: [] }
 }
 

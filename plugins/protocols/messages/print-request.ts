@@ -72,17 +72,17 @@ function systemText(blocks: readonly JsonObject[]): string | readonly JsonObject
   return plain ? (first.text as string) : blocks
 }
 
-/** The format of the answer: a field if the upstream has one, otherwise an instruction after the system text. */
+/** The format of the answer: a field if the upstream has one that can say it, otherwise an instruction after the system text. */
 function answerFormat(
   { format }: GenerateRequest,
   { traits, losses }: Printing,
 ): { readonly field: JsonObject; readonly instruction: readonly JsonObject[] } {
   if (!format || format.type === 'text') return { field: {}, instruction: [] }
-  if (format.type === 'schema' && traits.json_schema) {
-    if (format.description !== undefined) losses.add('response_format.description', 'formats have no description here')
-    return { field: { format: { type: 'json_schema', schema: answerSchema(format.schema, losses) } }, instruction: [] }
-  }
-  return { field: {}, instruction: [{ type: 'text', text: formatInstruction(format, losses) }] }
+  const schema = format.type === 'schema' && traits.json_schema ? answerSchema(format.schema, losses) : undefined
+  if (format.type !== 'schema' || !schema)
+    return { field: {}, instruction: [{ type: 'text', text: formatInstruction(format, losses) }] }
+  if (format.description !== undefined) losses.add('response_format.description', 'formats have no description here')
+  return { field: { format: { type: 'json_schema', schema } }, instruction: [] }
 }
 
 /** The sentence that asks for an answer in a format to which the upstream cannot be held. */

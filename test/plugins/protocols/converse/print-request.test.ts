@@ -167,6 +167,25 @@ describe('converse: requests', () => {
         )
       })
 
+  it('only ask for objects that are open to all names', () => {
+    const demanded = (schema: JsonObject) =>
+      print(
+        ask([user('hi')], { format: { type: 'schema', schema } }),
+        target(models.claude, { json_schema: true }, 'off'),
+      )
+    const named = demanded({ type: 'object', properties: { a: { type: 'string' } } })
+    expect(named.body).to.have.property('outputConfig')
+    expect(named.losses).to.deep.equal([])
+    const map = demanded({ type: 'object', additionalProperties: { type: 'number' } })
+    expect(map.body).to.not.have.property('outputConfig')
+    expect(map.body['system']).to.deep.equal([
+      {
+        text: 'Answer with JSON that matches this JSON Schema, and with nothing else:\n{"type":"object","additionalProperties":{"type":"number"}}',
+      },
+    ])
+    expect(map.losses.map(({ field }) => field)).to.deep.equal(['response_format'])
+  })
+
   it('get cache points where the gateway sets them: after system, tools, and the last turn of the user', () => {
     const long = 'long '.repeat(1000)
     const system: Item = { type: 'message', role: 'system', content: [{ type: 'text', text: long }] }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { GenerateRequest, Item } from '../../../../engine/index.ts'
+import type { GenerateRequest, Item, JsonObject } from '../../../../engine/index.ts'
 import { printed, target } from './fixtures.ts'
 
 const user = (text: string): Item => ({ type: 'message', role: 'user', content: [{ type: 'text', text }] })
@@ -98,17 +98,74 @@ describe('messages: printing a request', () => {
     expect(lost).to.deep.equal(['response_format.schema', 'response_format.schema.additionalProperties'])
   })
 
+  it('only asks for objects that are open to all names, wherever they stand in a schema', () => {
+    const map = { type: 'object', additionalProperties: { type: 'number' } }
+    const holding = (counts: JsonObject) => ({ type: 'object', properties: { counts }, additionalProperties: false })
+    for (const schema of [
+      { type: 'object' },
+      map,
+      { type: ['object', 'null'], properties: {} },
+      { type: 'object', patternProperties: { '^x-': { type: 'string' } }, additionalProperties: false },
+      { type: 'object', anyOf: [{ required: ['a'] }, { required: ['b'] }] },
+      holding(map),
+      holding({ type: 'array', items: map }),
+      holding({ anyOf: [map, { type: 'null' }] }),
+      { ...holding({ $ref: '#/$defs/map' }), $defs: { map } },
+    ]) {
+      const { body, lost } = printed({ format: { type: 'schema', description: 'd', schema } })
+      expect(body).to.not.have.property('output_config')
+      expect(body.system).to.contain(`matches this JSON Schema, and with nothing else:\n${JSON.stringify(schema)}`)
+      expect(lost).to.deep.equal(['response_format'])
+    }
+    const empty = holding({ type: 'object', additionalProperties: false })
+    const { body, lost } = printed({ format: { type: 'schema', schema: empty } })
+    expect(body.output_config).to.deep.equal({ format: { type: 'json_schema', schema: empty } })
+    expect(lost).to.deep.equal([])
+  })
+
+  it('closes the parts that say what an object has, and not what joins them', () => {
+    const $defs = { a: { type: 'object', properties: { a: { type: 'string' } } } }
+    const parts = [{ $ref: '#/$defs/a' }, { type: 'object', properties: { b: { type: 'string' } } }]
+    const schema = { type: 'object', oneOf: parts, $defs }
+    const { body, lost } = printed({ format: { type: 'schema', schema } })
+    expect(body.output_config).to.deep.equal({
+      format: {
+        type: 'json_schema',
+        schema: {
+          anyOf: [parts[0], { ...parts[1], additionalProperties: false }],
+          $defs: { a: { ...$defs.a, additionalProperties: false } },
+        },
+      },
+    })
+    expect(lost).to.deep.equal([])
+  })
+
+  it('only describes `oneOf` beside `anyOf`, whose place it would take', () => {
+    const anyOf = [{ type: 'string' }, { type: 'null' }]
+    const oneOf = [{ const: 'a' }, { const: 'b' }]
+    for (const schema of [
+      { anyOf, oneOf },
+      { oneOf, anyOf },
+    ]) {
+      const { body, lost } = printed({ format: { type: 'schema', schema } })
+      const description = '{oneOf: [{"const":"a"},{"const":"b"}]}'
+      expect(body.output_config).to.deep.equal({ format: { type: 'json_schema', schema: { anyOf, description } } })
+      expect(lost).to.deep.equal(['response_format.schema'])
+    }
+  })
+
   it('puts a schema into `output_config`, or its text into the system', () => {
-    const format: GenerateRequest['format'] = { type: 'schema', name: 'n', schema: { type: 'object' }, strict: true }
+    const schema = { type: 'object', properties: { a: { type: 'string' } } }
+    const format: GenerateRequest['format'] = { type: 'schema', name: 'n', schema, strict: true }
     expect(printed({ format })).to.deep.include({ lost: [] })
     expect(printed({ format }).body.output_config).to.deep.equal({
-      format: { type: 'json_schema', schema: { type: 'object', additionalProperties: false } },
+      format: { type: 'json_schema', schema: { ...schema, additionalProperties: false } },
     })
     const told = printed({ format, items: [system('one'), user('hi')] }, target({ json_schema: false }))
     expect(told.lost).to.deep.equal(['response_format'])
     expect(told.body.system).to.deep.equal([
       text('one'),
-      text('Answer with JSON that matches this JSON Schema, and with nothing else:\n{"type":"object"}'),
+      text(`Answer with JSON that matches this JSON Schema, and with nothing else:\n${JSON.stringify(schema)}`),
     ])
     const json = printed({ format: { type: 'json' } })
     expect(json.body.system).to.equal('Answer with one JSON object and nothing else.')
