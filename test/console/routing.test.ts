@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { JsonObject } from '../../engine/index.ts'
 import { axe, startConsole } from './support/browser.ts'
 import type { SignedInRig } from './support/browser.ts'
 import { pictured } from './support/pictured.ts'
@@ -53,17 +54,22 @@ describe('console/routing', () => {
 
   it('tells unknown costs and unknown savings apart', async () => {
     const page = await rig.signedIn('admin', '/account')
-    await page.route('**/api/routing/decisions?*', async (route) => {
-      const response = await route.fetch()
-      const { data } = (await response.json()) as { readonly data: readonly object[] }
-      const rows = data.map((row, index) => ({ ...row, served: 'mid', cost: index === 0 ? null : 0.25, savings: null }))
-      await route.fulfill({ response, json: { data: rows } })
-    })
+    const { body } = await rig.gateway.asAdmin('GET /api/routing/decisions?limit=3')
+    const rows = (body['data'] as readonly JsonObject[]).map((row, index) => ({
+      ...row,
+      served: 'mid',
+      cost: index === 0 ? null : 0.25,
+      savings: null,
+    }))
+    await page.route('**/api/routing/decisions?*', (route) => route.fulfill({ json: { data: rows } }))
     await page.getByRole('link', { name: 'Routing', exact: true }).click()
     const models = page.getByRole('table', { name: 'Share and savings per model' })
     const cells = models.getByRole('row', { name: /^mid/ }).getByRole('cell')
     await cells.last().waitFor()
-    expect((await cells.allInnerTexts()).slice(-2)).to.deep.equal(['$4.25 1 unpriced', 'unknown 18 unpriced'])
+    expect((await cells.allInnerTexts()).slice(-2)).to.deep.equal([
+      `$${0.25 * (rows.length - 1)} 1 unpriced`,
+      `unknown ${rows.length} unpriced`,
+    ])
   })
 
   it('previews a prompt without asking any model', async () => {
@@ -96,9 +102,11 @@ describe('console/routing', () => {
         for (const mode of ['fast', 'auto', 'best'])
           await page.getByRole('group', { name }).getByRole('textbox', { name: mode }).fill('1')
       await page.getByRole('button', { name: 'Replay the last 200 requests' }).click()
-      await page.getByText(/^\d+ of 18 would go elsewhere$/).waitFor()
+      const { body: routed } = await rig.gateway.asAdmin('GET /api/routing/decisions?limit=200')
+      const { length } = routed['data'] as readonly JsonObject[]
+      await page.getByText(new RegExp(`^\\d+ of ${length} would go elsewhere$`)).waitFor()
       const rows = page.getByRole('table', { name: 'Replay' }).getByRole('row')
-      expect(await rows.count()).to.equal(19)
+      expect(await rows.count()).to.equal(length + 1)
       await rows.nth(1).getByText('large').first().waitFor()
       await page.getByText('6 changes').waitFor()
       expect(await axe(page)).to.deep.equal([])
