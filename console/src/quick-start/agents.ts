@@ -1,5 +1,7 @@
+import { quoted } from '../parts/curl.ts'
 import { keyVariable } from './client.ts'
 import type { Client } from './client.ts'
+import { literal } from './literals.ts'
 
 /** Codex; it speaks the responses protocol and takes a WebSocket where the gateway offers one. */
 export const codex: Client = {
@@ -10,12 +12,12 @@ export const codex: Client = {
     {
       path: '~/.codex/config.toml',
       language: 'toml',
-      text: ({ origin, model }) => `model = "${model}"
+      text: ({ origin, model }) => `model = ${literal(model)}
 model_provider = "sluice"
 
 [model_providers.sluice]
 name = "Sluice"
-base_url = "${origin}/v1"
+base_url = ${literal(`${origin}/v1`)}
 env_key = "${keyVariable}"
 wire_api = "responses"
 supports_websockets = true
@@ -34,10 +36,10 @@ export const claudeCode: Client = {
     {
       path: null,
       language: 'sh',
-      text: ({ origin, model }) => `export ANTHROPIC_BASE_URL="${origin}"
+      text: ({ origin, model }) => `export ANTHROPIC_BASE_URL=${quoted(origin)}
 export ANTHROPIC_API_KEY="$${keyVariable}"
-export ANTHROPIC_MODEL="${model}"
-export ANTHROPIC_SMALL_FAST_MODEL="fast"
+export ANTHROPIC_MODEL=${quoted(model)}
+export ANTHROPIC_SMALL_FAST_MODEL='fast'
 `,
     },
   ],

@@ -1,5 +1,6 @@
 import { keyVariable } from './client.ts'
 import type { Client } from './client.ts'
+import { literal, single } from './literals.ts'
 
 /** The official Anthropic package for Python. Its address has no `/v1`. */
 export const anthropicPython: Client = {
@@ -14,9 +15,9 @@ export const anthropicPython: Client = {
 
 from anthropic import Anthropic
 
-client = Anthropic(base_url="${origin}", api_key=os.environ["${keyVariable}"])
+client = Anthropic(base_url=${literal(origin)}, api_key=os.environ["${keyVariable}"])
 answer = client.messages.create(
-    model="${model}",
+    model=${literal(model)},
     max_tokens=1024,
     messages=[{"role": "user", "content": "Say hello."}],
 )
@@ -38,9 +39,9 @@ export const anthropicTypescript: Client = {
       language: 'typescript',
       text: ({ origin, model }) => `import Anthropic from '@anthropic-ai/sdk'
 
-const client = new Anthropic({ baseURL: '${origin}', apiKey: process.env['${keyVariable}'] })
+const client = new Anthropic({ baseURL: ${single(origin)}, apiKey: process.env['${keyVariable}'] })
 const answer = await client.messages.create({
-  model: '${model}',
+  model: ${single(model)},
   max_tokens: 1024,
   messages: [{ role: 'user', content: 'Say hello.' }],
 })

@@ -1,5 +1,6 @@
 import { keyVariable } from './client.ts'
 import type { Client } from './client.ts'
+import { literal, single } from './literals.ts'
 
 /** The AI SDK of Vercel, by its provider for compatible endpoints. */
 export const aiSdk: Client = {
@@ -15,10 +16,10 @@ import { generateText } from 'ai'
 
 const sluice = createOpenAICompatible({
   name: 'sluice',
-  baseURL: '${origin}/v1',
+  baseURL: ${single(`${origin}/v1`)},
   apiKey: process.env['${keyVariable}'] ?? '',
 })
-const { text } = await generateText({ model: sluice('${model}'), prompt: 'Say hello.' })
+const { text } = await generateText({ model: sluice(${single(model)}), prompt: 'Say hello.' })
 console.log(text)
 `,
     },
@@ -39,7 +40,7 @@ export const langchain: Client = {
 
 from langchain_openai import ChatOpenAI
 
-model = ChatOpenAI(model="${model}", base_url="${origin}/v1", api_key=os.environ["${keyVariable}"])
+model = ChatOpenAI(model=${literal(model)}, base_url=${literal(`${origin}/v1`)}, api_key=os.environ["${keyVariable}"])
 print(model.invoke("Say hello.").content)
 `,
     },

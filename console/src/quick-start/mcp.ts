@@ -1,5 +1,6 @@
 import { keyVariable } from './client.ts'
 import type { Client } from './client.ts'
+import { literal } from './literals.ts'
 
 /** A server for MCP clients; `docs` stands for the name of a server of the gateway. */
 export const mcp: Client = {
@@ -29,7 +30,7 @@ export const mcp: Client = {
       path: '~/.codex/config.toml',
       language: 'toml',
       text: ({ origin }) => `[mcp_servers.docs]
-url = "${origin}/servers/docs/mcp"
+url = ${literal(`${origin}/servers/docs/mcp`)}
 bearer_token_env_var = "${keyVariable}"
 `,
     },

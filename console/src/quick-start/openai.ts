@@ -1,5 +1,6 @@
 import { keyVariable } from './client.ts'
 import type { Client } from './client.ts'
+import { literal, single } from './literals.ts'
 
 /** The official OpenAI package for Python, on the chat completions of the gateway. */
 export const openaiPython: Client = {
@@ -14,9 +15,9 @@ export const openaiPython: Client = {
 
 from openai import OpenAI
 
-client = OpenAI(base_url="${origin}/v1", api_key=os.environ["${keyVariable}"])
+client = OpenAI(base_url=${literal(`${origin}/v1`)}, api_key=os.environ["${keyVariable}"])
 answer = client.chat.completions.create(
-    model="${model}",
+    model=${literal(model)},
     messages=[{"role": "user", "content": "Say hello."}],
 )
 print(answer.choices[0].message.content)
@@ -37,8 +38,8 @@ export const openaiTypescript: Client = {
       language: 'typescript',
       text: ({ origin, model }) => `import OpenAI from 'openai'
 
-const client = new OpenAI({ baseURL: '${origin}/v1', apiKey: process.env['${keyVariable}'] })
-const answer = await client.responses.create({ model: '${model}', input: 'Say hello.' })
+const client = new OpenAI({ baseURL: ${single(`${origin}/v1`)}, apiKey: process.env['${keyVariable}'] })
+const answer = await client.responses.create({ model: ${single(model)}, input: 'Say hello.' })
 console.log(answer.output_text)
 `,
     },
