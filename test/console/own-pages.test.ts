@@ -75,6 +75,31 @@ describe('console/quick-start', () => {
     await rig.gateway.asAdmin('PATCH /api/config/server/smart_routing', { enabled: true })
     await page.goto('/quick-start')
     await texts.getByText('"model":"auto"').waitFor()
+    await rig.gateway.asAdmin('PATCH /api/config/server/smart_routing', { enabled: false })
+  })
+
+  it('takes from a link no words that are not the name of a model', async () => {
+    const page = await rig.signedIn('viewer', `/quick-start?client=claude-code&model=${encodeURIComponent('$(told)')}`)
+    const texts = page.getByRole('main')
+    await page.getByText('The address has a value for "model" that is not known here.').waitFor()
+    await texts.locator('pre').filter({ hasText: "export ANTHROPIC_MODEL='first'" }).waitFor()
+    expect(await texts.innerText()).to.not.include('told')
+    expect(new URL(page.url()).search).to.equal('?client=claude-code')
+  })
+
+  it('asks for no model that nobody serves now', async () => {
+    await rig.gateway.asAdmin('POST /api/config/providers', { name: 'off', type: 'echo', enabled: false })
+    await rig.gateway.asAdmin('POST /api/config/models', { name: 'early', provider: 'off', auto_eligible: true })
+    await rig.gateway.asAdmin('PATCH /api/config/server/smart_routing', { enabled: true })
+    const page = await rig.signedIn('viewer')
+    await page.route('**/api/catalog/models', async (route) => {
+      const { data } = (await (await route.fetch()).json()) as { data: { name: string; virtual: boolean }[] }
+      await route.fulfill({ json: { data: data.map((one) => (one.virtual ? { ...one, available: false } : one)) } })
+    })
+    await page.goto('/quick-start')
+    await page.getByRole('main').getByText('"model":"first"').waitFor()
+    await page.getByRole('combobox', { name: 'Model' }).click()
+    expect(await page.getByRole('option').allInnerTexts()).to.deep.equal(['first', 'second'])
   })
 })
 

@@ -5,18 +5,6 @@ import type { Signal } from '../../parts/Rating.tsx'
 import type { User } from '../../parts/useUser.ts'
 import { askedIn } from './asked.ts'
 
-/** What the page reads of `GET /api/catalog/models`. */
-export interface CatalogModel {
-  readonly name: string
-  readonly virtual: boolean
-  readonly supports_mapeval: boolean
-}
-
-export const models = queryOptions({
-  queryKey: ['catalog', 'models'],
-  queryFn: async () => (await ask<{ data: readonly CatalogModel[] }>('GET', '/api/catalog/models')).data,
-})
-
 export const mayMakeKeys = queryOptions({
   queryKey: ['me', 'may'],
   queryFn: async () => (await ask<{ may: { make_keys: boolean } }>('GET', '/api/me')).may.make_keys,

@@ -3,12 +3,15 @@ import '@mantine/core/styles/Input.layer.css'
 import '@mantine/core/styles/Popover.layer.css'
 import '@mantine/core/styles/ScrollArea.layer.css'
 import { Select } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { oneOf, useAddress } from '../../app/search.ts'
+import { isServed, models } from '../../catalog/models.ts'
 import { Card } from '../../parts/Card.tsx'
 import { CopyButton } from '../../parts/CopyButton.tsx'
+import { Loaded } from '../../parts/Loaded.tsx'
 import { Page } from '../../parts/Page.tsx'
-import { useNames } from '../../parts/useNames.ts'
+import { useOneOf } from '../../parts/useOneOf.ts'
 import { clients, keyVariable } from '../../quick-start/index.ts'
 import type { Client } from '../../quick-start/index.ts'
 import { words } from './words.ts'
@@ -16,43 +19,51 @@ import classes from './quick-start.module.css'
 
 /** What to paste where, for each client; the same texts are tried by the tests of the clients. */
 export default function QuickStart() {
-  const [search, change] = useAddress()
-  const wanted = oneOf(search, 'client')
-  // A name with a star stands for many.
-  const models = useNames('model').flatMap(({ value }) => (value.includes('*') ? [] : [value]))
-  // `auto` is served only where smart routing is on.
-  const model = oneOf(search, 'model') ?? (models.includes('auto') ? 'auto' : (models[0] ?? 'auto'))
-  const asked = 'model' in search ? { model } : {}
-  const client = clients.find(({ id }) => id === wanted) ?? clients[0]
+  const query = useQuery(models)
   return (
     <Page title={words.title}>
       <p className={classes.intro}>{words.intro}</p>
-      <div className={classes.columns}>
-        <Card className={classes.choice}>
-          <Select
-            label={words.model}
-            data={[...new Set([model, ...models])]}
-            value={model}
-            searchable
-            allowDeselect={false}
-            onChange={(name) => change({ model: name ?? undefined })}
-          />
-          <nav aria-label={words.client} className={classes.list}>
-            {clients.map(({ id, title }) => (
-              <Link
-                key={id}
-                to="/quick-start"
-                search={{ ...asked, ...(id === clients[0]?.id ? {} : { client: id }) }}
-                activeOptions={{ exact: true, includeSearch: true }}
-              >
-                {title}
-              </Link>
-            ))}
-          </nav>
-        </Card>
-        {client && <Texts {...client} model={model} />}
-      </div>
+      <Loaded query={query} height={420}>
+        {(all) => <Choice models={all.filter(isServed).map(({ name }) => name)} />}
+      </Loaded>
     </Page>
+  )
+}
+
+function Choice({ models: names }: { readonly models: readonly string[] }) {
+  const [search] = useAddress()
+  const wanted = oneOf(search, 'client')
+  const usual = names.includes('auto') ? 'auto' : (names[0] ?? 'auto')
+  // The texts are pasted into shells: a link may choose among the models, and put no other words there.
+  const [model, choose] = useOneOf('model', names, usual)
+  const asked = model === usual ? {} : { model }
+  const client = clients.find(({ id }) => id === wanted) ?? clients[0]
+  return (
+    <div className={classes.columns}>
+      <Card className={classes.choice}>
+        <Select
+          label={words.model}
+          data={[...new Set([model, ...names])]}
+          value={model}
+          searchable
+          allowDeselect={false}
+          onChange={(name) => choose(name ?? usual)}
+        />
+        <nav aria-label={words.client} className={classes.list}>
+          {clients.map(({ id, title }) => (
+            <Link
+              key={id}
+              to="/quick-start"
+              search={{ ...asked, ...(id === clients[0]?.id ? {} : { client: id }) }}
+              activeOptions={{ exact: true, includeSearch: true }}
+            >
+              {title}
+            </Link>
+          ))}
+        </nav>
+      </Card>
+      {client && <Texts {...client} model={model} />}
+    </div>
   )
 }
 

@@ -1,25 +1,15 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { QueryClient } from '@tanstack/react-query'
 import { ask } from '../../api/ask.ts'
+import { isServed, models } from '../../catalog/models.ts'
+import type { CatalogModel } from '../../catalog/models.ts'
 import { makeModel, makeProvider, providers } from '../../catalog/providers.ts'
 
-/** What the steps read of `GET /api/catalog/models`. */
-interface CatalogModel {
-  readonly name: string
-  readonly provider: string | null
-  readonly virtual: boolean
-  readonly available: boolean
-}
-
-/** The names of models that a client can ask for as they stand; a name with a star stands for many. */
+/** The names of models that a client can ask for, without those that choose one. */
 export const askable = queryOptions({
-  queryKey: ['catalog', 'models'],
-  queryFn: async ({ signal }) =>
-    (await ask<{ data: readonly CatalogModel[] }>('GET', '/api/catalog/models', { signal })).data,
-  select: (models: readonly CatalogModel[]) =>
-    models
-      .filter(({ name, virtual, available }) => available && !virtual && !name.includes('*'))
-      .map(({ name }) => name),
+  ...models,
+  select: (all: readonly CatalogModel[]) =>
+    all.filter((model) => isServed(model) && !model.virtual).map(({ name }) => name),
 })
 
 /** A key without limits that belongs to a member, with its text. */
