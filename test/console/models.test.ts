@@ -122,6 +122,36 @@ describe('console/models', () => {
     expect((await rig.gateway.asAdmin('GET /api/config/models/mine')).status).to.equal(404)
   })
 
+  it('that others name are deleted after a second confirmation, which leads to these', async () => {
+    const make = (body: object) => rig.gateway.asAdmin('POST /api/config/models', { provider: 'vendor', ...body })
+    await make({ name: 'needed', aliases: ['wanted'], supports_mapeval: true })
+    await make({ name: 'by-name', fallbacks: ['needed', 'small'] })
+    await make({ name: 'by-alias', fallbacks: ['wanted'] })
+    const judge = { model: 'needed' }
+    expect((await rig.gateway.asAdmin('PATCH /api/config/server/smart_routing', { judge })).status).to.equal(200)
+    const page = await rig.signedIn('admin', '/models/needed')
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: 'Delete needed' })
+    await dialog.getByRole('textbox', { name: 'Type needed to confirm' }).fill('needed')
+    await dialog.getByRole('button', { name: 'Delete needed', exact: true }).click()
+    const refused = dialog.getByRole('alert')
+    await refused.getByText('in_use', { exact: true }).waitFor()
+    for (const user of ['model "by-name"', 'model "by-alias"', 'section "smart_routing"'])
+      expect(await refused.innerText()).to.include(user)
+    for (const name of ['by-name', 'by-alias']) {
+      const link = dialog.getByRole('link', { name, exact: true })
+      expect(await link.getAttribute('href')).to.equal(`/models/${name}`)
+    }
+    expect(await axe(page)).to.deep.equal([])
+    expect((await rig.gateway.asAdmin('GET /api/config/models/by-name')).body['fallbacks']).to.include('needed')
+
+    await dialog.getByRole('button', { name: 'Take out and delete needed' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor()
+    expect((await rig.gateway.asAdmin('GET /api/config/models/needed')).status).to.equal(404)
+    expect((await rig.gateway.asAdmin('GET /api/config/models/by-name')).body['fallbacks']).to.deep.equal(['small'])
+    for (const name of ['by-name', 'by-alias']) await rig.gateway.asAdmin(`DELETE /api/config/models/${name}`)
+  })
+
   it('are switched off several at once', async () => {
     const page = await rig.signedIn('admin', '/models')
     await page.getByRole('checkbox', { name: 'Choose small' }).check()

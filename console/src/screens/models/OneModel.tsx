@@ -1,11 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { SchemaForm } from '../../form/SchemaForm.tsx'
 import { Values } from '../../form/Values.tsx'
 import { Button, ButtonLink } from '../../parts/Button.tsx'
 import { Card } from '../../parts/Card.tsx'
-import { ConfirmName } from '../../parts/ConfirmName.tsx'
 import { Declared } from '../../parts/Declared.tsx'
 import { Loaded } from '../../parts/Loaded.tsx'
 import { Page } from '../../parts/Page.tsx'
@@ -14,9 +12,10 @@ import { Tabs, useTab } from '../../parts/Tabs.tsx'
 import { Tag } from '../../parts/Tag.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { Abilities } from './Abilities.tsx'
-import { changeModel, deleteModel, oneModel } from './api.ts'
+import { changeModel, oneModel } from './api.ts'
 import type { Model } from './api.ts'
 import { useShowModel } from './change.ts'
+import { DeleteModel } from './DeleteModel.tsx'
 import { Facts } from './Facts.tsx'
 import { changedFields, usual, valuesOf } from './fields.ts'
 import { Places } from './Places.tsx'
@@ -97,21 +96,12 @@ function Settings({ model }: { readonly model: Model }) {
 
 function Actions({ model }: { readonly model: Model }) {
   const show = useShowModel()
-  const queries = useQueryClient()
-  const navigate = useNavigate()
   const [deletes, setDeletes] = useState(false)
   const { name, enabled } = model
   const turn = async (record: Model, on: boolean) => {
     const now = await changeModel(record, { enabled: on })
     show(now)
     return now
-  }
-  const remove = async () => {
-    await deleteModel(model)
-    await navigate({ to: '/models', search: {} })
-    queries.removeQueries({ queryKey: oneModel(name).queryKey })
-    await queries.invalidateQueries({ queryKey: ['models'] })
-    toast(words.deleted(name))
   }
   return (
     <>
@@ -127,17 +117,7 @@ function Actions({ model }: { readonly model: Model }) {
           </Button>
         </>
       )}
-      {deletes && (
-        <ConfirmName
-          title={words.deleteNamed(name)}
-          name={name}
-          action={words.deleteNamed(name)}
-          onConfirm={remove}
-          onClose={() => setDeletes(false)}
-        >
-          <p>{words.deleteText}</p>
-        </ConfirmName>
-      )}
+      {deletes && <DeleteModel model={model} onClose={() => setDeletes(false)} />}
     </>
   )
 }

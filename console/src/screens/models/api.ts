@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { ask } from '../../api/ask.ts'
 import type { Query } from '../../api/ask.ts'
 import type { Json } from '../../form/schema.ts'
-import { pagesOf } from '../../parts/pages.ts'
+import { pagesOf, readAll } from '../../parts/pages.ts'
 import type { Range } from '../../parts/useRange.ts'
 
 export type Prices = Readonly<Record<string, Json>>
@@ -75,8 +75,20 @@ export const makeModel = (body: unknown) => ask<Model>('POST', at, { body })
 export const changeModel = ({ name, version }: Model, body: unknown) =>
   ask<Model>('PATCH', addressOf(name), { body, ifMatch: version })
 
-export const deleteModel = ({ name, version }: Model) =>
-  ask<undefined>('DELETE', addressOf(name), { query: { force: true }, ifMatch: version })
+/** Deletes a model; forced, it is taken out of what names it first. */
+export const deleteModel = ({ name, version }: Model, force: boolean) =>
+  ask<undefined>('DELETE', addressOf(name), { query: { force: force || undefined }, ifMatch: version })
+
+/** The names of the models that fall back to one, by its name or an alias. */
+export const usersOf = ({ name, aliases }: Model) =>
+  queryOptions({
+    queryKey: ['models', 'list', 'users', name],
+    queryFn: async ({ signal }) => {
+      const names = [name, ...aliases]
+      const all = await readAll<Model>(at, signal)
+      return all.filter(({ fallbacks }) => fallbacks.some((one) => names.includes(one))).map((one) => one.name)
+    },
+  })
 
 /** One value that a list would change, or why not. */
 export interface Difference {
