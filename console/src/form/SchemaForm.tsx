@@ -151,12 +151,12 @@ export function SchemaForm(props: SchemaFormProps) {
     },
     onFlaw: (path, flaw) => setFlaws((now) => withFlaw(now, path, flaw)),
   }
-  useSaveKey(form, submit)
+  const pressSave = useSaveKey(form, submit)
   const sent = JSON.stringify(onBody ? body() : {})
   useEffect(() => onBody?.(JSON.parse(sent) as { [name: string]: Json }), [onBody, sent])
 
   return (
-    <form ref={form} className={classes.form} onSubmit={submit} noValidate>
+    <form ref={form} className={classes.form} onSubmit={submit} onKeyDown={pressSave} noValidate>
       <Problems problems={problems} fields={fields} attempt={attempts} />
       {props.children}
       <Fields key={round} fields={fields} bindings={bindings} />
@@ -215,20 +215,26 @@ function problemsOf(error: Error): readonly Problem[] {
   return error.findings.map(({ param, message }) => ({ path: param, message }))
 }
 
-/** Ctrl+S, or ⌘S, while the focus is in the form or nowhere else. */
+/**
+ * Ctrl+S, or ⌘S, while the form is shown and the focus is in it or nowhere else. Gives the listener of the form, which
+ * also hears its dialogs.
+ */
 function useSaveKey(form: React.RefObject<HTMLFormElement | null>, submit: () => void) {
-  const latest = useLatest(submit)
+  const press = (event: KeyboardEvent | React.KeyboardEvent) => {
+    if (event.key !== 's' || !(event.ctrlKey || event.metaKey) || !form.current?.checkVisibility()) return
+    event.preventDefault()
+    event.stopPropagation()
+    submit()
+  }
+  const latest = useLatest(press)
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
-      if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return
-      const { activeElement } = document
-      if (activeElement !== document.body && !form.current?.contains(activeElement)) return
-      event.preventDefault()
-      latest.current()
+      if (document.activeElement === document.body) latest.current(event)
     }
     document.addEventListener('keydown', listen)
     return () => document.removeEventListener('keydown', listen)
-  }, [form, latest])
+  }, [latest])
+  return press
 }
 
 /** The value of the last time that it was drawn, for what is done later. */

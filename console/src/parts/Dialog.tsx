@@ -1,5 +1,6 @@
-import { useEffect, useId, useRef } from 'react'
+import { useId, useLayoutEffect, useRef } from 'react'
 import type { ReactNode } from 'react'
+import { createPortal } from 'react-dom'
 import { shared } from '../words.ts'
 import { Button } from './Button.tsx'
 import classes from './Dialog.module.css'
@@ -15,11 +16,13 @@ interface DialogProps {
 /**
  * A dialog over the page, for as long as it is rendered. The browser keeps the focus inside, closes it by Escape, and
  * gives the focus back. The first field has it at first, or the one with `data-autofocus` (HTML `dialog`, opened as modal).
+ * It stands at the end of the document: what opens it may be hidden, and a modal that is hidden makes the page dead.
  */
 export function Dialog({ title, onClose, wide = false, children }: DialogProps) {
   const id = useId()
   const element = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // Before the dialog leaves the document: once it is out, the browser gives no focus back.
+  useLayoutEffect(() => {
     const dialog = element.current
     dialog?.showModal()
     // The browser would focus the button that closes it.
@@ -27,7 +30,7 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps) 
     field?.focus()
     return () => dialog?.close()
   }, [])
-  return (
+  return createPortal(
     <dialog
       ref={element}
       className={classes.dialog}
@@ -39,13 +42,16 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps) 
         event.preventDefault()
         onClose?.()
       }}
+      // A form inside is not the one that opened it.
+      onSubmit={(event) => event.stopPropagation()}
     >
       <div className={classes.head}>
         <h2 id={id}>{title}</h2>
         {onClose && <Button look="quiet" icon="close" aria-label={shared.close} onClick={onClose} />}
       </div>
       {children}
-    </dialog>
+    </dialog>,
+    document.body,
   )
 }
 
