@@ -78,6 +78,47 @@ describe('console/forms', () => {
     expect(body['config']).to.deep.equal({ delay: '5s', chunk_size: 32 })
   })
 
+  it('keep what is typed while they are saved where it is the old value again, or none yet', async () => {
+    const page = await provider('back')
+    const delay = page.getByRole('textbox', { name: 'Delay' })
+    const size = page.getByRole('textbox', { name: 'Chunk size' })
+    const save = page.getByRole('button', { name: 'Save' })
+    const gone = page.getByRole('button', { name: 'Discard changes' })
+    await delay.fill('1s')
+    await save.click()
+    await gone.waitFor({ state: 'detached' })
+    for (const text of ['1s', '9s']) {
+      let answer = () => {}
+      const held = new Promise<void>((resolve) => (answer = resolve))
+      await page.route(
+        '**/api/config/providers/back',
+        async (route) => {
+          await held
+          await route.fallback()
+        },
+        { times: 1 },
+      )
+      await delay.fill('9s')
+      const saved = page.waitForResponse((one) => one.request().method() === 'PATCH')
+      await save.click()
+      await delay.fill(text)
+      if (text === '9s') await size.fill('-')
+      answer()
+      await saved
+      await page.locator('button[aria-busy]').waitFor({ state: 'detached' })
+      expect(await delay.inputValue()).to.equal(text)
+      if (text === '9s') break
+      await page.getByText('1 change', { exact: true }).waitFor()
+      await save.click()
+      await gone.waitFor({ state: 'detached' })
+      const { body } = await rig.gateway.asAdmin('GET /api/config/providers/back')
+      expect(body['config']).to.include({ delay: '1s' })
+    }
+    expect(await size.inputValue()).to.equal('-')
+    await save.click()
+    await page.getByText('Not a number.').first().waitFor()
+  })
+
   it('keep what is typed when the session is over, however its name is spelled to go on', async () => {
     const page = await provider('kept')
     const refused = { error: { message: 'The session is over.', type: 'x', param: null, code: 'invalid_token' } }

@@ -68,7 +68,7 @@ export function SchemaForm(props: SchemaFormProps) {
   const [stage, setStage] = useState<'edit' | 'review' | 'saving'>('edit')
   const [conflict, setConflict] = useState<{ readonly before: Json; readonly by: LastChange | undefined }>()
   const form = useRef<HTMLFormElement>(null)
-  const latest = useLatest(draft)
+  const latest = useLatest({ draft, flaws })
   const isCancelled = useRef(false)
   const changes = changesOf(values, draft)
   const isDirty =
@@ -106,8 +106,8 @@ export function SchemaForm(props: SchemaFormProps) {
     try {
       await save(body())
       // What was typed meanwhile is not saved yet.
-      const later = changedSince(draft, latest.current)
-      if (Object.keys(later).length === 0) return forget()
+      const later = changedSince(draft, latest.current.draft, values, Object.keys(secrets))
+      if (Object.keys(later).length === 0 && isSame(latest.current.flaws, flaws)) return forget()
       setDraft(later)
       setStage('edit')
     } catch (error) {

@@ -64,9 +64,19 @@ export function drafted(draft: Draft, path: string, value: Json): Draft {
 export const undrafted = (draft: Draft, path: string): Draft =>
   Object.fromEntries(Object.entries(draft).filter(([other]) => other !== path))
 
-/** What of a draft is not as it was before. */
-export const changedSince = (before: Draft, now: Draft): Draft =>
-  Object.fromEntries(Object.entries(now).filter(([path, value]) => !isSame(value, before[path])))
+/**
+ * What of a draft is not as it was when it was sent. A field that has its old value again is no part of a draft any more,
+ * but it has to be sent once more; but for `secrets`, whose old value is unknown.
+ */
+export function changedSince(sent: Draft, now: Draft, values: Json, secrets: readonly string[] = []): Draft {
+  const isDrafted = (path: string) =>
+    Object.keys(now).some((other) => other === path || other.startsWith(`${path}.`) || path.startsWith(`${other}.`))
+  const back = Object.keys(sent).filter((path) => !isDrafted(path) && !secrets.includes(path))
+  return {
+    ...Object.fromEntries(Object.entries(now).filter(([path, value]) => !isSame(value, sent[path]))),
+    ...Object.fromEntries(back.map((path) => [path, valueAt(values, path) ?? null])),
+  }
+}
 
 /** What a field shows: the drafted value, or else the saved one. */
 export function shownAt(values: Json, draft: Draft, path: string): Json | undefined {

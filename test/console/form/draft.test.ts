@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { bodyOf, changesOf, drafted, shownAt, undrafted } from '../../../console/src/form/draft.ts'
+import { bodyOf, changedSince, changesOf, drafted, shownAt, undrafted } from '../../../console/src/form/draft.ts'
 
 const saved = {
   fallbacks: true,
@@ -53,6 +53,18 @@ describe('console/form: what is sent', () => {
     expect(shownAt(saved, { 'retries.tries': null }, 'retries.tries')).to.equal(null)
     expect(shownAt(saved, { retries: { tries: 9 } }, 'retries.tries')).to.equal(9)
     expect(shownAt(saved, {}, 'constructor.name')).to.equal(undefined)
+  })
+
+  it('is what was changed after it was sent, also back to what it was before', () => {
+    const sent = { 'retries.tries': 5, fallbacks: false, token: 'new', added: 1, server: { requests: 5 } }
+    const now = { fallbacks: false, 'server.requests': 6, headers: {} }
+    expect(changedSince(sent, now, saved, ['token'])).to.deep.equal({
+      'retries.tries': 3,
+      added: null,
+      'server.requests': 6,
+      headers: {},
+    })
+    expect(changedSince(sent, sent, saved)).to.deep.equal({})
   })
 
   it('is not changed by the order of members', () => {
