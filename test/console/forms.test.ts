@@ -191,6 +191,36 @@ describe('console/forms', () => {
     await page.getByRole('heading', { level: 1, name: 'rowed' }).waitFor()
   })
 
+  it('keep what is typed into the rows that stay, and the focus near to the one that is gone', async () => {
+    const page = await rig.signedIn('admin', '/models?add=1')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('stays')
+    await page.getByRole('combobox', { name: 'Provider' }).fill('echo')
+    await page.getByRole('option', { name: 'echo', exact: true }).click()
+    await page.getByRole('button', { name: /more settings/ }).click()
+    const weights = page.getByRole('textbox', { name: 'Weight' })
+    const add = page.getByRole('button', { name: 'Add to Deployments' })
+    for (const weight of ['1', '2', 'abc']) {
+      await add.click()
+      await weights.last().fill(weight)
+    }
+    const typed = () => Promise.all([0, 1].map((at) => weights.nth(at).inputValue()))
+    const first = page.getByRole('button', { name: 'Remove Deployments 1' })
+    await first.click()
+    expect(await typed()).to.deep.equal(['2', 'abc'])
+    await first.and(page.locator(':focus')).press('Enter')
+    await add.click()
+    await weights.last().fill('3')
+    expect(await typed()).to.deep.equal(['abc', '3'])
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('This is not a number.').first().waitFor()
+    await weights.first().fill('4')
+    await page.getByRole('button', { name: 'Remove Deployments 2' }).click()
+    await add.and(page.locator(':focus')).waitFor()
+    await first.click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { level: 1, name: 'stays' }).waitFor()
+  })
+
   it('lead from each thing that is wrong to its field, at every attempt, and leave the focus there', async () => {
     const page = await rig.signedIn('admin', '/keys/new')
     const summary = page

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { TextInput } from '@mantine/core'
 import { Button } from '../parts/Button.tsx'
 import type { ControlProps } from './control.ts'
@@ -27,10 +27,14 @@ export function EntriesControl(props: ControlProps & { readonly bindings: Bindin
     props.onFlaw(isWhole ? undefined : words.needed)
     if (isWhole) onChange(isMap ? Object.fromEntries(next) : next.map(([, one]) => one))
   }
-  // Rows have no identity of their own: after one has gone, what was typed into the others begins anew.
-  const [gone, setGone] = useState(0)
-  const remove = (at: number) => {
-    setGone(gone + 1)
+  // What is typed into a row and is no value yet stays with it. A row that was not here before gets the next number.
+  const [known, setKnown] = useState<readonly number[]>([])
+  const ids = shown.map((_, at) => known[at] ?? Math.max(-1, ...known) + 1 + at - known.length)
+  const add = useRef<HTMLButtonElement>(null)
+  const remove = (at: number, button: HTMLButtonElement) => {
+    const next = button.parentElement?.nextElementSibling?.querySelector<HTMLElement>(':scope > button:last-child')
+    ;(next ?? add.current)?.focus()
+    setKnown(ids.toSpliced(at, 1))
     put(shown.toSpliced(at, 1))
   }
   const item = field.item
@@ -45,7 +49,7 @@ export function EntriesControl(props: ControlProps & { readonly bindings: Bindin
         const place = isMap ? `${field.path}.${name}` : `${field.path}[${at}]`
         const what = isMap && name !== '' ? name : `${field.label} ${at + 1}`
         return (
-          <div key={`${gone} ${at}`} className={classes.entry}>
+          <div key={ids[at]} className={classes.entry}>
             {isMap && (
               <TextInput
                 label={words.name}
@@ -60,12 +64,18 @@ export function EntriesControl(props: ControlProps & { readonly bindings: Bindin
               bindings={within(bindings, place, one, (changed) => replace([name, changed]))}
               label={isMap ? words.value : what}
             />
-            <Button look="quiet" icon="close" aria-label={words.removeNamed(what)} onClick={() => remove(at)} />
+            <Button
+              look="quiet"
+              icon="close"
+              aria-label={words.removeNamed(what)}
+              onClick={(event) => remove(at, event.currentTarget)}
+            />
           </div>
         )
       })}
       {error !== undefined && <p className={classes.error}>{error}</p>}
       <Button
+        ref={add}
         small
         icon="plus"
         onClick={() => put([...shown, ['', emptyOf(item)]])}
@@ -110,7 +120,7 @@ function within(bindings: Bindings, place: string, entry: Json, onChange: (chang
     secretOf: () => undefined,
     isTouched: () => true,
     asideOf: undefined,
-    onFlaw: (path, flaw) => bindings.onFlaw(full(path), flaw),
+    placeOf: (path) => bindings.placeOf(full(path)),
     onChange: (path, value) => onChange(path === '' ? value : replaced(entry, path, value)),
   }
 }

@@ -35,7 +35,9 @@ export interface Bindings {
   readonly asideOf?: ((path: string) => ReactNode) | undefined
   readonly onChange: (path: string, value: Json) => void
   readonly onKeep: (path: string) => void
-  readonly onFlaw: (path: string, flaw: string | undefined) => void
+  /** Where a path is in the whole form; those of an entry begin at itself. */
+  readonly placeOf: (path: string) => string
+  readonly onFlaw: (place: string, flaw: string | undefined) => void
 }
 
 interface FieldsProps {
@@ -105,19 +107,27 @@ function Fixed({ field, bindings }: { readonly field: Field; readonly bindings: 
   )
 }
 
-/** What is typed into a control and is no value goes with the control. */
-function useNoFlawOfGone(path: string, { onFlaw }: Bindings) {
-  const tell = useRef(() => onFlaw(path, undefined))
+/** What is typed into a control and is no value goes with the control: to another place, or away. */
+function useFlaw(place: string, { onFlaw }: Bindings) {
+  const tell = useRef(onFlaw)
+  const flaw = useRef<string>(undefined)
   useEffect(() => {
-    tell.current = () => onFlaw(path, undefined)
+    tell.current = onFlaw
   })
-  useEffect(() => () => tell.current(), [])
+  useEffect(() => {
+    if (flaw.current !== undefined) tell.current(place, flaw.current)
+    return () => tell.current(place, undefined)
+  }, [place])
+  return (found: string | undefined) => {
+    flaw.current = found
+    onFlaw(place, found)
+  }
 }
 
 /** The control of a field, by its kind. */
 export function Control({ field, bindings }: { readonly field: Field; readonly bindings: Bindings }) {
   const { path } = field
-  useNoFlawOfGone(path, bindings)
+  const onFlaw = useFlaw(bindings.placeOf(path), bindings)
   const props = {
     field,
     value: bindings.valueOf(path),
@@ -126,7 +136,7 @@ export function Control({ field, bindings }: { readonly field: Field; readonly b
     secret: bindings.secretOf(path),
     onChange: (value: Json) => bindings.onChange(path, value),
     onKeep: () => bindings.onKeep(path),
-    onFlaw: (flaw: string | undefined) => bindings.onFlaw(path, flaw),
+    onFlaw,
   }
   switch (field.kind) {
     case 'text':

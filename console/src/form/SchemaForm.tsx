@@ -149,7 +149,8 @@ export function SchemaForm(props: SchemaFormProps) {
       setDraft((now) => undrafted(now, path))
       solve(path)
     },
-    onFlaw: (path, flaw) => setFlaws((now) => withFlaw(now, path, flaw)),
+    placeOf: (path) => path,
+    onFlaw: (place, flaw) => setFlaws((now) => withFlaw(now, place, flaw)),
   }
   const pressSave = useSaveKey(form, submit)
   const sent = JSON.stringify(onBody ? body() : {})
