@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { expect } from 'chai'
+import { words } from '../../console/src/screens/mcp-servers/words.ts'
 import type { JsonObject } from '../../engine/index.ts'
 import { startSdkServer } from '../support/mcp-sdk.ts'
 import type { SdkServer } from '../support/mcp-sdk.ts'
@@ -13,6 +15,18 @@ const tool = (name: string, description: string): JsonObject => ({
   name,
   description,
   inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+})
+
+describe('console/mcp-servers, the command for Claude Code', () => {
+  it('names the server and its address as one word each, whatever they hold', () => {
+    const name = `it's"$(told)\`;`
+    const address = `https://gateway.example/servers/${encodeURIComponent(name)}/mcp`
+    const said = execFileSync('/bin/sh', [
+      '-ec',
+      `claude() { printf '%s\\n' "$@"; }\n${words.claudeCommand(name, address)}`,
+    ])
+    expect(String(said).split('\n').slice(4, 6)).to.deep.equal([name, address])
+  })
 })
 
 describe('console/mcp-servers', () => {

@@ -1,3 +1,5 @@
+import { quoted } from '../../parts/curl.ts'
+
 export const words = {
   title: 'MCP servers',
   forbidden: 'MCP servers',
@@ -53,7 +55,7 @@ export const words = {
   copyAddress: 'address',
   claude: 'Claude Code',
   claudeCommand: (name: string, address: string) =>
-    `claude mcp add --transport http ${name} ${address} --header "Authorization: Bearer $SLUICE_API_KEY"`,
+    `claude mcp add --transport http ${quoted(name)} ${quoted(address)} --header "Authorization: Bearer $SLUICE_API_KEY"`,
   copyCommand: 'command',
 
   // State
