@@ -2,7 +2,10 @@ import type { Json, JsonObject, RecordChange, RecordUse, RecordView } from '../.
 
 type Path = RecordUse['path']
 
-/** The change that takes references out of a record or section: items of lists are removed, other fields are reset. */
+/**
+ * The change that takes references out of a record or section: items of lists are removed, other fields are reset, and
+ * the part that they belong to is switched off.
+ */
 export function releasing({ type, name, value }: RecordView, uses: readonly RecordUse[]): RecordChange {
   return {
     kind: 'change',
@@ -33,5 +36,9 @@ function withoutIn(value: Json | undefined, paths: readonly Path[]): Json {
     const taken = new Set(paths.map(([index]) => index))
     return (value as readonly Json[]).filter((_, index) => !taken.has(index))
   }
-  return paths.some((path) => path.length === 0) ? null : without(value as JsonObject, paths)
+  if (paths.some((path) => path.length === 0)) return null
+  const part = value as JsonObject
+  const patch = without(part, paths)
+  // A part that is switched on cannot do without what it names, such as a judge without its model.
+  return part['enabled'] === true && Object.values(patch).includes(null) ? { ...patch, enabled: false } : patch
 }

@@ -272,6 +272,17 @@ describe('admin/models', function () {
       const two = (await ask('GET @/two')).body
       expect(two['fallbacks']).to.deep.equal(['echo'])
       expect(two['version']).to.not.equal(version)
+
+      // A judge that is on is switched off without its model.
+      await ask('POST @', { name: 'jury', provider: 'echo', supports_mapeval: true })
+      const section = '/api/config/server/smart_routing'
+      const set = await gateway.asAdmin(`PATCH ${section}`, { judge: { enabled: true, model: 'jury' } })
+      expect(set.status, JSON.stringify(set.body)).to.equal(200)
+      expect(await refusal('DELETE @/jury')).to.match(/^409 in_use/)
+      expect((await ask('DELETE @/jury?force=true')).status).to.equal(204)
+      const { values } = (await gateway.asAdmin(`GET ${section}`)).body as { values: { judge: JsonObject } }
+      expect(values.judge).to.include({ enabled: false, model: null })
+      await gateway.asAdmin(`DELETE ${section}`)
     })
   }
 
