@@ -170,7 +170,19 @@ describe('console/forms', () => {
     await page.getByText('It is removed when you save.').waitFor()
     await page.getByRole('button', { name: 'Keep API key as it is' }).click()
     await saved.waitFor()
+    const replace = page.getByRole('button', { name: 'Replace' }).first()
+    await replace.and(page.locator(':focus')).waitFor()
     expect(await page.getByRole('button', { name: 'Discard changes' }).count()).to.equal(0)
+
+    const finding = { message: 'The key is too old.', type: 'x', param: 'config.api_key', code: 'invalid_value' }
+    const refused = { error: finding, errors: [finding] }
+    await page.route('**/api/config/providers/pasted', (route) => route.fulfill({ status: 422, json: refused }))
+    await page.getByRole('textbox', { name: 'Base URL', exact: true }).fill('https://198.41.0.4/v2')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await secret.pressSequentially('sk-new')
+    expect(await secret.inputValue()).to.equal('sk-new')
+    await page.getByRole('button', { name: 'Keep API key as it is' }).click()
+    await replace.and(page.locator(':focus')).waitFor()
   })
 
   it('are not held up by what was typed into a row that is gone, nor is it in the next one', async () => {

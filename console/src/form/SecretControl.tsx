@@ -1,6 +1,7 @@
 import '@mantine/core/styles/Input.layer.css'
 import { TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { Button } from '../parts/Button.tsx'
 import { withoutBlanks } from './control.ts'
 import type { ControlProps } from './control.ts'
@@ -10,6 +11,7 @@ import classes from './form.module.css'
 /** A secret, which is never filled in. One that is set can be replaced or removed. */
 export function SecretControl({ field, value, error, secret, onChange, onKeep }: ControlProps) {
   const [replaces, setReplaces] = useState(false)
+  const replace = useRef<HTMLButtonElement>(null)
   const isKept = secret?.set === true
   const goes = value === null
   const keep = (
@@ -17,8 +19,11 @@ export function SecretControl({ field, value, error, secret, onChange, onKeep }:
       small
       aria-label={words.keepNamed(field.label)}
       onClick={() => {
-        setReplaces(false)
-        onKeep()
+        flushSync(() => {
+          setReplaces(false)
+          onKeep()
+        })
+        replace.current?.focus()
       }}
     >
       {words.keep}
@@ -29,7 +34,7 @@ export function SecretControl({ field, value, error, secret, onChange, onKeep }:
       <div className={classes.kept}>
         <span className={classes.label}>{field.label}</span>
         <span>{goes ? words.secretGoes : secret.hint ? words.secretEnds(secret.hint) : words.secretKept}</span>
-        <Button small onClick={() => setReplaces(true)}>
+        <Button ref={replace} small onClick={() => setReplaces(true)}>
           {words.replace}
         </Button>
         {goes
@@ -54,7 +59,11 @@ export function SecretControl({ field, value, error, secret, onChange, onKeep }:
         autoComplete="off"
         spellCheck={false}
         autoFocus={replaces}
-        onChange={(event) => onChange(withoutBlanks(field, event.currentTarget.value))}
+        onChange={(event) => {
+          // An error may be what shows the field, and goes now.
+          setReplaces(true)
+          onChange(withoutBlanks(field, event.currentTarget.value))
+        }}
       />
       {isKept && keep}
     </div>
