@@ -45,6 +45,23 @@ describe('console/sign-in', () => {
     expect(await page.evaluate(() => JSON.stringify(localStorage))).not.to.include('token')
   })
 
+  it('is busy until the page is there to which it leads', async () => {
+    const page = await rig.open('/sign-in')
+    await shows(page, 'Sign in')
+    let answer = () => {}
+    const held = new Promise<void>((resolve) => (answer = resolve))
+    await page.route('**/*.js', async (route) => {
+      await held
+      await route.fallback()
+    })
+    const asked = page.waitForRequest('**/*.js')
+    await fillIn(page, 'admin', password)
+    await asked
+    expect(await page.getByRole('button', { name: 'Sign in' }).getAttribute('aria-busy')).to.equal('true')
+    answer()
+    await shows(page, 'Overview')
+  })
+
   it('leads to no other site', async () => {
     for (const to of ['//example.com/', 'https://example.com/', '/\\example.com']) {
       const page = await rig.open(`/sign-in?to=${encodeURIComponent(to)}`)

@@ -5,7 +5,7 @@ import { PasswordField } from './PasswordField.tsx'
 import { PasswordForm } from './PasswordForm.tsx'
 
 /** Changes the password of the user. All other sessions of theirs end. */
-export function ChangePassword({ onDone }: { readonly onDone: () => void }) {
+export function ChangePassword({ onDone }: { readonly onDone: () => unknown }) {
   const [current, setCurrent] = useState('')
   return (
     <PasswordForm

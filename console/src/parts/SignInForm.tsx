@@ -12,7 +12,8 @@ import classes from './SignInForm.module.css'
 
 interface SignInFormProps {
   readonly username?: string
-  readonly onDone: () => void
+  /** May give when it is done: the form is busy until then. */
+  readonly onDone: () => unknown
 }
 
 /** Asks for a name and a password, and signs in. */

@@ -10,7 +10,7 @@ export default function NewPassword() {
   const router = useRouter()
   return (
     <Door title={words.title} text={words.text}>
-      <ChangePassword onDone={() => router.history.push(targetOf(search))} />
+      <ChangePassword onDone={() => router.navigate({ href: targetOf(search) })} />
     </Door>
   )
 }

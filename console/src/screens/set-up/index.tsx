@@ -23,12 +23,12 @@ export default function SetUp() {
     )
   return (
     <Door title={words.title} text={words.text}>
-      <Account token={setupToken} onDone={() => void navigate({ to: '/setup/provider', search: {}, replace: true })} />
+      <Account token={setupToken} onDone={() => navigate({ to: '/setup/provider', search: {}, replace: true })} />
     </Door>
   )
 }
 
-function Account({ token, onDone }: { readonly token: string; readonly onDone: () => void }) {
+function Account({ token, onDone }: { readonly token: string; readonly onDone: () => unknown }) {
   const [username, setUsername] = useState('')
   return (
     <PasswordForm

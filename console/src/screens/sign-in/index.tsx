@@ -12,8 +12,7 @@ export default function SignIn() {
   const goOn = () => {
     const pending = heldSession()?.user.must_change_password
     const to = targetOf(search)
-    if (pending) void router.navigate({ to: '/new-password', search: { to } })
-    else router.history.push(to)
+    return pending ? router.navigate({ to: '/new-password', search: { to } }) : router.navigate({ href: to })
   }
   return (
     <Door title={words.title}>
