@@ -12,7 +12,7 @@ export const shared = {
   beginsAnew: (when: string) => `begins anew ${when}`,
   byDefault: (amount: string) => `${amount}, by default`,
   cancel: 'Cancel',
-  changedBy: (name: string, ago: string) => `Changed by ${name} ${ago}. What is shown here is up to date again.`,
+  changedBy: (name: string, ago: string) => `Changed by ${name} ${ago}.`,
   chooseAll: 'Choose all that are loaded',
   chooseNone: 'Choose none',
   clearAll: 'Clear all',

@@ -27,7 +27,7 @@ describe('console: what somebody else changed meanwhile', () => {
     await done(`PATCH /api/config${at}`, { config: { delay: '1s' } })
     await turn.click()
     const alert = page.getByRole('main').getByRole('alert').filter({ hasText: 'stale_version' })
-    await alert.getByText(/^Changed by admin .* ago\. What is shown here is up to date again\.$/).waitFor()
+    await alert.getByText(/^Changed by admin .* ago\.$/).waitFor()
     expect(await page.getByRole('textbox', { name: 'Delay' }).inputValue()).to.equal('1s')
     expect(await axe(page)).to.deep.equal([])
     await turn.click()
@@ -40,6 +40,31 @@ describe('console: what somebody else changed meanwhile', () => {
     expect(await axe(page)).to.deep.equal([])
     await page.getByRole('button', { name: 'Dismiss' }).click()
     await refused.waitFor({ state: 'detached' })
+  })
+
+  it('is said of the record that it was, also where the answer has no id', async () => {
+    await provider('first')
+    await provider('second')
+    const page = await rig.signedIn('admin', '/providers/first')
+    const error = { message: 'It has changed.', type: 'x', param: null, code: 'stale_version' }
+    await page.route('**/api/config/providers/*', (route) =>
+      route.request().method() === 'PATCH' ? route.fulfill({ status: 412, json: { error } }) : route.fallback(),
+    )
+    const by = (name: string) => page.getByRole('main').getByText(new RegExp(`^Changed by ${name} `))
+    const row = (name: string) => ({ data: [{ at: new Date().toISOString(), actor: { name } }] })
+    let name = ''
+    await page.route('**/api/logs/audit?*', (route) => route.fulfill({ json: row(name) }))
+    const turn = page.getByRole('button', { name: 'Disable' })
+    const refused = async (changer: string) => {
+      name = changer
+      await turn.click()
+      await by(changer).waitFor()
+    }
+    await refused('ada')
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Providers' }).click()
+    await page.getByRole('link', { name: 'second', exact: true }).click()
+    await refused('bob')
+    await refused('eve')
   })
 
   it('does not stop a second attempt to delete', async () => {

@@ -44,9 +44,10 @@ export function Failure({ error, onRetry }: FailureProps) {
 function useLastChange(error: Error) {
   const stale = error instanceof Refusal && error.status === 412 ? error : undefined
   return useQuery({
-    queryKey: ['last-change', stale?.requestId],
+    queryKey: ['last-change', stale?.path, stale?.requestId],
     queryFn: async () => (stale && (await lastChange(stale))) ?? null,
     enabled: stale !== undefined,
-    staleTime: Infinity,
+    // Without an id, the next refusal of the same record would get the answer of this one.
+    ...(stale?.requestId === null ? { staleTime: 0, gcTime: 0 } : { staleTime: Infinity }),
   }).data
 }
