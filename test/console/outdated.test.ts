@@ -52,12 +52,19 @@ describe('console: what somebody else changed meanwhile', () => {
     )
     const by = (name: string) => page.getByRole('main').getByText(new RegExp(`^Changed by ${name} `))
     const row = (name: string) => ({ data: [{ at: new Date().toISOString(), actor: { name } }] })
-    let name = ''
-    await page.route('**/api/logs/audit?*', (route) => route.fulfill({ json: row(name) }))
     const turn = page.getByRole('button', { name: 'Disable' })
     const refused = async (changer: string) => {
-      name = changer
+      let answer = () => {}
+      const held = new Promise<void>((resolve) => (answer = resolve))
+      await page.route('**/api/logs/audit?*', async (route) => {
+        await held
+        await route.fulfill({ json: row(changer) })
+      })
+      const asked = page.waitForRequest('**/api/logs/audit?*')
       await turn.click()
+      await asked
+      expect(await page.getByRole('main').getByText('It has changed.').count()).to.equal(1)
+      answer()
       await by(changer).waitFor()
     }
     await refused('ada')
